@@ -1,0 +1,3 @@
+//! The `frisson` command.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! The built-in cast, made by code.

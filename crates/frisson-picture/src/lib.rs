@@ -1,0 +1,1 @@
+//! Ray-traced pictures, contact sheets and plots; no GPU needed.

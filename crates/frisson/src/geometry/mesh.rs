@@ -1,0 +1,242 @@
+//! The triangle mesh: what moves (positions, normals, attributes) apart from what stays (topology).
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use glam::{Vec2, Vec3};
+use serde::{Deserialize, Serialize};
+
+/// What does not change when a mesh moves. Shared by every frame of a shot.
+///
+/// Vertices are those of the source file: split at uv seams and hard edges. Connectivity across
+/// those splits comes from welding (see `geometry::topology`).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MeshTopology {
+    /// Number of vertices that every per-vertex array of the mesh must have.
+    pub vertex_count: usize,
+    /// Corner indices, counter-clockwise seen from outside.
+    pub triangles: Vec<[u32; 3]>,
+    /// Texture coordinates per vertex, v down as in glTF; empty if there are none.
+    pub uvs: Vec<Vec2>,
+    /// Linear RGBA per vertex; empty if there are none.
+    pub colors: Vec<[f32; 4]>,
+    /// Material of each triangle; empty: all use the first.
+    pub triangle_materials: Vec<u16>,
+    /// Materials, by index.
+    pub materials: Vec<Material>,
+    /// Named vertex sets (`scalp`, `forehead`, …), each sorted.
+    pub regions: BTreeMap<String, Vec<u32>>,
+    /// Vertices with equal entries share a shading normal; empty: weld by position only.
+    ///
+    /// Built once from the source's normals, so that hard edges stay hard and uv seams stay smooth.
+    pub smoothing: Vec<u32>,
+}
+
+/// How a surface looks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Material {
+    /// Name in the source file.
+    pub name: String,
+    /// Linear RGBA.
+    pub base_color: [f32; 4],
+    /// Perceptual roughness, 0 to 1.
+    pub roughness: f32,
+    /// 0 (dielectric) to 1 (metal).
+    pub metallic: f32,
+    /// Fraction of light let through, 0 to 1 (clear liquids).
+    pub transmission: f32,
+    /// Index of refraction.
+    pub ior: f32,
+    /// Absorption per metre inside a transmitting body, linear RGB.
+    pub absorption: [f32; 3],
+    /// Base-colour texture.
+    pub texture: Option<Arc<Texture>>,
+}
+
+impl Default for Material {
+    fn default() -> Self {
+        Self {
+            name: "default".to_owned(),
+            base_color: [0.7, 0.7, 0.7, 1.0],
+            roughness: 0.6,
+            metallic: 0.0,
+            transmission: 0.0,
+            ior: 1.45,
+            absorption: [0.0; 3],
+            texture: None,
+        }
+    }
+}
+
+/// An image in sRGB RGBA, row by row from the top.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Texture {
+    /// Width in pixels.
+    pub width: u32,
+    /// Height in pixels.
+    pub height: u32,
+    /// Four bytes a pixel.
+    pub rgba: Vec<u8>,
+}
+
+/// A mesh at one instant.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Mesh {
+    /// Name, unique in a frame: `actor` or `actor/mesh`.
+    pub name: String,
+    /// What does not move.
+    pub topology: Arc<MeshTopology>,
+    /// World positions [m].
+    pub positions: Vec<Vec3>,
+    /// Unit shading normals; empty until computed.
+    pub normals: Vec<Vec3>,
+    /// Velocities [m/s], where the layer knows better than a difference of frames; else empty.
+    pub velocities: Vec<Vec3>,
+    /// Named per-vertex values: strain, wetness, weights, …
+    pub attributes: Vec<Attribute>,
+}
+
+/// A named per-element array carried to the exporters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Attribute {
+    /// Name as other programs will see it.
+    pub name: String,
+    /// One value per vertex, point or curve.
+    pub values: AttributeValues,
+}
+
+/// The values of an [`Attribute`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum AttributeValues {
+    /// One number each.
+    Scalar(Vec<f32>),
+    /// One vector each.
+    Vector(Vec<Vec3>),
+    /// One linear RGB colour each.
+    Color(Vec<Vec3>),
+}
+
+impl AttributeValues {
+    /// Number of elements.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Scalar(v) => v.len(),
+            Self::Vector(v) | Self::Color(v) => v.len(),
+        }
+    }
+
+    /// Whether there is no element.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl Mesh {
+    /// A mesh of one material from positions and triangles.
+    #[must_use]
+    pub fn new(name: &str, positions: Vec<Vec3>, triangles: Vec<[u32; 3]>) -> Self {
+        let topology = MeshTopology {
+            vertex_count: positions.len(),
+            triangles,
+            materials: vec![Material::default()],
+            ..MeshTopology::default()
+        };
+        Self { name: name.to_owned(), topology: Arc::new(topology), positions, ..Self::default() }
+    }
+
+    /// Sets or replaces a scalar attribute, reusing its storage; the closure fills `values`, which
+    /// arrive with one zero per vertex.
+    pub fn set_scalar(&mut self, name: &str, fill: impl FnOnce(&mut [f32])) {
+        let count = self.positions.len();
+        let index = self.attributes.iter().position(|a| a.name == name).unwrap_or_else(|| {
+            self.attributes.push(Attribute {
+                name: name.to_owned(),
+                values: AttributeValues::Scalar(Vec::new()),
+            });
+            self.attributes.len() - 1
+        });
+        let values = &mut self.attributes[index].values;
+        if !matches!(values, AttributeValues::Scalar(_)) {
+            *values = AttributeValues::Scalar(Vec::new());
+        }
+        if let AttributeValues::Scalar(values) = values {
+            values.clear();
+            values.resize(count, 0.0);
+            fill(values);
+        }
+    }
+
+    /// The scalar attribute of that name.
+    #[must_use]
+    pub fn scalar(&self, name: &str) -> Option<&[f32]> {
+        self.attributes.iter().find(|a| a.name == name).and_then(|a| match &a.values {
+            AttributeValues::Scalar(values) => Some(values.as_slice()),
+            _ => None,
+        })
+    }
+
+    /// Axis-aligned box of the positions.
+    #[must_use]
+    pub fn bounds(&self) -> Bounds {
+        Bounds::of(&self.positions)
+    }
+}
+
+/// An axis-aligned box; empty when `min > max`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Bounds {
+    /// Lowest corner [m].
+    pub min: Vec3,
+    /// Highest corner [m].
+    pub max: Vec3,
+}
+
+impl Bounds {
+    /// The box of nothing.
+    pub const EMPTY: Self =
+        Self { min: Vec3::splat(f32::INFINITY), max: Vec3::splat(f32::NEG_INFINITY) };
+
+    /// The box of some points.
+    #[must_use]
+    pub fn of(points: &[Vec3]) -> Self {
+        points.iter().fold(Self::EMPTY, |b, &p| b.including(p))
+    }
+
+    /// This box grown to hold a point.
+    #[must_use]
+    pub fn including(self, p: Vec3) -> Self {
+        Self { min: self.min.min(p), max: self.max.max(p) }
+    }
+
+    /// The box of both.
+    #[must_use]
+    pub fn union(self, other: Self) -> Self {
+        Self { min: self.min.min(other.min), max: self.max.max(other.max) }
+    }
+
+    /// This box grown by a margin on every side.
+    #[must_use]
+    pub fn grown(self, margin: f32) -> Self {
+        Self { min: self.min - Vec3::splat(margin), max: self.max + Vec3::splat(margin) }
+    }
+
+    /// Whether nothing is inside.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.min.x > self.max.x
+    }
+
+    /// Middle; zero when empty.
+    #[must_use]
+    pub fn center(&self) -> Vec3 {
+        if self.is_empty() { Vec3::ZERO } else { 0.5 * (self.min + self.max) }
+    }
+
+    /// Length of the diagonal [m]; zero when empty.
+    #[must_use]
+    pub fn diagonal(&self) -> f32 {
+        if self.is_empty() { 0.0 } else { (self.max - self.min).length() }
+    }
+}

@@ -1,0 +1,5 @@
+//! Simulated garments: position-based, small steps.
+
+mod params;
+
+pub use params::ClothParams;

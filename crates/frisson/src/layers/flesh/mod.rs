@@ -1,0 +1,5 @@
+//! Flesh that lags, swings and settles on a skinned, animated character.
+
+mod params;
+
+pub use params::FleshParams;

@@ -1,0 +1,5 @@
+//! Deformable wisps that lean, rub, tangle and split.
+
+mod params;
+
+pub use params::HairParams;

@@ -1,0 +1,70 @@
+//! The layers: secondary motion, one folder each. Layers never import each other.
+
+pub mod cloth;
+pub mod drops;
+pub mod flesh;
+pub mod folds;
+pub mod hair;
+pub mod soft;
+pub mod wrinkles;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::stage::{BuildContext, Layer, LayerError};
+use cloth::ClothParams;
+use drops::DropsParams;
+use flesh::FleshParams;
+use folds::FoldsParams;
+use hair::HairParams;
+use soft::SoftParams;
+use wrinkles::WrinklesParams;
+
+/// One layer of the scene's stack. Give exactly one kind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LayerParams {
+    /// Flesh that lags, swings and settles on a skinned, animated character.
+    Flesh(FleshParams),
+    /// Skin and tight clothes that fold where the animation compresses them.
+    Wrinkles(WrinklesParams),
+    /// Simulated garments: position-based, small steps.
+    Cloth(ClothParams),
+    /// Drawn folds laid over any moving mesh.
+    Folds(FoldsParams),
+    /// Deformable wisps that lean, rub, tangle and split.
+    Hair(HairParams),
+    /// Liquid that runs on surfaces, merges, leaves trails and falls.
+    Drops(DropsParams),
+    /// Soft bodies: internal structures in an implicit coat.
+    Soft(SoftParams),
+}
+
+impl LayerParams {
+    /// Name of the layer.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Flesh(p) => &p.name,
+            Self::Wrinkles(p) => &p.name,
+            Self::Cloth(p) => &p.name,
+            Self::Folds(p) => &p.name,
+            Self::Hair(p) => &p.name,
+            Self::Drops(p) => &p.name,
+            Self::Soft(p) => &p.name,
+        }
+    }
+
+    /// Builds the layer for a stage.
+    pub fn build(&self, context: &BuildContext) -> Result<Box<dyn Layer>, LayerError> {
+        match self {
+            Self::Flesh(p) => p.build(context),
+            Self::Wrinkles(p) => p.build(context),
+            Self::Cloth(p) => p.build(context),
+            Self::Folds(p) => p.build(context),
+            Self::Hair(p) => p.build(context),
+            Self::Drops(p) => p.build(context),
+            Self::Soft(p) => p.build(context),
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! Numbers without geometry: oscillators, frames, splines, roots, random numbers.
+
+pub mod random;

@@ -1,0 +1,79 @@
+//! What a tick has made so far: meshes, curves, points.
+
+use glam::{Vec2, Vec3};
+use serde::{Deserialize, Serialize};
+
+use crate::geometry::{Attribute, Mesh};
+
+/// Hair and other strands.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Curves {
+    /// Name, unique in the frame.
+    pub name: String,
+    /// Number of points of each curve.
+    pub counts: Vec<u32>,
+    /// Points [m], one curve after the other.
+    pub points: Vec<Vec3>,
+    /// Diameter at each point [m].
+    pub widths: Vec<f32>,
+    /// Stable id of each curve.
+    pub ids: Vec<u64>,
+    /// Texture coordinates of each curve's root; empty if there are none.
+    pub root_uvs: Vec<Vec2>,
+    /// Velocity at each point [m/s], or empty.
+    pub velocities: Vec<Vec3>,
+    /// Linear RGB of all strands.
+    pub color: Vec3,
+    /// Named values per curve.
+    pub attributes: Vec<Attribute>,
+}
+
+/// Drops, spray, beads.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Points {
+    /// Name, unique in the frame.
+    pub name: String,
+    /// Centres [m].
+    pub positions: Vec<Vec3>,
+    /// Diameters [m].
+    pub widths: Vec<f32>,
+    /// Stable ids.
+    pub ids: Vec<u64>,
+    /// Velocities [m/s], or empty.
+    pub velocities: Vec<Vec3>,
+    /// Named values per point.
+    pub attributes: Vec<Attribute>,
+}
+
+/// Everything visible at one instant.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Frame {
+    /// Frame number.
+    pub index: i64,
+    /// Time [s].
+    pub time: f64,
+    /// Meshes: first those of the actors, then those that layers add.
+    pub meshes: Vec<Mesh>,
+    /// Strands.
+    pub curves: Vec<Curves>,
+    /// Points.
+    pub points: Vec<Points>,
+}
+
+impl Frame {
+    /// Index of the mesh of that name.
+    #[must_use]
+    pub fn mesh_index(&self, name: &str) -> Option<usize> {
+        self.meshes.iter().position(|m| m.name == name)
+    }
+
+    /// The first number that is not finite, as (shape, element).
+    #[must_use]
+    pub fn find_non_finite(&self) -> Option<(&str, usize)> {
+        let bad = |points: &[Vec3]| points.iter().position(|p| !p.is_finite());
+        let meshes = self.meshes.iter().map(|m| (m.name.as_str(), bad(&m.positions)));
+        let curves = self.curves.iter().map(|c| (c.name.as_str(), bad(&c.points)));
+        let points = self.points.iter().map(|p| (p.name.as_str(), bad(&p.positions)));
+        meshes.chain(curves).chain(points).find_map(|(name, bad)| bad.map(|index| (name, index)))
+    }
+}

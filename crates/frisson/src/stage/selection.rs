@@ -1,0 +1,251 @@
+//! How an artist says "these vertices", with soft edges: a weight in [0, 1] per vertex.
+
+use glam::Vec3;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::nearest_name;
+use crate::character::{Character, CharacterMesh};
+use crate::geometry::Mesh;
+
+/// A set of vertices of one mesh, in its source pose. All that is given must hold (weights multiply);
+/// nothing given selects everything.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Selection {
+    /// Named region of the mesh.
+    pub region: Option<String>,
+    /// Name of a material of the mesh.
+    pub material: Option<String>,
+    /// Joints whose skin influence selects; a vertex counts with the sum of their weights.
+    pub joints: Vec<String>,
+    /// Ball: centre x, y, z and radius [m].
+    pub sphere: Option<[f32; 4]>,
+    /// Capsule: ends and radius, x y z x y z r [m].
+    pub capsule: Option<[f32; 7]>,
+    /// Box: lowest and highest corner, x y z x y z [m].
+    pub r#box: Option<[f32; 6]>,
+    /// Vertex-colour channel used as a weight: `r`, `g`, `b` or `a`.
+    pub color: Option<String>,
+    /// Explicit vertex indices.
+    pub vertices: Vec<u32>,
+    /// Distance over which sphere, capsule and box fade out beyond their surface [m].
+    #[schemars(range(min = 0.0))]
+    pub falloff: f32,
+    /// Select everything else instead.
+    pub invert: bool,
+}
+
+/// Why a selection cannot be resolved.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum SelectionError {
+    /// A name is not there.
+    #[error("there is no {what} named {name:?} in mesh {mesh:?}{}", hint(.nearest))]
+    Unknown {
+        /// `region`, `material`, `joint`.
+        what: &'static str,
+        /// The name given.
+        name: String,
+        /// Mesh that was searched.
+        mesh: String,
+        /// The closest existing name.
+        nearest: Option<String>,
+    },
+    /// A vertex index is out of range.
+    #[error("vertex {index} does not exist: mesh {mesh:?} has {count} vertices")]
+    Vertex {
+        /// The index given.
+        index: u32,
+        /// Mesh.
+        mesh: String,
+        /// Its number of vertices.
+        count: usize,
+    },
+    /// Colours or skin weights are asked for and the mesh has none.
+    #[error("mesh {mesh:?} has no {what}")]
+    Missing {
+        /// `vertex colours`, `skin`.
+        what: &'static str,
+        /// Mesh.
+        mesh: String,
+    },
+}
+
+fn hint(nearest: &Option<String>) -> String {
+    nearest.as_ref().map_or_else(String::new, |n| format!("; did you mean {n:?}?"))
+}
+
+impl Selection {
+    /// A weight in [0, 1] per vertex of `mesh`. `skinned` gives access to joints, where there are any.
+    pub fn resolve(
+        &self,
+        mesh: &Mesh,
+        skinned: Option<(&Character, &CharacterMesh)>,
+    ) -> Result<Vec<f32>, SelectionError> {
+        let mut weights = vec![1.0; mesh.positions.len()];
+        self.by_region(mesh, &mut weights)?;
+        self.by_material(mesh, &mut weights)?;
+        self.by_joints(mesh, skinned, &mut weights)?;
+        self.by_shape(mesh, &mut weights);
+        self.by_color(mesh, &mut weights)?;
+        self.by_index(mesh, &mut weights)?;
+        if self.invert {
+            weights.iter_mut().for_each(|w| *w = 1.0 - *w);
+        }
+        Ok(weights)
+    }
+
+    fn by_region(&self, mesh: &Mesh, weights: &mut [f32]) -> Result<(), SelectionError> {
+        let Some(name) = &self.region else { return Ok(()) };
+        let regions = &mesh.topology.regions;
+        let members = regions
+            .get(name)
+            .ok_or_else(|| unknown("region", name, mesh, regions.keys().map(String::as_str)))?;
+        keep_only(weights, members.iter().copied());
+        Ok(())
+    }
+
+    fn by_material(&self, mesh: &Mesh, weights: &mut [f32]) -> Result<(), SelectionError> {
+        let Some(name) = &self.material else { return Ok(()) };
+        let topology = &mesh.topology;
+        let index = topology.materials.iter().position(|m| &m.name == name).ok_or_else(|| {
+            unknown("material", name, mesh, topology.materials.iter().map(|m| m.name.as_str()))
+        })?;
+        let of = |t: usize| topology.triangle_materials.get(t).copied().unwrap_or(0) as usize;
+        let corners = topology.triangles.iter().enumerate().filter(|(t, _)| of(*t) == index);
+        keep_only(weights, corners.flat_map(|(_, corners)| *corners));
+        Ok(())
+    }
+
+    fn by_joints(
+        &self,
+        mesh: &Mesh,
+        skinned: Option<(&Character, &CharacterMesh)>,
+        weights: &mut [f32],
+    ) -> Result<(), SelectionError> {
+        if self.joints.is_empty() {
+            return Ok(());
+        }
+        let skin = skinned.and_then(|(c, m)| Some((c, m, c.skins.get(m.skin?)?)));
+        let (character, source, skin) =
+            skin.ok_or_else(|| SelectionError::Missing { what: "skin", mesh: mesh.name.clone() })?;
+        let node_name = |j: &usize| character.skeleton.nodes()[*j].name.as_str();
+        let mut chosen = vec![false; skin.joints.len()];
+        for name in &self.joints {
+            let found =
+                skin.joints.iter().position(|j| node_name(j) == name).ok_or_else(|| {
+                    unknown("joint", name, mesh, skin.joints.iter().map(node_name))
+                })?;
+            chosen[found] = true;
+        }
+        for (vertex, weight) in weights.iter_mut().enumerate() {
+            let share: f32 = source
+                .influences
+                .of(vertex)
+                .filter(|(j, _)| chosen[*j as usize])
+                .map(|(_, w)| w)
+                .sum();
+            *weight *= share.clamp(0.0, 1.0);
+        }
+        Ok(())
+    }
+
+    fn by_shape(&self, mesh: &Mesh, weights: &mut [f32]) {
+        let fade = |distance: f32| {
+            if distance <= 0.0 {
+                1.0
+            } else if distance >= self.falloff {
+                0.0
+            } else {
+                let t = 1.0 - distance / self.falloff;
+                t * t * (3.0 - 2.0 * t)
+            }
+        };
+        for (weight, &p) in weights.iter_mut().zip(&mesh.positions) {
+            if let Some([x, y, z, r]) = self.sphere {
+                *weight *= fade(p.distance(Vec3::new(x, y, z)) - r);
+            }
+            if let Some([ax, ay, az, bx, by, bz, r]) = self.capsule {
+                let (a, b) = (Vec3::new(ax, ay, az), Vec3::new(bx, by, bz));
+                let t = ((b - a).dot(p - a) / (b - a).length_squared().max(1e-20)).clamp(0.0, 1.0);
+                *weight *= fade(p.distance(a.lerp(b, t)) - r);
+            }
+            if let Some([ax, ay, az, bx, by, bz]) = self.r#box {
+                let (a, b) = (Vec3::new(ax, ay, az), Vec3::new(bx, by, bz));
+                *weight *= fade((a - p).max(p - b).max(Vec3::ZERO).length());
+            }
+        }
+    }
+
+    fn by_color(&self, mesh: &Mesh, weights: &mut [f32]) -> Result<(), SelectionError> {
+        let Some(channel) = &self.color else { return Ok(()) };
+        if mesh.topology.colors.is_empty() {
+            return Err(SelectionError::Missing {
+                what: "vertex colours",
+                mesh: mesh.name.clone(),
+            });
+        }
+        let index = ["r", "g", "b", "a"]
+            .iter()
+            .position(|c| c == channel)
+            .ok_or_else(|| unknown("colour channel", channel, mesh, ["r", "g", "b", "a"]))?;
+        for (weight, color) in weights.iter_mut().zip(&mesh.topology.colors) {
+            *weight *= color[index].clamp(0.0, 1.0);
+        }
+        Ok(())
+    }
+
+    fn by_index(&self, mesh: &Mesh, weights: &mut [f32]) -> Result<(), SelectionError> {
+        if self.vertices.is_empty() {
+            return Ok(());
+        }
+        let count = mesh.positions.len();
+        if let Some(&index) = self.vertices.iter().find(|&&v| v as usize >= count) {
+            return Err(SelectionError::Vertex { index, mesh: mesh.name.clone(), count });
+        }
+        keep_only(weights, self.vertices.iter().copied());
+        Ok(())
+    }
+}
+
+fn keep_only(weights: &mut [f32], members: impl Iterator<Item = u32>) {
+    let mut keep = vec![false; weights.len()];
+    members.for_each(|v| keep[v as usize] = true);
+    weights.iter_mut().zip(keep).filter(|(_, k)| !k).for_each(|(w, _)| *w = 0.0);
+}
+
+fn unknown<'a>(
+    what: &'static str,
+    name: &str,
+    mesh: &Mesh,
+    existing: impl IntoIterator<Item = &'a str>,
+) -> SelectionError {
+    SelectionError::Unknown {
+        what,
+        name: name.to_owned(),
+        mesh: mesh.name.clone(),
+        nearest: nearest_name(name, existing),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line() -> Mesh {
+        let positions = (0..5).map(|i| Vec3::X * i as f32).collect();
+        Mesh::new("line", positions, vec![])
+    }
+
+    #[test]
+    fn shapes_fade_and_indices_intersect() {
+        let mut s =
+            Selection { sphere: Some([0.0, 0.0, 0.0, 1.0]), falloff: 2.0, ..Default::default() };
+        assert_eq!(s.resolve(&line(), None).unwrap(), [1.0, 1.0, 0.5, 0.0, 0.0]);
+        s.vertices = vec![1, 3];
+        assert_eq!(s.resolve(&line(), None).unwrap(), [0.0, 1.0, 0.0, 0.0, 0.0]);
+        s.vertices = vec![9];
+        assert!(matches!(s.resolve(&line(), None), Err(SelectionError::Vertex { index: 9, .. })));
+    }
+}

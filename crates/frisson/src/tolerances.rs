@@ -1,0 +1,36 @@
+//! Every threshold of the engine: its unit, its reason, and what breaks if it moves.
+
+/// Positions closer than this fraction of the mesh's diagonal are one point [-].
+///
+/// Exporters split vertices at uv seams and write bit-equal copies; this only has to absorb
+/// quantised formats (16 bits: 1.5e-5 of the box). Larger, and thin eyelids weld shut.
+pub const WELD_FRACTION: f32 = 1.0e-6;
+
+/// A triangle with less area than this times its longest edge squared is degenerate [-].
+///
+/// Below it, f32 normals have no correct digit. Larger, and legitimate slivers lose their normal.
+pub const DEGENERATE_AREA_FRACTION: f32 = 1.0e-7;
+
+/// Shortest vector that has a direction [m]. Below it, normalising amplifies rounding noise.
+pub const MIN_LENGTH: f32 = 1.0e-12;
+
+/// Thresholds of the flesh layer.
+pub mod flesh {}
+
+/// Thresholds of the wrinkles layer.
+pub mod wrinkles {}
+
+/// Thresholds of the cloth layer.
+pub mod cloth {}
+
+/// Thresholds of the folds layer.
+pub mod folds {}
+
+/// Thresholds of the hair layer.
+pub mod hair {}
+
+/// Thresholds of the drops layer.
+pub mod drops {}
+
+/// Thresholds of the soft-body layer.
+pub mod soft {}
