@@ -1,6 +1,14 @@
 //! Shapes and how to ask them questions: meshes, connectivity, normals, refinement, BVH, grid,
 //! iso-surfaces.
 
+mod bvh;
+mod grid;
 mod mesh;
+mod normals;
+mod topology;
 
+pub use bvh::{ClosestPoint, RayHit, TriangleBvh, closest_on_triangle};
+pub use grid::Grid;
 pub use mesh::{Attribute, AttributeValues, Bounds, Material, Mesh, MeshTopology, Texture};
+pub use normals::{NormalGroups, NormalScratch};
+pub use topology::{Lists, NONE, Topology};

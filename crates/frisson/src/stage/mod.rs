@@ -11,6 +11,7 @@ mod report;
 mod run;
 mod selection;
 mod snapshot;
+mod surface;
 
 pub use actor::{Actor, ActorMotion, ActorSet, KeyedTransform, MeshSequence, Placement};
 pub use animated::Animated;
@@ -23,3 +24,4 @@ pub use report::{LayerReport, Measure};
 pub use run::{EARTH_GRAVITY, NoObserver, Observer, PoseScratch, Stage, StageError};
 pub use selection::{Selection, SelectionError};
 pub use snapshot::{SnapshotError, from_snapshot, to_snapshot};
+pub use surface::SurfaceMotion;

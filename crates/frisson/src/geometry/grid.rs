@@ -1,0 +1,158 @@
+//! A uniform grid over points or boxes, for neighbours in linear time.
+//!
+//! Cells are hashed into a table of fixed size and filled by a counting sort: the order of the items
+//! in a cell is their index order, whatever the number of threads.
+
+use glam::{IVec3, Vec3};
+
+/// Items by cell. Rebuilt from scratch each time, without allocating once it has grown.
+#[derive(Clone, Debug, Default)]
+pub struct Grid {
+    inverse_cell: f32,
+    mask: u32,
+    starts: Vec<u32>,
+    items: Vec<u32>,
+    cells: Vec<IVec3>,
+    entries: Vec<(u32, u32, IVec3)>,
+}
+
+impl Grid {
+    /// Fills the grid with points; `cell` is the side of a cell [m].
+    pub fn build_points(&mut self, points: &[Vec3], cell: f32) {
+        self.start(cell, points.len());
+        for (index, &p) in points.iter().enumerate() {
+            let c = self.cell_of(p);
+            self.entries.push((self.slot(c), index as u32, c));
+        }
+        self.sort();
+    }
+
+    /// Fills the grid with boxes; a box is listed in every cell it meets.
+    pub fn build_boxes(&mut self, boxes: impl Iterator<Item = (Vec3, Vec3)>, cell: f32) {
+        let expected = boxes.size_hint().0;
+        self.start(cell, 2 * expected);
+        for (index, (low, high)) in boxes.enumerate() {
+            let (a, b) = (self.cell_of(low), self.cell_of(high));
+            for z in a.z..=b.z {
+                for y in a.y..=b.y {
+                    for x in a.x..=b.x {
+                        let c = IVec3::new(x, y, z);
+                        self.entries.push((self.slot(c), index as u32, c));
+                    }
+                }
+            }
+        }
+        self.sort();
+    }
+
+    /// Calls `each` for every item listed in a cell that meets the box. An item that was entered as
+    /// a box may come several times.
+    pub fn query(&self, low: Vec3, high: Vec3, mut each: impl FnMut(u32)) {
+        if self.items.is_empty() {
+            return;
+        }
+        let (a, b) = (self.cell_of(low), self.cell_of(high));
+        for z in a.z..=b.z {
+            for y in a.y..=b.y {
+                for x in a.x..=b.x {
+                    let c = IVec3::new(x, y, z);
+                    let slot = self.slot(c) as usize;
+                    for i in self.starts[slot] as usize..self.starts[slot + 1] as usize {
+                        if self.cells[i] == c {
+                            each(self.items[i]);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Cell of a place. Far places saturate; they share the outermost cells.
+    #[must_use]
+    pub fn cell_of(&self, p: Vec3) -> IVec3 {
+        (p * self.inverse_cell).floor().as_ivec3()
+    }
+
+    fn start(&mut self, cell: f32, expected: usize) {
+        self.inverse_cell = 1.0 / cell.max(f32::MIN_POSITIVE);
+        self.mask = (2 * expected.max(8)).next_power_of_two() as u32 - 1;
+        self.entries.clear();
+    }
+
+    fn slot(&self, c: IVec3) -> u32 {
+        let h = (c.x as u32).wrapping_mul(0x8DA6_B343)
+            ^ (c.y as u32).wrapping_mul(0xD816_3841)
+            ^ (c.z as u32).wrapping_mul(0xCB1A_B31F);
+        (h ^ (h >> 15)) & self.mask
+    }
+
+    fn sort(&mut self) {
+        let slots = self.mask as usize + 1;
+        self.starts.clear();
+        self.starts.resize(slots + 1, 0);
+        for &(slot, _, _) in &self.entries {
+            self.starts[slot as usize + 1] += 1;
+        }
+        for i in 0..slots {
+            self.starts[i + 1] += self.starts[i];
+        }
+        self.items.clear();
+        self.items.resize(self.entries.len(), 0);
+        self.cells.clear();
+        self.cells.resize(self.entries.len(), IVec3::ZERO);
+        // Filled backwards from each slot's end, so that the starts end up in place and items ascend.
+        for &(slot, item, cell) in self.entries.iter().rev() {
+            let end = &mut self.starts[slot as usize + 1];
+            *end -= 1;
+            self.items[*end as usize] = item;
+            self.cells[*end as usize] = cell;
+        }
+        self.starts.rotate_left(1);
+        self.starts[slots] = self.entries.len() as u32;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::random;
+
+    fn cloud(count: u64) -> Vec<Vec3> {
+        let c = |i, k| random::signed(9, i, k) as f32;
+        (0..count).map(|i| Vec3::new(c(i, 0), c(i, 1), c(i, 2))).collect()
+    }
+
+    #[test]
+    fn finds_every_point_in_reach_once() {
+        let points = cloud(500);
+        let mut grid = Grid::default();
+        grid.build_points(&points, 0.25);
+        for &p in &points {
+            let reach = Vec3::splat(0.2);
+            let mut got = Vec::new();
+            grid.query(p - reach, p + reach, |i| got.push(i));
+            got.retain(|&i| points[i as usize].distance(p) <= 0.2);
+            got.sort_unstable();
+            let near = |i: &u32| points[*i as usize].distance(p) <= 0.2;
+            assert_eq!(got, (0..500).filter(near).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn finds_every_overlapping_box() {
+        let points = cloud(200);
+        let half = Vec3::splat(0.15);
+        let mut grid = Grid::default();
+        grid.build_boxes(points.iter().map(|&p| (p - half, p + half)), 0.2);
+        for &p in &points {
+            let mut got = Vec::new();
+            grid.query(p - half, p + half, |i| got.push(i));
+            got.sort_unstable();
+            got.dedup();
+            for (i, &q) in points.iter().enumerate() {
+                let meets = (p - q).abs().cmple(2.0 * half).all();
+                assert!(!meets || got.contains(&(i as u32)));
+            }
+        }
+    }
+}

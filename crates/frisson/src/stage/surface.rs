@@ -1,0 +1,122 @@
+//! A mesh that others collide with or ride on: where it was, where it is, how fast it moves.
+
+use std::sync::Arc;
+
+use glam::Vec3;
+
+use crate::geometry::{
+    ClosestPoint, Mesh, MeshTopology, NormalGroups, NormalScratch, Topology, TriangleBvh,
+};
+
+/// A moving surface over one tick. Call [`SurfaceMotion::update`] once a tick with the mesh as the
+/// layer sees it; the previous positions must be saved with the layer's state
+/// ([`SurfaceMotion::previous`], [`SurfaceMotion::restore`]).
+#[derive(Clone, Debug, Default)]
+pub struct SurfaceMotion {
+    topology: Option<Arc<MeshTopology>>,
+    previous: Vec<Vec3>,
+    current: Vec<Vec3>,
+    normals: Vec<Vec3>,
+    groups: NormalGroups,
+    scratch: NormalScratch,
+    bvh: TriangleBvh,
+    dt: f32,
+}
+
+impl SurfaceMotion {
+    /// Takes the mesh at the end of a tick of `dt` seconds. When the topology changes (or `dt` is 0)
+    /// the surface is taken as still.
+    pub fn update(&mut self, mesh: &Mesh, dt: f64) {
+        let same = self.topology.as_ref().is_some_and(|t| Arc::ptr_eq(t, &mesh.topology));
+        std::mem::swap(&mut self.previous, &mut self.current);
+        self.current.clear();
+        self.current.extend_from_slice(&mesh.positions);
+        self.dt = dt as f32;
+        if same {
+            self.bvh.refit(&self.current);
+        } else {
+            let welded = Topology::build(&mesh.positions, &mesh.topology.triangles);
+            self.groups = NormalGroups::for_displacement(&mesh.topology, &welded);
+            self.bvh = TriangleBvh::build(&mesh.positions, &mesh.topology.triangles);
+            self.topology = Some(Arc::clone(&mesh.topology));
+        }
+        if self.previous.len() != self.current.len() || dt == 0.0 {
+            self.previous.clone_from(&self.current);
+        }
+        self.groups.compute(&self.current, &mut self.scratch, &mut self.normals);
+    }
+
+    /// Positions that the next [`SurfaceMotion::update`] will take as previous: save these.
+    #[must_use]
+    pub fn positions(&self) -> &[Vec3] {
+        &self.current
+    }
+
+    /// Positions at the start of the tick.
+    #[must_use]
+    pub fn previous(&self) -> &[Vec3] {
+        &self.previous
+    }
+
+    /// Puts back the positions saved by [`SurfaceMotion::positions`].
+    pub fn restore(&mut self, positions: Vec<Vec3>) {
+        self.current = positions;
+    }
+
+    /// The tree over the current triangles.
+    #[must_use]
+    pub fn bvh(&self) -> &TriangleBvh {
+        &self.bvh
+    }
+
+    /// Smooth outward normals at the end of the tick.
+    #[must_use]
+    pub fn normals(&self) -> &[Vec3] {
+        &self.normals
+    }
+
+    /// Triangles.
+    #[must_use]
+    pub fn triangles(&self) -> &[[u32; 3]] {
+        self.topology.as_ref().map_or(&[], |t| &t.triangles)
+    }
+
+    /// A place on a triangle at a fraction of the tick (0 start, 1 end).
+    #[must_use]
+    pub fn point(&self, triangle: u32, barycentric: [f32; 3], fraction: f32) -> Vec3 {
+        let corners = self.bvh.triangle(triangle);
+        corners.iter().zip(barycentric).fold(Vec3::ZERO, |sum, (&v, w)| {
+            sum + w * self.previous[v as usize].lerp(self.current[v as usize], fraction)
+        })
+    }
+
+    /// Smooth unit normal of a place on a triangle, at the end of the tick.
+    #[must_use]
+    pub fn normal(&self, triangle: u32, barycentric: [f32; 3]) -> Vec3 {
+        let corners = self.bvh.triangle(triangle);
+        let sum = corners
+            .iter()
+            .zip(barycentric)
+            .fold(Vec3::ZERO, |sum, (&v, w)| sum + w * self.normals[v as usize]);
+        sum.normalize_or(self.bvh.face_normal(triangle))
+    }
+
+    /// Velocity of the material at a place [m/s].
+    #[must_use]
+    pub fn velocity(&self, triangle: u32, barycentric: [f32; 3]) -> Vec3 {
+        if self.dt <= 0.0 {
+            return Vec3::ZERO;
+        }
+        let moved = self.point(triangle, barycentric, 1.0) - self.point(triangle, barycentric, 0.0);
+        moved / self.dt
+    }
+
+    /// Signed distance (negative inside) with the closest place, within a reach. The sign is that of
+    /// the smooth normal there: right for closed surfaces without features thinner than `reach`.
+    #[must_use]
+    pub fn signed_distance(&self, p: Vec3, reach: f32) -> Option<(f32, ClosestPoint)> {
+        let hit = self.bvh.closest_point(p, reach)?;
+        let outside = (p - hit.point).dot(self.normal(hit.triangle, hit.barycentric)) >= 0.0;
+        Some((if outside { hit.distance } else { -hit.distance }, hit))
+    }
+}
