@@ -3,6 +3,7 @@
 
 mod bvh;
 mod grid;
+pub mod isosurface;
 mod mesh;
 mod normals;
 mod topology;
