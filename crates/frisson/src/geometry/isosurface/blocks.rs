@@ -71,7 +71,7 @@ impl Lattice {
         }
         let (low, high) = ((bounds.min / cell).floor(), (bounds.max / cell).ceil());
         let furthest = low.abs().max(high.abs()).max_element();
-        if !(furthest <= MAX_INDEX) {
+        if furthest > MAX_INDEX || !low.is_finite() || !high.is_finite() {
             return Err(IsoError::Bounds { size: bounds.diagonal(), cell });
         }
         let points = (low.as_ivec3(), high.as_ivec3());

@@ -268,7 +268,7 @@ fn speed() {
     };
     let balls = Balls((0..100).map(ball).collect());
     let bounds = cube(2.0);
-    let settings = IsoSettings { level: LEVEL, cell: 0.0145, bounds, ..IsoSettings::default() };
+    let settings = IsoSettings { level: LEVEL, cell: 0.034, bounds, ..IsoSettings::default() };
     let mut s = IsoSurface::new();
     let mut times: Vec<f64> = (0..9)
         .map(|_| {
