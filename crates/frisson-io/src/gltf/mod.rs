@@ -1,0 +1,70 @@
+//! glTF and GLB, in and out.
+//!
+//! [`read_file`] gives a [`Document`] (the file as it is, everything kept) and the
+//! [`Character`](frisson::character::Character) it holds. The reader is our own: every offset and
+//! count is checked against the bytes that are there, nothing is allocated beyond what the file's
+//! size can justify, and a malformed file ends in a [`GltfError`] that names the culprit.
+//!
+//! ```text
+//! bytes ─ container ─► Document ─ accessor (+ meshopt, draco) ─► nodes, primitive, mesh, animation ─► Character
+//! ```
+
+mod accessor;
+mod animation;
+mod container;
+mod document;
+#[cfg(feature = "draco")]
+mod draco;
+mod error;
+mod import;
+mod json;
+mod material;
+mod mesh;
+#[cfg(feature = "meshopt")]
+mod meshopt;
+mod nodes;
+mod primitive;
+mod texture;
+
+use std::path::Path;
+
+use frisson::character::Character;
+
+pub use document::Document;
+pub use error::GltfError;
+pub use import::{ReadOptions, SceneChoice, to_character};
+
+/// A file that was read.
+#[derive(Clone, Debug)]
+pub struct Imported {
+    /// The file as it is.
+    pub document: Document,
+    /// Who is in it.
+    pub character: Character,
+    /// What was left out, for people.
+    pub warnings: Vec<String>,
+}
+
+/// Reads a `.glb` or `.gltf` file.
+pub fn read_file(path: &Path) -> Result<Imported, GltfError> {
+    read_file_with(path, &ReadOptions::default())
+}
+
+/// Reads a `.glb` or `.gltf` file with options.
+pub fn read_file_with(path: &Path, options: &ReadOptions) -> Result<Imported, GltfError> {
+    let mut imported = import(Document::open(path)?, options)?;
+    if let Some(stem) = path.file_stem() {
+        imported.character.name = stem.to_string_lossy().into_owned();
+    }
+    Ok(imported)
+}
+
+/// Reads the bytes of a `.glb` or `.gltf`; files it names are looked for in `base_dir`.
+pub fn read_bytes(bytes: &[u8], base_dir: Option<&Path>) -> Result<Imported, GltfError> {
+    import(Document::parse(bytes, base_dir)?, &ReadOptions::default())
+}
+
+fn import(document: Document, options: &ReadOptions) -> Result<Imported, GltfError> {
+    let (character, warnings) = to_character(&document, options)?;
+    Ok(Imported { document, character, warnings })
+}
