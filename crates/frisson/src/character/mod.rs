@@ -1,10 +1,12 @@
 //! The primary motion we react to: skeletons, skins, morphs, clips, poses.
 
+mod chain;
 mod clip;
 mod pose;
 mod skeleton;
 mod skin;
 
+pub use chain::{NodeChain, rotation_of};
 pub use clip::{Clip, Interpolation, Sampling, Track, TrackTarget};
 pub use pose::Pose;
 pub use skeleton::{Node, Skeleton, SkeletonError, Transform};

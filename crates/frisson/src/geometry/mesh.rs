@@ -105,6 +105,14 @@ pub struct Attribute {
     pub values: AttributeValues,
 }
 
+impl Attribute {
+    /// Whether it is a note between layers (its name starts with a dot) that no file should hold.
+    #[must_use]
+    pub fn is_internal(&self) -> bool {
+        self.name.starts_with('.')
+    }
+}
+
 /// The values of an [`Attribute`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum AttributeValues {

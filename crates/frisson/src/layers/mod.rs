@@ -23,6 +23,8 @@ use wrinkles::WrinklesParams;
 /// One layer of the scene's stack. Give exactly one kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+// A scene holds a handful of layers: their size does not matter, boxes would only be in the way.
+#[allow(clippy::large_enum_variant)]
 pub enum LayerParams {
     /// Flesh that lags, swings and settles on a skinned, animated character.
     Flesh(FleshParams),

@@ -1,5 +1,34 @@
 //! Flesh that lags, swings and settles on a skinned, animated character.
+//!
+//! ```text
+//!            u (elongation)
+//!      Fs o~~~~~~~~~~~~o Fd      a mass on a damped spring, carried by the joint
+//!   D o---+---o C                virtual bone from D to the middle of the C's
+//!    (.........)                 vertices around it move by alpha u
+//! ```
+//!
+//! An element is a dominant joint `D`, joints `C` below it and the vertices around the virtual bone
+//! between them. Only the elongation `u` reaches the mesh: `P = P_skinned + alpha u`, with weights
+//! `alpha` that are 0 at both ends of the bone and grow with the depth of flesh, so that no vertex
+//! moves further than the flesh between it and the bone. The spring is advanced in closed form
+//! (`math::oscillator`) on a fixed grid: any stiffness is stable and every frame rate gives the same
+//! motion.
+//!
+//! Source: C. Larboulette, M.-P. Cani, B. Arnaldi, *Ajout de détails dynamiques à une animation
+//! temps-réel de personnage existante* (2006), sections 2 and 4.
+//!
+//! Limits: flesh does not collide, and elements that overlap share the smallest of their depths.
 
+mod layer;
 mod params;
+mod rest;
+mod spring;
+mod state;
 
-pub use params::FleshParams;
+pub use layer::FleshLayer;
+pub use params::{Attenuation, BoneEnd, FleshParams, LimitKind, OffsetEnd, ShapeCurve};
+pub use rest::{FleshRest, FleshWeights};
+pub use state::FleshState;
+
+#[cfg(test)]
+mod tests;

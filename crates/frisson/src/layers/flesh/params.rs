@@ -3,19 +3,387 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::stage::{BuildContext, Layer, LayerError};
+use super::layer::FleshLayer;
+use crate::stage::{Animated, BuildContext, Layer, LayerError, Selection};
 
 /// Flesh that lags, swings and settles on a skinned, animated character.
+///
+/// One layer is one element: a dominant joint, one or more joints below it, and the flesh around
+/// the virtual bone between them. Say how fast it swings either with `frequency_hz` and
+/// `damping_ratio`, or with `mass`, `stiffness` and `damping`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FleshParams {
     /// Name of the layer, unique in the scene.
     pub name: String,
+    /// Actor, or one of its meshes (`actor/mesh`), that carries the flesh.
+    pub on: String,
+    /// Dominant joint: the flesh is carried by it.
+    pub from: String,
+    /// Joints below `from`; the virtual bone runs from `from` to their middle.
+    pub to: Vec<BoneEnd>,
+    /// Natural frequency of the swing [Hz]. A belly swings at 2 to 3, a cheek at 6.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1e-3, max = 1e5))]
+    pub frequency_hz: Option<f64>,
+    /// Damping ratio [-]: 0 swings for ever, 1 comes back without overshoot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 1e4))]
+    pub damping_ratio: Option<f64>,
+    /// Mass of the flesh [kg]; with `stiffness` and `damping`, instead of the frequency.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1e-9, max = 1e9))]
+    pub mass: Option<f64>,
+    /// Spring stiffness [N/m].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1e-6, max = 1e12))]
+    pub stiffness: Option<f64>,
+    /// Damping [N s/m].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 1e12))]
+    pub damping: Option<f64>,
+    /// Radius of the bone inside the flesh [m]: nothing moves nearer to it than that.
+    #[serde(default)]
+    #[schemars(range(min = 0.0))]
+    pub thickness: f32,
+    /// Mesh of the frame that models the bones; where it is met, it replaces `thickness`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bone_mesh: Option<String>,
+    /// How the swing grows with the depth of flesh.
+    #[serde(default)]
+    pub shape_curve: ShapeCurve,
+    /// How the swing fades towards both ends of the bone.
+    #[serde(default)]
+    pub attenuation: Attenuation,
+    /// Which vertices are flesh. By default, those skinned to the joints between `from` and `to`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selection: Option<Selection>,
+    /// Distance over which the selection's edge fades in, along the surface [m].
+    #[serde(default)]
+    #[schemars(range(min = 0.0))]
+    pub edge_falloff: f32,
+    /// Painted mask that multiplies the weights.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mask: Option<Selection>,
+    /// Greatest swing as a fraction of the deepest flesh [-].
+    #[serde(default = "one")]
+    #[schemars(range(min = 1e-3, max = 1.0))]
+    pub limit: f32,
+    /// How the limit is kept.
+    #[serde(default)]
+    pub limit_kind: LimitKind,
+    /// Share of the scene's gravity, relative to the modelled pose: what hangs when the character
+    /// turns, without sagging twice what the sculptor already let hang [-].
+    #[serde(default = "whole")]
+    pub gravity: Animated,
+    /// Constant extra acceleration, world axes [m/s²].
+    #[serde(default)]
+    pub pseudo_gravity: [f64; 3],
+    /// How much the flesh also lags in rotation [-]: 0 not at all, 1 fully.
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub rotation: f32,
+    /// Strength of the whole effect [-]; may be key-framed to fade it in and out.
+    #[serde(default = "whole")]
+    pub amount: Animated,
+    /// The clip loops: start in the state it will come back to after one cycle.
+    #[serde(default, rename = "loop")]
+    pub looped: bool,
+    /// Frames at which the character jumps (camera cuts): the swing starts anew there.
+    #[serde(default)]
+    pub cuts: Vec<i64>,
+    /// A jump of more than this many bone lengths within 1/120 s is taken for a cut [-].
+    #[serde(default = "whole_number")]
+    #[schemars(range(min = 1e-3))]
+    pub teleport: f64,
+    /// Also write the weights as a vertex attribute `flesh:<name>`, to look at.
+    #[serde(default)]
+    pub show_weights: bool,
+}
+
+/// A joint at the far end of the virtual bone: its name, or its name and an offset.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum BoneEnd {
+    /// The joint's origin.
+    Joint(String),
+    /// A point in the joint's space.
+    Offset(OffsetEnd),
+}
+
+/// A joint and a point in its space.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OffsetEnd {
+    /// Joint name.
+    pub joint: String,
+    /// Offset in the joint's axes [m].
+    pub offset: [f32; 3],
+}
+
+/// How the swing grows with the depth of flesh.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ShapeCurve {
+    /// In proportion to the depth.
+    #[default]
+    Constant,
+    /// With its square: deep flesh swings much more than shallow flesh.
+    Linear,
+    /// Own curve: `[depth / greatest depth, factor]` pairs, factors from 0 to 1.
+    Keys(Vec<(f64, f64)>),
+}
+
+/// How the swing fades along the bone; the position runs from -1 (far end) to 1 (`from`).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Attenuation {
+    /// Smooth bell, flat at both ends and in the middle.
+    #[default]
+    Bell,
+    /// `1 - y²`.
+    Parabola,
+    /// Own curve: `[position, factor]` pairs, factors from 0 to 1.
+    Keys(Vec<(f64, f64)>),
+}
+
+/// How the limit is kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LimitKind {
+    /// The swing saturates smoothly; no stop is seen.
+    #[default]
+    Soft,
+    /// The swing stops dead on a sphere.
+    Hard,
+}
+
+fn one() -> f32 {
+    1.0
+}
+fn whole() -> Animated {
+    1.0.into()
+}
+fn whole_number() -> f64 {
+    1.0
+}
+
+/// Natural frequency when nothing is said [Hz].
+const DEFAULT_FREQUENCY_HZ: f64 = 2.5;
+/// Damping ratio when nothing is said [-].
+const DEFAULT_DAMPING_RATIO: f64 = 0.2;
+
+impl BoneEnd {
+    /// Joint name.
+    #[must_use]
+    pub fn joint(&self) -> &str {
+        match self {
+            Self::Joint(name) => name,
+            Self::Offset(end) => &end.joint,
+        }
+    }
+
+    /// Point in the joint's space [m].
+    #[must_use]
+    pub fn offset(&self) -> glam::Vec3 {
+        match self {
+            Self::Joint(_) => glam::Vec3::ZERO,
+            Self::Offset(end) => glam::Vec3::from_array(end.offset),
+        }
+    }
 }
 
 impl FleshParams {
+    /// An element with default settings.
+    #[must_use]
+    pub fn new(name: &str, on: &str, from: &str, to: &[&str]) -> Self {
+        Self {
+            name: name.to_owned(),
+            on: on.to_owned(),
+            from: from.to_owned(),
+            to: to.iter().map(|&j| BoneEnd::Joint(j.to_owned())).collect(),
+            frequency_hz: None,
+            damping_ratio: None,
+            mass: None,
+            stiffness: None,
+            damping: None,
+            thickness: 0.0,
+            bone_mesh: None,
+            shape_curve: ShapeCurve::default(),
+            attenuation: Attenuation::default(),
+            selection: None,
+            edge_falloff: 0.0,
+            mask: None,
+            limit: 1.0,
+            limit_kind: LimitKind::default(),
+            gravity: whole(),
+            pseudo_gravity: [0.0; 3],
+            rotation: 0.0,
+            amount: whole(),
+            looped: false,
+            cuts: Vec::new(),
+            teleport: 1.0,
+            show_weights: false,
+        }
+    }
+
     /// Builds the layer.
-    pub fn build(&self, _context: &BuildContext) -> Result<Box<dyn Layer>, LayerError> {
-        Err(LayerError::Other("this layer is not built yet".to_owned()))
+    pub fn build(&self, context: &BuildContext) -> Result<Box<dyn Layer>, LayerError> {
+        self.validate()?;
+        Ok(Box::new(FleshLayer::new(self.clone(), context)?))
+    }
+
+    /// Undamped angular frequency [rad/s] and damping ratio.
+    #[must_use]
+    pub fn spring(&self) -> (f64, f64) {
+        match (self.mass, self.stiffness) {
+            (Some(m), Some(k)) => {
+                let damping = self.damping.unwrap_or(0.0);
+                ((k / m).sqrt(), damping / (2.0 * (k * m).sqrt()))
+            }
+            _ => {
+                let hz = self.frequency_hz.unwrap_or(DEFAULT_FREQUENCY_HZ);
+                let ratio = self.damping_ratio.unwrap_or(DEFAULT_DAMPING_RATIO);
+                (std::f64::consts::TAU * hz, ratio)
+            }
+        }
+    }
+
+    /// Checks what a range cannot say.
+    pub fn validate(&self) -> Result<(), LayerError> {
+        let bad = |key: &str, problem: &str| Err(LayerError::parameter(key, problem));
+        if self.to.is_empty() {
+            return bad("to", "name at least one joint");
+        }
+        let by_mass = [self.mass, self.stiffness, self.damping];
+        let by_frequency = [self.frequency_hz, self.damping_ratio];
+        if by_mass.iter().any(Option::is_some) && by_frequency.iter().any(Option::is_some) {
+            return bad(
+                "frequency_hz",
+                "give either frequency_hz and damping_ratio, or mass, stiffness and damping",
+            );
+        }
+        if self.mass.is_some() != self.stiffness.is_some() {
+            return bad("mass", "mass and stiffness go together");
+        }
+        for (key, value) in [
+            ("frequency_hz", self.frequency_hz),
+            ("mass", self.mass),
+            ("stiffness", self.stiffness),
+        ] {
+            if value.is_some_and(|v| !v.is_finite() || v <= 0.0) {
+                return bad(key, "must be greater than 0");
+            }
+        }
+        let (frequency, ratio) = self.spring();
+        if !frequency.is_finite() || !ratio.is_finite() || ratio < 0.0 {
+            return bad("damping_ratio", "must be 0 or more");
+        }
+        if !self.limit.is_finite() || self.limit <= 0.0 || self.limit > 1.0 {
+            return bad("limit", "must be above 0 and at most 1");
+        }
+        if !self.thickness.is_finite() || self.thickness < 0.0 {
+            return bad("thickness", "must be 0 or more");
+        }
+        if !self.gravity.is_well_formed() {
+            return bad("gravity", "keys must be finite, at least one, ascending in frame");
+        }
+        if !self.amount.is_well_formed() {
+            return bad("amount", "keys must be finite, at least one, ascending in frame");
+        }
+        if self.looped && ratio == 0.0 {
+            return bad("loop", "an undamped swing never comes back to its start: add damping");
+        }
+        self.validate_curves()
+    }
+
+    fn validate_curves(&self) -> Result<(), LayerError> {
+        let sound = |keys: &[(f64, f64)]| {
+            !keys.is_empty()
+                && keys.windows(2).all(|w| w[0].0 < w[1].0)
+                && keys.iter().all(|k| k.0.is_finite() && (0.0..=1.0).contains(&k.1))
+        };
+        let problem = "needs ascending positions and factors from 0 to 1";
+        if matches!(&self.shape_curve, ShapeCurve::Keys(keys) if !sound(keys)) {
+            return Err(LayerError::parameter("shape_curve", problem));
+        }
+        if matches!(&self.attenuation, Attenuation::Keys(keys) if !sound(keys)) {
+            return Err(LayerError::parameter("attenuation", problem));
+        }
+        Ok(())
+    }
+}
+
+impl ShapeCurve {
+    /// Factor for a relative depth of flesh in [0, 1].
+    #[must_use]
+    pub fn at(&self, depth: f32) -> f32 {
+        match self {
+            Self::Constant => 1.0,
+            Self::Linear => depth,
+            Self::Keys(keys) => Animated::Keys(keys.clone()).at(f64::from(depth)) as f32,
+        }
+    }
+}
+
+impl Attenuation {
+    /// Factor at a position along the bone; 0 outside [-1, 1].
+    #[must_use]
+    pub fn at(&self, y: f32) -> f32 {
+        if !(-1.0..=1.0).contains(&y) {
+            return 0.0;
+        }
+        let y_sq = y * y;
+        match self {
+            Self::Bell => bell(y_sq),
+            Self::Parabola => 1.0 - y_sq,
+            Self::Keys(keys) => Animated::Keys(keys.clone()).at(f64::from(y)) as f32,
+        }
+    }
+}
+
+/// `1 + (-4 y^6 + 17 y^4 - 22 y^2) / 9`: 1 at 0, 0 at ±1, flat at all three.
+fn bell(y_sq: f32) -> f32 {
+    (1.0 + y_sq * (-22.0 + y_sq * (17.0 - 4.0 * y_sq)) / 9.0).clamp(0.0, 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bell_is_flat_at_its_ends_and_top() {
+        let b = |y: f32| Attenuation::Bell.at(y);
+        assert_eq!([b(-1.0), b(0.0), b(1.0), b(1.01), b(-7.0)], [0.0, 1.0, 0.0, 0.0, 0.0]);
+        let slope = |y: f32| (b(y + 1e-3) - b(y - 1e-3)) / 2e-3;
+        assert!(slope(0.0).abs() < 1e-4);
+        assert!((b(0.999) / 1e-3).abs() < 0.01 && (b(-0.999) / 1e-3).abs() < 0.01);
+        assert!((0..100).all(|i| b(i as f32 / 100.0) >= b((i + 1) as f32 / 100.0)));
+    }
+
+    #[test]
+    fn both_ways_to_say_the_spring_agree() {
+        let mut p = FleshParams::new("a", "b", "c", &["d"]);
+        (p.mass, p.stiffness, p.damping) = (Some(2.0), Some(50.0), Some(4.0));
+        assert_eq!(p.spring(), (5.0, 0.2));
+        p.frequency_hz = Some(1.0);
+        assert!(p.validate().is_err());
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        let check = |change: fn(&mut FleshParams)| {
+            let mut p = FleshParams::new("a", "b", "c", &["d"]);
+            change(&mut p);
+            assert!(p.validate().is_err());
+        };
+        check(|p| p.to.clear());
+        check(|p| p.frequency_hz = Some(0.0));
+        check(|p| p.frequency_hz = Some(f64::NAN));
+        check(|p| p.mass = Some(1.0));
+        check(|p| p.limit = 0.0);
+        check(|p| p.thickness = -1.0);
+        check(|p| (p.looped, p.damping_ratio) = (true, Some(0.0)));
+        check(|p| p.attenuation = Attenuation::Keys(vec![(0.0, 2.0)]));
     }
 }

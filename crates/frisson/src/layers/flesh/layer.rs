@@ -1,0 +1,380 @@
+//! The layer: follows the joint, advances the spring, moves the vertices.
+
+use glam::{DQuat, DVec3, Vec3};
+
+use super::params::{FleshParams, LimitKind};
+use super::rest::{FleshRest, FleshWeights};
+use super::spring::{SpringStep, StaticFrame, apply_hard_limit, periodic_state, soften};
+use super::state::FleshState;
+use crate::character::{NodeChain, Sampling, rotation_of};
+use crate::geometry::{Attribute, AttributeValues, Mesh};
+use crate::stage::{
+    Actor, ActorMotion, BuildContext, Clock, Forces, Frame, Layer, LayerError, LayerReport,
+    SnapshotError, StepContext, from_snapshot, to_snapshot,
+};
+use crate::tolerances::flesh as tolerances;
+
+/// Attribute in which elements leave how far they have moved each vertex, for the next element on
+/// the same mesh and for whoever wants to look.
+const OFFSET: &str = "flesh_offset";
+/// Attribute in which elements leave the smallest `shape` so far, where they touch a vertex.
+const ROOM: &str = ".flesh_room";
+
+/// One flesh element at work.
+pub struct FleshLayer {
+    params: FleshParams,
+    rest: FleshRest,
+    chain: NodeChain,
+    state: FleshState,
+    /// Whether this is the first element on each of its meshes.
+    first_on_mesh: Vec<bool>,
+    warnings: Vec<String>,
+}
+
+impl FleshLayer {
+    /// Computes the rest data; nothing moves yet.
+    pub fn new(params: FleshParams, context: &BuildContext) -> Result<Self, LayerError> {
+        let rest = FleshRest::build(&params, context)?;
+        let actor = &context.actors.all()[rest.actor];
+        let Some(character) = actor.character() else {
+            return Err(LayerError::parameter("on", "flesh needs a skinned character"));
+        };
+        let chain = NodeChain::new(character, actor.clip(), rest.joint);
+        let offset = |w: &FleshWeights| {
+            context.frame.meshes[w.mesh].attributes.iter().all(|a| a.name != OFFSET)
+        };
+        let first_on_mesh = rest.weights.iter().map(offset).collect();
+        let mut layer = Self {
+            params,
+            rest,
+            chain,
+            state: FleshState::default(),
+            first_on_mesh,
+            warnings: Vec::new(),
+        };
+        layer.state = layer.initial_state(context)?;
+        Ok(layer)
+    }
+
+    /// At rest under gravity, or in the periodic state of a loop.
+    fn initial_state(&mut self, context: &BuildContext) -> Result<FleshState, LayerError> {
+        let actor = &context.actors.all()[self.rest.actor];
+        let start = context.clock.frame_time(context.clock.start_frame());
+        let at_rest = self.still_state(actor, context.clock, context.forces, start);
+        if !self.params.looped {
+            return Ok(at_rest);
+        }
+        let duration = match (&actor.motion, actor.clip()) {
+            (ActorMotion::Character { speed, .. }, Some(clip)) if *speed > 0.0 => {
+                clip.duration() / speed
+            }
+            _ => 0.0,
+        };
+        if duration <= 0.0 {
+            return Err(LayerError::parameter("loop", "the actor plays no clip to loop"));
+        }
+        Ok(self.looped_state(actor, context, start, duration))
+    }
+
+    fn looped_state(
+        &mut self,
+        actor: &Actor,
+        context: &BuildContext,
+        start: f64,
+        duration: f64,
+    ) -> FleshState {
+        let count = (duration * tolerances::GRID_HZ).round().max(1.0) as usize;
+        let step = SpringStep::new(self.params.spring(), duration / count as f64);
+        // Times run over one cycle of the clip, whether or not the actor itself repeats it.
+        let frame_at = |i: usize| {
+            let clip_time = actor.clip_time(start + duration * (i % count) as f64 / count as f64);
+            self.static_frame_at_clip_time(
+                actor,
+                clip_time.rem_euclid(actor.clip().map_or(1.0, |c| c.duration())),
+            )
+        };
+        let cycle = |mut state: FleshState, limited: bool| {
+            for i in 0..count {
+                let time = start + duration * i as f64 / count as f64;
+                let from = frame_at(i);
+                let pull = self.acceleration(context.clock, context.forces, time, from.rotation);
+                step.advance(&mut state, from, frame_at(i + 1), pull);
+                if limited && self.params.limit_kind == LimitKind::Hard {
+                    apply_hard_limit(&mut state, self.limit());
+                }
+            }
+            state
+        };
+        let path = cycle(FleshState::default(), false).path;
+        let after = cycle(FleshState { path, ..FleshState::default() }, false);
+        let mut state = periodic_state(self.params.spring(), duration, &after);
+        if self.params.limit_kind == LimitKind::Soft {
+            return state;
+        }
+        for _ in 0..tolerances::MAX_LOOP_CYCLES {
+            let next = cycle(state, true);
+            let change = (next.elongation - state.elongation).length();
+            state = next;
+            if change < 1e-5 * self.limit() {
+                return state;
+            }
+        }
+        let text = format!(
+            "{}: the hard limit kept the loop from closing within {} cycles",
+            self.params.name,
+            tolerances::MAX_LOOP_CYCLES
+        );
+        self.warnings.push(text);
+        state
+    }
+
+    /// Hanging still where the spring balances what pulls on it.
+    fn still_state(&self, actor: &Actor, clock: &Clock, forces: &Forces, time: f64) -> FleshState {
+        let rotation = self.static_frame(actor, time).rotation;
+        let pull = self.acceleration(clock, forces, time, rotation);
+        let (frequency, _) = self.params.spring();
+        let mut state =
+            FleshState { elongation: pull / (frequency * frequency), ..FleshState::default() };
+        if self.params.limit_kind == LimitKind::Hard {
+            apply_hard_limit(&mut state, self.limit());
+        }
+        state
+    }
+
+    /// Greatest elongation [m].
+    fn limit(&self) -> f64 {
+        f64::from(self.rest.deepest) * f64::from(self.params.limit)
+    }
+
+    fn static_frame(&self, actor: &Actor, time: f64) -> StaticFrame {
+        self.static_frame_at_clip_time(actor, actor.clip_time(time))
+    }
+
+    fn static_frame_at_clip_time(&self, actor: &Actor, clip_time: f64) -> StaticFrame {
+        let world = actor.placement.world_from_actor();
+        let matrix = self.chain.world(actor.clip(), clip_time, Sampling::Smooth, world);
+        StaticFrame {
+            position: matrix.transform_point3(self.rest.joint_from_middle).as_dvec3(),
+            rotation: rotation_of(matrix).as_dquat(),
+        }
+    }
+
+    /// Gravity relative to the modelled pose, `g - R g` with `R` the turn since then, and the
+    /// artist's own pull [m/s²].
+    fn acceleration(&self, clock: &Clock, forces: &Forces, time: f64, rotation: DQuat) -> DVec3 {
+        let share = self.params.gravity.at(time * clock.rate.fps());
+        let gravity = forces.gravity.as_dvec3();
+        let turned = rotation * self.rest.rest_rotation.inverse() * gravity;
+        let relative = gravity - turned;
+        let noise = tolerances::SAME_POSE_FRACTION * gravity.length();
+        let relative = if relative.length() <= noise { DVec3::ZERO } else { relative };
+        share * relative + DVec3::from_array(self.params.pseudo_gravity)
+    }
+
+    /// Advances the spring over a tick, on the fixed grid.
+    fn integrate(&mut self, context: &StepContext) {
+        let actor = &context.actors.all()[self.rest.actor];
+        let count = (context.dt * tolerances::GRID_HZ - 1e-9).ceil().max(1.0) as usize;
+        let seconds = context.dt / count as f64;
+        let start = context.time - context.dt;
+        let step = SpringStep::new(self.params.spring(), seconds);
+        let mut from = self.static_frame(actor, start);
+        let end = self.static_frame(actor, context.time);
+        if self.is_cut(context, from, end) {
+            self.state = self.still_state(actor, context.clock, context.forces, context.time);
+            return;
+        }
+        let limit = self.limit();
+        for i in 0..count {
+            let time = start + seconds * i as f64;
+            let next = if i + 1 == count { end } else { self.static_frame(actor, time + seconds) };
+            let pull = self.acceleration(context.clock, context.forces, time, from.rotation);
+            step.advance(&mut self.state, from, next, pull);
+            if self.params.limit_kind == LimitKind::Hard {
+                apply_hard_limit(&mut self.state, limit);
+            }
+            from = next;
+        }
+    }
+
+    /// Whether the character jumps within this tick: a listed cut, the wrap of a clip that does not
+    /// close, or further than flesh could ever be dragged.
+    fn is_cut(&self, context: &StepContext, from: StaticFrame, to: StaticFrame) -> bool {
+        let first = context.dt > 0.0 && {
+            let frame = context.frame_number() - context.dt * context.clock.rate.fps();
+            frame + 1e-6 >= (context.frame - 1) as f64 && frame - 1e-6 <= (context.frame - 1) as f64
+        };
+        let listed = first && self.params.cuts.contains(&context.frame);
+        let ticks = (context.dt * Clock::TICK_HZ).max(1.0);
+        let bound = self.params.teleport * f64::from(self.rest.bone_length) * ticks;
+        listed || from.position.distance(to.position) > bound
+    }
+
+    /// Elongation and rotation vector as they reach the mesh.
+    fn output(&self, context: &StepContext) -> (Vec3, Vec3) {
+        let amount = self.params.amount.at(context.frame_number());
+        let elongation = match self.params.limit_kind {
+            LimitKind::Soft => soften(self.state.elongation, self.limit()),
+            LimitKind::Hard => self.state.elongation,
+        };
+        let turn = self.state.turn * f64::from(self.params.rotation);
+        ((amount * elongation).as_vec3(), (amount * turn).as_vec3())
+    }
+
+    fn deform(&self, context: &StepContext, frame: &mut Frame) {
+        let (elongation, turn) = self.output(context);
+        let actor = &context.actors.all()[self.rest.actor];
+        let pivot = self.static_frame(actor, context.time).position.as_vec3();
+        for (weights, &first) in self.rest.weights.iter().zip(&self.first_on_mesh) {
+            let mesh = &mut frame.meshes[weights.mesh];
+            let mut offsets = take_vectors(mesh, first);
+            let mut room = take_room(mesh, first);
+            let swing = Swing { elongation, turn, pivot, deepest: self.rest.deepest };
+            swing.apply(weights, &mut mesh.positions, &mut offsets, &mut room);
+            put_back(mesh, offsets, room);
+        }
+    }
+
+    fn show_weights(&self, frame: &mut Frame) {
+        for weights in &self.rest.weights {
+            let name = format!("flesh:{}", self.params.name);
+            frame.meshes[weights.mesh].set_scalar(&name, |values| {
+                for (&vertex, &alpha) in weights.vertices.iter().zip(&weights.alphas) {
+                    values[vertex as usize] = alpha;
+                }
+            });
+        }
+    }
+}
+
+/// One element's displacement field at one instant.
+struct Swing {
+    elongation: Vec3,
+    turn: Vec3,
+    pivot: Vec3,
+    deepest: f32,
+}
+
+impl Swing {
+    /// Adds this element to what earlier elements did, clamped to the smallest `shape` where several
+    /// meet.
+    fn apply(
+        &self,
+        weights: &FleshWeights,
+        positions: &mut [Vec3],
+        offsets: &mut [Vec3],
+        room: &mut [f32],
+    ) {
+        let turning = self.turn != Vec3::ZERO;
+        let rotation = glam::Quat::from_scaled_axis(self.turn);
+        for (i, &vertex) in weights.vertices.iter().enumerate() {
+            let v = vertex as usize;
+            let alpha = weights.alphas[i];
+            let mut own = alpha * self.elongation;
+            if turning {
+                let arm = positions[v] - self.pivot;
+                own += alpha * (rotation * arm - arm);
+                own = own.clamp_length_max(alpha * self.deepest);
+            }
+            let before = offsets[v];
+            let shared = room[v] < f32::INFINITY;
+            room[v] = room[v].min(weights.shapes[i]);
+            let mut total = before + own;
+            if shared {
+                total = total.clamp_length_max(room[v]);
+                own = total - before;
+            }
+            // Adding zero would turn -0 into 0: what does not swing keeps its very bits.
+            if own != Vec3::ZERO {
+                positions[v] += own;
+            }
+            offsets[v] = total;
+        }
+    }
+}
+
+/// The offsets left by earlier elements, or zeros for the first one; storage is reused.
+fn take_vectors(mesh: &mut Mesh, first: bool) -> Vec<Vec3> {
+    let count = mesh.positions.len();
+    let found = mesh.attributes.iter_mut().find(|a| a.name == OFFSET);
+    let mut values = match found
+        .map(|a| std::mem::replace(&mut a.values, AttributeValues::Vector(Vec::new())))
+    {
+        Some(AttributeValues::Vector(values)) => values,
+        _ => Vec::new(),
+    };
+    if first || values.len() != count {
+        values.clear();
+        values.resize(count, Vec3::ZERO);
+    }
+    values
+}
+
+fn take_room(mesh: &mut Mesh, first: bool) -> Vec<f32> {
+    let count = mesh.positions.len();
+    let found = mesh.attributes.iter_mut().find(|a| a.name == ROOM);
+    let mut values = match found
+        .map(|a| std::mem::replace(&mut a.values, AttributeValues::Scalar(Vec::new())))
+    {
+        Some(AttributeValues::Scalar(values)) => values,
+        _ => Vec::new(),
+    };
+    if first || values.len() != count {
+        values.clear();
+        values.resize(count, f32::INFINITY);
+    }
+    values
+}
+
+fn put_back(mesh: &mut Mesh, offsets: Vec<Vec3>, room: Vec<f32>) {
+    for (name, values) in
+        [(OFFSET, AttributeValues::Vector(offsets)), (ROOM, AttributeValues::Scalar(room))]
+    {
+        match mesh.attributes.iter_mut().find(|a| a.name == name) {
+            Some(attribute) => attribute.values = values,
+            None => mesh.attributes.push(Attribute { name: name.to_owned(), values }),
+        }
+    }
+}
+
+impl Layer for FleshLayer {
+    fn name(&self) -> &str {
+        &self.params.name
+    }
+
+    fn kind(&self) -> &'static str {
+        "flesh"
+    }
+
+    fn step(&mut self, context: &StepContext, frame: &mut Frame) -> Result<(), LayerError> {
+        if context.dt > 0.0 {
+            self.integrate(context);
+        }
+        let sound = self.state.elongation.is_finite() && self.state.turn.is_finite();
+        if !sound {
+            return Err(LayerError::NonFinite { what: "spring", element: 0, frame: context.frame });
+        }
+        if context.surfaces_wanted {
+            self.deform(context, frame);
+            if self.params.show_weights {
+                self.show_weights(frame);
+            }
+        }
+        Ok(())
+    }
+
+    fn save(&self) -> Vec<u8> {
+        to_snapshot(&self.state)
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
+        self.state = from_snapshot(bytes)?;
+        Ok(())
+    }
+
+    fn report(&self, report: &mut LayerReport) {
+        report.measure("elongation", "m", self.state.elongation.length());
+        report.measure("elongation / limit", "-", self.state.elongation.length() / self.limit());
+        self.warnings.iter().for_each(|w| report.warn(w.clone()));
+    }
+}
