@@ -1,6 +1,7 @@
 //! Shapes and how to ask them questions: meshes, connectivity, normals, refinement, BVH, grid,
 //! iso-surfaces.
 
+pub mod butterfly;
 mod bvh;
 mod grid;
 pub mod isosurface;
