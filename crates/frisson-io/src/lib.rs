@@ -1,7 +1,10 @@
 //! Scene files, the cache, and the formats other programs open. Units and axes are converted here
 //! and nowhere else.
 
+pub mod alembic;
+pub mod export;
 pub mod gltf;
+mod remembered;
 mod source;
 
 pub use source::{FrameSource, Progress, ShotInfo, Silent, SourceError};

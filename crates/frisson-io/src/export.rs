@@ -1,0 +1,351 @@
+//! From a baked shot to files other programs open.
+//!
+//! Every writer takes one frame at a time from a [`FrameSource`], so memory does not grow with the
+//! shot. Files appear under their names only when they are whole.
+
+mod file;
+mod frames;
+mod names;
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::alembic;
+use crate::source::{FrameSource, Progress, SourceError};
+pub(crate) use file::PendingFile;
+pub(crate) use frames::{Frames, clean_attribute_name};
+pub(crate) use names::{NameRule, Names};
+
+/// One export of a scene: a format with its file, and what to write.
+///
+/// Exactly one of the format fields must be given.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ExportParams {
+    /// Alembic file to write (`.abc`): meshes, curves, points, changing topology.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alembic: Option<PathBuf>,
+    /// USD file to write: `.usdc` or `.usd` (binary), `.usda` (text, for small shots).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usd: Option<PathBuf>,
+    /// PC2 point cache to write (`.pc2`), one file per mesh; constant topology only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pc2: Option<PathBuf>,
+    /// MDD point cache to write (`.mdd`), one file per mesh; constant topology only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mdd: Option<PathBuf>,
+    /// OBJ sequence to write: `cat.obj` becomes `cat.0001.obj`, `cat.0002.obj`, …
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub obj: Option<PathBuf>,
+    /// GLB file to write (`.glb`) with one morph target per frame; constant topology only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub glb: Option<PathBuf>,
+    /// Names of the shapes to write; empty: all.
+    pub meshes: Vec<String>,
+    /// Whether shading normals are written.
+    pub normals: bool,
+    /// Whether velocities [m/s] are written, for motion blur.
+    pub velocities: bool,
+    /// Units of the file per metre: 100 writes centimetres.
+    #[schemars(range(min = 1e-6, max = 1e6))]
+    pub scale: f32,
+    /// First and last frame to write; all if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frames: Option<[i64; 2]>,
+}
+
+impl Default for ExportParams {
+    fn default() -> Self {
+        Self {
+            alembic: None,
+            usd: None,
+            pc2: None,
+            mdd: None,
+            obj: None,
+            glb: None,
+            meshes: Vec::new(),
+            normals: true,
+            velocities: true,
+            scale: 1.0,
+            frames: None,
+        }
+    }
+}
+
+/// A kind of file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExportFormat {
+    /// Alembic, Ogawa container.
+    Alembic,
+    /// USD, binary or text by the file's extension.
+    Usd,
+    /// 3ds Max and Blender point cache.
+    Pc2,
+    /// LightWave point cache.
+    Mdd,
+    /// Wavefront sequence.
+    Obj,
+    /// GLB with morph targets.
+    MorphGlb,
+}
+
+impl ExportFormat {
+    /// All formats.
+    pub const ALL: [Self; 6] =
+        [Self::Alembic, Self::Usd, Self::Pc2, Self::Mdd, Self::Obj, Self::MorphGlb];
+
+    /// The format's key in a scene file.
+    #[must_use]
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Alembic => "alembic",
+            Self::Usd => "usd",
+            Self::Pc2 => "pc2",
+            Self::Mdd => "mdd",
+            Self::Obj => "obj",
+            Self::MorphGlb => "glb",
+        }
+    }
+
+    /// The format that a file's extension asks for.
+    #[must_use]
+    pub fn from_path(path: &Path) -> Option<Self> {
+        let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+        Some(match extension.as_str() {
+            "abc" => Self::Alembic,
+            "usd" | "usdc" | "usda" => Self::Usd,
+            "pc2" => Self::Pc2,
+            "mdd" => Self::Mdd,
+            "obj" => Self::Obj,
+            "glb" => Self::MorphGlb,
+            _ => return None,
+        })
+    }
+}
+
+impl fmt::Display for ExportFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Alembic => "Alembic",
+            Self::Usd => "USD",
+            Self::Pc2 => "PC2",
+            Self::Mdd => "MDD",
+            Self::Obj => "OBJ",
+            Self::MorphGlb => "GLB",
+        })
+    }
+}
+
+impl ExportParams {
+    /// An export of everything to one file, in the format of its extension.
+    pub fn to_file(path: &Path) -> Result<Self, ExportError> {
+        let format = ExportFormat::from_path(path)
+            .ok_or_else(|| ExportError::UnknownExtension(path.to_owned()))?;
+        let mut params = Self::default();
+        *params.slot(format) = Some(path.to_owned());
+        Ok(params)
+    }
+
+    fn slot(&mut self, format: ExportFormat) -> &mut Option<PathBuf> {
+        match format {
+            ExportFormat::Alembic => &mut self.alembic,
+            ExportFormat::Usd => &mut self.usd,
+            ExportFormat::Pc2 => &mut self.pc2,
+            ExportFormat::Mdd => &mut self.mdd,
+            ExportFormat::Obj => &mut self.obj,
+            ExportFormat::MorphGlb => &mut self.glb,
+        }
+    }
+
+    /// The format asked for and its file, as written in the scene.
+    pub fn target(&self) -> Result<(ExportFormat, &Path), ExportError> {
+        let given = [&self.alembic, &self.usd, &self.pc2, &self.mdd, &self.obj, &self.glb];
+        let mut targets = ExportFormat::ALL
+            .into_iter()
+            .zip(given)
+            .filter_map(|(format, path)| path.as_deref().map(|p| (format, p)));
+        match (targets.next(), targets.next()) {
+            (Some(target), None) => Ok(target),
+            (None, _) => Err(ExportError::NoFormat),
+            (Some((first, _)), Some((second, _))) => {
+                Err(ExportError::SeveralFormats(first.key(), second.key()))
+            }
+        }
+    }
+
+    /// Checks what can be checked without the shot.
+    pub fn validate(&self) -> Result<(), ExportError> {
+        self.target()?;
+        if !(self.scale.is_finite() && self.scale >= 1e-6 && self.scale <= 1e6) {
+            return Err(ExportError::BadScale(self.scale));
+        }
+        match self.frames {
+            Some([first, last]) if first > last => Err(ExportError::NoFrames { first, last }),
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn wants(&self, name: &str) -> bool {
+        self.meshes.is_empty() || self.meshes.iter().any(|m| m == name)
+    }
+}
+
+/// A file that an export wrote.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct WrittenFile {
+    /// Where.
+    pub path: PathBuf,
+    /// How large.
+    pub bytes: u64,
+}
+
+/// An export that did not happen; nothing is left under the final names.
+#[derive(Debug, Error)]
+pub enum ExportError {
+    /// No format was named.
+    #[error("an export needs a format: one of alembic, usd, pc2, mdd, obj, glb")]
+    NoFormat,
+    /// Two formats were named.
+    #[error("an export writes one format, but both `{0}` and `{1}` are given: make two exports")]
+    SeveralFormats(&'static str, &'static str),
+    /// The extension is of no format we write.
+    #[error("{}: no format has this extension (abc, usd, usdc, usda, pc2, mdd, obj, glb)", .0.display())]
+    UnknownExtension(PathBuf),
+    /// The path ends in no file name.
+    #[error("{}: not the name of a file", .0.display())]
+    NotAFile(PathBuf),
+    /// The file is there already.
+    #[error("{} exists already: choose another name or allow overwriting", .0.display())]
+    Exists(PathBuf),
+    /// The scale is no usable number.
+    #[error("scale {0} is not between 1e-6 and 1e6")]
+    BadScale(f32),
+    /// There is no frame to write.
+    #[error("there is no frame from {first} to {last}")]
+    NoFrames {
+        /// First frame asked for.
+        first: i64,
+        /// Last frame asked for.
+        last: i64,
+    },
+    /// A shape that was asked for is in no frame.
+    #[error("no shape is called `{name}`; there are: {known}")]
+    NoSuchShape {
+        /// The name.
+        name: String,
+        /// What there is.
+        known: String,
+    },
+    /// The shot has nothing this format can hold.
+    #[error("the shot has nothing that {0} can hold")]
+    Nothing(ExportFormat),
+    /// The format needs the same vertices in every frame.
+    #[error(
+        "`{mesh}` changes its vertices at frame {frame}, which {format} cannot hold: use Alembic or USD"
+    )]
+    ChangingTopology {
+        /// The format.
+        format: ExportFormat,
+        /// The mesh.
+        mesh: String,
+        /// The first frame that differs.
+        frame: i64,
+    },
+    /// A frame contradicts itself.
+    #[error("frame {frame}, `{shape}`: {problem}")]
+    Malformed {
+        /// Frame number.
+        frame: i64,
+        /// Shape.
+        shape: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// More text than memory should hold.
+    #[error("the text file would exceed {0} MB: write .usdc instead")]
+    TooMuchText(u64),
+    /// The shot cannot be read.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// A file cannot be written.
+    #[error("{}: {}", .path.display(), explain(.problem))]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        problem: io::Error,
+    },
+    /// Writing failed; the file is not yet known.
+    #[error("{}", explain(.0))]
+    Write(#[from] io::Error),
+    /// The listener asked to stop.
+    #[error("stopped; nothing was written")]
+    Stopped,
+    /// This format is written elsewhere.
+    #[error("{0}")]
+    Unsupported(String),
+}
+
+fn explain(problem: &io::Error) -> String {
+    match problem.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "the disk is full; nothing was left under this name".to_owned()
+        }
+        io::ErrorKind::ReadOnlyFilesystem => "the disk cannot be written to".to_owned(),
+        io::ErrorKind::PermissionDenied => "no permission to write here".to_owned(),
+        io::ErrorKind::NotADirectory => "a part of the path is a file, not a folder".to_owned(),
+        _ => problem.to_string(),
+    }
+}
+
+impl ExportError {
+    pub(crate) fn at(path: &Path, problem: io::Error) -> Self {
+        Self::File { path: path.to_owned(), problem }
+    }
+
+    fn in_file(self, path: &Path) -> Self {
+        match self {
+            Self::Write(problem) => Self::at(path, problem),
+            other => other,
+        }
+    }
+}
+
+/// Writes a shot. Relative paths are relative to `base_dir`; existing files are refused unless
+/// `overwrite`.
+pub fn export(
+    source: &mut dyn FrameSource,
+    params: &ExportParams,
+    base_dir: &Path,
+    overwrite: bool,
+    progress: &mut dyn Progress,
+) -> Result<Vec<WrittenFile>, ExportError> {
+    params.validate()?;
+    let (format, path) = params.target()?;
+    let path = base_dir.join(path);
+    let mut frames = Frames::new(source, params, progress)?;
+    match format {
+        ExportFormat::Alembic => {
+            write_one(&path, overwrite, |file| alembic::write_shot(file, &mut frames).map(drop))
+        }
+        other => Err(ExportError::Unsupported(format!("{other} is not written yet"))),
+    }
+}
+
+fn write_one(
+    path: &Path,
+    overwrite: bool,
+    write: impl FnOnce(&mut PendingFile) -> Result<(), ExportError>,
+) -> Result<Vec<WrittenFile>, ExportError> {
+    let mut file = PendingFile::create(path, overwrite)?;
+    write(&mut file).map_err(|e| e.in_file(path))?;
+    Ok(vec![file.finish()?])
+}
+
+#[cfg(test)]
+pub(crate) mod tests;
