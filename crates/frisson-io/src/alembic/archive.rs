@@ -158,7 +158,7 @@ impl<W: Write + Seek> Archive<W> {
     pub fn write_sample(&mut self, property: PropertyId, bytes: &[u8]) -> io::Result<()> {
         let property = &mut self.properties[property.0];
         let count = bytes.len() / property.data_type().size();
-        let fits = bytes.len() % property.data_type().size() == 0
+        let fits = bytes.len().is_multiple_of(property.data_type().size())
             && (property.shape() == Shape::Array || count == 1);
         if !fits {
             return Err(io::Error::new(
