@@ -1,12 +1,12 @@
 //! Bounding-volume hierarchies: triangles, strands and balls each have their own.
 
+use obvhs::Boundable;
 use obvhs::aabb::Aabb;
 use obvhs::bvh2::reinsertion::ReinsertionOptimizer;
 use obvhs::cwbvh::CwBvh;
 use obvhs::cwbvh::bvh2_to_cwbvh::bvh2_to_cwbvh;
 use obvhs::ploc::{PlocBuilder, PlocSearchDistance, SortPrecision};
 use obvhs::ray::{Ray, RayHit};
-use obvhs::Boundable;
 
 use crate::shape::Primitive;
 

@@ -68,7 +68,9 @@ impl Environment {
     /// Radiance of dome and lamps as a mirror of some roughness shows them.
     #[must_use]
     pub fn mirrored(&self, direction: Vec3A, roughness: f32) -> Vec3A {
-        self.lamps.iter().fold(self.dome(direction), |sum, lamp| sum + lamp.seen(direction, roughness))
+        self.lamps
+            .iter()
+            .fold(self.dome(direction), |sum, lamp| sum + lamp.seen(direction, roughness))
     }
 
     /// Mean radiance of the dome over the hemisphere around `n`, weighted by the cosine. Exact for a

@@ -33,6 +33,9 @@ pub mod render;
 pub mod sampling;
 pub mod scene;
 mod shape;
+pub mod stock;
+mod strands;
+mod surface;
 
 pub use camera::{Camera, Framing, View};
 pub use error::PictureError;

@@ -62,8 +62,7 @@ pub fn microfacet(n: Vec3A, to_light: Vec3A, to_eye: Vec3A, alpha: f32) -> f32 {
     let a2 = alpha * alpha;
     let d = nh * nh * (a2 - 1.0) + 1.0;
     let distribution = a2 / (PI * d * d).max(1e-12);
-    let smith =
-        nl * (nv * nv * (1.0 - a2) + a2).sqrt() + nv * (nl * nl * (1.0 - a2) + a2).sqrt();
+    let smith = nl * (nv * nv * (1.0 - a2) + a2).sqrt() + nv * (nl * nl * (1.0 - a2) + a2).sqrt();
     distribution * 0.5 / smith.max(1e-6)
 }
 
@@ -111,7 +110,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn refraction_obeys_snell(angle in 0.0f32..1.55, ior in 1.01f32..2.5, turn in 0.0f32..6.28) {
+        fn refraction_obeys_snell(angle in 0.0f32..1.55, ior in 1.01f32..2.5, turn in 0.0f32..6.0) {
             let d = Vec3A::new(angle.sin() * turn.cos(), -angle.cos(), angle.sin() * turn.sin());
             let out = refract(d, Vec3A::Y, 1.0, ior).unwrap();
             let sine = out.cross(Vec3A::Y).length();
@@ -139,7 +138,12 @@ mod tests {
                 })
                 .sum();
             let albedo = sum / n as f32;
-            assert!(albedo < 1.02 && albedo > 0.5, "{roughness}: {albedo}");
+            assert!(albedo < 1.02, "{roughness}: {albedo}");
+            if roughness == 1.0 {
+                // Facets of all slopes alike: the integral is 1 - v ln(1 + 1/v), v the eye's cosine.
+                let exact = 1.0 - v.y * (1.0 + 1.0 / v.y).ln();
+                assert!((albedo - exact).abs() < 2e-3, "{albedo} {exact}");
+            }
         }
     }
 }

@@ -34,8 +34,6 @@ pub(crate) struct Segment {
 
 /// Where a ray passes a segment.
 pub(crate) struct Passage {
-    /// Along the axis, 0 to 1.
-    pub s: f32,
     /// From the nearest point of the axis to the nearest point of the ray [m].
     pub offset: Vec3A,
     /// Distance along the ray of that nearest point.
@@ -55,7 +53,6 @@ impl Segment {
         let s = ((e - along * d) / denominator.max(1e-20)).clamp(0.0, 1.0);
         let t = along * s - d;
         Passage {
-            s,
             offset: from_a + ray.direction * t - axis * s,
             t,
             radius: self.radius_a + (self.radius_b - self.radius_a) * s,

@@ -1,0 +1,148 @@
+//! What the samples leave in each pixel.
+
+use glam::Vec3A;
+use rayon::prelude::*;
+
+use crate::Image;
+use crate::image::{srgb_byte, tone_map};
+use crate::integrator::PathSample;
+
+/// One pixel of a [`Film`]: means over its samples.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FilmPixel {
+    /// Evenly scattered light: albedo times light.
+    pub diffuse: Vec3A,
+    /// Albedo of the opaque surfaces.
+    pub albedo: Vec3A,
+    /// All other light.
+    pub other: Vec3A,
+    /// Shading normal.
+    pub normal: Vec3A,
+    /// Distance [m]; infinite where nothing is.
+    pub depth: f32,
+    /// Variance of the mean of the light's brightness.
+    pub variance: f32,
+    /// Samples taken.
+    pub samples: u32,
+}
+
+impl FilmPixel {
+    /// Light without the surface's colour.
+    #[must_use]
+    pub fn light(&self) -> Vec3A {
+        self.diffuse / self.albedo.max(Vec3A::splat(1e-4))
+    }
+
+    /// Radiance.
+    #[must_use]
+    pub fn radiance(&self) -> Vec3A {
+        self.diffuse + self.other
+    }
+}
+
+/// Sums over samples, on the way to a [`FilmPixel`].
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sums {
+    diffuse: Vec3A,
+    albedo: Vec3A,
+    other: Vec3A,
+    normal: Vec3A,
+    depth: f32,
+    brightness: f32,
+    brightness_sq: f32,
+    count: u32,
+}
+
+pub(crate) fn brightness(color: Vec3A) -> f32 {
+    color.dot(Vec3A::new(0.2126, 0.7152, 0.0722))
+}
+
+impl Sums {
+    pub fn add(&mut self, sample: &PathSample) {
+        // A reflection of a lamp in a curved mirror may be thousands of times brighter than white; left
+        // alone, one such sample is a speck.
+        let other = sample.other.min(Vec3A::splat(12.0));
+        let light =
+            brightness(sample.diffuse / sample.albedo.max(Vec3A::splat(1e-4)) * coverage(sample));
+        self.diffuse += sample.diffuse;
+        self.albedo += sample.albedo;
+        self.other += other;
+        self.normal += sample.normal;
+        self.depth += sample.depth.min(1e9);
+        self.brightness += light;
+        self.brightness_sq += light * light;
+        self.count += 1;
+    }
+
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    pub fn mean(&self) -> FilmPixel {
+        let n = self.count.max(1) as f32;
+        let mean = self.brightness / n;
+        let spread = (self.brightness_sq / n - mean * mean).max(0.0);
+        FilmPixel {
+            diffuse: self.diffuse / n,
+            albedo: self.albedo / n,
+            other: self.other / n,
+            normal: self.normal.normalize_or_zero(),
+            depth: self.depth / n,
+            variance: spread / (n - 1.0).max(1.0),
+            samples: self.count,
+        }
+    }
+}
+
+fn coverage(sample: &PathSample) -> f32 {
+    if sample.albedo.max_element() > 0.0 { 1.0 } else { 0.0 }
+}
+
+/// A picture before tone mapping.
+#[derive(Clone, Debug)]
+pub struct Film {
+    /// Pixels across.
+    pub width: u32,
+    /// Pixels down.
+    pub height: u32,
+    /// Row by row from the top.
+    pub pixels: Vec<FilmPixel>,
+}
+
+impl Film {
+    /// The mean of films of the same size.
+    #[must_use]
+    pub fn averaged(films: &[Self]) -> Self {
+        let mut sum = films[0].clone();
+        let share = 1.0 / films.len() as f32;
+        for (i, pixel) in sum.pixels.iter_mut().enumerate() {
+            let mut mean = FilmPixel::default();
+            for film in films {
+                let p = &film.pixels[i];
+                mean.diffuse += p.diffuse * share;
+                mean.albedo += p.albedo * share;
+                mean.other += p.other * share;
+                mean.normal += p.normal * share;
+                mean.depth += p.depth * share;
+                mean.variance += p.variance * share * share;
+                mean.samples += p.samples;
+            }
+            *pixel = mean;
+        }
+        sum
+    }
+
+    /// Tone mapped.
+    #[must_use]
+    pub fn develop(&self, exposure: f32) -> Image {
+        let pixels = self
+            .pixels
+            .par_iter()
+            .map(|p| {
+                let c = tone_map(p.radiance() * exposure);
+                [srgb_byte(c.x), srgb_byte(c.y), srgb_byte(c.z), 255]
+            })
+            .collect();
+        Image { width: self.width, height: self.height, pixels }
+    }
+}

@@ -1,0 +1,500 @@
+//! Follows light backwards from the eye.
+//!
+//! At an opaque point: every lamp (a shadow ray each) and one ray for everything else, which sees the
+//! dome or is lit in turn, as often as `bounces` says. At a clear point: reflection and refraction.
+//! On a fibre: the fibre's own scattering, with light dimmed by each strand it crosses.
+
+use glam::Vec3A;
+use obvhs::ray::Ray;
+use std::f32::consts::PI;
+
+use crate::environment::{Environment, smoothstep};
+use crate::fibre::Fibre;
+use crate::optics::{
+    fresnel, lobe_albedo, microfacet, normal_reflectance, reflect, refract, schlick,
+};
+use crate::sampling::{Sampler, cone_direction, cosine_direction, sphere_direction};
+use crate::scene::Scene;
+use crate::surface::{Hit, Surface};
+
+/// Strands after which light is used up.
+const STRAND_LIMIT: u32 = 10;
+/// Boundaries a ray may cross before it is given up.
+const CROSSINGS: u32 = 10;
+/// Angular width of hair highlights [rad].
+const HIGHLIGHT: f32 = 0.13;
+/// How sharply a clear body gathers light behind it: the light through a point of its surface that
+/// faces the lamp by a cosine c is scaled by c to this power.
+const FOCUS: i32 = 5;
+
+/// What the film learns from one sample.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PathSample {
+    /// Light scattered evenly by an opaque surface: albedo times light.
+    pub diffuse: Vec3A,
+    /// The albedo in it.
+    pub albedo: Vec3A,
+    /// All other light.
+    pub other: Vec3A,
+    pub normal: Vec3A,
+    pub depth: f32,
+    /// Whether the pixel deserves more samples.
+    pub hard: bool,
+}
+
+/// What is left to a path.
+#[derive(Clone, Copy)]
+struct Budget {
+    bounces: u32,
+    crossings: u32,
+    /// Whether lamps show as discs (they do until the light has been scattered once).
+    lamps: bool,
+    /// Absorption of what the ray is inside of.
+    medium: Vec3A,
+}
+
+/// A scene as lit for one camera.
+pub(crate) struct Lit<'a> {
+    pub scene: &'a Scene,
+    pub environment: Environment,
+    pub bounces: u32,
+    /// Size of a pixel at unit distance.
+    pub pixel_slope: f32,
+    /// Radiance of the ground where nothing stands in its light.
+    ground_radiance: Vec3A,
+    center: Vec3A,
+    reach: f32,
+    /// Offset that keeps rays from hitting where they start [m].
+    epsilon: f32,
+}
+
+impl<'a> Lit<'a> {
+    pub fn new(scene: &'a Scene, yaw: f32, bounces: u32, pixel_slope: f32) -> Self {
+        let mut environment = scene.look.environment.clone();
+        if scene.look.lamps_follow_camera {
+            let turn = glam::Quat::from_rotation_y(yaw);
+            for lamp in &mut environment.lamps {
+                lamp.direction = turn * lamp.direction;
+            }
+        }
+        let lamps: Vec3A =
+            environment.lamps.iter().map(|l| l.irradiance * (l.direction.y.max(0.0) / PI)).sum();
+        let ground_radiance = scene.look.ground_color * (lamps + environment.ambient(Vec3A::Y));
+        let reach = 0.5 * scene.bounds.diagonal().max(1e-4);
+        let far = scene.bounds.min.abs().max(scene.bounds.max.abs()).max_element();
+        Self {
+            scene,
+            environment,
+            bounces,
+            pixel_slope,
+            ground_radiance,
+            center: scene.bounds.center().into(),
+            reach,
+            epsilon: 2e-5 * reach + 1e-6 * far,
+        }
+    }
+
+    /// One sample of the picture.
+    pub fn sample(&self, ray: Ray, sampler: &mut Sampler) -> PathSample {
+        let Some(hit) = self.scene.nearest(ray) else {
+            return PathSample {
+                other: self.backdrop(ray.direction),
+                depth: f32::INFINITY,
+                ..PathSample::default()
+            };
+        };
+        let budget = Budget {
+            bounces: self.bounces,
+            crossings: CROSSINGS,
+            lamps: true,
+            medium: Vec3A::ZERO,
+        };
+        match hit {
+            Hit::Segment(place, t) => PathSample {
+                other: self.fibre(place, &ray, t, sampler),
+                depth: t,
+                hard: true,
+                ..PathSample::default()
+            },
+            Hit::Ground(t) => self.ground_sample(&ray, t, budget, sampler),
+            Hit::Triangle(..) | Hit::Ball(..) => {
+                let (surface, t) = self.surface(hit, &ray);
+                self.surface_sample(&surface, &ray, t, budget, sampler)
+            }
+        }
+    }
+
+    fn surface(&self, hit: Hit, ray: &Ray) -> (Surface, f32) {
+        match hit {
+            Hit::Triangle(place, t) => {
+                (self.scene.triangle_surface(place, ray, t, t * self.pixel_slope), t)
+            }
+            Hit::Ball(place, t) => (self.scene.ball_surface(place, ray, t), t),
+            Hit::Ground(t) | Hit::Segment(_, t) => (self.scene.ground_surface(ray, t), t),
+        }
+    }
+
+    fn ground_sample(
+        &self,
+        ray: &Ray,
+        t: f32,
+        budget: Budget,
+        sampler: &mut Sampler,
+    ) -> PathSample {
+        let fade = self.ground_fade(ray, t);
+        let other = self.backdrop(ray.direction) * fade;
+        if fade >= 1.0 {
+            return PathSample { other, depth: t, normal: Vec3A::Y, ..PathSample::default() };
+        }
+        let surface = self.scene.ground_surface(ray, t);
+        let light = self.gather(&surface, budget, sampler);
+        let albedo = surface.albedo * (1.0 - fade);
+        PathSample {
+            diffuse: albedo * light,
+            albedo,
+            other,
+            normal: Vec3A::Y,
+            depth: t,
+            hard: false,
+        }
+    }
+
+    fn surface_sample(
+        &self,
+        surface: &Surface,
+        ray: &Ray,
+        t: f32,
+        budget: Budget,
+        sampler: &mut Sampler,
+    ) -> PathSample {
+        let clear = surface.transmission;
+        let mut result = PathSample { normal: surface.normal, depth: t, ..PathSample::default() };
+        if clear > 0.0 {
+            // Both ways at the first boundary: choosing one would be the noisiest part of the picture.
+            result.other += clear * self.boundary(surface, ray, budget, sampler, true);
+            result.hard = true;
+        }
+        if clear < 1.0 {
+            let (albedo, glossy) = self.split(surface, ray, budget, sampler);
+            let albedo = albedo * (1.0 - clear);
+            result.diffuse = albedo * self.gather(surface, budget, sampler);
+            result.albedo = albedo;
+            result.other += glossy * (1.0 - clear);
+        }
+        result
+    }
+
+    /// Colour for evenly scattered light, and the light reflected by the smooth coat or the metal.
+    fn split(
+        &self,
+        surface: &Surface,
+        ray: &Ray,
+        budget: Budget,
+        sampler: &mut Sampler,
+    ) -> (Vec3A, Vec3A) {
+        let to_eye = -ray.direction;
+        let f0 =
+            Vec3A::splat(normal_reflectance(surface.ior)).lerp(surface.albedo, surface.metallic);
+        if f0.max_element() <= 0.0 {
+            return (surface.albedo, Vec3A::ZERO);
+        }
+        let cos = surface.normal.dot(to_eye).clamp(0.0, 1.0);
+        let coat = lobe_albedo(f0, surface.roughness, cos);
+        let alpha = (surface.roughness * surface.roughness).max(0.002);
+        let mut glossy = Vec3A::ZERO;
+        let origin = surface.lifted + surface.flat * self.epsilon;
+        for lamp in &self.environment.lamps {
+            let to_lamp = lamp.direction;
+            let facing = surface.normal.dot(to_lamp);
+            if facing <= 0.0 {
+                continue;
+            }
+            // A disc looks like a rougher surface under a point.
+            let widened = (alpha + 0.4 * lamp.radius.sin()).min(1.0);
+            let lobe = microfacet(surface.normal, to_lamp, to_eye, widened) * facing;
+            if lobe > 1e-3 {
+                let half = (to_lamp + to_eye).normalize_or(surface.normal);
+                let reflected = schlick(f0, half.dot(to_eye)) * lobe * lamp.irradiance;
+                let u = sampler.pair();
+                glossy += reflected * self.visibility(origin, lamp.sample(u));
+            }
+        }
+        let mirror = reflect(ray.direction, surface.normal);
+        let sharp = surface.roughness < 0.3 || surface.metallic > 0.5;
+        let around = if sharp && budget.bounces > 0 && coat.max_element() > 0.02 {
+            let u = sampler.pair();
+            let spread = (1.0 - 0.5 * alpha * alpha).max(0.3);
+            let direction = above(cone_direction(mirror, spread, u), surface.flat);
+            let next = Budget { bounces: budget.bounces - 1, lamps: false, ..budget };
+            self.follow(Ray::new_inf(origin, direction), next, sampler)
+        } else {
+            self.environment.dome(mirror)
+        };
+        let albedo = surface.albedo * (1.0 - surface.metallic) * (Vec3A::ONE - coat);
+        (albedo, glossy + coat * around)
+    }
+
+    /// Light that arrives at an opaque point, weighted by its cosine and divided by π.
+    fn gather(&self, surface: &Surface, budget: Budget, sampler: &mut Sampler) -> Vec3A {
+        let origin = surface.lifted + surface.flat * self.epsilon;
+        let lamps = &self.environment.lamps;
+        let mut light = Vec3A::ZERO;
+        if budget.bounces == self.bounces {
+            for lamp in lamps {
+                let direction = lamp.sample(sampler.pair());
+                light += self.direct(surface, origin, direction, lamp.irradiance);
+            }
+        } else if !lamps.is_empty() {
+            // Once scattered, one lamp stands for all.
+            let pick = ((sampler.one() * lamps.len() as f32) as usize).min(lamps.len() - 1);
+            let direction = lamps[pick].sample(sampler.pair());
+            let irradiance = lamps[pick].irradiance * lamps.len() as f32;
+            light += self.direct(surface, origin, direction, irradiance);
+        }
+        if budget.bounces == 0 {
+            return light + self.environment.ambient(surface.normal);
+        }
+        let direction = cosine_direction(surface.normal, sampler.pair());
+        let next = Budget { bounces: budget.bounces - 1, lamps: false, ..budget };
+        light + self.follow(Ray::new_inf(origin, above(direction, surface.flat)), next, sampler)
+    }
+
+    fn direct(&self, surface: &Surface, origin: Vec3A, to_lamp: Vec3A, irradiance: Vec3A) -> Vec3A {
+        let facing = surface.normal.dot(to_lamp);
+        if facing <= 0.0 || surface.flat.dot(to_lamp) <= 0.0 {
+            return Vec3A::ZERO;
+        }
+        irradiance * (facing / PI) * self.visibility(origin, to_lamp)
+    }
+
+    /// Radiance along a ray that has left a surface.
+    fn follow(&self, ray: Ray, budget: Budget, sampler: &mut Sampler) -> Vec3A {
+        let Some(hit) = self.scene.nearest(ray) else {
+            return self.beyond(ray.direction, budget);
+        };
+        let (light, t) = match hit {
+            Hit::Segment(place, t) => (self.fibre_simply(place, &ray, t, sampler), t),
+            Hit::Ground(t) => {
+                let fade = self.ground_fade(&ray, t);
+                let surface = self.scene.ground_surface(&ray, t);
+                let near = if fade < 1.0 {
+                    surface.albedo * self.gather(&surface, budget, sampler)
+                } else {
+                    Vec3A::ZERO
+                };
+                (near.lerp(self.ground_radiance, fade), t)
+            }
+            Hit::Triangle(..) | Hit::Ball(..) => {
+                let (surface, t) = self.surface(hit, &ray);
+                (self.surface_light(&surface, &ray, budget, sampler), t)
+            }
+        };
+        light * (budget.medium * -t).exp()
+    }
+
+    fn surface_light(
+        &self,
+        surface: &Surface,
+        ray: &Ray,
+        budget: Budget,
+        sampler: &mut Sampler,
+    ) -> Vec3A {
+        if surface.transmission > 0.0 && sampler.one() < surface.transmission {
+            return self.boundary(surface, ray, budget, sampler, false);
+        }
+        let (albedo, glossy) = self.split(surface, ray, budget, sampler);
+        albedo * self.gather(surface, budget, sampler) + glossy
+    }
+
+    /// Reflection and refraction at a smooth boundary: both, or one chosen by its share.
+    fn boundary(
+        &self,
+        surface: &Surface,
+        ray: &Ray,
+        budget: Budget,
+        sampler: &mut Sampler,
+        both: bool,
+    ) -> Vec3A {
+        if budget.crossings == 0 {
+            return self.environment.ambient(-ray.direction);
+        }
+        let budget = Budget { crossings: budget.crossings - 1, ..budget };
+        let (from, to) = if surface.entering { (1.0, surface.ior) } else { (surface.ior, 1.0) };
+        let cos = -ray.direction.dot(surface.normal);
+        let share = fresnel(cos, from, to);
+        let through = refract(ray.direction, surface.normal, from, to);
+        let reflected = |sampler: &mut Sampler| {
+            let direction = above(reflect(ray.direction, surface.normal), surface.flat);
+            let origin = surface.position + surface.flat * self.epsilon;
+            self.follow(Ray::new_inf(origin, direction), budget, sampler)
+        };
+        let refracted = |direction: Vec3A, sampler: &mut Sampler| {
+            let medium = if surface.entering { surface.absorption } else { Vec3A::ZERO };
+            let origin = surface.position - surface.flat * self.epsilon;
+            let direction = above(direction, -surface.flat);
+            self.follow(Ray::new_inf(origin, direction), Budget { medium, ..budget }, sampler)
+        };
+        match through {
+            None => reflected(sampler),
+            Some(direction) if both => {
+                share * reflected(sampler) + (1.0 - share) * refracted(direction, sampler)
+            }
+            Some(direction) => {
+                if sampler.one() < share {
+                    reflected(sampler)
+                } else {
+                    refracted(direction, sampler)
+                }
+            }
+        }
+    }
+
+    /// What is seen beyond everything.
+    fn beyond(&self, direction: Vec3A, budget: Budget) -> Vec3A {
+        if !budget.lamps {
+            return self.environment.dome(direction);
+        }
+        let lamps: Vec3A = self.environment.lamps.iter().map(|l| l.seen(direction, 0.0)).sum();
+        self.backdrop(direction) + lamps
+    }
+
+    /// What the camera sees where nothing is.
+    pub fn backdrop(&self, direction: Vec3A) -> Vec3A {
+        let Some(top) = self.scene.look.backdrop else { return self.environment.dome(direction) };
+        let horizon = if self.scene.ground.is_some() { self.ground_radiance } else { 0.8 * top };
+        horizon.lerp(top, smoothstep(-0.05, 0.45, direction.y))
+    }
+
+    /// 0 where the ground is lit as it is, 1 where it has become the backdrop.
+    fn ground_fade(&self, ray: &Ray, t: f32) -> f32 {
+        let away = ray.origin + ray.direction * t - self.center;
+        smoothstep(2.5 * self.reach, 9.0 * self.reach, Vec3A::new(away.x, 0.0, away.z).length())
+    }
+
+    /// How much of a lamp's light arrives, per colour.
+    pub fn visibility(&self, origin: Vec3A, direction: Vec3A) -> Vec3A {
+        let scene = self.scene;
+        let ray = Ray::new_inf(origin, direction);
+        if !scene.has_clear {
+            if scene.triangles.any(ray, |_, _| true) || scene.balls.any(ray, |_, _| true) {
+                return Vec3A::ZERO;
+            }
+            return self.through_strands(ray);
+        }
+        let mut light = Vec3A::ONE;
+        if scene.triangles.any(ray, |place, t| {
+            let material = scene.triangle_material(place);
+            let normal = scene.outward_normal(place, origin + direction * t);
+            pass(material, normal.dot(direction), t, &mut light)
+        }) || scene.balls.any(ray, |place, t| {
+            let ball = scene.balls.primitive(place);
+            let enters = (origin + direction * t - ball.center) / ball.radius;
+            let cos = enters.dot(direction);
+            let material = scene.ball_material(place);
+            // A ball reports its first crossing only; the way through it follows from the cosine.
+            if cos < 0.0 {
+                let way = -2.0 * cos * ball.radius;
+                light *= (Vec3A::from(material.absorption) * -way).exp();
+            }
+            pass(material, cos, 0.0, &mut light)
+        }) {
+            return Vec3A::ZERO;
+        }
+        light.min(Vec3A::splat(6.0)) * self.through_strands(ray)
+    }
+
+    /// What the strands along a ray let through.
+    fn through_strands(&self, ray: Ray) -> Vec3A {
+        let scene = self.scene;
+        if scene.segments.is_empty() {
+            return Vec3A::ONE;
+        }
+        let (mut light, mut count) = (Vec3A::ONE, 0);
+        let mut last = u32::MAX;
+        scene.segments.any(ray, |place, _| {
+            let index = scene.segment_strands[scene.segments.source(place) as usize];
+            let strand = scene.strands[index as usize];
+            // Neighbouring pieces of one strand overlap at their joint.
+            if strand.flat || index == last {
+                return false;
+            }
+            last = index;
+            light *= (0.22 + 0.62 * strand.color.powf(0.4)).min(Vec3A::splat(0.9));
+            count += 1;
+            count >= STRAND_LIMIT
+        });
+        if count >= STRAND_LIMIT { light * 0.5 } else { light }
+    }
+
+    fn fibre(&self, place: u32, ray: &Ray, t: f32, sampler: &mut Sampler) -> Vec3A {
+        let segment = self.scene.segments.primitive(place);
+        let index = self.scene.segment_strands[self.scene.segments.source(place) as usize];
+        let strand = self.scene.strands[index as usize];
+        if strand.flat {
+            return strand.color;
+        }
+        let tangent = (segment.b - segment.a).normalize_or(Vec3A::Y);
+        let fibre = Fibre { tangent, color: strand.color, width: HIGHLIGHT };
+        let position = ray.origin + ray.direction * t;
+        let step = 2.5 * segment.radius_a.max(segment.radius_b) + self.epsilon;
+        let mut light = Vec3A::ZERO;
+        for lamp in &self.environment.lamps {
+            let direction = lamp.sample(sampler.pair());
+            let scattered = fibre.scatter(direction, -ray.direction) * lamp.irradiance;
+            if scattered.max_element() > 1e-4 {
+                light += scattered * self.visibility(position + direction * step, direction);
+            }
+        }
+        let direction = sphere_direction(sampler.pair());
+        let open = self.visibility(position + direction * step, direction);
+        // Light that has crossed many strands before arriving here.
+        let deep = self.environment.ambient(Vec3A::Y) * 0.06;
+        light + strand.color * (self.environment.dome(direction) * open + deep)
+    }
+
+    /// A strand as seen by scattered light: evenly lit by one lamp and the dome.
+    fn fibre_simply(&self, place: u32, ray: &Ray, t: f32, sampler: &mut Sampler) -> Vec3A {
+        let segment = self.scene.segments.primitive(place);
+        let index = self.scene.segment_strands[self.scene.segments.source(place) as usize];
+        let strand = self.scene.strands[index as usize];
+        let lamps = &self.environment.lamps;
+        let mut light = self.environment.ambient(Vec3A::Y) * 0.5;
+        if !lamps.is_empty() && !strand.flat {
+            let pick = ((sampler.one() * lamps.len() as f32) as usize).min(lamps.len() - 1);
+            let direction = lamps[pick].sample(sampler.pair());
+            let step = 2.5 * segment.radius_a.max(segment.radius_b) + self.epsilon;
+            let from = ray.origin + ray.direction * t + direction * step;
+            let irradiance = lamps[pick].irradiance * (0.25 * lamps.len() as f32);
+            light += irradiance * self.visibility(from, direction);
+        }
+        strand.color * light
+    }
+}
+
+/// Light through the boundary of a clear body on its straight way to a lamp; `cos` is that of its
+/// outward normal with the way. Returns whether it is stopped.
+///
+/// The light is not bent; instead what a lens would gather is put where the surface faces the lamp
+/// and taken where it does not, so that a ball passes as much light as falls on it: over its disc
+/// the mean of c^k is 2 / (k + 2). Applied once, where the way leaves the body.
+fn pass(material: &frisson::geometry::Material, cos: f32, t: f32, light: &mut Vec3A) -> bool {
+    if material.transmission <= 0.0 {
+        return true;
+    }
+    let leaves = cos > 0.0;
+    let absorbed = Vec3A::from(material.absorption) * if leaves { -t } else { t };
+    *light *= absorbed.exp() * material.transmission.sqrt();
+    if leaves {
+        let bending = (material.ior - 1.0).clamp(0.0, 0.5) * 2.0;
+        let gathered =
+            0.5 * (FOCUS + 2) as f32 * cos.powi(FOCUS) * (1.0 - fresnel(cos, 1.0, material.ior));
+        *light *= 1.0 + (gathered - 1.0) * bending;
+    }
+    false
+}
+
+/// A direction kept on the side of a surface that its flat normal says.
+fn above(direction: Vec3A, flat: Vec3A) -> Vec3A {
+    let height = direction.dot(flat);
+    if height > 1e-4 { direction } else { (direction + flat * (1e-3 - height)).normalize() }
+}

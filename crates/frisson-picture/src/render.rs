@@ -1,0 +1,229 @@
+//! From a scene and a camera to a picture.
+
+use frisson::stage::Frame;
+use glam::Vec2;
+use rayon::prelude::*;
+
+use crate::film::{FilmPixel, Sums};
+use crate::integrator::Lit;
+use crate::sampling::Sampler;
+use crate::{Camera, Film, Image, Look, PictureError, Scene, filter};
+
+/// Side of the square tiles that threads take [px].
+const TILE: u32 = 16;
+/// Largest side of a picture [px].
+const LARGEST: u32 = 16_384;
+
+/// How a picture is made.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RenderOptions {
+    /// Pixels across.
+    pub width: u32,
+    /// Pixels down.
+    pub height: u32,
+    /// Samples in each pixel.
+    pub samples: u32,
+    /// How many times as many samples go to pixels with hair, clear liquids or outlines.
+    pub detail: u32,
+    /// How often light is scattered before the rest is guessed.
+    pub bounces: u32,
+    /// Whether evenly scattered light is smoothed within its noise.
+    pub smooth: bool,
+    /// Changes the sample pattern.
+    pub seed: u32,
+}
+
+impl Default for RenderOptions {
+    fn default() -> Self {
+        Self::preview(960, 540)
+    }
+}
+
+impl RenderOptions {
+    /// About a second for a character on two cores.
+    #[must_use]
+    pub fn preview(width: u32, height: u32) -> Self {
+        Self { width, height, samples: 3, detail: 4, bounces: 1, smooth: true, seed: 0 }
+    }
+
+    /// For a page: smooth outlines and shadows.
+    #[must_use]
+    pub fn fine(width: u32, height: u32) -> Self {
+        Self { samples: 16, detail: 4, bounces: 2, ..Self::preview(width, height) }
+    }
+
+    /// Ratio of width to height.
+    #[must_use]
+    pub fn aspect(&self) -> f32 {
+        self.width as f32 / self.height.max(1) as f32
+    }
+
+    fn check(&self) -> Result<(), PictureError> {
+        let bad = |what, problem: String| Err(PictureError::Option { what, problem });
+        if self.width == 0 || self.height == 0 || self.width.max(self.height) > LARGEST {
+            let size = format!("{}x{}", self.width, self.height);
+            return bad("size", format!("{size} is not between 1 and {LARGEST} pixels a side"));
+        }
+        if self.samples == 0 || self.samples > 65_536 {
+            return bad("samples", format!("{} is not between 1 and 65536", self.samples));
+        }
+        if self.bounces > 64 {
+            return bad("bounces", format!("{} is more than 64", self.bounces));
+        }
+        Ok(())
+    }
+}
+
+/// Makes a picture.
+pub fn render(
+    scene: &Scene,
+    camera: &Camera,
+    options: &RenderOptions,
+) -> Result<Image, PictureError> {
+    Ok(render_film(scene, camera, options)?.develop(scene.look.exposure))
+}
+
+/// Makes a picture, before tone mapping.
+pub fn render_film(
+    scene: &Scene,
+    camera: &Camera,
+    options: &RenderOptions,
+) -> Result<Film, PictureError> {
+    let mut film = trace(scene, camera, options)?;
+    if options.smooth {
+        filter::smooth(&mut film);
+    }
+    Ok(film)
+}
+
+fn trace(scene: &Scene, camera: &Camera, options: &RenderOptions) -> Result<Film, PictureError> {
+    options.check()?;
+    let yaw = (-camera.forward.x).atan2(-camera.forward.z);
+    let lit = Lit::new(scene, yaw, options.bounces, camera.pixel_slope(options.height));
+    let (across, down) = (options.width.div_ceil(TILE), options.height.div_ceil(TILE));
+    let tiles: Vec<Vec<FilmPixel>> = (0..across * down)
+        .into_par_iter()
+        .map(|tile| trace_tile(&lit, camera, options, tile % across, tile / across))
+        .collect();
+    let mut pixels = vec![FilmPixel::default(); (options.width * options.height) as usize];
+    for (tile, values) in tiles.iter().enumerate() {
+        let (left, top) = (tile as u32 % across * TILE, tile as u32 / across * TILE);
+        let width = TILE.min(options.width - left) as usize;
+        for (row, line) in values.chunks(width).enumerate() {
+            let start = ((top + row as u32) * options.width + left) as usize;
+            pixels[start..start + width].copy_from_slice(line);
+        }
+    }
+    Ok(Film { width: options.width, height: options.height, pixels })
+}
+
+fn trace_tile(
+    lit: &Lit,
+    camera: &Camera,
+    options: &RenderOptions,
+    column: u32,
+    row: u32,
+) -> Vec<FilmPixel> {
+    let (left, top) = (column * TILE, row * TILE);
+    let mut pixels = Vec::with_capacity((TILE * TILE) as usize);
+    for y in top..(top + TILE).min(options.height) {
+        for x in left..(left + TILE).min(options.width) {
+            pixels.push(trace_pixel(lit, camera, options, x, y));
+        }
+    }
+    pixels
+}
+
+fn trace_pixel(lit: &Lit, camera: &Camera, options: &RenderOptions, x: u32, y: u32) -> FilmPixel {
+    let half = 0.5 * options.height as f32;
+    let corner = Vec2::new(x as f32 - 0.5 * options.width as f32, y as f32 - half);
+    let mut sums = Sums::default();
+    let mut wanted = options.samples;
+    let mut outline = Outline::default();
+    while sums.count() < wanted {
+        let mut sampler = Sampler::new(options.seed, x, y, sums.count());
+        let place = corner + tent(sampler.pair());
+        let lens = if camera.aperture > 0.0 { sampler.pair() } else { Vec2::ZERO };
+        let ray = camera.ray(Vec2::new(place.x, -place.y) / half, lens);
+        let sample = lit.sample(ray, &mut sampler);
+        sums.add(&sample);
+        if sums.count() <= options.samples && (sample.hard || outline.found(&sample)) {
+            wanted = options.samples * options.detail.max(1);
+        }
+    }
+    sums.mean()
+}
+
+/// Notices when the samples of a pixel fall on different things.
+#[derive(Default)]
+struct Outline {
+    first: Option<(f32, glam::Vec3A)>,
+}
+
+impl Outline {
+    fn found(&mut self, sample: &crate::integrator::PathSample) -> bool {
+        let Some((depth, normal)) = self.first else {
+            self.first = Some((sample.depth, sample.normal));
+            return false;
+        };
+        let apart = (sample.depth - depth).abs() > 0.03 * depth.min(sample.depth);
+        apart || sample.normal.dot(normal) < 0.6 && sample.normal != normal
+    }
+}
+
+/// A place for a sample: spread over 1.5 pixels with a tent, which keeps outlines smooth without
+/// blurring.
+fn tent(u: Vec2) -> Vec2 {
+    let one = |u: f32| {
+        let v = 2.0 * u - 1.0;
+        0.5 + 0.75 * v.signum() * (1.0 - (1.0 - v.abs()).sqrt())
+    };
+    Vec2::new(one(u.x), one(u.y))
+}
+
+/// Makes a picture with moving things blurred over the time the shutter is open [s], around the
+/// frame's instant. Shapes without velocities stay sharp.
+pub fn render_motion(
+    frame: &Frame,
+    look: &Look,
+    camera: &Camera,
+    options: &RenderOptions,
+    shutter: f32,
+) -> Result<Image, PictureError> {
+    const SLICES: u32 = 8;
+    let mut films = Vec::with_capacity(SLICES as usize);
+    // The ground must not follow the subject through the blur.
+    let mut look = look.clone();
+    if look.ground == crate::GroundChoice::Auto {
+        look.ground = crate::GroundChoice::At(Scene::from_frame(frame, &look)?.bounds().min.y);
+    }
+    for slice in 0..SLICES {
+        let offset = shutter * ((slice as f32 + 0.5) / SLICES as f32 - 0.5);
+        let scene = Scene::from_frame(&moved(frame, offset), &look)?;
+        let options = RenderOptions {
+            samples: options.samples.div_ceil(2),
+            seed: options.seed.wrapping_mul(31).wrapping_add(slice),
+            ..*options
+        };
+        films.push(trace(&scene, camera, &options)?);
+    }
+    let mut film = Film::averaged(&films);
+    if options.smooth {
+        filter::smooth(&mut film);
+    }
+    Ok(film.develop(look.exposure))
+}
+
+/// The frame some time later, if everything kept its velocity.
+fn moved(frame: &Frame, seconds: f32) -> Frame {
+    let mut frame = frame.clone();
+    let shift = |positions: &mut [glam::Vec3], velocities: &[glam::Vec3]| {
+        for (p, v) in positions.iter_mut().zip(velocities) {
+            *p += *v * seconds;
+        }
+    };
+    frame.meshes.iter_mut().for_each(|m| shift(&mut m.positions, &m.velocities));
+    frame.curves.iter_mut().for_each(|c| shift(&mut c.points, &c.velocities));
+    frame.points.iter_mut().for_each(|p| shift(&mut p.positions, &p.velocities));
+    frame
+}

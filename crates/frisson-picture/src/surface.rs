@@ -1,0 +1,238 @@
+//! What a ray finds where it hits.
+
+use frisson::geometry::{Material, Texture};
+use glam::{Vec2, Vec3A};
+use obvhs::ray::Ray;
+
+use crate::image::linear_of;
+use crate::scene::{Scene, SceneMesh};
+
+/// Which shape a ray hits first, and where.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Hit {
+    Triangle(u32, f32),
+    Segment(u32, f32),
+    Ball(u32, f32),
+    Ground(f32),
+}
+
+/// A point of a surface with its optical properties.
+pub(crate) struct Surface {
+    pub position: Vec3A,
+    /// Where shadow rays leave: lifted so that a coarse mesh with smooth normals does not shade itself.
+    pub lifted: Vec3A,
+    /// Normal of the flat triangle, towards the ray's origin.
+    pub flat: Vec3A,
+    /// Shading normal, on the same side.
+    pub normal: Vec3A,
+    pub albedo: Vec3A,
+    pub roughness: f32,
+    pub metallic: f32,
+    pub transmission: f32,
+    pub ior: f32,
+    pub absorption: Vec3A,
+    /// Whether the ray comes from outside.
+    pub entering: bool,
+}
+
+impl Scene {
+    /// The first thing a ray hits.
+    pub(crate) fn nearest(&self, mut ray: Ray) -> Option<Hit> {
+        let mut best = None;
+        if let Some((place, t)) = self.triangles.nearest(ray) {
+            best = Some(Hit::Triangle(place, t));
+            ray.tmax = t;
+        }
+        if let Some((place, t)) = self.segments.nearest(ray) {
+            best = Some(Hit::Segment(place, t));
+            ray.tmax = t;
+        }
+        if let Some((place, t)) = self.balls.nearest(ray) {
+            best = Some(Hit::Ball(place, t));
+            ray.tmax = t;
+        }
+        if let Some(height) = self.ground {
+            // Only from above: a camera below the ground still sees the subject.
+            let t = (height - ray.origin.y) / ray.direction.y;
+            if ray.direction.y < 0.0 && t > ray.tmin && t < ray.tmax {
+                best = Some(Hit::Ground(t));
+            }
+        }
+        best
+    }
+
+    /// Mesh and triangle of a place in the hierarchy, with the weights of its corners.
+    fn corner_weights(&self, place: u32, point: Vec3A) -> (&SceneMesh, u32, [usize; 3], [f32; 3]) {
+        let (mesh, triangle) = self.triangle_refs[self.triangles.source(place) as usize];
+        let mesh = &self.meshes[mesh as usize];
+        let corners = mesh.topology.triangles[triangle as usize].map(|v| v as usize);
+        let [a, b, c] = corners.map(|v| Vec3A::from(mesh.positions[v]));
+        let (ab, ac, ap) = (b - a, c - a, point - a);
+        let (d00, d01, d11) = (ab.dot(ab), ab.dot(ac), ac.dot(ac));
+        let (d20, d21) = (ap.dot(ab), ap.dot(ac));
+        let inverse = 1.0 / (d00 * d11 - d01 * d01).max(1e-30);
+        let v = ((d11 * d20 - d01 * d21) * inverse).clamp(0.0, 1.0);
+        let w = ((d00 * d21 - d01 * d20) * inverse).clamp(0.0, 1.0 - v);
+        (mesh, triangle, corners, [1.0 - v - w, v, w])
+    }
+
+    /// Smooth normal at a hit of a triangle, outwards.
+    pub(crate) fn outward_normal(&self, place: u32, point: Vec3A) -> Vec3A {
+        let (mesh, _, corners, weights) = self.corner_weights(place, point);
+        let sum: Vec3A = (0..3).map(|i| Vec3A::from(mesh.normals[corners[i]]) * weights[i]).sum();
+        sum.normalize_or(self.triangles.primitive(place).compute_normal())
+    }
+
+    /// Material of a triangle.
+    pub(crate) fn triangle_material(&self, place: u32) -> &Material {
+        let (mesh, triangle) = self.triangle_refs[self.triangles.source(place) as usize];
+        self.meshes[mesh as usize].material(triangle)
+    }
+
+    /// Material of a ball.
+    pub(crate) fn ball_material(&self, place: u32) -> &Material {
+        let index = self.ball_materials[self.balls.source(place) as usize];
+        &self.point_materials[index as usize]
+    }
+
+    /// Everything about a hit of a triangle. `pixel` is the size of a pixel there [m].
+    pub(crate) fn triangle_surface(&self, place: u32, ray: &Ray, t: f32, pixel: f32) -> Surface {
+        let position = ray.origin + ray.direction * t;
+        let (mesh, triangle, corners, weights) = self.corner_weights(place, position);
+        let flat = self.triangles.primitive(place).compute_normal();
+        let entering = flat.dot(ray.direction) < 0.0;
+        let facing = if entering { 1.0 } else { -1.0 };
+        let corner_normals = corners.map(|v| Vec3A::from(mesh.normals[v]) * facing);
+        let smooth: Vec3A = (0..3).map(|i| corner_normals[i] * weights[i]).sum();
+        let flat = flat * facing;
+        let mut normal = smooth.normalize_or(flat);
+        if normal.dot(flat) < 0.0 {
+            normal = flat;
+        }
+        let normal = bent_towards(normal, -ray.direction);
+        // Hanika, "Hacking the shadow terminator" (2021): move to the curved surface that the normals
+        // suggest, the weighted mean of the point's projections on the corners' tangent planes.
+        let lift: Vec3A = (0..3)
+            .map(|i| {
+                let below =
+                    (position - Vec3A::from(mesh.positions[corners[i]])).dot(corner_normals[i]);
+                corner_normals[i] * (-below.min(0.0) * weights[i])
+            })
+            .sum();
+        let material = mesh.material(triangle);
+        let mut albedo = albedo(mesh, material, &corners, &weights);
+        if self.look.wireframe > 0.0 {
+            let edge = edge_distance(mesh, &corners, &weights) / pixel.max(1e-12);
+            let line = (0.5 * self.look.wireframe + 0.5 - edge).clamp(0.0, 1.0);
+            albedo = albedo.lerp(Vec3A::splat(0.02), 0.8 * line);
+        }
+        Surface {
+            lifted: position + lift,
+            ..plain(position, flat, normal, albedo, material, entering)
+        }
+    }
+
+    /// Everything about a hit of a ball.
+    pub(crate) fn ball_surface(&self, place: u32, ray: &Ray, t: f32) -> Surface {
+        let position = ray.origin + ray.direction * t;
+        let out = (position - self.balls.primitive(place).center).normalize_or(-ray.direction);
+        let entering = out.dot(ray.direction) < 0.0;
+        let normal = if entering { out } else { -out };
+        let material = self.ball_material(place);
+        let [r, g, b, _] = material.base_color;
+        plain(position, normal, normal, Vec3A::new(r, g, b), material, entering)
+    }
+
+    /// Everything about a hit of the ground.
+    pub(crate) fn ground_surface(&self, ray: &Ray, t: f32) -> Surface {
+        let position = ray.origin + ray.direction * t;
+        let material = Material { roughness: 1.0, ior: 1.0, ..Material::default() };
+        plain(position, Vec3A::Y, Vec3A::Y, self.look.ground_color, &material, true)
+    }
+}
+
+fn plain(
+    position: Vec3A,
+    flat: Vec3A,
+    normal: Vec3A,
+    albedo: Vec3A,
+    material: &Material,
+    entering: bool,
+) -> Surface {
+    Surface {
+        position,
+        lifted: position,
+        flat,
+        normal,
+        albedo: albedo.clamp(Vec3A::ZERO, Vec3A::ONE),
+        roughness: material.roughness.clamp(0.0, 1.0),
+        metallic: material.metallic.clamp(0.0, 1.0),
+        transmission: material.transmission.clamp(0.0, 1.0),
+        ior: material.ior.clamp(1.0, 4.0),
+        absorption: Vec3A::from(material.absorption).max(Vec3A::ZERO),
+        entering,
+    }
+}
+
+/// A normal that leans away from the eye is bent back until it is seen edge-on.
+fn bent_towards(normal: Vec3A, to_eye: Vec3A) -> Vec3A {
+    let facing = normal.dot(to_eye);
+    if facing > 0.01 { normal } else { (normal + to_eye * (0.01 - facing)).normalize_or(to_eye) }
+}
+
+fn albedo(
+    mesh: &SceneMesh,
+    material: &Material,
+    corners: &[usize; 3],
+    weights: &[f32; 3],
+) -> Vec3A {
+    if !mesh.tint.is_empty() {
+        return (0..3).map(|i| mesh.tint[corners[i]] * weights[i]).sum();
+    }
+    let [r, g, b, _] = material.base_color;
+    let mut albedo = Vec3A::new(r, g, b);
+    if mesh.topology.colors.len() == mesh.positions.len() {
+        let color = |v: usize| {
+            let [r, g, b, _] = mesh.topology.colors[v];
+            Vec3A::new(r, g, b)
+        };
+        albedo *= (0..3).map(|i| color(corners[i]) * weights[i]).sum::<Vec3A>();
+    }
+    if let Some(texture) = &material.texture
+        && mesh.topology.uvs.len() == mesh.positions.len()
+    {
+        let uv = (0..3).map(|i| mesh.topology.uvs[corners[i]] * weights[i]).sum();
+        albedo *= sample_texture(texture, uv);
+    }
+    albedo
+}
+
+/// Distance to the nearest edge of the triangle [m].
+fn edge_distance(mesh: &SceneMesh, corners: &[usize; 3], weights: &[f32; 3]) -> f32 {
+    let [a, b, c] = corners.map(|v| Vec3A::from(mesh.positions[v]));
+    let doubled = (b - a).cross(c - a).length();
+    let opposite = [(c - b).length(), (a - c).length(), (b - a).length()];
+    (0..3).map(|i| weights[i] * doubled / opposite[i].max(1e-12)).fold(f32::INFINITY, f32::min)
+}
+
+/// Bilinear, repeating; linear RGB.
+fn sample_texture(texture: &Texture, uv: Vec2) -> Vec3A {
+    let (w, h) = (texture.width as usize, texture.height as usize);
+    if w == 0 || h == 0 || texture.rgba.len() < w * h * 4 || !uv.is_finite() {
+        return Vec3A::ONE;
+    }
+    let x = (uv.x - uv.x.floor()) * w as f32 - 0.5;
+    let y = (uv.y - uv.y.floor()) * h as f32 - 0.5;
+    let (fx, fy) = (x - x.floor(), y - y.floor());
+    let texel = |dx: i64, dy: i64| {
+        let column = (x.floor() as i64 + dx).rem_euclid(w as i64) as usize;
+        let row = (y.floor() as i64 + dy).rem_euclid(h as i64) as usize;
+        let at = 4 * (row * w + column);
+        Vec3A::new(
+            linear_of(texture.rgba[at]),
+            linear_of(texture.rgba[at + 1]),
+            linear_of(texture.rgba[at + 2]),
+        )
+    };
+    texel(0, 0).lerp(texel(1, 0), fx).lerp(texel(0, 1).lerp(texel(1, 1), fx), fy)
+}
