@@ -41,7 +41,6 @@ struct Placed<'a> {
 
 /// Materials of the document that a mesh's primitives use, in the order in which the reader numbers
 /// them.
-#[expect(dead_code, reason = "for the writer")]
 pub(super) fn material_slots(document: &Document, mesh: usize) -> Result<Vec<Option<usize>>> {
     let item = document.item(Kind::Mesh, mesh)?;
     let mut slots = Vec::new();

@@ -11,6 +11,7 @@
 
 mod accessor;
 mod animation;
+mod builder;
 mod container;
 mod document;
 #[cfg(feature = "draco")]
@@ -22,17 +23,23 @@ mod material;
 mod mesh;
 #[cfg(feature = "meshopt")]
 mod meshopt;
+mod morph_bake;
 mod nodes;
 mod primitive;
 mod texture;
+mod write_character;
+mod write_mesh;
 
 use std::path::Path;
 
 use frisson::character::Character;
 
+pub use builder::{GlbBuilder, ViewUse};
 pub use document::Document;
 pub use error::GltfError;
 pub use import::{ReadOptions, SceneChoice, to_character};
+pub use morph_bake::{MorphEncoding, MorphOptions, MorphReport, export_morph_bake};
+pub use write_character::{build_character, write_character};
 
 /// A file that was read.
 #[derive(Clone, Debug)]

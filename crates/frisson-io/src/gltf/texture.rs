@@ -75,7 +75,6 @@ fn checked(width: u32, height: u32, rgba: Vec<u8>) -> Result<Texture, String> {
 }
 
 /// Encodes as PNG.
-#[expect(dead_code, reason = "for the writer")]
 pub(super) fn encode_png(texture: &Texture) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, texture.width, texture.height);
