@@ -2,9 +2,12 @@
 //! and nowhere else.
 
 pub mod alembic;
+pub mod bake;
+pub mod cache;
 pub mod export;
 pub mod gltf;
 mod remembered;
+pub mod scene;
 mod source;
 
 pub use source::{FrameSource, Progress, ShotInfo, Silent, SourceError};

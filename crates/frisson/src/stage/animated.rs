@@ -1,16 +1,44 @@
 //! A parameter that is a constant or a key-framed curve.
 
-use schemars::JsonSchema;
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 /// A number, or keys `[[frame, value], …]` joined by straight lines and held at both ends.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+///
+/// A `#[schemars(range(…))]` on a field of this type holds for the constant and for every key.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Animated {
     /// The same at every frame.
     Constant(f64),
     /// `[frame, value]` pairs, ascending in frame.
     Keys(Vec<(f64, f64)>),
+}
+
+/// Written by hand because a range on a field is only kept where the schema itself says `number`.
+impl JsonSchema for Animated {
+    fn schema_name() -> Cow<'static, str> {
+        "Animated".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": ["number", "array"],
+            "x-animated": true,
+            "items": {
+                "type": "array",
+                "prefixItems": [{ "type": "number" }, { "type": "number" }],
+                "minItems": 2,
+                "maxItems": 2,
+            },
+        })
+    }
 }
 
 impl Default for Animated {

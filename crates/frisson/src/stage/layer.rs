@@ -149,8 +149,11 @@ pub fn nearest_name<'a>(name: &str, existing: impl IntoIterator<Item = &'a str>)
     existing
         .into_iter()
         .map(|candidate| {
-            let score = strsim::jaro_winkler(&name.to_lowercase(), &candidate.to_lowercase());
-            (score, candidate)
+            let (given, known) = (name.to_lowercase(), candidate.to_lowercase());
+            let score = strsim::jaro_winkler(&given, &known);
+            // One slip of the finger in a short name (`fsp`) changes most of it.
+            let slip = strsim::osa_distance(&given, &known) == 1 && known.chars().count() > 2;
+            (if slip { score.max(0.9) } else { score }, candidate)
         })
         .filter(|(score, _)| *score > 0.7)
         .max_by(|a, b| a.0.total_cmp(&b.0))

@@ -1,0 +1,154 @@
+//! `frisson bake`: simulate a scene into a cache.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use frisson_io::bake::{BakeOptions, BakeOutcome, BakeReport, bake};
+use frisson_io::cache::{CacheReader, IfExists};
+use frisson_io::scene::SceneFile;
+
+use crate::failure::{Failure, file_error};
+use crate::interrupt;
+use crate::loader::Loader;
+use crate::ui::{Ui, human_bytes};
+
+/// Simulate a scene into a cache, then export what the scene asks for.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  frisson bake shot.toml              writes shot.frisson beside the scene
+  frisson bake shot.toml --resume     goes on after Ctrl-C, a crash or a full disk
+  frisson bake shot.toml --force      starts again; the old cache stays until the new one is whole
+
+The cache is named shot.frisson.part until it is whole. Finished frames in it are good at any time:
+`frisson inspect`, `export` and `render` read it while the bake runs. However often a bake is
+interrupted and resumed, and on any number of threads, it ends with the same bytes.")]
+pub struct Bake {
+    /// Scene file.
+    pub scene: PathBuf,
+    /// Cache to write [default: the scene's name with .frisson, beside it].
+    #[arg(long, short, value_name = "CACHE")]
+    pub output: Option<PathBuf>,
+    /// Go on where an interrupted bake stopped; does nothing to a finished one.
+    #[arg(long, conflicts_with = "force")]
+    pub resume: bool,
+    /// Replace outputs that are already there.
+    #[arg(long)]
+    pub force: bool,
+}
+
+impl Bake {
+    /// Runs the command.
+    pub fn run(&self, ui: &Ui) -> Result<(), Failure> {
+        let scene = SceneFile::read(&self.scene)?;
+        let cache = self.output.clone().unwrap_or_else(|| self.scene.with_extension("frisson"));
+        if self.resume && is_finished(&scene, &cache)? {
+            ui.say(format!("{} is already finished.", cache.display()));
+            return Ok(());
+        }
+        let if_exists = match (self.resume, self.force) {
+            (true, _) => IfExists::Resume,
+            (_, true) => IfExists::Replace,
+            _ => IfExists::Refuse,
+        };
+        interrupt::listen();
+        let options = BakeOptions { cache: cache.clone(), if_exists };
+        let mut progress = ui.progress("baking");
+        let outcome = bake(&scene, &Loader, &options, &mut progress)?;
+        drop(progress);
+        match outcome {
+            BakeOutcome::Finished(mut report) => {
+                write_report(&cache, &mut report)?;
+                summarise(ui, &report);
+                Ok(())
+            }
+            BakeOutcome::Paused { last_frame, .. } => Err(interrupted(&self.scene, last_frame)),
+        }
+    }
+}
+
+/// Whether a whole cache of this very scene is there.
+fn is_finished(scene: &SceneFile, cache: &Path) -> Result<bool, Failure> {
+    if !cache.exists() {
+        return Ok(false);
+    }
+    let reader = CacheReader::open(cache)?;
+    let same = reader.header().scene_hash == scene.build(&Loader)?.hash;
+    if same && reader.is_finished() {
+        return Ok(true);
+    }
+    let text = format!("{} is a bake of another scene", cache.display());
+    Err(Failure::input(text).help("start again with --force, or give another --output"))
+}
+
+fn interrupted(scene: &Path, last_frame: Option<i64>) -> Failure {
+    let kept = match last_frame {
+        Some(frame) => format!("frames up to {frame} are kept"),
+        None => "no frame was finished".to_owned(),
+    };
+    Failure::interrupted(format!("interrupted; {kept}"))
+        .help(format!("go on with: frisson bake {} --resume", scene.display()))
+}
+
+/// Where the report of a cache goes.
+pub fn report_path(cache: &Path) -> PathBuf {
+    cache.with_extension("bake-report.json")
+}
+
+fn write_report(cache: &Path, report: &mut BakeReport) -> Result<(), Failure> {
+    let path = report_path(cache);
+    report.files.push(path.display().to_string());
+    let text = serde_json::to_string_pretty(&report).unwrap_or_default();
+    let beside = path.with_extension("json.part");
+    std::fs::write(&beside, text + "\n")
+        .and_then(|()| std::fs::rename(&beside, &path))
+        .map_err(|e| file_error(&path, &e))
+}
+
+/// What a bake did: time per layer, speed, memory, files.
+pub fn summarise(ui: &Ui, report: &BakeReport) {
+    ui.result(|| serde_json::to_value(report).unwrap_or_default());
+    ui.say(format!(
+        "frames {} to {} at {} fps: {:.2} s, {:.1} frames/s on {} threads",
+        report.first_frame,
+        report.last_frame,
+        report.fps,
+        report.seconds,
+        report.frames_per_second,
+        report.threads
+    ));
+    if let Some(frame) = report.resumed_after {
+        ui.say(format!("resumed after frame {frame}; {} frames now", report.frames_simulated));
+    }
+    let row = |name: &str, seconds: f64| {
+        let share = 100.0 * seconds / report.seconds.max(1e-9);
+        ui.say(format!("  {name:<28} {seconds:>9.3} s {share:>4.0} %"));
+    };
+    row("reading and building", report.build_seconds);
+    row("actors", report.actors_seconds);
+    for layer in &report.layers {
+        row(&format!("{} {}", layer.kind, layer.name), layer.seconds);
+    }
+    row("cache", report.cache_seconds);
+    let memory = report.peak_memory_bytes.map_or_else(|| "unknown".to_owned(), human_bytes);
+    ui.say(format!("memory peak {memory}, cache {}", human_bytes(report.cache_bytes)));
+    for warning in &report.warnings {
+        ui.remark(format!("warning: {warning}"));
+    }
+    for file in &report.files {
+        ui.say(format!("wrote {file}{}", how_to_open(file)));
+    }
+}
+
+/// What opens a file.
+pub fn how_to_open(file: &str) -> &'static str {
+    let extension = file.rsplit('.').next().unwrap_or_default();
+    match extension {
+        "abc" => "  (Blender, Maya, Houdini, Unreal: import Alembic)",
+        "usd" | "usdc" | "usda" => "  (Blender, Houdini, Maya, usdview: import USD)",
+        "glb" => "  (Blender, three.js, any glTF viewer)",
+        "pc2" | "mdd" => "  (Mesh Cache modifier on the same mesh)",
+        "frisson" => "  (frisson export, frisson render)",
+        _ => "",
+    }
+}

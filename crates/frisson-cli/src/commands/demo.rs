@@ -1,0 +1,91 @@
+//! `frisson demo`: bake a built-in scene and say what was written.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use frisson::stage::nearest_name;
+use serde_json::json;
+
+use super::bake::Bake;
+use crate::failure::{Failure, file_error};
+use crate::ui::Ui;
+
+/// A scene that needs no file.
+struct DemoScene {
+    name: &'static str,
+    about: &'static str,
+    text: &'static str,
+}
+
+/// The first is baked when no name is given.
+const DEMOS: &[DemoScene] = &[DemoScene {
+    name: "cat",
+    about: "a cat leaps; its belly follows",
+    text: include_str!("../../../../scenes/demo-cat.toml"),
+}];
+
+/// Bake a built-in scene, write caches, say where.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  frisson demo                 the first demo, into the folder frisson-demo
+  frisson demo --list          all of them
+  frisson demo cat -o /tmp/x   another folder")]
+pub struct Demo {
+    /// Which demo.
+    name: Option<String>,
+    /// Folder to write to.
+    #[arg(long, short, value_name = "FOLDER", default_value = "frisson-demo")]
+    output: PathBuf,
+    /// List the demos.
+    #[arg(long)]
+    list: bool,
+    /// Replace files that are already there.
+    #[arg(long)]
+    force: bool,
+}
+
+impl Demo {
+    /// Runs the command.
+    pub fn run(&self, ui: &Ui) -> Result<(), Failure> {
+        if self.list {
+            let lines: Vec<String> =
+                DEMOS.iter().map(|d| format!("{:<12} {}", d.name, d.about)).collect();
+            let names = || json!(DEMOS.iter().map(|d| d.name).collect::<Vec<_>>());
+            ui.answer(&lines.join("\n"), names);
+            return Ok(());
+        }
+        let demo = self.find()?;
+        std::fs::create_dir_all(&self.output).map_err(|e| file_error(&self.output, &e))?;
+        let scene = self.output.join(format!("{}.toml", demo.name));
+        ui.say(format!("{}: {}", demo.name, demo.about));
+        write_scene(&scene, demo.text, self.force)?;
+        let bake = Bake { scene: scene.clone(), output: None, resume: false, force: self.force };
+        bake.run(ui)?;
+        ui.say(format!("the scene itself is {}: change it and bake again", scene.display()));
+        Ok(())
+    }
+
+    fn find(&self) -> Result<&'static DemoScene, Failure> {
+        let Some(name) = &self.name else { return Ok(&DEMOS[0]) };
+        DEMOS.iter().find(|d| d.name == name).ok_or_else(|| {
+            let failure = Failure::input(format!("there is no demo named {name:?}"));
+            match nearest_name(name, DEMOS.iter().map(|d| d.name)) {
+                Some(near) => failure.help(format!("did you mean `{near}`?")),
+                None => failure.help("see `frisson demo --list`"),
+            }
+        })
+    }
+}
+
+/// Writes the scene unless the very same text is there.
+fn write_scene(path: &Path, text: &str, force: bool) -> Result<(), Failure> {
+    match std::fs::read_to_string(path) {
+        Ok(there) if there != text && !force => {
+            let problem = format!("{} is already there and differs", path.display());
+            Err(Failure::input(problem).help("give another folder with -o, or --force"))
+        }
+        Ok(there) if there == text => Ok(()),
+        _ => std::fs::write(path, text).map_err(|e| file_error(path, &e)),
+    }
+}

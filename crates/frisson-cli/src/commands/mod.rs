@@ -1,0 +1,53 @@
+//! One file per subcommand.
+
+mod bake;
+pub mod bench;
+mod check;
+mod demo;
+mod explain;
+mod export;
+mod gallery;
+mod init;
+mod inspect;
+mod render;
+mod schema;
+
+use clap::Subcommand;
+
+use crate::failure::Failure;
+use crate::ui::Ui;
+
+/// What to do.
+#[derive(Subcommand)]
+pub enum Command {
+    Demo(demo::Demo),
+    Init(init::Init),
+    Check(check::Check),
+    Inspect(inspect::Inspect),
+    Bake(bake::Bake),
+    Export(export::Export),
+    Render(render::Render),
+    Gallery(gallery::Gallery),
+    Bench(bench::BenchCommand),
+    Schema(schema::Schema),
+    Explain(explain::Explain),
+}
+
+impl Command {
+    /// Does it.
+    pub fn run(self, ui: &Ui) -> Result<(), Failure> {
+        match self {
+            Self::Demo(command) => command.run(ui),
+            Self::Init(command) => command.run(ui),
+            Self::Check(command) => command.run(ui),
+            Self::Inspect(command) => command.run(ui),
+            Self::Bake(command) => command.run(ui),
+            Self::Export(command) => command.run(ui),
+            Self::Render(command) => command.run(ui),
+            Self::Gallery(command) => command.run(ui),
+            Self::Bench(command) => command.run(ui),
+            Self::Schema(command) => command.run(ui),
+            Self::Explain(command) => command.run(ui),
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! What went wrong, as an exit code and a message a person can act on.
+
+use frisson_io::SourceError;
+use frisson_io::bake::BakeError;
+use frisson_io::cache::CacheError;
+use frisson_io::scene::{ReadSceneError, SceneError};
+
+/// Why a command failed.
+#[derive(Debug)]
+pub enum Failure {
+    /// A scene file says something it may not.
+    Scene(Box<SceneError>),
+    /// Anything else, with its exit code and what to do.
+    Message {
+        /// Exit code.
+        code: u8,
+        /// What happened.
+        text: String,
+        /// What to do.
+        help: Option<String>,
+    },
+}
+
+impl Failure {
+    /// Something is wrong with what was given.
+    pub fn input(text: impl Into<String>) -> Self {
+        Self::Message { code: 1, text: text.into(), help: None }
+    }
+
+    /// The simulation stopped.
+    pub fn simulation(text: impl Into<String>) -> Self {
+        Self::Message { code: 3, text: text.into(), help: None }
+    }
+
+    /// Ctrl-C.
+    pub fn interrupted(text: impl Into<String>) -> Self {
+        Self::Message { code: 130, text: text.into(), help: None }
+    }
+
+    /// Adds what to do.
+    pub fn help(self, advice: impl Into<String>) -> Self {
+        match self {
+            Self::Message { code, text, .. } => {
+                Self::Message { code, text, help: Some(advice.into()) }
+            }
+            scene => scene,
+        }
+    }
+
+    /// Exit code.
+    pub fn code(&self) -> u8 {
+        match self {
+            Self::Scene(_) => 1,
+            Self::Message { code, .. } => *code,
+        }
+    }
+}
+
+impl From<SceneError> for Failure {
+    fn from(error: SceneError) -> Self {
+        Self::Scene(Box::new(error))
+    }
+}
+
+impl From<ReadSceneError> for Failure {
+    fn from(error: ReadSceneError) -> Self {
+        match error {
+            ReadSceneError::Scene(error) => error.into(),
+            file => Self::input(file.to_string()),
+        }
+    }
+}
+
+impl From<CacheError> for Failure {
+    fn from(error: CacheError) -> Self {
+        Self::input(error.to_string())
+    }
+}
+
+impl From<SourceError> for Failure {
+    fn from(error: SourceError) -> Self {
+        Self::input(error.to_string())
+    }
+}
+
+impl From<BakeError> for Failure {
+    fn from(error: BakeError) -> Self {
+        match error {
+            BakeError::Scene(error) => error.into(),
+            BakeError::Simulation { .. } => Self::simulation(error.to_string()),
+            other => Self::input(other.to_string()),
+        }
+    }
+}
+
+/// A file operation that failed, with the file's name.
+pub fn file_error(path: &std::path::Path, error: &std::io::Error) -> Failure {
+    Failure::input(format!("{}: {error}", path.display()))
+}

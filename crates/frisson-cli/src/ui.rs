@@ -1,0 +1,226 @@
+//! Everything a person or a program sees.
+
+use std::io::{IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+use frisson_io::Progress;
+use frisson_io::scene::{Problem, SceneError};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use miette::{Diagnostic, GraphicalReportHandler, LabeledSpan, NamedSource, SourceCode};
+use serde_json::{Value, json};
+
+use crate::failure::Failure;
+use crate::interrupt;
+
+/// How to speak.
+#[derive(Clone, Copy, Debug)]
+pub struct Ui {
+    /// Only errors.
+    pub quiet: bool,
+    /// JSON instead of text.
+    pub json: bool,
+}
+
+impl Ui {
+    /// A line for people.
+    pub fn say(&self, text: impl AsRef<str>) {
+        if !self.quiet && !self.json {
+            print_line(text.as_ref());
+        }
+    }
+
+    /// A remark for people that is not part of the result.
+    pub fn remark(&self, text: impl AsRef<str>) {
+        if !self.quiet && !self.json {
+            eprintln!("{}", text.as_ref());
+        }
+    }
+
+    /// The result for programs.
+    pub fn result(&self, value: impl FnOnce() -> Value) {
+        if self.json {
+            print_line(&format!("{:#}", value()));
+        }
+    }
+
+    /// The result itself, whatever was asked: text that is the point of the command.
+    pub fn answer(&self, text: &str, value: impl FnOnce() -> Value) {
+        if self.json { self.result(value) } else { print_line(text) }
+    }
+
+    /// Progress of a long job, shown once it has taken two seconds.
+    pub fn progress(&self, what: &str) -> Bar {
+        Bar {
+            bar: None,
+            what: what.to_owned(),
+            silent: self.quiet || self.json,
+            started: Instant::now(),
+            started_at: 0,
+            last_line: Instant::now(),
+        }
+    }
+
+    /// Says why a command failed.
+    pub fn show_failure(&self, failure: &Failure) {
+        if self.json {
+            eprintln!("{:#}", failure_json(failure));
+            return;
+        }
+        match failure {
+            Failure::Scene(error) => show_scene_error(error),
+            Failure::Message { text, help, .. } => {
+                eprintln!("error: {text}");
+                if let Some(help) = help {
+                    eprintln!("help: {help}");
+                }
+            }
+        }
+    }
+}
+
+/// Prints to standard output; a closed pipe (`| head`) is not an error.
+fn print_line(text: &str) {
+    let _ = writeln!(std::io::stdout(), "{text}");
+}
+
+fn failure_json(failure: &Failure) -> Value {
+    match failure {
+        Failure::Scene(error) => {
+            let problem = |p: &Problem| {
+                let (line, column) = error.position(p);
+                json!({ "message": p.message, "line": line, "column": column,
+                        "start": p.span.start, "end": p.span.end, "help": p.help })
+            };
+            let problems: Vec<Value> = error.problems.iter().map(problem).collect();
+            json!({ "error": "scene", "file": error.path, "problems": problems })
+        }
+        Failure::Message { code, text, help } => {
+            json!({ "error": text, "code": code, "help": help })
+        }
+    }
+}
+
+/// Drawn for a terminal; `file:line:column: message` otherwise, which editors understand.
+fn show_scene_error(error: &SceneError) {
+    if !std::io::stderr().is_terminal() {
+        eprintln!("{error}");
+        return;
+    }
+    let handler = GraphicalReportHandler::new();
+    for problem in &error.problems {
+        let drawn = Drawn {
+            problem,
+            source: NamedSource::new(error.path.display().to_string(), error.text.clone()),
+        };
+        let mut text = String::new();
+        match handler.render_report(&mut text, &drawn) {
+            Ok(()) => eprintln!("{text}"),
+            Err(_) => eprintln!("{error}"),
+        }
+    }
+}
+
+/// One problem of a scene file as `miette` draws it.
+#[derive(Debug)]
+struct Drawn<'a> {
+    problem: &'a Problem,
+    source: NamedSource<String>,
+}
+
+impl std::fmt::Display for Drawn<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.problem.message)
+    }
+}
+
+impl std::error::Error for Drawn<'_> {}
+
+impl Diagnostic for Drawn<'_> {
+    fn help<'b>(&'b self) -> Option<Box<dyn std::fmt::Display + 'b>> {
+        self.problem.help.as_ref().map(|h| Box::new(h) as Box<dyn std::fmt::Display>)
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        Some(&self.source)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        let span = self.problem.span.clone();
+        let label = LabeledSpan::new(Some(self.problem.label.clone()), span.start, span.len());
+        Some(Box::new(std::iter::once(label)))
+    }
+}
+
+/// How long a job may take before its progress is shown.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// How often a line is printed where no bar can be drawn.
+const LINE_EVERY: Duration = Duration::from_secs(20);
+
+/// A progress bar with time left; also passes Ctrl-C on.
+pub struct Bar {
+    bar: Option<ProgressBar>,
+    what: String,
+    silent: bool,
+    started: Instant,
+    started_at: u64,
+    last_line: Instant,
+}
+
+impl Bar {
+    fn show(&mut self, done: u64, total: u64) {
+        if std::io::stderr().is_terminal() {
+            let bar = self.bar.get_or_insert_with(|| {
+                let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr());
+                let template = "{msg} {wide_bar} {pos}/{len} {eta} left";
+                if let Ok(style) = ProgressStyle::with_template(template) {
+                    bar.set_style(style);
+                }
+                bar.set_message(self.what.clone());
+                bar
+            });
+            bar.set_length(total);
+            bar.set_position(done);
+        } else if self.last_line.elapsed() > LINE_EVERY {
+            self.last_line = Instant::now();
+            let speed = (done - self.started_at) as f64 / self.started.elapsed().as_secs_f64();
+            let left = (total - done) as f64 / speed.max(1e-9);
+            eprintln!("{} {done}/{total}, {left:.0} s left", self.what);
+        }
+    }
+}
+
+impl Progress for Bar {
+    fn advance(&mut self, done: u64, total: u64) -> bool {
+        if self.started_at == 0 {
+            self.started_at = done;
+        }
+        if done >= total {
+            if let Some(bar) = self.bar.take() {
+                bar.finish_and_clear();
+            }
+        } else if !self.silent && self.started.elapsed() > PATIENCE {
+            self.show(done.max(self.started_at), total);
+        }
+        !interrupt::asked()
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// A size in bytes for people.
+pub fn human_bytes(bytes: u64) -> String {
+    let units = ["bytes", "kB", "MB", "GB", "TB"];
+    let mut value = bytes as f64;
+    let mut unit = 0;
+    while value >= 1000.0 && unit + 1 < units.len() {
+        value /= 1000.0;
+        unit += 1;
+    }
+    if unit == 0 { format!("{bytes} bytes") } else { format!("{value:.1} {}", units[unit]) }
+}

@@ -1,0 +1,377 @@
+//! From a scene to a cache: simulate, write, measure; stop and go on at any time.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use frisson::stage::{Frame, Layer, LayerReport, Observer, Stage, StageError};
+use serde::Serialize;
+use thiserror::Error;
+
+use crate::cache::{CacheError, CacheHeader, CacheReader, CacheWriter, IfExists};
+use crate::scene::{ActorLoader, SceneError, SceneFile};
+use crate::source::{FrameSource, Progress, SourceError};
+
+/// Where to and how.
+#[derive(Clone, Debug)]
+pub struct BakeOptions {
+    /// The cache to write.
+    pub cache: PathBuf,
+    /// What to do when it is already there.
+    pub if_exists: IfExists,
+}
+
+/// How a bake ended.
+#[derive(Clone, Debug)]
+pub enum BakeOutcome {
+    /// All frames are there and the cache has its name.
+    Finished(BakeReport),
+    /// Stopped on request; `--resume` goes on without losing a frame.
+    Paused {
+        /// Last frame in the cache, if any.
+        last_frame: Option<i64>,
+        /// What was measured until then.
+        report: BakeReport,
+    },
+}
+
+/// Why a bake stopped.
+#[derive(Debug, Error)]
+pub enum BakeError {
+    /// The scene.
+    #[error(transparent)]
+    Scene(#[from] SceneError),
+    /// The cache.
+    #[error(transparent)]
+    Cache(#[from] CacheError),
+    /// The simulation. Finished frames are kept.
+    #[error("{error}; {} finished frames are kept in {}", .kept, .cache.display())]
+    Simulation {
+        /// What happened.
+        error: StageError,
+        /// Frames that are good.
+        kept: u64,
+        /// Where.
+        cache: PathBuf,
+    },
+    /// What was just written cannot be read back.
+    #[error("the cache just written cannot be read back: {0}")]
+    ReadBack(#[from] SourceError),
+}
+
+/// Time spent in one layer.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct LayerTime {
+    /// Kind as spelled in the scene file.
+    pub kind: String,
+    /// Name.
+    pub name: String,
+    /// Time in its steps [s].
+    pub seconds: f64,
+}
+
+/// A number a layer measured, over the whole shot.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MeasureSeries {
+    /// Layer.
+    pub layer: String,
+    /// What.
+    pub name: String,
+    /// Unit.
+    pub unit: String,
+    /// One value per frame, from the first; nothing where the layer said nothing.
+    pub values: Vec<Option<f64>>,
+}
+
+/// What a bake says about itself; written as JSON beside the cache.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct BakeReport {
+    /// Scene file.
+    pub scene: String,
+    /// Cache.
+    pub cache: String,
+    /// First frame of the shot.
+    pub first_frame: i64,
+    /// Last frame in the cache.
+    pub last_frame: i64,
+    /// Frames per second of the shot.
+    pub fps: f64,
+    /// Frames simulated in this run, pre-roll included.
+    pub frames_simulated: u64,
+    /// Frame after which this run went on, when it resumed.
+    pub resumed_after: Option<i64>,
+    /// Threads used.
+    pub threads: usize,
+    /// Wall-clock time of this run [s].
+    pub seconds: f64,
+    /// Time for reading actors and building layers [s].
+    pub build_seconds: f64,
+    /// Time for posing and skinning the actors [s].
+    pub actors_seconds: f64,
+    /// Time in each layer.
+    pub layers: Vec<LayerTime>,
+    /// Time for compressing and writing [s].
+    pub cache_seconds: f64,
+    /// Simulated frames per second of wall-clock time.
+    pub frames_per_second: f64,
+    /// Largest resident memory of the process, where the system tells [bytes].
+    pub peak_memory_bytes: Option<u64>,
+    /// Size of the cache [bytes].
+    pub cache_bytes: u64,
+    /// What the layers warned about, each once.
+    pub warnings: Vec<String>,
+    /// What the layers measured.
+    pub measures: Vec<MeasureSeries>,
+    /// Files written, the cache included.
+    pub files: Vec<String>,
+}
+
+/// Bakes a scene into a cache.
+pub fn bake(
+    scene: &SceneFile,
+    loader: &dyn ActorLoader,
+    options: &BakeOptions,
+    progress: &mut dyn Progress,
+) -> Result<BakeOutcome, BakeError> {
+    let started = Instant::now();
+    let built = scene.build(loader)?;
+    let header = header(scene, &built.stage, built.hash, built.sources);
+    let (writer, resume) = CacheWriter::open(&options.cache, &header, options.if_exists)?;
+    let mut bake = Bake {
+        timers: Timers::new(built.stage.layers().len()),
+        stage: built.stage,
+        writer,
+        output: Frame::default(),
+        cache_time: Duration::ZERO,
+        simulated: 0,
+        kept: 0,
+        cache: options.cache.clone(),
+    };
+    let build_seconds = started.elapsed().as_secs_f64();
+    let resumed_after = match &resume {
+        Some(point) => {
+            let unfit =
+                |error| BakeError::Simulation { error, kept: 0, cache: options.cache.clone() };
+            bake.stage.load(&point.state).map_err(unfit)?;
+            bake.kept = (point.frame - header.first_frame + 1).max(0) as u64;
+            Some(point.frame)
+        }
+        None => None,
+    };
+    let finished = bake.run(resumed_after, progress)?;
+    let mut report = BakeReport {
+        scene: scene.path.display().to_string(),
+        cache: options.cache.display().to_string(),
+        first_frame: header.first_frame,
+        fps: header.rate.fps(),
+        resumed_after,
+        threads: rayon::current_num_threads(),
+        build_seconds,
+        ..BakeReport::default()
+    };
+    bake.describe(&mut report);
+    let last_frame = bake.last_written(header.first_frame);
+    if finished {
+        bake.writer.finish()?;
+    } else {
+        pause(bake, last_frame)?;
+    }
+    report.seconds = started.elapsed().as_secs_f64();
+    report.frames_per_second = report.frames_simulated as f64 / report.seconds.max(1e-9);
+    report.peak_memory_bytes = peak_memory();
+    gather_measures(&options.cache, &mut report)?;
+    report.files.push(report.cache.clone());
+    Ok(if finished {
+        BakeOutcome::Finished(report)
+    } else {
+        BakeOutcome::Paused { last_frame, report }
+    })
+}
+
+fn header(
+    scene: &SceneFile,
+    stage: &Stage,
+    scene_hash: u128,
+    sources: Vec<(String, String)>,
+) -> CacheHeader {
+    let named = |l: &Box<dyn Layer>| (l.kind().to_owned(), l.name().to_owned());
+    CacheHeader {
+        program: env!("CARGO_PKG_VERSION").to_owned(),
+        scene_hash,
+        rate: stage.clock().rate,
+        first_frame: stage.clock().first_frame,
+        last_frame: stage.clock().last_frame,
+        sources,
+        layers: stage.layers().iter().map(named).collect(),
+        scene_text: scene.text.clone(),
+    }
+}
+
+struct Bake {
+    stage: Stage,
+    writer: CacheWriter,
+    timers: Timers,
+    output: Frame,
+    cache_time: Duration,
+    simulated: u64,
+    kept: u64,
+    cache: PathBuf,
+}
+
+impl Bake {
+    /// Simulates to the last frame, or until told to stop; returns whether it came to the end.
+    fn run(
+        &mut self,
+        resumed_after: Option<i64>,
+        progress: &mut dyn Progress,
+    ) -> Result<bool, BakeError> {
+        let clock = *self.stage.clock();
+        let total = clock.frame_count() + u64::from(clock.preroll_frames);
+        if resumed_after.is_none() && clock.preroll_frames == 0 {
+            self.simulated += 1;
+            self.output_frame()?;
+        }
+        loop {
+            let at = self.stage.frame_number();
+            let done = (at - clock.start_frame() + 1).max(0) as u64;
+            let go_on = progress.advance(done.min(total), total);
+            if at >= clock.last_frame {
+                return Ok(true);
+            }
+            if !go_on {
+                return Ok(false);
+            }
+            if let Err(error) = self.stage.advance_frame(&mut self.timers) {
+                return Err(self.failed(error));
+            }
+            self.simulated += 1;
+            if at + 1 >= clock.first_frame {
+                self.output_frame()?;
+            }
+        }
+    }
+
+    fn output_frame(&mut self) -> Result<(), BakeError> {
+        let started = Instant::now();
+        let reports = self.stage.reports();
+        self.output.clone_from(self.stage.frame());
+        finish_frame(&mut self.output);
+        let number = self.stage.frame_number();
+        self.writer.write_frame(&self.output, &reports)?;
+        self.kept += 1;
+        let is_last = number >= self.stage.clock().last_frame;
+        if !is_last && self.writer.checkpoint_due() {
+            self.writer.write_checkpoint(number, &self.stage.save())?;
+        }
+        self.cache_time += started.elapsed();
+        Ok(())
+    }
+
+    fn failed(&self, error: StageError) -> BakeError {
+        BakeError::Simulation { error, kept: self.kept, cache: self.cache.clone() }
+    }
+
+    fn last_written(&self, first_frame: i64) -> Option<i64> {
+        (self.kept > 0).then(|| first_frame + self.kept as i64 - 1)
+    }
+
+    fn describe(&self, report: &mut BakeReport) {
+        report.frames_simulated = self.simulated;
+        report.last_frame = report.first_frame + self.kept as i64 - 1;
+        report.actors_seconds = self.timers.actors.as_secs_f64();
+        report.cache_seconds = self.cache_time.as_secs_f64();
+        report.cache_bytes = self.writer.length();
+        let time = |(layer, time): (&Box<dyn Layer>, &Duration)| LayerTime {
+            kind: layer.kind().to_owned(),
+            name: layer.name().to_owned(),
+            seconds: time.as_secs_f64(),
+        };
+        report.layers = self.stage.layers().iter().zip(&self.timers.layers).map(time).collect();
+    }
+}
+
+/// Leaves the states for a resume. During the pre-roll there is no frame to resume after.
+fn pause(bake: Bake, last_frame: Option<i64>) -> Result<(), CacheError> {
+    match last_frame {
+        Some(frame) => bake.writer.pause(frame, &bake.stage.save()),
+        None => Ok(()),
+    }
+}
+
+/// What is done to a frame only where it leaves the engine.
+fn finish_frame(_frame: &mut Frame) {}
+
+/// Adds what the layers measured, read back from the cache: it covers earlier runs too.
+fn gather_measures(cache: &Path, report: &mut BakeReport) -> Result<(), BakeError> {
+    let mut reader = CacheReader::open(cache)?;
+    let names: Vec<String> = reader.header().layers.iter().map(|(_, n)| n.clone()).collect();
+    let (first, last) = (reader.info().first_frame, reader.info().last_frame);
+    for frame in first..=last {
+        let row = (frame - first) as usize;
+        for (layer, said) in names.iter().zip(reader.read_reports(frame)?) {
+            add_measures(report, layer, &said, row);
+        }
+    }
+    Ok(())
+}
+
+fn add_measures(report: &mut BakeReport, layer: &str, said: &LayerReport, row: usize) {
+    for measure in &said.measures {
+        let known = report.measures.iter().position(|s| s.layer == layer && s.name == measure.name);
+        let index = known.unwrap_or_else(|| {
+            report.measures.push(MeasureSeries {
+                layer: layer.to_owned(),
+                name: measure.name.clone(),
+                unit: measure.unit.clone(),
+                values: Vec::new(),
+            });
+            report.measures.len() - 1
+        });
+        let values = &mut report.measures[index].values;
+        values.resize(row, None);
+        values.push(measure.value.is_finite().then_some(measure.value));
+    }
+    for warning in &said.warnings {
+        let text = format!("{layer}: {warning}");
+        if !report.warnings.contains(&text) {
+            report.warnings.push(text);
+        }
+    }
+}
+
+/// Adds up the time of every layer; the engine itself has no clock.
+struct Timers {
+    started: Instant,
+    actors: Duration,
+    layers: Vec<Duration>,
+}
+
+impl Timers {
+    fn new(layers: usize) -> Self {
+        let layers = vec![Duration::ZERO; layers];
+        Self { started: Instant::now(), actors: Duration::ZERO, layers }
+    }
+}
+
+impl Observer for Timers {
+    fn actors_start(&mut self) {
+        self.started = Instant::now();
+    }
+    fn actors_end(&mut self) {
+        self.actors += self.started.elapsed();
+    }
+    fn layer_start(&mut self, _layer: usize) {
+        self.started = Instant::now();
+    }
+    fn layer_end(&mut self, layer: usize) {
+        self.layers[layer] += self.started.elapsed();
+    }
+}
+
+/// Largest resident memory of this process so far [bytes]; Linux only.
+#[must_use]
+pub fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|l| l.starts_with("VmHWM:"))?;
+    let kilobytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kilobytes * 1024)
+}

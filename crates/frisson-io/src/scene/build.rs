@@ -1,0 +1,288 @@
+//! From a scene file to a stage that is ready to run.
+
+use std::ops::Range;
+
+use frisson::layers::LayerParams;
+use frisson::stage::{
+    Actor, ActorMotion, ActorSet, Clock, ColliderSet, ForceParams, Forces, KeyedTransform,
+    LayerError, Stage, StageError, nearest_name,
+};
+use glam::{EulerRot, Quat, Vec3};
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::document::Spans;
+use super::loader::{ActorContent, ActorLoader, LoadedActor};
+use super::params::{ActorParams, ClipChoice};
+use super::problem::Problem;
+use super::{SceneError, SceneFile};
+use frisson::character::{Character, Pose, Sampling};
+use frisson::geometry::Mesh;
+
+/// Frames of a scene that gives neither a range nor a clip.
+const DEFAULT_LAST_FRAME: i64 = 100;
+
+/// A scene whose actors are read and whose layers are built.
+pub struct BuiltScene {
+    /// Ready to run.
+    pub stage: Stage,
+    /// Hash of all that determines the motion: the scene without its exports and pictures, and the
+    /// bytes of every source.
+    pub hash: u128,
+    /// The actors' sources as spelled in the scene: name, source.
+    pub sources: Vec<(String, String)>,
+}
+
+impl SceneFile {
+    /// Reads the actors and builds the layers; nothing is simulated.
+    pub fn build(&self, loader: &dyn ActorLoader) -> Result<BuiltScene, SceneError> {
+        let actors = self.load_actors(loader)?;
+        let clock = self.clock(&actors)?;
+        let hash = self.hash(&actors, &clock);
+        let sources =
+            self.scene.actors.0.iter().map(|(name, a)| (name.clone(), a.source.clone())).collect();
+        let set = ActorSet::new(actors.into_iter().map(|(actor, _)| actor).collect());
+        let fps = clock.rate.fps();
+        let colliders = ColliderSet::new(&self.scene.colliders, &set, fps)
+            .map_err(|e| self.fail(self.collider_problem(&e)))?;
+        let gravity = Vec3::from_array(self.scene.gravity);
+        let forces = Forces::new(gravity, self.seeded_forces(), fps);
+        let layers = self.seeded_layers();
+        let stage = Stage::new(clock, set, colliders, forces, &layers)
+            .map_err(|e| self.fail(self.stage_problem(&e)))?;
+        Ok(BuiltScene { stage, hash, sources })
+    }
+
+    fn load_actors(
+        &self,
+        loader: &dyn ActorLoader,
+    ) -> Result<Vec<(Actor, LoadedActor)>, SceneError> {
+        let mut actors = Vec::new();
+        let mut problems = Vec::new();
+        for (name, params) in &self.scene.actors.0 {
+            let spans = self.spans.locate(&format!("actors.{name}")).0;
+            let made = loader
+                .load(&params.source, &self.folder())
+                .map_err(|e| {
+                    Problem::new(e.to_string(), spans.locate("source").0.value.clone())
+                        .label("cannot be used")
+                })
+                .and_then(|loaded| {
+                    let motion = motion(params, &loaded, self.scene.fps.0.fps(), spans)?;
+                    let placement = params.placement;
+                    Ok((Actor { name: name.clone(), motion, placement }, loaded))
+                });
+            match made {
+                Ok(actor) => actors.push(actor),
+                Err(problem) => problems.push(problem),
+            }
+        }
+        if problems.is_empty() { Ok(actors) } else { Err(self.fail_all(problems)) }
+    }
+
+    fn clock(&self, actors: &[(Actor, LoadedActor)]) -> Result<Clock, SceneError> {
+        let rate = self.scene.fps.0;
+        let [first, last] = self.scene.frames.unwrap_or_else(|| {
+            let seconds = actors.iter().map(|(a, l)| playing_seconds(a, l)).fold(0.0, f64::max);
+            // A clip keyed at this very rate must not lose its last frame to rounding.
+            let last = (seconds * rate.fps() + 1e-3).floor() as i64;
+            [0, if last > 0 { last } else { DEFAULT_LAST_FRAME }]
+        });
+        let (spans, _) = self.spans.locate("frames");
+        if last < first {
+            let problem = Problem::new("the last frame is before the first", spans.value.clone());
+            return Err(self.fail(problem));
+        }
+        const FAR: i64 = 100_000_000;
+        if first.abs() > FAR || last.abs() > FAR {
+            let problem = Problem::new("frame numbers go up to 100 million", spans.value.clone());
+            return Err(self.fail(problem));
+        }
+        let mut clock = Clock::new(rate, first, last);
+        clock.preroll_frames = (self.scene.preroll * rate.fps()).ceil() as u32;
+        Ok(clock)
+    }
+
+    fn hash(&self, actors: &[(Actor, LoadedActor)], clock: &Clock) -> u128 {
+        let sources: Vec<u128> = actors.iter().map(|(_, loaded)| loaded.hash).collect();
+        let everything = (env!("CARGO_PKG_VERSION"), clock, &self.scene, sources);
+        xxh3_128(serde_json::to_string(&everything).unwrap_or_default().as_bytes())
+    }
+
+    /// The scene's seed is added to every seed in it.
+    fn seeded_forces(&self) -> Vec<ForceParams> {
+        let mut forces = self.scene.forces.clone();
+        for force in &mut forces {
+            if let ForceParams::Wind { seed, .. } = force {
+                *seed = seed.wrapping_add(self.scene.seed);
+            }
+        }
+        forces
+    }
+
+    fn seeded_layers(&self) -> Vec<LayerParams> {
+        let seeded = |layer: &LayerParams| -> Option<LayerParams> {
+            let mut value = serde_json::to_value(layer).ok()?;
+            let table = value.as_object_mut()?.values_mut().next()?.as_object_mut()?;
+            let seed = table.get_mut("seed")?;
+            *seed = seed.as_u64()?.wrapping_add(self.scene.seed).into();
+            serde_json::from_value(value).ok()
+        };
+        let none = self.scene.seed == 0;
+        let one = |l: &LayerParams| if none { None } else { seeded(l) };
+        self.scene.layers.iter().map(|l| one(l).unwrap_or_else(|| l.clone())).collect()
+    }
+
+    fn collider_problem(&self, error: &LayerError) -> Problem {
+        let parameter = parameter_of(error).unwrap_or_default();
+        let mut steps = parameter.splitn(3, '.').skip(1);
+        let (name, key) = (steps.next().unwrap_or_default(), steps.next().unwrap_or_default());
+        let index = self.scene.colliders.iter().position(|c| c.name == name).unwrap_or(0);
+        let span = self.span_in(&format!("colliders[{index}]"), key);
+        Problem::new(error.to_string(), span)
+    }
+
+    /// The place of the layer's parameter that an error of the engine speaks of.
+    #[must_use]
+    pub fn stage_problem(&self, error: &StageError) -> Problem {
+        match error {
+            StageError::Layer { index, error: cause, .. } => {
+                let parameter = parameter_of(cause).unwrap_or_default();
+                let span = self.layer_span(*index, parameter);
+                Problem::new(error.to_string(), span)
+            }
+            StageError::DuplicateLayer(name) => {
+                let named = |l: &LayerParams| l.name() == name;
+                let index = self.scene.layers.iter().rposition(named).unwrap_or(0);
+                Problem::new(error.to_string(), self.layer_span(index, "name"))
+            }
+            _ => Problem::new(error.to_string(), 0..0),
+        }
+    }
+
+    fn layer_span(&self, index: usize, parameter: &str) -> Range<usize> {
+        let (layer, _) = self.spans.locate(&format!("layers[{index}]"));
+        let kind = layer.parts.first().map_or("", |(kind, _)| kind.as_str());
+        let own = parameter.strip_prefix(kind).and_then(|p| p.strip_prefix('.'));
+        self.span_in(&format!("layers[{index}].{kind}"), own.unwrap_or(parameter))
+    }
+
+    /// The value at a path below a table where it is written, else the nearest that is.
+    fn span_in(&self, table: &str, path: &str) -> Range<usize> {
+        let (spans, _) = self.spans.locate(table);
+        let (found, _) = spans.locate(path);
+        if std::ptr::eq(found, spans) { spans.name() } else { found.value.clone() }
+    }
+
+    fn fail(&self, problem: Problem) -> SceneError {
+        self.fail_all(vec![problem])
+    }
+
+    fn fail_all(&self, problems: Vec<Problem>) -> SceneError {
+        SceneError::new(self.path.clone(), self.text.clone(), problems)
+    }
+}
+
+fn parameter_of(error: &LayerError) -> Option<&str> {
+    match error {
+        LayerError::Unknown { parameter, .. } | LayerError::Parameter { parameter, .. } => {
+            Some(parameter)
+        }
+        _ => None,
+    }
+}
+
+/// How long an actor has something to show [s].
+fn playing_seconds(actor: &Actor, loaded: &LoadedActor) -> f64 {
+    match (&actor.motion, &loaded.content) {
+        (ActorMotion::Character { offset, speed, .. }, _) => {
+            let duration = actor.clip().map_or(0.0, |c| c.duration());
+            if *speed > 0.0 { (duration - offset) / speed } else { 0.0 }
+        }
+        (ActorMotion::Rigid(_, path), _) => path.times.last().copied().unwrap_or(0.0),
+        (ActorMotion::Sequence(_), ActorContent::Sequence(_, seconds)) => *seconds,
+        _ => 0.0,
+    }
+}
+
+fn motion(
+    params: &ActorParams,
+    loaded: &LoadedActor,
+    fps: f64,
+    spans: &Spans,
+) -> Result<ActorMotion, Problem> {
+    let at = |key: &str| spans.locate(key).0.value.clone();
+    if !params.path.is_empty() {
+        if params.path.windows(2).any(|w| w[0][0] >= w[1][0]) {
+            return Err(Problem::new("the frames of `path` must ascend", at("path")));
+        }
+        return Ok(ActorMotion::Rigid(rest_meshes(&loaded.content), keyed(&params.path, fps)));
+    }
+    match &loaded.content {
+        _ if params.is_static => Ok(ActorMotion::Static(rest_meshes(&loaded.content))),
+        ActorContent::Meshes(meshes) => Ok(ActorMotion::Static(meshes.clone())),
+        ActorContent::Sequence(sequence, _) => Ok(ActorMotion::Sequence(sequence.clone())),
+        ActorContent::Character(character) => Ok(ActorMotion::Character {
+            clip: choose_clip(character, params.clip.as_ref(), spans)?,
+            character: character.clone(),
+            offset: params.offset,
+            speed: params.speed,
+            looped: params.looped,
+        }),
+    }
+}
+
+fn choose_clip(
+    character: &Character,
+    choice: Option<&ClipChoice>,
+    spans: &Spans,
+) -> Result<Option<usize>, Problem> {
+    let names = || character.clips.iter().map(|c| c.name.as_str());
+    let span = || spans.locate("clip").0.value.clone();
+    match choice {
+        None => Ok((!character.clips.is_empty()).then_some(0)),
+        Some(ClipChoice::Index(index)) if (*index as usize) < character.clips.len() => {
+            Ok(Some(*index as usize))
+        }
+        Some(ClipChoice::Index(index)) => Err(Problem::new(
+            format!("there is no clip {index}: this character has {}", character.clips.len()),
+            span(),
+        )),
+        Some(ClipChoice::Name(name)) => character.clip_index(name).map(Some).ok_or_else(|| {
+            let help = match nearest_name(name, names()) {
+                Some(near) => format!("did you mean {near:?}?"),
+                None => format!("its clips: {}", names().collect::<Vec<_>>().join(", ")),
+            };
+            Problem::new(format!("there is no clip named {name:?}"), span()).help(help)
+        }),
+    }
+}
+
+/// The meshes of a source when nothing animates them.
+fn rest_meshes(content: &ActorContent) -> Vec<Mesh> {
+    match content {
+        ActorContent::Meshes(meshes) => meshes.clone(),
+        ActorContent::Sequence(sequence, _) => sequence.meshes().to_vec(),
+        ActorContent::Character(character) => {
+            let mut pose = Pose::default();
+            pose.set(character, None, 0.0, Sampling::AsAuthored, glam::Mat4::IDENTITY);
+            let mut meshes: Vec<Mesh> = character.meshes.iter().map(|m| m.mesh.clone()).collect();
+            character.deform(&pose, &mut meshes);
+            meshes
+        }
+    }
+}
+
+fn keyed(path: &[[f64; 7]], fps: f64) -> KeyedTransform {
+    let rotation = |k: &[f64; 7]| {
+        let [x, y, z] = [k[4], k[5], k[6]].map(|d| (d as f32).to_radians());
+        Quat::from_euler(EulerRot::ZYX, z, y, x)
+    };
+    KeyedTransform {
+        times: path.iter().map(|k| k[0] / fps).collect(),
+        translations: path
+            .iter()
+            .map(|k| Vec3::new(k[1] as f32, k[2] as f32, k[3] as f32))
+            .collect(),
+        rotations: path.iter().map(rotation).collect(),
+    }
+}

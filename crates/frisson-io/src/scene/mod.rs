@@ -1,0 +1,96 @@
+//! Scene files: TOML, validated against the schema of the parameter structs, every error with its
+//! place in the text.
+//!
+//! `read` parses and validates; [`SceneFile::build`] reads the actors and builds the stage.
+
+mod build;
+mod document;
+mod explain;
+mod loader;
+mod params;
+mod problem;
+mod validate;
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use serde_json::Value;
+
+pub use build::BuiltScene;
+pub use document::Spans;
+pub use explain::{Explanation, explain, explain_all};
+pub use loader::{ActorContent, ActorLoader, FileLoader, LoadError, LoadedActor};
+pub use params::{ActorParams, Actors, ClipChoice, Fps, Scene, scene_schema};
+pub use problem::{Problem, SceneError};
+
+/// A scene file that says only what it may.
+#[derive(Clone, Debug)]
+pub struct SceneFile {
+    /// Where it was read.
+    pub path: PathBuf,
+    /// Its text.
+    pub text: String,
+    /// What it says.
+    pub scene: Scene,
+    spans: Spans,
+}
+
+impl SceneFile {
+    /// Reads and validates a scene file.
+    pub fn read(path: &Path) -> Result<Self, ReadSceneError> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| ReadSceneError::File { path: path.to_owned(), error })?;
+        Ok(Self::parse(path, &text)?)
+    }
+
+    /// Validates a scene's text; `path` is for messages and for finding files beside it.
+    pub fn parse(path: &Path, text: &str) -> Result<Self, SceneError> {
+        let fail = |problems| SceneError::new(path.to_owned(), text.to_owned(), problems);
+        let (value, spans) = document::parse(text).map_err(fail)?;
+        let problems = validate::validate(schema(), &value, &spans);
+        if !problems.is_empty() {
+            return Err(fail(problems));
+        }
+        // What the schema cannot say (a fraction's spelling, for one) still comes from serde.
+        let scene = serde_json::from_value(value)
+            .map_err(|e| fail(vec![Problem::new(e.to_string(), guess_span(&spans, &e))]))?;
+        Ok(Self { path: path.to_owned(), text: text.to_owned(), scene, spans })
+    }
+
+    /// Folder that relative paths in the scene start from.
+    #[must_use]
+    pub fn folder(&self) -> PathBuf {
+        self.path.parent().map(Path::to_owned).unwrap_or_default()
+    }
+}
+
+/// Why a scene file cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadSceneError {
+    /// The file itself.
+    #[error("cannot read {}: {error}", path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// What it says.
+    #[error(transparent)]
+    Scene(#[from] SceneError),
+}
+
+fn schema() -> &'static Value {
+    static SCHEMA: OnceLock<Value> = OnceLock::new();
+    SCHEMA.get_or_init(scene_schema)
+}
+
+/// Our own messages start with the parameter's name.
+fn guess_span(spans: &Spans, error: &serde_json::Error) -> std::ops::Range<usize> {
+    let text = error.to_string();
+    let name = text.split(':').next().unwrap_or_default();
+    spans.part(name).map_or(0..0, |part| part.value.clone())
+}
+
+#[cfg(test)]
+mod tests;

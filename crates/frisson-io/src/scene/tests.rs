@@ -1,0 +1,98 @@
+//! Scenes as people write and miswrite them.
+
+use super::*;
+
+fn problems(text: &str) -> Vec<String> {
+    match SceneFile::parse(Path::new("s.toml"), text) {
+        Ok(_) => Vec::new(),
+        Err(error) => {
+            let place = |p: &Problem| {
+                let (line, column) = error.position(p);
+                let help = p.help.as_ref().map_or_else(String::new, |h| format!(" ({h})"));
+                format!("{line}:{column} {}{help}", p.message)
+            };
+            error.problems.iter().map(place).collect()
+        }
+    }
+}
+
+#[track_caller]
+fn assert_problem(text: &str, start: &str, within: &str) {
+    let found = problems(text);
+    assert!(
+        found.iter().any(|p| p.starts_with(start) && p.contains(within)),
+        "expected {start:?} … {within:?} in {found:#?}"
+    );
+}
+
+#[test]
+fn a_short_scene_is_enough() {
+    let text = "frisson = 1\nfps = \"24000/1001\"\n[actors.cat]\nsource = \"builtin:cat\"\n";
+    let file = SceneFile::parse(Path::new("s.toml"), text).unwrap();
+    assert_eq!(file.scene.fps.0.numerator, 24000);
+    assert_eq!(file.scene.gravity, [0.0, -9.81, 0.0]);
+    assert_eq!(file.scene.actors.0[0].1, ActorParams::new("builtin:cat"));
+}
+
+#[test]
+fn actors_keep_the_order_of_the_file() {
+    let text = "frisson = 1\n[actors.z]\nsource = \"a\"\n[actors.a]\nsource = \"b\"\n";
+    let file = SceneFile::parse(Path::new("s.toml"), text).unwrap();
+    let names: Vec<&str> = file.scene.actors.0.iter().map(|(n, _)| n.as_str()).collect();
+    assert_eq!(names, ["z", "a"]);
+}
+
+#[test]
+fn unknown_keys_get_a_suggestion() {
+    assert_problem("frisson = 1\nfsp = 24\n", "2:1 unknown key `fsp`", "did you mean `fps`?");
+    let text = "frisson = 1\n[actors.cat]\nsorce = \"x\"\n";
+    assert_problem(text, "3:1 unknown key `sorce` in cat", "did you mean `source`?");
+    assert_problem(text, "2:9 cat needs `source`", "Where it comes from");
+}
+
+#[test]
+fn wrong_types_and_ranges_are_underlined_at_the_value() {
+    assert_problem("frisson = 1\nfps = true\n", "2:7 `fps` must be a number or text", "");
+    assert_problem("frisson = 1\nfps = 0\n", "2:7 `fps` must be between 0.01", "not 0");
+    assert_problem("frisson = 1\nfps = \"a/b\"\n", "2:7 fps: give a number", "");
+    assert_problem("frisson = 2\n", "1:11 `frisson` must be 1", "Version");
+    assert_problem("frisson = 1\npreroll = -1\n", "2:11 `preroll` must be between 0 and 600", "");
+    assert_problem("frisson = 1\ngravity = [0, 1]\n", "2:11 `gravity` must have 3 items", "");
+    assert_problem("frisson = 1\ngravity = [0, \"x\", 1]\n", "2:15 `gravity[1]` must be", "text");
+    assert_problem("frisson = 1\nframes = [0, 1.5]\n", "2:14 `frames[1]` must be a whole", "");
+    assert_problem("frisson = 1\nseed = -1\n", "2:8 `seed` must be at least 0", "");
+}
+
+#[test]
+fn layers_say_exactly_one_known_kind() {
+    let layer = |body: &str| format!("frisson = 1\n[[layers]]\n{body}\n");
+    assert_problem(&layer("flsh = { name = \"a\" }"), "3:1 unknown key `flsh`", "`flesh`");
+    assert_problem(&layer("flesh = 3"), "3:9 `flesh` must be a table", "");
+    let two = layer("flesh = { name = \"a\" }\nhair = { name = \"b\" }");
+    assert_problem(&two, "2:", "exactly one of");
+    assert_problem(&layer(""), "2:", "exactly one of");
+}
+
+#[test]
+fn colliders_and_key_frames_are_checked() {
+    let text = |shape: &str, x: &str| {
+        format!("frisson = 1\n[[colliders]]\nname = \"a\"\nshape = {shape}\nmove_x = {x}\n")
+    };
+    let ball = "{ sphere = { center = [0, 0, 0], radius = 1 } }";
+    assert_eq!(problems(&text(ball, "[[0, 1], [10, 2.5]]")), Vec::<String>::new());
+    assert_problem(&text(ball, "[[0, 1], [0, 2]]"), "5:18 `move_x`: the frames", "ascend");
+    assert_problem(&text(ball, "[]"), "5:10 `move_x` has no key", "");
+    assert_problem(&text(ball, "[[0, 1, 2]]"), "5:11", "2 items");
+    assert_problem(&text("{ spere = {} }", "0"), "4:11 unknown key `spere`", "`sphere`");
+    assert_problem(&text("\"sphere\"", "0"), "4:9 `shape` cannot be \"sphere\"", "");
+}
+
+#[test]
+fn all_problems_come_at_once_in_the_order_of_the_text() {
+    let text = "frisson = 1\nfsp = 1\npreroll = -1\n[actors.a]\n";
+    let found = problems(text);
+    assert_eq!(found.len(), 3, "{found:#?}");
+    assert!(found[0].starts_with("2:") && found[1].starts_with("3:"), "{found:#?}");
+    assert_problem("frisson = \n", "1:", "");
+    assert_problem("x = inf\n", "1:5", "finite");
+}
