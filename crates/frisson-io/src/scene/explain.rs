@@ -78,7 +78,12 @@ fn collect(
             _ => format!("{path}.{name}"),
         };
         if !all.iter().any(|e| e.path == child) {
-            all.push(explanation(&child, part));
+            let mut item = explanation(&child, part);
+            if item.text.is_empty() {
+                // A kind of a choice is documented on the choice.
+                item.text = rules.get("description").and_then(Value::as_str).unwrap_or("").into();
+            }
+            all.push(item);
             collect(part, &child, open, all);
         }
     }
@@ -158,7 +163,8 @@ fn form(rules: &Map<String, Value>) -> Option<String> {
 }
 
 fn range(rules: &Map<String, Value>) -> String {
-    match (rules.get("minimum"), rules.get("maximum")) {
+    let bound = |key: &str| rules.get(key).and_then(Value::as_f64);
+    match (bound("minimum"), bound("maximum")) {
         (Some(a), Some(b)) => format!(" from {a} to {b}"),
         (Some(a), None) => format!(" of at least {a}"),
         (None, Some(b)) => format!(" of at most {b}"),

@@ -80,7 +80,7 @@ fn colliders_and_key_frames_are_checked() {
     };
     let ball = "{ sphere = { center = [0, 0, 0], radius = 1 } }";
     assert_eq!(problems(&text(ball, "[[0, 1], [10, 2.5]]")), Vec::<String>::new());
-    assert_problem(&text(ball, "[[0, 1], [0, 2]]"), "5:18 `move_x`: the frames", "ascend");
+    assert_problem(&text(ball, "[[0, 1], [0, 2]]"), "5:19 `move_x`: the frames", "ascend");
     assert_problem(&text(ball, "[]"), "5:10 `move_x` has no key", "");
     assert_problem(&text(ball, "[[0, 1, 2]]"), "5:11", "2 items");
     assert_problem(&text("{ spere = {} }", "0"), "4:11 unknown key `spere`", "`sphere`");

@@ -1,15 +1,18 @@
 //! From a scene to a cache: simulate, write, measure; stop and go on at any time.
 
+mod normals;
+
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use frisson::stage::{Frame, Layer, LayerReport, Observer, Stage, StageError};
+use frisson::stage::{Frame, LayerReport, Observer, Stage, StageError};
 use serde::Serialize;
 use thiserror::Error;
 
 use crate::cache::{CacheError, CacheHeader, CacheReader, CacheWriter, IfExists};
 use crate::scene::{ActorLoader, SceneError, SceneFile};
 use crate::source::{FrameSource, Progress, SourceError};
+use normals::OutputNormals;
 
 /// Where to and how.
 #[derive(Clone, Debug)]
@@ -47,7 +50,7 @@ pub enum BakeError {
     #[error("{error}; {} finished frames are kept in {}", .kept, .cache.display())]
     Simulation {
         /// What happened.
-        error: StageError,
+        error: Box<StageError>,
         /// Frames that are good.
         kept: u64,
         /// Where.
@@ -136,11 +139,13 @@ pub fn bake(
     let built = scene.build(loader)?;
     let header = header(scene, &built.stage, built.hash, built.sources);
     let (writer, resume) = CacheWriter::open(&options.cache, &header, options.if_exists)?;
+    let normals = OutputNormals::new(built.stage.frame());
     let mut bake = Bake {
         timers: Timers::new(built.stage.layers().len()),
         stage: built.stage,
         writer,
         output: Frame::default(),
+        normals,
         cache_time: Duration::ZERO,
         simulated: 0,
         kept: 0,
@@ -149,8 +154,11 @@ pub fn bake(
     let build_seconds = started.elapsed().as_secs_f64();
     let resumed_after = match &resume {
         Some(point) => {
-            let unfit =
-                |error| BakeError::Simulation { error, kept: 0, cache: options.cache.clone() };
+            let unfit = |error| BakeError::Simulation {
+                error: Box::new(error),
+                kept: 0,
+                cache: options.cache.clone(),
+            };
             bake.stage.load(&point.state).map_err(unfit)?;
             bake.kept = (point.frame - header.first_frame + 1).max(0) as u64;
             Some(point.frame)
@@ -193,7 +201,6 @@ fn header(
     scene_hash: u128,
     sources: Vec<(String, String)>,
 ) -> CacheHeader {
-    let named = |l: &Box<dyn Layer>| (l.kind().to_owned(), l.name().to_owned());
     CacheHeader {
         program: env!("CARGO_PKG_VERSION").to_owned(),
         scene_hash,
@@ -201,7 +208,7 @@ fn header(
         first_frame: stage.clock().first_frame,
         last_frame: stage.clock().last_frame,
         sources,
-        layers: stage.layers().iter().map(named).collect(),
+        layers: stage.layers().iter().map(|l| (l.kind().to_owned(), l.name().to_owned())).collect(),
         scene_text: scene.text.clone(),
     }
 }
@@ -211,6 +218,7 @@ struct Bake {
     writer: CacheWriter,
     timers: Timers,
     output: Frame,
+    normals: OutputNormals,
     cache_time: Duration,
     simulated: u64,
     kept: u64,
@@ -254,7 +262,7 @@ impl Bake {
         let started = Instant::now();
         let reports = self.stage.reports();
         self.output.clone_from(self.stage.frame());
-        finish_frame(&mut self.output);
+        self.normals.complete(&mut self.output);
         let number = self.stage.frame_number();
         self.writer.write_frame(&self.output, &reports)?;
         self.kept += 1;
@@ -267,7 +275,7 @@ impl Bake {
     }
 
     fn failed(&self, error: StageError) -> BakeError {
-        BakeError::Simulation { error, kept: self.kept, cache: self.cache.clone() }
+        BakeError::Simulation { error: Box::new(error), kept: self.kept, cache: self.cache.clone() }
     }
 
     fn last_written(&self, first_frame: i64) -> Option<i64> {
@@ -280,12 +288,17 @@ impl Bake {
         report.actors_seconds = self.timers.actors.as_secs_f64();
         report.cache_seconds = self.cache_time.as_secs_f64();
         report.cache_bytes = self.writer.length();
-        let time = |(layer, time): (&Box<dyn Layer>, &Duration)| LayerTime {
-            kind: layer.kind().to_owned(),
-            name: layer.name().to_owned(),
-            seconds: time.as_secs_f64(),
-        };
-        report.layers = self.stage.layers().iter().zip(&self.timers.layers).map(time).collect();
+        report.layers = self
+            .stage
+            .layers()
+            .iter()
+            .zip(&self.timers.layers)
+            .map(|(layer, time)| LayerTime {
+                kind: layer.kind().to_owned(),
+                name: layer.name().to_owned(),
+                seconds: time.as_secs_f64(),
+            })
+            .collect();
     }
 }
 
@@ -296,9 +309,6 @@ fn pause(bake: Bake, last_frame: Option<i64>) -> Result<(), CacheError> {
         None => Ok(()),
     }
 }
-
-/// What is done to a frame only where it leaves the engine.
-fn finish_frame(_frame: &mut Frame) {}
 
 /// Adds what the layers measured, read back from the cache: it covers earlier runs too.
 fn gather_measures(cache: &Path, report: &mut BakeReport) -> Result<(), BakeError> {
