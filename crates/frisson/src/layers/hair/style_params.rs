@@ -1,0 +1,200 @@
+//! The hair style, as the artist sets it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::stage::{Animated, LayerError};
+
+/// The hair style: how the initial shape comes about.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct StyleParams {
+    /// Fields that comb the hair, one after another or together.
+    pub fields: Vec<StyleField>,
+    /// How long hair settles under gravity once the fields are over [s].
+    #[schemars(range(min = 0.0, max = 60.0))]
+    pub settle_secs: f32,
+    /// Guide curves to start from instead, root first [m]; each wisp takes the nearest one's shape.
+    pub guides: Vec<Vec<[f32; 3]>>,
+    /// Ties: ponytails, bunches, hair pins.
+    pub ties: Vec<TieParams>,
+    /// Braids below a tie.
+    pub braids: Vec<BraidParams>,
+}
+
+impl Default for StyleParams {
+    fn default() -> Self {
+        Self {
+            fields: Vec::new(),
+            settle_secs: 2.0,
+            guides: Vec::new(),
+            ties: Vec::new(),
+            braids: Vec::new(),
+        }
+    }
+}
+
+/// One combing field. It acts while the hair is styled, never during the shot.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum StyleField {
+    /// The same push everywhere.
+    Parallel {
+        /// Where to; need not be unit.
+        direction: [f32; 3],
+        /// Acceleration [m/s²].
+        strength: f32,
+        /// Styling time at which it starts [s].
+        #[serde(default)]
+        from: f32,
+        /// Styling time at which it ends [s].
+        to: f32,
+    },
+    /// A parting: hair rooted on either side of a plane is pushed to its side.
+    Parting {
+        /// A point of the plane [m].
+        point: [f32; 3],
+        /// Normal of the plane; need not be unit.
+        normal: [f32; 3],
+        /// Acceleration [m/s²].
+        strength: f32,
+        /// Styling time at which it starts [s].
+        #[serde(default)]
+        from: f32,
+        /// Styling time at which it ends [s].
+        to: f32,
+    },
+    /// A push around an axis.
+    Swirl {
+        /// A point of the axis [m].
+        center: [f32; 3],
+        /// The axis; need not be unit.
+        axis: [f32; 3],
+        /// Acceleration [m/s²].
+        strength: f32,
+        /// Styling time at which it starts [s].
+        #[serde(default)]
+        from: f32,
+        /// Styling time at which it ends [s].
+        to: f32,
+    },
+    /// A push away from a point (towards it when negative).
+    Radial {
+        /// The point [m].
+        center: [f32; 3],
+        /// Acceleration [m/s²].
+        strength: f32,
+        /// Styling time at which it starts [s].
+        #[serde(default)]
+        from: f32,
+        /// Styling time at which it ends [s].
+        to: f32,
+    },
+}
+
+impl StyleField {
+    /// When it acts [s].
+    #[must_use]
+    pub fn span(&self) -> (f32, f32) {
+        match self {
+            Self::Parallel { from, to, .. }
+            | Self::Parting { from, to, .. }
+            | Self::Swirl { from, to, .. }
+            | Self::Radial { from, to, .. } => (*from, *to),
+        }
+    }
+}
+
+/// A tie, or a pin: hair held near a point that moves with the head.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TieParams {
+    /// Where, in the pose of the start frame [m].
+    pub point: [f32; 3],
+    /// Only wisps rooted within this distance are held [m].
+    #[serde(default = "far")]
+    #[schemars(range(min = 0.0))]
+    pub reach: f32,
+    /// Thickness of the bunch in the tie [m].
+    #[serde(default = "bunch")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub radius: f32,
+    /// How firmly it holds, as a frequency [Hz]; 0 lets go.
+    #[serde(default = "firm")]
+    pub hold_hz: Animated,
+}
+
+/// A braid of three strands, hanging from a tie.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BraidParams {
+    /// Which tie it hangs from, from 0.
+    #[serde(default)]
+    pub tie: usize,
+    /// Where it hangs to; need not be unit.
+    #[serde(default = "down")]
+    pub direction: [f32; 3],
+    /// Half width of the braid [m].
+    #[serde(default = "bunch")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub radius: f32,
+    /// Length of one full turn of a strand [m].
+    #[serde(default = "turn")]
+    #[schemars(range(min = 0.001, max = 10.0))]
+    pub pitch: f32,
+    /// How firmly the strands hold together, as a frequency [Hz].
+    #[serde(default = "firm")]
+    pub hold_hz: Animated,
+}
+
+fn far() -> f32 {
+    1.0e3
+}
+fn bunch() -> f32 {
+    0.02
+}
+fn turn() -> f32 {
+    0.08
+}
+fn firm() -> Animated {
+    Animated::Constant(10.0)
+}
+fn down() -> [f32; 3] {
+    [0.0, -1.0, 0.0]
+}
+
+impl StyleParams {
+    /// Checks what ranges cannot say.
+    pub fn validate(&self) -> Result<(), LayerError> {
+        for (index, field) in self.fields.iter().enumerate() {
+            let (from, to) = field.span();
+            if !(from.is_finite() && to.is_finite() && to >= from && to <= 600.0) {
+                return Err(LayerError::parameter(
+                    format!("style.fields[{index}]"),
+                    "`to` must not come before `from`, and be at most 600 s",
+                ));
+            }
+        }
+        for (index, guide) in self.guides.iter().enumerate() {
+            if guide.len() < 2 || guide.iter().flatten().any(|c| !c.is_finite()) {
+                return Err(LayerError::parameter(
+                    format!("style.guides[{index}]"),
+                    "a guide needs at least two finite points",
+                ));
+            }
+        }
+        for (index, braid) in self.braids.iter().enumerate() {
+            if braid.tie >= self.ties.len() {
+                return Err(LayerError::parameter(
+                    format!("style.braids[{index}].tie"),
+                    format!("there are only {} ties", self.ties.len()),
+                ));
+            }
+        }
+        let holds = self.ties.iter().map(|t| &t.hold_hz);
+        if holds.chain(self.braids.iter().map(|b| &b.hold_hz)).any(|h| !h.is_well_formed()) {
+            return Err(LayerError::parameter("style.ties", "keys must ascend and be finite"));
+        }
+        Ok(())
+    }
+}
