@@ -51,7 +51,55 @@ pub mod cloth {}
 pub mod folds {}
 
 /// Thresholds of the hair layer.
-pub mod hair {}
+pub mod hair {
+    /// Relative length error at which a chain step is good enough [-].
+    ///
+    /// A tenth of the 1% that straight hair may stretch. Smaller costs rounds that nobody sees.
+    pub const STRETCH: f64 = 1.0e-3;
+
+    /// Further rounds of a chain step when lengths do not hold yet.
+    ///
+    /// A 10 g shake needs one or two; the bound only keeps absurd input from taking for ever.
+    pub const EXTRA_ROUNDS: usize = 6;
+
+    /// Stiffness of a contact as a multiple of mass / step² [-].
+    ///
+    /// At 1e4 a particle pressed with 10 g sinks in by less than 1e-6 m. Much larger, and the 3x3
+    /// inverses lose the digits that bending needs.
+    pub const CONTACT: f64 = 1.0e4;
+
+    /// Pushes out of overlapping bodies before leaving along their mean direction.
+    pub const PUSH_ROUNDS: usize = 8;
+
+    /// A root that moves this many wisp lengths in one tick has been teleported [-].
+    ///
+    /// At 120 ticks a second and 0.3 m of hair that is 18 m/s: no head moves so fast. Smaller would
+    /// take violent shakes for cuts; larger would let a cut crack the hair like a whip.
+    pub const TELEPORT: f32 = 0.5;
+
+    /// Sections whose directions' cross product is shorter than this are parallel [-].
+    ///
+    /// Below it (3 degrees) the direction across both is noise.
+    pub const PARALLEL: f32 = 0.05;
+
+    /// Relative speed below which two sections do not move against each other [m/s].
+    pub const STILL: f32 = 1.0e-6;
+
+    /// Largest tangent of half a rest angle [-]: beyond it the stiffness cannot hold the style.
+    ///
+    /// 120 degrees at one joint. The hinge's torque keeps growing up to 150; the rest is reserve.
+    pub const REST_HALF_TANGENT: f64 = 1.73;
+
+    /// Most memory the strands of one frame may take [bytes].
+    ///
+    /// Sixteen gigabytes: beyond it a typo (a million hairs a wisp) is likelier than a wish.
+    pub const MAX_STRAND_BYTES: u64 = 16_000_000_000;
+
+    /// Siblings closer than this fraction of their radius are replaced by one wisp [-].
+    ///
+    /// The hairs jump by at most that much: 0.02 of 1 cm is 0.2 mm.
+    pub const MERGED: f32 = 0.02;
+}
 
 /// Thresholds of the drops layer.
 pub mod drops {}

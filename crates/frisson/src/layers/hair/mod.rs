@@ -1,5 +1,45 @@
 //! Deformable wisps that lean, rub, tangle and split.
+//!
+//! A wisp is a chain of particles in an elastic envelope; the visible hairs are pure functions of it
+//! and of their own number. Some hundred wisps move like a head of hair, because wisps act on each
+//! other as bodies of hair do: those that cross slide through with friction, those that meet head-on
+//! collide, and a wisp torn wide by its motion splits in two.
+//!
+//! ```text
+//!   skin ──o───o────o────o────o   skeleton (particles 0 and 1 are carried by the skin)
+//!             ─┼─  ─┼─  ─┼─  ─┼─   planes with envelope samples on their half-axes
+//! ```
+//!
+//! Source: E. Plante, *La modélisation et l'animation de cheveux par mèches déformables* (Université
+//! de Montréal, 1999). Kept: skeleton, envelope, procedural hairs, oriented contact, splitting.
+//! Changed: an implicit chain instead of 9000 explicit steps a second, action equals reaction in
+//! every contact, friction that does not depend on rates, wisps that merge again, contact with the
+//! real mesh, wind that hair and body shield, torsion, wet hair, a style that does not sag.
 
+mod chain;
+mod contact;
+mod detail;
+mod envelope;
+mod guides;
+mod mesh_contact;
 mod params;
+mod planes;
+mod rest;
+mod roots;
+mod state;
+mod step;
+mod strands;
+mod style;
+mod style_params;
+#[cfg(test)]
+mod tests;
+mod tick;
+mod ties;
 
-pub use params::HairParams;
+use crate::tolerances::hair as limits;
+
+pub use params::{
+    BodyParams, EnvelopeParams, HairParams, InteractionParams, SplitParams, StrandParams,
+};
+pub use step::HairLayer;
+pub use style_params::{BraidParams, StyleField, StyleParams, TieParams};

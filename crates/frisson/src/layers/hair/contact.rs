@@ -1,0 +1,370 @@
+//! Bodies that stop the hair: ellipsoids and the scene's colliders, posed at every sub-step.
+
+use glam::{DVec3, Mat3, Quat, Vec3};
+
+use crate::stage::{Collider, ColliderShape};
+
+/// Most planes that hold one particle at once.
+pub(super) const MAX_CONTACTS: usize = 3;
+
+/// A plane that holds a particle out of a body: it must stay where `normal . p >= offset`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Contact {
+    pub normal: DVec3,
+    pub offset: f64,
+    /// How far the body's material moved during the step [m].
+    pub carried: DVec3,
+    pub friction: f64,
+    pub restitution: f64,
+}
+
+/// A shape with its pose at the start and the end of the tick.
+#[derive(Clone, Debug)]
+pub(super) struct Body {
+    pub shape: ColliderShape,
+    pub poses: [(Quat, Vec3); 2],
+    pub friction: f32,
+}
+
+impl Body {
+    /// A collider of the scene.
+    pub fn of_collider(collider: &Collider) -> Self {
+        Self {
+            shape: collider.shape.clone(),
+            poses: [collider.pose(0.0), collider.pose(1.0)],
+            friction: collider.friction,
+        }
+    }
+
+    fn pose(&self, fraction: f32) -> (Quat, Vec3) {
+        let [(qa, ta), (qb, tb)] = self.poses;
+        if fraction >= 1.0 { (qb, tb) } else { (qa.slerp(qb, fraction), ta.lerp(tb, fraction)) }
+    }
+}
+
+/// A shape at one instant, in the form the inner loops want.
+#[derive(Clone, Debug)]
+pub(super) struct PosedBody {
+    kind: Kind,
+    /// Local axes as columns, and origin.
+    axes: Mat3,
+    origin: Vec3,
+    /// Pose a sub-step earlier, for the material's motion.
+    axes_before: Mat3,
+    origin_before: Vec3,
+    /// Ball around the shape; negative radius: unbounded.
+    bound: f32,
+    friction: f32,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Plane,
+    Ellipsoid { inverse: Vec3, inverse_sq: Vec3, least: f32 },
+    Capsule { half: f32, radius: f32 },
+    Box { half: Vec3 },
+}
+
+impl PosedBody {
+    /// Poses a body at a fraction of the tick; `before` is the fraction one sub-step earlier.
+    pub fn new(body: &Body, before: f32, fraction: f32) -> Self {
+        let (kind, local_axes, local_origin, bound) = resolve(&body.shape);
+        let posed = |f: f32| {
+            let (q, t) = body.pose(f);
+            (Mat3::from_quat(q) * local_axes, q * local_origin + t)
+        };
+        let (axes, origin) = posed(fraction);
+        let (axes_before, origin_before) = posed(before);
+        Self { kind, axes, origin, axes_before, origin_before, bound, friction: body.friction }
+    }
+
+    /// Whether a ball around `p` stays clear of the body for sure.
+    pub fn is_clear(&self, p: Vec3, radius: f32) -> bool {
+        if self.bound < 0.0 {
+            return self.axes.y_axis.dot(p - self.origin) > radius;
+        }
+        let reach = self.bound + radius;
+        p.distance_squared(self.origin) > reach * reach
+    }
+
+    /// Signed distance (first order for ellipsoids, exact at the surface) and outward normal.
+    pub fn distance(&self, p: Vec3) -> (f32, Vec3) {
+        let local = self.axes.transpose() * (p - self.origin);
+        let (d, n) = match self.kind {
+            Kind::Plane => (local.y, Vec3::Y),
+            Kind::Ellipsoid { inverse, inverse_sq, least } => {
+                let k0 = (local * inverse).length();
+                let gradient = local * inverse_sq;
+                let k1 = gradient.length();
+                if k0 < 1.0e-3 {
+                    (-least, inverse.normalize_or(Vec3::Y))
+                } else {
+                    (k0 * (k0 - 1.0) / k1, gradient / k1)
+                }
+            }
+            Kind::Capsule { half, radius } => {
+                let axis = Vec3::Y * local.y.clamp(-half, half);
+                let away = local - axis;
+                (away.length() - radius, away.normalize_or(Vec3::X))
+            }
+            Kind::Box { half } => cuboid(local, half),
+        };
+        (d, self.axes * n)
+    }
+
+    /// How far the material at `p` moved over the sub-step [m].
+    pub fn carried(&self, p: Vec3) -> Vec3 {
+        let local = self.axes.transpose() * (p - self.origin);
+        p - (self.axes_before * local + self.origin_before)
+    }
+
+    /// The plane that holds a particle out, if it is inside. A particle that was outside when the
+    /// step began goes back out where it came in; else the nearest way.
+    pub fn contact(&self, start: Vec3, p: Vec3, margin: f32, restitution: f32) -> Option<Contact> {
+        if self.is_clear(p, margin) {
+            return None;
+        }
+        let (depth, normal) = self.distance(p);
+        if depth >= margin {
+            return None;
+        }
+        let carried = self.carried(p);
+        let mut surface = (p - depth * normal, normal);
+        if depth < -4.0 * margin.max(1.0e-4) {
+            surface = self.way_back(start + carried, p).unwrap_or(surface);
+        }
+        let (place, normal) = surface;
+        Some(Contact {
+            normal: normal.as_dvec3(),
+            offset: f64::from(normal.dot(place) + margin),
+            carried: carried.as_dvec3(),
+            friction: f64::from(self.friction),
+            restitution: f64::from(restitution),
+        })
+    }
+
+    /// Where the way from `outside` to `p` enters the body.
+    fn way_back(&self, outside: Vec3, p: Vec3) -> Option<(Vec3, Vec3)> {
+        if self.distance(outside).0 < 0.0 {
+            return None;
+        }
+        let (mut out, mut inside) = (0.0f32, 1.0f32);
+        for _ in 0..12 {
+            let mid = 0.5 * (out + inside);
+            if self.distance(outside.lerp(p, mid)).0 < 0.0 {
+                inside = mid;
+            } else {
+                out = mid;
+            }
+        }
+        let place = outside.lerp(p, inside);
+        Some((place, self.distance(place).1))
+    }
+}
+
+/// Kind, local axes (columns), local origin and bounding radius of a shape.
+fn resolve(shape: &ColliderShape) -> (Kind, Mat3, Vec3, f32) {
+    let v = Vec3::from_array;
+    let turned = |degrees: [f32; 3]| {
+        let [x, y, z] = degrees.map(f32::to_radians);
+        Mat3::from_quat(Quat::from_euler(glam::EulerRot::ZYX, z, y, x))
+    };
+    let towards = |axis: Vec3| {
+        let axis = axis.normalize_or(Vec3::Y);
+        Mat3::from_quat(crate::math::frames::rotation_between(Vec3::Y, axis))
+    };
+    match shape {
+        ColliderShape::Plane { point, normal } => {
+            (Kind::Plane, towards(v(*normal)), v(*point), -1.0)
+        }
+        ColliderShape::Sphere { center, radius } => {
+            (ellipsoid(Vec3::splat(*radius)), Mat3::IDENTITY, v(*center), *radius)
+        }
+        ColliderShape::Capsule { a, b, radius } => {
+            let (a, b) = (v(*a), v(*b));
+            let half = 0.5 * a.distance(b);
+            let kind = Kind::Capsule { half, radius: *radius };
+            (kind, towards(b - a), 0.5 * (a + b), half + radius)
+        }
+        ColliderShape::Ellipsoid { center, radii, rotate_deg } => {
+            let radii = v(*radii);
+            (ellipsoid(radii), turned(*rotate_deg), v(*center), radii.max_element())
+        }
+        ColliderShape::Box { center, half_size, rotate_deg } => {
+            let half = v(*half_size);
+            (Kind::Box { half }, turned(*rotate_deg), v(*center), half.length())
+        }
+    }
+}
+
+fn ellipsoid(radii: Vec3) -> Kind {
+    let radii = radii.abs().max(Vec3::splat(1.0e-6));
+    let inverse = radii.recip();
+    Kind::Ellipsoid { inverse, inverse_sq: inverse * inverse, least: radii.min_element() }
+}
+
+fn cuboid(p: Vec3, half: Vec3) -> (f32, Vec3) {
+    let q = p.abs() - half;
+    let sign = Vec3::ONE.copysign(p);
+    if q.max_element() > 0.0 {
+        let outside = q.max(Vec3::ZERO);
+        let distance = outside.length();
+        return (distance, outside / distance * sign);
+    }
+    let normal = if q.x >= q.y && q.x >= q.z {
+        Vec3::X
+    } else if q.y >= q.z {
+        Vec3::Y
+    } else {
+        Vec3::Z
+    };
+    (q.max_element(), normal * sign)
+}
+
+/// Fills `out` with the planes that hold a particle out of `bodies`; the deepest ones win.
+pub(super) fn collect_contacts(
+    bodies: &[PosedBody],
+    start: DVec3,
+    p: DVec3,
+    margin: f32,
+    restitution: f32,
+    out: &mut [Contact; MAX_CONTACTS],
+    count: usize,
+) -> usize {
+    let (start, p) = (start.as_vec3(), p.as_vec3());
+    let mut count = count;
+    for body in bodies {
+        if let Some(contact) = body.contact(start, p, margin, restitution) {
+            insert_contact(out, &mut count, contact, p.as_dvec3());
+        }
+    }
+    count
+}
+
+/// Adds a contact, or replaces the shallowest when the list is full.
+pub(super) fn insert_contact(
+    out: &mut [Contact; MAX_CONTACTS],
+    count: &mut usize,
+    contact: Contact,
+    p: DVec3,
+) {
+    if *count < MAX_CONTACTS {
+        out[*count] = contact;
+        *count += 1;
+        return;
+    }
+    let gap = |c: &Contact| c.normal.dot(p) - c.offset;
+    let mut shallowest = 0;
+    for k in 1..MAX_CONTACTS {
+        if gap(&out[k]) > gap(&out[shallowest]) {
+            shallowest = k;
+        }
+    }
+    if gap(&contact) < gap(&out[shallowest]) {
+        out[shallowest] = contact;
+    }
+}
+
+/// Moves a point out of all bodies, also out of a pocket where several overlap.
+pub(super) fn push_out(bodies: &[PosedBody], p: Vec3, margin: f32) -> Vec3 {
+    let deepest = |p: Vec3| {
+        bodies
+            .iter()
+            .filter(|b| !b.is_clear(p, margin))
+            .map(|b| b.distance(p))
+            .min_by(|a, b| a.0.total_cmp(&b.0))
+    };
+    let mut at = p;
+    let mut tried = Vec3::ZERO;
+    for _ in 0..super::limits::PUSH_ROUNDS {
+        match deepest(at) {
+            Some((d, n)) if d < margin => {
+                at += n * (margin - d + 1.0e-6);
+                tried += n;
+            }
+            _ => return at,
+        }
+    }
+    // Two surfaces hand the point to each other: leave along their mean direction.
+    let direction = tried.normalize_or(Vec3::Y);
+    for _ in 0..256 {
+        match deepest(at) {
+            Some((d, _)) if d < margin => at += direction * (margin - d).max(1.0e-4),
+            _ => return at,
+        }
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn posed(shape: ColliderShape) -> PosedBody {
+        let body = Body { shape, poses: [(Quat::IDENTITY, Vec3::ZERO); 2], friction: 0.0 };
+        PosedBody::new(&body, 0.0, 1.0)
+    }
+
+    #[test]
+    fn distances_agree_with_the_stage_at_the_surface() {
+        let shapes = [
+            ColliderShape::Ellipsoid {
+                center: [0.1, 0.2, 0.0],
+                radii: [0.3, 0.5, 0.2],
+                rotate_deg: [10.0, 40.0, 70.0],
+            },
+            ColliderShape::Box {
+                center: [0.1, 0.0, 0.0],
+                half_size: [0.2, 0.3, 0.2],
+                rotate_deg: [10.0, 20.0, 30.0],
+            },
+            ColliderShape::Capsule { a: [0.0; 3], b: [0.2, 0.5, 0.1], radius: 0.1 },
+            ColliderShape::Plane { point: [0.0, 0.1, 0.0], normal: [0.2, 1.0, 0.1] },
+            ColliderShape::Sphere { center: [0.0; 3], radius: 0.3 },
+        ];
+        for shape in shapes {
+            let body = posed(shape.clone());
+            for i in 0..300u64 {
+                let c = |k| 0.8 * crate::math::random::signed(5, i, k) as f32;
+                let p = Vec3::new(c(0), c(1), c(2));
+                let (d, n) = shape.signed_distance(p);
+                let surface = p - d * n;
+                let (e, _) = body.distance(surface);
+                assert!(e.abs() < 2e-4, "{shape:?} {p}: {e}");
+                let (inside, _) = body.distance(surface - 0.01 * n);
+                assert!(inside < 0.0, "{shape:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_pocket_between_two_ellipsoids_is_left() {
+        let at = |x: f32| {
+            posed(ColliderShape::Ellipsoid {
+                center: [x, 0.0, 0.0],
+                radii: [0.2, 0.3, 0.2],
+                rotate_deg: [0.0; 3],
+            })
+        };
+        let bodies = [at(-0.12), at(0.12)];
+        for i in 0..500u64 {
+            let c = |k| 0.3 * crate::math::random::signed(6, i, k) as f32;
+            let p = push_out(&bodies, Vec3::new(c(0), c(1), c(2)), 0.001);
+            for body in &bodies {
+                assert!(body.distance(p).0 > 0.0, "{p}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_fast_particle_goes_back_where_it_came_in() {
+        let body = posed(ColliderShape::Ellipsoid {
+            center: [0.0; 3],
+            radii: [1.0, 0.1, 1.0],
+            rotate_deg: [0.0; 3],
+        });
+        // Crossed from above, now nearer to the lower side.
+        let c = body.contact(Vec3::new(0.0, 0.2, 0.0), Vec3::new(0.0, -0.05, 0.0), 0.0, 0.0);
+        assert!(c.unwrap().normal.y > 0.9);
+    }
+}

@@ -1,0 +1,104 @@
+//! Contact with the real, animated triangles of a mesh.
+//!
+//! Whether a particle is inside is found by walking along the wisp from particle 1, which is outside:
+//! every crossing of the surface changes sides. No closed or clean mesh is needed.
+
+use glam::Vec3;
+
+use super::chain::MAX_PARTICLES;
+use super::contact::Contact;
+use super::state::Wisp;
+use super::tick::TickInput;
+use crate::stage::SurfaceMotion;
+
+/// The surface near a particle over one tick.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MeshPlane {
+    /// Point of the surface at the end of the tick [m].
+    pub point: Vec3,
+    pub normal: Vec3,
+    /// How far that point moves over the tick [m].
+    pub carried: Vec3,
+    pub friction: f32,
+}
+
+impl MeshPlane {
+    /// The plane at a fraction of the tick.
+    pub fn contact(
+        &self,
+        fraction: f32,
+        substeps: usize,
+        margin: f32,
+        restitution: f32,
+    ) -> Contact {
+        let point = self.point - (1.0 - fraction) * self.carried;
+        Contact {
+            normal: self.normal.as_dvec3(),
+            offset: f64::from(self.normal.dot(point) + margin),
+            carried: self.carried.as_dvec3() / substeps as f64,
+            friction: f64::from(self.friction),
+            restitution: f64::from(restitution),
+        }
+    }
+
+    /// How far along a half-axis from `p` the plane (at the end of the tick) is met.
+    pub fn meets(&self, p: Vec3, axis: Vec3, margin: f32) -> Option<f32> {
+        let closing = -self.normal.dot(axis);
+        if closing < 1.0e-3 {
+            return None;
+        }
+        Some((self.normal.dot(p - self.point) - margin).max(0.0) / closing)
+    }
+}
+
+/// The plane of the nearest colliding mesh at every particle that comes near one.
+pub(super) fn find_mesh_planes(
+    input: &TickInput,
+    wisp: &Wisp,
+    out: &mut [Option<MeshPlane>; MAX_PARTICLES],
+) {
+    for mesh in input.meshes {
+        let mut inside = false;
+        let mut from = wisp.positions[1];
+        for i in 2..wisp.positions.len() {
+            let p = wisp.positions[i];
+            let mut crossings = 0u32;
+            mesh.bvh().raycast_all(from, p - from, |_, _| crossings += 1);
+            inside ^= crossings % 2 == 1;
+            from = p;
+            let reach = travel(input, wisp, i);
+            let Some(plane) = plane_at(mesh, p, inside, reach, input.params.body.friction) else {
+                continue;
+            };
+            let depth = |q: &MeshPlane| q.normal.dot(p - q.point);
+            if out[i].as_ref().is_none_or(|other| depth(&plane) < depth(other)) {
+                out[i] = Some(plane);
+            }
+        }
+    }
+}
+
+/// How far from a particle a surface matters this tick [m].
+fn travel(input: &TickInput, wisp: &Wisp, i: usize) -> f32 {
+    let samples = input.rest.directions.len();
+    let widest = wisp.radii[i * samples..(i + 1) * samples].iter().copied().fold(0.0, f32::max);
+    2.0 * wisp.velocities[i].length() * input.dt as f32 + widest + 0.01
+}
+
+fn plane_at(
+    mesh: &SurfaceMotion,
+    p: Vec3,
+    inside: bool,
+    reach: f32,
+    friction: f32,
+) -> Option<MeshPlane> {
+    let reach = if inside { f32::INFINITY } else { reach };
+    let hit = mesh.bvh().closest_point(p, reach)?;
+    let smooth = mesh.normal(hit.triangle, hit.barycentric);
+    // Off the surface the way to it is the better normal: it does not jump at edges.
+    let away = if inside { hit.point - p } else { p - hit.point };
+    let normal = if hit.distance > 1.0e-4 { away / hit.distance } else { smooth };
+    let end = mesh.point(hit.triangle, hit.barycentric, 1.0);
+    let start = mesh.point(hit.triangle, hit.barycentric, 0.0);
+    Some(MeshPlane { point: end, normal, carried: end - start, friction })
+}

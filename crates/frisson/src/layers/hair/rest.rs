@@ -1,0 +1,168 @@
+//! What is computed once and never changes during a bake.
+
+use glam::{DVec3, Mat3, Vec2, Vec3};
+
+use super::params::HairParams;
+
+/// Everything fixed.
+#[derive(Clone, Debug, Default)]
+pub(super) struct HairRest {
+    /// Particles of a chain.
+    pub count: usize,
+    /// Cosine and sine of each envelope sample's angle.
+    pub directions: Vec<(f32, f32)>,
+    /// Where wisps grow.
+    pub roots: Vec<WispRoot>,
+    /// Root of every hair, wisp after wisp.
+    pub hair_roots: Vec<SkinPoint>,
+    /// Place of every hair in the unit disc of its wisp.
+    pub discs: Vec<Vec2>,
+    /// Hairs of one wisp.
+    pub per_wisp: usize,
+    /// Warnings found while building.
+    pub warnings: Vec<String>,
+}
+
+/// A place on the scalp.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct SkinPoint {
+    pub triangle: u32,
+    pub barycentric: [f32; 3],
+}
+
+/// Where a wisp grows and how it is made.
+#[derive(Clone, Debug, Default)]
+pub(super) struct WispRoot {
+    pub skin: SkinPoint,
+    /// Direction out of the skin, in the triangle's frame.
+    pub direction: Vec3,
+    /// First axis at the root, in the triangle's frame.
+    pub across: Vec3,
+    /// From skin to tip [m].
+    pub length: f32,
+    /// Height of particle 1 above the skin [m].
+    pub height: f32,
+    /// Length of the free segments [m].
+    pub segment: f32,
+    /// Rest radius at each plane [m].
+    pub radii: Vec<f32>,
+    /// Mass at each particle [kg].
+    pub masses: Vec<f64>,
+    /// Rest direction of each segment in the frame of the one before.
+    pub targets: Vec<DVec3>,
+    /// Styled place of each particle in the root's frame [m].
+    pub goals: Vec<Vec3>,
+    /// Multiplies the pull towards the styled place [-].
+    pub goal_weight: f32,
+    /// Bending stiffness of a joint [N m].
+    pub bending: f64,
+    /// Stretch stiffness of a segment [N/m].
+    pub stretch: f64,
+    /// Tie that holds it, and at which particle.
+    pub tie: Option<(usize, usize)>,
+    /// Braid that its tie carries.
+    pub braid: Option<usize>,
+}
+
+/// Where a root is at some instant.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct RootPose {
+    /// Point on the skin [m].
+    pub skin: Vec3,
+    /// The triangle's axes as columns: along its first edge, across it, outwards.
+    pub axes: Mat3,
+    /// Direction out of the skin.
+    pub direction: Vec3,
+    /// First axis of the first planes.
+    pub across: Vec3,
+}
+
+impl SkinPoint {
+    /// Where it is on a moved mesh.
+    pub fn place(&self, triangles: &[[u32; 3]], positions: &[Vec3]) -> Vec3 {
+        let corners = triangles[self.triangle as usize];
+        (0..3).fold(Vec3::ZERO, |sum, k| sum + self.barycentric[k] * positions[corners[k] as usize])
+    }
+}
+
+impl WispRoot {
+    /// Where the root is on a moved mesh.
+    pub fn pose(&self, triangles: &[[u32; 3]], positions: &[Vec3]) -> RootPose {
+        let axes = triangle_axes(triangles[self.skin.triangle as usize], positions);
+        RootPose {
+            skin: self.skin.place(triangles, positions),
+            axes,
+            direction: axes * self.direction,
+            across: axes * self.across,
+        }
+    }
+}
+
+impl RootPose {
+    /// The two particles that the scalp carries.
+    pub fn carried(&self, root: &WispRoot) -> [Vec3; 2] {
+        let rise = self.direction * root.height;
+        [self.skin - rise, self.skin + rise]
+    }
+
+    /// A styled place in the world.
+    pub fn goal(&self, local: Vec3) -> Vec3 {
+        self.skin + self.axes * local
+    }
+}
+
+/// Orthonormal axes of a triangle: along its first edge, across it, outwards.
+pub(super) fn triangle_axes(corners: [u32; 3], positions: &[Vec3]) -> Mat3 {
+    let [a, b, c] = corners.map(|v| positions[v as usize]);
+    let along = (b - a).normalize_or(Vec3::X);
+    let normal = (b - a).cross(c - a).normalize_or(perpendicular(along));
+    Mat3::from_cols(along, normal.cross(along), normal)
+}
+
+/// Some unit vector across a unit vector.
+pub(super) fn perpendicular(v: Vec3) -> Vec3 {
+    crate::math::frames::any_perpendicular(v)
+}
+
+impl WispRoot {
+    /// Fills in masses, radii and stiffnesses from the parameters.
+    pub fn measure(&mut self, params: &HairParams, radius: f32, root_radius: f32) {
+        let n = params.particles as usize;
+        let free = (n - 2) as f32;
+        self.height = (0.35 * self.length / (free + 0.35)).min(0.008);
+        self.segment = (self.length - self.height) / free;
+        self.radii = (0..n)
+            .map(|i| {
+                let at = self.height + (i as f32 - 1.0) * self.segment;
+                let profile = interpolate(&params.profile, (at / self.length).clamp(0.0, 1.0));
+                if i < 2 { root_radius } else { radius * profile }
+            })
+            .collect();
+        let whole = f64::from(params.mass_per_length * self.segment);
+        self.masses = (0..n).map(|i| if i + 1 == n { 0.5 * whole } else { whole }).collect();
+        let weight = f64::from(params.mass_per_length) * 9.81;
+        self.bending = weight * f64::from(params.bending_length).powi(3) / f64::from(self.segment);
+        self.stretch = if params.stretch > 0.0 {
+            let (length, segment) = (f64::from(self.length), f64::from(self.segment));
+            weight * length / (2.0 * f64::from(params.stretch) * segment)
+        } else {
+            f64::INFINITY
+        };
+        // A springy segment must not be folded to nothing by its own joints: bending yields first.
+        let segment_sq = f64::from(self.segment * self.segment);
+        self.bending = self.bending.min(self.stretch * segment_sq);
+        self.targets = vec![DVec3::Z; n];
+        self.goals = vec![Vec3::ZERO; n];
+    }
+}
+
+/// Value of a piecewise linear curve, held at both ends.
+pub(super) fn interpolate(points: &[(f32, f32)], at: f32) -> f32 {
+    let after = points.partition_point(|p| p.0 <= at);
+    match (after.checked_sub(1).map(|i| points[i]), points.get(after)) {
+        (None, None) => 1.0,
+        (None, Some(p)) => p.1,
+        (Some(p), None) => p.1,
+        (Some(a), Some(b)) => a.1 + (at - a.0) / (b.0 - a.0) * (b.1 - a.1),
+    }
+}

@@ -1,0 +1,259 @@
+//! Where wisps and hairs grow.
+
+use glam::{Vec2, Vec3};
+
+use super::params::HairParams;
+use super::rest::{HairRest, SkinPoint, WispRoot, triangle_axes};
+use crate::geometry::{Mesh, TriangleBvh};
+use crate::math::random;
+use crate::stage::{BuildContext, LayerError};
+
+/// Candidates tried for each root: enough for an even spread, cheap up to some thousand wisps.
+const CANDIDATES: usize = 12;
+
+/// Beyond this many wisps roots are spread by area alone: an even spread costs the square of it.
+const EVEN_SPREAD: usize = 3000;
+
+/// Chooses the roots of wisps and hairs on the scalp.
+pub(super) fn build_rest(
+    params: &HairParams,
+    context: &BuildContext,
+    mesh: &Mesh,
+) -> Result<HairRest, LayerError> {
+    let weights = scalp_weights(params, context, mesh)?;
+    let areas = weighted_areas(mesh, &weights);
+    let total: f64 = areas.iter().sum();
+    if total <= 0.0 || total.is_nan() {
+        return Err(LayerError::parameter(
+            "scalp",
+            format!("no part of mesh {:?} is selected: hair has nowhere to grow", mesh.name),
+        ));
+    }
+    let bvh = scalp_bvh(mesh, &weights);
+    let points = if params.at.is_empty() {
+        spread(mesh, &areas, total, params.wisps as usize, params.seed)
+    } else {
+        params.at.iter().filter_map(|&p| nearest(&bvh, Vec3::from_array(p))).collect()
+    };
+    let samples = params.envelope.samples;
+    let directions = (0..samples)
+        .map(|k| {
+            let (s, c) = (std::f32::consts::TAU * k as f32 / samples as f32).sin_cos();
+            (c, s)
+        })
+        .collect();
+    let mut rest = HairRest {
+        count: params.particles as usize,
+        directions,
+        per_wisp: params.strands.per_wisp as usize,
+        ..HairRest::default()
+    };
+    let spacing = (total / (points.len() as f64 * std::f64::consts::PI)).sqrt() as f32;
+    let root_radius = params.root_radius.unwrap_or((1.9 * spacing).min(1.5 * params.radius));
+    for (index, point) in points.into_iter().enumerate() {
+        rest.roots.push(build_root(params, mesh, point, index, root_radius)?);
+    }
+    check_memory(params, rest.roots.len())?;
+    plant_hairs(params, mesh, &bvh, &mut rest);
+    Ok(rest)
+}
+
+fn scalp_weights(
+    params: &HairParams,
+    context: &BuildContext,
+    mesh: &Mesh,
+) -> Result<Vec<f32>, LayerError> {
+    let skinned = context.actors.all().iter().enumerate().find_map(|(index, actor)| {
+        let character = actor.character()?;
+        let first = context.actors.mesh_range(index).start;
+        let range = context.actors.mesh_range(index);
+        let at = context.frame.mesh_index(&mesh.name)?;
+        range.contains(&at).then(|| (character.as_ref(), &character.meshes[at - first]))
+    });
+    // Shapes of a selection are meant in the source pose.
+    let source = context.actors.all().iter().flat_map(|a| a.source_meshes());
+    let source = source.into_iter().find(|m| m.name == mesh.name);
+    let mut weights = params
+        .scalp
+        .resolve(source.as_ref().unwrap_or(mesh), skinned)
+        .map_err(|e| LayerError::parameter("scalp", e.to_string()))?;
+    if let Some(channel) = &params.density_map {
+        let map = color_map(mesh, channel, "density_map")?;
+        weights.iter_mut().zip(map).for_each(|(w, m)| *w *= m);
+    }
+    Ok(weights)
+}
+
+/// Values of a vertex-colour channel.
+pub(super) fn color_map(
+    mesh: &Mesh,
+    channel: &str,
+    parameter: &str,
+) -> Result<Vec<f32>, LayerError> {
+    let names = ["r", "g", "b", "a"];
+    let index = names.iter().position(|n| *n == channel).ok_or_else(|| {
+        LayerError::unknown(parameter.to_owned(), "colour channel", channel, names)
+    })?;
+    if mesh.topology.colors.is_empty() {
+        let problem = format!("mesh {:?} has no vertex colours", mesh.name);
+        return Err(LayerError::parameter(parameter.to_owned(), problem));
+    }
+    Ok(mesh.topology.colors.iter().map(|c| c[index].clamp(0.0, 1.0)).collect())
+}
+
+fn weighted_areas(mesh: &Mesh, weights: &[f32]) -> Vec<f64> {
+    let area = |t: &[u32; 3]| {
+        let [a, b, c] = t.map(|v| mesh.positions[v as usize]);
+        let share: f32 = t.iter().map(|&v| weights[v as usize]).product::<f32>();
+        f64::from(0.5 * (b - a).cross(c - a).length() * share.cbrt())
+    };
+    mesh.topology.triangles.iter().map(area).collect()
+}
+
+fn scalp_bvh(mesh: &Mesh, weights: &[f32]) -> (TriangleBvh, Vec<u32>) {
+    let inside = |t: &[u32; 3]| t.iter().all(|&v| weights[v as usize] > 0.0);
+    let triangles = &mesh.topology.triangles;
+    let kept: Vec<u32> =
+        (0..triangles.len() as u32).filter(|&t| inside(&triangles[t as usize])).collect();
+    let list: Vec<[u32; 3]> = kept.iter().map(|&t| triangles[t as usize]).collect();
+    (TriangleBvh::build(&mesh.positions, &list), kept)
+}
+
+fn nearest((bvh, kept): &(TriangleBvh, Vec<u32>), p: Vec3) -> Option<SkinPoint> {
+    let hit = bvh.closest_point(p, f32::INFINITY)?;
+    Some(SkinPoint { triangle: kept[hit.triangle as usize], barycentric: hit.barycentric })
+}
+
+/// Evenly spread points: of a cloud drawn by area, the farthest from those taken so far, again and
+/// again.
+fn spread(mesh: &Mesh, areas: &[f64], total: f64, count: usize, seed: u64) -> Vec<SkinPoint> {
+    let wanted = if count > EVEN_SPREAD { count } else { count * CANDIDATES };
+    let mut cloud = Vec::with_capacity(wanted);
+    let (mut triangle, mut below) = (0usize, 0.0f64);
+    for i in 0..wanted {
+        let jitter = random::uniform(seed, i as u64, 1);
+        let at = (i as f64 + jitter) / wanted as f64 * total;
+        while triangle + 1 < areas.len() && below + areas[triangle] < at {
+            below += areas[triangle];
+            triangle += 1;
+        }
+        let (a, b) = (random::uniform(seed, i as u64, 2), random::uniform(seed, i as u64, 3));
+        let root = a.sqrt();
+        let barycentric = [1.0 - root, root * (1.0 - b), root * b].map(|w| w as f32);
+        cloud.push(SkinPoint { triangle: triangle as u32, barycentric });
+    }
+    if count > EVEN_SPREAD {
+        return cloud;
+    }
+    let places: Vec<Vec3> =
+        cloud.iter().map(|p| p.place(&mesh.topology.triangles, &mesh.positions)).collect();
+    let mut distances = vec![f32::INFINITY; wanted];
+    let mut next = 0;
+    let mut out = Vec::with_capacity(count);
+    for _ in 0..count {
+        out.push(cloud[next]);
+        let taken = places[next];
+        let mut farthest = (-1.0, 0);
+        for (k, d) in distances.iter_mut().enumerate() {
+            *d = d.min(places[k].distance_squared(taken));
+            if *d > farthest.0 {
+                farthest = (*d, k);
+            }
+        }
+        next = farthest.1;
+    }
+    out
+}
+
+fn build_root(
+    params: &HairParams,
+    mesh: &Mesh,
+    skin: SkinPoint,
+    index: usize,
+    root_radius: f32,
+) -> Result<WispRoot, LayerError> {
+    let topology = &mesh.topology;
+    let corners = topology.triangles[skin.triangle as usize];
+    let map = |channel: &Option<String>, name: &str| -> Result<f32, LayerError> {
+        let Some(channel) = channel else { return Ok(1.0) };
+        let values = color_map(mesh, channel, name)?;
+        Ok((0..3).map(|k| skin.barycentric[k] * values[corners[k] as usize]).sum())
+    };
+    let vary = 1.0 + params.length_variation * random::signed(params.seed, index as u64, 11) as f32;
+    let mut length = params.length * vary * map(&params.length_map, "length_map")?;
+    let radius = params.radius * map(&params.radius_map, "radius_map")?;
+    let axes = triangle_axes(corners, &mesh.positions);
+    let mut out = params.direction.map_or(axes.z_axis, |d| Vec3::from_array(d).normalize());
+    let place = skin.place(&topology.triangles, &mesh.positions);
+    if let Some((guide, _)) = super::guides::nearest(&params.style.guides, place) {
+        length = super::guides::length(guide);
+        out = super::guides::direction(guide).unwrap_or(out);
+    }
+    let direction = axes.transpose() * out;
+    let across = super::rest::perpendicular(out);
+    let mut root = WispRoot {
+        skin,
+        direction,
+        across: axes.transpose() * across,
+        // A map that says "no hair here" still leaves a stub that can be simulated.
+        length: length.max(0.05 * params.length).max(1.0e-4),
+        goal_weight: map(&params.goal_map, "goal_map")?,
+        ..WispRoot::default()
+    };
+    root.measure(params, radius.max(1.0e-5), root_radius);
+    Ok(root)
+}
+
+/// Gaussian in the unit disc, and the place on the skin where that hair starts.
+fn plant_hairs(
+    params: &HairParams,
+    mesh: &Mesh,
+    bvh: &(TriangleBvh, Vec<u32>),
+    rest: &mut HairRest,
+) {
+    for (wisp, root) in rest.roots.iter().enumerate() {
+        let pose = root.pose(&mesh.topology.triangles, &mesh.positions);
+        let normal = pose.axes.z_axis;
+        let second = normal.cross(pose.across).normalize_or(pose.axes.y_axis);
+        let first = second.cross(normal);
+        for hair in 0..rest.per_wisp {
+            let id = (wisp * rest.per_wisp + hair) as u64;
+            let disc = disc_position(params.seed, id);
+            let place = pose.skin + root.radii[0] * (disc.x * first + disc.y * second);
+            rest.discs.push(disc);
+            rest.hair_roots.push(nearest(bvh, place).unwrap_or(root.skin));
+        }
+    }
+}
+
+/// Place of a hair in the unit disc: Gaussian on each axis, refused outside.
+pub(super) fn disc_position(seed: u64, hair: u64) -> Vec2 {
+    for attempt in 0..64u64 {
+        let g = |k| 0.35 * random::gaussian(seed ^ 0xD15C, hair, 2 * attempt + k) as f32;
+        let p = Vec2::new(g(0), g(1));
+        if p.length_squared() <= 1.0 {
+            return p;
+        }
+    }
+    Vec2::ZERO
+}
+
+/// Refuses an amount of hair that no machine holds, and says how much it would take.
+fn check_memory(params: &HairParams, wisps: usize) -> Result<(), LayerError> {
+    let hairs = wisps as u64 * u64::from(params.strands.per_wisp);
+    let bytes = hairs * (u64::from(params.strands.points) * 16 + 64);
+    let limit = super::limits::MAX_STRAND_BYTES;
+    if bytes > limit {
+        return Err(LayerError::parameter(
+            "strands.per_wisp",
+            format!(
+                "{hairs} hairs of {} points would take {:.1} GB for one frame (at most {:.0} GB): \
+                 fewer hairs or points",
+                params.strands.points,
+                bytes as f64 * 1e-9,
+                limit as f64 * 1e-9
+            ),
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,76 @@
+//! All that evolves and must be saved to resume.
+
+use glam::Vec3;
+use serde::{Deserialize, Serialize};
+
+/// The state of the layer.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct HairState {
+    /// Wisps. A wisp that splits keeps its place for one half; the other is appended.
+    pub wisps: Vec<Wisp>,
+    /// Ticks since the start, which pace the interactions.
+    pub ticks: u64,
+    /// Number given to the next split, so that both halves know each other.
+    pub next_split: u32,
+    /// Positions of the scalp and of colliding meshes at the last tick.
+    pub surfaces: Vec<Vec<Vec3>>,
+    /// How often hair was carried along because its root jumped.
+    pub teleports: u32,
+}
+
+/// One wisp: a chain of particles in an elastic envelope.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Wisp {
+    /// Which root it grows from (see `HairRest::roots`).
+    pub root: u32,
+    /// How often it was split.
+    pub depth: u8,
+    /// Which half it was at each split, one bit each.
+    pub path: u32,
+    /// Share of the root's mass and stiffness [-].
+    pub share: f32,
+    /// Rest radius as a fraction of the root's [-].
+    pub radius_scale: f32,
+    /// The split that made it, and those before.
+    pub splits: Vec<u32>,
+    /// Whether it has been apart from its sibling (then they rub, and it may split again).
+    pub apart: bool,
+    /// How long it has been close to its sibling [s].
+    pub close_for: f32,
+    /// Particles [m]; the first two are carried by the scalp.
+    pub positions: Vec<Vec3>,
+    /// Velocities [m/s].
+    pub velocities: Vec<Vec3>,
+    /// Normals of the planes through the particles.
+    pub normals: Vec<Vec3>,
+    /// First axis of the planes, twist included.
+    pub across: Vec<Vec3>,
+    /// Radii of the envelope's samples, plane by plane [m].
+    pub radii: Vec<f32>,
+    /// Their rates [m/s].
+    pub radial_velocities: Vec<f32>,
+    /// Twist of each plane about the axis [rad].
+    pub twists: Vec<f32>,
+    /// Their rates [rad/s].
+    pub twist_velocities: Vec<f32>,
+    /// Acceleration that the envelope gives each particle [m/s²].
+    pub reactions: Vec<Vec3>,
+    /// Force with which a body presses each particle, for friction [N].
+    pub pressures: Vec<f32>,
+    /// First axis at the root, carried by the scalp.
+    pub root_across: Vec3,
+    /// Rate at which the root spins about its own direction [rad/s].
+    pub spin: f32,
+}
+
+impl Wisp {
+    /// Second axis of a plane.
+    pub fn second_axis(&self, plane: usize) -> Vec3 {
+        self.normals[plane].cross(self.across[plane])
+    }
+
+    /// Half-axis on which a sample sits.
+    pub fn half_axis(&self, plane: usize, (cosine, sine): (f32, f32)) -> Vec3 {
+        cosine * self.across[plane] + sine * self.second_axis(plane)
+    }
+}

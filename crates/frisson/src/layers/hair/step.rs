@@ -1,0 +1,375 @@
+//! One step, as a short list of passes.
+
+use glam::Vec3;
+use rayon::prelude::*;
+
+use super::chain::Chain;
+use super::contact::{Body, PosedBody};
+use super::params::HairParams;
+use super::rest::{HairRest, RootPose};
+use super::state::{HairState, Wisp};
+use super::strands::{self, StrandInput};
+use super::style::{self, StyleScene};
+use super::tick::{Drive, TickInput, integrate_wisp};
+use crate::geometry::Mesh;
+use crate::stage::{
+    Animated, BuildContext, ColliderSet, Frame, Layer, LayerError, LayerReport, SnapshotError,
+    StepContext, SurfaceMotion, from_snapshot, to_snapshot,
+};
+
+/// The hair layer.
+pub struct HairLayer {
+    pub(super) params: HairParams,
+    pub(super) rest: HairRest,
+    pub(super) state: HairState,
+    /// Meshes that stop the hair, by name.
+    meshes: Vec<SurfaceMotion>,
+    scratch: Scratch,
+}
+
+/// Storage that is reused from tick to tick and never saved.
+#[derive(Default)]
+struct Scratch {
+    roots: Vec<RootPose>,
+    roots_before: Vec<RootPose>,
+    bodies: Vec<Body>,
+    posed: Vec<Vec<PosedBody>>,
+    accelerations: Vec<Vec3>,
+    air: Vec<Vec3>,
+    wetness: Vec<f32>,
+    of_root: Vec<Vec<u32>>,
+    jumped: Vec<bool>,
+    ties: Vec<f64>,
+    braids: Vec<f64>,
+}
+
+impl HairLayer {
+    /// Builds the layer: roots, style, rest angles.
+    pub(super) fn build(params: &HairParams, context: &BuildContext) -> Result<Self, LayerError> {
+        let frame = context.frame;
+        let names = || frame.meshes.iter().map(|m| m.name.as_str());
+        let find = |parameter: &str, name: &str| {
+            frame
+                .mesh_index(name)
+                .ok_or_else(|| LayerError::unknown(parameter.to_owned(), "mesh", name, names()))
+        };
+        let mesh = &frame.meshes[find("on", &params.on)?];
+        for name in &params.body.meshes {
+            find("body.meshes", name)?;
+        }
+        for name in params.body.colliders.iter().flatten() {
+            if context.colliders.get(name).is_none() {
+                let known = context.colliders.all().iter().map(|c| c.name.as_str());
+                return Err(LayerError::unknown("body.colliders", "collider", name, known));
+            }
+        }
+        let rest = super::roots::build_rest(params, context, mesh)?;
+        let mut layer = Self {
+            params: params.clone(),
+            rest,
+            state: HairState::default(),
+            meshes: vec![SurfaceMotion::default(); params.body.meshes.len()],
+            scratch: Scratch::default(),
+        };
+        layer.style(context, mesh)?;
+        Ok(layer)
+    }
+
+    fn style(&mut self, context: &BuildContext, mesh: &Mesh) -> Result<(), LayerError> {
+        for (surface, name) in self.meshes.iter_mut().zip(&self.params.body.meshes) {
+            if let Some(index) = context.frame.mesh_index(name) {
+                surface.update(&context.frame.meshes[index], 0.0);
+            }
+        }
+        self.gather_bodies(context.colliders);
+        self.pose_bodies(1);
+        compute_roots(&self.rest, mesh, &mesh.positions, &mut self.scratch.roots);
+        let scene = StyleScene {
+            params: &self.params,
+            poses: &self.scratch.roots,
+            bodies: &self.scratch.posed[0],
+            meshes: &self.meshes,
+            forces: context.forces,
+            time: context.frame.time,
+        };
+        check_roots(&self.rest, &scene)?;
+        let mut wisps = style::build_wisps(&mut self.rest, &scene);
+        style::style(&mut self.rest, &mut wisps, &scene);
+        self.state.wisps = wisps;
+        self.state.surfaces = vec![mesh.positions.clone()];
+        self.state.surfaces.extend(self.meshes.iter().map(|m| m.positions().to_vec()));
+        Ok(())
+    }
+
+    /// The bodies of this tick: the scene's colliders.
+    fn gather_bodies(&mut self, colliders: &ColliderSet) {
+        self.scratch.bodies.clear();
+        let wanted = &self.params.body.colliders;
+        let chosen = colliders
+            .all()
+            .iter()
+            .filter(|c| wanted.as_ref().is_none_or(|names| names.contains(&c.name)));
+        self.scratch.bodies.extend(chosen.map(Body::of_collider));
+    }
+
+    /// The bodies at the end of every sub-step.
+    fn pose_bodies(&mut self, substeps: usize) {
+        let Scratch { bodies, posed, .. } = &mut self.scratch;
+        posed.resize_with(substeps, Vec::new);
+        for (s, posed) in posed.iter_mut().enumerate() {
+            let at = |k: usize| k as f32 / substeps as f32;
+            posed.clear();
+            posed.extend(bodies.iter().map(|b| PosedBody::new(b, at(s), at(s + 1))));
+        }
+    }
+
+    fn gather_forces(&mut self, context: &StepContext) {
+        let (n, forces) = (self.rest.count, context.forces);
+        let time = context.time - 0.5 * context.dt;
+        let Scratch { accelerations, air, .. } = &mut self.scratch;
+        let total = self.state.wisps.len() * n;
+        accelerations.resize(total, Vec3::ZERO);
+        air.resize(total, Vec3::ZERO);
+        let wisps = &self.state.wisps;
+        let windy = forces.has_wind();
+        accelerations.par_chunks_mut(n).zip(air.par_chunks_mut(n)).zip(wisps.par_iter()).for_each(
+            |((accelerations, air), wisp)| {
+                for i in 0..n {
+                    let p = wisp.positions[i];
+                    accelerations[i] = forces.acceleration(p, time);
+                    air[i] = if windy { forces.air_velocity(p, time) } else { Vec3::ZERO };
+                }
+            },
+        );
+    }
+
+    fn advance(&mut self, context: &StepContext, mesh: &Mesh) {
+        let frame = context.frame_number();
+        let rate_sq = |a: &Animated| (std::f64::consts::TAU * a.at(frame).max(0.0)).powi(2);
+        let style = &self.params.style;
+        let scratch = &mut self.scratch;
+        scratch.ties.clear();
+        scratch.ties.extend(style.ties.iter().map(|t| rate_sq(&t.hold_hz)));
+        scratch.braids.clear();
+        scratch.braids.extend(style.braids.iter().map(|b| rate_sq(&b.hold_hz)));
+        compute_wetness(&self.params, &self.rest, mesh, frame, &mut scratch.wetness);
+        let input = TickInput {
+            rest: &self.rest,
+            params: &self.params,
+            roots_before: &scratch.roots_before,
+            roots: &scratch.roots,
+            bodies: &scratch.posed,
+            meshes: &self.meshes,
+            dt: context.dt,
+            drag: f64::from(self.params.drag + context.forces.drag_rate(context.time)),
+            goal_rate_sq: rate_sq(&self.params.goal_hz),
+            tie_rates_sq: &scratch.ties,
+            braid_rates_sq: &scratch.braids,
+            wetness: &scratch.wetness,
+            friction: true,
+        };
+        let n = self.rest.count;
+        scratch.jumped.resize(self.state.wisps.len(), false);
+        self.state
+            .wisps
+            .par_iter_mut()
+            .zip(scratch.accelerations.par_chunks(n))
+            .zip(scratch.air.par_chunks(n))
+            .zip(scratch.jumped.par_iter_mut())
+            .with_min_len(4)
+            .for_each_init(Chain::new, |chain, (((wisp, accelerations), air), jumped)| {
+                *jumped = integrate_wisp(&input, wisp, &Drive { accelerations, air }, chain);
+            });
+        self.state.teleports += scratch.jumped.iter().filter(|j| **j).count() as u32;
+    }
+
+    fn write(&mut self, mesh: usize, frame: &mut Frame) {
+        let Frame { meshes, curves, .. } = frame;
+        let mesh = &meshes[mesh];
+        let triangles = &mesh.topology.triangles;
+        let index = curves.iter().position(|c| c.name == self.params.name);
+        let index = index.unwrap_or_else(|| {
+            let strands = &self.params.strands;
+            let uvs = &mesh.topology.uvs;
+            let name = &self.params.name;
+            curves.push(strands::build_curves(name, &self.rest, strands, uvs, triangles));
+            curves.len() - 1
+        });
+        let of_root = &mut self.scratch.of_root;
+        of_root.resize_with(self.rest.roots.len(), Vec::new);
+        of_root.iter_mut().for_each(Vec::clear);
+        for (index, wisp) in self.state.wisps.iter().enumerate() {
+            of_root[wisp.root as usize].push(index as u32);
+        }
+        let none = Vec::new();
+        let input = StrandInput {
+            rest: &self.rest,
+            params: &self.params.strands,
+            seed: self.params.seed,
+            wisps: &self.state.wisps,
+            of_root,
+            triangles,
+            skin: &mesh.positions,
+            bodies: self.scratch.posed.last().unwrap_or(&none),
+            by_length: self.params.stretch <= 0.0,
+        };
+        strands::write_strands(&input, &mut curves[index].points);
+    }
+
+    fn check_finite(&self, context: &StepContext) -> Result<(), LayerError> {
+        let bad = |w: &Wisp| !w.positions.iter().all(|p| p.is_finite());
+        match self.state.wisps.iter().position(bad) {
+            None => Ok(()),
+            Some(element) => {
+                Err(LayerError::NonFinite { what: "wisp", element, frame: context.frame })
+            }
+        }
+    }
+}
+
+fn compute_roots(rest: &HairRest, mesh: &Mesh, positions: &[Vec3], out: &mut Vec<RootPose>) {
+    out.clear();
+    let triangles = &mesh.topology.triangles;
+    out.extend(rest.roots.iter().map(|root| root.pose(triangles, positions)));
+}
+
+/// Wetness of every root: the parameter plus the skin's own.
+fn compute_wetness(
+    params: &HairParams,
+    rest: &HairRest,
+    mesh: &Mesh,
+    frame: f64,
+    out: &mut Vec<f32>,
+) {
+    let all = params.wetness.at(frame) as f32;
+    let skin = mesh.scalar("wetness");
+    out.clear();
+    out.extend(rest.roots.iter().map(|root| {
+        let corners = mesh.topology.triangles[root.skin.triangle as usize];
+        let local = skin.map_or(0.0, |w| {
+            (0..3).map(|k| root.skin.barycentric[k] * w[corners[k] as usize]).sum()
+        });
+        (all + local).clamp(0.0, 1.0)
+    }));
+}
+
+/// A collider that swallows every root is a mistake in the scene; some swallowed roots are a warning.
+fn check_roots(rest: &HairRest, scene: &StyleScene) -> Result<(), LayerError> {
+    let swallowed = |(root, pose): (&super::rest::WispRoot, &RootPose)| {
+        let tip = pose.skin + pose.direction * root.height;
+        scene.bodies.iter().any(|b| b.distance(tip).0 < -0.02)
+    };
+    let count = rest.roots.iter().zip(scene.poses).filter(|&pair| swallowed(pair)).count();
+    if count == rest.roots.len() {
+        return Err(LayerError::parameter(
+            "body.colliders",
+            "a collider swallows every root (by more than 2 cm): shrink it or leave it out",
+        ));
+    }
+    Ok(())
+}
+
+impl Layer for HairLayer {
+    fn name(&self) -> &str {
+        &self.params.name
+    }
+
+    fn kind(&self) -> &'static str {
+        "hair"
+    }
+
+    fn needs_surfaces_between_frames(&self) -> bool {
+        true
+    }
+
+    fn step(&mut self, context: &StepContext, frame: &mut Frame) -> Result<(), LayerError> {
+        let Some(mesh) = frame.mesh_index(&self.params.on) else {
+            return Err(LayerError::Other(format!("mesh {:?} is gone", self.params.on)));
+        };
+        if context.dt > 0.0 {
+            self.tick(context, frame, mesh)?;
+        }
+        if context.is_output {
+            self.write(mesh, frame);
+        }
+        Ok(())
+    }
+
+    fn save(&self) -> Vec<u8> {
+        to_snapshot(&self.state)
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
+        let state: HairState = from_snapshot(bytes)?;
+        let fits = |w: &Wisp| {
+            (w.root as usize) < self.rest.roots.len() && w.positions.len() == self.rest.count
+        };
+        if !state.wisps.iter().all(fits) || state.surfaces.len() != self.meshes.len() + 1 {
+            return Err(SnapshotError("its wisps are not those of this scene".to_owned()));
+        }
+        for (mesh, saved) in self.meshes.iter_mut().zip(&state.surfaces[1..]) {
+            mesh.restore(saved.clone());
+        }
+        self.state = state;
+        Ok(())
+    }
+
+    fn report(&self, report: &mut LayerReport) {
+        report.measure("wisps", "-", self.state.wisps.len() as f64);
+        report.measure("longest stretch", "-", self.worst_stretch());
+        for warning in &self.rest.warnings {
+            report.warn(warning.clone());
+        }
+        if self.state.teleports > 0 {
+            report.warn("roots jumped: their hair was carried along and brought to rest");
+        }
+    }
+}
+
+impl HairLayer {
+    fn tick(
+        &mut self,
+        context: &StepContext,
+        frame: &mut Frame,
+        mesh: usize,
+    ) -> Result<(), LayerError> {
+        let mesh = &frame.meshes[mesh];
+        if mesh.positions.len() != self.state.surfaces[0].len() {
+            let problem = "the scalp's topology changes: put hair before the layer that refines it";
+            return Err(LayerError::parameter("on", problem));
+        }
+        let before = std::mem::take(&mut self.state.surfaces[0]);
+        compute_roots(&self.rest, mesh, &before, &mut self.scratch.roots_before);
+        compute_roots(&self.rest, mesh, &mesh.positions, &mut self.scratch.roots);
+        self.state.surfaces[0] = before;
+        for k in 0..self.meshes.len() {
+            if let Some(index) = frame.mesh_index(&self.params.body.meshes[k]) {
+                self.meshes[k].update(&frame.meshes[index], context.dt);
+            }
+        }
+        self.gather_bodies(context.colliders);
+        self.pose_bodies(self.params.substeps as usize);
+        self.gather_forces(context);
+        self.advance(context, mesh);
+        self.state.ticks += 1;
+        self.state.surfaces[0].copy_from_slice(&mesh.positions);
+        for (saved, mesh) in self.state.surfaces[1..].iter_mut().zip(&self.meshes) {
+            saved.clear();
+            saved.extend_from_slice(mesh.positions());
+        }
+        self.check_finite(context)
+    }
+
+    /// Largest relative lengthening of a free segment [-].
+    #[must_use]
+    pub fn worst_stretch(&self) -> f64 {
+        let worst = |w: &Wisp| {
+            let segment = self.rest.roots[w.root as usize].segment;
+            w.positions[1..]
+                .windows(2)
+                .map(|p| (p[0].distance(p[1]) / segment - 1.0).abs())
+                .fold(0.0, f32::max)
+        };
+        f64::from(self.state.wisps.iter().map(worst).fold(0.0, f32::max))
+    }
+}

@@ -1,0 +1,256 @@
+//! The hair style: hair stands out from the skin, is combed by fields, settles under gravity; then
+//! rest angles are solved so that it stays as it is.
+
+use glam::{DVec3, Vec3};
+use rayon::prelude::*;
+
+use super::chain::{self, Chain};
+use super::contact::{self, Contact, MAX_CONTACTS, PosedBody};
+use super::params::HairParams;
+use super::planes::compute_planes;
+use super::rest::{HairRest, RootPose};
+use super::state::Wisp;
+use super::style_params::StyleField;
+use super::tick::{Drive, TickInput, integrate_wisp};
+use crate::stage::{Forces, SurfaceMotion};
+
+/// Ticks per second while styling: those of the shot, so that both find the same balance.
+const STYLE_HZ: f64 = 120.0;
+
+/// Further ticks for hair that has not come to rest when the settling time is over.
+const PATIENCE: usize = 1200;
+
+/// What styling needs to know about the scene.
+pub(super) struct StyleScene<'a> {
+    pub params: &'a HairParams,
+    pub poses: &'a [RootPose],
+    pub bodies: &'a [PosedBody],
+    pub meshes: &'a [SurfaceMotion],
+    pub forces: &'a Forces,
+    pub time: f64,
+}
+
+/// Wisps as they leave the skin: straight, or along their guide.
+pub(super) fn build_wisps(rest: &mut HairRest, scene: &StyleScene) -> Vec<Wisp> {
+    let samples = rest.directions.len();
+    let n = rest.count;
+    let mut wisps = Vec::with_capacity(rest.roots.len());
+    for (index, root) in rest.roots.iter().enumerate() {
+        let pose = &scene.poses[index];
+        let [p0, p1] = pose.carried(root);
+        let mut positions = vec![p0, p1];
+        let guide = super::guides::nearest(&scene.params.style.guides, pose.skin);
+        for i in 2..n {
+            let next = match guide {
+                Some((g, _)) => super::guides::next(g, pose.skin, positions[i - 1], root.segment),
+                None => None,
+            };
+            let along = (positions[i - 1] - positions[i - 2]).normalize_or(pose.direction);
+            positions.push(next.unwrap_or(positions[i - 1] + along * root.segment));
+        }
+        let radii = root.radii.iter().flat_map(|&r| std::iter::repeat_n(r, samples)).collect();
+        let mut wisp = Wisp {
+            root: index as u32,
+            share: 1.0,
+            radius_scale: 1.0,
+            apart: true,
+            velocities: vec![Vec3::ZERO; n],
+            normals: vec![pose.direction; n],
+            across: vec![pose.across; n],
+            radii,
+            radial_velocities: vec![0.0; n * samples],
+            twists: vec![0.0; n],
+            twist_velocities: vec![0.0; n],
+            reactions: vec![Vec3::ZERO; n],
+            pressures: vec![0.0; n],
+            root_across: pose.across,
+            positions,
+            ..Wisp::default()
+        };
+        compute_planes(&mut wisp);
+        wisps.push(wisp);
+    }
+    wisps
+}
+
+/// Combs and settles the wisps, then solves the rest angles. Guides are taken as they are.
+pub(super) fn style(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene) {
+    super::ties::assign(rest, scene);
+    let style = &scene.params.style;
+    let combing = style.fields.iter().map(|f| f.span().1).fold(0.0, f32::max);
+    let settling = if style.guides.is_empty() { style.settle_secs } else { 0.0 };
+    let ticks = (f64::from(combing + settling) * STYLE_HZ).ceil() as usize;
+    for tick in 0..ticks {
+        let time = tick as f64 / STYLE_HZ;
+        relax(rest, wisps, scene, time as f32, ticks - tick);
+    }
+    let speed = |w: &Wisp| w.velocities.iter().map(|v| v.length()).fold(0.0, f32::max);
+    for _ in 0..if settling > 0.0 { PATIENCE } else { 0 } {
+        if wisps.iter().map(speed).fold(0.0, f32::max) < 5.0e-4 {
+            break;
+        }
+        relax(rest, wisps, scene, f32::MAX, 1);
+    }
+    for wisp in wisps.iter_mut() {
+        wisp.velocities.fill(Vec3::ZERO);
+        wisp.radial_velocities.fill(0.0);
+        wisp.twists.fill(0.0);
+        wisp.twist_velocities.fill(0.0);
+        compute_planes(wisp);
+    }
+    let failures: usize = wisps
+        .iter()
+        .map(|wisp| {
+            let forces = resting_forces(rest, wisp, scene);
+            solve_rest(rest, wisp, &forces)
+        })
+        .sum();
+    if failures > 0 {
+        rest.warnings.push(format!(
+            "{failures} of {} joints are too soft to hold the style: hair will sag there (raise \
+             bending_length or goal_hz, or let it settle longer)",
+            wisps.len() * (rest.count - 2)
+        ));
+    }
+    for wisp in wisps.iter() {
+        let pose = &scene.poses[wisp.root as usize];
+        let root = &mut rest.roots[wisp.root as usize];
+        for (goal, &p) in root.goals.iter_mut().zip(&wisp.positions) {
+            *goal = pose.axes.transpose() * (p - pose.skin);
+        }
+    }
+}
+
+fn relax(rest: &HairRest, wisps: &mut [Wisp], scene: &StyleScene, time: f32, left: usize) {
+    let params = scene.params;
+    let bodies: Vec<Vec<PosedBody>> = (0..params.substeps).map(|_| scene.bodies.to_vec()).collect();
+    let zeros = vec![0.0; rest.roots.len()];
+    let hold = |animated: &crate::stage::Animated| {
+        let hz = animated.values().fold(0.0, f64::max);
+        (std::f64::consts::TAU * hz).powi(2)
+    };
+    let ties: Vec<f64> = params.style.ties.iter().map(|t| hold(&t.hold_hz)).collect();
+    let braids: Vec<f64> = params.style.braids.iter().map(|b| hold(&b.hold_hz)).collect();
+    // Lively first, so that hair gets somewhere; thick air at the end, so that it comes to rest.
+    let drag = if left > 120 { 4.0 } else { 15.0 };
+    let input = TickInput {
+        rest,
+        params,
+        roots_before: scene.poses,
+        roots: scene.poses,
+        bodies: &bodies,
+        meshes: scene.meshes,
+        dt: 1.0 / STYLE_HZ,
+        drag,
+        goal_rate_sq: 0.0,
+        tie_rates_sq: &ties,
+        braid_rates_sq: &braids,
+        wetness: &zeros,
+        friction: false,
+    };
+    wisps.par_iter_mut().for_each_init(
+        || (Chain::new(), Vec::new(), vec![Vec3::ZERO; rest.count]),
+        |(chain, accelerations, air), wisp| {
+            accelerations.clear();
+            let root = scene.poses[wisp.root as usize].skin;
+            accelerations.extend(wisp.positions.iter().map(|&p| {
+                let combed = params.style.fields.iter().map(|f| field_at(f, root, p, time));
+                scene.forces.gravity + combed.sum::<Vec3>()
+            }));
+            integrate_wisp(&input, wisp, &Drive { accelerations, air }, chain);
+        },
+    );
+}
+
+/// Acceleration of a combing field at a place, for hair rooted at `root`.
+fn field_at(field: &StyleField, root: Vec3, p: Vec3, time: f32) -> Vec3 {
+    let (from, to) = field.span();
+    if time < from || time >= to {
+        return Vec3::ZERO;
+    }
+    let v = |a: &[f32; 3]| Vec3::from_array(*a);
+    match field {
+        StyleField::Parallel { direction, strength, .. } => {
+            v(direction).normalize_or_zero() * *strength
+        }
+        StyleField::Parting { point, normal, strength, .. } => {
+            let normal = v(normal).normalize_or_zero();
+            let side = normal.dot(root - v(point));
+            normal * side.signum() * *strength
+        }
+        StyleField::Swirl { center, axis, strength, .. } => {
+            v(axis).cross(p - v(center)).normalize_or_zero() * *strength
+        }
+        StyleField::Radial { center, strength, .. } => {
+            (p - v(center)).normalize_or_zero() * *strength
+        }
+    }
+}
+
+/// Forces that the joints must balance at rest: weight, envelope, bodies.
+fn resting_forces(rest: &HairRest, wisp: &Wisp, scene: &StyleScene) -> Vec<DVec3> {
+    let root = &rest.roots[wisp.root as usize];
+    let body = &scene.params.body;
+    (0..rest.count)
+        .map(|i| {
+            let p = wisp.positions[i].as_dvec3();
+            let outer = scene.forces.acceleration(wisp.positions[i], scene.time);
+            let mut force = root.masses[i] * (outer + wisp.reactions[i]).as_dvec3();
+            if wisp.pressures[i] > 0.0 {
+                let mut found = [Contact::default(); MAX_CONTACTS];
+                let margin = body.margin + 1.0e-5;
+                let count =
+                    contact::collect_contacts(scene.bodies, p, p, margin, 0.0, &mut found, 0);
+                let sum: DVec3 = found[..count].iter().map(|c| c.normal).sum();
+                force += sum.normalize_or_zero() * f64::from(wisp.pressures[i]);
+            }
+            force
+        })
+        .collect()
+}
+
+/// Rest directions, tip to root, such that bending balances the forces. Returns the number of joints
+/// too soft for that.
+///
+/// With `T_i` the force that segment `i` carries and `q_i` the torque at its inner joint,
+/// `q_i = P_i q_{i+1} - e_i x T_i` (`P_i`: the part across the segment), and the rest direction
+/// is the segment's own, turned about `q_i` by `2 atan(|q_i| / 2 k)`.
+pub(super) fn solve_rest(rest: &mut HairRest, wisp: &Wisp, forces: &[DVec3]) -> usize {
+    let n = rest.count;
+    let root = &mut rest.roots[wisp.root as usize];
+    let at = |i: usize| wisp.positions[i].as_dvec3();
+    let along = |i: usize| (at(i + 1) - at(i)).normalize_or(DVec3::Y);
+    let mut carried = DVec3::ZERO;
+    let mut torque = DVec3::ZERO;
+    let mut wanted = vec![DVec3::ZERO; n];
+    let mut failures = 0;
+    for i in (1..n - 1).rev() {
+        carried += forces[i + 1];
+        let t = along(i);
+        torque -= t * t.dot(torque);
+        torque -= (at(i + 1) - at(i)).cross(carried);
+        let most = 2.0 * root.bending * super::limits::REST_HALF_TANGENT;
+        let asked = torque.length();
+        if asked > most {
+            // Straight down needs no torque; a limp wisp that hangs is no failure.
+            failures += usize::from(asked > 1.05 * most + 1.0e-9 * carried.length());
+            torque *= if asked > 0.0 { most / asked } else { 0.0 };
+        }
+        // torque = 2 k tan(angle / 2) about its own axis.
+        let axis = torque.normalize_or_zero();
+        let half = if root.bending > 0.0 { torque.length() / (2.0 * root.bending) } else { 0.0 };
+        let (sine, cosine) = (2.0 * half.atan()).sin_cos();
+        wanted[i] = t * cosine + axis.cross(t) * sine;
+    }
+    let mut before = along(0);
+    let mut across = wisp.root_across.as_dvec3();
+    for i in 1..n - 1 {
+        let second = before.cross(across);
+        let s = wanted[i];
+        root.targets[i] = DVec3::new(s.dot(across), s.dot(second), s.dot(before));
+        let t = along(i);
+        across = chain::transport(across, before, t);
+        before = t;
+    }
+    failures
+}

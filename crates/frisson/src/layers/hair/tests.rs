@@ -1,0 +1,423 @@
+//! Laws of the layer as a whole.
+
+use glam::{Quat, Vec3};
+
+use super::{HairLayer, HairParams};
+use crate::geometry::Mesh;
+use crate::stage::{
+    Actor, ActorMotion, ActorSet, Animated, BuildContext, Clock, ColliderParams, ColliderSet,
+    ColliderShape, ForceParams, Forces, Frame, KeyedTransform, Layer, LayerError, Placement,
+    PoseScratch, Rate, StepContext,
+};
+
+/// A stage for one hair layer whose inside can be looked at.
+pub(super) struct Rig {
+    pub clock: Clock,
+    pub actors: ActorSet,
+    pub colliders: ColliderSet,
+    pub forces: Forces,
+    pub frame: Frame,
+    pub layer: HairLayer,
+    at: i64,
+}
+
+impl Rig {
+    pub fn new(scene: Scene) -> Result<Self, LayerError> {
+        let clock = Clock::new(Rate::whole(scene.fps), 0, 1000);
+        let fps = f64::from(scene.fps);
+        let mut actors = ActorSet::new(vec![Actor {
+            name: "scalp".to_owned(),
+            motion: ActorMotion::Rigid(vec![scene.mesh], scene.path),
+            placement: Placement::default(),
+        }]);
+        let mut colliders = ColliderSet::new(&scene.colliders, &actors, fps)?;
+        let forces = Forces::new(scene.gravity, scene.fields, fps);
+        actors.set_time(0.0);
+        colliders.set_time(0.0, 0.0, &actors, &mut PoseScratch::default());
+        let meshes = actors.all()[0].source_meshes();
+        let mut frame = Frame { meshes, ..Frame::default() };
+        actors.deform(0.0, &mut frame.meshes);
+        let context = BuildContext {
+            clock: &clock,
+            actors: &actors,
+            colliders: &colliders,
+            forces: &forces,
+            frame: &frame,
+        };
+        scene.params.validate()?;
+        let layer = HairLayer::build(&scene.params, &context)?;
+        let mut rig = Self { clock, actors, colliders, forces, frame, layer, at: 0 };
+        rig.step(0.0, 0.0, true)?;
+        Ok(rig)
+    }
+
+    fn step(&mut self, time: f64, dt: f64, is_output: bool) -> Result<(), LayerError> {
+        self.actors.set_time(time);
+        self.colliders.set_time(time, dt, &self.actors, &mut PoseScratch::default());
+        self.actors.deform(time, &mut self.frame.meshes);
+        let context = StepContext {
+            clock: &self.clock,
+            frame: self.at,
+            time,
+            dt,
+            is_output,
+            surfaces_wanted: true,
+            actors: &self.actors,
+            colliders: &self.colliders,
+            forces: &self.forces,
+        };
+        self.layer.step(&context, &mut self.frame)
+    }
+
+    /// Advances one output frame.
+    pub fn advance(&mut self) {
+        for tick in 1..=self.clock.ticks_per_frame {
+            let time = self.clock.tick_time(self.at, tick);
+            let dt = self.clock.tick_seconds();
+            self.step(time, dt, tick == self.clock.ticks_per_frame).unwrap();
+        }
+        self.at += 1;
+    }
+
+    pub fn points(&self) -> &[Vec3] {
+        &self.frame.curves[0].points
+    }
+}
+
+/// What a rig is built from.
+pub(super) struct Scene {
+    pub params: HairParams,
+    pub mesh: Mesh,
+    pub path: KeyedTransform,
+    pub colliders: Vec<ColliderParams>,
+    pub gravity: Vec3,
+    pub fields: Vec<ForceParams>,
+    pub fps: u32,
+}
+
+impl Scene {
+    pub fn new(params: HairParams, mesh: Mesh) -> Self {
+        Self {
+            params: HairParams { on: "scalp".to_owned(), ..params },
+            mesh,
+            path: KeyedTransform::default(),
+            colliders: Vec::new(),
+            gravity: Vec3::new(0.0, -9.81, 0.0),
+            fields: Vec::new(),
+            fps: 30,
+        }
+    }
+}
+
+/// A square in the plane y = 0, facing down.
+pub(super) fn ceiling(half: f32) -> Mesh {
+    let corner = |x: f32, z: f32| Vec3::new(x * half, 0.0, z * half);
+    let positions =
+        vec![corner(-1.0, -1.0), corner(1.0, -1.0), corner(1.0, 1.0), corner(-1.0, 1.0)];
+    Mesh::new("scalp", positions, vec![[0, 1, 2], [0, 2, 3]])
+}
+
+/// A ball at the origin.
+pub(super) fn ball(radius: f32, rings: u32) -> Mesh {
+    let sectors = 2 * rings;
+    let mut positions = vec![Vec3::Y * radius];
+    for r in 1..rings {
+        let (s, c) = (std::f32::consts::PI * r as f32 / rings as f32).sin_cos();
+        for k in 0..sectors {
+            let (a, b) = (std::f32::consts::TAU * k as f32 / sectors as f32).sin_cos();
+            positions.push(radius * Vec3::new(s * b, c, -s * a));
+        }
+    }
+    positions.push(-Vec3::Y * radius);
+    let last = positions.len() as u32 - 1;
+    let at = |r: u32, k: u32| 1 + (r - 1) * sectors + k % sectors;
+    let mut triangles = Vec::new();
+    for k in 0..sectors {
+        triangles.push([0, at(1, k), at(1, k + 1)]);
+        triangles.push([last, at(rings - 1, k + 1), at(rings - 1, k)]);
+        for r in 1..rings - 1 {
+            triangles.push([at(r, k), at(r + 1, k), at(r + 1, k + 1)]);
+            triangles.push([at(r, k), at(r + 1, k + 1), at(r, k + 1)]);
+        }
+    }
+    Mesh::new("scalp", positions, triangles)
+}
+
+/// One wisp hanging from a ceiling.
+pub(super) fn hanging() -> HairParams {
+    let mut params = HairParams {
+        at: vec![[0.0; 3]],
+        length_variation: 0.0,
+        bending_length: 0.0,
+        bending_damping: 0.0,
+        drag: 0.0,
+        ..HairParams::default()
+    };
+    params.strands.per_wisp = 20;
+    params.style.settle_secs = 0.0;
+    params.interaction.friction = false;
+    params.interaction.collisions = false;
+    params
+}
+
+/// A path sampled from a function of time.
+pub(super) fn path(seconds: f64, f: impl Fn(f64) -> (Quat, Vec3)) -> KeyedTransform {
+    let times: Vec<f64> = (0..=(seconds * 240.0) as usize).map(|i| i as f64 / 240.0).collect();
+    let (rotations, translations) = times.iter().map(|&t| f(t)).unzip();
+    KeyedTransform { times, rotations, translations }
+}
+
+#[test]
+fn the_ball_and_ceiling_face_the_right_way() {
+    for mesh in [ball(0.5, 8)] {
+        for t in &mesh.topology.triangles {
+            let [a, b, c] = t.map(|v| mesh.positions[v as usize]);
+            assert!((b - a).cross(c - a).dot(a + b + c) > 0.0);
+        }
+    }
+    let mesh = ceiling(1.0);
+    let [a, b, c] = mesh.topology.triangles[0].map(|v| mesh.positions[v as usize]);
+    assert!((b - a).cross(c - a).y < 0.0);
+}
+
+/// Horizontal swing of the tip, and the times at which it crosses zero.
+fn crossings(rig: &mut Rig, frames: usize) -> Vec<f64> {
+    let fps = rig.clock.rate.fps();
+    let mut out = Vec::new();
+    let mut before = rig.layer.state.wisps[0].positions.last().unwrap().x;
+    for f in 0..frames {
+        rig.advance();
+        let now = rig.layer.state.wisps[0].positions.last().unwrap().x;
+        if before * now < 0.0 {
+            out.push((f as f64 + f64::from(before / (before - now))) / fps);
+        }
+        before = now;
+    }
+    out
+}
+
+/// The first mode of a hanging chain: x(s) = J0(j sqrt(1 - s/L)), s from the top.
+fn first_mode(height: f32) -> f32 {
+    let x = 2.404_83 * height.max(0.0).sqrt();
+    // J0 by its series; x stays below 2.41.
+    let q = -0.25 * x * x;
+    let mut term = 1.0;
+    let mut sum = 1.0;
+    for k in 1..12 {
+        term *= q / (k * k) as f32;
+        sum += term;
+    }
+    sum
+}
+
+#[test]
+fn a_small_swing_has_the_period_of_a_hanging_chain() {
+    for particles in [8, 12, 24] {
+        let params = HairParams { particles, ..hanging() };
+        let mut rig = Rig::new(Scene { fps: 120, ..Scene::new(params, ceiling(0.1)) }).unwrap();
+        let top = rig.layer.state.wisps[0].positions[1].y;
+        let wisp = &mut rig.layer.state.wisps[0];
+        let tip = wisp.positions.last().unwrap().y;
+        let length = top - tip;
+        for p in &mut wisp.positions[2..] {
+            p.x = 5f32.to_radians().sin() * length * 0.5 * first_mode((p.y - tip) / length);
+        }
+        let crossings = crossings(&mut rig, 480);
+        let period =
+            2.0 * (crossings[crossings.len() - 1] - crossings[0]) / (crossings.len() - 1) as f64;
+        let omega = std::f64::consts::TAU / period;
+        let want = 1.2024 * (9.81 / f64::from(length)).sqrt();
+        let ratio = omega / want;
+        assert!((ratio - 1.0).abs() < 0.02, "{particles} particles: {ratio}");
+    }
+}
+
+#[test]
+fn a_shake_of_ten_g_does_not_stretch_straight_hair() {
+    // 4 Hz, amplitude such that the peak acceleration is 10 g.
+    let omega = std::f64::consts::TAU * 4.0;
+    let amplitude = 98.1 / (omega * omega);
+    for (substeps, particles) in [(1, 12), (2, 12), (2, 24)] {
+        let mut params = HairParams { substeps, particles, ..hanging() };
+        params.bending_length = 0.05;
+        let mut scene = Scene::new(params, ceiling(0.1));
+        scene.path = path(2.0, |t| {
+            (Quat::IDENTITY, Vec3::X * (amplitude * (1.0 - (omega * t).cos())) as f32)
+        });
+        let mut rig = Rig::new(scene).unwrap();
+        for frame in 0..60 {
+            rig.advance();
+            let stretch = rig.layer.worst_stretch();
+            assert!(stretch < 0.01, "{substeps} substeps, frame {frame}: {stretch}");
+        }
+    }
+}
+
+#[test]
+fn every_stiffness_and_step_is_stable() {
+    for stretch in [0.0, 1e-3, 0.1, 10.0, 100.0] {
+        for bending_length in [0.0, 0.05, 0.5, 2.0] {
+            for substeps in [1, 4, 60] {
+                let mut params = HairParams { stretch, bending_length, substeps, ..hanging() };
+                params.particles = 8;
+                let mut scene = Scene::new(params, ceiling(0.1));
+                scene.path = path(1.0, |t| {
+                    let angle = (9.0 * t).sin() as f32;
+                    (Quat::from_rotation_z(angle), Vec3::X * (0.2 * (13.0 * t).sin()) as f32)
+                });
+                let mut rig = Rig::new(scene).unwrap();
+                for _ in 0..20 {
+                    rig.advance();
+                }
+                let wisp = &rig.layer.state.wisps[0];
+                let fastest = wisp.velocities.iter().map(|v| v.length()).fold(0.0, f32::max);
+                let case = (stretch, bending_length, substeps);
+                assert!(fastest < 60.0, "{case:?}: {fastest} m/s");
+            }
+        }
+    }
+}
+
+#[test]
+fn free_fall_keeps_the_shape_and_a_shake_does_not() {
+    let fall = |t: f64| (Quat::IDENTITY, Vec3::Y * (-0.5 * 9.81 * t * t) as f32);
+    let shake = |t: f64| (Quat::IDENTITY, Vec3::X * (0.05 * (18.0 * t).sin()) as f32);
+    let spread = |motion: &dyn Fn(f64) -> (Quat, Vec3)| {
+        let mut scene = Scene::new(hanging(), ceiling(0.1));
+        scene.path = path(1.0, motion);
+        let mut rig = Rig::new(scene).unwrap();
+        let rest = rig.layer.state.wisps[0].radii.clone();
+        let mut worst = 0.0f32;
+        for _ in 0..25 {
+            rig.advance();
+            let radii = &rig.layer.state.wisps[0].radii;
+            let changes = radii.iter().zip(&rest).map(|(a, b)| (a / b - 1.0).abs());
+            worst = worst.max(changes.fold(0.0, f32::max));
+        }
+        worst
+    };
+    let (falling, shaken) = (spread(&fall), spread(&shake));
+    assert!(falling < 0.01, "{falling}");
+    assert!(shaken > 0.05, "{shaken}");
+}
+
+#[test]
+fn pressing_the_envelope_pushes_the_skeleton() {
+    let press = |squeeze: bool| {
+        let mut scene = Scene::new(hanging(), ceiling(0.1));
+        scene.gravity = Vec3::ZERO;
+        let mut rig = Rig::new(scene).unwrap();
+        if squeeze {
+            let wisp = &mut rig.layer.state.wisps[0];
+            for plane in 6..10 {
+                wisp.radii[plane * 4] *= 0.3;
+            }
+        }
+        rig.advance();
+        let wisp = &rig.layer.state.wisps[0];
+        (wisp.positions[8], wisp.across[8])
+    };
+    let ((free, _), (pushed, axis)) = (press(false), press(true));
+    let moved = (pushed - free).dot(axis);
+    assert!(moved < -1e-4, "moved by {moved} along the pressed half-axis");
+}
+
+#[test]
+fn a_teleport_carries_the_hair_along() {
+    let mut scene = Scene::new(hanging(), ceiling(0.1));
+    scene.path = path(1.0, |t| (Quat::IDENTITY, Vec3::X * if t < 0.5 { 0.0 } else { 30.0 }));
+    let mut rig = Rig::new(scene).unwrap();
+    let mut fastest = 0.0f32;
+    for _ in 0..25 {
+        rig.advance();
+        let wisp = &rig.layer.state.wisps[0];
+        fastest = wisp.velocities[2..].iter().map(|v| v.length()).fold(fastest, f32::max);
+    }
+    assert!(rig.layer.state.teleports > 0);
+    assert!(fastest < 20.0, "{fastest}");
+}
+
+#[test]
+fn bad_input_is_refused_with_a_reason() {
+    let refuse = |change: &dyn Fn(&mut Scene)| {
+        let mut scene = Scene::new(hanging(), ceiling(0.1));
+        change(&mut scene);
+        match Rig::new(scene) {
+            Ok(_) => panic!("accepted"),
+            Err(error) => error.to_string(),
+        }
+    };
+    let message = refuse(&|s| s.params.length = 0.0);
+    assert!(message.contains("length"), "{message}");
+    let message = refuse(&|s| s.params.on = "scalpp".to_owned());
+    assert!(message.contains("did you mean \"scalp\""), "{message}");
+    let message = refuse(&|s| s.params.scalp.r#box = Some([5.0, 5.0, 5.0, 6.0, 6.0, 6.0]));
+    assert!(message.contains("nowhere to grow"), "{message}");
+    let message = refuse(&|s| {
+        s.params.at.clear();
+        s.params.wisps = 100_000;
+        s.params.strands.per_wisp = 100_000;
+        s.params.strands.points = 200;
+    });
+    assert!(message.contains("GB"), "{message}");
+    let message = refuse(&|s| {
+        s.colliders.push(collider(ColliderShape::Sphere { center: [0.0; 3], radius: 0.5 }));
+    });
+    assert!(message.contains("swallows"), "{message}");
+}
+
+pub(super) fn collider(shape: ColliderShape) -> ColliderParams {
+    ColliderParams {
+        name: "body".to_owned(),
+        shape,
+        actor: None,
+        joint: None,
+        friction: 0.3,
+        move_x: Animated::default(),
+        move_y: Animated::default(),
+        move_z: Animated::default(),
+    }
+}
+
+fn head_of_hair(wisps: u32) -> Scene {
+    let mut params = HairParams { wisps, ..HairParams::default() };
+    params.scalp.r#box = Some([-1.0, 0.02, -1.0, 1.0, 1.0, 1.0]);
+    params.strands.per_wisp = 30;
+    let mut scene = Scene::new(params, ball(0.1, 24));
+    let shape = ColliderShape::Sphere { center: [0.0; 3], radius: 0.0995 };
+    scene.colliders.push(collider(shape));
+    scene
+}
+
+#[test]
+fn hairs_start_on_the_skin_and_have_their_length() {
+    let mut rig = Rig::new(head_of_hair(20)).unwrap();
+    for _ in 0..10 {
+        rig.advance();
+    }
+    let rest = &rig.layer.rest;
+    let mesh = &rig.frame.meshes[0];
+    let points = rig.layer.params.strands.points as usize;
+    for (hair, strand) in rig.points().chunks_exact(points).enumerate() {
+        let root = rest.hair_roots[hair].place(&mesh.topology.triangles, &mesh.positions);
+        assert_eq!(strand[0], root);
+        let length: f32 = strand.windows(2).map(|w| w[0].distance(w[1])).sum();
+        let own = rest.roots[hair / rest.per_wisp].length;
+        assert!(length < own * 1.05 && length > 0.7 * own, "{hair}: {length} of {own}");
+    }
+}
+
+#[test]
+fn styled_hair_at_rest_does_not_move() {
+    let mut rig = Rig::new(head_of_hair(40)).unwrap();
+    let start: Vec<Vec<Vec3>> = rig.layer.state.wisps.iter().map(|w| w.positions.clone()).collect();
+    let mut worst = 0.0f32;
+    for _ in 0..60 {
+        rig.advance();
+        for (wisp, start) in rig.layer.state.wisps.iter().zip(&start) {
+            let moved = wisp.positions.iter().zip(start).map(|(a, b)| a.distance(*b));
+            worst = moved.fold(worst, f32::max);
+        }
+    }
+    assert!(worst < 1e-3, "moved {worst} m; {:?}", rig.layer.rest.warnings);
+}

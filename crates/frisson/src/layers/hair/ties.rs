@@ -1,0 +1,56 @@
+//! Ties, pins and braids: goals that are set while styling and held during the shot.
+
+use glam::Vec3;
+
+use super::rest::HairRest;
+use super::style::StyleScene;
+use crate::math::random;
+
+/// Decides which wisp is held by which tie, at which particle, and where its particles are drawn to
+/// while styling.
+pub(super) fn assign(rest: &mut HairRest, scene: &StyleScene) {
+    let style = &scene.params.style;
+    for (index, root) in rest.roots.iter_mut().enumerate() {
+        let pose = &scene.poses[index];
+        let nearest = style
+            .ties
+            .iter()
+            .enumerate()
+            .map(|(k, t)| (k, Vec3::from_array(t.point).distance(pose.skin)))
+            .filter(|&(k, d)| d <= style.ties[k].reach && d < root.length)
+            .min_by(|a, b| a.1.total_cmp(&b.1));
+        let Some((tie, distance)) = nearest else { continue };
+        // Hair lies on the head on its way to the tie: somewhat longer than the straight line.
+        let along = (1.15 * distance - root.height) / root.segment;
+        let particle = (1 + along.round().max(1.0) as usize).min(rest.count - 1);
+        root.tie = Some((tie, particle));
+        root.braid = style.braids.iter().position(|b| b.tie == tie);
+        let params = &style.ties[tie];
+        let seeded = |k| random::signed(scene.params.seed ^ 0x71E, index as u64, k) as f32;
+        let offset = params.radius * 0.6 * Vec3::new(seeded(0), seeded(1), seeded(2));
+        let center = Vec3::from_array(params.point);
+        for i in 2..rest.count {
+            let place = match root.braid {
+                Some(braid) if i > particle => {
+                    let below = (i - particle) as f32 * root.segment * 0.9;
+                    center + 0.3 * offset + braid_offset(&style.braids[braid], index % 3, below)
+                }
+                _ => center + offset,
+            };
+            root.goals[i] = pose.axes.transpose() * (place - pose.skin);
+        }
+    }
+}
+
+/// A strand of a flat three-strand braid, below its tie: side to side once a turn, front to back
+/// twice, a third of a turn apart.
+fn braid_offset(braid: &super::style_params::BraidParams, strand: usize, below: f32) -> Vec3 {
+    let down = Vec3::from_array(braid.direction).normalize_or(Vec3::NEG_Y);
+    let side = super::rest::perpendicular(down);
+    let back = down.cross(side);
+    let turn = std::f32::consts::TAU;
+    let phase = turn * (below / braid.pitch + strand as f32 / 3.0);
+    let grown = (below / braid.radius.max(1.0e-4)).min(1.0);
+    let across = grown * braid.radius * (phase.sin() * side + 0.5 * (2.0 * phase).sin() * back);
+    down * below + across
+}
