@@ -45,7 +45,59 @@ pub mod flesh {
 pub mod wrinkles {}
 
 /// Thresholds of the cloth layer.
-pub mod cloth {}
+pub mod cloth {
+    /// Least area that an edge stands for, as a share of its length squared [-]. An edge of shapeless
+    /// triangles would else have no stiffness at all; a healthy triangle has about 0.4.
+    pub const LEAST_AREA_SHARE: f64 = 1.0e-3;
+
+    /// Least mass of a node, as a share of the mean [-]. Smaller, and light nodes jump.
+    pub const LEAST_MASS_SHARE: f64 = 1.0e-3;
+
+    /// Least shear stiffness along the bias, as a share of the softer thread's [-]. With none, a
+    /// diagonal edge would not resist at all and quads could fold over.
+    pub const LEAST_SHEAR_SHARE: f64 = 1.0e-4;
+
+    /// Length that a tether has beyond the cloth's own, as a fraction [-]: the error of geodesic
+    /// distances. Less, and flat cloth is pulled in; more, and the solver's own sag comes back.
+    pub const TETHER_SLACK: f64 = 2.0e-3;
+
+    /// Cloth that stretches more than this under its own weight is not tethered [-].
+    pub const TETHER_MAX_SLACK: f64 = 0.05;
+
+    /// Up to so many pins, every node is tethered to each; beyond, to the nearest. Setting up costs
+    /// one walk over the mesh per pin.
+    pub const TETHER_PINS: usize = 4;
+
+    /// Default thickness in mean edges, where the fabric's own is less [-]. Contacts are made at nodes:
+    /// a thinner band lets the flat of a triangle cut into round bodies.
+    pub const THICKNESS_EDGES: f64 = 0.25;
+
+    /// Stretch that the solver itself may add, before tethers, when choosing sub-steps [-].
+    pub const SOLVER_SAG: f64 = 0.04;
+
+    /// Fewest sub-steps per tick: fast contacts and stiff folds need them on the coarsest mesh.
+    pub const LEAST_SUBSTEPS: u32 = 4;
+
+    /// Share of the way to the top of the contact band that a node is eased up per sub-step [-].
+    /// 1 irons small folds flat at a touch; much less, and heavy cloth sinks to the band's bottom.
+    pub const BAND_EASE: f64 = 0.25;
+
+    /// Two surfaces pinch when their normals' cosine is below this [-]. Nearer 0, the two sides of a
+    /// crotch or an armpit count as pinching although cloth can slip out.
+    pub const PINCH_COS: f64 = -0.5;
+
+    /// Share of the way back to its place that a stuck node is pulled per sub-step [-]. At 1 it could
+    /// never be seen to be torn away; much less, and it hangs on a rubber band.
+    pub const STICK_PULL: f64 = 0.3;
+
+    /// Distance over which contacts with a body are looked for beyond what moves in a tick, in mean
+    /// edges [-]. Less, and a node that turns towards the body within the tick is missed.
+    pub const BODY_REACH_EDGES: f64 = 0.5;
+
+    /// Triangles of a body count as another side of it when their normals' cosine is below this [-]:
+    /// a node then feels both. Nearer 1, neighbouring triangles of one side count twice.
+    pub const OTHER_SIDE_COS: f32 = 0.3;
+}
 
 /// Thresholds of the folds layer.
 pub mod folds {}

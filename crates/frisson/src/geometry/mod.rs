@@ -3,6 +3,7 @@
 
 pub mod butterfly;
 mod bvh;
+mod geodesic;
 mod grid;
 pub mod isosurface;
 mod mesh;
@@ -10,6 +11,7 @@ mod normals;
 mod topology;
 
 pub use bvh::{ClosestPoint, RayHit, TriangleBvh, closest_on_triangle};
+pub use geodesic::geodesic_distances;
 pub use grid::Grid;
 pub use mesh::{Attribute, AttributeValues, Bounds, Material, Mesh, MeshTopology, Texture};
 pub use normals::{NormalGroups, NormalScratch};

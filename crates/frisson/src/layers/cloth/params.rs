@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::stage::{BuildContext, Layer, LayerError};
+use super::material::{Fabric, Moduli};
+use crate::stage::{Animated, BuildContext, Layer, LayerError, Selection};
 
 /// Simulated garments: position-based, small steps.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -11,11 +12,309 @@ use crate::stage::{BuildContext, Layer, LayerError};
 pub struct ClothParams {
     /// Name of the layer, unique in the scene.
     pub name: String,
+    /// Mesh to simulate: `actor`, or `actor/mesh` when the actor has several.
+    pub on: String,
+    /// Fabric whose numbers are the defaults of `density`, `stretch`, `bend`, `friction` and
+    /// `thickness`.
+    #[serde(default)]
+    pub material: Fabric,
+    /// Mass per area [kg/m²]; the material's by default.
+    #[serde(default)]
+    #[schemars(range(min = 1e-4, max = 1000.0))]
+    pub density: Option<f64>,
+    /// Tensile stiffness, along the warp when `threads` says where it is [N/m]; the material's by
+    /// default.
+    #[serde(default)]
+    #[schemars(range(min = 1.0, max = 1e9))]
+    pub stretch: Option<f64>,
+    /// Where the threads run: `none` (as stiff in every direction) or `uv` (warp along u, weft along
+    /// v, soft in shear as woven cloth is).
+    #[serde(default)]
+    pub threads: Threads,
+    /// Tensile stiffness along the weft, with `threads = "uv"` [N/m].
+    #[serde(default)]
+    #[schemars(range(min = 1.0, max = 1e9))]
+    pub weft: Option<f64>,
+    /// Shear stiffness between warp and weft, with `threads = "uv"` [N/m].
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 1e9))]
+    pub shear: Option<f64>,
+    /// Bending rigidity [N·m]; the material's by default.
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 1e3))]
+    pub bend: Option<f64>,
+    /// Angle at which the cloth is at rest along every edge: `flat`, or `as_modelled` so that
+    /// sculpted folds are kept.
+    #[serde(default)]
+    pub rest_angles: RestAngles,
+    /// Cloth that resists stretching only: when compressed it gives way and buckles.
+    #[serde(default)]
+    pub tension_only: bool,
+    /// Greatest stretch of an edge, as a fraction of its rest length [-].
+    #[serde(default = "default_stretch_limit")]
+    #[schemars(range(min = 0.0, max = 10.0))]
+    pub stretch_limit: f64,
+    /// Greatest compression of an edge, as a fraction of its rest length [-].
+    #[serde(default = "default_compression_limit")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub compression_limit: f64,
+    /// Thickness: layers and bodies stay that far from each other [m]. By default the material's, or
+    /// a quarter of the mean edge where the mesh is too coarse for that.
+    #[serde(default)]
+    #[schemars(range(min = 1e-5, max = 1.0))]
+    pub thickness: Option<f64>,
+    /// Friction coefficient [-]; the material's by default. Combined with a collider's own as the
+    /// geometric mean.
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 10.0))]
+    pub friction: Option<f64>,
+    /// Vertices that follow the mesh as it comes in (skinned, or where the actor puts it).
+    #[serde(default)]
+    pub pins: Option<Selection>,
+    /// Vertices held by something else: a surface, a joint, a path; or that stick when they touch.
+    #[serde(default)]
+    pub attachments: Vec<ClothAttachment>,
+    /// Volume that the enclosed air wants to have, as a multiple of the volume at rest [-]. Closed
+    /// meshes only.
+    #[serde(default)]
+    pub pressure: Option<Animated>,
+    /// Simple colliders to collide with; all of the scene's by default.
+    #[serde(default)]
+    pub colliders: Option<Vec<String>>,
+    /// Meshes to collide with: the body under the garment.
+    #[serde(default)]
+    pub bodies: Vec<String>,
+    /// Depth from which a vertex inside a body is brought out; deeper ones are taken to be beyond the
+    /// other side [m].
+    #[serde(default = "default_body_depth")]
+    #[schemars(range(min = 1e-3, max = 10.0))]
+    pub body_depth: f64,
+    /// Whether the cloth collides with itself.
+    #[serde(default)]
+    pub self_collision: bool,
+    /// Air drag coefficient of the surface [-].
+    #[serde(default = "default_drag")]
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub drag: f64,
+    /// Lift coefficient of the surface [-].
+    #[serde(default = "default_lift")]
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub lift: f64,
+    /// Rate at which all motion decays [1/s].
+    #[serde(default = "default_damping")]
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    pub damping: f64,
+    /// Multiplies the number of sub-steps that the mesh's fineness asks for [-].
+    #[serde(default = "default_quality")]
+    #[schemars(range(min = 0.1, max = 100.0))]
+    pub quality: f64,
+    /// Sub-steps per tick of 1/120 s; chosen from the mesh by default.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 1000))]
+    pub substeps: Option<u32>,
+    /// Whether vertices are tethered to the pins over the cloth's own length: keeps fine meshes from
+    /// sagging like rubber.
+    #[serde(default = "default_tethers")]
+    pub tethers: bool,
+}
+
+fn default_stretch_limit() -> f64 {
+    0.05
+}
+fn default_compression_limit() -> f64 {
+    1.0
+}
+fn default_body_depth() -> f64 {
+    0.1
+}
+fn default_drag() -> f64 {
+    1.0
+}
+fn default_lift() -> f64 {
+    0.3
+}
+fn default_damping() -> f64 {
+    0.1
+}
+fn default_quality() -> f64 {
+    1.0
+}
+fn default_tethers() -> bool {
+    true
+}
+
+/// Where the threads of a fabric run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Threads {
+    /// As stiff in every direction.
+    #[default]
+    None,
+    /// Warp along u, weft along v.
+    Uv,
+}
+
+/// Angles between triangles at rest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RestAngles {
+    /// Cut from flat cloth.
+    #[default]
+    Flat,
+    /// Kept as in the mesh.
+    AsModelled,
+}
+
+/// Vertices held by something. Give one of `surface`, `joint` or `path`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ClothAttachment {
+    /// Which vertices of the cloth.
+    pub vertices: Selection,
+    /// Mesh that carries them: each stays at its place over the nearest triangle.
+    pub surface: Option<String>,
+    /// Joint that carries them, as `actor/joint`.
+    pub joint: Option<String>,
+    /// Key-framed displacement from where they start, x, y and z [m].
+    pub path: Option<[Animated; 3]>,
+    /// Frame from which they are held.
+    pub from_frame: Option<f64>,
+    /// Frame at which they are let go.
+    pub until_frame: Option<f64>,
+    /// Makes a `surface` sticky: a vertex is caught when it comes this near [m].
+    #[schemars(range(min = 0.0, max = 10.0))]
+    pub stick_within: Option<f64>,
+    /// … and let go when it is pulled this far from where it was caught [m].
+    #[schemars(range(min = 0.0, max = 10.0))]
+    pub release_beyond: Option<f64>,
 }
 
 impl ClothParams {
+    /// Parameters with their defaults.
+    #[must_use]
+    pub fn new(name: &str, on: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            on: on.to_owned(),
+            material: Fabric::default(),
+            density: None,
+            stretch: None,
+            threads: Threads::None,
+            weft: None,
+            shear: None,
+            bend: None,
+            rest_angles: RestAngles::Flat,
+            tension_only: false,
+            stretch_limit: default_stretch_limit(),
+            compression_limit: default_compression_limit(),
+            thickness: None,
+            friction: None,
+            pins: None,
+            attachments: Vec::new(),
+            pressure: None,
+            colliders: None,
+            bodies: Vec::new(),
+            body_depth: default_body_depth(),
+            self_collision: false,
+            drag: default_drag(),
+            lift: default_lift(),
+            damping: default_damping(),
+            quality: default_quality(),
+            substeps: None,
+            tethers: default_tethers(),
+        }
+    }
+
+    /// The fabric's numbers with the layer's own over them. `thickness` is not yet that of the mesh.
+    #[must_use]
+    pub fn moduli(&self) -> Moduli {
+        let preset = self.material.moduli();
+        let warp = self.stretch.unwrap_or(preset.warp);
+        // A given stretch stands for both directions unless the weft is given too.
+        let weft = self.weft.unwrap_or(if self.stretch.is_some() { warp } else { preset.weft });
+        Moduli {
+            density: self.density.unwrap_or(preset.density),
+            warp,
+            weft: if self.threads == Threads::Uv { weft } else { warp },
+            shear: self.shear.unwrap_or(preset.shear),
+            bend: self.bend.unwrap_or(preset.bend),
+            friction: self.friction.unwrap_or(preset.friction),
+            thickness: self.thickness.unwrap_or(preset.thickness),
+        }
+    }
+
+    /// Checks what the schema cannot.
+    pub fn validate(&self) -> Result<(), LayerError> {
+        let m = self.moduli();
+        let positive = [("density", m.density), ("stretch", m.warp), ("weft", m.weft)];
+        let not_negative = [
+            ("shear", m.shear),
+            ("bend", m.bend),
+            ("friction", m.friction),
+            ("stretch_limit", self.stretch_limit),
+            ("compression_limit", self.compression_limit),
+            ("drag", self.drag),
+            ("lift", self.lift),
+            ("damping", self.damping),
+        ];
+        for (name, value) in positive {
+            require(name, value > 0.0 && value.is_finite(), value, "greater than 0")?;
+        }
+        for (name, value) in not_negative {
+            require(name, value >= 0.0 && value.is_finite(), value, "0 or more")?;
+        }
+        require("thickness", m.thickness > 0.0, m.thickness, "greater than 0")?;
+        require("quality", self.quality > 0.0, self.quality, "greater than 0")?;
+        require("body_depth", self.body_depth > 0.0, self.body_depth, "greater than 0")?;
+        if self.substeps == Some(0) {
+            return Err(LayerError::parameter("substeps", "give at least 1, or leave it out"));
+        }
+        if let Some(pressure) = &self.pressure
+            && !(pressure.is_well_formed() && pressure.values().all(|v| v > 0.0))
+        {
+            let problem = "must be greater than 0 at every key, in ascending frames";
+            return Err(LayerError::parameter("pressure", problem));
+        }
+        for (index, attachment) in self.attachments.iter().enumerate() {
+            attachment.validate(index)?;
+        }
+        Ok(())
+    }
+
     /// Builds the layer.
-    pub fn build(&self, _context: &BuildContext) -> Result<Box<dyn Layer>, LayerError> {
-        Err(LayerError::Other("this layer is not built yet".to_owned()))
+    pub fn build(&self, context: &BuildContext) -> Result<Box<dyn Layer>, LayerError> {
+        self.validate()?;
+        Ok(Box::new(super::Cloth::new(self.clone(), context)?))
+    }
+}
+
+fn require(name: &str, holds: bool, value: f64, bound: &str) -> Result<(), LayerError> {
+    if holds {
+        return Ok(());
+    }
+    Err(LayerError::parameter(name, format!("is {value}, must be {bound}")))
+}
+
+impl ClothAttachment {
+    fn validate(&self, index: usize) -> Result<(), LayerError> {
+        let field = |key: &str| format!("attachments[{index}].{key}");
+        let kinds = [self.surface.is_some(), self.joint.is_some(), self.path.is_some()];
+        if kinds.iter().filter(|k| **k).count() != 1 {
+            let problem = "give exactly one of `surface`, `joint` and `path`";
+            return Err(LayerError::parameter(field("surface"), problem));
+        }
+        if self.stick_within.is_some() && self.surface.is_none() {
+            let problem = "only a `surface` can be sticky";
+            return Err(LayerError::parameter(field("stick_within"), problem));
+        }
+        if self.release_beyond.is_some() && self.stick_within.is_none() {
+            let problem = "give `stick_within` too: only what sticks is released";
+            return Err(LayerError::parameter(field("release_beyond"), problem));
+        }
+        if self.path.iter().flatten().any(|a| !a.is_well_formed()) {
+            let problem = "keys must be finite, in ascending frames";
+            return Err(LayerError::parameter(field("path"), problem));
+        }
+        Ok(())
     }
 }

@@ -1,0 +1,288 @@
+//! What holds the cloth: the incoming mesh, surfaces, joints, paths; and what it sticks to.
+
+use glam::{DVec3, Mat3, Vec3};
+
+use super::body::Body;
+use super::params::{ClothAttachment, ClothParams};
+use super::state::{ClothState, Stuck};
+use crate::geometry::Mesh;
+use crate::stage::{Animated, BuildContext, LayerError, StepContext, SurfaceMotion};
+
+/// A node of the cloth that is held, and by what.
+#[derive(Clone, Debug)]
+pub struct Hold {
+    /// The vertex (of the incoming mesh) that stands for it.
+    pub vertex: u32,
+    /// Its node; set when the nodes are numbered.
+    pub node: u32,
+    /// What holds it.
+    pub by: Holder,
+    /// Frames between which it is held.
+    pub frames: (f64, f64),
+}
+
+/// What holds a node.
+#[derive(Clone, Debug)]
+pub enum Holder {
+    /// The incoming mesh.
+    Incoming,
+    /// A joint: actor, node of the skeleton, place in its space.
+    Joint(usize, usize, Vec3),
+    /// A place over a triangle of a surface: which surface, triangle, weights, offset.
+    Surface(usize, u32, [f32; 3], Vec3),
+    /// A displacement from the start: which attachment, where it started.
+    Path(usize, DVec3),
+}
+
+/// A sticky attachment.
+pub struct Sticky {
+    /// Index of the attachment.
+    pub attachment: usize,
+    /// Surface that catches.
+    pub carrier: usize,
+    /// Vertices that can be caught.
+    pub vertices: Vec<u32>,
+    /// Their nodes; set when the nodes are numbered.
+    pub nodes: Vec<u32>,
+    /// Catches when nearer than this [m].
+    pub within: f64,
+    /// Lets go when pulled farther than this [m].
+    pub beyond: f64,
+}
+
+/// All that holds the cloth.
+#[derive(Default)]
+pub struct Attachments {
+    /// Held vertices.
+    pub holds: Vec<Hold>,
+    /// Surfaces that carry or catch.
+    pub carriers: Vec<Body>,
+    /// Sticky ones.
+    pub sticky: Vec<Sticky>,
+    paths: Vec<Option<[Animated; 3]>>,
+}
+
+impl Attachments {
+    /// Resolves names and places at the start.
+    pub fn build(
+        params: &ClothParams,
+        context: &BuildContext,
+        mesh: &Mesh,
+        select: impl Fn(&str, &crate::stage::Selection) -> Result<Vec<u32>, LayerError>,
+    ) -> Result<Self, LayerError> {
+        let mut all = Self::default();
+        if let Some(pins) = &params.pins {
+            for vertex in select("pins", pins)? {
+                all.hold(vertex, Holder::Incoming, (f64::NEG_INFINITY, f64::INFINITY));
+            }
+        }
+        for (index, attachment) in params.attachments.iter().enumerate() {
+            let field = |key: &str| format!("attachments[{index}].{key}");
+            all.paths.push(attachment.path.clone());
+            let vertices = select(&field("vertices"), &attachment.vertices)?;
+            let frames = (
+                attachment.from_frame.unwrap_or(f64::NEG_INFINITY),
+                attachment.until_frame.unwrap_or(f64::INFINITY),
+            );
+            if let Some(name) = &attachment.joint {
+                let (actor, joint) = find_joint(context, name, &field("joint"))?;
+                let inverse = context.actors.pose(actor).world_from_node[joint].inverse();
+                for v in vertices {
+                    let local = inverse.transform_point3(mesh.positions[v as usize]);
+                    all.hold(v, Holder::Joint(actor, joint, local), frames);
+                }
+            } else if attachment.path.is_some() {
+                for v in vertices {
+                    let start = mesh.positions[v as usize].as_dvec3();
+                    all.hold(v, Holder::Path(index, start), frames);
+                }
+            } else if let Some(name) = &attachment.surface {
+                let carrier = all.carrier(context, name, &field("surface"))?;
+                all.attach_to_surface(index, attachment, carrier, vertices, frames, mesh);
+            }
+        }
+        Ok(all)
+    }
+
+    fn hold(&mut self, vertex: u32, by: Holder, frames: (f64, f64)) {
+        self.holds.push(Hold { vertex, node: 0, by, frames });
+    }
+
+    fn carrier(
+        &mut self,
+        context: &BuildContext,
+        name: &str,
+        field: &str,
+    ) -> Result<usize, LayerError> {
+        let names = || context.frame.meshes.iter().map(|m| m.name.as_str());
+        let mesh = context
+            .frame
+            .mesh_index(name)
+            .ok_or_else(|| LayerError::unknown(field, "mesh", name, names()))?;
+        if let Some(index) = self.carriers.iter().position(|c| c.mesh == mesh) {
+            return Ok(index);
+        }
+        self.carriers.push(Body::new(mesh, &context.frame.meshes[mesh]));
+        Ok(self.carriers.len() - 1)
+    }
+
+    fn attach_to_surface(
+        &mut self,
+        index: usize,
+        attachment: &ClothAttachment,
+        carrier: usize,
+        vertices: Vec<u32>,
+        frames: (f64, f64),
+        mesh: &Mesh,
+    ) {
+        if let Some(within) = attachment.stick_within {
+            self.sticky.push(Sticky {
+                attachment: index,
+                carrier,
+                nodes: Vec::new(),
+                vertices,
+                within,
+                beyond: attachment.release_beyond.unwrap_or(f64::INFINITY),
+            });
+            return;
+        }
+        for v in vertices {
+            let p = mesh.positions[v as usize];
+            let surface = &self.carriers[carrier].surface;
+            if let Some((_, hit)) = surface.signed_distance(p, f32::MAX) {
+                let offset = offset_at(surface, hit.triangle, p - hit.point);
+                let by = Holder::Surface(carrier, hit.triangle, hit.barycentric, offset);
+                self.hold(v, by, frames);
+            }
+        }
+    }
+
+    /// Takes the carriers' meshes at the end of a tick.
+    pub fn update(&mut self, meshes: &[Mesh], dt: f64) {
+        for carrier in &mut self.carriers {
+            carrier.surface.update(&meshes[carrier.mesh], dt);
+        }
+    }
+
+    /// Whether a hold is on at a frame.
+    pub fn is_on(hold: &Hold, frame: f64) -> bool {
+        frame >= hold.frames.0 && frame < hold.frames.1
+    }
+
+    /// Where a held node is at the end of the tick; `incoming` is the mesh as it comes in.
+    pub fn place(&self, hold: &Hold, context: &StepContext, incoming: &[Vec3]) -> DVec3 {
+        match &hold.by {
+            Holder::Incoming => incoming[hold.vertex as usize].as_dvec3(),
+            Holder::Joint(actor, joint, local) => {
+                let world = context.actors.pose(*actor).world_from_node[*joint];
+                world.transform_point3(*local).as_dvec3()
+            }
+            Holder::Surface(carrier, triangle, barycentric, offset) => {
+                over(&self.carriers[*carrier].surface, *triangle, *barycentric, *offset, 1.0)
+            }
+            Holder::Path(index, start) => {
+                let frame = context.frame_number();
+                let Some(path) = self.paths.get(*index).and_then(Option::as_ref) else {
+                    return *start;
+                };
+                let moved = DVec3::from_array(std::array::from_fn(|i| path[i].at(frame)));
+                *start + moved
+            }
+        }
+    }
+
+    /// Catches and releases sticky nodes at the end of a tick.
+    pub fn catch_and_release(&self, state: &mut ClothState, frame: f64, params: &ClothParams) {
+        let on = |attachment: usize| {
+            let a = &params.attachments[attachment];
+            a.from_frame.is_none_or(|f| frame >= f) && a.until_frame.is_none_or(|f| frame < f)
+        };
+        let positions = &state.positions;
+        state.stuck.retain(|s| {
+            let Some(sticky) = self.sticky.iter().find(|k| k.attachment == s.attachment as usize)
+            else {
+                return false;
+            };
+            let surface = &self.carriers[sticky.carrier].surface;
+            let anchor = over(surface, s.triangle, s.barycentric, s.offset, 1.0);
+            on(sticky.attachment) && positions[s.node as usize].distance(anchor) <= sticky.beyond
+        });
+        for sticky in self.sticky.iter().filter(|k| on(k.attachment)) {
+            let surface = &self.carriers[sticky.carrier].surface;
+            for &node in &sticky.nodes {
+                if state.stuck.iter().any(|s| s.node == node) {
+                    continue;
+                }
+                let p = state.positions[node as usize].as_vec3();
+                if let Some((_, hit)) = surface.signed_distance(p, sticky.within as f32) {
+                    state.stuck.push(Stuck {
+                        node,
+                        attachment: sticky.attachment as u32,
+                        triangle: hit.triangle,
+                        barycentric: hit.barycentric,
+                        offset: offset_at(surface, hit.triangle, p - hit.point),
+                    });
+                }
+            }
+        }
+    }
+
+    /// Where a stuck node belongs at a fraction of the tick.
+    pub fn stuck_place(&self, stuck: &Stuck, fraction: f32) -> Option<DVec3> {
+        let sticky = self.sticky.iter().find(|k| k.attachment == stuck.attachment as usize)?;
+        let surface = &self.carriers[sticky.carrier].surface;
+        Some(over(surface, stuck.triangle, stuck.barycentric, stuck.offset, fraction))
+    }
+}
+
+/// Axes of a triangle at a fraction of the tick: along its first side, across, normal.
+fn axes(surface: &SurfaceMotion, triangle: u32, fraction: f32) -> Mat3 {
+    let corner = |k: usize| {
+        let mut weights = [0.0; 3];
+        weights[k] = 1.0;
+        surface.point(triangle, weights, fraction)
+    };
+    let side = (corner(1) - corner(0)).normalize_or(Vec3::X);
+    let normal = side.cross(corner(2) - corner(0)).normalize_or(Vec3::Y);
+    Mat3::from_cols(side, normal.cross(side), normal)
+}
+
+/// An offset in the axes of a triangle at the end of the tick.
+fn offset_at(surface: &SurfaceMotion, triangle: u32, offset: Vec3) -> Vec3 {
+    axes(surface, triangle, 1.0).transpose() * offset
+}
+
+fn over(
+    surface: &SurfaceMotion,
+    triangle: u32,
+    barycentric: [f32; 3],
+    offset: Vec3,
+    fraction: f32,
+) -> DVec3 {
+    let p = surface.point(triangle, barycentric, fraction);
+    (p + axes(surface, triangle, fraction) * offset).as_dvec3()
+}
+
+fn find_joint(
+    context: &BuildContext,
+    name: &str,
+    field: &str,
+) -> Result<(usize, usize), LayerError> {
+    let Some((actor_name, joint_name)) = name.split_once('/') else {
+        return Err(LayerError::parameter(field, "write it as `actor/joint`"));
+    };
+    let names = || context.actors.all().iter().map(|a| a.name.as_str());
+    let actor = context
+        .actors
+        .find(actor_name)
+        .ok_or_else(|| LayerError::unknown(field, "actor", actor_name, names()))?;
+    let Some(character) = context.actors.all()[actor].character() else {
+        return Err(LayerError::parameter(field, "this actor has no joints"));
+    };
+    let joints = || character.skeleton.nodes().iter().map(|n| n.name.as_str());
+    let joint = character
+        .skeleton
+        .find(joint_name)
+        .ok_or_else(|| LayerError::unknown(field, "joint", joint_name, joints()))?;
+    Ok((actor, joint))
+}

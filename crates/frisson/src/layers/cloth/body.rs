@@ -1,0 +1,221 @@
+//! Contact with animated meshes: the character under the garment.
+//!
+//! At the start of a tick every node looks for the nearest place of each body, and the nearest of
+//! any part that faces another way. During the tick those places move with the body's material, so a
+//! fast limb pushes the cloth ahead of it whatever distance it covers: a node cannot be found on the
+//! wrong side, because its side was settled before the limb moved.
+
+use glam::{DVec3, Vec3};
+use rayon::prelude::*;
+
+use super::collide::Touch;
+use crate::geometry::{Bounds, Mesh, closest_on_triangle};
+use crate::stage::SurfaceMotion;
+use crate::tolerances::cloth as limits;
+
+/// Nodes a task takes at once.
+const CHUNK: usize = 256;
+/// Places per body that a node may feel.
+const SIDES: usize = 2;
+
+/// A body and its mesh's place in the frame.
+pub struct Body {
+    /// Index in [`crate::stage::Frame::meshes`].
+    pub mesh: usize,
+    /// Where it is and was.
+    pub surface: SurfaceMotion,
+    /// A copy whose positions are replaced, to rebuild the surface after a resume.
+    pub source: Mesh,
+    speed: f64,
+}
+
+impl Body {
+    /// A body as it stands at the start.
+    pub fn new(mesh: usize, source: &Mesh) -> Self {
+        let mut surface = SurfaceMotion::default();
+        surface.update(source, 0.0);
+        Self { mesh, surface, source: source.clone(), speed: 0.0 }
+    }
+
+    /// Takes back its positions at the end of the last tick.
+    pub fn restore(&mut self, positions: &[Vec3]) {
+        self.source.positions.clear();
+        self.source.positions.extend_from_slice(positions);
+        self.surface.update(&self.source, 0.0);
+    }
+
+    /// Moves on to the mesh at the end of the tick.
+    pub fn update(&mut self, mesh: &Mesh, dt: f64) {
+        self.surface.update(mesh, dt);
+        let (now, then) = (self.surface.positions(), self.surface.previous());
+        let farthest = now.iter().zip(then).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
+        self.speed = if dt > 0.0 { f64::from(farthest) / dt } else { 0.0 };
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    triangle: u32,
+    barycentric: [f32; 3],
+}
+
+/// A place of a body near a node, over the tick.
+#[derive(Clone, Copy, Debug, Default)]
+struct Near {
+    start: DVec3,
+    end: DVec3,
+    normal_start: DVec3,
+    normal_end: DVec3,
+}
+
+/// Places of bodies near nodes, for one tick.
+#[derive(Default)]
+pub struct BodyContacts {
+    /// Per node and body, [`SIDES`] places; `u32::MAX` marks none.
+    places: Vec<[Place; SIDES]>,
+    near: Vec<Near>,
+    offsets: Vec<u32>,
+    friction: f64,
+    bodies: usize,
+}
+
+/// How far to look.
+#[derive(Clone, Copy, Debug)]
+pub struct BodyReach {
+    /// Height of the contact band [m].
+    pub thickness: f64,
+    /// Mean edge of the cloth [m].
+    pub mean_edge: f64,
+    /// Depth from which nodes are brought out [m].
+    pub depth: f64,
+    /// Friction coefficient [-].
+    pub friction: f64,
+}
+
+impl BodyContacts {
+    /// Whether there is nothing to touch.
+    pub fn is_empty(&self) -> bool {
+        self.near.is_empty()
+    }
+
+    /// Finds the places near every node on the bodies as they are at the start of the tick. Call
+    /// before the bodies are updated.
+    pub fn find(
+        &mut self,
+        bodies: &[Body],
+        positions: &[DVec3],
+        velocities: &[DVec3],
+        dt: f64,
+        reach: BodyReach,
+    ) {
+        self.friction = reach.friction;
+        self.bodies = bodies.len();
+        let none = [Place { triangle: u32::MAX, ..Place::default() }; SIDES];
+        self.places.clear();
+        self.places.resize(positions.len() * bodies.len(), none);
+        if bodies.is_empty() {
+            return;
+        }
+        let per = bodies.len();
+        self.places.par_chunks_mut(CHUNK * per).enumerate().for_each(|(chunk, places)| {
+            for (local, places) in places.chunks_mut(per).enumerate() {
+                let node = chunk * CHUNK + local;
+                for (body, place) in bodies.iter().zip(places) {
+                    // Bodies may speed up: allow for half as much again.
+                    let moving = velocities[node].length() + 1.5 * body.speed;
+                    let far =
+                        reach.thickness + moving * dt + limits::BODY_REACH_EDGES * reach.mean_edge;
+                    find_sides(body, positions[node].as_vec3(), far, reach.depth, place);
+                }
+            }
+        });
+    }
+
+    /// Follows the found places to the end of the tick. Call after the bodies are updated; the
+    /// normals at the start must have been kept by [`BodyContacts::keep_normals`].
+    pub fn follow(&mut self, bodies: &[Body]) {
+        self.offsets.clear();
+        self.offsets.push(0);
+        let mut next = 0;
+        let per = self.bodies.max(1);
+        for places in self.places.chunks(per) {
+            for (body, sides) in bodies.iter().zip(places) {
+                for place in sides.iter().filter(|p| p.triangle != u32::MAX) {
+                    let at = |f: f32| body.surface.point(place.triangle, place.barycentric, f);
+                    let near = &mut self.near[next];
+                    near.start = at(0.0).as_dvec3();
+                    near.end = at(1.0).as_dvec3();
+                    let normal = body.surface.normal(place.triangle, place.barycentric);
+                    near.normal_end = normal.as_dvec3();
+                    next += 1;
+                }
+            }
+            self.offsets.push(next as u32);
+        }
+    }
+
+    /// Keeps the normals at the start of the tick for the found places.
+    pub fn keep_normals(&mut self, bodies: &[Body]) {
+        self.near.clear();
+        let per = self.bodies.max(1);
+        for places in self.places.chunks(per) {
+            for (body, sides) in bodies.iter().zip(places) {
+                for place in sides.iter().filter(|p| p.triangle != u32::MAX) {
+                    let normal = body.surface.normal(place.triangle, place.barycentric).as_dvec3();
+                    self.near.push(Near { normal_start: normal, ..Near::default() });
+                }
+            }
+        }
+    }
+
+    /// Contacts of a node at a fraction of the tick; `share` is the sub-step's part of the tick.
+    pub fn touches(
+        &self,
+        node: usize,
+        position: DVec3,
+        fraction: f64,
+        share: f64,
+        reach: f64,
+    ) -> impl Iterator<Item = Touch> + '_ {
+        let range = match self.offsets.get(node + 1) {
+            Some(&end) if !self.near.is_empty() => self.offsets[node] as usize..end as usize,
+            _ => 0..0,
+        };
+        self.near[range].iter().filter_map(move |near| {
+            let normal = near.normal_start.lerp(near.normal_end, fraction).normalize_or(DVec3::Y);
+            let distance = (position - near.start.lerp(near.end, fraction)).dot(normal);
+            (distance < reach).then(|| Touch {
+                distance,
+                normal,
+                moved: (near.end - near.start) * share,
+                friction: self.friction,
+            })
+        })
+    }
+}
+
+fn find_sides(body: &Body, p: Vec3, reach: f64, depth: f64, out: &mut [Place; SIDES]) {
+    let surface = &body.surface;
+    let far = reach.max(depth) as f32;
+    let Some((distance, hit)) = surface.signed_distance(p, far) else { return };
+    if f64::from(distance) > reach || f64::from(-distance) > depth {
+        return;
+    }
+    out[0] = Place { triangle: hit.triangle, barycentric: hit.barycentric };
+    let first = surface.normal(hit.triangle, hit.barycentric);
+    let (bvh, far) = (surface.bvh(), reach as f32);
+    let bounds = Bounds { min: p - Vec3::splat(far), max: p + Vec3::splat(far) };
+    let mut best = far;
+    bvh.overlapping(bounds, |triangle| {
+        if bvh.face_normal(triangle).dot(first) < limits::OTHER_SIDE_COS {
+            let (place, barycentric) = closest_on_triangle(p, bvh.corners(triangle));
+            let away = p - place;
+            // Only a face that looks at the node can press it.
+            let outside = away.dot(surface.normal(triangle, barycentric)) > 0.0;
+            if outside && away.length() < best {
+                best = away.length();
+                out[1] = Place { triangle, barycentric };
+            }
+        }
+    });
+}

@@ -1,0 +1,180 @@
+//! Contact with simple colliders: a band above the surface, Coulomb friction, pinching.
+
+use glam::{DVec3, Quat, Vec3};
+
+use crate::stage::{Collider, ColliderShape};
+use crate::tolerances::cloth as limits;
+
+/// A collider at one sub-step, with where it was a sub-step before.
+#[derive(Clone, Debug)]
+pub struct PosedCollider {
+    shape: ColliderShape,
+    friction: f64,
+    rotation: Quat,
+    inverse: Quat,
+    translation: DVec3,
+    before: (Quat, DVec3),
+    turns: bool,
+}
+
+impl PosedCollider {
+    /// Takes over a collider's shape.
+    pub fn new(collider: &Collider, friction: f64) -> Self {
+        let mut posed = Self {
+            shape: collider.shape.clone(),
+            friction,
+            rotation: Quat::IDENTITY,
+            inverse: Quat::IDENTITY,
+            translation: DVec3::ZERO,
+            before: (Quat::IDENTITY, DVec3::ZERO),
+            turns: false,
+        };
+        posed.set(collider, 0.0);
+        posed.set(collider, 0.0);
+        posed
+    }
+
+    /// Moves it to a fraction of the tick.
+    pub fn set(&mut self, collider: &Collider, fraction: f64) {
+        self.before = (self.rotation, self.translation);
+        let (rotation, translation) = collider.pose(fraction as f32);
+        self.rotation = rotation;
+        self.inverse = rotation.inverse();
+        self.translation = translation.as_dvec3();
+        self.turns = rotation != Quat::IDENTITY || self.before.0 != Quat::IDENTITY;
+    }
+
+    /// Contact of a point within `reach` of the surface.
+    #[inline]
+    pub fn contact(&self, position: DVec3, reach: f64) -> Option<Touch> {
+        let offset = (position - self.translation).as_vec3();
+        let local = if self.turns { self.inverse * offset } else { offset };
+        if !may_touch(&self.shape, local, reach as f32) {
+            return None;
+        }
+        let (distance, normal) = self.shape.signed_distance(local);
+        if f64::from(distance) >= reach {
+            return None;
+        }
+        let now = if self.turns { self.rotation * local } else { local };
+        let then = if self.turns { self.before.0 * local } else { local };
+        let normal = if self.turns { self.rotation * normal } else { normal };
+        Some(Touch {
+            distance: f64::from(distance),
+            normal: normal.as_dvec3(),
+            moved: (now - then).as_dvec3() + (self.translation - self.before.1),
+            friction: self.friction,
+        })
+    }
+}
+
+/// A cheap test that never misses a contact: exact distances to ellipsoids are dear.
+fn may_touch(shape: &ColliderShape, p: Vec3, reach: f32) -> bool {
+    match shape {
+        ColliderShape::Ellipsoid { center, radii, .. } => {
+            let largest = radii.iter().copied().fold(0.0, f32::max);
+            p.distance_squared(Vec3::from_array(*center)) < (largest + reach).powi(2)
+        }
+        _ => true,
+    }
+}
+
+/// A node near a surface.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Touch {
+    /// Signed distance [m].
+    pub distance: f64,
+    /// Outward unit normal.
+    pub normal: DVec3,
+    /// How far the surface's material moved in this sub-step [m].
+    pub moved: DVec3,
+    /// Friction coefficient [-].
+    pub friction: f64,
+}
+
+/// Resolves the contacts of one node. `thickness` is the height of the band: below half of it a node
+/// is lifted at once, above it is eased up, so that small folds are pressed but not ironed out.
+pub fn resolve(touches: &[Touch], thickness: f64, previous: DVec3, position: &mut DVec3) {
+    if let Some((a, b)) = pinch(touches, thickness) {
+        // Friction holds pinched cloth: it goes with the mean of the surfaces, midway between them.
+        let middle = 0.5 * (b.distance - a.distance);
+        let carried = previous + 0.5 * (a.moved + b.moved);
+        let across = (*position - carried).dot(a.normal) * a.normal;
+        *position = carried + across + middle * a.normal;
+        return;
+    }
+    for touch in touches {
+        push(touch, thickness, previous, position);
+    }
+}
+
+/// Two surfaces that press from opposite sides and leave no room between them.
+fn pinch(touches: &[Touch], thickness: f64) -> Option<(Touch, Touch)> {
+    for (i, a) in touches.iter().enumerate() {
+        for b in &touches[i + 1..] {
+            let opposed = a.normal.dot(b.normal) < limits::PINCH_COS;
+            if opposed && a.distance + b.distance < thickness {
+                return Some((*a, *b));
+            }
+        }
+    }
+    None
+}
+
+fn push(touch: &Touch, thickness: f64, previous: DVec3, position: &mut DVec3) {
+    let eased = touch.distance + limits::BAND_EASE * (thickness - touch.distance);
+    let lift = eased.max(0.5 * thickness) - touch.distance;
+    if lift <= 0.0 {
+        return;
+    }
+    *position += lift * touch.normal;
+    let slide = *position - previous - touch.moved;
+    let tangent = slide - slide.dot(touch.normal) * touch.normal;
+    let length = tangent.length();
+    if length > 0.0 {
+        *position -= tangent * (touch.friction * lift / length).min(1.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn touch(distance: f64, normal: DVec3) -> Touch {
+        Touch { distance, normal, moved: DVec3::ZERO, friction: 0.5 }
+    }
+
+    #[test]
+    fn the_band_keeps_the_order_of_heights() {
+        let lifted = |d: f64| {
+            let mut p = DVec3::Y * d;
+            resolve(&[touch(d, DVec3::Y)], 0.01, p, &mut p);
+            p.y
+        };
+        let heights: Vec<f64> = (-5..=10).map(|i| lifted(f64::from(i) * 1e-3)).collect();
+        assert!(heights.windows(2).all(|w| w[1] >= w[0] - 1e-12), "{heights:?}");
+        assert!(heights.iter().all(|h| (0.005 - 1e-12..=0.01 + 1e-12).contains(h)), "{heights:?}");
+    }
+
+    #[test]
+    fn friction_stops_slow_sliding_and_slows_fast() {
+        let slid = |start: f64| {
+            let mut p = DVec3::new(start, 0.0, 0.0);
+            resolve(&[touch(0.0, DVec3::Y)], 0.01, DVec3::ZERO, &mut p);
+            p.x
+        };
+        assert_eq!(slid(0.002), 0.0);
+        assert!((slid(0.01) - 0.0075).abs() < 1e-12, "{}", slid(0.01));
+    }
+
+    #[test]
+    fn pinched_node_rides_midway_with_the_surfaces() {
+        let mut p = DVec3::new(0.0, 0.001, 0.0);
+        let mut below = touch(0.001, DVec3::Y);
+        let mut above = touch(-0.003, DVec3::NEG_Y);
+        below.moved = DVec3::X * 0.02;
+        above.moved = DVec3::X * 0.04;
+        resolve(&[below, above], 0.01, DVec3::ZERO, &mut p);
+        assert!((p - DVec3::new(0.03, -0.001, 0.0)).length() < 1e-12, "{p}");
+    }
+}

@@ -1,0 +1,262 @@
+//! One tick of the cloth by small steps: predict, hold, solve, touch.
+
+use glam::DVec3;
+use rayon::prelude::*;
+
+use super::bend::{self, HingeRow};
+use super::body::BodyContacts;
+use super::collide::{self, PosedCollider, Touch};
+use super::pressure;
+use super::rest::ClothRest;
+use super::selfs::SelfContacts;
+use super::shear::{self, ShearRow};
+use super::state::ClothState;
+use super::stretch::{self, StretchLaw, StretchRow};
+use super::strips::Grouped;
+use crate::stage::Collider;
+use crate::tolerances::cloth as limits;
+
+/// Nodes a task takes at once.
+const CHUNK: usize = 1024;
+/// Most contacts of one node that are looked at.
+const MAX_TOUCHES: usize = 6;
+/// Times per tick that bending and shear are solved, at least: they are weak, and one solve stands
+/// for the impulse of several small steps.
+const BEND_SOLVES: u32 = 4;
+/// Times per tick that contacts of the cloth with itself are solved.
+const SELF_SOLVES: u32 = 4;
+
+/// Numbers of the solver.
+#[derive(Clone, Copy, Debug)]
+pub struct SolverSettings {
+    /// Stretch limits and modes.
+    pub law: StretchLaw,
+    /// Small steps per tick.
+    pub substeps: u32,
+    /// Decay of all motion [1/s].
+    pub damping: f64,
+    /// Height of the contact band [m].
+    pub thickness: f64,
+}
+
+/// What drives one tick.
+pub struct Drive<'a> {
+    /// Length of the tick [s].
+    pub dt: f64,
+    /// Simple colliders.
+    pub colliders: &'a [&'a Collider],
+    /// Contacts with moving meshes.
+    pub bodies: &'a BodyContacts,
+    /// Held nodes with their places at the start and at the end of the tick.
+    pub held: &'a [(u32, DVec3, DVec3)],
+    /// Sticky nodes with their places at the start and at the end of the tick.
+    pub stuck: &'a [(u32, DVec3, DVec3)],
+    /// Volume to keep, when closed and inflated [m³].
+    pub volume: Option<f64>,
+}
+
+/// Rows and scratch of the solver.
+pub struct Solver {
+    /// Numbers.
+    pub settings: SolverSettings,
+    /// Inverse mass of every node, 0 when held [1/kg].
+    pub inverse_mass: Vec<f64>,
+    /// Acceleration of every node over the tick [m/s²].
+    pub acceleration: Vec<DVec3>,
+    /// Simple colliders at the present sub-step.
+    pub posed: Vec<PosedCollider>,
+    stretch: Grouped<StretchRow>,
+    hinges: Grouped<HingeRow>,
+    shears: Grouped<ShearRow>,
+    previous: Vec<DVec3>,
+    pins: Vec<DVec3>,
+    gradient: Vec<DVec3>,
+    compiled_step: f64,
+}
+
+impl Solver {
+    /// Room for everything.
+    pub fn new(rest: &ClothRest, settings: SolverSettings, posed: Vec<PosedCollider>) -> Self {
+        let count = rest.node_count();
+        Self {
+            settings,
+            inverse_mass: rest.mass.iter().map(|m| 1.0 / m).collect(),
+            acceleration: vec![DVec3::ZERO; count],
+            posed,
+            stretch: rest.edges.like(),
+            hinges: rest.hinges.like(),
+            shears: rest.shears.like(),
+            previous: vec![DVec3::ZERO; count],
+            pins: Vec::new(),
+            gradient: Vec::new(),
+            compiled_step: 0.0,
+        }
+    }
+
+    /// Says which nodes are held from now on.
+    pub fn set_held(&mut self, rest: &ClothRest, held: impl Iterator<Item = u32>) {
+        self.inverse_mass.iter_mut().zip(&rest.mass).for_each(|(w, m)| *w = 1.0 / m);
+        held.for_each(|n| self.inverse_mass[n as usize] = 0.0);
+        self.compiled_step = 0.0;
+    }
+
+    /// Advances the state by one tick.
+    pub fn tick(
+        &mut self,
+        rest: &ClothRest,
+        drive: &Drive,
+        contacts: &mut SelfContacts,
+        state: &mut ClothState,
+    ) {
+        let substeps = self.settings.substeps;
+        let step = drive.dt / f64::from(substeps);
+        let every = (substeps / BEND_SOLVES).max(1);
+        let self_every = (substeps / SELF_SOLVES).max(1);
+        self.compile(rest, step, every);
+        for (previous, (x, v)) in
+            self.previous.iter_mut().zip(state.positions.iter().zip(&state.velocities))
+        {
+            *previous = *x - *v * step;
+        }
+        for k in 1..=substeps {
+            let fraction = f64::from(k) / f64::from(substeps);
+            self.hold(drive, fraction, &mut state.positions);
+            self.advance(rest, drive, Some(step), k > 1, (fraction, step), &mut state.positions);
+            self.sweep(rest, k % every == 0, &mut state.positions);
+            if let Some(wanted) = drive.volume {
+                let x = &mut state.positions;
+                pressure::solve(&rest.triangles, &self.inverse_mass, wanted, x, &mut self.gradient);
+            }
+            self.stick(drive, fraction, &mut state.positions);
+            if k % self_every == 0 {
+                contacts.solve(rest, &self.inverse_mass, &self.previous, &mut state.positions);
+            }
+            for (posed, collider) in self.posed.iter_mut().zip(drive.colliders) {
+                posed.set(collider, fraction);
+            }
+        }
+        self.advance(rest, drive, None, true, (1.0, step), &mut state.positions);
+        for (v, (x, previous)) in
+            state.velocities.iter_mut().zip(state.positions.iter().zip(&self.previous))
+        {
+            *v = (*x - *previous) / step;
+        }
+        for &(node, start, end) in drive.held {
+            state.velocities[node as usize] = (end - start) / drive.dt;
+        }
+    }
+
+    fn compile(&mut self, rest: &ClothRest, step: f64, every: u32) {
+        if self.compiled_step == step {
+            return;
+        }
+        let w = &self.inverse_mass;
+        let start = |node: u32| rest.strips.start(rest.strips.of(node));
+        stretch::compile(&rest.edges, start, w, step, &mut self.stretch);
+        bend::compile(&rest.hinges, start, w, step, every, &mut self.hinges);
+        shear::compile(&rest.shears, start, w, step, every, &mut self.shears);
+        self.compiled_step = step;
+    }
+
+    fn hold(&mut self, drive: &Drive, fraction: f64, positions: &mut [DVec3]) {
+        for &(node, start, end) in drive.held {
+            positions[node as usize] = start.lerp(end, fraction);
+        }
+        let last = drive.held.iter().map(|h| h.0 as usize + 1).max().unwrap_or(0);
+        self.pins.clear();
+        self.pins.extend_from_slice(&positions[..last]);
+    }
+
+    /// Per node: contacts of the step that ends, then the prediction of the one that begins and its
+    /// tethers.
+    fn advance(
+        &mut self,
+        rest: &ClothRest,
+        drive: &Drive,
+        predict: Option<f64>,
+        touch: bool,
+        (fraction, step): (f64, f64),
+        positions: &mut [DVec3],
+    ) {
+        let decay = (-self.settings.damping * step).exp();
+        let mut previous = std::mem::take(&mut self.previous);
+        let before = if predict.is_some() { fraction - step / drive.dt } else { fraction };
+        let this = &*self;
+        let touching = touch && !(this.posed.is_empty() && drive.bodies.is_empty());
+        let work = |chunk: usize, positions: &mut [DVec3], previous: &mut [DVec3]| {
+            for (local, (x, old)) in positions.iter_mut().zip(previous).enumerate() {
+                let node = chunk * CHUNK + local;
+                if this.inverse_mass[node] == 0.0 {
+                    *old = *x;
+                    continue;
+                }
+                if touching {
+                    this.touch(drive, node, before, step / drive.dt, *old, x);
+                }
+                if let Some(step) = predict {
+                    let moved = (*x - *old) * decay + this.acceleration[node] * (step * step);
+                    *old = *x;
+                    *x += moved;
+                    rest.tethers.solve(node, &this.pins, x);
+                }
+            }
+        };
+        let chunks = positions.par_chunks_mut(CHUNK).zip(previous.par_chunks_mut(CHUNK));
+        chunks.enumerate().for_each(|(chunk, (x, old))| work(chunk, x, old));
+        self.previous = previous;
+    }
+
+    #[inline]
+    fn touch(
+        &self,
+        drive: &Drive,
+        node: usize,
+        fraction: f64,
+        share: f64,
+        previous: DVec3,
+        position: &mut DVec3,
+    ) {
+        let thickness = self.settings.thickness;
+        let mut touches = [NO_TOUCH; MAX_TOUCHES];
+        let mut count = 0;
+        for posed in &self.posed {
+            if let Some(touch) = posed.contact(*position, thickness)
+                && count < MAX_TOUCHES
+            {
+                touches[count] = touch;
+                count += 1;
+            }
+        }
+        for touch in drive.bodies.touches(node, *position, fraction, share, thickness) {
+            if count < MAX_TOUCHES {
+                touches[count] = touch;
+                count += 1;
+            }
+        }
+        if count > 0 {
+            collide::resolve(&touches[..count], thickness, previous, position);
+        }
+    }
+
+    fn sweep(&self, rest: &ClothRest, with_bending: bool, positions: &mut [DVec3]) {
+        rest.strips.sweep(positions, &|strip, nodes| {
+            stretch::solve(self.stretch.of(strip), self.settings.law, nodes);
+            if with_bending {
+                shear::solve(self.shears.of(strip), nodes);
+                bend::solve(self.hinges.of(strip), nodes);
+            }
+        });
+    }
+
+    fn stick(&self, drive: &Drive, fraction: f64, positions: &mut [DVec3]) {
+        for &(node, start, end) in drive.stuck {
+            if self.inverse_mass[node as usize] > 0.0 {
+                let x = &mut positions[node as usize];
+                *x = x.lerp(start.lerp(end, fraction), limits::STICK_PULL);
+            }
+        }
+    }
+}
+
+const NO_TOUCH: Touch =
+    Touch { distance: 0.0, normal: DVec3::Y, moved: DVec3::ZERO, friction: 0.0 };

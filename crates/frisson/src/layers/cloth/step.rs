@@ -1,0 +1,446 @@
+//! The layer: what a tick does, as a short list of passes.
+
+use glam::{DVec3, Vec3};
+
+use super::air::{self, AirLaw};
+use super::attach::Attachments;
+use super::body::{Body, BodyContacts, BodyReach};
+use super::collide::PosedCollider;
+use super::params::ClothParams;
+use super::rest::{ClothRest, RestInput};
+use super::selfs::SelfContacts;
+use super::solver::{Drive, Solver, SolverSettings};
+use super::state::ClothState;
+use super::stretch::{self, StretchLaw};
+use crate::geometry::Mesh;
+use crate::stage::{
+    BuildContext, Clock, Collider, Frame, Layer, LayerError, LayerReport, Selection,
+    SelectionError, SnapshotError, StepContext, from_snapshot, to_snapshot,
+};
+use crate::tolerances::cloth as limits;
+
+/// A simulated garment.
+pub struct Cloth {
+    params: ClothParams,
+    mesh: usize,
+    pub(super) rest: ClothRest,
+    pub(super) state: ClothState,
+    solver: Solver,
+    attachments: Attachments,
+    bodies: Vec<Body>,
+    contacts: BodyContacts,
+    selfs: SelfContacts,
+    collider_indices: Vec<usize>,
+    reach: BodyReach,
+    held: Vec<(u32, DVec3, DVec3)>,
+    stuck: Vec<(u32, DVec3, DVec3)>,
+    held_nodes: Vec<u32>,
+    per_triangle: Vec<DVec3>,
+    started: bool,
+}
+
+impl Cloth {
+    /// Resolves names and builds the rest data.
+    pub fn new(params: ClothParams, context: &BuildContext) -> Result<Self, LayerError> {
+        let mesh_index = find_mesh(context, "on", &params.on)?;
+        let mesh = &context.frame.meshes[mesh_index];
+        let select = |field: &str, s: &Selection| select_vertices(context, mesh_index, field, s);
+        let mut attachments = Attachments::build(&params, context, mesh, select)?;
+        let mut held = vec![false; mesh.positions.len()];
+        for hold in attachments.holds.iter().filter(|h| h.frames == ALWAYS) {
+            held[hold.vertex as usize] = true;
+        }
+        let rest = build_rest(&params, mesh, &held, f64::from(context.forces.gravity.length()))?;
+        for hold in &mut attachments.holds {
+            hold.node = rest.node_of_vertex[hold.vertex as usize];
+        }
+        // One place per node: the first hold of a welded node counts.
+        attachments.holds.sort_by_key(|h| h.node);
+        attachments.holds.dedup_by_key(|h| (h.node, h.frames.0.to_bits()));
+        for sticky in &mut attachments.sticky {
+            sticky.nodes =
+                sticky.vertices.iter().map(|&v| rest.node_of_vertex[v as usize]).collect();
+            sticky.nodes.sort_unstable();
+            sticky.nodes.dedup();
+        }
+        let thickness = thickness(&params, &rest);
+        let friction = params.moduli().friction;
+        let (collider_indices, posed) = find_colliders(&params, context, friction)?;
+        let bodies = find_bodies(&params, context, mesh_index)?;
+        let substeps =
+            params.substeps.unwrap_or_else(|| substeps_for(&params, &rest, context.clock));
+        let settings = SolverSettings {
+            law: StretchLaw {
+                stretch_limit: params.stretch_limit,
+                compression_limit: params.compression_limit,
+                in_compression: if params.tension_only { 0.0 } else { 1.0 },
+            },
+            substeps,
+            damping: params.damping,
+            thickness,
+        };
+        let solver = Solver::new(&rest, settings, posed);
+        let depth = params.body_depth;
+        let reach = BodyReach { thickness, mean_edge: rest.mean_edge, depth, friction };
+        let positions = rest.node_positions(&mesh.positions);
+        let state = ClothState {
+            velocities: vec![DVec3::ZERO; positions.len()],
+            positions,
+            ..ClothState::default()
+        };
+        Ok(Self {
+            params,
+            mesh: mesh_index,
+            rest,
+            state,
+            solver,
+            attachments,
+            bodies,
+            contacts: BodyContacts::default(),
+            selfs: SelfContacts::default(),
+            collider_indices,
+            reach,
+            held: Vec::new(),
+            stuck: Vec::new(),
+            held_nodes: Vec::new(),
+            per_triangle: Vec::new(),
+            started: false,
+        })
+    }
+
+    /// Small steps per tick.
+    #[must_use]
+    pub fn substeps(&self) -> u32 {
+        self.solver.settings.substeps
+    }
+
+    /// Number of edges and hinges: what a sweep solves.
+    #[must_use]
+    pub fn constraint_count(&self) -> usize {
+        self.rest.edges.rows.len() + self.rest.hinges.rows.len() + self.rest.shears.rows.len()
+    }
+
+    /// Relative elongation of every edge, in the solver's order.
+    #[must_use]
+    pub fn strains(&self) -> Vec<f64> {
+        let x = &self.state.positions;
+        self.rest.edges.rows.iter().map(|e| stretch::strain(e, x)).collect()
+    }
+
+    fn tick(&mut self, context: &StepContext, frame: &Frame) {
+        let dt = context.dt;
+        self.find_contacts(frame, dt);
+        self.attachments.update(&frame.meshes, dt);
+        self.place_held(context, &frame.meshes[self.mesh]);
+        let law = AirLaw { drag: self.params.drag, lift: self.params.lift };
+        air::accelerations(
+            &self.rest,
+            law,
+            context.forces,
+            context.time - dt,
+            dt,
+            &self.state.positions,
+            &self.state.velocities,
+            &mut self.per_triangle,
+            &mut self.solver.acceleration,
+        );
+        let colliders: Vec<&Collider> =
+            self.collider_indices.iter().map(|&i| &context.colliders.all()[i]).collect();
+        for (posed, collider) in self.solver.posed.iter_mut().zip(&colliders) {
+            posed.set(collider, 0.0);
+        }
+        let pressure = self.params.pressure.as_ref();
+        let drive = Drive {
+            dt,
+            colliders: &colliders,
+            bodies: &self.contacts,
+            held: &self.held,
+            stuck: &self.stuck,
+            volume: pressure.map(|p| p.at(context.frame_number()) * self.rest.volume),
+        };
+        let (rest, state, selfs, solver) =
+            (&self.rest, &mut self.state, &mut self.selfs, &mut self.solver);
+        // Inside the pool the strips' tasks start without waking anybody from outside.
+        rayon::scope(|_| solver.tick(rest, &drive, selfs, state));
+        self.attachments.catch_and_release(&mut self.state, context.frame_number(), &self.params);
+    }
+
+    /// Finds what nodes may touch in this tick, then moves the bodies on.
+    fn find_contacts(&mut self, frame: &Frame, dt: f64) {
+        let state = &self.state;
+        self.contacts.find(&self.bodies, &state.positions, &state.velocities, dt, self.reach);
+        self.contacts.keep_normals(&self.bodies);
+        for body in &mut self.bodies {
+            body.update(&frame.meshes[body.mesh], dt);
+        }
+        self.contacts.follow(&self.bodies);
+    }
+
+    fn place_held(&mut self, context: &StepContext, incoming: &Mesh) {
+        let number = context.frame_number();
+        self.held.clear();
+        for hold in &self.attachments.holds {
+            if Attachments::is_on(hold, number) {
+                let end = self.attachments.place(hold, context, &incoming.positions);
+                let start = self.state.positions[hold.node as usize];
+                if self.held.last().is_none_or(|h| h.0 != hold.node) {
+                    self.held.push((hold.node, start, end));
+                }
+            }
+        }
+        let same = self.held.len() == self.held_nodes.len()
+            && self.held.iter().zip(&self.held_nodes).all(|(h, n)| h.0 == *n);
+        if !same {
+            self.held_nodes.clear();
+            self.held_nodes.extend(self.held.iter().map(|h| h.0));
+            self.solver.set_held(&self.rest, self.held_nodes.iter().copied());
+        }
+        self.stuck.clear();
+        for stuck in &self.state.stuck {
+            let place = |f: f32| self.attachments.stuck_place(stuck, f);
+            if let (Some(start), Some(end)) = (place(0.0), place(1.0)) {
+                self.stuck.push((stuck.node, start, end));
+            }
+        }
+    }
+
+    /// Measures how deep the cloth starts inside what it collides with.
+    fn measure_start(&mut self, context: &StepContext) {
+        let mut deepest: f64 = 0.0;
+        for (node, p) in self.state.positions.iter().enumerate() {
+            if self.attachments.holds.iter().any(|h| h.node as usize == node) {
+                continue;
+            }
+            for &i in &self.collider_indices {
+                let contact = context.colliders.all()[i].contact(p.as_vec3(), 1.0);
+                deepest = deepest.max(f64::from(-contact.distance));
+            }
+            for body in &self.bodies {
+                let reach = self.reach.depth as f32;
+                if let Some((d, _)) = body.surface.signed_distance(p.as_vec3(), reach) {
+                    deepest = deepest.max(f64::from(-d));
+                }
+            }
+        }
+        self.state.start_depth = deepest;
+    }
+
+    fn write(&self, mesh: &mut Mesh) {
+        for (p, &node) in mesh.positions.iter_mut().zip(&self.rest.node_of_vertex) {
+            *p = self.state.positions[node as usize].as_vec3();
+        }
+        mesh.velocities.clear();
+        let velocity = |&n: &u32| self.state.velocities[n as usize].as_vec3();
+        mesh.velocities.extend(self.rest.node_of_vertex.iter().map(velocity));
+    }
+}
+
+const ALWAYS: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
+
+impl Layer for Cloth {
+    fn name(&self) -> &str {
+        &self.params.name
+    }
+
+    fn kind(&self) -> &'static str {
+        "cloth"
+    }
+
+    fn needs_surfaces_between_frames(&self) -> bool {
+        !self.bodies.is_empty()
+            || !self.attachments.holds.is_empty()
+            || !self.attachments.carriers.is_empty()
+    }
+
+    fn step(&mut self, context: &StepContext, frame: &mut Frame) -> Result<(), LayerError> {
+        if context.dt > 0.0 {
+            self.tick(context, frame);
+        } else if !self.started {
+            self.measure_start(context);
+        }
+        self.started = true;
+        let bad = self.state.positions.iter().position(|p| !p.is_finite());
+        if let Some(node) = bad {
+            let element = self.rest.vertex_of_node[node] as usize;
+            return Err(LayerError::NonFinite { what: "vertex", element, frame: context.frame });
+        }
+        if context.surfaces_wanted {
+            self.write(&mut frame.meshes[self.mesh]);
+        }
+        Ok(())
+    }
+
+    fn save(&self) -> Vec<u8> {
+        let kept = |bodies: &[Body]| -> Vec<Vec<Vec3>> {
+            bodies.iter().map(|b| b.surface.positions().to_vec()).collect()
+        };
+        let mut state = self.state.clone();
+        state.bodies = kept(&self.bodies);
+        state.carriers = kept(&self.attachments.carriers);
+        to_snapshot(&state)
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
+        let state: ClothState = from_snapshot(bytes)?;
+        let fits = state.positions.len() == self.rest.node_count()
+            && state.velocities.len() == state.positions.len()
+            && state.bodies.len() == self.bodies.len()
+            && state.carriers.len() == self.attachments.carriers.len();
+        if !fits {
+            return Err(SnapshotError("the cloth has another mesh or other bodies".to_owned()));
+        }
+        for (body, positions) in self.bodies.iter_mut().zip(&state.bodies) {
+            body.restore(positions);
+        }
+        for (carrier, positions) in self.attachments.carriers.iter_mut().zip(&state.carriers) {
+            carrier.restore(positions);
+        }
+        self.state = state;
+        self.started = true;
+        Ok(())
+    }
+
+    fn report(&self, report: &mut LayerReport) {
+        let mut strains = self.strains();
+        let mean = strains.iter().map(|s| s.max(0.0)).sum::<f64>() / strains.len().max(1) as f64;
+        strains.sort_unstable_by(f64::total_cmp);
+        let at = |q: f64| strains[((strains.len() - 1) as f64 * q) as usize];
+        report.measure("stretch mean", "-", mean);
+        report.measure("stretch p99", "-", at(0.99));
+        report.measure("stretch max", "-", at(1.0));
+        if self.params.pressure.is_some() {
+            let volume = super::pressure::volume(&self.rest.triangles, &self.state.positions);
+            report.measure("volume", "m³", volume);
+        }
+        for warning in &self.rest.warnings {
+            report.warn(warning.clone());
+        }
+        if self.state.start_depth > self.solver.settings.thickness {
+            report.warn(format!(
+                "the cloth starts {:.1} mm inside what it collides with; it is brought out",
+                1000.0 * self.state.start_depth
+            ));
+        }
+    }
+}
+
+fn find_mesh(context: &BuildContext, field: &str, name: &str) -> Result<usize, LayerError> {
+    let names = || context.frame.meshes.iter().map(|m| m.name.as_str());
+    context.frame.mesh_index(name).ok_or_else(|| LayerError::unknown(field, "mesh", name, names()))
+}
+
+/// Vertices whose weight is at least a half.
+fn select_vertices(
+    context: &BuildContext,
+    mesh_index: usize,
+    field: &str,
+    selection: &Selection,
+) -> Result<Vec<u32>, LayerError> {
+    let mesh = &context.frame.meshes[mesh_index];
+    let skinned = (0..context.actors.all().len()).find_map(|actor| {
+        let range = context.actors.mesh_range(actor);
+        let character = context.actors.all()[actor].character()?;
+        range
+            .contains(&mesh_index)
+            .then(|| (&**character, &character.meshes[mesh_index - range.start]))
+    });
+    let weights = selection
+        .resolve(mesh, skinned)
+        .map_err(|e: SelectionError| LayerError::parameter(field, e.to_string()))?;
+    let chosen: Vec<u32> =
+        (0..weights.len() as u32).filter(|&v| weights[v as usize] >= 0.5).collect();
+    if chosen.is_empty() {
+        return Err(LayerError::parameter(field, "selects no vertex of the mesh"));
+    }
+    Ok(chosen)
+}
+
+fn build_rest(
+    params: &ClothParams,
+    mesh: &Mesh,
+    held: &[bool],
+    gravity: f64,
+) -> Result<ClothRest, LayerError> {
+    let topology = &mesh.topology;
+    if params.threads == super::Threads::Uv && topology.uvs.is_empty() {
+        let problem = "the mesh has no uv to take warp and weft from";
+        return Err(LayerError::parameter("threads", problem));
+    }
+    let rest = ClothRest::build(&RestInput {
+        positions: &mesh.positions,
+        triangles: &topology.triangles,
+        uvs: &topology.uvs,
+        held,
+        moduli: params.moduli(),
+        threads: params.threads,
+        rest_angles: params.rest_angles,
+        tethers: params.tethers,
+        gravity,
+    })
+    .map_err(|problem| LayerError::parameter("on", problem))?;
+    if params.pressure.is_some() && !rest.closed {
+        let problem = "the mesh is open: air would escape; close it or leave `pressure` out";
+        return Err(LayerError::parameter("pressure", problem));
+    }
+    if params.pressure.is_some() && rest.volume <= 0.0 {
+        let problem = "the mesh encloses no volume: are its triangles turned inside out?";
+        return Err(LayerError::parameter("pressure", problem));
+    }
+    Ok(rest)
+}
+
+fn thickness(params: &ClothParams, rest: &ClothRest) -> f64 {
+    let coarse = limits::THICKNESS_EDGES * rest.mean_edge;
+    params.thickness.unwrap_or_else(|| params.moduli().thickness.max(coarse))
+}
+
+/// Sub-steps that keep the solver's own stretch small: one sweep per step holds an edge about as a
+/// spring of stiffness `m / h²` would, so a depth `D` of cloth of edge `l` sags by `D g h² / l²`.
+fn substeps_for(params: &ClothParams, rest: &ClothRest, clock: &Clock) -> u32 {
+    let sag = limits::SOLVER_SAG;
+    let step = rest.mean_edge * (sag / (rest.depth.max(rest.mean_edge) * 9.81)).sqrt();
+    let wanted = params.quality * clock.tick_seconds() / step;
+    wanted.ceil().clamp(f64::from(limits::LEAST_SUBSTEPS), 1000.0) as u32
+}
+
+fn find_colliders(
+    params: &ClothParams,
+    context: &BuildContext,
+    friction: f64,
+) -> Result<(Vec<usize>, Vec<PosedCollider>), LayerError> {
+    let all = context.colliders.all();
+    let indices: Vec<usize> = match &params.colliders {
+        None => (0..all.len()).collect(),
+        Some(names) => names
+            .iter()
+            .map(|name| {
+                all.iter().position(|c| &c.name == name).ok_or_else(|| {
+                    let existing = all.iter().map(|c| c.name.as_str());
+                    LayerError::unknown("colliders", "collider", name, existing)
+                })
+            })
+            .collect::<Result<_, _>>()?,
+    };
+    let posed = indices
+        .iter()
+        .map(|&i| PosedCollider::new(&all[i], (friction * f64::from(all[i].friction)).sqrt()))
+        .collect();
+    Ok((indices, posed))
+}
+
+fn find_bodies(
+    params: &ClothParams,
+    context: &BuildContext,
+    own: usize,
+) -> Result<Vec<Body>, LayerError> {
+    let mut bodies = Vec::new();
+    for (index, name) in params.bodies.iter().enumerate() {
+        let mesh = find_mesh(context, &format!("bodies[{index}]"), name)?;
+        if mesh == own {
+            let problem = "the cloth itself is not a body; use `self_collision`";
+            return Err(LayerError::parameter(format!("bodies[{index}]"), problem));
+        }
+        bodies.push(Body::new(mesh, &context.frame.meshes[mesh]));
+    }
+    Ok(bodies)
+}

@@ -1,0 +1,94 @@
+//! Stretch: every edge wants its rest length.
+//!
+//! XPBD (Macklin, Müller, Chentanez 2016) with one iteration per small step: the correction along
+//! the edge is `C / (wa + wb + alpha / h²)`, shared by inverse mass. With `r = |a - b|²` and rest
+//! length `L`, `(r - L²) / (r + L²)` equals `C / |a - b|` to second order and is 0 with it, so no
+//! square root is needed.
+
+use glam::DVec3;
+
+use super::strips::Grouped;
+
+/// An edge as the mesh gives it.
+#[derive(Clone, Copy, Debug)]
+pub struct Edge {
+    /// Its nodes.
+    pub nodes: [u32; 2],
+    /// Rest length [m].
+    pub rest: f64,
+    /// Compliance `3 L² / (Y (A1 + A2))` [m/N].
+    pub compliance: f64,
+}
+
+/// An edge ready to be solved: node indices count from the start of its strip.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct StretchRow {
+    a: u32,
+    b: u32,
+    rest_sq: f32,
+    /// Share of the correction that each end takes.
+    share_a: f32,
+    share_b: f32,
+    /// Factor from a compliant to a rigid correction, for the limits.
+    rigid: f32,
+}
+
+/// Limits and modes of the pass.
+#[derive(Clone, Copy, Debug)]
+pub struct StretchLaw {
+    /// Greatest stretch [-].
+    pub stretch_limit: f64,
+    /// Greatest compression [-].
+    pub compression_limit: f64,
+    /// Share of the stiffness that resists compression, 0 or 1 [-].
+    pub in_compression: f64,
+}
+
+/// Fills the rows for a step length and the present inverse masses.
+pub fn compile(
+    edges: &Grouped<Edge>,
+    starts: impl Fn(u32) -> u32,
+    inverse_mass: &[f64],
+    step: f64,
+    rows: &mut Grouped<StretchRow>,
+) {
+    for (row, edge) in rows.rows.iter_mut().zip(&edges.rows) {
+        let [a, b] = edge.nodes;
+        let base = starts(a.min(b));
+        let (wa, wb) = (inverse_mass[a as usize], inverse_mass[b as usize]);
+        let soft = wa + wb + edge.compliance / (step * step);
+        let free = wa + wb > 0.0;
+        *row = StretchRow {
+            a: a - base,
+            b: b - base,
+            rest_sq: (edge.rest * edge.rest) as f32,
+            share_a: if free { (wa / soft) as f32 } else { 0.0 },
+            share_b: if free { (wb / soft) as f32 } else { 0.0 },
+            rigid: if free { (soft / (wa + wb)) as f32 } else { 0.0 },
+        };
+    }
+}
+
+/// Solves the rows of one strip, one after the other.
+pub fn solve(rows: &[StretchRow], law: StretchLaw, nodes: &mut [DVec3]) {
+    for row in rows {
+        let (a, b) = (row.a as usize, row.b as usize);
+        let d = nodes[a] - nodes[b];
+        let (r, rest_sq) = (d.length_squared(), f64::from(row.rest_sq));
+        let mut s = (r - rest_sq) / (r + rest_sq);
+        if s > law.stretch_limit {
+            s = s.max((s - law.stretch_limit) * f64::from(row.rigid));
+        } else if s < 0.0 {
+            let hard = ((s + law.compression_limit) * f64::from(row.rigid)).min(0.0);
+            s = (s * law.in_compression).min(hard);
+        }
+        nodes[a] -= d * (s * f64::from(row.share_a));
+        nodes[b] += d * (s * f64::from(row.share_b));
+    }
+}
+
+/// Relative elongation of an edge.
+pub fn strain(edge: &Edge, positions: &[DVec3]) -> f64 {
+    let [a, b] = edge.nodes;
+    positions[a as usize].distance(positions[b as usize]) / edge.rest - 1.0
+}

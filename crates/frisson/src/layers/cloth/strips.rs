@@ -1,0 +1,191 @@
+//! How the work is shared between cores without changing a bit of the result.
+//!
+//! Nodes are numbered by their distance, in edges, from what holds the cloth. Consecutive levels
+//! form **strips** of at least two levels. No constraint between neighbours spans more than two
+//! levels, so the constraints that start in strip `s` touch strips `s` and `s + 1` only:
+//!
+//! ```text
+//!   strip     0       1       2       3       4
+//!           |-------|-------|-------|-------|-------|
+//!   even    [=== 0 ========][=== 2 ========][== 4 ==]     at once
+//!   odd             [=== 1 ========][=== 3 ========]      then these, at once
+//! ```
+//!
+//! Within a strip the constraints are solved one after the other, outwards from the pins, so that
+//! one sweep carries a pin's pull through the whole strip. The order is fixed by the mesh alone.
+
+use glam::DVec3;
+
+/// Cuts of the node range into strips.
+#[derive(Clone, Debug, Default)]
+pub struct Strips {
+    /// Strip `s` holds the nodes `bounds[s]..bounds[s + 1]`.
+    bounds: Vec<u32>,
+}
+
+/// Strips at most: more would only add border work; 8 of one parity feed 8 cores.
+const MAX_STRIPS: usize = 16;
+/// Nodes that make a strip worth a task of its own.
+const MIN_STRIP_NODES: usize = 192;
+
+impl Strips {
+    /// Cuts levels (ascending along the nodes) into strips of similar size.
+    pub fn build(levels: &[u32]) -> Self {
+        let count = levels.len();
+        let wanted = (count / MIN_STRIP_NODES).clamp(1, MAX_STRIPS);
+        let mut bounds = vec![0u32];
+        let mut first_level = levels.first().copied().unwrap_or(0);
+        for node in 1..count {
+            let new_level = levels[node] != levels[node - 1];
+            let full = node * wanted >= bounds.len() * count;
+            if new_level && full && levels[node] >= first_level + 2 {
+                bounds.push(node as u32);
+                first_level = levels[node];
+            }
+        }
+        bounds.push(count as u32);
+        // The last strip must also be two levels deep, or a hinge could reach past its neighbour.
+        let shallow =
+            bounds.len() > 2 && levels[count - 1] < levels[bounds[bounds.len() - 2] as usize] + 1;
+        if shallow {
+            bounds.remove(bounds.len() - 2);
+        }
+        Self { bounds }
+    }
+
+    /// Number of strips.
+    pub fn len(&self) -> usize {
+        self.bounds.len() - 1
+    }
+
+    /// Strip of a node.
+    pub fn of(&self, node: u32) -> usize {
+        self.bounds.partition_point(|&b| b <= node) - 1
+    }
+
+    /// First node of a strip.
+    pub fn start(&self, strip: usize) -> u32 {
+        self.bounds[strip]
+    }
+
+    /// Runs `work` for every strip, even ones first, each with the nodes of its strip and the next.
+    pub fn sweep<F>(&self, nodes: &mut [DVec3], work: &F)
+    where
+        F: Fn(usize, &mut [DVec3]) + Sync,
+    {
+        for parity in 0..2 {
+            let count = (self.len() + 1 - parity) / 2;
+            if count > 0 {
+                let base = self.bounds[parity];
+                self.run(base, &mut nodes[base as usize..], parity, count, work);
+            }
+        }
+    }
+
+    /// `count` strips from `first`, every other one; `nodes` starts at node `base`.
+    fn run<F>(&self, base: u32, nodes: &mut [DVec3], first: usize, count: usize, work: &F)
+    where
+        F: Fn(usize, &mut [DVec3]) + Sync,
+    {
+        if count == 1 {
+            let end = self.bounds[(first + 2).min(self.len())];
+            work(first, &mut nodes[..(end - base) as usize]);
+            return;
+        }
+        let half = count / 2;
+        let middle = self.bounds[first + 2 * half];
+        let (left, right) = nodes.split_at_mut((middle - base) as usize);
+        rayon::join(
+            || self.run(base, left, first, half, work),
+            || self.run(middle, right, first + 2 * half, count - half, work),
+        );
+    }
+}
+
+/// Rows of a kind of constraint, grouped by strip.
+#[derive(Clone, Debug, Default)]
+pub struct Grouped<T> {
+    /// All rows.
+    pub rows: Vec<T>,
+    offsets: Vec<u32>,
+}
+
+impl<T> Grouped<T> {
+    /// Groups constraints that come sorted by strip.
+    pub fn build(strips: &Strips, rows: Vec<T>, strip_of: impl Fn(&T) -> usize) -> Self {
+        let mut offsets = vec![0u32; strips.len() + 1];
+        for row in &rows {
+            offsets[strip_of(row) + 1] += 1;
+        }
+        for s in 0..strips.len() {
+            offsets[s + 1] += offsets[s];
+        }
+        Self { rows, offsets }
+    }
+
+    /// As many rows of another kind, grouped alike.
+    pub fn like<R: Clone + Default>(&self) -> Grouped<R> {
+        Grouped { rows: vec![R::default(); self.rows.len()], offsets: self.offsets.clone() }
+    }
+
+    /// Rows of a strip.
+    pub fn of(&self, strip: usize) -> &[T] {
+        &self.rows[self.offsets[strip] as usize..self.offsets[strip + 1] as usize]
+    }
+}
+
+/// Order in which to solve constraints given by their nodes: by strip, then outwards by level, then
+/// by colour within a level so that neighbours in memory do not wait for each other.
+pub fn solving_order<const N: usize>(
+    strips: &Strips,
+    levels: &[u32],
+    constraints: &[[u32; N]],
+) -> Vec<u32> {
+    let lowest = |c: &[u32; N]| c.iter().copied().min().unwrap_or(0);
+    let mut order: Vec<u32> = (0..constraints.len() as u32).collect();
+    order.sort_by_key(|&i| {
+        let c = &constraints[i as usize];
+        (levels[lowest(c) as usize], lowest(c), i)
+    });
+    let mut color_at = vec![(u32::MAX, 0u64); levels.len()];
+    let mut keys = vec![(0usize, 0u32, 0u32, 0u32); constraints.len()];
+    for (rank, &i) in order.iter().enumerate() {
+        let c = &constraints[i as usize];
+        let level = levels[lowest(c) as usize];
+        let taken = c.iter().fold(0, |mask, &n| {
+            let (at, used) = color_at[n as usize];
+            if at == level { mask | used } else { mask }
+        });
+        let color = (!taken).trailing_zeros().min(63);
+        for &n in c {
+            let entry = &mut color_at[n as usize];
+            if entry.0 != level {
+                *entry = (level, 0);
+            }
+            entry.1 |= 1 << color;
+        }
+        keys[i as usize] = (strips.of(lowest(c)), level, color, rank as u32);
+    }
+    order.sort_by_key(|&i| keys[i as usize]);
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_strip_is_two_levels_deep_and_all_nodes_are_covered() {
+        let levels: Vec<u32> = (0..5000u32).map(|i| i / 37).collect();
+        let strips = Strips::build(&levels);
+        assert!(strips.len() > 4);
+        for s in 0..strips.len() {
+            let (a, b) = (strips.start(s) as usize, strips.bounds[s + 1] as usize);
+            assert!(levels[b - 1] > levels[a], "strip {s}");
+            assert_eq!(strips.of(a as u32), s);
+        }
+        let mut seen = vec![DVec3::ZERO; 5000];
+        strips.sweep(&mut seen, &|_, nodes| nodes[0] += DVec3::X);
+        assert_eq!(seen.iter().filter(|p| p.x > 0.0).count(), strips.len());
+    }
+}

@@ -1,0 +1,1 @@
+//! Laws that the whole layer obeys.

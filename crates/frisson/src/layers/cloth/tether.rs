@@ -1,0 +1,92 @@
+//! Tethers: no node is farther from what holds it than the cloth between them is long.
+//!
+//! Sweeps over edges carry a pin's pull only so far per step; on a fine mesh the weight far below
+//! would stretch the cloth like rubber. A tether is true of any cloth that does not stretch, however
+//! it is folded, and acts in one stroke (Kim, Chentanez, Müller 2012).
+
+use glam::{DVec3, Vec3};
+
+use crate::geometry::{Topology, geodesic_distances};
+use crate::tolerances::cloth as limits;
+
+/// Tethers of all nodes.
+#[derive(Clone, Debug, Default)]
+pub struct Tethers {
+    /// `offsets[n]..offsets[n + 1]` are node `n`'s.
+    offsets: Vec<u32>,
+    rows: Vec<Tether>,
+    /// Longest [m].
+    pub reach: f64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Tether {
+    /// The held node; held nodes come first.
+    pin: u32,
+    length: f64,
+}
+
+/// What tethers are made from.
+pub struct TetherInput<'a> {
+    /// Connectivity at rest.
+    pub topology: &'a Topology,
+    /// Positions at rest, per vertex.
+    pub positions: &'a [Vec3],
+    /// Points that are always held.
+    pub held: &'a [bool],
+    /// Node of each point.
+    pub node_of_point: &'a [u32],
+    /// Whether to make any.
+    pub wanted: bool,
+    /// Extra length, as a fraction [-].
+    pub slack: f64,
+}
+
+/// Lengths along the surface from every pin (few pins) or from the nearest one (many).
+pub fn build(input: &TetherInput) -> Tethers {
+    let count = input.topology.point_count();
+    let pins: Vec<u32> = (0..count as u32).filter(|&p| input.held[p as usize]).collect();
+    let mut lists: Vec<Vec<Tether>> = vec![Vec::new(); count];
+    let mut reach: f64 = 0.0;
+    let mut add = |sources: &[u32]| {
+        let (distance, nearest) = geodesic_distances(input.topology, input.positions, sources);
+        for p in 0..count {
+            if distance[p].is_finite() && distance[p] > 0.0 {
+                reach = reach.max(distance[p]);
+                let pin = input.node_of_point[nearest[p] as usize];
+                let length = distance[p] * (1.0 + input.slack);
+                lists[input.node_of_point[p] as usize].push(Tether { pin, length });
+            }
+        }
+    };
+    if pins.len() <= limits::TETHER_PINS {
+        pins.iter().for_each(|&pin| add(&[pin]));
+    } else {
+        add(&pins);
+    }
+    let wanted = input.wanted && input.slack < limits::TETHER_MAX_SLACK;
+    let mut tethers = Tethers { offsets: vec![0], rows: Vec::new(), reach };
+    for list in &lists {
+        if wanted {
+            tethers.rows.extend_from_slice(list);
+        }
+        tethers.offsets.push(tethers.rows.len() as u32);
+    }
+    tethers
+}
+
+impl Tethers {
+    /// Brings a node back within reach of its pins; `held` are the positions of the first nodes.
+    #[inline]
+    pub fn solve(&self, node: usize, held: &[DVec3], position: &mut DVec3) {
+        let range = self.offsets[node] as usize..self.offsets[node + 1] as usize;
+        for tether in &self.rows[range] {
+            let pin = held[tether.pin as usize];
+            let away = *position - pin;
+            let squared = away.length_squared();
+            if squared > tether.length * tether.length {
+                *position = pin + away * (tether.length / squared.sqrt());
+            }
+        }
+    }
+}
