@@ -42,7 +42,28 @@ pub mod flesh {
 }
 
 /// Thresholds of the wrinkles layer.
-pub mod wrinkles {}
+pub mod wrinkles {
+    /// Mesh edges that a fold's flank is cut into, at least [-].
+    ///
+    /// With 2, the refined mesh draws a smooth flank to a few percent of its length; with 1, folds
+    /// whose crest falls between two vertices lose half their height.
+    pub const SAMPLES_PER_FLANK: f32 = 2.0;
+
+    /// Compression over which the refined surface turns from flat into smooth [-].
+    ///
+    /// The two differ where the skin is curved; switching at once would pop. Longer, and shallow
+    /// folds sit on visible facets.
+    pub const BLEND_COMPRESSION: f64 = 0.02;
+
+    /// Normals whose cosine is below this face each other [-]: more than 107 degrees apart.
+    ///
+    /// Higher, and the two flanks of one crease point, which always differ somewhat, would flatten
+    /// each other.
+    pub const FACING_COSINE: f32 = -0.3;
+
+    /// Share of the gap to the facing skin that a fold may fill [-]; below one half, both sides fit.
+    pub const GUARD_SHARE: f32 = 0.45;
+}
 
 /// Thresholds of the cloth layer.
 pub mod cloth {

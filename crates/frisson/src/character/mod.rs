@@ -79,6 +79,26 @@ impl Character {
         self.deform_mesh(index, &self.meshes[index], pose, out);
     }
 
+    /// World position of one vertex of one mesh for a pose, without deforming the rest.
+    #[must_use]
+    pub fn deform_vertex(&self, mesh: usize, vertex: usize, pose: &Pose) -> glam::Vec3 {
+        let source = &self.meshes[mesh];
+        let mut p = source.mesh.positions[vertex];
+        for (morph, &weight) in source.morphs.iter().zip(pose.morph_weights(mesh)) {
+            if let Ok(found) = morph.vertices.binary_search(&(vertex as u32)) {
+                p += weight * morph.offsets[found];
+            }
+        }
+        match source.skin.map(|s| &self.skins[s]) {
+            None => pose.world_from_node[source.node].transform_point3(p),
+            Some(skin) => source.influences.of(vertex).fold(glam::Vec3::ZERO, |sum, (j, w)| {
+                let m =
+                    pose.world_from_node[skin.joints[j as usize]] * skin.inverse_bind[j as usize];
+                sum + w * m.transform_point3(p)
+            }),
+        }
+    }
+
     fn deform_mesh(
         &self,
         index: usize,

@@ -1,0 +1,447 @@
+//! The control curve in its plane: a thread of constant length whose ends come nearer.
+//!
+//! ```text
+//!            __        __
+//!           /  \      /  \          crests of `crest` points, lifted by h
+//!   A -----'    '----'    '----- B  `spacing` flat segments between bumps
+//! ```
+
+use super::params::{Direction, Jitter, Profile, Strategy, WrinkleTool};
+use crate::math::{random, roots};
+
+/// One level of detail: which control points are lifted, and how.
+#[derive(Clone, Debug, PartialEq)]
+struct Detail {
+    /// Segments of this level.
+    segments: usize,
+    /// Bump of each control point, if it is on a crest.
+    bump_of_point: Vec<Option<u32>>,
+    bumps: usize,
+    share: f64,
+    max_height: Option<f64>,
+    /// Factor of each bump's height, from the jitter and the direction.
+    factors: Vec<f64>,
+}
+
+/// The curve's layout; computed once.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ControlCurve {
+    details: Vec<Detail>,
+    /// Places of the finest level's control points along the line, from 0 to 1.
+    knots: Vec<f64>,
+    profile: Profile,
+    strategy: Strategy,
+}
+
+/// The curve at one instant: heights of all control points, scaled so that the length is kept.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CurveShape {
+    /// Heights of the control points of each level [m], one level after the other.
+    heights: Vec<f64>,
+    scale: f64,
+}
+
+impl ControlCurve {
+    /// Lays the bumps out.
+    #[must_use]
+    pub fn new(tool: &WrinkleTool) -> Self {
+        let (crest, spacing) = (tool.crest as usize, tool.spacing as usize);
+        let coarsest = tool.folds as usize * (crest + 1 + spacing) - spacing;
+        let levels = tool.detail_levels();
+        let details: Vec<Detail> = levels
+            .iter()
+            .enumerate()
+            .map(|(j, level)| {
+                let segments = coarsest << j;
+                let (bump_of_point, bumps) = lay_out(segments, crest, spacing);
+                Detail {
+                    segments,
+                    bump_of_point,
+                    bumps,
+                    share: f64::from(level.share),
+                    max_height: level.max_height.map(f64::from),
+                    factors: factors(bumps, tool.direction, &tool.jitter, j),
+                }
+            })
+            .collect();
+        let finest = details.last().map_or(1, |d| d.segments);
+        let knots = jittered_knots(finest, &tool.jitter);
+        Self { details, knots, profile: tool.profile, strategy: tool.strategy }
+    }
+
+    /// Segments of the finest level.
+    #[must_use]
+    pub fn finest_segments(&self) -> usize {
+        self.knots.len() - 1
+    }
+
+    /// Position among the finest control points, in segments, of a place along the line (0 to 1).
+    #[must_use]
+    pub fn parameter(&self, x: f64) -> f64 {
+        let x = x.clamp(0.0, 1.0);
+        let after = self.knots.partition_point(|&k| k <= x).clamp(1, self.knots.len() - 1);
+        let (a, b) = (self.knots[after - 1], self.knots[after]);
+        (after - 1) as f64 + (x - a) / (b - a)
+    }
+
+    /// The shape that makes the curve `full` long over a base of `current` [m].
+    pub fn deform(&self, full: f64, current: f64, shape: &mut CurveShape) {
+        shape.heights.clear();
+        let missing = (full - current).max(0.0);
+        for detail in &self.details {
+            detail.lift(
+                self.profile,
+                self.strategy,
+                missing * detail.share,
+                current,
+                &mut shape.heights,
+            );
+        }
+        shape.scale = 0.0;
+        if missing > 0.0 && current > 0.0 {
+            shape.scale = self.solve_scale(full, current, &shape.heights);
+        }
+    }
+
+    /// The common factor of all heights for which the drawn length is right. The length grows
+    /// strictly with it, so the root is unique.
+    fn solve_scale(&self, full: f64, current: f64, heights: &[f64]) -> f64 {
+        let excess = |scale: f64| self.length(current, heights, scale) - full;
+        let mut high = 1.5;
+        while excess(high) < 0.0 && high < 1e6 {
+            high *= 2.0;
+        }
+        roots::find_root(0.0, high, 1e-9, excess)
+    }
+
+    /// Length of the curve drawn over a base of `current` [m].
+    #[must_use]
+    pub fn drawn_length(&self, current: f64, shape: &CurveShape) -> f64 {
+        self.length(current, &shape.heights, shape.scale)
+    }
+
+    fn length(&self, current: f64, heights: &[f64], scale: f64) -> f64 {
+        let mut total = 0.0;
+        for k in 0..self.finest_segments() {
+            let dx = current * (self.knots[k + 1] - self.knots[k]);
+            match self.profile {
+                Profile::Linear => {
+                    let rise =
+                        self.height_at(heights, k as f64 + 1.0) - self.height_at(heights, k as f64);
+                    total += dx.hypot(scale * rise);
+                }
+                Profile::Smooth => total += self.smooth_length(heights, scale, k, dx),
+            }
+        }
+        total
+    }
+
+    /// Five-point Gauss-Legendre of `sqrt(dx^2 + (scale h')^2)` over one finest segment, on panels that
+    /// are short near the control points, where steep flanks turn.
+    fn smooth_length(&self, heights: &[f64], scale: f64, segment: usize, dx: f64) -> f64 {
+        const NODES: [(f64, f64); 5] = [
+            (0.046_910_077_030_668, 0.118_463_442_528_095),
+            (0.230_765_344_947_158_5, 0.239_314_335_249_683),
+            (0.5, 0.284_444_444_444_444_4),
+            (0.769_234_655_052_841_5, 0.239_314_335_249_683),
+            (0.953_089_922_969_332, 0.118_463_442_528_095),
+        ];
+        const PANELS: [f64; 6] = [0.0, 0.06, 0.25, 0.75, 0.94, 1.0];
+        let at = |t: f64| dx.hypot(scale * self.slope_at(heights, segment as f64 + t));
+        let panel = |a: f64, b: f64| -> f64 {
+            NODES.iter().map(|&(t, w)| (b - a) * w * at(a + (b - a) * t)).sum()
+        };
+        PANELS.windows(2).map(|w| panel(w[0], w[1])).sum()
+    }
+
+    /// Sum over the levels of the height at a parameter (in finest segments), before scaling.
+    fn height_at(&self, heights: &[f64], s: f64) -> f64 {
+        self.fold(heights, s, |a, b, t, _| {
+            let blend = match self.profile {
+                Profile::Linear => t,
+                Profile::Smooth => t * t * (3.0 - 2.0 * t),
+            };
+            a + (b - a) * blend
+        })
+    }
+
+    /// Derivative of the smooth height with respect to the parameter.
+    fn slope_at(&self, heights: &[f64], s: f64) -> f64 {
+        self.fold(heights, s, |a, b, t, per_finest| (b - a) * 6.0 * t * (1.0 - t) * per_finest)
+    }
+
+    fn fold(&self, heights: &[f64], s: f64, term: impl Fn(f64, f64, f64, f64) -> f64) -> f64 {
+        let finest = self.finest_segments();
+        let (mut sum, mut start) = (0.0, 0);
+        for detail in &self.details {
+            let ratio = detail.segments as f64 / finest as f64;
+            let at = (s * ratio).clamp(0.0, detail.segments as f64);
+            let k = (at as usize).min(detail.segments - 1);
+            let (a, b) = (heights[start + k], heights[start + k + 1]);
+            sum += term(a, b, at - k as f64, ratio);
+            start += detail.segments + 1;
+        }
+        sum
+    }
+
+    /// Height of the deformed curve at a parameter [m].
+    #[must_use]
+    pub fn height(&self, shape: &CurveShape, parameter: f64) -> f64 {
+        if shape.scale == 0.0 {
+            0.0
+        } else {
+            shape.scale * self.height_at(&shape.heights, parameter)
+        }
+    }
+
+    /// Largest height of the deformed curve [m].
+    #[must_use]
+    pub fn peak(&self, shape: &CurveShape) -> f64 {
+        shape.scale * shape.heights.iter().fold(0.0f64, |m, h| m.max(h.abs()))
+    }
+}
+
+impl Detail {
+    /// Heights of this level's control points when it takes `missing` of the length.
+    fn lift(
+        &self,
+        profile: Profile,
+        strategy: Strategy,
+        missing: f64,
+        current: f64,
+        out: &mut Vec<f64>,
+    ) {
+        let step = current / self.segments as f64;
+        let most = self.max_height.unwrap_or(step);
+        let capacity = 2.0 * step * (flank_length(profile, most / step) - 1.0);
+        let start = out.len();
+        out.extend(std::iter::repeat_n(0.0, self.segments + 1));
+        for (point, bump) in self.bump_of_point.iter().enumerate() {
+            if let Some(bump) = *bump {
+                let taken = share_of_bump(strategy, missing, capacity, bump as usize, self.bumps);
+                let height = flank_height(profile, taken / step) * step;
+                out[start + point] = height * self.factors[bump as usize];
+            }
+        }
+    }
+}
+
+/// Which control points are on a crest, bumps counted from A and centred.
+fn lay_out(segments: usize, crest: usize, spacing: usize) -> (Vec<Option<u32>>, usize) {
+    let bumps = (segments + spacing) / (crest + 1 + spacing);
+    let used = bumps * (crest + 1 + spacing) - spacing.min(bumps * (crest + 1 + spacing));
+    let first = (segments - used) / 2;
+    let mut of_point = vec![None; segments + 1];
+    for bump in 0..bumps {
+        let start = first + bump * (crest + 1 + spacing);
+        for point in start + 1..=start + crest {
+            of_point[point] = Some(bump as u32);
+        }
+    }
+    (of_point, bumps)
+}
+
+/// Length that one bump takes, so that all of `missing` is taken: what exceeds every bump's
+/// capacity is shared equally, because keeping the length matters more than the greatest height.
+fn share_of_bump(
+    strategy: Strategy,
+    missing: f64,
+    capacity: f64,
+    bump: usize,
+    bumps: usize,
+) -> f64 {
+    let equal = missing / bumps as f64;
+    if strategy == Strategy::Together || capacity <= 0.0 {
+        return equal;
+    }
+    let beyond = missing - capacity * bumps as f64;
+    if beyond >= 0.0 {
+        return equal;
+    }
+    match strategy {
+        Strategy::FromA => (missing - capacity * bump as f64).clamp(0.0, capacity),
+        _ => {
+            // Pairs from both ends; the one in the middle takes what a pair would, alone.
+            let pair = bump.min(bumps - 1 - bump);
+            let alone = pair == bumps - 1 - pair;
+            let left = missing - 2.0 * capacity * pair as f64;
+            let own = if alone { left } else { 0.5 * left };
+            own.clamp(0.0, capacity)
+        }
+    }
+}
+
+/// Length of a flank of height `ratio` over a base of 1.
+fn flank_length(profile: Profile, ratio: f64) -> f64 {
+    match profile {
+        Profile::Linear => 1f64.hypot(ratio),
+        Profile::Smooth => {
+            // Midpoint rule on the smooth step; the integrand is periodic-like: 16 points give 1e-6.
+            let n = 16;
+            (0..n)
+                .map(|i| {
+                    let t = (f64::from(i) + 0.5) / f64::from(n);
+                    1f64.hypot(ratio * 6.0 * t * (1.0 - t))
+                })
+                .sum::<f64>()
+                / f64::from(n)
+        }
+    }
+}
+
+/// Height of a bump that takes a length `taken`, both in segments.
+fn flank_height(profile: Profile, taken: f64) -> f64 {
+    if taken <= 0.0 {
+        return 0.0;
+    }
+    // Two flanks: 2 (sqrt(1 + h^2) - 1) = taken.
+    let linear = (taken + 0.25 * taken * taken).sqrt();
+    match profile {
+        Profile::Linear => linear,
+        Profile::Smooth => {
+            let excess = |h: f64| 2.0 * (flank_length(profile, h) - 1.0) - taken;
+            roots::find_root(0.0, 1.5 * linear + 1e-12, 1e-9 * linear.max(1e-3), excess)
+        }
+    }
+}
+
+fn factors(bumps: usize, direction: Direction, jitter: &Jitter, level: usize) -> Vec<f64> {
+    (0..bumps)
+        .map(|bump| {
+            let sign = match direction {
+                Direction::Out => 1.0,
+                Direction::In => -1.0,
+                Direction::Both => {
+                    if bump % 2 == 0 {
+                        1.0
+                    } else {
+                        -1.0
+                    }
+                }
+            };
+            let noise = random::signed(jitter.seed, bump as u64, 2 + level as u64);
+            sign * (1.0 + f64::from(jitter.height) * noise)
+        })
+        .collect()
+}
+
+fn jittered_knots(segments: usize, jitter: &Jitter) -> Vec<f64> {
+    (0..=segments)
+        .map(|i| {
+            let inner = i > 0 && i < segments;
+            let noise = if inner { random::signed(jitter.seed, i as u64, 1) } else { 0.0 };
+            // At most 0.45 of a segment to either side: knots never cross.
+            (i as f64 + 0.45 * f64::from(jitter.spacing) * noise) / segments as f64
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layers::wrinkles::params::WrinkleLevel;
+    use proptest::prelude::{ProptestConfig, any, prop, prop_assert, proptest};
+
+    fn tool() -> WrinkleTool {
+        WrinkleTool::new("t", 0, 1, 0.1)
+    }
+
+    fn shape(curve: &ControlCurve, full: f64, current: f64) -> CurveShape {
+        let mut shape = CurveShape::default();
+        curve.deform(full, current, &mut shape);
+        shape
+    }
+
+    /// Length of a fine polyline through the drawn curve: independent of the quadrature.
+    fn polyline(curve: &ControlCurve, shape: &CurveShape, current: f64) -> f64 {
+        // Samples fall on the control points, where linear profiles have their corners.
+        let per_segment = 300;
+        let n = curve.finest_segments() * per_segment;
+        let point = |i: usize| {
+            let (k, t) = (i / per_segment, (i % per_segment) as f64 / per_segment as f64);
+            let knot = |k: usize| curve.knots[k.min(curve.knots.len() - 1)];
+            let x = knot(k) + (knot(k + 1) - knot(k)) * t;
+            (x * current, curve.height(shape, k as f64 + t))
+        };
+        (0..n).map(|i| (point(i + 1).0 - point(i).0).hypot(point(i + 1).1 - point(i).1)).sum()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn the_drawn_length_is_kept(
+            strategy in prop::sample::select(vec![Strategy::FromA, Strategy::FromBoth, Strategy::Together]),
+            linear in any::<bool>(),
+            folds in 1u32..12,
+            spacing in 0u32..4,
+            crest in 1u32..4,
+            levels in 1usize..4,
+            ratio in 0.3f64..0.999,
+            jitter in 0.0f32..0.8,
+        ) {
+            let mut t = tool();
+            (t.strategy, t.folds, t.spacing, t.crest) = (strategy, folds, spacing, crest);
+            t.profile = if linear { Profile::Linear } else { Profile::Smooth };
+            t.jitter = Jitter { spacing: jitter, height: jitter, ..Jitter::default() };
+            let share = 1.0 / levels as f32;
+            t.levels = vec![WrinkleLevel { share, max_height: None }; levels];
+            let curve = ControlCurve::new(&t);
+            let s = shape(&curve, 0.25, 0.25 * ratio);
+            let drawn = polyline(&curve, &s, 0.25 * ratio);
+            prop_assert!((drawn / 0.25 - 1.0).abs() < 1e-4, "{drawn}");
+        }
+    }
+
+    #[test]
+    fn one_linear_bump_has_the_height_of_the_formula() {
+        let mut t = tool();
+        (t.folds, t.spacing, t.profile) = (1, 0, Profile::Linear);
+        let curve = ControlCurve::new(&t);
+        let (full, current) = (1.0, 0.9);
+        let (d, step) = (full - current, current / 2.0);
+        let want = (d * step + d * d / 4.0f64).sqrt();
+        let got = curve.height(&shape(&curve, full, current), curve.parameter(0.5));
+        assert!((got - want).abs() < 1e-6, "{got} {want}");
+    }
+
+    #[test]
+    fn stretched_curves_are_flat_and_ends_stay() {
+        let curve = ControlCurve::new(&tool());
+        let flat = shape(&curve, 1.0, 1.2);
+        assert_eq!(curve.peak(&flat), 0.0);
+        let folded = shape(&curve, 1.0, 0.6);
+        assert_eq!(curve.height(&folded, 0.0), 0.0);
+        assert_eq!(curve.height(&folded, curve.finest_segments() as f64), 0.0);
+        assert!(curve.peak(&folded) > 0.01);
+    }
+
+    #[test]
+    fn strategies_fill_in_their_order() {
+        let peaks = |strategy: Strategy| {
+            let mut t = tool();
+            (t.strategy, t.folds, t.max_height) = (strategy, 5, Some(0.02));
+            let curve = ControlCurve::new(&t);
+            let s = shape(&curve, 1.0, 0.99);
+            let at = |bump: usize| curve.height(&s, (bump * 3 + 1) as f64);
+            [at(0), at(1), at(2), at(3), at(4)]
+        };
+        let a = peaks(Strategy::FromA);
+        assert!(a[0] >= a[1] && a[1] >= a[2] && a[4] == 0.0 && a[0] > 0.0, "{a:?}");
+        let both = peaks(Strategy::FromBoth);
+        assert!((both[0] - both[4]).abs() < 1e-9 && both[2] < both[0], "{both:?}");
+        let all = peaks(Strategy::Together);
+        assert!(all.iter().all(|h| (h - all[0]).abs() < 1e-9));
+    }
+
+    #[test]
+    fn layouts_are_centred_and_fit() {
+        for (segments, crest, spacing) in [(14, 1, 1), (7, 1, 0), (16, 2, 3), (3, 1, 1)] {
+            let (points, bumps) = lay_out(segments, crest, spacing);
+            let want = (segments + spacing) / (crest + 1 + spacing);
+            assert_eq!(bumps, want);
+            assert!(points[0].is_none() && points[segments].is_none());
+            assert_eq!(points.iter().flatten().count(), bumps * crest);
+        }
+    }
+}

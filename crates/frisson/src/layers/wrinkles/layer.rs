@@ -1,0 +1,380 @@
+//! The layer: measures the tools, refines the mesh under them, lifts the folds.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use glam::Vec3;
+
+use super::curve::CurveShape;
+use super::guard::Guard;
+use super::params::{Emit, WrinklesParams};
+use super::region::Line;
+use super::rest::{Influence, WrinklesRest, influence, point_normal};
+use super::state::WrinklesState;
+use crate::geometry::butterfly::Emission;
+use crate::geometry::{Mesh, MeshTopology};
+use crate::stage::{
+    BuildContext, Frame, Layer, LayerError, LayerReport, SnapshotError, StepContext, from_snapshot,
+    to_snapshot,
+};
+use crate::tolerances::wrinkles as tolerances;
+
+/// Emitted triangles for one set of active tools.
+struct Emitted {
+    topology: Arc<MeshTopology>,
+    /// Refined point of each new vertex.
+    points: Vec<u32>,
+}
+
+/// Storage reused from frame to frame.
+#[derive(Default)]
+struct Scratch {
+    /// Positions of all coarse points; only those needed are kept true.
+    positions: Vec<Vec3>,
+    normals: Vec<Vec3>,
+    /// Butterfly positions and normals of refined points.
+    refined: Vec<Vec3>,
+    refined_normals: Vec<Vec3>,
+    /// Height of each point, coarse then refined [m].
+    heights: Vec<f32>,
+    /// How much of the butterfly surface (against the flat one) each refined point shows.
+    blends: Vec<f32>,
+    touched: Vec<u32>,
+    live: Vec<Influence>,
+    shape: CurveShape,
+    near_positions: Vec<Vec3>,
+    near_normals: Vec<Vec3>,
+    near_heights: Vec<f32>,
+}
+
+/// Wrinkles on one mesh.
+pub struct WrinklesLayer {
+    params: WrinklesParams,
+    rest: WrinklesRest,
+    state: WrinklesState,
+    emitted: BTreeMap<Vec<bool>, Emitted>,
+    /// Coarse points to fetch each frame: under the tools and in the stencils.
+    support: Vec<u32>,
+    /// Coarse vertices that some tool may move, with their points.
+    moved_vertices: Vec<(u32, u32)>,
+    guard: Guard,
+    scratch: Scratch,
+}
+
+impl WrinklesLayer {
+    /// Computes the rest data; nothing folds yet.
+    pub fn new(params: WrinklesParams, context: &BuildContext) -> Result<Self, LayerError> {
+        let rest = WrinklesRest::build(&params, context)?;
+        let support = support(&rest);
+        let coarse = rest.topology.point_count();
+        let scratch = Scratch {
+            positions: vec![Vec3::ZERO; coarse],
+            normals: vec![Vec3::Y; coarse],
+            heights: vec![0.0; coarse + rest.refined.point_count()],
+            blends: vec![0.0; rest.refined.point_count()],
+            ..Scratch::default()
+        };
+        let count = rest.tools.len();
+        let state = WrinklesState { peaks: vec![0.0; count], compressions: vec![0.0; count] };
+        let moved_vertices = moved_vertices(&rest);
+        let mut layer = Self {
+            params,
+            rest,
+            state,
+            emitted: BTreeMap::new(),
+            support,
+            moved_vertices,
+            guard: Guard::default(),
+            scratch,
+        };
+        if layer.params.emit == Emit::Static {
+            let all = vec![true; count];
+            layer.emitted.insert(all.clone(), layer.emit(&all));
+        }
+        Ok(layer)
+    }
+
+    /// Which tools refine the mesh now.
+    fn active(&self) -> Vec<bool> {
+        match self.params.emit {
+            Emit::Static => vec![true; self.rest.tools.len()],
+            Emit::Adaptive => self.state.compressions.iter().map(|&c| c > 0.0).collect(),
+        }
+    }
+
+    fn emit(&self, active: &[bool]) -> Emitted {
+        let rest = &self.rest;
+        let mut levels = vec![0u8; rest.base.triangles.len()];
+        for (tool, _) in rest.tools.iter().zip(active).filter(|(_, on)| **on) {
+            for &t in &tool.triangles {
+                levels[t as usize] = levels[t as usize].max(tool.level);
+            }
+        }
+        let emission = Emission::new(&rest.refined, &rest.topology, &rest.base, &levels);
+        Emitted {
+            topology: Arc::new(emission.build_topology(&rest.base)),
+            points: emission.vertices.iter().map(|v| v.point).collect(),
+        }
+    }
+
+    /// Fetches the coarse points and computes the normals under the tools.
+    fn measure(&mut self, mesh: &Mesh) {
+        let (rest, scratch) = (&self.rest, &mut self.scratch);
+        for &p in &self.support {
+            let vertex = rest.topology.vertex_of_point[p as usize];
+            scratch.positions[p as usize] = mesh.positions[vertex as usize];
+        }
+        for &p in &rest.normal_points {
+            scratch.normals[p as usize] = point_normal(&rest.topology, &scratch.positions, p);
+        }
+    }
+
+    /// Heights of all points that some tool moves, and the blend of refined points.
+    fn lift(&mut self, frame_number: f64) {
+        let coarse = self.rest.topology.point_count() as u32;
+        let scratch = &mut self.scratch;
+        for &p in &scratch.touched {
+            scratch.heights[p as usize] = 0.0;
+            if let Some(i) = p.checked_sub(coarse) {
+                scratch.blends[i as usize] = 0.0;
+            }
+        }
+        scratch.touched.clear();
+        for (index, tool) in self.rest.tools.iter().enumerate() {
+            let params = &self.params.tools[index];
+            let line = Line::new(&tool.anchors, &scratch.positions, &scratch.normals);
+            let current = line.length();
+            let missing = ((tool.full - current) / tool.full).max(0.0);
+            self.state.compressions[index] = missing;
+            tool.curve.deform(tool.full, current, &mut scratch.shape);
+            let amount = params.amount.at(frame_number);
+            self.state.peaks[index] = amount * tool.curve.peak(&scratch.shape);
+            if missing <= 0.0 {
+                continue;
+            }
+            let blend = smoothstep(missing / tolerances::BLEND_COMPRESSION) as f32;
+            if params.live {
+                scratch.live.clear();
+                let seen = tool.influences.iter().filter_map(|i| {
+                    let (p, n) = place(&self.rest, &scratch.positions, &scratch.normals, i.point);
+                    let (parameter, weight) = influence(params, &tool.curve, &line, p, n)?;
+                    Some(Influence { point: i.point, parameter, weight })
+                });
+                scratch.live.extend(seen);
+            }
+            let influences = if params.live { &scratch.live } else { &tool.influences };
+            for i in influences {
+                let height = amount * tool.curve.height(&scratch.shape, f64::from(i.parameter));
+                scratch.heights[i.point as usize] += i.weight * height as f32;
+                if let Some(refined) = i.point.checked_sub(coarse) {
+                    let known = &mut scratch.blends[refined as usize];
+                    *known = known.max(blend);
+                }
+                scratch.touched.push(i.point);
+            }
+        }
+        scratch.touched.sort_unstable();
+        scratch.touched.dedup();
+    }
+
+    /// Base positions of refined points (flat, blending into butterfly) and their normals.
+    fn refine(&mut self) {
+        let (rest, scratch) = (&self.rest, &mut self.scratch);
+        rest.refined.stencils.evaluate_all(&scratch.positions, &mut scratch.refined);
+        rest.refined.stencils.evaluate_all(&scratch.normals, &mut scratch.refined_normals);
+        for (i, p) in scratch.refined.iter_mut().enumerate() {
+            let place = rest.refined.places[i];
+            let corners = rest.topology.triangles[place.triangle as usize];
+            let flat: Vec3 = corners
+                .iter()
+                .zip(place.barycentric)
+                .map(|(&c, w)| w * scratch.positions[c as usize])
+                .sum();
+            *p = flat + scratch.blends[i] * (*p - flat);
+        }
+    }
+
+    /// Limits the heights where the skin faces itself.
+    fn guard(&mut self) {
+        let coarse = self.rest.topology.point_count() as u32;
+        let s = &mut self.scratch;
+        s.near_positions.clear();
+        s.near_normals.clear();
+        s.near_heights.clear();
+        for &p in &s.touched {
+            let (position, normal) = match p.checked_sub(coarse) {
+                None => (s.positions[p as usize], s.normals[p as usize]),
+                Some(i) => {
+                    (s.refined[i as usize], s.refined_normals[i as usize].normalize_or(Vec3::Y))
+                }
+            };
+            s.near_positions.push(position);
+            s.near_normals.push(normal);
+            s.near_heights.push(s.heights[p as usize]);
+        }
+        let spacing = s.near_heights.iter().fold(0.0f32, |m, h| m.max(h.abs()));
+        self.guard.apply(&s.near_positions, &s.near_normals, &mut s.near_heights, spacing);
+        for (&p, &height) in s.touched.iter().zip(&s.near_heights) {
+            s.heights[p as usize] = height;
+        }
+    }
+
+    /// Writes the folded mesh.
+    fn write(&mut self, mesh: &mut Mesh) {
+        let active = self.active();
+        if !active.iter().any(|&a| a) {
+            return;
+        }
+        if !self.emitted.contains_key(&active) {
+            let made = self.emit(&active);
+            self.emitted.insert(active.clone(), made);
+        }
+        let Some(emitted) = self.emitted.get(&active) else { return };
+        let (rest, s) = (&self.rest, &self.scratch);
+        let coarse = rest.topology.point_count() as u32;
+        for &(vertex, point) in &self.moved_vertices {
+            let height = s.heights[point as usize];
+            if height != 0.0 {
+                mesh.positions[vertex as usize] += height * s.normals[point as usize];
+            }
+        }
+        mesh.positions.extend(emitted.points.iter().map(|&i| {
+            let height = s.heights[(coarse + i) as usize];
+            let base = s.refined[i as usize];
+            if height == 0.0 {
+                base
+            } else {
+                base + height * s.refined_normals[i as usize].normalize_or(Vec3::Y)
+            }
+        }));
+        if !Arc::ptr_eq(&mesh.topology, &emitted.topology) {
+            mesh.topology = Arc::clone(&emitted.topology);
+        }
+        let count = mesh.positions.len();
+        mesh.attributes.retain(|a| a.values.len() == count);
+        if self.params.attributes {
+            self.write_attributes(mesh, &active);
+        }
+    }
+
+    fn write_attributes(&self, mesh: &mut Mesh, active: &[bool]) {
+        let Some(emitted) = self.emitted.get(active) else { return };
+        let (rest, s) = (&self.rest, &self.scratch);
+        let coarse = rest.topology.point_count();
+        let point_of = |v: usize| match v.checked_sub(rest.topology.point_of_vertex.len()) {
+            None => rest.topology.point_of_vertex[v] as usize,
+            Some(new) => coarse + emitted.points[new] as usize,
+        };
+        mesh.set_scalar("wrinkle_height", |values| {
+            values.iter_mut().enumerate().for_each(|(v, h)| *h = s.heights[point_of(v)]);
+        });
+        let mut compression = vec![0.0f32; coarse + rest.refined.point_count()];
+        for (tool, &missing) in rest.tools.iter().zip(&self.state.compressions) {
+            for i in &tool.influences {
+                let known = &mut compression[i.point as usize];
+                *known = known.max(i.weight * missing as f32);
+            }
+        }
+        mesh.set_scalar("compression", |values| {
+            values.iter_mut().enumerate().for_each(|(v, c)| *c = compression[point_of(v)]);
+        });
+    }
+}
+
+/// Position and normal of a coarse or refined point.
+fn place(rest: &WrinklesRest, positions: &[Vec3], normals: &[Vec3], point: u32) -> (Vec3, Vec3) {
+    match point.checked_sub(rest.topology.point_count() as u32) {
+        None => (positions[point as usize], normals[point as usize]),
+        Some(i) => (
+            rest.refined.stencils.evaluate(i as usize, positions),
+            rest.refined.stencils.evaluate(i as usize, normals).normalize_or(Vec3::Y),
+        ),
+    }
+}
+
+/// Coarse points that a frame reads: the stencils' and the neighbours of whatever needs a normal.
+fn support(rest: &WrinklesRest) -> Vec<u32> {
+    let mut points = Vec::new();
+    for i in 0..rest.refined.point_count() {
+        points.extend(rest.refined.stencils.of(i).map(|(p, _)| p));
+        let place = rest.refined.places[i];
+        points.extend(rest.topology.triangles[place.triangle as usize]);
+    }
+    for &p in &rest.normal_points {
+        points.push(p);
+        points.extend(rest.topology.neighbours(p));
+    }
+    points.sort_unstable();
+    points.dedup();
+    points
+}
+
+/// Coarse vertices whose point some tool influences.
+fn moved_vertices(rest: &WrinklesRest) -> Vec<(u32, u32)> {
+    let coarse = rest.topology.point_count();
+    let mut moved = vec![false; coarse];
+    for i in rest.tools.iter().flat_map(|t| &t.influences) {
+        if let Some(m) = moved.get_mut(i.point as usize) {
+            *m = true;
+        }
+    }
+    let points = rest.topology.point_of_vertex.iter().enumerate();
+    points.filter(|(_, p)| moved[**p as usize]).map(|(v, &p)| (v as u32, p)).collect()
+}
+
+fn smoothstep(t: f64) -> f64 {
+    let t = t.clamp(0.0, 1.0);
+    t * t * (3.0 - 2.0 * t)
+}
+
+impl Layer for WrinklesLayer {
+    fn name(&self) -> &str {
+        &self.params.name
+    }
+
+    fn kind(&self) -> &'static str {
+        "wrinkles"
+    }
+
+    fn step(&mut self, context: &StepContext, frame: &mut Frame) -> Result<(), LayerError> {
+        if !context.surfaces_wanted {
+            return Ok(());
+        }
+        let mesh = &mut frame.meshes[self.rest.mesh];
+        if mesh.positions.len() != self.rest.base.vertex_count {
+            return Err(LayerError::parameter(
+                "on",
+                format!(
+                    "{:?} changes its triangles during the shot: put wrinkles before the layer that does that",
+                    self.params.on
+                ),
+            ));
+        }
+        self.measure(mesh);
+        self.lift(context.frame_number());
+        self.refine();
+        if self.params.guard {
+            self.guard();
+        }
+        self.write(mesh);
+        Ok(())
+    }
+
+    fn save(&self) -> Vec<u8> {
+        to_snapshot(&self.state)
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
+        self.state = from_snapshot(bytes)?;
+        Ok(())
+    }
+
+    fn report(&self, report: &mut LayerReport) {
+        let tools = self.params.tools.iter().zip(&self.state.peaks).zip(&self.state.compressions);
+        for ((tool, &peak), &missing) in tools {
+            report.measure(format!("{} height", tool.name), "m", peak);
+            report.measure(format!("{} compression", tool.name), "-", missing);
+        }
+        self.rest.warnings.iter().for_each(|w| report.warn(w.clone()));
+    }
+}

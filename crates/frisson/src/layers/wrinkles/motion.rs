@@ -1,0 +1,98 @@
+//! The primary motion of the mesh, to be looked at before the bake starts.
+
+use glam::Vec3;
+
+use crate::character::{Character, CharacterMesh, Pose, Sampling};
+use crate::geometry::Mesh;
+use crate::stage::{Actor, BuildContext, LayerError};
+
+/// Poses one mesh at any time, without any layer.
+pub struct PrimaryMotion<'a> {
+    /// Index of the mesh in the frame.
+    pub mesh: usize,
+    /// Actor and index of the mesh among its own; `None` for a mesh that a layer made.
+    actor: Option<(&'a Actor, usize)>,
+    source: Mesh,
+}
+
+impl<'a> PrimaryMotion<'a> {
+    /// Finds the mesh by its name in the frame, or by that of an actor with one mesh.
+    pub fn new(on: &str, context: &'a BuildContext) -> Result<Self, LayerError> {
+        let frame = context.frame;
+        let mesh = frame.mesh_index(on).ok_or_else(|| {
+            let names = frame.meshes.iter().map(|m| m.name.as_str());
+            LayerError::unknown("on", "mesh", on, names)
+        })?;
+        let owner = (0..context.actors.all().len())
+            .find(|&a| context.actors.mesh_range(a).contains(&mesh))
+            .map(|a| (&context.actors.all()[a], mesh - context.actors.mesh_range(a).start));
+        let source = match owner {
+            Some((actor, local)) => actor.source_meshes().swap_remove(local),
+            None => frame.meshes[mesh].clone(),
+        };
+        // An earlier layer may have refined the mesh: then only the frame knows its vertices.
+        let refined = source.positions.len() != frame.meshes[mesh].positions.len();
+        if refined {
+            return Ok(Self { mesh, actor: None, source: frame.meshes[mesh].clone() });
+        }
+        Ok(Self { mesh, actor: owner, source })
+    }
+
+    /// Positions in the bind pose.
+    #[must_use]
+    pub fn bind_positions(&self) -> &[Vec3] {
+        &self.source.positions
+    }
+
+    /// The mesh in its bind pose.
+    #[must_use]
+    pub fn source_mesh(&self) -> &Mesh {
+        &self.source
+    }
+
+    /// Character and mesh, for selections by joint.
+    #[must_use]
+    pub fn skinned(&self) -> Option<(&Character, &CharacterMesh)> {
+        let (actor, local) = self.actor?;
+        let character = actor.character()?;
+        Some((character, &character.meshes[local]))
+    }
+
+    /// World positions at a time.
+    #[must_use]
+    pub fn positions_at(&self, time: f64) -> Vec<Vec3> {
+        let Some((actor, local)) = self.actor else { return self.source.positions.clone() };
+        let mut pose = Pose::default();
+        actor.pose_at(time, Sampling::AsAuthored, &mut pose);
+        let mut meshes = actor.source_meshes();
+        actor.deform(time, &pose, &mut meshes);
+        meshes.swap_remove(local).positions
+    }
+
+    /// Length of the polyline through some vertices at a time [m].
+    #[must_use]
+    pub fn line_length(&self, vertices: &[u32], time: f64) -> f64 {
+        let places: Vec<Vec3> = match self.actor {
+            Some((actor, local)) if actor.character().is_some() => {
+                let mut pose = Pose::default();
+                actor.pose_at(time, Sampling::AsAuthored, &mut pose);
+                let place = |&v: &u32| {
+                    let character = actor.character()?;
+                    Some(character.deform_vertex(local, v as usize, &pose))
+                };
+                vertices.iter().filter_map(place).collect()
+            }
+            _ => {
+                let positions = self.positions_at(time);
+                vertices.iter().map(|&v| positions[v as usize]).collect()
+            }
+        };
+        polyline_length(&places)
+    }
+}
+
+/// Length of a polyline [m].
+#[must_use]
+pub fn polyline_length(points: &[Vec3]) -> f64 {
+    points.windows(2).map(|w| f64::from(w[0].distance(w[1]))).sum()
+}

@@ -1,0 +1,156 @@
+//! The line on the surface and the region of influence around it.
+//!
+//! ```text
+//!        +-----------------------+   half-width z
+//!    A o-|----x----------------->|-o B
+//!        +-----------------------+
+//! ```
+
+use glam::Vec3;
+
+use crate::geometry::Topology;
+
+/// The tool's line: a polyline through its anchors, each segment with the surface's normal.
+#[derive(Clone, Debug)]
+pub struct Line {
+    segments: Vec<Segment>,
+    length: f64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Segment {
+    start: Vec3,
+    /// Unit vectors along, out of the surface, across.
+    along: Vec3,
+    normal: Vec3,
+    across: Vec3,
+    length: f32,
+    /// Length of the segments before it [m].
+    before: f32,
+}
+
+/// Where a point falls on a line.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LinePlace {
+    /// Along the line, 0 to 1.
+    pub along: f32,
+    /// Across it [m].
+    pub across: f32,
+    /// Normal of the region there.
+    pub normal: Vec3,
+}
+
+impl Line {
+    /// The line through some points of the mesh.
+    #[must_use]
+    pub fn new(anchors: &[u32], positions: &[Vec3], normals: &[Vec3]) -> Self {
+        let mut segments = Vec::with_capacity(anchors.len() - 1);
+        let mut before = 0.0;
+        for pair in anchors.windows(2) {
+            let [a, b] = [pair[0] as usize, pair[1] as usize];
+            let chord = positions[b] - positions[a];
+            let along = chord.normalize_or(Vec3::X);
+            let mean = normals[a] + normals[b];
+            let normal = (mean - along * along.dot(mean))
+                .try_normalize()
+                .unwrap_or_else(|| crate::math::frames::any_perpendicular(along));
+            let length = chord.length();
+            segments.push(Segment {
+                start: positions[a],
+                along,
+                normal,
+                across: along.cross(normal),
+                length,
+                before,
+            });
+            before += length;
+        }
+        Self { segments, length: f64::from(before) }
+    }
+
+    /// Length [m].
+    #[must_use]
+    pub fn length(&self) -> f64 {
+        self.length
+    }
+
+    /// Where a point projects, along the normal of the nearest segment; nothing beyond the ends.
+    #[must_use]
+    pub fn place(&self, p: Vec3) -> Option<LinePlace> {
+        let last = self.segments.len() - 1;
+        let mut best: Option<(f32, LinePlace)> = None;
+        for (k, s) in self.segments.iter().enumerate() {
+            let offset = p - s.start;
+            let along = offset.dot(s.along);
+            let beyond = along < 0.0 && k == 0 || along > s.length && k == last;
+            if beyond {
+                continue;
+            }
+            let inside = along.clamp(0.0, s.length);
+            let distance = p.distance_squared(s.start + s.along * inside);
+            let place = LinePlace {
+                along: (s.before + inside) / self.length as f32,
+                across: offset.dot(s.across),
+                normal: s.normal,
+            };
+            if best.is_none_or(|(d, _)| distance < d) {
+                best = Some((distance, place));
+            }
+        }
+        best.map(|(_, place)| place)
+    }
+}
+
+/// The coarse triangles that a tool can touch.
+#[derive(Clone, Debug, Default)]
+pub struct Region {
+    /// Their indices, ascending.
+    pub triangles: Vec<u32>,
+}
+
+impl Region {
+    /// Triangles whose projection meets the rectangle, that look the same way, and that are
+    /// connected to the line's anchors through such triangles.
+    #[must_use]
+    pub fn find(
+        line: &Line,
+        width: f32,
+        anchors: &[u32],
+        topology: &Topology,
+        positions: &[Vec3],
+        normals: &[Vec3],
+    ) -> Self {
+        let mut seen = vec![false; topology.triangles.len()];
+        let mut stack: Vec<u32> =
+            anchors.iter().flat_map(|&p| topology.point_triangles(p).iter().copied()).collect();
+        let mut triangles = Vec::new();
+        while let Some(t) = stack.pop() {
+            if std::mem::replace(&mut seen[t as usize], true) {
+                continue;
+            }
+            if !meets(line, width, topology.triangles[t as usize], positions, normals) {
+                continue;
+            }
+            triangles.push(t);
+            for point in topology.triangles[t as usize] {
+                stack.extend(topology.point_triangles(point));
+            }
+        }
+        triangles.sort_unstable();
+        Self { triangles }
+    }
+}
+
+/// Whether a triangle may hold a point of the region: some sample of it does.
+fn meets(line: &Line, width: f32, corners: [u32; 3], positions: &[Vec3], normals: &[Vec3]) -> bool {
+    const N: usize = 6;
+    let [a, b, c] = corners.map(|p| (positions[p as usize], normals[p as usize]));
+    (0..=N).any(|i| {
+        (0..=N - i).any(|j| {
+            let (u, v) = (i as f32 / N as f32, j as f32 / N as f32);
+            let mix = |x: Vec3, y: Vec3, z: Vec3| x * (1.0 - u - v) + y * u + z * v;
+            let (p, n) = (mix(a.0, b.0, c.0), mix(a.1, b.1, c.1));
+            line.place(p).is_some_and(|at| at.across.abs() < width && at.normal.dot(n) > 0.0)
+        })
+    })
+}
