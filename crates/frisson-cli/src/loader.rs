@@ -1,8 +1,9 @@
 //! Actors from the built-in cast or from files.
 
 use std::path::Path;
+use std::sync::Arc;
 
-use frisson_io::scene::{ActorLoader, FileLoader, LoadError, LoadedActor};
+use frisson_io::scene::{ActorContent, ActorLoader, FileLoader, LoadError, LoadedActor};
 
 /// `builtin:NAME` from the cast, everything else from files.
 pub struct Loader;
@@ -17,5 +18,9 @@ impl ActorLoader for Loader {
 }
 
 fn load_builtin(name: &str) -> Result<LoadedActor, LoadError> {
-    Err(LoadError::UnknownBuiltin { name: name.to_owned(), nearest: None })
+    let character = frisson_models::build(name).map_err(|e| LoadError::Builtin(e.to_string()))?;
+    // The cast is part of the program: its version says which.
+    let identity = format!("{} {name}", env!("CARGO_PKG_VERSION"));
+    let hash = frisson_io::scene::source_hash(identity.as_bytes());
+    Ok(LoadedActor { content: ActorContent::Character(Arc::new(character)), hash })
 }

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use frisson_io::bake::{BakeOptions, BakeOutcome, BakeReport, bake};
+use frisson_io::bake::{BakeOptions, BakeOutcome, BakeReport, bake, export_cache, planned_files};
 use frisson_io::cache::{CacheReader, IfExists};
+use frisson_io::export::ExportError;
 use frisson_io::scene::SceneFile;
 
 use crate::failure::{Failure, file_error};
@@ -42,8 +43,13 @@ impl Bake {
     pub fn run(&self, ui: &Ui) -> Result<(), Failure> {
         let scene = SceneFile::read(&self.scene)?;
         let cache = self.output.clone().unwrap_or_else(|| self.scene.with_extension("frisson"));
+        self.refuse_existing_exports(&scene)?;
+        interrupt::listen();
         if self.resume && is_finished(&scene, &cache)? {
             ui.say(format!("{} is already finished.", cache.display()));
+            for file in self.export_all(&scene, &cache, ui)? {
+                ui.say(format!("wrote {file}{}", how_to_open(&file)));
+            }
             return Ok(());
         }
         let if_exists = match (self.resume, self.force) {
@@ -51,19 +57,63 @@ impl Bake {
             (_, true) => IfExists::Replace,
             _ => IfExists::Refuse,
         };
-        interrupt::listen();
         let options = BakeOptions { cache: cache.clone(), if_exists };
         let mut progress = ui.progress("baking");
         let outcome = bake(&scene, &Loader, &options, &mut progress)?;
         drop(progress);
         match outcome {
             BakeOutcome::Finished(mut report) => {
+                let exported = self.export_all(&scene, &cache, ui)?;
+                report.files.extend(exported);
                 write_report(&cache, &mut report)?;
                 summarise(ui, &report);
                 Ok(())
             }
             BakeOutcome::Paused { last_frame, .. } => Err(interrupted(&self.scene, last_frame)),
         }
+    }
+
+    /// A long bake must not end with a refusal that was known from the start.
+    fn refuse_existing_exports(&self, scene: &SceneFile) -> Result<(), Failure> {
+        let planned = planned_files(&scene.scene.exports, &scene.folder());
+        match planned.iter().find(|f| f.exists()) {
+            Some(file) if !self.force && !self.resume => {
+                let text = format!("{} is already there", file.display());
+                Err(Failure::input(text)
+                    .help("use --force to replace it when the new one is whole"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn export_all(&self, scene: &SceneFile, cache: &Path, ui: &Ui) -> Result<Vec<String>, Failure> {
+        let folder = scene.folder();
+        let mut reader = CacheReader::open(cache)?;
+        let mut files = Vec::new();
+        for export in &scene.scene.exports {
+            let planned = planned_files(std::slice::from_ref(export), &folder);
+            if self.resume && planned.iter().any(|f| f.exists()) {
+                ui.remark(format!("{} is left as it is", planned[0].display()));
+                continue;
+            }
+            let mut progress = ui.progress("exporting");
+            let written =
+                export_cache(&mut reader, export, &folder, &folder, self.force, &mut progress)
+                    .map_err(|e| export_failure(&e, cache))?;
+            files.extend(written.iter().map(|w| w.path.display().to_string()));
+        }
+        Ok(files)
+    }
+}
+
+/// What an export's error means for the person.
+pub fn export_failure(error: &ExportError, cache: &Path) -> Failure {
+    let help = format!("the cache is whole: try again with frisson export {}", cache.display());
+    match error {
+        ExportError::Stopped => Failure::interrupted("interrupted while exporting").help(help),
+        ExportError::Exists(path) => Failure::input(format!("{} is already there", path.display()))
+            .help("use --force to replace it"),
+        other => Failure::input(other.to_string()).help(help),
     }
 }
 

@@ -1,24 +1,49 @@
 //! `frisson export`: other formats from a baked cache, without simulating again.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
+use frisson_io::bake::export_cache;
+use frisson_io::cache::CacheReader;
+use frisson_io::export::ExportParams;
+use serde_json::json;
 
+use super::bake::{export_failure, how_to_open};
 use crate::failure::Failure;
-use crate::ui::Ui;
+use crate::interrupt;
+use crate::ui::{Ui, human_bytes};
 
 /// Write other formats from a baked cache, without simulating again.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   frisson export shot.frisson --to shot.abc
-  frisson export shot.frisson --to shot.usdc --to shot.glb")]
+  frisson export shot.frisson --to shot.usdc --to shot.glb
+  frisson export shot.frisson --to hat.abc --shape hat --frames 10 50
+
+Formats by extension: .abc (Alembic), .usd .usdc .usda (USD), .glb (morph targets), .pc2 .mdd (point
+caches), .obj (one file a frame). An unfinished cache exports the frames it has.")]
 pub struct Export {
     /// Cache.
     cache: PathBuf,
     /// File to write; its extension says the format. May be given several times.
     #[arg(long, required = true, value_name = "FILE")]
     to: Vec<PathBuf>,
+    /// Shape to write, by name; all if not given. May be given several times.
+    #[arg(long, value_name = "NAME")]
+    shape: Vec<String>,
+    /// First and last frame to write.
+    #[arg(long, num_args = 2, value_names = ["FIRST", "LAST"], allow_negative_numbers = true)]
+    frames: Option<Vec<i64>>,
+    /// Units of the file per metre: 100 writes centimetres.
+    #[arg(long, default_value_t = 1.0)]
+    scale: f32,
+    /// Leave shading normals out.
+    #[arg(long)]
+    no_normals: bool,
+    /// Leave velocities out.
+    #[arg(long)]
+    no_velocities: bool,
     /// Replace files that are already there.
     #[arg(long)]
     force: bool,
@@ -26,8 +51,42 @@ pub struct Export {
 
 impl Export {
     /// Runs the command.
-    pub fn run(&self, _ui: &Ui) -> Result<(), Failure> {
-        let _ = (&self.to, self.force);
-        Err(Failure::input(format!("{}: exporters are not built yet", self.cache.display())))
+    pub fn run(&self, ui: &Ui) -> Result<(), Failure> {
+        interrupt::listen();
+        let mut reader = CacheReader::open(&self.cache)?;
+        if let Some(damage) = reader.damage() {
+            let (at, problem) = (damage.offset, &damage.problem);
+            ui.remark(format!("warning: damaged at byte {at}: {problem}; writing what is before"));
+        }
+        let folder = self.cache.parent().unwrap_or(Path::new("")).to_owned();
+        let mut all = Vec::new();
+        for target in &self.to {
+            let params = self.params(target)?;
+            let mut progress = ui.progress(&format!("writing {}", target.display()));
+            let base = Path::new("");
+            let written =
+                export_cache(&mut reader, &params, base, &folder, self.force, &mut progress)
+                    .map_err(|e| export_failure(&e, &self.cache))?;
+            drop(progress);
+            for file in written {
+                let name = file.path.display().to_string();
+                ui.say(format!("wrote {name}, {}{}", human_bytes(file.bytes), how_to_open(&name)));
+                all.push(file);
+            }
+        }
+        ui.result(|| json!({ "files": all }));
+        Ok(())
+    }
+
+    fn params(&self, target: &Path) -> Result<ExportParams, Failure> {
+        let params = ExportParams::to_file(target).map_err(|e| Failure::input(e.to_string()))?;
+        Ok(ExportParams {
+            meshes: self.shape.clone(),
+            frames: self.frames.as_ref().map(|f| [f[0], f[1]]),
+            scale: self.scale,
+            normals: !self.no_normals,
+            velocities: !self.no_velocities,
+            ..params
+        })
     }
 }

@@ -1,5 +1,6 @@
 //! From a scene to a cache: simulate, write, measure; stop and go on at any time.
 
+mod exports;
 mod normals;
 
 use std::path::{Path, PathBuf};
@@ -13,6 +14,8 @@ use crate::cache::{CacheError, CacheHeader, CacheReader, CacheWriter, IfExists};
 use crate::scene::{ActorLoader, SceneError, SceneFile};
 use crate::source::{FrameSource, Progress, SourceError};
 use normals::OutputNormals;
+
+pub use exports::{export_cache, planned_files};
 
 /// Where to and how.
 #[derive(Clone, Debug)]

@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::document::Spans;
 use super::loader::{ActorContent, ActorLoader, LoadedActor};
-use super::params::{ActorParams, ClipChoice};
+use super::params::{ActorParams, CameraParams, ClipChoice};
 use super::problem::Problem;
 use super::{SceneError, SceneFile};
 use frisson::character::{Character, Pose, Sampling};
@@ -35,6 +35,7 @@ pub struct BuiltScene {
 impl SceneFile {
     /// Reads the actors and builds the layers; nothing is simulated.
     pub fn build(&self, loader: &dyn ActorLoader) -> Result<BuiltScene, SceneError> {
+        self.check_exports()?;
         let actors = self.load_actors(loader)?;
         let clock = self.clock(&actors)?;
         let hash = self.hash(&actors, &clock);
@@ -50,6 +51,16 @@ impl SceneFile {
         let stage = Stage::new(clock, set, colliders, forces, &layers)
             .map_err(|e| self.fail(self.stage_problem(&e)))?;
         Ok(BuiltScene { stage, hash, sources })
+    }
+
+    fn check_exports(&self) -> Result<(), SceneError> {
+        let exports = self.scene.exports.iter().enumerate();
+        let refused = exports.filter_map(|(i, e)| Some((i, e.validate().err()?)));
+        let problem = |(index, error): (usize, crate::export::ExportError)| {
+            Problem::new(error.to_string(), self.span_in(&format!("exports[{index}]"), ""))
+        };
+        let problems: Vec<Problem> = refused.map(problem).collect();
+        if problems.is_empty() { Ok(()) } else { Err(self.fail_all(problems)) }
     }
 
     fn load_actors(
@@ -104,7 +115,10 @@ impl SceneFile {
 
     fn hash(&self, actors: &[(Actor, LoadedActor)], clock: &Clock) -> u128 {
         let sources: Vec<u128> = actors.iter().map(|(_, loaded)| loaded.hash).collect();
-        let everything = (env!("CARGO_PKG_VERSION"), clock, &self.scene, sources);
+        let mut scene = self.scene.clone();
+        scene.exports = Vec::new();
+        scene.camera = CameraParams::default();
+        let everything = (env!("CARGO_PKG_VERSION"), clock, &scene, sources);
         xxh3_128(serde_json::to_string(&everything).unwrap_or_default().as_bytes())
     }
 

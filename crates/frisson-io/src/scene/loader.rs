@@ -38,14 +38,9 @@ pub enum LoadError {
     /// There is no such file.
     #[error("there is no file {}", .0.display())]
     Missing(PathBuf),
-    /// There is no such built-in model.
-    #[error("there is no built-in model named {name:?}{}", hint(.nearest))]
-    UnknownBuiltin {
-        /// The name given.
-        name: String,
-        /// The closest existing name.
-        nearest: Option<String>,
-    },
+    /// The built-in cast refuses.
+    #[error("{0}")]
+    Builtin(String),
     /// Not a kind of file that actors come from.
     #[error(
         "{0:?} is not a source this program reads: give `builtin:NAME`, .glb, .gltf or .frisson"
@@ -61,8 +56,10 @@ pub enum LoadError {
     },
 }
 
-fn hint(nearest: &Option<String>) -> String {
-    nearest.as_ref().map_or_else(String::new, |n| format!("; did you mean {n:?}?"))
+/// Hash of a source's bytes.
+#[must_use]
+pub fn source_hash(bytes: &[u8]) -> u128 {
+    xxh3_128(bytes)
 }
 
 /// Reads actors' sources.
@@ -101,7 +98,7 @@ impl ActorLoader for FileLoader {
         let imported = gltf::read_file(&path).map_err(|e| unreadable(e.to_string()))?;
         Ok(LoadedActor {
             content: ActorContent::Character(Arc::new(imported.character)),
-            hash: xxh3_128(&bytes),
+            hash: source_hash(&bytes),
         })
     }
 }

@@ -19,8 +19,8 @@ use serde_json::Value;
 pub use build::BuiltScene;
 pub use document::Spans;
 pub use explain::{Explanation, explain, explain_all};
-pub use loader::{ActorContent, ActorLoader, FileLoader, LoadError, LoadedActor};
-pub use params::{ActorParams, Actors, ClipChoice, Fps, Scene, scene_schema};
+pub use loader::{ActorContent, ActorLoader, FileLoader, LoadError, LoadedActor, source_hash};
+pub use params::{ActorParams, Actors, CameraParams, ClipChoice, Fps, Scene, scene_schema};
 pub use problem::{Problem, SceneError};
 
 /// A scene file that says only what it may.

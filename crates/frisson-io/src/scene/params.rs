@@ -9,6 +9,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::export::ExportParams;
+
 /// A shot: actors whose motion is given, and the layers that follow by themselves.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -44,6 +46,39 @@ pub struct Scene {
     /// What follows by itself: `[[layers]]`, applied in the order of the file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub layers: Vec<LayerParams>,
+    /// Files to write when the bake is done: `[[exports]]`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub exports: Vec<ExportParams>,
+    /// How pictures look at the shot: `[camera]`.
+    #[serde(default)]
+    pub camera: CameraParams,
+}
+
+/// How pictures look at the shot. The camera keeps everything in view; these are its habits.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct CameraParams {
+    /// Angle around the vertical [degrees]; 0 sees the front of a character that faces +z.
+    #[schemars(range(min = -360.0, max = 360.0))]
+    pub yaw_deg: f32,
+    /// Height of the camera above the horizon [degrees].
+    #[schemars(range(min = -89.0, max = 89.0))]
+    pub pitch_deg: f32,
+    /// Vertical field of view [degrees].
+    #[schemars(range(min = 1.0, max = 120.0))]
+    pub fov_deg: f32,
+    /// Room around the subject, as a fraction of the picture [-].
+    #[schemars(range(min = 0.0, max = 0.9))]
+    pub margin: f32,
+    /// Aperture diameter [m]; 0 has everything sharp.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub aperture: f32,
+}
+
+impl Default for CameraParams {
+    fn default() -> Self {
+        Self { yaw_deg: 28.0, pitch_deg: 12.0, fov_deg: 28.0, margin: 0.08, aperture: 0.0 }
+    }
 }
 
 fn default_gravity() -> [f32; 3] {
