@@ -11,7 +11,7 @@ use std::error::Error;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use frisson::character::{Pose, Sampling};
+use frisson::character::{Pose, Sampling, Track};
 use frisson_io::gltf;
 use glam::Mat4;
 use serde_json::json;
@@ -38,7 +38,24 @@ fn main() -> Result<(), Box<dyn Error>> {
             let mut times: Vec<f32> = c.tracks.iter().flat_map(|t| t.times.clone()).collect();
             times.sort_by(f32::total_cmp);
             times.dedup();
-            json!({ "name": c.name, "duration": c.duration(), "key_times": times })
+            // Times at which no track is between two of its keys.
+            let at_keys = |track: &Track, time: f32| {
+                let keys = &track.times;
+                keys.first().is_none_or(|&first| time <= first)
+                    || keys.last().is_none_or(|&last| time >= last)
+                    || keys.iter().any(|&key| (key - time).abs() < 1e-6)
+            };
+            let common: Vec<f32> = times
+                .iter()
+                .copied()
+                .filter(|&time| c.tracks.iter().all(|track| at_keys(track, time)))
+                .collect();
+            json!({
+                "name": c.name,
+                "duration": c.duration(),
+                "key_times": times,
+                "common_key_times": common,
+            })
         });
         let meshes: Vec<_> = meshes.collect();
         let clips: Vec<_> = clips.collect();

@@ -109,9 +109,8 @@ impl Character {
         let weights = pose.morph_weights(index);
         match source.skin {
             Some(skin) => skin::apply_skin(
-                &self.skins[skin],
+                pose.world_from_bind(skin),
                 &source.influences,
-                &pose.world_from_node,
                 &source.mesh.positions,
                 &source.morphs,
                 weights,

@@ -1,7 +1,8 @@
 //! A character at one instant: world matrices of all nodes and weights of all morphs.
 
-use glam::{Mat4, Quat, Vec3};
+use glam::{Affine3A, Mat4, Quat, Vec3};
 
+use super::skin::compute_world_from_bind;
 use super::{Character, Clip, Sampling, TrackTarget, Transform};
 
 /// Node matrices and morph weights; reused from tick to tick.
@@ -9,6 +10,7 @@ use super::{Character, Clip, Sampling, TrackTarget, Transform};
 pub struct Pose {
     /// World matrix of every node.
     pub world_from_node: Vec<Mat4>,
+    world_from_bind: Vec<Vec<Affine3A>>,
     local: Vec<Transform>,
     weights: Vec<Vec<f32>>,
     sampled: Vec<f32>,
@@ -35,6 +37,12 @@ impl Pose {
     #[must_use]
     pub fn morph_weights(&self, mesh: usize) -> &[f32] {
         self.weights.get(mesh).map_or(&[], Vec::as_slice)
+    }
+
+    /// Where a skin carries its mesh: one matrix per joint of the skin.
+    #[must_use]
+    pub fn world_from_bind(&self, skin: usize) -> &[Affine3A] {
+        self.world_from_bind.get(skin).map_or(&[], Vec::as_slice)
     }
 
     /// World position of a node's origin.
@@ -86,6 +94,10 @@ impl Pose {
                 None => world_from_character,
             };
             self.world_from_node[index] = parent * self.local[index].matrix();
+        }
+        self.world_from_bind.resize_with(character.skins.len(), Vec::new);
+        for (skin, matrices) in character.skins.iter().zip(&mut self.world_from_bind) {
+            compute_world_from_bind(skin, &self.world_from_node, matrices);
         }
     }
 }
