@@ -3,6 +3,7 @@
 //! Every writer takes one frame at a time from a [`FrameSource`], so memory does not grow with the
 //! shot. Files appear under their names only when they are whole.
 
+mod caches;
 mod file;
 mod frames;
 mod names;
@@ -15,8 +16,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::alembic;
 use crate::source::{FrameSource, Progress, SourceError};
+use crate::{alembic, mdd, obj, pc2, usd};
+pub(crate) use caches::write_point_caches;
 pub(crate) use file::PendingFile;
 pub(crate) use frames::{Frames, clean_attribute_name};
 pub(crate) use names::{NameRule, Names};
@@ -266,9 +268,6 @@ pub enum ExportError {
         /// What is wrong.
         problem: String,
     },
-    /// More text than memory should hold.
-    #[error("the text file would exceed {0} MB: write .usdc instead")]
-    TooMuchText(u64),
     /// The shot cannot be read.
     #[error(transparent)]
     Source(#[from] SourceError),
@@ -329,22 +328,100 @@ pub fn export(
     let (format, path) = params.target()?;
     let path = base_dir.join(path);
     let mut frames = Frames::new(source, params, progress)?;
+    let outputs = Outputs { path: &path, overwrite };
     match format {
         ExportFormat::Alembic => {
-            write_one(&path, overwrite, |file| alembic::write_shot(file, &mut frames).map(drop))
+            outputs.write_one(|file| alembic::write_shot(file, &mut frames).map(drop))
         }
-        other => Err(ExportError::Unsupported(format!("{other} is not written yet"))),
+        ExportFormat::Usd => outputs.write_one(|file| write_usd(file, &path, &mut frames)),
+        ExportFormat::Pc2 => outputs.write_caches(|create| pc2::write_shot(&mut frames, create)),
+        ExportFormat::Mdd => outputs.write_caches(|create| mdd::write_shot(&mut frames, create)),
+        ExportFormat::Obj => outputs.write_sequence(&mut frames),
+        ExportFormat::MorphGlb => {
+            Err(ExportError::Unsupported("GLB morph bakes are not written yet".to_owned()))
+        }
     }
 }
 
-fn write_one(
+fn write_usd(
+    file: &mut PendingFile,
     path: &Path,
+    frames: &mut Frames<'_>,
+) -> Result<(), ExportError> {
+    match path.extension().is_some_and(|e| e.eq_ignore_ascii_case("usda")) {
+        true => usd::write_shot(&mut usd::TextWriter::create(file), frames),
+        false => usd::write_shot(&mut usd::BinaryWriter::create(file)?, frames),
+    }
+}
+
+/// The files of one export.
+struct Outputs<'a> {
+    path: &'a Path,
     overwrite: bool,
-    write: impl FnOnce(&mut PendingFile) -> Result<(), ExportError>,
-) -> Result<Vec<WrittenFile>, ExportError> {
-    let mut file = PendingFile::create(path, overwrite)?;
-    write(&mut file).map_err(|e| e.in_file(path))?;
-    Ok(vec![file.finish()?])
+}
+
+impl Outputs<'_> {
+    fn write_one(
+        &self,
+        write: impl FnOnce(&mut PendingFile) -> Result<(), ExportError>,
+    ) -> Result<Vec<WrittenFile>, ExportError> {
+        let mut file = PendingFile::create(self.path, self.overwrite)?;
+        write(&mut file).map_err(|e| e.in_file(self.path))?;
+        Ok(vec![file.finish()?])
+    }
+
+    /// `cat.pc2` for one mesh, `cat.body.pc2` and so on for several.
+    fn write_caches(
+        &self,
+        write: impl FnOnce(
+            &mut dyn FnMut(&str, bool) -> Result<PendingFile, ExportError>,
+        ) -> Result<Vec<PendingFile>, ExportError>,
+    ) -> Result<Vec<WrittenFile>, ExportError> {
+        let mut names = Names::new(NameRule::Plain);
+        let mut create = |mesh: &str, alone: bool| {
+            let path = match alone {
+                true => self.path.to_owned(),
+                false => self.with_part(&names.get(mesh)),
+            };
+            PendingFile::create(&path, self.overwrite)
+        };
+        let files = write(&mut create).map_err(|e| e.in_file(self.path))?;
+        files.into_iter().map(PendingFile::finish).collect()
+    }
+
+    /// `cat.obj` becomes `cat.0001.obj` …, with `cat.mtl`.
+    fn write_sequence(&self, frames: &mut Frames<'_>) -> Result<Vec<WrittenFile>, ExportError> {
+        let library_path = self.path.with_extension("mtl");
+        let paths = (frames.info().first_frame..=frames.info().last_frame)
+            .map(|frame| self.with_part(&format!("{frame:04}")));
+        let mut paths: Vec<PathBuf> = paths.collect();
+        paths.push(library_path.clone());
+        paths.iter().try_for_each(|path| file::refuse_existing(path, self.overwrite))?;
+        let library_name = library_path.file_name().unwrap_or_default().to_string_lossy();
+        let mut library = obj::Library::new();
+        let mut written = Vec::new();
+        let params = frames.params();
+        for path in &paths[..paths.len() - 1] {
+            let Some(frame) = frames.next()? else { break };
+            let mut file = PendingFile::create(path, self.overwrite)?;
+            obj::write_frame(&mut file, frame, params, &library_name, &mut library)
+                .map_err(|e| e.in_file(path))?;
+            written.push(file.finish()?);
+        }
+        frames.next()?;
+        if !library.is_empty() {
+            let mut file = PendingFile::create(&library_path, self.overwrite)?;
+            library.write(&mut file)?;
+            written.push(file.finish()?);
+        }
+        Ok(written)
+    }
+
+    fn with_part(&self, part: &str) -> PathBuf {
+        let stem = self.path.file_stem().unwrap_or_default().to_string_lossy();
+        let extension = self.path.extension().unwrap_or_default().to_string_lossy();
+        self.path.with_file_name(format!("{stem}.{part}.{extension}"))
+    }
 }
 
 #[cfg(test)]

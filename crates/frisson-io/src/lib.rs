@@ -6,8 +6,12 @@ pub mod bake;
 pub mod cache;
 pub mod export;
 pub mod gltf;
+mod mdd;
+mod obj;
+mod pc2;
 mod remembered;
 pub mod scene;
 mod source;
+pub mod usd;
 
 pub use source::{FrameSource, Progress, ShotInfo, Silent, SourceError};

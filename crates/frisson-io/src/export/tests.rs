@@ -193,9 +193,17 @@ fn random_curves(dice: &mut Dice) -> Curves {
     }
 }
 
-fn export_to(folder: &Path, text: &str) -> Result<Vec<WrittenFile>, ExportError> {
+pub(crate) fn export_with(
+    source: &mut MemorySource,
+    folder: &Path,
+    text: &str,
+) -> Result<Vec<WrittenFile>, ExportError> {
     let params: ExportParams = toml::from_str(text).unwrap();
-    export(&mut small_shot(), &params, folder, false, &mut Silent)
+    export(source, &params, folder, false, &mut Silent)
+}
+
+fn export_to(folder: &Path, text: &str) -> Result<Vec<WrittenFile>, ExportError> {
+    export_with(&mut small_shot(), folder, text)
 }
 
 #[test]
