@@ -161,7 +161,11 @@ impl Shot<'_> {
         set_points(track, writer, &curves.points, largest(&curves.widths))?;
         set_vectors(track, writer, "velocities", "vector3f[]", None, &curves.velocities)?;
         set_floats(track, writer, "widths", "vertex", &curves.widths)?;
-        set_ids(track, writer, "primvars:id", Some("uniform"), &curves.ids)?;
+        // Hosts turn 32-bit primvars into attributes, 64-bit ones they leave out.
+        let ids: Vec<i32> = curves.ids.iter().map(|&id| id as i32).collect();
+        if !ids.is_empty() {
+            track.set(writer, "primvars:id", "int[]", Some("uniform"), ArrayData::Int(&ids))?;
+        }
         let uvs: Vec<[f32; 2]> = curves.root_uvs.iter().map(|uv| [uv.x, 1.0 - uv.y]).collect();
         if !uvs.is_empty() {
             let name = "primvars:st";
@@ -186,7 +190,10 @@ impl Shot<'_> {
         set_points(track, writer, &points.positions, largest(&points.widths))?;
         set_vectors(track, writer, "velocities", "vector3f[]", None, &points.velocities)?;
         set_floats(track, writer, "widths", "vertex", &points.widths)?;
-        set_ids(track, writer, "ids", None, &points.ids)?;
+        if !points.ids.is_empty() {
+            let ids = ArrayData::Int64(cast_slice(&points.ids));
+            track.set(writer, "ids", "int64[]", None, ids)?;
+        }
         set_attributes(track, writer, &points.attributes, |_| "vertex")
     }
 
@@ -310,20 +317,6 @@ fn set_floats(
 ) -> Result<(), ExportError> {
     if !values.is_empty() {
         track.set(writer, name, "float[]", Some(interpolation), ArrayData::Float(values))?;
-    }
-    Ok(())
-}
-
-fn set_ids(
-    track: &mut Track,
-    writer: &mut dyn LayerWriter,
-    name: &str,
-    interpolation: Option<&'static str>,
-    ids: &[u64],
-) -> Result<(), ExportError> {
-    if !ids.is_empty() {
-        let data = ArrayData::Int64(cast_slice(ids));
-        track.set(writer, name, "int64[]", interpolation, data)?;
     }
     Ok(())
 }
