@@ -1,7 +1,7 @@
 """Reads everything with Blender (`pip install bpy==5.0.1`), each format in a process of its own.
 
 usage: blender.py FOLDER            all parts
-       blender.py FOLDER PART       one of alembic, usd, pc2, mdd, obj
+       blender.py FOLDER PART       one of alembic, usd, pc2, mdd, obj, glb
 """
 
 import subprocess
@@ -10,7 +10,7 @@ import sys
 import numpy as np
 from shot import Shot, check, done, same
 
-PARTS = ["alembic", "usd", "pc2", "mdd", "obj"]
+PARTS = ["alembic", "usd", "pc2", "mdd", "obj", "glb"]
 
 
 def main():
@@ -153,7 +153,7 @@ def run_cache(shot, extension):
     cache = obj.modifiers.new("cache", "MESH_CACHE")
     cache.cache_format = extension.upper()
     cache.filepath = str(shot.folder / f"shot.actor_wave sheet.{extension}")
-    cache.forward_axis, cache.up_axis = "POS_Z", "POS_Y"
+    cache.forward_axis, cache.up_axis = "POS_Z", "NEG_Y"
     cache.frame_start = shot.first
     cache.interpolation = "NONE"
     for frame in (1, 5, 12):
@@ -172,11 +172,28 @@ def run_obj(shot):
     outwards(scene, "ball")
 
 
+def run_glb(shot):
+    scene = Scene(shot)
+    scene.bpy.ops.import_scene.gltf(filepath=str(shot.folder / "shot.glb"))
+    meshes = [o.name for o in scene.bpy.data.objects if o.type == "MESH"]
+    for key in ("actor/wave sheet", "ball"):
+        # Blender cuts a mesh by material into primitives and joins them again.
+        names = [n for n in meshes if key.split("/")[-1] in n]
+        check(len(names) == 1, "GLB meshes", meshes)
+        for offset in (0, 4, 11):
+            # glTF starts at time 0 whatever the first frame.
+            _, _, points = scene.mesh(names[0], offset)
+            expected = z_up(shot.points(key, shot.first + offset))
+            check(len(points) >= len(expected), key, "vertices", len(points))
+            distance = np.abs(expected[:, None] - points[None]).max(axis=2).min(axis=1)
+            check(distance.max() < 1e-4, f"glb {key} {offset} differs by", distance.max())
+
+
 def run_part(shot, part):
     if part in ("pc2", "mdd"):
         run_cache(shot, part)
     else:
-        {"alembic": run_alembic, "usd": run_usd, "obj": run_obj}[part](shot)
+        {"alembic": run_alembic, "usd": run_usd, "obj": run_obj, "glb": run_glb}[part](shot)
     done(f"Blender {part}")
 
 

@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 from alembic3d.Abc import IArchive, ISampleSelector
-from alembic3d.AbcGeom import ICurves, IPoints, IPolyMesh
+from alembic3d.AbcGeom import GeometryScope, ICurves, IPoints, IPolyMesh
 from shot import Shot, check, done, same
 
 
@@ -65,6 +65,7 @@ def check_sheet(archive, shot):
     same(velocities, central, "velocities", 1e-4)
     uvs = schema.getUVsParam()
     check(uvs.valid() and uvs.isIndexed(), "indexed uvs")
+    check(uvs.getScope() == GeometryScope.kFacevaryingScope, "uv scope", uvs.getScope())
     values = uvs.getExpandedValue(selector).getVals()
     corners = [i for a, b, c in shot.get(expected, frame, "triangles") for i in (a, c, b)]
     wanted = [shot.get(expected, frame, "uvs")[i] for i in corners]
@@ -73,7 +74,7 @@ def check_sheet(archive, shot):
     params = schema.getArbGeomParams()
     names = {params.getPropertyHeader(i).getName() for i in range(params.getNumProperties())}
     check({"wetness", "drift", "Cd"} <= names, "attributes", names)
-    check(schema.getNumFaceSets() == 2 if hasattr(schema, "getNumFaceSets") else True, "face sets")
+    check(sorted(schema.getFaceSetNames()) == ["blue", "red cloth"], "face sets")
 
 
 def check_hair(archive, shot):

@@ -214,9 +214,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let info = ShotInfo { rate: Rate::whole(25), first_frame: FIRST, last_frame: LAST };
     let (sheet, ball) = (Arc::new(sheet_topology()), Arc::new(ball_topology()));
     let mut shot = Shot { info, sheet, ball };
-    for name in ["shot.abc", "shot.usdc", "shot.usda", "shot.obj", "shot.pc2", "shot.mdd"] {
+    for name in
+        ["shot.abc", "shot.usdc", "shot.usda", "shot.obj", "shot.pc2", "shot.mdd", "shot.glb"]
+    {
         let mut params = ExportParams::to_file(Path::new(name))?;
-        if name.ends_with("pc2") || name.ends_with("mdd") {
+        if ["shot.pc2", "shot.mdd", "shot.glb"].contains(&name) {
             params.meshes = vec!["actor/wave sheet".to_owned(), "ball".to_owned()];
         }
         for file in export(&mut shot, &params, folder, true, &mut Silent)? {

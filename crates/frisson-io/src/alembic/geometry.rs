@@ -325,16 +325,13 @@ impl Geometry {
             return self.write_column(archive, place, Shape::Array, data_type, &metadata, values);
         };
         let compound = Some((parameter.name, metadata.as_str()));
-        let interpretation = match parameter.kind.interpretation() {
-            "" => String::new(),
-            text => format!("interpretation={text}"),
-        };
+        // Readers look for the scope on the values, not on their folder.
         self.write_column(
             archive,
             (folder, compound, ".vals"),
             Shape::Array,
             data_type,
-            &interpretation,
+            &metadata,
             parameter.values,
         )?;
         self.write_column(

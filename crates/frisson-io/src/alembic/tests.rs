@@ -42,6 +42,7 @@ fn a_mesh_is_read_back_as_it_was_clockwise_with_v_up() {
     let uv = source.frames[0].meshes[0].topology.uvs[1];
     assert_eq!(wave.samples::<[f32; 2]>(".geom/uv/.vals")[0][1], [uv.x, 1.0 - uv.y]);
     assert_eq!(wave.samples::<i32>(".geom/uv/.indices")[0], *indices);
+    assert!(wave.properties[".geom/uv/.vals"].metadata.contains("geoScope=fvr"));
     let bounds = wave.samples::<f64>(".geom/.selfBnds");
     assert_eq!(bounds[2][1], f64::from(source.frames[2].meshes[0].bounds().min.y));
 }

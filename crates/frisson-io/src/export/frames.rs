@@ -33,15 +33,7 @@ impl<'a> Frames<'a> {
         params: &'a ExportParams,
         progress: &'a mut dyn Progress,
     ) -> Result<Self, ExportError> {
-        let mut info = source.info().clone();
-        if let Some([first, last]) = params.frames {
-            info.first_frame = info.first_frame.max(first);
-            info.last_frame = info.last_frame.min(last);
-        }
-        let (first, last) = (info.first_frame, info.last_frame);
-        if first > last || info.rate.numerator == 0 || info.rate.denominator == 0 {
-            return Err(ExportError::NoFrames { first, last });
-        }
+        let info = selected_range(source.info(), params)?;
         let (format, _) = params.target()?;
         let has_velocities = matches!(format, ExportFormat::Alembic | ExportFormat::Usd);
         let has_normals = has_velocities || format == ExportFormat::Obj;
@@ -50,7 +42,7 @@ impl<'a> Frames<'a> {
             source,
             progress,
             params,
-            upcoming: first,
+            upcoming: info.first_frame,
             info,
             previous: None,
             current: None,
@@ -58,7 +50,7 @@ impl<'a> Frames<'a> {
             spare: Vec::new(),
             with_normals: BTreeSet::new(),
             seen: BTreeSet::new(),
-            normals: has_normals && params.normals,
+            normals: has_normals && params.normals.unwrap_or(true),
             velocities: has_velocities && params.velocities && several,
         })
     }
@@ -164,6 +156,23 @@ impl<'a> Frames<'a> {
     }
 }
 
+/// The shot's rate and the frames of it that are asked for.
+pub(super) fn selected_range(
+    whole: &ShotInfo,
+    params: &ExportParams,
+) -> Result<ShotInfo, ExportError> {
+    let mut info = whole.clone();
+    if let Some([first, last]) = params.frames {
+        info.first_frame = info.first_frame.max(first);
+        info.last_frame = info.last_frame.min(last);
+    }
+    let (first, last) = (info.first_frame, info.last_frame);
+    if first > last || info.rate.numerator == 0 || info.rate.denominator == 0 {
+        return Err(ExportError::NoFrames { first, last });
+    }
+    Ok(info)
+}
+
 /// Equal topologies read into different buffers become one, so that writers compare addresses.
 fn share_topologies(frame: &mut Frame, last: &Frame) {
     for (index, mesh) in frame.meshes.iter_mut().enumerate() {
@@ -181,7 +190,7 @@ fn find<T>(all: &[T], hint: usize, matches: impl Fn(&T) -> bool) -> Option<&T> {
     all.get(hint).filter(|e| matches(e)).or_else(|| all.iter().find(|e| matches(e)))
 }
 
-fn scale_frame(frame: &mut Frame, scale: f32) {
+pub(super) fn scale_frame(frame: &mut Frame, scale: f32) {
     let by = |values: &mut Vec<Vec3>| values.iter_mut().for_each(|v| *v *= scale);
     for mesh in &mut frame.meshes {
         by(&mut mesh.positions);
