@@ -167,7 +167,7 @@ impl FrameSource for Shot {
     }
 
     fn read_frame(&mut self, frame: i64, out: &mut Frame) -> Result<(), SourceError> {
-        if frame < FIRST || frame > LAST {
+        if !(FIRST..=LAST).contains(&frame) {
             return Err(SourceError::NoSuchFrame(frame));
         }
         let time = frame as f64 / self.info.rate.fps();

@@ -355,11 +355,23 @@ pub fn export(
     overwrite: bool,
     progress: &mut dyn Progress,
 ) -> Result<Vec<WrittenFile>, ExportError> {
+    export_keeping(source, None, params, base_dir, overwrite, progress)
+}
+
+/// Like [`export`]; a GLB keeps everything of `input` but the meshes that were baked.
+pub fn export_keeping(
+    source: &mut dyn FrameSource,
+    input: Option<&gltf::Document>,
+    params: &ExportParams,
+    base_dir: &Path,
+    overwrite: bool,
+    progress: &mut dyn Progress,
+) -> Result<Vec<WrittenFile>, ExportError> {
     params.validate()?;
     let (format, path) = params.target()?;
     let path = base_dir.join(path);
     if format == ExportFormat::MorphGlb {
-        return write_morph_glb(source, params, &path, overwrite, progress);
+        return write_morph_glb(source, input, params, &path, overwrite, progress);
     }
     let mut frames = Frames::new(source, params, progress)?;
     let outputs = Outputs { path: &path, overwrite };
@@ -378,6 +390,7 @@ pub fn export(
 
 fn write_morph_glb(
     source: &mut dyn FrameSource,
+    input: Option<&gltf::Document>,
     params: &ExportParams,
     path: &Path,
     overwrite: bool,
@@ -391,7 +404,7 @@ fn write_morph_glb(
     };
     let normals = params.normals.unwrap_or(false);
     let options = gltf::MorphOptions { encoding, normals, overwrite, ..Default::default() };
-    let report = gltf::export_morph_bake(&mut selected, None, path, &options, progress)?;
+    let report = gltf::export_morph_bake(&mut selected, input, path, &options, progress)?;
     for warning in report.warnings {
         tracing::warn!("{}: {warning}", path.display());
     }

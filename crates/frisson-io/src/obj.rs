@@ -155,7 +155,6 @@ fn one_word(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::export::tests::{export_with, small_shot};
 
     #[test]

@@ -84,7 +84,7 @@ impl Export {
             meshes: self.shape.clone(),
             frames: self.frames.as_ref().map(|f| [f[0], f[1]]),
             scale: self.scale,
-            normals: !self.no_normals,
+            normals: self.no_normals.then_some(false),
             velocities: !self.no_velocities,
             ..params
         })

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::cache::CacheReader;
 use crate::export::{self, ExportError, ExportFormat, ExportParams, WrittenFile};
-use crate::gltf::{Document, MorphOptions, export_morph_bake};
+use crate::gltf::Document;
 use crate::source::Progress;
 
 /// Writes one export of a cache. Relative paths start at `base_dir`; existing files are refused
@@ -18,23 +18,9 @@ pub fn export_cache(
     overwrite: bool,
     progress: &mut dyn Progress,
 ) -> Result<Vec<WrittenFile>, ExportError> {
-    params.validate()?;
-    let (format, path) = params.target()?;
-    if format != ExportFormat::MorphGlb {
-        return export::export(reader, params, base_dir, overwrite, progress);
-    }
-    let path = base_dir.join(path);
-    if path.exists() && !overwrite {
-        return Err(ExportError::Exists(path));
-    }
-    let input = source_document(reader, source_dir);
-    let options = MorphOptions { normals: params.normals, overwrite, ..MorphOptions::default() };
-    let report = export_morph_bake(reader, input.as_ref(), &path, &options, progress)
-        .map_err(|e| ExportError::Unsupported(format!("{}: {e}", path.display())))?;
-    for warning in &report.warnings {
-        tracing::warn!("{warning}");
-    }
-    Ok(vec![WrittenFile { path, bytes: report.bytes }])
+    let is_glb = params.target()?.0 == ExportFormat::MorphGlb;
+    let input = if is_glb { source_document(reader, source_dir) } else { None };
+    export::export_keeping(reader, input.as_ref(), params, base_dir, overwrite, progress)
 }
 
 fn source_document(reader: &CacheReader, source_dir: &Path) -> Option<Document> {

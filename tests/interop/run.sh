@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# Reads what Frisson writes with programs nobody here wrote.
+#
+#   tests/interop/run.sh              the light readers: OpenUSD, the Alembic library, gltf-validator
+#   tests/interop/run.sh --blender    Blender too (bpy, a download of some 400 MB)
+#
+# Packages go into target/interop. FRISSON_INTEROP_PYTHON names an interpreter that has them already;
+# FRISSON_INTEROP_NODE_MODULES a folder with gltf-validator. What cannot be installed is skipped with
+# a word, unless FRISSON_INTEROP_REQUIRED is set.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+here=tests/interop
+work=target/interop
+mkdir -p "$work"
+export PYTHONDONTWRITEBYTECODE=1
+
+skip() {
+    echo "interop: SKIPPED: $1"
+    [ -z "${FRISSON_INTEROP_REQUIRED:-}" ] || exit 1
+}
+
+packages="numpy usd-core==26.11 alembic3d==1.8.12.1"
+[ "${1:-}" != "--blender" ] || packages="$packages bpy==5.0.1"
+
+python=${FRISSON_INTEROP_PYTHON:-}
+if [ -z "$python" ]; then
+    # bpy's wheels are for one version of Python only.
+    base=$(command -v python3.11 || command -v python3 || true)
+    if [ -z "$base" ] || ! { [ -x "$work/venv/bin/python" ] || "$base" -m venv "$work/venv"; }; then
+        skip "no Python with venv"
+        exit 0
+    fi
+    python=$work/venv/bin/python
+    stamp=$work/venv/installed
+    if [ "$(cat "$stamp" 2>/dev/null)" != "$packages" ]; then
+        # shellcheck disable=SC2086
+        if ! "$python" -m pip install --quiet --disable-pip-version-check $packages; then
+            skip "cannot install $packages"
+            exit 0
+        fi
+        echo "$packages" >"$stamp"
+    fi
+fi
+
+cargo run --quiet -p frisson-io --example interop_shot -- "$work/shot" >/dev/null
+"$python" "$here/check_usd.py" "$work/shot"
+"$python" "$here/check_alembic.py" "$work/shot"
+
+modules=${FRISSON_INTEROP_NODE_MODULES:-$work/node_modules}
+if ! command -v node >/dev/null; then
+    skip "no Node.js for gltf-validator"
+elif [ ! -d "$modules/gltf-validator" ] &&
+    ! npm install --silent --no-fund --no-audit --prefix "$work" gltf-validator@2.0.0-dev.3.10; then
+    skip "cannot install gltf-validator"
+else
+    NODE_PATH=$modules node "$here/check_gltf.cjs" "$work/shot"
+fi
+
+if [ "${1:-}" = "--blender" ]; then
+    "$python" "$here/blender.py" "$work/shot"
+fi
+echo "interop: passed"
