@@ -188,7 +188,7 @@ pub(crate) fn smoothstep(low: f32, high: f32, x: f32) -> f32 {
 ///
 /// `first` and `second` are the bones at rest, `from` is where the first starts. `bend` chooses the
 /// side the middle joint goes: +1 towards +z. A target too far is reached for with a straight leg, one
-/// nearer than half the leg's length is not reached: knees do not fold flat.
+/// nearer than four tenths of the leg's length is not reached: knees do not fold flat.
 pub(crate) fn two_bones(
     first: Vec3,
     second: Vec3,
@@ -199,7 +199,7 @@ pub(crate) fn two_bones(
     let plane = |v: Vec3| glam::Vec2::new(v.z, v.y);
     let (a, b, way) = (plane(first), plane(second), plane(target - from));
     let (la, lb) = (a.length(), b.length());
-    let reach = way.length().clamp(0.5 * (la + lb), (la + lb) * 0.998);
+    let reach = way.length().clamp(0.42 * (la + lb), (la + lb) * 0.998);
     let cos = ((la * la + reach * reach - lb * lb) / (2.0 * la * reach)).clamp(-1.0, 1.0);
     let middle_angle = way.y.atan2(way.x) + bend * cos.acos();
     let middle = la * glam::Vec2::new(middle_angle.cos(), middle_angle.sin());

@@ -158,16 +158,19 @@ pub(super) fn kneel(t: f32) -> Stance {
     let early = smoothstep(0.3, 1.3, t) * (1.0 - smoothstep(3.7, 4.7, t));
     let late = smoothstep(0.7, 1.9, t) * (1.0 - smoothstep(3.1, 4.2, t));
     let step = |s: f32| 0.05 * (std::f32::consts::PI * s).sin();
+    let bent = 1.15 * late.max(0.5 * early);
+    // The ankle rises as the foot stands up on its toes.
+    let on_toes = 0.062 * (bent.cos() - 1.0) + 0.12 * bent.sin();
     Stance {
         lift: -0.455 * down,
         ahead: 0.02 * down,
         lean: 0.22 * down * (1.0 - 0.6 * late),
         ankles: [
             Vec3::new(0.0, step(early), 0.36 * early),
-            Vec3::new(0.0, 0.045 * late + step(early) * (1.0 - late), -0.30 * early),
+            Vec3::new(0.0, on_toes + 0.5 * step(early), -0.30 * early),
         ],
-        feet: [0.0, 1.15 * late.max(0.5 * early)],
-        toes: [0.0, 1.15 * late.max(0.5 * early)],
+        feet: [0.0, bent],
+        toes: [0.0, bent],
         ..Stance::default()
     }
 }

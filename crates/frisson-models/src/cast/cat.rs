@@ -79,7 +79,7 @@ pub(super) fn build(triangles: usize) -> Character {
     }
     tail(&mut clay, &cat);
     head(&mut clay, &cat);
-    let mut body = Sculpture::new(&clay, &cat.rig, triangles - 384, 3);
+    let mut body = Sculpture::new(&clay, &cat.rig, triangles - 384, 8);
     paint(&mut body);
     add_eyes(&mut body, &cat);
     name_regions(&mut body);

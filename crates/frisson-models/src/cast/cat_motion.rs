@@ -136,11 +136,11 @@ fn leap_stance(t: f32) -> Stance {
     let mix = |running: f32, keyed: f32| running + (keyed - running) * still;
     let lift = key(&[
         (RUN_UP, -0.03),
-        (CROUCH, -0.085),
+        (CROUCH, -0.07),
         (TAKE_OFF, 0.0),
         (TAKE_OFF + 0.1, 0.02),
         (LANDING, -0.01),
-        (LANDING + 0.16, -0.085),
+        (LANDING + 0.16, -0.07),
         (LANDING + 0.5, 0.004),
         (LANDING + 0.8, 0.0),
     ]);
@@ -273,7 +273,24 @@ fn leap_paw(leg: usize, t: f32, root: Vec3, crouch_z: f32, rest_z: f32) -> (Vec3
 
 // --- From a stance to joint angles.
 
+/// Poses the cat; where a leg cannot fold enough to keep its paw above ground, the trunk is raised.
 fn solve(cat: &CatRig, stance: &Stance, pose: &mut JointPose) {
+    let mut raised = *stance;
+    for _ in 0..2 {
+        let mut trial = pose.clone();
+        solve_once(cat, &raised, &mut trial);
+        let sunk = |joint: Joint, leg: usize| {
+            let target = cat.rig.place(joint).y + stance.paws[leg].y + stance.root.y;
+            target - trial.world_place(&cat.rig, joint).y
+        };
+        let sunk =
+            (0..2).map(|side| sunk(cat.hind[side][3], side).max(sunk(cat.fore[side][4], 2 + side)));
+        raised.lift += sunk.fold(0.0, f32::max);
+    }
+    solve_once(cat, &raised, pose);
+}
+
+fn solve_once(cat: &CatRig, stance: &Stance, pose: &mut JointPose) {
     pose.translations[cat.root] += stance.root;
     pose.translations[cat.pelvis].y += stance.lift;
     let rear = stance.pitch - 0.5 * stance.arch;

@@ -226,9 +226,9 @@ pub(super) fn cape(p: &Person) -> CharacterMesh {
         let a = (0.5 - uv.x) * 3.5;
         // Over the shoulders first, then down and outwards.
         let over = smoothstep(0.0, 0.16, uv.y);
-        let x = (0.082 + 0.150 * over + 0.10 * uv.y) * a.sin();
-        let z = -0.020 - (0.066 + 0.095 * over + 0.20 * uv.y * uv.y) * a.cos();
-        let y = 1.505 - 0.075 * over * (0.4 + a.sin().abs()) - 1.02 * (uv.y - 0.10).max(0.0);
+        let x = (0.082 + 0.178 * over + 0.09 * uv.y) * a.sin();
+        let z = -0.020 - (0.066 + 0.105 * over + 0.18 * uv.y * uv.y) * a.cos();
+        let y = 1.508 - 0.022 * over * (0.4 + a.sin().powi(2)) - 1.04 * (uv.y - 0.14).max(0.0);
         Vec3::new(x, y, z)
     });
     let pins = region_of(&mesh, &["top"]);

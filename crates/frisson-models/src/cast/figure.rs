@@ -96,7 +96,7 @@ fn body(person: &Person, triangles: usize) -> CharacterMesh {
     clay.paint(0, 1).with(0.03, &[person.neck]);
     clay.cone(Vec3::new(0.0, 1.42, -0.030), Vec3::new(0.0, 1.58, -0.016), 0.058, 0.052);
     head::shape(&mut clay, person.head, MIDDLE, &head::FACE_A);
-    let mut sculpture = Sculpture::new(&clay, &person.rig, triangles - 384, 4);
+    let mut sculpture = Sculpture::new(&clay, &person.rig, triangles - 384, 6);
     head::paint(&mut sculpture, MIDDLE, &head::FACE_A);
     dress(&mut sculpture);
     head::add_eyes(&mut sculpture, person.head, MIDDLE, &head::FACE_A);
@@ -204,13 +204,15 @@ fn dress(body: &mut Sculpture) {
     body.color(|p, n, before| {
         // Along the arm from the shoulder [m].
         let out = (p.x.abs() - 0.172) * ARM_DROP.cos() - (p.y - 1.405) * ARM_DROP.sin();
-        let on_arm = p.x.abs() > 0.16 && p.y > 0.9 && out > 0.0;
-        let collar = 1.452 - 0.35 * (p.z + 0.02).max(0.0) - 0.2 * p.x.abs();
+        let off = (p.x.abs() - 0.172) * ARM_DROP.sin() + (p.y - 1.405) * ARM_DROP.cos();
+        let on_arm = p.x.abs() > 0.16 && out > 0.0 && off.abs() < 0.1;
+        let from_neck = p.x.hypot(1.15 * (p.z + 0.035));
+        let neckline = smoothstep(0.070, 0.078, from_neck + 0.6 * (1.44 - p.y).max(0.0));
         let mut color = if p.y > 1.5 { before } else { skin };
         let under = if on_arm {
             smoothstep(0.165, 0.155, out)
         } else {
-            smoothstep(collar, collar - 0.012, p.y)
+            neckline * smoothstep(1.53, 1.50, p.y)
         };
         color = color.lerp(shirt, under);
         let hem = if on_arm {

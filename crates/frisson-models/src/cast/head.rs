@@ -50,15 +50,15 @@ pub(super) const FACE_B: Face = Face {
 };
 
 /// Point between the ears, from which faces are measured, in the head models.
-const MIDDLE: Vec3 = Vec3::new(0.0, 0.25, 0.0);
+const MIDDLE: Vec3 = Vec3::new(0.0, 0.228, 0.0);
 
 const BOTH: [f32; 2] = [1.0, -1.0];
 
 pub(super) fn build(name: &str, face: &Face, triangles: usize) -> Character {
     let mut rig = Rig::default();
     let root = rig.joint("root", None, Vec3::ZERO);
-    let neck = rig.joint("neck", Some(root), Vec3::new(0.0, 0.06, -0.03));
-    let head = rig.joint("head", Some(neck), Vec3::new(0.0, 0.18, -0.018));
+    let neck = rig.joint("neck", Some(root), Vec3::new(0.0, 0.05, -0.03));
+    let head = rig.joint("head", Some(neck), Vec3::new(0.0, 0.16, -0.018));
     let center = MIDDLE + Vec3::new(0.0, -0.025, 0.085);
     let mut clay =
         Clay { lens: Some(Lens { center, radius: 0.07, magnify: 2.0 }), ..Clay::default() };
@@ -161,8 +161,11 @@ fn skull(clay: &mut Clay, head: Joint, middle: Vec3, face: &Face) {
             r(full, 0.026, full),
             Quat::from_rotation_z(0.3 * x),
         );
-        clay.with(0.016, &j);
-        clay.cone(v(0.050 * x, -0.018, 0.052), v(0.064 * x, -0.010, 0.022), 0.011, 0.008);
+        clay.with(0.03, &j);
+        let hollow = 0.024 * face.full.sqrt();
+        clay.ellipsoid(v(0.043 * x, -0.040, 0.022), r(hollow, 0.042, 0.036), Quat::IDENTITY);
+        clay.with(0.022, &j);
+        clay.cone(v(0.048 * x, -0.018, 0.050), v(0.062 * x, -0.012, 0.018), 0.011, 0.009);
         // Brow.
         let out = face.brow;
         clay.with(0.014, &j);
@@ -192,7 +195,7 @@ fn eye_region(clay: &mut Clay, head: Joint, middle: Vec3, x: f32) {
     clay.with(0.002, &j);
     clay.carve_ellipsoid(
         v(0.0320, -0.0022, 0.0790),
-        Vec3::new(0.0125, 0.0055, 0.0100),
+        Vec3::new(0.0128, 0.0048, 0.0100),
         Quat::from_euler(EulerRot::YXZ, 0.25 * x, 0.0, 0.06 * x),
     );
 }
@@ -202,10 +205,10 @@ fn ear(clay: &mut Clay, head: Joint, middle: Vec3, x: f32) {
     let base = middle + Vec3::new(0.078 * x, -0.006, -0.012);
     let v = |dx: f32, y: f32, z: f32| base + turn * Vec3::new(dx * x, y, z);
     clay.with(0.008, &[head]);
-    clay.ellipsoid(v(0.004, 0.004, -0.006), Vec3::new(0.0075, 0.030, 0.019), turn);
+    clay.ellipsoid(v(0.004, 0.004, -0.006), Vec3::new(0.0095, 0.031, 0.020), turn);
     clay.ellipsoid(v(0.001, -0.022, 0.002), Vec3::new(0.006, 0.011, 0.009), turn);
     clay.with(0.004, &[head]);
-    clay.carve_ellipsoid(v(0.012, 0.005, -0.004), Vec3::new(0.0075, 0.021, 0.0115), turn);
+    clay.carve_ellipsoid(v(0.0165, 0.006, -0.004), Vec3::new(0.0085, 0.021, 0.0120), turn);
     clay.with(0.004, &[head]);
     clay.ellipsoid(v(0.004, -0.004, 0.010), Vec3::new(0.005, 0.007, 0.005), turn);
 }
@@ -214,23 +217,23 @@ fn nose(clay: &mut Clay, head: Joint, middle: Vec3, face: &Face) {
     let n = face.nose;
     let v = |x: f32, y: f32, z: f32| middle + Vec3::new(x, y, z);
     let j = [head];
-    let tip = v(0.0, -0.033, 0.086 + 0.019 * n);
+    let tip = v(0.0, -0.033, 0.089 + 0.016 * n);
     clay.with(0.012, &j);
-    clay.cone(v(0.0, 0.012, 0.081 + 0.6 * face.brow), tip, 0.0070, 0.0088 * n.sqrt());
+    clay.cone(v(0.0, 0.012, 0.081 + 0.6 * face.brow), tip, 0.0070 * n, 0.0088 * n.sqrt());
     if face.brow > 0.0 {
         clay.with(0.010, &j).cone(v(0.0, -0.008, 0.098), v(0.0, -0.012, 0.099), 0.0075, 0.0075);
     }
     clay.with(0.007, &j).cone(tip, tip, 0.0105 * n.sqrt(), 0.0);
     for x in BOTH {
-        clay.with(0.006, &j);
+        clay.with(0.010, &j);
         clay.ellipsoid(
-            v(0.0122 * n * x, -0.0385, 0.0905),
+            v(0.0118 * n.sqrt() * x, -0.0385, 0.0905 + 0.012 * (n - 1.0)),
             Vec3::new(0.0072, 0.0066, 0.0095) * n.sqrt(),
             Quat::IDENTITY,
         );
         clay.with(0.003, &j);
         clay.carve_ellipsoid(
-            v(0.0064 * n * x, -0.0462, 0.0965),
+            v(0.0064 * n.sqrt() * x, -0.0462, 0.0965 + 0.014 * (n - 1.0)),
             Vec3::new(0.0034, 0.0040, 0.0052),
             Quat::IDENTITY,
         );
@@ -265,8 +268,8 @@ pub(super) fn add_eyes(body: &mut Sculpture, head: Joint, middle: Vec3, face: &F
             center: middle + Vec3::new(0.0315 * x, -0.002, 0.0650),
             radius: 0.0125,
             gaze: Vec3::new(0.03 * x, 0.0, 1.0),
-            pupil: 0.20,
-            iris: 0.47,
+            pupil: 0.24,
+            iris: 0.56,
             colors: [srgb(0x0A0A0C), srgb(face.iris), srgb(0xF4F1EC)],
         };
         body.add_eye(&eye, head, 1, 1);

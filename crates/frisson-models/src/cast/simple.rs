@@ -1,7 +1,7 @@
 //! Balls, planes and other plain things.
 
 use std::collections::BTreeMap;
-use std::f32::consts::{FRAC_PI_2, TAU};
+use std::f32::consts::{FRAC_PI_2, FRAC_PI_4, TAU};
 use std::sync::Arc;
 
 use frisson::character::{Character, CharacterMesh, Influences};
@@ -123,16 +123,31 @@ fn carried(mesh: Mesh) -> CharacterMesh {
     }
 }
 
+/// The unit square onto the unit disc, squares to rings: a dome without a pole's slivers.
+fn onto_disc(uv: Vec2) -> Vec2 {
+    let at = 2.0 * uv - 1.0;
+    if at == Vec2::ZERO {
+        return at;
+    }
+    let (radius, turn) = if at.x.abs() > at.y.abs() {
+        (at.x, FRAC_PI_4 * at.y / at.x)
+    } else {
+        (at.y, FRAC_PI_2 - FRAC_PI_4 * at.x / at.y)
+    };
+    radius * Vec2::from_angle(turn)
+}
+
 /// A ball whose lower cap, beyond `cut_deg` from the top, is missing: drops run off its rim.
 pub(super) fn truncated_sphere(cells: usize, radius: f32, cut_deg: f32) -> Character {
     let cut = cut_deg.to_radians();
     let bottom = radius * cut.cos();
-    let grid = Grid { columns: 2 * cells, rows: cells, round: true };
-    let mesh = grid.mesh("truncated_sphere", material("sphere", 0xC9D3DE, 0.35), |uv| {
-        // A small hole's worth of angle at the top keeps every triangle whole.
-        let (polar, turn) = (0.004 + (cut - 0.004) * uv.y, TAU * uv.x);
-        let flat = radius * polar.sin();
-        Vec3::new(flat * turn.sin(), radius * polar.cos() - bottom, flat * turn.cos())
+    let grid = Grid { columns: 2 * cells, rows: 2 * cells, round: false };
+    let look = material("sphere", 0xC9D3DE, 0.35);
+    let mesh = grid.mesh("truncated_sphere", look, |uv| {
+        let at = onto_disc(uv);
+        let polar = cut * at.length();
+        let flat = radius * polar.sin() * at.normalize_or_zero();
+        Vec3::new(flat.x, radius * polar.cos() - bottom, flat.y)
     });
     still("truncated_sphere", mesh)
 }
@@ -169,11 +184,12 @@ pub(super) fn cylinder(around: usize, along: usize, radius: f32, height: f32) ->
 
 /// The inside of half a ball, opening upwards.
 pub(super) fn bowl(cells: usize, radius: f32) -> Character {
-    let grid = Grid { columns: 2 * cells, rows: cells, round: true };
+    let grid = Grid { columns: 2 * cells, rows: 2 * cells, round: false };
     let mesh = grid.mesh("bowl", material("bowl", 0xD8DEE3, 0.25), |uv| {
-        let (polar, turn) = (0.004 + (FRAC_PI_2 - 0.004) * uv.y, TAU * uv.x);
-        let flat = radius * polar.sin();
-        Vec3::new(-flat * turn.sin(), radius * (1.0 - polar.cos()), flat * turn.cos())
+        let at = onto_disc(uv);
+        let polar = FRAC_PI_2 * at.length();
+        let flat = radius * polar.sin() * at.normalize_or_zero();
+        Vec3::new(flat.x, radius * (1.0 - polar.cos()), flat.y)
     });
     still("bowl", mesh)
 }

@@ -103,11 +103,8 @@ fn paint(body: &mut Sculpture) {
         let thigh =
             smoothstep(0.55, 0.7, p.y) * smoothstep(0.95, 0.8, p.y) * smoothstep(0.2, 0.9, n.z);
         let cloth = denim.lerp(faded, 0.55 * knee + 0.35 * thigh);
-        let waist = smoothstep(1.012, 1.018, p.y) * smoothstep(1.056, 1.052, p.y);
+        let waist = smoothstep(1.008, 1.020, p.y) * smoothstep(0.9, 0.5, n.y);
         let shoes = shoe.lerp(sole, smoothstep(0.018, 0.012, p.y));
-        shoes.lerp(
-            cloth.lerp(belt, waist),
-            smoothstep(0.094, 0.098, p.y + 0.3 * (p.z - 0.02).max(0.0) * 0.0),
-        )
+        shoes.lerp(cloth.lerp(belt, waist), smoothstep(0.094, 0.098, p.y))
     });
 }

@@ -7,8 +7,8 @@ use super::{material, srgb};
 use crate::clay::{Chart, Clay, Joint, Lens, Rig, Sculpture};
 use crate::clips::{clip, smoothstep};
 
-/// Palm down, fingers towards +z, resting a little above the ground.
-const LEVEL: f32 = 0.06;
+/// Palm down, fingers towards +z, held where it can bend either way.
+const LEVEL: f32 = 0.20;
 
 pub(super) fn build(triangles: usize) -> Character {
     let v = |x: f32, y: f32, z: f32| Vec3::new(x, LEVEL + y, z);
@@ -16,12 +16,12 @@ pub(super) fn build(triangles: usize) -> Character {
     let forearm = rig.joint("forearm", None, v(0.0, 0.0, -0.24));
     let hand = rig.joint("hand", Some(forearm), v(0.0, 0.0, 0.0));
     let mut clay = Clay {
-        lens: Some(Lens { center: v(0.0, 0.0, 0.0), radius: 0.06, magnify: 1.35 }),
+        lens: Some(Lens { center: v(0.0, 0.0, 0.09), radius: 0.07, magnify: 1.9 }),
         ..Clay::default()
     };
-    clay.paint(0, 0).with(0.03, &[forearm]);
-    clay.ellipsoid(v(0.0, 0.0, -0.20), Vec3::new(0.046, 0.042, 0.07), Quat::IDENTITY);
-    clay.cone(v(0.0, 0.0, -0.20), v(0.0, 0.0, 0.0), 0.041, 0.0265);
+    clay.paint(0, 0).with(0.006, &[forearm]);
+    clay.cone(v(0.0, 0.0, -0.255), v(0.0, 0.0, -0.17), 0.038, 0.040);
+    clay.cone(v(0.0, 0.0, -0.17), v(0.0, 0.0, 0.0), 0.040, 0.0260);
     for x in [1.0, -1.0] {
         clay.with(0.02, &[forearm]);
         clay.cone(v(0.014 * x, 0.0, -0.10), v(0.0125 * x, 0.001, -0.004), 0.028, 0.0215);
@@ -31,6 +31,8 @@ pub(super) fn build(triangles: usize) -> Character {
         Vec3::splat(0.009),
         Quat::IDENTITY,
     );
+    clay.with(0.006, &[]);
+    clay.carve_cone(v(0.0, 0.0, -10.245), v(0.0, 0.0, -10.245), 10.0, 10.0);
     palm(&mut clay, hand, &v);
     let fingers = fingers(&mut rig, &mut clay, hand, &v);
     let mut body = Sculpture::new(&clay, &rig, triangles, 4);
@@ -89,8 +91,8 @@ fn fingers(
             v(0.066, -0.018, 0.092),
             0.0108,
         ),
-        ("index", v(0.026, 0.001, 0.086), v(0.032, -0.002, 0.128), v(0.035, -0.010, 0.160), 0.0092),
-        ("middle", v(0.004, 0.003, 0.090), v(0.005, 0.0, 0.137), v(0.006, -0.009, 0.172), 0.0095),
+        ("index", v(0.026, 0.001, 0.086), v(0.032, -0.002, 0.128), v(0.035, -0.010, 0.160), 0.0110),
+        ("middle", v(0.004, 0.003, 0.090), v(0.005, 0.0, 0.137), v(0.006, -0.009, 0.172), 0.0113),
         (
             "ring",
             v(-0.014, 0.002, 0.087),
@@ -110,7 +112,7 @@ fn fingers(
     for (name, root, middle, tip, radius) in list {
         let chain = rig.chain(name, hand, &[root, middle]);
         clay.with(0.006, &[chain[0]]).cone(root, middle, radius * 1.08, radius);
-        clay.with(0.004, &[chain[1]]).cone(middle, tip, radius, 0.82 * radius);
+        clay.with(0.004, &[chain[1]]).cone(middle, tip, radius, 0.86 * radius);
         chains.push(chain);
     }
     chains

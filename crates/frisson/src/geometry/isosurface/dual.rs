@@ -94,8 +94,10 @@ pub fn place_vertices(
             sheet_means(block, block.sheets(cases, cube), cube, settings.cell, &mut vertices);
         }
     }
+    // Where smoothing follows, its passes go the rest of the way.
+    let steps = if settings.relax > 0 { 2 } else { tolerances::isosurface::NEWTON_STEPS };
     for vertex in &mut vertices {
-        let (onto, normal) = onto_surface(field, settings, &block.parts, *vertex);
+        let (onto, normal) = onto_surface(field, settings, &block.parts, *vertex, steps);
         *vertex = onto;
         normals.push(normal);
     }
@@ -136,12 +138,13 @@ pub fn onto_surface(
     settings: &IsoSettings,
     parts: &[u32],
     start: Vec3,
+    steps: u32,
 ) -> (Vec3, Vec3) {
     let cell = settings.cell;
     let step = tolerances::isosurface::DIFFERENCE_CELLS * cell;
     let mut at = start;
     let mut normal = Vec3::ZERO;
-    for _ in 0..tolerances::isosurface::NEWTON_STEPS {
+    for _ in 0..steps {
         let (value, gradient) = field.value_and_gradient(parts, at, step);
         let slope_sq = gradient.length_squared();
         if !(slope_sq > f32::MIN_POSITIVE && slope_sq.is_finite()) {

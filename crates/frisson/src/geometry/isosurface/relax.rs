@@ -5,6 +5,7 @@ use rayon::prelude::*;
 
 use super::dual::onto_surface;
 use super::{Field, IsoSettings, IsoSurface};
+use crate::tolerances;
 
 /// Neighbours of each vertex, one after the other. In a closed mesh every directed edge occurs once,
 /// so the heads of a vertex's outgoing edges are all its neighbours.
@@ -48,7 +49,10 @@ pub fn relax(field: &impl Field, settings: &IsoSettings, surface: &mut IsoSurfac
     }
     // A vertex that wandered further from where it began might meet parts its block does not list.
     let start = surface.positions.clone();
-    for _ in 0..settings.relax {
+    for pass in 1..=settings.relax {
+        // The next pass corrects what one step leaves; only the last has to arrive.
+        let last = pass == settings.relax;
+        let steps = if last { tolerances::isosurface::NEWTON_STEPS } else { 1 };
         let (old, old_normals) = (&surface.positions, &surface.normals);
         let moved: Vec<(Vec3, Vec3)> = (0..old.len())
             .into_par_iter()
@@ -61,7 +65,7 @@ pub fn relax(field: &impl Field, settings: &IsoSettings, surface: &mut IsoSurfac
                 let target = old[v] + 0.5 * (way - way.dot(normal) * normal);
                 let kept = start[v] + (target - start[v]).clamp_length_max(0.5 * settings.cell);
                 let parts = &surface.blocks[owners[v] as usize].parts;
-                onto_surface(field, settings, parts, kept)
+                onto_surface(field, settings, parts, kept, steps)
             })
             .collect();
         for (v, (position, normal)) in moved.into_iter().enumerate() {
