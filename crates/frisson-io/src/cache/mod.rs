@@ -18,6 +18,8 @@ use frisson::stage::Rate;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+#[doc(hidden)]
+pub use block::seal;
 pub use block::{Entry, Kind};
 pub use reader::{CacheBytes, CacheReader, Damage};
 pub use sequence::CacheSequence;
