@@ -57,10 +57,7 @@ impl<P: Primitive> Bvh<P> {
         Self { tree, primitives, source }
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.primitives.is_empty()
-    }
-
+    #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> usize {
         self.primitives.len()
     }

@@ -65,8 +65,8 @@ impl Fibre {
         let first = gaussian(half + SCALE_TILT, self.width);
         let second = gaussian(half - 1.5 * SCALE_TILT, 2.0 * self.width);
         let cosine = diffuse.max(0.05);
-        let white = Vec3A::splat(0.035 * first * facing * cosine);
-        let tinted = self.color.powf(1.2) * (0.075 * second * (0.4 + 0.6 * facing) * cosine);
+        let white = Vec3A::splat(0.05 * first * facing * cosine);
+        let tinted = self.color.powf(1.2) * (0.11 * second * (0.4 + 0.6 * facing) * cosine);
         body + white + tinted
     }
 }

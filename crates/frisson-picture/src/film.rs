@@ -18,8 +18,10 @@ pub struct FilmPixel {
     pub other: Vec3A,
     /// Shading normal.
     pub normal: Vec3A,
-    /// Distance [m]; infinite where nothing is.
+    /// Distance [m]; very large where nothing is.
     pub depth: f32,
+    /// Share of the samples that hit something.
+    pub coverage: f32,
     /// Variance of the mean of the light's brightness.
     pub variance: f32,
     /// Samples taken.
@@ -48,6 +50,7 @@ pub(crate) struct Sums {
     other: Vec3A,
     normal: Vec3A,
     depth: f32,
+    hits: u32,
     brightness: f32,
     brightness_sq: f32,
     count: u32,
@@ -69,6 +72,7 @@ impl Sums {
         self.other += other;
         self.normal += sample.normal;
         self.depth += sample.depth.min(1e9);
+        self.hits += u32::from(sample.depth.is_finite());
         self.brightness += light;
         self.brightness_sq += light * light;
         self.count += 1;
@@ -88,6 +92,7 @@ impl Sums {
             other: self.other / n,
             normal: self.normal.normalize_or_zero(),
             depth: self.depth / n,
+            coverage: self.hits as f32 / n,
             variance: spread / (n - 1.0).max(1.0),
             samples: self.count,
         }
@@ -124,6 +129,7 @@ impl Film {
                 mean.other += p.other * share;
                 mean.normal += p.normal * share;
                 mean.depth += p.depth * share;
+                mean.coverage += p.coverage * share;
                 mean.variance += p.variance * share * share;
                 mean.samples += p.samples;
             }

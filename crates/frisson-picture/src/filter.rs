@@ -126,7 +126,7 @@ fn filtered(cells: &[Cell], w: usize, h: usize, x: usize, y: usize, step: i64) -
             if exponent > 8.0 {
                 continue;
             }
-            let turned = aligned.powi(32);
+            let turned = aligned.powi(16);
             let weight = KERNEL[dx.unsigned_abs() as usize]
                 * KERNEL[dy.unsigned_abs() as usize]
                 * turned

@@ -16,7 +16,10 @@ use crate::optics::{
 use crate::sampling::{Sampler, cone_direction, cosine_direction, sphere_direction};
 use crate::scene::Scene;
 use crate::surface::{Hit, Surface};
+use crate::volume::{StrandVolume, thickness};
 
+/// Pieces of strands from which on they shade each other as a medium.
+const MEDIUM_FROM: usize = 4000;
 /// Strands after which light is used up.
 const STRAND_LIMIT: u32 = 10;
 /// Boundaries a ray may cross before it is given up.
@@ -40,6 +43,21 @@ pub(crate) struct PathSample {
     pub depth: f32,
     /// Whether the pixel deserves more samples.
     pub hard: bool,
+}
+
+/// How an opaque surface divides the light.
+#[derive(Clone, Copy, Debug, Default)]
+struct Split {
+    /// Colour of evenly scattered light.
+    albedo: Vec3A,
+    /// Share that the smooth coat or the metal reflects.
+    coat: Vec3A,
+    /// Lamps in the coat.
+    highlights: Vec3A,
+    /// Everything else in the coat.
+    reflection: Vec3A,
+    /// Whether the reflection is too blurred to show anything sharp.
+    blurred: bool,
 }
 
 /// What is left to a path.
@@ -66,6 +84,10 @@ pub(crate) struct Lit<'a> {
     reach: f32,
     /// Offset that keeps rays from hitting where they start [m].
     epsilon: f32,
+    /// The strands as a medium, when there are many.
+    volume: Option<StrandVolume>,
+    /// How opaque that medium is, per colour.
+    thickness: Vec3A,
 }
 
 impl<'a> Lit<'a> {
@@ -82,7 +104,12 @@ impl<'a> Lit<'a> {
         let ground_radiance = scene.look.ground_color * (lamps + environment.ambient(Vec3A::Y));
         let reach = 0.5 * scene.bounds.diagonal().max(1e-4);
         let far = scene.bounds.min.abs().max(scene.bounds.max.abs()).max_element();
+        let color = mean_color(scene);
+        let volume = (scene.segments.len() >= MEDIUM_FROM)
+            .then(|| StrandVolume::build(lit_segments(scene), &environment, color));
         Self {
+            volume,
+            thickness: thickness(color),
             scene,
             environment,
             bounces,
@@ -175,35 +202,38 @@ impl<'a> Lit<'a> {
             result.hard = true;
         }
         if clear < 1.0 {
-            let (albedo, glossy) = self.split(surface, ray, budget, sampler);
-            let albedo = albedo * (1.0 - clear);
-            result.diffuse = albedo * self.gather(surface, budget, sampler);
-            result.albedo = albedo;
-            result.other += glossy * (1.0 - clear);
+            let split = self.split(surface, ray, budget, sampler);
+            let opaque = 1.0 - clear;
+            result.diffuse = split.albedo * self.gather(surface, budget, sampler) * opaque;
+            result.albedo = split.albedo * opaque;
+            result.other += split.highlights * opaque;
+            // A blurred reflection is as smooth as scattered light and is filtered with it; a sharp
+            // one must not be.
+            if split.blurred {
+                result.diffuse += split.reflection * opaque;
+                result.albedo += split.coat * opaque;
+            } else {
+                result.other += split.reflection * opaque;
+                result.hard |= split.coat.max_element() > 0.1 && surface.roughness < 0.3;
+            }
         }
         result
     }
 
-    /// Colour for evenly scattered light, and the light reflected by the smooth coat or the metal.
-    fn split(
-        &self,
-        surface: &Surface,
-        ray: &Ray,
-        budget: Budget,
-        sampler: &mut Sampler,
-    ) -> (Vec3A, Vec3A) {
+    /// Divides the light between the body of a surface and its smooth coat or metal.
+    fn split(&self, surface: &Surface, ray: &Ray, budget: Budget, sampler: &mut Sampler) -> Split {
         let to_eye = -ray.direction;
         let f0 =
             Vec3A::splat(normal_reflectance(surface.ior)).lerp(surface.albedo, surface.metallic);
         if f0.max_element() <= 0.0 {
-            return (surface.albedo, Vec3A::ZERO);
+            return Split { albedo: surface.albedo, ..Split::default() };
         }
         let cos = surface.normal.dot(to_eye).clamp(0.0, 1.0);
         let coat = lobe_albedo(f0, surface.roughness, cos);
         let alpha = (surface.roughness * surface.roughness).max(0.002);
         let mut glossy = Vec3A::ZERO;
         let origin = surface.lifted + surface.flat * self.epsilon;
-        for lamp in &self.environment.lamps {
+        for (index, lamp) in self.environment.lamps.iter().enumerate() {
             let to_lamp = lamp.direction;
             let facing = surface.normal.dot(to_lamp);
             if facing <= 0.0 {
@@ -216,7 +246,7 @@ impl<'a> Lit<'a> {
                 let half = (to_lamp + to_eye).normalize_or(surface.normal);
                 let reflected = schlick(f0, half.dot(to_eye)) * lobe * lamp.irradiance;
                 let u = sampler.pair();
-                glossy += reflected * self.visibility(origin, lamp.sample(u));
+                glossy += reflected * self.visibility(origin, lamp.sample(u), index);
             }
         }
         let mirror = reflect(ray.direction, surface.normal);
@@ -230,8 +260,13 @@ impl<'a> Lit<'a> {
         } else {
             self.environment.dome(mirror)
         };
-        let albedo = surface.albedo * (1.0 - surface.metallic) * (Vec3A::ONE - coat);
-        (albedo, glossy + coat * around)
+        Split {
+            albedo: surface.albedo * (1.0 - surface.metallic) * (Vec3A::ONE - coat),
+            coat,
+            highlights: glossy,
+            reflection: coat * around,
+            blurred: sharp && surface.roughness > 0.12,
+        }
     }
 
     /// Light that arrives at an opaque point, weighted by its cosine and divided by π.
@@ -240,16 +275,15 @@ impl<'a> Lit<'a> {
         let lamps = &self.environment.lamps;
         let mut light = Vec3A::ZERO;
         if budget.bounces == self.bounces {
-            for lamp in lamps {
+            for (index, lamp) in lamps.iter().enumerate() {
                 let direction = lamp.sample(sampler.pair());
-                light += self.direct(surface, origin, direction, lamp.irradiance);
+                light += self.direct(surface, origin, direction, index, 1.0);
             }
         } else if !lamps.is_empty() {
             // Once scattered, one lamp stands for all.
             let pick = ((sampler.one() * lamps.len() as f32) as usize).min(lamps.len() - 1);
             let direction = lamps[pick].sample(sampler.pair());
-            let irradiance = lamps[pick].irradiance * lamps.len() as f32;
-            light += self.direct(surface, origin, direction, irradiance);
+            light += self.direct(surface, origin, direction, pick, lamps.len() as f32);
         }
         if budget.bounces == 0 {
             return light + self.environment.ambient(surface.normal);
@@ -259,12 +293,20 @@ impl<'a> Lit<'a> {
         light + self.follow(Ray::new_inf(origin, above(direction, surface.flat)), next, sampler)
     }
 
-    fn direct(&self, surface: &Surface, origin: Vec3A, to_lamp: Vec3A, irradiance: Vec3A) -> Vec3A {
+    fn direct(
+        &self,
+        surface: &Surface,
+        origin: Vec3A,
+        to_lamp: Vec3A,
+        lamp: usize,
+        weight: f32,
+    ) -> Vec3A {
         let facing = surface.normal.dot(to_lamp);
         if facing <= 0.0 || surface.flat.dot(to_lamp) <= 0.0 {
             return Vec3A::ZERO;
         }
-        irradiance * (facing / PI) * self.visibility(origin, to_lamp)
+        let irradiance = self.environment.lamps[lamp].irradiance * weight;
+        irradiance * (facing / PI) * self.visibility(origin, to_lamp, lamp)
     }
 
     /// Radiance along a ray that has left a surface.
@@ -302,8 +344,8 @@ impl<'a> Lit<'a> {
         if surface.transmission > 0.0 && sampler.one() < surface.transmission {
             return self.boundary(surface, ray, budget, sampler, false);
         }
-        let (albedo, glossy) = self.split(surface, ray, budget, sampler);
-        albedo * self.gather(surface, budget, sampler) + glossy
+        let split = self.split(surface, ray, budget, sampler);
+        split.albedo * self.gather(surface, budget, sampler) + split.highlights + split.reflection
     }
 
     /// Reflection and refraction at a smooth boundary: both, or one chosen by its share.
@@ -372,45 +414,48 @@ impl<'a> Lit<'a> {
     }
 
     /// How much of a lamp's light arrives, per colour.
-    pub fn visibility(&self, origin: Vec3A, direction: Vec3A) -> Vec3A {
-        let scene = self.scene;
+    pub fn visibility(&self, origin: Vec3A, direction: Vec3A, lamp: usize) -> Vec3A {
         let ray = Ray::new_inf(origin, direction);
-        if !scene.has_clear {
-            if scene.triangles.any(ray, |_, _| true) || scene.balls.any(ray, |_, _| true) {
-                return Vec3A::ZERO;
-            }
-            return self.through_strands(ray);
+        let solid = self.past_solids(ray);
+        if solid == Vec3A::ZERO {
+            return solid;
         }
-        let mut light = Vec3A::ONE;
-        if scene.triangles.any(ray, |place, t| {
-            let material = scene.triangle_material(place);
-            let normal = scene.outward_normal(place, origin + direction * t);
-            pass(material, normal.dot(direction), t, &mut light)
-        }) || scene.balls.any(ray, |place, t| {
-            let ball = scene.balls.primitive(place);
-            let enters = (origin + direction * t - ball.center) / ball.radius;
-            let cos = enters.dot(direction);
-            let material = scene.ball_material(place);
-            // A ball reports its first crossing only; the way through it follows from the cosine.
-            if cos < 0.0 {
-                let way = -2.0 * cos * ball.radius;
-                light *= (Vec3A::from(material.absorption) * -way).exp();
+        solid
+            * match &self.volume {
+                Some(volume) => (self.thickness * -volume.depth(lamp, origin, direction)).exp(),
+                None => self.past_strands(ray),
             }
-            pass(material, cos, 0.0, &mut light)
-        }) {
-            return Vec3A::ZERO;
-        }
-        light.min(Vec3A::splat(6.0)) * self.through_strands(ray)
     }
 
-    /// What the strands along a ray let through.
-    fn through_strands(&self, ray: Ray) -> Vec3A {
+    /// What meshes and balls let through.
+    fn past_solids(&self, ray: Ray) -> Vec3A {
         let scene = self.scene;
-        if scene.segments.is_empty() {
-            return Vec3A::ONE;
+        if !scene.has_clear {
+            let stopped =
+                scene.triangles.any(ray, |_, _| true) || scene.balls.any(ray, |_, _| true);
+            return if stopped { Vec3A::ZERO } else { Vec3A::ONE };
         }
-        let (mut light, mut count) = (Vec3A::ONE, 0);
-        let mut last = u32::MAX;
+        let mut light = Vec3A::ONE;
+        let stopped = scene.triangles.any(ray, |place, t| {
+            let material = scene.triangle_material(place);
+            let normal = scene.outward_normal(place, ray.origin + ray.direction * t);
+            pass(material, normal.dot(ray.direction), t, &mut light)
+        }) || scene.balls.any(ray, |place, t| {
+            let ball = scene.balls.primitive(place);
+            let material = scene.ball_material(place);
+            let out = (ray.origin + ray.direction * t - ball.center) / ball.radius;
+            // Only its first crossing is reported; by symmetry it is left at the same angle.
+            let cos = out.dot(ray.direction).abs();
+            let way = if out.dot(ray.direction) < 0.0 { 2.0 * cos * ball.radius } else { t };
+            pass(material, cos, way, &mut light)
+        });
+        if stopped { Vec3A::ZERO } else { light.min(Vec3A::splat(6.0)) }
+    }
+
+    /// What a few strands along a ray let through.
+    fn past_strands(&self, ray: Ray) -> Vec3A {
+        let scene = self.scene;
+        let (mut light, mut count, mut last) = (Vec3A::ONE, 0, u32::MAX);
         scene.segments.any(ray, |place, _| {
             let index = scene.segment_strands[scene.segments.source(place) as usize];
             let strand = scene.strands[index as usize];
@@ -419,17 +464,16 @@ impl<'a> Lit<'a> {
                 return false;
             }
             last = index;
-            light *= (0.22 + 0.62 * strand.color.powf(0.4)).min(Vec3A::splat(0.9));
+            light *= (Vec3A::ONE - thickness(strand.color)).max(Vec3A::splat(0.1));
             count += 1;
             count >= STRAND_LIMIT
         });
-        if count >= STRAND_LIMIT { light * 0.5 } else { light }
+        light
     }
 
     fn fibre(&self, place: u32, ray: &Ray, t: f32, sampler: &mut Sampler) -> Vec3A {
         let segment = self.scene.segments.primitive(place);
-        let index = self.scene.segment_strands[self.scene.segments.source(place) as usize];
-        let strand = self.scene.strands[index as usize];
+        let strand = self.strand(place);
         if strand.flat {
             return strand.color;
         }
@@ -438,25 +482,43 @@ impl<'a> Lit<'a> {
         let position = ray.origin + ray.direction * t;
         let step = 2.5 * segment.radius_a.max(segment.radius_b) + self.epsilon;
         let mut light = Vec3A::ZERO;
-        for lamp in &self.environment.lamps {
+        for (index, lamp) in self.environment.lamps.iter().enumerate() {
             let direction = lamp.sample(sampler.pair());
             let scattered = fibre.scatter(direction, -ray.direction) * lamp.irradiance;
-            if scattered.max_element() > 1e-4 {
-                light += scattered * self.visibility(position + direction * step, direction);
+            if scattered.max_element() > 2e-3 {
+                let from = position + direction * step;
+                light += scattered * self.visibility(from, direction, index);
             }
         }
-        let direction = sphere_direction(sampler.pair());
-        let open = self.visibility(position + direction * step, direction);
         // Light that has crossed many strands before arriving here.
-        let deep = self.environment.ambient(Vec3A::Y) * 0.06;
-        light + strand.color * (self.environment.dome(direction) * open + deep)
+        let deep = self.environment.ambient(Vec3A::Y) * 0.05;
+        light + strand.color * (self.dome_among_strands(position, step, sampler) + deep)
+    }
+
+    fn dome_among_strands(&self, position: Vec3A, step: f32, sampler: &mut Sampler) -> Vec3A {
+        let direction = sphere_direction(sampler.pair());
+        let ray = Ray::new_inf(position + direction * step, direction);
+        match &self.volume {
+            Some(volume) => {
+                // Solids take away what they hide of the dome.
+                let open = self.past_solids(ray);
+                volume.ambient(position) * (0.5 + 0.5 * open)
+            }
+            None => {
+                self.environment.dome(direction) * self.past_solids(ray) * self.past_strands(ray)
+            }
+        }
+    }
+
+    fn strand(&self, place: u32) -> crate::scene::Strand {
+        let index = self.scene.segment_strands[self.scene.segments.source(place) as usize];
+        self.scene.strands[index as usize]
     }
 
     /// A strand as seen by scattered light: evenly lit by one lamp and the dome.
     fn fibre_simply(&self, place: u32, ray: &Ray, t: f32, sampler: &mut Sampler) -> Vec3A {
         let segment = self.scene.segments.primitive(place);
-        let index = self.scene.segment_strands[self.scene.segments.source(place) as usize];
-        let strand = self.scene.strands[index as usize];
+        let strand = self.strand(place);
         let lamps = &self.environment.lamps;
         let mut light = self.environment.ambient(Vec3A::Y) * 0.5;
         if !lamps.is_empty() && !strand.flat {
@@ -465,10 +527,25 @@ impl<'a> Lit<'a> {
             let step = 2.5 * segment.radius_a.max(segment.radius_b) + self.epsilon;
             let from = ray.origin + ray.direction * t + direction * step;
             let irradiance = lamps[pick].irradiance * (0.25 * lamps.len() as f32);
-            light += irradiance * self.visibility(from, direction);
+            light += irradiance * self.visibility(from, direction, pick);
         }
         strand.color * light
     }
+}
+
+fn lit_segments(scene: &Scene) -> impl Iterator<Item = crate::shape::Segment> + Clone + '_ {
+    (0..scene.segments.len() as u32)
+        .filter(|&place| {
+            let index = scene.segment_strands[scene.segments.source(place) as usize];
+            !scene.strands[index as usize].flat
+        })
+        .map(|place| *scene.segments.primitive(place))
+}
+
+fn mean_color(scene: &Scene) -> Vec3A {
+    let lit = scene.strands.iter().filter(|s| !s.flat);
+    let (sum, count) = lit.fold((Vec3A::ZERO, 0u32), |(c, n), s| (c + s.color, n + 1));
+    sum / count.max(1) as f32
 }
 
 /// Light through the boundary of a clear body on its straight way to a lamp; `cos` is that of its

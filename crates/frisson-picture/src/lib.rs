@@ -36,6 +36,7 @@ mod shape;
 pub mod stock;
 mod strands;
 mod surface;
+mod volume;
 
 pub use camera::{Camera, Framing, View};
 pub use error::PictureError;

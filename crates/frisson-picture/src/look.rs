@@ -87,13 +87,13 @@ impl Look {
     pub fn studio() -> Self {
         Self {
             environment: Environment {
-                zenith: Vec3A::new(0.50, 0.53, 0.58),
-                horizon: Vec3A::new(0.34, 0.35, 0.37),
-                nadir: Vec3A::new(0.20, 0.19, 0.18),
+                zenith: Vec3A::new(0.40, 0.43, 0.48),
+                horizon: Vec3A::new(0.25, 0.26, 0.28),
+                nadir: Vec3A::new(0.16, 0.15, 0.14),
                 lamps: vec![
-                    lamp(-42.0, 46.0, 9.0, [1.0, 0.95, 0.87], 2.1),
-                    lamp(58.0, 18.0, 18.0, [0.80, 0.90, 1.0], 0.35),
-                    lamp(158.0, 38.0, 9.0, [1.0, 0.98, 0.95], 1.1),
+                    lamp(-42.0, 46.0, 9.0, [1.0, 0.95, 0.87], 2.6),
+                    lamp(58.0, 18.0, 18.0, [0.80, 0.90, 1.0], 0.30),
+                    lamp(158.0, 38.0, 9.0, [1.0, 0.98, 0.95], 1.3),
                 ],
             },
             lamps_follow_camera: true,

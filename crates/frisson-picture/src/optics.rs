@@ -74,7 +74,10 @@ pub fn lobe_albedo(f0: Vec3A, roughness: f32, cos: f32) -> Vec3A {
     let r = [r[0] + 1.0, r[1] + 0.0425, r[2] + 1.04, r[3] - 0.04];
     let a004 = (r[0] * r[0]).min((-9.28 * cos).exp2()) * r[0] + r[1];
     let (scale, bias) = (-1.04 * a004 + r[2], 1.04 * a004 + r[3]);
-    (f0 * scale + Vec3A::splat(bias)).clamp(Vec3A::ZERO, Vec3A::ONE)
+    // What a perfect mirror's facets lose by shadowing each other comes out after a second
+    // reflection, coloured twice.
+    let lost = 1.0 / (scale + bias).clamp(0.2, 1.0) - 1.0;
+    ((f0 * scale + Vec3A::splat(bias)) * (Vec3A::ONE + f0 * lost)).clamp(Vec3A::ZERO, Vec3A::ONE)
 }
 
 #[cfg(test)]

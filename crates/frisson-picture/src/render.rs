@@ -43,7 +43,7 @@ impl RenderOptions {
     /// About a second for a character on two cores.
     #[must_use]
     pub fn preview(width: u32, height: u32) -> Self {
-        Self { width, height, samples: 3, detail: 4, bounces: 1, smooth: true, seed: 0 }
+        Self { width, height, samples: 4, detail: 3, bounces: 1, smooth: true, seed: 0 }
     }
 
     /// For a page: smooth outlines and shadows.
