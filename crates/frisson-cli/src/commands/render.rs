@@ -1,22 +1,442 @@
 //! `frisson render`: pictures of a cache.
 
-use std::path::PathBuf;
+pub mod shot;
 
-use clap::Args;
+use std::path::{Path, PathBuf};
 
-use crate::failure::Failure;
+use clap::{Args, ValueEnum};
+use frisson_io::Progress as _;
+use frisson_io::cache::CacheReader;
+use frisson_io::scene::{CameraParams, LookName, SceneFile};
+use frisson_picture::output::AnimationWriter;
+use frisson_picture::{Image, RenderOptions, compose};
+use serde_json::json;
+
+use crate::failure::{Failure, file_error};
+use crate::interrupt;
 use crate::ui::Ui;
+use shot::{Overlays, Shot, failure, spread};
 
-/// Make pictures of a cache: still, contact sheet, turntable, animation.
+/// Make pictures of a cache: contact sheet, still, turntable, animation, comparison.
 #[derive(Args)]
+#[command(after_help = "\
+Examples:
+  frisson render shot.frisson                         contact sheet of 8 frames
+  frisson render shot.frisson --frame 40 --fine       one frame, for a page
+  frisson render shot.frisson --animate --every 2     animated PNG, every second frame
+  frisson render shot.frisson --turntable 24          once around the middle frame
+  frisson render shot.frisson --compare primary       beside the motion without any layer
+  frisson render shot.frisson --compare other.frisson beside another bake
+  frisson render shot.frisson --overlay wireframe,attribute:strain
+
+The camera frames the whole shot by itself and stays still; `[camera]` in the scene file or the
+options below turn it.")]
 pub struct Render {
     /// Cache.
     cache: PathBuf,
+    /// Picture to write [default: the cache's name with .png, beside it]; a folder for --numbered.
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// One frame.
+    #[arg(long, value_name = "N", group = "mode", allow_negative_numbers = true)]
+    frame: Option<i64>,
+    /// Contact sheet of so many frames.
+    #[arg(long, value_name = "COUNT", group = "mode", value_parser = clap::value_parser!(u16).range(1..=400))]
+    sheet: Option<u16>,
+    /// Animated PNG of all frames.
+    #[arg(long, group = "mode")]
+    animate: bool,
+    /// Numbered PNG files of all frames, in a folder.
+    #[arg(long, group = "mode")]
+    numbered: bool,
+    /// Animated PNG once around one frame (see --at), in so many pictures.
+    #[arg(long, value_name = "COUNT", group = "mode", value_parser = clap::value_parser!(u16).range(2..=720))]
+    turntable: Option<u16>,
+    /// So many frames drawn over each other.
+    #[arg(long, value_name = "COUNT", group = "mode", value_parser = clap::value_parser!(u16).range(2..=40))]
+    onion: Option<u16>,
+    /// Put another cache, or `primary` (the motion without any layer), beside this one.
+    #[arg(long, value_name = "CACHE")]
+    compare: Option<PathBuf>,
+    /// First and last frame to draw, as A..B.
+    #[arg(long, value_name = "A..B", value_parser = parse_range)]
+    range: Option<(i64, i64)>,
+    /// Draw every so many frames.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    every: u32,
+    /// Frame for --turntable.
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    at: Option<i64>,
+    /// Size of a picture [default: 960x540, 480x270 on sheets].
+    #[arg(long, value_name = "WxH", value_parser = parse_size)]
+    size: Option<(u32, u32)>,
+    /// Samples a pixel.
+    #[arg(long, value_name = "N")]
+    samples: Option<u32>,
+    /// Smooth outlines and shadows, for a page; about six times slower.
+    #[arg(long)]
+    fine: bool,
+    #[command(flatten)]
+    camera: CameraOptions,
+    /// What to draw besides: wireframe, clay, velocities, joints, colliders, attribute:NAME.
+    #[arg(long, value_name = "LIST")]
+    overlay: Vec<String>,
+    /// Blur motion over this part of a frame (0.5 is a usual shutter); needs velocities in the cache.
+    #[arg(long, value_name = "PART", default_value_t = 0.0)]
+    motion_blur: f32,
+    /// Replace a picture that is already there.
+    #[arg(long)]
+    force: bool,
+}
+
+/// Where to look from.
+#[derive(Args, Clone)]
+pub struct CameraOptions {
+    /// Angle around the vertical [degrees]; 0 sees the front.
+    #[arg(long, value_name = "DEG", allow_negative_numbers = true)]
+    yaw: Option<f32>,
+    /// Height above the horizon [degrees].
+    #[arg(long, value_name = "DEG", allow_negative_numbers = true)]
+    pitch: Option<f32>,
+    /// Vertical field of view [degrees].
+    #[arg(long, value_name = "DEG")]
+    fov: Option<f32>,
+    /// Place of the camera [m], with --target.
+    #[arg(long, value_name = "X,Y,Z", value_parser = parse_point, requires = "target", allow_hyphen_values = true)]
+    eye: Option<[f32; 3]>,
+    /// What to look at [m], with --eye.
+    #[arg(long, value_name = "X,Y,Z", value_parser = parse_point, requires = "eye", allow_hyphen_values = true)]
+    target: Option<[f32; 3]>,
+    /// Frame only shapes whose names start so.
+    #[arg(long, value_name = "NAME")]
+    on: Vec<String>,
+    /// Leave out shapes whose names start so.
+    #[arg(long, value_name = "NAME")]
+    hide: Vec<String>,
+    /// Light and backdrop.
+    #[arg(long, value_enum)]
+    look: Option<LookOption>,
+    /// Height of the ground [m].
+    #[arg(long, value_name = "Y", allow_negative_numbers = true)]
+    ground: Option<f32>,
+    /// Show no ground.
+    #[arg(long, conflicts_with = "ground")]
+    no_ground: bool,
+    /// Aperture diameter [m]: blurs what is nearer or farther than the subject.
+    #[arg(long, value_name = "M")]
+    aperture: Option<f32>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum LookOption {
+    Studio,
+    Outdoor,
+    Dark,
+}
+
+impl CameraOptions {
+    fn apply(&self, mut params: CameraParams) -> CameraParams {
+        let set = |value: Option<f32>, into: &mut f32| *into = value.unwrap_or(*into);
+        set(self.yaw, &mut params.yaw_deg);
+        set(self.pitch, &mut params.pitch_deg);
+        set(self.fov, &mut params.fov_deg);
+        set(self.aperture, &mut params.aperture);
+        if self.eye.is_some() {
+            (params.eye, params.target) = (self.eye, self.target);
+        } else if self.yaw.is_some() || self.pitch.is_some() {
+            (params.eye, params.target) = (None, None);
+        }
+        if !self.on.is_empty() {
+            params.frame_on.clone_from(&self.on);
+        }
+        params.hide.extend(self.hide.iter().cloned());
+        params.look = match self.look {
+            Some(LookOption::Studio) => Some(LookName::Studio),
+            Some(LookOption::Outdoor) => Some(LookName::Outdoor),
+            Some(LookOption::Dark) => Some(LookName::Dark),
+            None => params.look,
+        };
+        params.ground = self.ground.or(params.ground);
+        params.no_ground |= self.no_ground;
+        params
+    }
 }
 
 impl Render {
     /// Runs the command.
-    pub fn run(&self, _ui: &Ui) -> Result<(), Failure> {
-        Err(Failure::input(format!("{}: pictures are not built yet", self.cache.display())))
+    pub fn run(&self, ui: &Ui) -> Result<(), Failure> {
+        interrupt::listen();
+        let output = self.output_path();
+        if output.exists() && !self.force {
+            let text = format!("{} is already there", output.display());
+            return Err(Failure::input(text).help("give another name with -o, or --force"));
+        }
+        let mut shot = self.open(&self.cache)?;
+        let mut other = Other::None;
+        if let Some(path) = &self.compare {
+            other = if path.as_os_str() == "primary" {
+                Other::Primary
+            } else {
+                let mut beside = self.open(path)?;
+                beside.set_camera(shot.camera());
+                Other::Cache(Box::new(beside), label(path))
+            };
+        }
+        let started = std::time::Instant::now();
+        self.make(ui, &mut shot, &mut other, &output)?;
+        let seconds = started.elapsed().as_secs_f64();
+        ui.say(format!("{} ({seconds:.1} s)", output.display()));
+        ui.result(|| json!({ "picture": output, "seconds": seconds }));
+        Ok(())
+    }
+
+    fn make(
+        &self,
+        ui: &Ui,
+        shot: &mut Shot,
+        other: &mut Other,
+        output: &Path,
+    ) -> Result<(), Failure> {
+        let (first, last) = self.clamped_range(shot)?;
+        if let Some(frame) = self.frame {
+            return write(&self.panel(shot, other, frame)?, output);
+        }
+        if let Some(count) = self.turntable {
+            let at = self.at.unwrap_or(first + (last - first) / 2);
+            return turntable(ui, shot, at, u32::from(count), output);
+        }
+        let step = self.every as usize;
+        let all: Vec<i64> = (first..=last).step_by(step).collect();
+        if self.animate {
+            return self.animation(ui, shot, other, &all, output);
+        }
+        if self.numbered {
+            return self.numbered(ui, shot, other, &all, output);
+        }
+        if let Some(count) = self.onion {
+            let frames = spread(first, last, usize::from(count));
+            let background = shot.background(first)?;
+            let images = self.collect(ui, shot, other, &frames)?;
+            let image = compose::onion_skin(&background, &images).map_err(failure)?;
+            return write(&image, output);
+        }
+        let count = usize::from(self.sheet.unwrap_or(8));
+        let frames = spread(first, last, count);
+        let images = self.collect(ui, shot, other, &frames)?;
+        let fps = shot.fps();
+        let caption = |f: &i64| format!("frame {f}  {:.2} s", *f as f64 / fps);
+        let panels: Vec<(Image, String)> =
+            images.into_iter().zip(frames.iter().map(caption)).collect();
+        let columns = if self.compare.is_some() { 2 } else { columns(panels.len()) };
+        let title = label(&self.cache);
+        let sheet = compose::contact_sheet(&panels, columns, Some(&title)).map_err(failure)?;
+        write(&sheet, output)
+    }
+
+    /// One frame, beside its counterpart if one is asked for.
+    fn panel(&self, shot: &mut Shot, other: &mut Other, frame: i64) -> Result<Image, Failure> {
+        let image = shot.picture(frame)?;
+        let (beside, name) = match other {
+            Other::None => return Ok(image),
+            Other::Primary => (shot.primary_picture(frame)?, "without layers".to_owned()),
+            Other::Cache(cache, name) => (cache.picture(frame)?, name.clone()),
+        };
+        let panels = [(beside, name), (image, label(&self.cache))];
+        compose::side_by_side(&panels).map_err(failure)
+    }
+
+    fn collect(
+        &self,
+        ui: &Ui,
+        shot: &mut Shot,
+        other: &mut Other,
+        frames: &[i64],
+    ) -> Result<Vec<Image>, Failure> {
+        let mut progress = ui.progress("drawing");
+        let mut images = Vec::with_capacity(frames.len());
+        for (done, &frame) in frames.iter().enumerate() {
+            go_on(&mut progress, done, frames.len())?;
+            images.push(self.panel(shot, other, frame)?);
+        }
+        Ok(images)
+    }
+
+    fn animation(
+        &self,
+        ui: &Ui,
+        shot: &mut Shot,
+        other: &mut Other,
+        frames: &[i64],
+        output: &Path,
+    ) -> Result<(), Failure> {
+        let mut progress = ui.progress("drawing");
+        let mut writer = None;
+        for (done, &frame) in frames.iter().enumerate() {
+            go_on(&mut progress, done, frames.len())?;
+            let image = self.panel(shot, other, frame)?;
+            let fps = shot.fps() / f64::from(self.every);
+            add_picture(&mut writer, &image, frames.len() as u32, fps, output)?;
+        }
+        writer.map_or(Ok(()), |w: AnimationWriter| w.finish().map_err(failure))
+    }
+
+    fn numbered(
+        &self,
+        ui: &Ui,
+        shot: &mut Shot,
+        other: &mut Other,
+        frames: &[i64],
+        folder: &Path,
+    ) -> Result<(), Failure> {
+        std::fs::create_dir_all(folder).map_err(|e| file_error(folder, &e))?;
+        let mut progress = ui.progress("drawing");
+        for (done, &frame) in frames.iter().enumerate() {
+            go_on(&mut progress, done, frames.len())?;
+            let image = self.panel(shot, other, frame)?;
+            write(&image, &folder.join(format!("frame_{frame:05}.png")))?;
+        }
+        Ok(())
+    }
+
+    fn open(&self, path: &Path) -> Result<Shot, Failure> {
+        let on_sheet = self.frame.is_none() && !self.animate && !self.numbered;
+        let on_sheet = on_sheet && self.turntable.is_none() && self.onion.is_none();
+        let (width, height) = self.size.unwrap_or(if on_sheet { (480, 270) } else { (960, 540) });
+        let mut options = if self.fine {
+            RenderOptions::fine(width, height)
+        } else {
+            RenderOptions::preview(width, height)
+        };
+        options.samples = self.samples.unwrap_or(options.samples);
+        let overlays = Overlays::parse(&self.overlay)?;
+        let params = self.camera.apply(scene_camera(path));
+        let mut shot = Shot::open(path, Some(params), overlays, options)?;
+        shot.shutter = self.motion_blur.clamp(0.0, 2.0);
+        Ok(shot)
+    }
+
+    fn clamped_range(&self, shot: &Shot) -> Result<(i64, i64), Failure> {
+        let (a, b) = self.range.unwrap_or((shot.first(), shot.last()));
+        let (a, b) = (a.max(shot.first()), b.min(shot.last()));
+        if a > b {
+            let text = format!("the cache has the frames {} to {} only", shot.first(), shot.last());
+            return Err(Failure::input(text));
+        }
+        Ok((a, b))
+    }
+
+    fn output_path(&self) -> PathBuf {
+        self.output.clone().unwrap_or_else(|| {
+            if self.numbered {
+                self.cache.with_extension("frames")
+            } else {
+                self.cache.with_extension("png")
+            }
+        })
+    }
+}
+
+/// What stands beside a picture.
+enum Other {
+    None,
+    Primary,
+    Cache(Box<Shot>, String),
+}
+
+/// The camera that the scene of a cache asks for.
+fn scene_camera(cache: &Path) -> CameraParams {
+    let text = CacheReader::open(cache).map(|r| r.header().scene_text.clone()).unwrap_or_default();
+    SceneFile::parse(cache, &text).map(|s| s.scene.camera).unwrap_or_default()
+}
+
+fn turntable(
+    ui: &Ui,
+    shot: &mut Shot,
+    frame: i64,
+    count: u32,
+    output: &Path,
+) -> Result<(), Failure> {
+    let mut progress = ui.progress("drawing");
+    let start = shot.yaw_deg();
+    let mut writer = None;
+    for i in 0..count {
+        go_on(&mut progress, i as usize, count as usize)?;
+        shot.turn(start + 360.0 * i as f32 / count as f32, &[frame])?;
+        let image = shot.picture(frame)?;
+        add_picture(&mut writer, &image, count, f64::from(count) / 4.0, output)?;
+    }
+    writer.map_or(Ok(()), |w: AnimationWriter| w.finish().map_err(failure))
+}
+
+/// Adds a picture to an animation, which is started with the first.
+pub fn add_picture(
+    writer: &mut Option<AnimationWriter>,
+    image: &Image,
+    frames: u32,
+    fps: f64,
+    output: &Path,
+) -> Result<(), Failure> {
+    let writer = match writer {
+        Some(writer) => writer,
+        None => {
+            let size = (image.width, image.height);
+            writer.insert(AnimationWriter::create(output, size, frames, fps).map_err(failure)?)
+        }
+    };
+    writer.add(image).map_err(failure)
+}
+
+fn go_on(progress: &mut crate::ui::Bar, done: usize, total: usize) -> Result<(), Failure> {
+    if progress.advance(done as u64, total as u64) {
+        return Ok(());
+    }
+    Err(Failure::interrupted("stopped; nothing was left half written"))
+}
+
+fn write(image: &Image, path: &Path) -> Result<(), Failure> {
+    image.write_png(path).map_err(|e| Failure::input(format!("{}: {e}", path.display())))
+}
+
+fn columns(count: usize) -> u32 {
+    match count {
+        0..=3 => count.max(1) as u32,
+        4 => 2,
+        5..=9 => 3,
+        _ => 4,
+    }
+}
+
+fn label(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn parse_size(text: &str) -> Result<(u32, u32), String> {
+    let (w, h) = text.split_once('x').ok_or("must look like 960x540")?;
+    let side = |s: &str| s.parse::<u32>().ok().filter(|v| (1..=16_384).contains(v));
+    side(w).zip(side(h)).ok_or_else(|| "must be 1 to 16384 pixels a side".to_owned())
+}
+
+fn parse_range(text: &str) -> Result<(i64, i64), String> {
+    let (a, b) = text.split_once("..").ok_or("must look like 10..50")?;
+    a.parse().ok().zip(b.parse().ok()).ok_or_else(|| "must be two frame numbers".to_owned())
+}
+
+fn parse_point(text: &str) -> Result<[f32; 3], String> {
+    let numbers: Vec<f32> = text.split(',').filter_map(|n| n.trim().parse().ok()).collect();
+    <[f32; 3]>::try_from(numbers).map_err(|_| "must be three numbers: x,y,z".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_ranges_and_points_are_read_or_refused() {
+        assert_eq!(parse_size("640x360"), Ok((640, 360)));
+        assert!(parse_size("640").is_err() && parse_size("0x5").is_err());
+        assert_eq!(parse_range("-3..8"), Ok((-3, 8)));
+        assert!(parse_range("3").is_err());
+        assert_eq!(parse_point("1,-2,0.5"), Ok([1.0, -2.0, 0.5]));
+        assert!(parse_point("1,2").is_err());
     }
 }

@@ -12,7 +12,8 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::document::Spans;
 use super::loader::{ActorContent, ActorLoader, LoadedActor};
-use super::params::{ActorParams, CameraParams, ClipChoice};
+use super::params::{ActorParams, ClipChoice};
+use super::presentation::CameraParams;
 use super::problem::Problem;
 use super::{SceneError, SceneFile};
 use frisson::character::{Character, Pose, Sampling};
@@ -118,6 +119,7 @@ impl SceneFile {
         let mut scene = self.scene.clone();
         scene.exports = Vec::new();
         scene.camera = CameraParams::default();
+        scene.gallery = None;
         let everything = (env!("CARGO_PKG_VERSION"), clock, &scene, sources);
         xxh3_128(serde_json::to_string(&everything).unwrap_or_default().as_bytes())
     }

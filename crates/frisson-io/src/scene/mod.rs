@@ -8,6 +8,7 @@ mod document;
 mod explain;
 mod loader;
 mod params;
+mod presentation;
 mod problem;
 mod validate;
 
@@ -20,7 +21,8 @@ pub use build::BuiltScene;
 pub use document::Spans;
 pub use explain::{Explanation, explain, explain_all};
 pub use loader::{ActorContent, ActorLoader, FileLoader, LoadError, LoadedActor, source_hash};
-pub use params::{ActorParams, Actors, CameraParams, ClipChoice, Fps, Scene, scene_schema};
+pub use params::{ActorParams, Actors, ClipChoice, Fps, Scene, scene_schema};
+pub use presentation::{CameraParams, GalleryParams, LookName};
 pub use problem::{Problem, SceneError};
 
 /// A scene file that says only what it may.

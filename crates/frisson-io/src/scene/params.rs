@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use super::presentation::{CameraParams, GalleryParams};
 use frisson::layers::LayerParams;
 use frisson::stage::{ColliderParams, ForceParams, Placement, Rate};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -52,33 +53,9 @@ pub struct Scene {
     /// How pictures look at the shot: `[camera]`.
     #[serde(default)]
     pub camera: CameraParams,
-}
-
-/// How pictures look at the shot. The camera keeps everything in view; these are its habits.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct CameraParams {
-    /// Angle around the vertical [degrees]; 0 sees the front of a character that faces +z.
-    #[schemars(range(min = -360.0, max = 360.0))]
-    pub yaw_deg: f32,
-    /// Height of the camera above the horizon [degrees].
-    #[schemars(range(min = -89.0, max = 89.0))]
-    pub pitch_deg: f32,
-    /// Vertical field of view [degrees].
-    #[schemars(range(min = 1.0, max = 120.0))]
-    pub fov_deg: f32,
-    /// Room around the subject, as a fraction of the picture [-].
-    #[schemars(range(min = 0.0, max = 0.9))]
-    pub margin: f32,
-    /// Aperture diameter [m]; 0 has everything sharp.
-    #[schemars(range(min = 0.0, max = 1.0))]
-    pub aperture: f32,
-}
-
-impl Default for CameraParams {
-    fn default() -> Self {
-        Self { yaw_deg: 28.0, pitch_deg: 12.0, fov_deg: 28.0, margin: 0.08, aperture: 0.0 }
-    }
+    /// What the gallery says about the scene: `[gallery]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gallery: Option<GalleryParams>,
 }
 
 fn default_gravity() -> [f32; 3] {
