@@ -26,7 +26,7 @@ pub enum Command {
     Inspect(inspect::Inspect),
     Bake(bake::Bake),
     Export(export::Export),
-    Render(render::Render),
+    Render(Box<render::Render>),
     Gallery(gallery::Gallery),
     Bench(bench::BenchCommand),
     Schema(schema::Schema),
