@@ -184,22 +184,25 @@ fn clips_play_without_tearing_the_skin() {
     }
 }
 
+/// Few edges may double, and none may become a spike of ten mean edges.
 fn check_edges(what: &str, mesh: &Mesh, rest: &Mesh) {
-    let (mut stretched, mut worst) = (0usize, 0f32);
+    let (mut stretched, mut longest, mut total) = (0usize, 0f32, 0f32);
     for t in &mesh.topology.triangles {
         for c in 0..3 {
             let (a, b) = (t[c] as usize, t[(c + 1) % 3] as usize);
-            let ratio = mesh.positions[a].distance(mesh.positions[b])
-                / rest.positions[a].distance(rest.positions[b]);
-            assert!(ratio.is_finite(), "{what}");
-            stretched += usize::from(ratio > 2.0);
-            worst = worst.max(ratio);
+            let now = mesh.positions[a].distance(mesh.positions[b]);
+            let before = rest.positions[a].distance(rest.positions[b]);
+            assert!(now.is_finite(), "{what}");
+            stretched += usize::from(now > 2.0 * before);
+            longest = longest.max(now);
+            total += before;
         }
     }
     let edges = 3 * mesh.topology.triangles.len();
-    // In the gallop's full stretch, 2.3% around the cat's groin and armpits.
-    assert!(stretched * 30 < edges, "{what}: {stretched} of {edges} edges doubled");
-    assert!(worst < 8.0, "{what}: an edge grew {worst} times");
+    // The gallop's full stretch doubles 2.3% of the cat's, at groin and armpits.
+    assert!(stretched * 20 < edges, "{what}: {stretched} of {edges} edges doubled");
+    let mean = total / edges as f32;
+    assert!(longest < 10.0 * mean, "{what}: an edge of {longest} m, the mean is {mean}");
 }
 
 #[test]
