@@ -27,31 +27,58 @@ pub fn geodesic_distances(
     positions: &[Vec3],
     sources: &[u32],
 ) -> (Vec<f64>, Vec<u32>) {
+    let seeds: Vec<GeodesicSeed> =
+        sources.iter().map(|&point| GeodesicSeed { point, distance: 0.0, label: point }).collect();
+    let place = |p: u32| positions[topology.vertex_of_point[p as usize] as usize];
+    march_geodesic(topology, place, &seeds, f64::INFINITY)
+}
+
+/// A point that a front starts from, at a distance it already has.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GeodesicSeed {
+    /// The point.
+    pub point: u32,
+    /// Its distance [m].
+    pub distance: f64,
+    /// Handed on to every point reached from here.
+    pub label: u32,
+}
+
+/// Distance and label of every point that seeds reach within `reach` [m]; others are at infinity,
+/// with [`super::NONE`]. `place` gives the position of a point. See [`geodesic_distances`].
+pub fn march_geodesic(
+    topology: &Topology,
+    place: impl Fn(u32) -> Vec3,
+    seeds: &[GeodesicSeed],
+    reach: f64,
+) -> (Vec<f64>, Vec<u32>) {
     let count = topology.point_count();
     let mut distance = vec![f64::INFINITY; count];
     let mut nearest = vec![super::NONE; count];
     let mut done = vec![false; count];
     let mut heap = BinaryHeap::new();
-    for &source in sources {
-        distance[source as usize] = 0.0;
-        nearest[source as usize] = source;
-        heap.push(Front { distance: 0.0, point: source });
+    let place = |p: u32| place(p).as_dvec3();
+    for seed in seeds.iter().filter(|s| s.distance <= reach) {
+        if seed.distance < distance[seed.point as usize] {
+            distance[seed.point as usize] = seed.distance;
+            nearest[seed.point as usize] = seed.label;
+            heap.push(Front { distance: seed.distance, point: seed.point });
+        }
     }
     while let Some(Front { distance: at, point }) = heap.pop() {
         if done[point as usize] || at > distance[point as usize] {
             continue;
         }
         done[point as usize] = true;
-        let mut reach = |target: u32, candidate: f64, from: u32| {
-            if candidate < distance[target as usize] {
+        let mut improve = |target: u32, candidate: f64, from: u32| {
+            if candidate <= reach && candidate < distance[target as usize] {
                 distance[target as usize] = candidate;
                 nearest[target as usize] = nearest[from as usize];
                 heap.push(Front { distance: candidate, point: target });
             }
         };
-        let place = |p: u32| positions[topology.vertex_of_point[p as usize] as usize].as_dvec3();
         for neighbour in topology.neighbours(point) {
-            reach(neighbour, at + place(point).distance(place(neighbour)), point);
+            improve(neighbour, at + place(point).distance(place(neighbour)), point);
         }
         for &t in topology.point_triangles(point) {
             let corners = topology.triangles[t as usize];
@@ -63,6 +90,7 @@ pub fn geodesic_distances(
             }
             let (da, db) = (at, distance[other as usize]);
             if let Some(d) = unfold(da, db, place(point), place(other), place(target))
+                && d <= reach
                 && d < distance[target as usize]
             {
                 distance[target as usize] = d;

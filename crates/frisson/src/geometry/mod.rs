@@ -5,14 +5,16 @@ pub mod butterfly;
 mod bvh;
 mod geodesic;
 mod grid;
+mod guard;
 pub mod isosurface;
 mod mesh;
 mod normals;
 mod topology;
 
 pub use bvh::{ClosestPoint, RayHit, TriangleBvh, closest_on_triangle};
-pub use geodesic::geodesic_distances;
+pub use geodesic::{GeodesicSeed, geodesic_distances, march_geodesic};
 pub use grid::Grid;
+pub use guard::FoldGuard;
 pub use mesh::{Attribute, AttributeValues, Bounds, Material, Mesh, MeshTopology, Texture};
 pub use normals::{NormalGroups, NormalScratch};
 pub use topology::{Lists, NONE, Topology};

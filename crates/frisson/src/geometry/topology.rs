@@ -201,6 +201,16 @@ impl Topology {
             && (0..self.edges.len() as u32).all(|e| self.edge_triangles(e).len() == 2)
     }
 
+    /// Area-weighted unit normal of one point, from positions of points; up where there is no area.
+    #[must_use]
+    pub fn point_normal(&self, positions: &[Vec3], point: u32) -> Vec3 {
+        let area = |&t: &u32| {
+            let [a, b, c] = self.triangles[t as usize].map(|p| positions[p as usize]);
+            (b - a).cross(c - a)
+        };
+        self.point_triangles(point).iter().map(area).sum::<Vec3>().normalize_or(Vec3::Y)
+    }
+
     /// Component of each point and the number of components; points without edges count as one each.
     #[must_use]
     pub fn components(&self) -> (Vec<u32>, usize) {

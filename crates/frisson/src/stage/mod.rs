@@ -7,6 +7,7 @@ mod collider;
 mod forces;
 mod frame;
 mod layer;
+mod motion;
 mod report;
 mod run;
 mod selection;
@@ -20,6 +21,7 @@ pub use collider::{Collider, ColliderParams, ColliderSet, ColliderShape, Contact
 pub use forces::{ForceParams, Forces};
 pub use frame::{Curves, Frame, Points};
 pub use layer::{BuildContext, Layer, LayerError, StepContext, nearest_name};
+pub use motion::{Anchor, PrimaryMotion, polyline_length};
 pub use report::{LayerReport, Measure};
 pub use run::{EARTH_GRAVITY, NoObserver, Observer, PoseScratch, Stage, StageError};
 pub use selection::{Selection, SelectionError};

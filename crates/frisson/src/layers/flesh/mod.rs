@@ -15,7 +15,7 @@
 //! motion.
 //!
 //! Source: C. Larboulette, M.-P. Cani, B. Arnaldi, *Ajout de détails dynamiques à une animation
-//! temps-réel de personnage existante* (2006), sections 2 and 4.
+//! temps-réel de personnage* (2006), sections 2 and 4.
 //!
 //! Limits: flesh does not collide, and elements that overlap share the smallest of their depths.
 

@@ -3,19 +3,299 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::stage::{BuildContext, Layer, LayerError};
+use super::layer::FoldsLayer;
+use crate::stage::{Anchor, Animated, BuildContext, Layer, LayerError, Selection};
 
-/// Drawn folds laid over any moving mesh.
+/// Drawn folds laid over any moving mesh: simulated cloth, a skinned character, an imported cache.
+///
+/// A fold is a curve through points of the mesh. It flattens where the mesh is stretched across it
+/// and deepens where the mesh is compressed, at almost no cost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FoldsParams {
     /// Name of the layer, unique in the scene.
     pub name: String,
+    /// Mesh that carries the folds: an actor with one mesh, or `actor/mesh`.
+    pub on: String,
+    /// The folds drawn on it.
+    #[serde(default)]
+    pub folds: Vec<Fold>,
+    /// Ready-made diamond buckling on tube-like parts (sleeves, trouser legs).
+    #[serde(default)]
+    pub buckling: Vec<Buckling>,
+    /// Exponent of the mean where folds cross [-]: 0 is the plain mean, which jumps at a fold's
+    /// border; 1 weighs each fold by its own height.
+    #[serde(default = "one")]
+    #[schemars(range(min = 0.0, max = 8.0))]
+    pub blend: f32,
+    /// Keep folds from passing through each other where the mesh faces itself.
+    #[serde(default = "yes")]
+    pub guard: bool,
+    /// Meshes of the frame that folds must stay outside of (the body under a sleeve).
+    #[serde(default)]
+    pub collide: Vec<String>,
+    /// Gap kept to those meshes [m].
+    #[serde(default = "default_gap")]
+    #[schemars(range(min = 0.0))]
+    pub gap: f32,
+    /// Also write `fold_height` and `fold_factor` as vertex attributes.
+    #[serde(default)]
+    pub attributes: bool,
+}
+
+/// One fold.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Fold {
+    /// Name for messages.
+    pub name: String,
+    /// Points of the mesh that the curve passes through: vertices, or positions in the source pose.
+    pub points: Vec<Anchor>,
+    /// Height of the crest [m]; negative for a groove.
+    pub amplitude: f32,
+    /// Half-width of the fold [m].
+    #[schemars(range(min = 1e-6))]
+    pub width: f32,
+    /// Refinement under the fold: each level cuts a triangle in four [-].
+    #[serde(default = "default_level")]
+    #[schemars(range(min = 0, max = 5))]
+    pub subdivision: u8,
+    /// Shape of the cross-section.
+    #[serde(default)]
+    pub attenuation: FoldAttenuation,
+    /// How fast the fold flattens when the mesh is stretched [-].
+    #[serde(default = "one_f64")]
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub k_flat: f64,
+    /// How fast it deepens when the mesh is compressed [-].
+    #[serde(default = "one_f64")]
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub k_rise: f64,
+    /// How the height follows the stretch.
+    #[serde(default)]
+    pub factor: FactorLaw,
+    /// Keep the length of every cross-section instead of using `k_flat` and `k_rise`.
+    #[serde(default)]
+    pub conserve: Conserve,
+    /// Where the drawn fold's own stretch is measured.
+    #[serde(default)]
+    pub r0_on: RestSurface,
+    /// Share of the fold's height at which the mesh's bending counts as stretch [-]: a fold over a
+    /// rounded edge opens. 0 turns it off.
+    #[serde(default = "half")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub curvature: f32,
+    /// A fine crease: only the shading normals fold, the surface stays.
+    #[serde(default)]
+    pub crease: bool,
+    /// A starting fold that ignores stretch: it keeps its drawn height.
+    #[serde(default)]
+    pub stiff: bool,
+    /// Strength [-]; key-frame it to fade a fold in or out.
+    #[serde(default = "whole")]
+    pub amount: Animated,
+    /// Painted mask that multiplies the height.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mask: Option<Selection>,
+}
+
+/// Diamond buckling of a tube that is pressed along its axis.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Buckling {
+    /// Name for messages; its folds are numbered after it.
+    pub name: String,
+    /// One end of the tube's axis, source pose [m].
+    pub from: [f32; 3],
+    /// The other end [m].
+    pub to: [f32; 3],
+    /// Diamonds along the axis [-].
+    #[serde(default = "default_rows")]
+    #[schemars(range(min = 1, max = 50))]
+    pub rows: u32,
+    /// Diamonds around the tube [-].
+    #[serde(default = "default_columns")]
+    #[schemars(range(min = 2, max = 50))]
+    pub columns: u32,
+    /// Settings of every ridge; its name and points are not used.
+    pub fold: BucklingFold,
+}
+
+/// What all ridges of a buckling pattern share.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BucklingFold {
+    /// Height of the ridges [m].
+    pub amplitude: f32,
+    /// Half-width of the ridges [m].
+    #[schemars(range(min = 1e-6))]
+    pub width: f32,
+    /// Refinement under the ridges [-].
+    #[serde(default = "default_level")]
+    #[schemars(range(min = 0, max = 5))]
+    pub subdivision: u8,
+    /// How fast ridges flatten when the tube is stretched [-].
+    #[serde(default = "one_f64")]
+    pub k_flat: f64,
+    /// How fast they rise when it is compressed [-].
+    #[serde(default = "one_f64")]
+    pub k_rise: f64,
+}
+
+/// Shape of the cross-section.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FoldAttenuation {
+    /// `(x² - 1)²`.
+    #[default]
+    Implicit,
+    /// `1 + (-4x⁶ + 17x⁴ - 22x²) / 9`.
+    Bell,
+}
+
+/// How the height follows the stretch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FactorLaw {
+    /// One factor per vertex by least squares over its edges: no singularity on the crest.
+    #[default]
+    Vertex,
+    /// One factor per edge, then the mean over a vertex's edges (the source's law).
+    Mean,
+}
+
+/// What is conserved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Conserve {
+    /// Nothing: `k_flat` and `k_rise` decide.
+    #[default]
+    Nothing,
+    /// The length of every cross-section.
+    Length,
+}
+
+/// Where the drawn fold's own stretch is measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RestSurface {
+    /// On the mesh as modelled.
+    #[default]
+    Base,
+    /// On the developed (flat) surface.
+    Flat,
+}
+
+fn one() -> f32 {
+    1.0
+}
+fn half() -> f32 {
+    0.5
+}
+fn one_f64() -> f64 {
+    1.0
+}
+fn yes() -> bool {
+    true
+}
+fn whole() -> Animated {
+    1.0.into()
+}
+fn default_gap() -> f32 {
+    0.002
+}
+fn default_level() -> u8 {
+    2
+}
+fn default_rows() -> u32 {
+    3
+}
+fn default_columns() -> u32 {
+    5
+}
+
+impl Fold {
+    /// A fold with default settings.
+    #[must_use]
+    pub fn new(name: &str, points: Vec<Anchor>, amplitude: f32, width: f32) -> Self {
+        Self {
+            name: name.to_owned(),
+            points,
+            amplitude,
+            width,
+            subdivision: default_level(),
+            attenuation: FoldAttenuation::default(),
+            k_flat: 1.0,
+            k_rise: 1.0,
+            factor: FactorLaw::default(),
+            conserve: Conserve::default(),
+            r0_on: RestSurface::default(),
+            curvature: half(),
+            crease: false,
+            stiff: false,
+            amount: whole(),
+            mask: None,
+        }
+    }
+
+    fn validate(&self, index: usize) -> Result<(), LayerError> {
+        let bad = |key: &str, problem: &str| {
+            let parameter = format!("folds[{index}].{key}");
+            Err(LayerError::parameter(parameter, format!("fold {:?}: {problem}", self.name)))
+        };
+        if self.points.len() < 2 {
+            return bad("points", "a curve needs at least two points");
+        }
+        if !self.amplitude.is_finite() {
+            return bad("amplitude", "must be finite");
+        }
+        if !self.width.is_finite() || self.width <= 0.0 {
+            return bad("width", "must be greater than 0");
+        }
+        let speeds = [("k_flat", self.k_flat), ("k_rise", self.k_rise)];
+        for (key, value) in speeds {
+            if !value.is_finite() || value < 0.0 {
+                return bad(key, "must be 0 or more");
+            }
+        }
+        if !self.amount.is_well_formed() {
+            return bad("amount", "keys must be finite and ascending in frame");
+        }
+        Ok(())
+    }
+}
+
+impl FoldAttenuation {
+    /// Height at a distance from the curve, in widths; 0 from 1 on.
+    #[must_use]
+    pub fn at(self, x: f32) -> f32 {
+        let y = x * x;
+        match self {
+            _ if y >= 1.0 => 0.0,
+            Self::Implicit => (y - 1.0) * (y - 1.0),
+            Self::Bell => (1.0 + y * (-22.0 + y * (17.0 - 4.0 * y)) / 9.0).clamp(0.0, 1.0),
+        }
+    }
 }
 
 impl FoldsParams {
     /// Builds the layer.
-    pub fn build(&self, _context: &BuildContext) -> Result<Box<dyn Layer>, LayerError> {
-        Err(LayerError::Other("this layer is not built yet".to_owned()))
+    pub fn build(&self, context: &BuildContext) -> Result<Box<dyn Layer>, LayerError> {
+        self.validate()?;
+        Ok(Box::new(FoldsLayer::new(self.clone(), context)?))
+    }
+
+    /// Checks what a range cannot say.
+    pub fn validate(&self) -> Result<(), LayerError> {
+        if self.folds.is_empty() && self.buckling.is_empty() {
+            return Err(LayerError::parameter("folds", "draw at least one fold"));
+        }
+        for (index, b) in self.buckling.iter().enumerate() {
+            if b.from == b.to {
+                let key = format!("buckling[{index}].to");
+                return Err(LayerError::parameter(key, "the axis has no length"));
+            }
+        }
+        self.folds.iter().enumerate().try_for_each(|(i, f)| f.validate(i))
     }
 }

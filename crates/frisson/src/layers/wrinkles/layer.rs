@@ -6,13 +6,12 @@ use std::sync::Arc;
 use glam::Vec3;
 
 use super::curve::CurveShape;
-use super::guard::Guard;
 use super::params::{Emit, WrinklesParams};
 use super::region::Line;
-use super::rest::{Influence, WrinklesRest, influence, point_normal};
+use super::rest::{Influence, WrinklesRest, influence};
 use super::state::WrinklesState;
 use crate::geometry::butterfly::Emission;
-use crate::geometry::{Mesh, MeshTopology};
+use crate::geometry::{FoldGuard, Mesh, MeshTopology};
 use crate::stage::{
     BuildContext, Frame, Layer, LayerError, LayerReport, SnapshotError, StepContext, from_snapshot,
     to_snapshot,
@@ -57,7 +56,7 @@ pub struct WrinklesLayer {
     support: Vec<u32>,
     /// Coarse vertices that some tool may move, with their points.
     moved_vertices: Vec<(u32, u32)>,
-    guard: Guard,
+    guard: FoldGuard,
     scratch: Scratch,
 }
 
@@ -84,7 +83,7 @@ impl WrinklesLayer {
             emitted: BTreeMap::new(),
             support,
             moved_vertices,
-            guard: Guard::default(),
+            guard: FoldGuard::default(),
             scratch,
         };
         if layer.params.emit == Emit::Static {
@@ -125,7 +124,7 @@ impl WrinklesLayer {
             scratch.positions[p as usize] = mesh.positions[vertex as usize];
         }
         for &p in &rest.normal_points {
-            scratch.normals[p as usize] = point_normal(&rest.topology, &scratch.positions, p);
+            scratch.normals[p as usize] = rest.topology.point_normal(&scratch.positions, p);
         }
     }
 

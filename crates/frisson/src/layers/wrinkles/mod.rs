@@ -18,9 +18,7 @@
 //! Limits: the mesh must keep its triangles until this layer; folds of one tool never lean over.
 
 mod curve;
-mod guard;
 mod layer;
-mod motion;
 mod params;
 mod region;
 mod rest;
@@ -29,7 +27,7 @@ mod state;
 pub use curve::{ControlCurve, CurveShape};
 pub use layer::WrinklesLayer;
 pub use params::{
-    Anchor, Direction, Emit, Jitter, Profile, RestLength, SideAttenuation, Strategy, WrinkleLevel,
+    Direction, Emit, Jitter, Profile, RestLength, SideAttenuation, Strategy, WrinkleLevel,
     WrinkleTool, WrinklesParams,
 };
 

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::layer::WrinklesLayer;
-use crate::stage::{Animated, BuildContext, Layer, LayerError, Selection};
+use crate::stage::{Anchor, Animated, BuildContext, Layer, LayerError, Selection};
 
 /// Skin and tight clothes that fold where the animation compresses them.
 ///
@@ -96,16 +96,6 @@ pub struct WrinkleTool {
     /// Strength [-]; below 1 the length is no longer kept. May be key-framed.
     #[serde(default = "whole")]
     pub amount: Animated,
-}
-
-/// A place on the mesh: a vertex, or the vertex nearest to a position.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub enum Anchor {
-    /// Index of a vertex.
-    Vertex(u32),
-    /// Position in the source pose [m].
-    Position([f32; 3]),
 }
 
 /// One level of detail.

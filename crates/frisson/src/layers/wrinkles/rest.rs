@@ -5,12 +5,11 @@ use std::sync::Arc;
 use glam::Vec3;
 
 use super::curve::ControlCurve;
-use super::motion::PrimaryMotion;
-use super::params::{Anchor, RestLength, WrinkleTool, WrinklesParams};
+use super::params::{RestLength, WrinkleTool, WrinklesParams};
 use super::region::{Line, Region};
 use crate::geometry::butterfly::Refined;
 use crate::geometry::{MeshTopology, NONE, Topology};
-use crate::stage::{BuildContext, LayerError};
+use crate::stage::{Anchor, BuildContext, LayerError, PrimaryMotion, polyline_length};
 use crate::tolerances::wrinkles as tolerances;
 
 /// A point moved by a tool. Points count the coarse ones first, then the refined ones.
@@ -235,7 +234,7 @@ fn full_length(
         RestLength::Bind => {
             let bind = motion.bind_positions();
             let places: Vec<Vec3> = vertices.iter().map(|&v| bind[v as usize]).collect();
-            (super::motion::polyline_length(&places), None)
+            (polyline_length(&places), None)
         }
         RestLength::Frame(frame) => (at_frame(frame), Some(clock.frame_time(frame))),
         RestLength::Length(length) => {
@@ -247,16 +246,7 @@ fn full_length(
 
 /// Area-weighted unit normals of points.
 fn point_normals(topology: &Topology, positions: &[Vec3]) -> Vec<Vec3> {
-    (0..topology.point_count() as u32).map(|p| point_normal(topology, positions, p)).collect()
-}
-
-/// Area-weighted unit normal of one point.
-pub fn point_normal(topology: &Topology, positions: &[Vec3], point: u32) -> Vec3 {
-    let area = |&t: &u32| {
-        let [a, b, c] = topology.triangles[t as usize].map(|p| positions[p as usize]);
-        (b - a).cross(c - a)
-    };
-    topology.point_triangles(point).iter().map(area).sum::<Vec3>().normalize_or(Vec3::Y)
+    (0..topology.point_count() as u32).map(|p| topology.point_normal(positions, p)).collect()
 }
 
 /// Level at which edges are short enough to draw a fold's flank.

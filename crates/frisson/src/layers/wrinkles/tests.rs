@@ -8,8 +8,8 @@ use super::*;
 use crate::geometry::Mesh;
 use crate::layers::LayerParams;
 use crate::stage::{
-    Actor, ActorMotion, ActorSet, Clock, ColliderSet, Forces, MeshSequence, NoObserver, Placement,
-    Rate, Stage, StageError,
+    Actor, ActorMotion, ActorSet, Anchor, Clock, ColliderSet, Forces, MeshSequence, NoObserver,
+    Placement, Rate, Stage, StageError,
 };
 
 const N: usize = 20;

@@ -2,19 +2,19 @@
 
 use glam::Vec3;
 
-use crate::geometry::Grid;
-use crate::tolerances::wrinkles as tolerances;
+use super::Grid;
+use crate::tolerances;
 
 /// Finds the room in front of displaced points. Storage is reused from frame to frame.
 #[derive(Clone, Debug, Default)]
-pub struct Guard {
+pub struct FoldGuard {
     grid: Grid,
 }
 
-impl Guard {
+impl FoldGuard {
     /// Limits displacements along the normals so that points that face each other keep apart.
     ///
-    /// For every point the nearest facing one in front of it is found among the wrinkled points; each
+    /// For every point the nearest facing one in front of it is found among the folded points; each
     /// may use less than half of the gap.
     pub fn apply(
         &mut self,
@@ -38,7 +38,7 @@ impl Guard {
             self.grid.query(p - Vec3::splat(search), p + Vec3::splat(search), |j| {
                 let j = j as usize;
                 let ahead = (positions[j] - p).dot(n);
-                let facing = normals[j].dot(n) < tolerances::FACING_COSINE;
+                let facing = normals[j].dot(n) < tolerances::GUARD_FACING_COSINE;
                 let beside = (positions[j] - p - ahead * n).length();
                 if facing && ahead > 0.0 && beside < spacing {
                     room = room.min(ahead);
@@ -58,10 +58,10 @@ mod tests {
         let positions = vec![Vec3::ZERO, Vec3::Y * 0.02];
         let normals = vec![Vec3::Y, -Vec3::Y];
         let mut heights = vec![0.05, 0.05];
-        Guard::default().apply(&positions, &normals, &mut heights, 0.01);
+        FoldGuard::default().apply(&positions, &normals, &mut heights, 0.01);
         assert!(heights[0] + heights[1] < 0.02);
         let mut free = vec![0.05, 0.05];
-        Guard::default().apply(&positions, &[Vec3::Y, Vec3::Y], &mut free, 0.01);
+        FoldGuard::default().apply(&positions, &[Vec3::Y, Vec3::Y], &mut free, 0.01);
         assert_eq!(free, [0.05, 0.05]);
     }
 }

@@ -1,10 +1,12 @@
-//! The primary motion of the mesh, to be looked at before the bake starts.
+//! The primary motion of one mesh, to be looked at before the bake starts, and places on it.
 
 use glam::Vec3;
 
+use super::{Actor, BuildContext, LayerError};
 use crate::character::{Character, CharacterMesh, Pose, Sampling};
 use crate::geometry::Mesh;
-use crate::stage::{Actor, BuildContext, LayerError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Poses one mesh at any time, without any layer.
 pub struct PrimaryMotion<'a> {
@@ -95,4 +97,14 @@ impl<'a> PrimaryMotion<'a> {
 #[must_use]
 pub fn polyline_length(points: &[Vec3]) -> f64 {
     points.windows(2).map(|w| f64::from(w[0].distance(w[1]))).sum()
+}
+
+/// A place on the mesh: a vertex, or the vertex nearest to a position.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Anchor {
+    /// Index of a vertex.
+    Vertex(u32),
+    /// Position in the source pose [m].
+    Position([f32; 3]),
 }

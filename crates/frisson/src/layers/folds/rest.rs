@@ -1,0 +1,517 @@
+//! What is computed once: the curves on the surface, the refined mesh, the drawn displacements.
+
+use std::sync::Arc;
+
+use glam::Vec3;
+
+use super::buckling::build_ridges;
+use super::params::{Fold, FoldsParams, RestSurface};
+use super::section::Sections;
+use crate::geometry::butterfly::{Emission, Refined};
+use crate::geometry::{GeodesicSeed, MeshTopology, NONE, Topology, TriangleBvh, march_geodesic};
+use crate::math::spline::Nurbs;
+use crate::stage::{Anchor, BuildContext, LayerError, PrimaryMotion};
+use crate::tolerances::folds as tolerances;
+
+/// How the stretch across a fold is read at a point: `|along e1 + across e2|` over the edges `e1`,
+/// `e2` of a coarse triangle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StretchTerm {
+    /// Coarse triangle.
+    pub triangle: u32,
+    /// Share of its first edge (corner 0 to 1).
+    pub first: f32,
+    /// Share of its second edge (corner 0 to 2).
+    pub second: f32,
+}
+
+/// An edge of the refined mesh seen from a member of a fold.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FoldEdge {
+    /// The other end: index among the fold's members, or [`NONE`] outside the fold.
+    pub other: u32,
+    /// The other end as a point.
+    pub other_point: u32,
+    /// Drawn stretch, folded over base length.
+    pub r0: f32,
+    /// Base length when drawn [m].
+    pub rest: f32,
+}
+
+/// One fold on the refined mesh. Points count the coarse ones first, then the refined ones.
+#[derive(Clone, Debug, Default)]
+pub struct FoldRest {
+    /// Points nearer to the curve than the width, ascending.
+    pub points: Vec<u32>,
+    /// Drawn displacement of each along its normal [m].
+    pub heights: Vec<f32>,
+    /// Stretch terms, `term_offsets[m]..term_offsets[m + 1]` of each member.
+    pub terms: Vec<StretchTerm>,
+    /// See `terms`.
+    pub term_offsets: Vec<u32>,
+    /// Edges, `edge_offsets[m]..edge_offsets[m + 1]` of each member.
+    pub edges: Vec<FoldEdge>,
+    /// See `edges`.
+    pub edge_offsets: Vec<u32>,
+    /// Bending of the drawn mesh across the fold at each member [1/m].
+    pub bending: Vec<f32>,
+    /// Cross-sections along the curve.
+    pub sections: Sections,
+}
+
+/// Everything that does not change during a bake.
+pub struct FoldsRest {
+    /// Index of the mesh in the frame.
+    pub mesh: usize,
+    /// The mesh as it comes.
+    pub base: Arc<MeshTopology>,
+    /// Its connectivity.
+    pub topology: Topology,
+    /// Stencils of the refined points.
+    pub refined: Refined,
+    /// Topology of the refined mesh.
+    pub fine: Arc<MeshTopology>,
+    /// Refined point of each new vertex.
+    pub new_points: Vec<u32>,
+    /// The folds, buckling ridges included, with their settings.
+    pub folds: Vec<(Fold, FoldRest)>,
+    /// Coarse points whose positions a frame reads.
+    pub support: Vec<u32>,
+    /// Coarse points whose normals a frame needs.
+    pub normal_points: Vec<u32>,
+    /// What was left out, in words.
+    pub warnings: Vec<String>,
+}
+
+/// A curve drawn on the surface.
+struct SurfaceCurve {
+    places: Vec<Vec3>,
+    tangents: Vec<Vec3>,
+    triangles: Vec<u32>,
+}
+
+impl FoldsRest {
+    /// Draws the folds.
+    pub fn build(params: &FoldsParams, context: &BuildContext) -> Result<Self, LayerError> {
+        let motion = PrimaryMotion::new(&params.on, context)?;
+        let base = Arc::clone(&context.frame.meshes[motion.mesh].topology);
+        let topology = Topology::build(motion.bind_positions(), &base.triangles);
+        let coarse: Vec<Vec3> =
+            topology.vertex_of_point.iter().map(|&v| motion.bind_positions()[v as usize]).collect();
+        let surface = TriangleBvh::build(&coarse, &topology.triangles);
+        let mut folds = params.folds.clone();
+        for buckling in &params.buckling {
+            folds.extend(build_ridges(buckling, &surface)?);
+        }
+        let mut curves = Vec::new();
+        let mut levels = vec![0u8; base.triangles.len()];
+        for (index, fold) in folds.iter().enumerate() {
+            let curve = draw(fold, index, &motion, &surface)?;
+            for t in triangles_near(&curve, fold.width, &topology, &coarse) {
+                levels[t as usize] = levels[t as usize].max(fold.subdivision);
+            }
+            curves.push(curve);
+        }
+        let refined = Refined::build(&topology, &levels);
+        let emission = Emission::new(&refined, &topology, &base, &levels);
+        let fine = FineMesh::new(&topology, &refined, &emission, coarse);
+        let mut warnings = Vec::new();
+        if !refined.left_out.is_empty() {
+            warnings.push(format!(
+                "{}: {} triangles under the folds are not manifold and stay coarse",
+                params.name,
+                refined.left_out.len()
+            ));
+        }
+        let mut rests = Vec::new();
+        for (index, (fold, curve)) in folds.into_iter().zip(&curves).enumerate() {
+            let mask = match &fold.mask {
+                None => Vec::new(),
+                Some(mask) => {
+                    mask.resolve(motion.source_mesh(), motion.skinned()).map_err(|e| {
+                        LayerError::parameter(format!("folds[{index}].mask"), e.to_string())
+                    })?
+                }
+            };
+            let rest = fine.lay(&fold, curve, &mask);
+            if rest.heights.iter().filter(|h| **h != 0.0).count() < 2 {
+                warnings.push(format!(
+                    "{}: fold {:?} is narrower than the refined mesh can show: raise `subdivision`",
+                    params.name, fold.name
+                ));
+            }
+            rests.push((fold, rest));
+        }
+        let (support, normal_points) = needed_points(&topology, &refined, &rests);
+        Ok(Self {
+            mesh: motion.mesh,
+            fine: Arc::new(emission.build_topology(&base)),
+            new_points: emission.vertices.iter().map(|v| v.point).collect(),
+            base,
+            topology,
+            refined,
+            folds: rests,
+            support,
+            normal_points,
+            warnings,
+        })
+    }
+}
+
+/// Samples the interpolating curve of a fold and drops the samples onto the surface.
+fn draw(
+    fold: &Fold,
+    index: usize,
+    motion: &PrimaryMotion,
+    surface: &TriangleBvh,
+) -> Result<SurfaceCurve, LayerError> {
+    let bad = |problem: String| {
+        LayerError::parameter(
+            format!("folds[{index}].points"),
+            format!("fold {:?}: {problem}", fold.name),
+        )
+    };
+    let bind = motion.bind_positions();
+    let mut points = Vec::with_capacity(fold.points.len());
+    for anchor in &fold.points {
+        points.push(match anchor {
+            Anchor::Vertex(v) => *bind.get(*v as usize).ok_or_else(|| {
+                bad(format!("vertex {v} does not exist, the mesh has {}", bind.len()))
+            })?,
+            Anchor::Position(p) => Vec3::from_array(*p),
+        });
+    }
+    let curve = Nurbs::through(&points, 3)
+        .ok_or_else(|| bad("all points are at the same place, or two in a row are".to_owned()))?;
+    let length: f32 = points.windows(2).map(|w| w[0].distance(w[1])).sum();
+    let count =
+        ((length / (tolerances::SAMPLES_PER_WIDTH * fold.width)).ceil() as usize).clamp(16, 4096);
+    let mut out = SurfaceCurve { places: vec![], tangents: vec![], triangles: vec![] };
+    for i in 0..=count {
+        let p = curve.point(i as f32 / count as f32);
+        let hit = surface
+            .closest_point(p, f32::INFINITY)
+            .ok_or_else(|| bad("the mesh has no triangle".to_owned()))?;
+        let allowed = fold.width.max(0.1 * length);
+        if hit.distance > allowed {
+            return Err(bad(format!(
+                "the curve leaves the mesh: {:.3} m away from it at {p}",
+                hit.distance
+            )));
+        }
+        out.places.push(hit.point);
+        out.triangles.push(hit.triangle);
+    }
+    for i in 0..=count {
+        let (a, b) = (out.places[i.saturating_sub(1)], out.places[(i + 1).min(count)]);
+        out.tangents.push((b - a).normalize_or(Vec3::X));
+    }
+    Ok(out)
+}
+
+/// Coarse triangles that may hold a point nearer to the curve than the width, along the surface.
+fn triangles_near(
+    curve: &SurfaceCurve,
+    width: f32,
+    topology: &Topology,
+    positions: &[Vec3],
+) -> Vec<u32> {
+    let longest = |t: u32| {
+        let [a, b, c] = topology.triangles[t as usize].map(|p| positions[p as usize]);
+        a.distance(b).max(b.distance(c)).max(c.distance(a))
+    };
+    let reach = curve.triangles.iter().map(|&t| longest(t)).fold(0.0, f32::max);
+    let seeds = seeds(curve, |t| topology.triangles[t as usize], positions, &curve.triangles);
+    let place = |p: u32| positions[p as usize];
+    let bound = f64::from(width + 2.0 * reach);
+    let (distances, _) = march_geodesic(topology, place, &seeds, bound);
+    let near = |t: &u32| {
+        let corners = topology.triangles[*t as usize];
+        let nearest = corners.iter().map(|&p| distances[p as usize]).fold(f64::INFINITY, f64::min);
+        nearest < f64::from(width + 0.5 * longest(*t))
+    };
+    let mut found: Vec<u32> = (0..topology.triangles.len() as u32).filter(near).collect();
+    found.extend(&curve.triangles);
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// Distance to the curve along the surface. The marched distance is good to a percent or two; where
+/// the surface is nearly flat the straight distance to the curve is exact, so the one gives way to
+/// the other.
+fn settle_distance(p: Vec3, marched: f64, label: u32, curve: &SurfaceCurve) -> f32 {
+    if !marched.is_finite() {
+        return f32::INFINITY;
+    }
+    let last = curve.places.len() - 1;
+    let around = (label as usize).saturating_sub(8)..(label as usize + 8).min(last);
+    let straight = around
+        .map(|k| nearest_on_segment(p, curve.places[k], curve.places[k + 1]).0)
+        .fold(f32::INFINITY, f32::min);
+    let detour = marched as f32 / straight.max(f32::MIN_POSITIVE) - 1.0;
+    let t = ((detour - tolerances::FLAT_DETOUR) / tolerances::FLAT_DETOUR).clamp(0.0, 1.0);
+    straight + (marched as f32 - straight) * t * t * (3.0 - 2.0 * t)
+}
+
+/// Distance to a segment, and the place along it.
+fn nearest_on_segment(p: Vec3, a: Vec3, b: Vec3) -> (f32, f32) {
+    let axis = b - a;
+    let s = (axis.dot(p - a) / axis.length_squared().max(1e-20)).clamp(0.0, 1.0);
+    (p.distance(a + s * axis), s)
+}
+
+/// Corners of the triangles that the curve runs through, with their distance to the curve.
+fn seeds(
+    curve: &SurfaceCurve,
+    corners: impl Fn(u32) -> [u32; 3],
+    positions: &[Vec3],
+    triangles: &[u32],
+) -> Vec<GeodesicSeed> {
+    let mut out = Vec::new();
+    for (i, &t) in triangles.iter().enumerate() {
+        for point in corners(t) {
+            let p = positions[point as usize];
+            // Nearest place of the polyline around this sample.
+            let around = i.saturating_sub(2)..(i + 2).min(curve.places.len() - 1);
+            let (distance, label) = around
+                .map(|k| {
+                    let (d, s) = nearest_on_segment(p, curve.places[k], curve.places[k + 1]);
+                    (d, if s < 0.5 { k } else { k + 1 })
+                })
+                .fold(
+                    (p.distance(curve.places[i]), i),
+                    |best, d| if d.0 < best.0 { d } else { best },
+                );
+            let distance = f64::from(distance);
+            out.push(GeodesicSeed { point, distance, label: label as u32 });
+        }
+    }
+    out
+}
+
+/// The refined mesh over points, as drawn.
+struct FineMesh<'a> {
+    coarse: &'a Topology,
+    refined: &'a Refined,
+    topology: Topology,
+    surface: TriangleBvh,
+    positions: Vec<Vec3>,
+    normals: Vec<Vec3>,
+}
+
+impl<'a> FineMesh<'a> {
+    fn new(
+        coarse: &'a Topology,
+        refined: &'a Refined,
+        emission: &Emission,
+        mut positions: Vec<Vec3>,
+    ) -> Self {
+        let count = coarse.point_count();
+        let vertices = coarse.point_of_vertex.len();
+        let point = |v: u32| match (v as usize).checked_sub(vertices) {
+            None => coarse.point_of_vertex[v as usize],
+            Some(new) => count as u32 + emission.vertices[new].point,
+        };
+        let triangles: Vec<[u32; 3]> = emission.triangles.iter().map(|t| t.map(point)).collect();
+        let normals: Vec<Vec3> =
+            (0..count as u32).map(|p| coarse.point_normal(&positions, p)).collect();
+        let mut fine_normals = normals.clone();
+        let refined_positions: Vec<Vec3> =
+            (0..refined.point_count()).map(|i| refined.stencils.evaluate(i, &positions)).collect();
+        fine_normals.extend(
+            (0..refined.point_count())
+                .map(|i| refined.stencils.evaluate(i, &normals).normalize_or(Vec3::Y)),
+        );
+        positions.extend(refined_positions);
+        let topology = Topology::unwelded(positions.len(), &triangles);
+        let surface = TriangleBvh::build(&positions, &triangles);
+        Self { coarse, refined, topology, surface, positions, normals: fine_normals }
+    }
+
+    /// Lays one fold on the mesh.
+    fn lay(&self, fold: &Fold, curve: &SurfaceCurve, mask: &[f32]) -> FoldRest {
+        let near =
+            |p: &Vec3| self.surface.closest_point(*p, f32::INFINITY).map_or(0, |h| h.triangle);
+        let triangles: Vec<u32> = curve.places.iter().map(near).collect();
+        let corners = |t: u32| self.topology.triangles[t as usize];
+        let seeds = seeds(curve, corners, &self.positions, &triangles);
+        let place = |p: u32| self.positions[p as usize];
+        let (distances, labels) =
+            march_geodesic(&self.topology, place, &seeds, 1.1 * f64::from(fold.width));
+        let distances: Vec<f32> = (0..self.positions.len())
+            .map(|p| settle_distance(self.positions[p], distances[p], labels[p], curve))
+            .collect();
+        let inside = |p: &u32| distances[*p as usize] < fold.width;
+        let points: Vec<u32> = (0..self.positions.len() as u32).filter(inside).collect();
+        let mut rest = FoldRest { points, ..FoldRest::default() };
+        rest.term_offsets.push(0);
+        rest.edge_offsets.push(0);
+        for &p in &rest.points {
+            let x = distances[p as usize] / fold.width;
+            let height = fold.amplitude * fold.attenuation.at(x) * self.mask(mask, p);
+            rest.heights.push(height);
+        }
+        for m in 0..rest.points.len() {
+            let p = rest.points[m];
+            let tangent = curve.tangents[labels[p as usize] as usize];
+            let across = self.normals[p as usize].cross(tangent).normalize_or(Vec3::X);
+            self.push_terms(p, across, &mut rest.terms);
+            rest.term_offsets.push(rest.terms.len() as u32);
+            self.push_edges(fold, &rest.points, &rest.heights, p, rest.heights[m], &mut rest.edges);
+            rest.edge_offsets.push(rest.edges.len() as u32);
+        }
+        let normals = &self.normals[..self.coarse.point_count()];
+        rest.bending = (0..rest.points.len())
+            .map(|m| rest.compute_bending(m, self.coarse, &self.positions, normals))
+            .collect();
+        let of_member: Vec<u32> = rest.points.iter().map(|&p| labels[p as usize]).collect();
+        rest.sections = Sections::new(fold, &curve.places, &of_member);
+        rest
+    }
+
+    fn mask(&self, mask: &[f32], point: u32) -> f32 {
+        let of_coarse = |p: u32| {
+            let vertex = self.coarse.vertex_of_point[p as usize] as usize;
+            mask.get(vertex).copied().unwrap_or(1.0)
+        };
+        match (point as usize).checked_sub(self.coarse.point_count()) {
+            None => of_coarse(point),
+            Some(i) => {
+                let at = self.refined.places[i];
+                let corners = self.coarse.triangles[at.triangle as usize];
+                corners.iter().zip(at.barycentric).map(|(&c, w)| w * of_coarse(c)).sum()
+            }
+        }
+    }
+
+    /// Expresses the unit direction across the fold in the coarse triangles around a point.
+    fn push_terms(&self, point: u32, across: Vec3, out: &mut Vec<StretchTerm>) {
+        let one;
+        let triangles = match (point as usize).checked_sub(self.coarse.point_count()) {
+            None => self.coarse.point_triangles(point),
+            Some(i) => {
+                one = [self.refined.places[i].triangle];
+                &one[..]
+            }
+        };
+        for &triangle in triangles {
+            let [a, b, c] =
+                self.coarse.triangles[triangle as usize].map(|p| self.positions[p as usize]);
+            let (e1, e2) = (b - a, c - a);
+            let normal = e1.cross(e2);
+            let flat = across - normal * (normal.dot(across) / normal.length_squared().max(1e-20));
+            let Some(flat) = flat.try_normalize() else { continue };
+            let (d11, d12, d22) = (e1.dot(e1), e1.dot(e2), e2.dot(e2));
+            let determinant = d11 * d22 - d12 * d12;
+            if determinant <= 0.0 {
+                continue;
+            }
+            let (f1, f2) = (flat.dot(e1), flat.dot(e2));
+            out.push(StretchTerm {
+                triangle,
+                first: (d22 * f1 - d12 * f2) / determinant,
+                second: (d11 * f2 - d12 * f1) / determinant,
+            });
+        }
+    }
+
+    fn push_edges(
+        &self,
+        fold: &Fold,
+        members: &[u32],
+        heights: &[f32],
+        p: u32,
+        height: f32,
+        out: &mut Vec<FoldEdge>,
+    ) {
+        for q in self.topology.neighbours(p) {
+            let other = members.binary_search(&q).ok();
+            let other_height = other.map_or(0.0, |m| heights[m]);
+            let rest = self.positions[p as usize].distance(self.positions[q as usize]);
+            let folded = match fold.r0_on {
+                RestSurface::Flat => rest.hypot(height - other_height),
+                RestSurface::Base => {
+                    let lifted =
+                        |x: u32, h: f32| self.positions[x as usize] + h * self.normals[x as usize];
+                    lifted(p, height).distance(lifted(q, other_height))
+                }
+            };
+            out.push(FoldEdge {
+                other: other.map_or(NONE, |m| m as u32),
+                other_point: q,
+                r0: if rest > 0.0 { folded / rest } else { 1.0 },
+                rest,
+            });
+        }
+    }
+}
+
+impl FoldRest {
+    /// Bending of the coarse mesh across the fold at a member: how the normals turn along the unit
+    /// direction across, as it is now [1/m].
+    pub fn compute_bending(
+        &self,
+        member: usize,
+        coarse: &Topology,
+        positions: &[Vec3],
+        normals: &[Vec3],
+    ) -> f32 {
+        let range = self.term_offsets[member] as usize..self.term_offsets[member + 1] as usize;
+        let count = range.len().max(1) as f32;
+        let mut sum = 0.0;
+        for term in &self.terms[range] {
+            let [a, b, c] = coarse.triangles[term.triangle as usize].map(|p| p as usize);
+            let across = term.first * (positions[b] - positions[a])
+                + term.second * (positions[c] - positions[a]);
+            let turn =
+                term.first * (normals[b] - normals[a]) + term.second * (normals[c] - normals[a]);
+            sum += turn.dot(across) / across.length_squared().max(1e-20);
+        }
+        sum / count
+    }
+
+    /// Stretch of the coarse mesh across the fold at a member; 1 as drawn.
+    #[must_use]
+    pub fn compute_stretch(&self, member: usize, coarse: &Topology, positions: &[Vec3]) -> f32 {
+        let range = self.term_offsets[member] as usize..self.term_offsets[member + 1] as usize;
+        let count = range.len();
+        let mut sum = 0.0;
+        for term in &self.terms[range] {
+            let [a, b, c] = coarse.triangles[term.triangle as usize].map(|p| p as usize);
+            let across = term.first * (positions[b] - positions[a])
+                + term.second * (positions[c] - positions[a]);
+            sum += across.length();
+        }
+        if count > 0 { sum / count as f32 } else { 1.0 }
+    }
+}
+
+/// Coarse points that a frame reads, and those whose normals it needs.
+fn needed_points(
+    topology: &Topology,
+    refined: &Refined,
+    folds: &[(Fold, FoldRest)],
+) -> (Vec<u32>, Vec<u32>) {
+    let coarse = topology.point_count() as u32;
+    let mut normals = Vec::new();
+    let mut support = Vec::new();
+    for i in 0..refined.point_count() {
+        normals.extend(refined.stencils.of(i).map(|(p, _)| p));
+    }
+    for (_, rest) in folds {
+        normals.extend(rest.points.iter().filter(|&&p| p < coarse));
+        for term in &rest.terms {
+            normals.extend(topology.triangles[term.triangle as usize]);
+        }
+    }
+    normals.sort_unstable();
+    normals.dedup();
+    for &p in &normals {
+        support.push(p);
+        support.extend(topology.neighbours(p));
+    }
+    support.sort_unstable();
+    support.dedup();
+    (support, normals)
+}

@@ -1,0 +1,116 @@
+//! Cross-sections of a fold: groups of members along the curve, and the factor that keeps a
+//! section's length.
+
+use glam::Vec3;
+
+use super::params::Fold;
+use crate::math::roots;
+
+/// Pieces in which half a cross-section is drawn when its length is taken.
+const PIECES: usize = 48;
+
+/// The sections of one fold.
+#[derive(Clone, Debug, Default)]
+pub struct Sections {
+    /// Place of each member along the curve, in sections.
+    place_of_member: Vec<f32>,
+    count: usize,
+    /// Base length of a piece [m], and the rise of each.
+    piece: f64,
+    rises: Vec<f64>,
+}
+
+impl Sections {
+    /// Cuts the curve into sections about half a width long.
+    #[must_use]
+    pub fn new(fold: &Fold, curve: &[Vec3], label_of_member: &[u32]) -> Self {
+        let length: f32 = curve.windows(2).map(|w| w[0].distance(w[1])).sum();
+        let count = (2.0 * length / fold.width).ceil().clamp(1.0, 512.0) as usize;
+        let last = (curve.len() - 1).max(1) as f32;
+        let place = |&label: &u32| label as f32 / last * count as f32;
+        let profile =
+            |i: usize| f64::from(fold.amplitude * fold.attenuation.at(i as f32 / PIECES as f32));
+        Self {
+            place_of_member: label_of_member.iter().map(place).collect(),
+            count,
+            piece: f64::from(fold.width) / PIECES as f64,
+            rises: (0..PIECES).map(|i| profile(i + 1) - profile(i)).collect(),
+        }
+    }
+
+    /// Factor of every member that keeps the length of its section, from the members' stretches.
+    /// Between sections factors are blended, so that no step shows along the curve.
+    pub fn compute_factors(
+        &self,
+        stretches: &[f32],
+        weights: &[f32],
+        scratch: &mut Vec<(f64, f64)>,
+        out: &mut [f32],
+    ) {
+        scratch.clear();
+        scratch.resize(self.count, (0.0, 0.0));
+        for ((&place, &r), &w) in self.place_of_member.iter().zip(stretches).zip(weights) {
+            let section = (place as usize).min(self.count - 1);
+            scratch[section].0 += f64::from(w * r);
+            scratch[section].1 += f64::from(w);
+        }
+        let overall = scratch.iter().fold((0.0, 0.0), |s, e| (s.0 + e.0, s.1 + e.1));
+        for entry in scratch.iter_mut() {
+            let (sum, weight) = if entry.1 > 0.0 { *entry } else { overall };
+            let stretch = if weight > 0.0 { sum / weight } else { 1.0 };
+            entry.0 = self.factor(stretch);
+        }
+        for (factor, &place) in out.iter_mut().zip(&self.place_of_member) {
+            // Sections are known at their middles.
+            let at = f64::from(place) - 0.5;
+            let low = at.floor().clamp(0.0, (self.count - 1) as f64);
+            let high = (low + 1.0).min((self.count - 1) as f64);
+            let t = (at - low).clamp(0.0, 1.0);
+            let (a, b) = (scratch[low as usize].0, scratch[high as usize].0);
+            *factor = (a + (b - a) * t) as f32;
+        }
+    }
+
+    /// The `f` for which `sum sqrt((b r)^2 + f^2 dd^2) = sum sqrt(b^2 + dd^2)`; 0 if there is none.
+    #[must_use]
+    pub fn factor(&self, stretch: f64) -> f64 {
+        if stretch == 1.0 {
+            return 1.0;
+        }
+        let base = self.piece * stretch;
+        let drawn: f64 = self.rises.iter().map(|d| self.piece.hypot(*d)).sum();
+        if base * PIECES as f64 >= drawn {
+            return 0.0;
+        }
+        let excess = |f: f64| self.rises.iter().map(|d| base.hypot(f * d)).sum::<f64>() - drawn;
+        let mut high = 1.0;
+        while excess(high) < 0.0 && high < 1e6 {
+            high *= 2.0;
+        }
+        roots::find_root(0.0, high, 1e-7, excess)
+    }
+
+    /// Length of half a cross-section at a stretch and factor [m].
+    #[cfg(test)]
+    fn length(&self, stretch: f64, factor: f64) -> f64 {
+        self.rises.iter().map(|d| (self.piece * stretch).hypot(factor * d)).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_factor_keeps_the_length() {
+        let fold = Fold::new("f", vec![], 0.05, 0.1);
+        let sections = Sections::new(&fold, &[Vec3::ZERO, Vec3::X], &[0, 1]);
+        let drawn = sections.length(1.0, 1.0);
+        for stretch in [0.7, 0.9, 0.97, 1.0, 1.02, 1.05] {
+            let f = sections.factor(stretch);
+            assert!((sections.length(stretch, f) / drawn - 1.0).abs() < 1e-4, "{stretch}: {f}");
+        }
+        assert_eq!(sections.factor(3.0), 0.0);
+        assert!(sections.factor(0.9) > 1.0 && sections.factor(1.05) < 1.0);
+    }
+}

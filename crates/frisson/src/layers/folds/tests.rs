@@ -1,0 +1,260 @@
+//! The whole layer on sheets with a prescribed stretch.
+
+use std::sync::Arc;
+
+use glam::Vec3;
+use proptest::prelude::{ProptestConfig, prop_assert, proptest};
+
+use super::*;
+use crate::geometry::Mesh;
+use crate::layers::LayerParams;
+use crate::stage::{
+    Actor, ActorMotion, ActorSet, Anchor, Clock, ColliderSet, Forces, MeshSequence, NoObserver,
+    Placement, Rate, Stage, StageError,
+};
+
+const N: usize = 20;
+
+/// A 1 m square sheet in the plane y = 0, scaled in x and z by `scale(t)`.
+struct Sheet {
+    meshes: Vec<Mesh>,
+    motion: Box<dyn Fn(Vec3, f64) -> Vec3 + Send + Sync>,
+}
+
+impl MeshSequence for Sheet {
+    fn meshes(&self) -> &[Mesh] {
+        &self.meshes
+    }
+    fn positions_at(&self, mesh: usize, time: f64, out: &mut Vec<Vec3>) {
+        out.clear();
+        out.extend(self.meshes[mesh].positions.iter().map(|&p| (self.motion)(p, time)));
+    }
+}
+
+fn sheet() -> Mesh {
+    let mut positions = Vec::new();
+    let mut triangles = Vec::new();
+    let at = |x: usize, z: usize| (z * (N + 1) + x) as u32;
+    for z in 0..=N {
+        for x in 0..=N {
+            positions.push(Vec3::new(x as f32 / N as f32, 0.0, z as f32 / N as f32));
+            if x < N && z < N {
+                triangles.push([at(x, z), at(x, z + 1), at(x + 1, z)]);
+                triangles.push([at(x + 1, z), at(x, z + 1), at(x + 1, z + 1)]);
+            }
+        }
+    }
+    Mesh::new("sheet", positions, triangles)
+}
+
+fn stage(
+    folds: Vec<Fold>,
+    motion: impl Fn(Vec3, f64) -> Vec3 + Send + Sync + 'static,
+) -> Result<Stage, StageError> {
+    let sequence = Sheet { meshes: vec![sheet()], motion: Box::new(motion) };
+    let motion = ActorMotion::Sequence(Arc::new(sequence));
+    let actor = Actor { name: "sheet".to_owned(), motion, placement: Placement::default() };
+    let params = FoldsParams {
+        name: "folds".to_owned(),
+        on: "sheet".to_owned(),
+        folds,
+        buckling: vec![],
+        blend: 1.0,
+        guard: false,
+        collide: vec![],
+        gap: 0.0,
+        attributes: true,
+    };
+    Stage::new(
+        Clock::new(Rate::whole(30), 0, 30),
+        ActorSet::new(vec![actor]),
+        ColliderSet::default(),
+        Forces::default(),
+        &[LayerParams::Folds(params)],
+    )
+}
+
+fn line(name: &str, from: [f32; 3], to: [f32; 3]) -> Fold {
+    Fold::new(name, vec![Anchor::Position(from), Anchor::Position(to)], 0.05, 0.13)
+}
+
+/// A fold along z in the middle of the sheet.
+fn fold() -> Fold {
+    line("along z", [0.5, 0.0, 0.15], [0.5, 0.0, 0.85])
+}
+
+fn still(p: Vec3, _: f64) -> Vec3 {
+    p
+}
+
+/// Stretches x by 30% and holds after one second.
+fn stretch(factor: f32) -> impl Fn(Vec3, f64) -> Vec3 + Send + Sync {
+    move |p, t| Vec3::new(p.x * (1.0 + (factor - 1.0) * t.min(1.0) as f32), p.y, p.z)
+}
+
+fn run(stage: &mut Stage, frames: usize) -> Mesh {
+    for _ in 0..frames {
+        stage.advance_frame(&mut NoObserver).unwrap();
+    }
+    stage.frame().meshes[0].clone()
+}
+
+fn crest(mesh: &Mesh) -> f32 {
+    mesh.positions.iter().map(|p| p.y).fold(f32::NEG_INFINITY, f32::max)
+}
+
+#[test]
+fn at_rest_the_drawn_fold_is_reproduced() {
+    for law in [FactorLaw::Vertex, FactorLaw::Mean] {
+        let mut f = fold();
+        f.factor = law;
+        let mut stage = stage(vec![f], still).unwrap();
+        let drawn = stage.frame().meshes[0].clone();
+        assert!((crest(&drawn) - 0.05).abs() < 1e-4, "{}", crest(&drawn));
+        for _ in 0..3 {
+            let now = run(&mut stage, 1);
+            assert_eq!(now.positions, drawn.positions);
+        }
+    }
+}
+
+#[test]
+fn the_cross_section_is_the_drawn_profile() {
+    let mut s = stage(vec![fold()], still).unwrap();
+    let mesh = run(&mut s, 1);
+    for p in mesh.positions.iter().filter(|p| (0.3..0.7).contains(&p.z)) {
+        let want = 0.05 * FoldAttenuation::Implicit.at((p.x - 0.5) / 0.13);
+        assert!((p.y - want).abs() < 2e-4, "{p}: {want}");
+    }
+}
+
+#[test]
+fn stretch_flattens_and_compression_deepens() {
+    let at = |factor: f32| crest(&run(&mut stage(vec![fold()], stretch(factor)).unwrap(), 30));
+    let heights: Vec<f32> = [0.9, 0.95, 1.0, 1.02, 1.05, 1.1, 1.2].map(at).to_vec();
+    assert!(heights.windows(2).all(|w| w[0] >= w[1] - 1e-6), "monotone: {heights:?}");
+    assert!(heights[0] > 0.052, "{heights:?}");
+    assert_eq!(heights[6], 0.0, "flat in the end: {heights:?}");
+}
+
+#[test]
+fn speeds_change_how_fast_it_flattens() {
+    let at = |k: f64| {
+        let mut f = fold();
+        f.k_flat = k;
+        crest(&run(&mut stage(vec![f], stretch(1.03)).unwrap(), 30))
+    };
+    assert!(at(0.5) > at(1.0) && at(1.0) > at(2.0));
+    assert!((at(0.0) - 0.05).abs() < 1e-4);
+}
+
+#[test]
+fn crossing_folds_follow_their_own_direction() {
+    let other = line("along x", [0.15, 0.0, 0.5], [0.85, 0.0, 0.5]);
+    let both = |p: Vec3, t: f64| {
+        let t = t.min(1.0) as f32;
+        Vec3::new(p.x * (1.0 + 0.2 * t), p.y, p.z * (1.0 - 0.03 * t))
+    };
+    let mut s = stage(vec![fold(), other], both).unwrap();
+    let mesh = run(&mut s, 30);
+    let height = |x: std::ops::Range<f32>, z: std::ops::Range<f32>| {
+        let inside = |p: &&Vec3| x.contains(&(p.x / 1.2)) && z.contains(&(p.z / 0.97));
+        mesh.positions.iter().filter(inside).map(|p| p.y).fold(0.0, f32::max)
+    };
+    assert!(height(0.45..0.55, 0.2..0.3) < 1e-4, "the stretched one vanishes");
+    assert!(height(0.2..0.3, 0.45..0.55) > 0.0505, "the compressed one grows a little");
+}
+
+#[test]
+fn conserving_length_keeps_cross_sections() {
+    let mut f = fold();
+    f.conserve = Conserve::Length;
+    f.curvature = 0.0;
+    f.subdivision = 4;
+    let length = |mesh: &Mesh| {
+        let mut section: Vec<Vec3> =
+            mesh.positions.iter().filter(|p| (p.z - 0.5).abs() < 1e-5).copied().collect();
+        section.sort_by(|a, b| a.x.total_cmp(&b.x));
+        let inside = |p: &Vec3| p.y > 0.0;
+        let first = section.iter().position(inside).unwrap() - 1;
+        let last = section.iter().rposition(inside).unwrap() + 1;
+        section[first..=last].windows(2).map(|w| w[0].distance(w[1])).sum::<f32>()
+    };
+    let drawn = length(&run(&mut stage(vec![f.clone()], still).unwrap(), 1));
+    for factor in [0.9, 0.95, 1.04] {
+        let now = length(&run(&mut stage(vec![f.clone()], stretch(factor)).unwrap(), 30));
+        assert!((now / drawn - 1.0).abs() < 1e-3, "{factor}: {now} {drawn}");
+    }
+}
+
+#[test]
+fn a_fold_inside_one_triangle_does_not_vanish() {
+    let mut tiny = line("tiny", [0.512, 0.0, 0.51], [0.518, 0.0, 0.53]);
+    (tiny.width, tiny.amplitude, tiny.subdivision) = (0.008, 0.004, 4);
+    let mesh = run(&mut stage(vec![tiny], still).unwrap(), 1);
+    assert!(crest(&mesh) > 0.002, "{}", crest(&mesh));
+}
+
+#[test]
+fn creases_shade_without_moving() {
+    let mut f = fold();
+    f.crease = true;
+    let mesh = run(&mut stage(vec![f], still).unwrap(), 1);
+    assert_eq!(crest(&mesh), 0.0);
+    assert_eq!(mesh.normals.len(), mesh.positions.len());
+    assert!(mesh.normals.iter().any(|n| n.x.abs() > 0.1));
+}
+
+#[test]
+fn bad_folds_are_named() {
+    let fail = |change: fn(&mut Fold)| {
+        let mut f = fold();
+        change(&mut f);
+        match stage(vec![f], still) {
+            Err(e) => e.to_string(),
+            Ok(_) => panic!("must be refused"),
+        }
+    };
+    assert!(fail(|f| f.points.truncate(1)).contains("two points"));
+    assert!(fail(|f| f.width = -1.0).contains("width"));
+    assert!(fail(|f| f.points[0] = Anchor::Vertex(1 << 30)).contains("does not exist"));
+    assert!(fail(|f| f.points[0] = Anchor::Position([5.0, 5.0, 5.0])).contains("leaves the mesh"));
+}
+
+#[test]
+fn the_same_bits_on_one_and_two_threads() {
+    let on = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| run(&mut stage(vec![fold()], stretch(0.9)).unwrap(), 5))
+    };
+    assert_eq!(on(1), on(2));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn random_folds_and_motions_stay_finite_and_inside_their_contour(
+        ax in 0.1f32..0.9, az in 0.1f32..0.9, bx in 0.1f32..0.9, bz in 0.1f32..0.9,
+        amplitude in -0.2f32..0.2, width in 0.03f32..0.3,
+        sx in 0.3f32..2.0, sy in -3.0f32..3.0,
+    ) {
+        let mut f = line("random", [ax, 0.0, az], [bx, 0.0, bz + 0.05]);
+        (f.amplitude, f.width) = (amplitude, width);
+        let motion = move |p: Vec3, t: f64| {
+            let t = t as f32;
+            Vec3::new(p.x * (1.0 + (sx - 1.0) * t), sy * t * p.x * p.z, p.z)
+        };
+        let mut s = stage(vec![f], motion).unwrap();
+        let mesh = run(&mut s, 20);
+        prop_assert!(mesh.positions.iter().all(|p| p.is_finite()));
+        let heights = mesh.scalar("fold_height").unwrap();
+        let base = 1.0 + (sx - 1.0) * (20.0 / 30.0);
+        for (v, p) in sheet().positions.iter().enumerate() {
+            if heights[v] == 0.0 {
+                let want = Vec3::new(p.x * base, sy * (20.0 / 30.0) * p.x * p.z, p.z);
+                prop_assert!(mesh.positions[v].distance(want) < 1e-5);
+            }
+        }
+    }
+}
