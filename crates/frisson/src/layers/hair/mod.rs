@@ -20,12 +20,20 @@ mod chain;
 mod contact;
 mod detail;
 mod envelope;
+mod fit;
 mod guides;
+mod interact;
+#[cfg(test)]
+mod interaction_tests;
 mod mesh_contact;
 mod params;
 mod planes;
 mod rest;
 mod roots;
+mod sections;
+mod split;
+#[cfg(test)]
+mod split_tests;
 mod state;
 mod step;
 mod strands;
@@ -35,6 +43,7 @@ mod style_params;
 mod tests;
 mod tick;
 mod ties;
+mod wind;
 
 use crate::tolerances::hair as limits;
 

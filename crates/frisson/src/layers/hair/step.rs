@@ -5,16 +5,21 @@ use rayon::prelude::*;
 
 use super::chain::Chain;
 use super::contact::{Body, PosedBody};
+use super::fit::{self, Fitted};
+use super::interact::{InteractionInput, Interactions};
 use super::params::HairParams;
 use super::rest::{HairRest, RootPose};
+use super::split;
 use super::state::{HairState, Wisp};
 use super::strands::{self, StrandInput};
 use super::style::{self, StyleScene};
 use super::tick::{Drive, TickInput, integrate_wisp};
+use super::wind::{self, WindShadow};
+use crate::character::{Pose, Sampling};
 use crate::geometry::Mesh;
 use crate::stage::{
-    Animated, BuildContext, ColliderSet, Frame, Layer, LayerError, LayerReport, SnapshotError,
-    StepContext, SurfaceMotion, from_snapshot, to_snapshot,
+    ActorSet, Animated, BuildContext, ColliderSet, Frame, Layer, LayerError, LayerReport,
+    SnapshotError, StepContext, SurfaceMotion, from_snapshot, to_snapshot,
 };
 
 /// The hair layer.
@@ -24,6 +29,8 @@ pub struct HairLayer {
     pub(super) state: HairState,
     /// Meshes that stop the hair, by name.
     meshes: Vec<SurfaceMotion>,
+    /// Ellipsoids fitted to the character.
+    fitted: Vec<Fitted>,
     scratch: Scratch,
 }
 
@@ -41,6 +48,9 @@ struct Scratch {
     jumped: Vec<bool>,
     ties: Vec<f64>,
     braids: Vec<f64>,
+    pose_before: Pose,
+    interactions: Interactions,
+    shadow: WindShadow,
 }
 
 impl HairLayer {
@@ -53,7 +63,8 @@ impl HairLayer {
                 .mesh_index(name)
                 .ok_or_else(|| LayerError::unknown(parameter.to_owned(), "mesh", name, names()))
         };
-        let mesh = &frame.meshes[find("on", &params.on)?];
+        let mesh_index = find("on", &params.on)?;
+        let mesh = &frame.meshes[mesh_index];
         for name in &params.body.meshes {
             find("body.meshes", name)?;
         }
@@ -64,11 +75,23 @@ impl HairLayer {
             }
         }
         let rest = super::roots::build_rest(params, context, mesh)?;
+        let wearer = fit::actor_of_mesh(context.actors, mesh_index);
+        let fitted = match wearer.and_then(|a| Some((a, context.actors.all()[a].character()?))) {
+            Some((actor, character)) if params.body.fit_ellipsoids => {
+                fit::fit_ellipsoids(actor, character, params.body.max_ellipsoids as usize)
+            }
+            None if params.body.fit_ellipsoids => {
+                let problem = "this mesh belongs to no character: name colliders or meshes instead";
+                return Err(LayerError::parameter("body.fit_ellipsoids", problem));
+            }
+            _ => Vec::new(),
+        };
         let mut layer = Self {
             params: params.clone(),
             rest,
             state: HairState::default(),
             meshes: vec![SurfaceMotion::default(); params.body.meshes.len()],
+            fitted,
             scratch: Scratch::default(),
         };
         layer.style(context, mesh)?;
@@ -81,7 +104,7 @@ impl HairLayer {
                 surface.update(&context.frame.meshes[index], 0.0);
             }
         }
-        self.gather_bodies(context.colliders);
+        self.gather_bodies(context.colliders, context.actors, context.frame.time);
         self.pose_bodies(1);
         compute_roots(&self.rest, mesh, &mesh.positions, &mut self.scratch.roots);
         let scene = StyleScene {
@@ -101,9 +124,17 @@ impl HairLayer {
         Ok(())
     }
 
-    /// The bodies of this tick: the scene's colliders.
-    fn gather_bodies(&mut self, colliders: &ColliderSet) {
+    /// The bodies of this tick: fitted ellipsoids, then the scene's colliders.
+    fn gather_bodies(&mut self, colliders: &ColliderSet, actors: &ActorSet, before: f64) {
         self.scratch.bodies.clear();
+        if let Some(first) = self.fitted.first() {
+            let pose_before = &mut self.scratch.pose_before;
+            actors.all()[first.actor].pose_at(before, Sampling::AsAuthored, pose_before);
+            let now = actors.pose(first.actor);
+            let friction = self.params.body.friction;
+            let fitted = self.fitted.iter().map(|f| fit::body(f, pose_before, now, friction));
+            self.scratch.bodies.extend(fitted);
+        }
         let wanted = &self.params.body.colliders;
         let chosen = colliders
             .all()
@@ -126,11 +157,10 @@ impl HairLayer {
     fn gather_forces(&mut self, context: &StepContext) {
         let (n, forces) = (self.rest.count, context.forces);
         let time = context.time - 0.5 * context.dt;
-        let Scratch { accelerations, air, .. } = &mut self.scratch;
-        let total = self.state.wisps.len() * n;
-        accelerations.resize(total, Vec3::ZERO);
-        air.resize(total, Vec3::ZERO);
+        let Scratch { accelerations, air, shadow, posed, .. } = &mut self.scratch;
         let wisps = &self.state.wisps;
+        accelerations.resize(wisps.len() * n, Vec3::ZERO);
+        air.resize(wisps.len() * n, Vec3::ZERO);
         let windy = forces.has_wind();
         accelerations.par_chunks_mut(n).zip(air.par_chunks_mut(n)).zip(wisps.par_iter()).for_each(
             |((accelerations, air), wisp)| {
@@ -141,6 +171,33 @@ impl HairLayer {
                 }
             },
         );
+        let strength = self.params.wind_shadow;
+        if windy && strength > 0.0 && air.iter().any(|a| a.length_squared() > 1.0e-6) {
+            shadow.build(&self.rest, wisps);
+            let bodies = posed.last().map_or(&[][..], Vec::as_slice);
+            wind::apply_shadow(shadow, strength, &self.rest, wisps, bodies, air);
+        }
+    }
+
+    /// Wisps act on each other, every so many ticks.
+    fn interact(&mut self, context: &StepContext) {
+        let params = &self.params.interaction;
+        if !params.friction && !params.collisions {
+            return;
+        }
+        let every = (1.0 / (context.dt * f64::from(params.rate_hz))).round().max(1.0) as u64;
+        if !self.state.ticks.is_multiple_of(every) {
+            return;
+        }
+        let input = InteractionInput {
+            rest: &self.rest,
+            params,
+            mass_share: self.params.envelope.mass_share,
+            wetness: &self.scratch.wetness,
+            dt: (context.dt * every as f64) as f32,
+            carried: 2,
+        };
+        self.scratch.interactions.apply(&input, &mut self.state.wisps);
     }
 
     fn advance(&mut self, context: &StepContext, mesh: &Mesh) {
@@ -183,7 +240,7 @@ impl HairLayer {
         self.state.teleports += scratch.jumped.iter().filter(|j| **j).count() as u32;
     }
 
-    fn write(&mut self, mesh: usize, frame: &mut Frame) {
+    pub(super) fn write(&mut self, mesh: usize, frame: &mut Frame) {
         let Frame { meshes, curves, .. } = frame;
         let mesh = &meshes[mesh];
         let triangles = &mesh.topology.triangles;
@@ -317,6 +374,9 @@ impl Layer for HairLayer {
     fn report(&self, report: &mut LayerReport) {
         report.measure("wisps", "-", self.state.wisps.len() as f64);
         report.measure("longest stretch", "-", self.worst_stretch());
+        let [rubbing, collisions] = self.scratch.interactions.treated;
+        report.measure("sections rubbing", "-", f64::from(rubbing));
+        report.measure("sections colliding", "-", f64::from(collisions));
         for warning in &self.rest.warnings {
             report.warn(warning.clone());
         }
@@ -347,11 +407,16 @@ impl HairLayer {
                 self.meshes[k].update(&frame.meshes[index], context.dt);
             }
         }
-        self.gather_bodies(context.colliders);
+        self.gather_bodies(context.colliders, context.actors, context.time - context.dt);
         self.pose_bodies(self.params.substeps as usize);
         self.gather_forces(context);
         self.advance(context, mesh);
         self.state.ticks += 1;
+        self.interact(context);
+        if self.params.split.max_growth > 1.0 {
+            split::apply_merges(&self.params.split, &self.rest, &mut self.state, context.dt as f32);
+            split::apply_splits(&self.params.split, &self.rest, &mut self.state);
+        }
         self.state.surfaces[0].copy_from_slice(&mesh.positions);
         for (saved, mesh) in self.state.surfaces[1..].iter_mut().zip(&self.meshes) {
             saved.clear();

@@ -421,3 +421,203 @@ fn styled_hair_at_rest_does_not_move() {
     }
     assert!(worst < 1e-3, "moved {worst} m; {:?}", rig.layer.rest.warnings);
 }
+
+fn banging(t: f64) -> (Quat, Vec3) {
+    let angle = (0.9 * (2.0 * std::f64::consts::PI * 1.5 * t).sin()) as f32;
+    let pivot = Vec3::new(0.0, -0.15, 0.0);
+    let turn = Quat::from_rotation_x(angle);
+    (turn, pivot - turn * pivot)
+}
+
+#[test]
+fn no_hair_is_inside_the_head_after_head_banging() {
+    let mut scene = head_of_hair(30);
+    scene.path = path(5.0, banging);
+    // The head's collider moves with it.
+    let shape = ColliderShape::Sphere { center: [0.0; 3], radius: 0.0995 };
+    let keys = |axis: usize| {
+        let at = |f: i32| (f64::from(f) * 0.25, f64::from(banging(f64::from(f) / 120.0).1[axis]));
+        Animated::Keys((0..=600).map(at).collect())
+    };
+    scene.colliders = vec![ColliderParams {
+        move_x: keys(0),
+        move_y: keys(1),
+        move_z: keys(2),
+        ..collider(shape.clone())
+    }];
+    let mut rig = Rig::new(scene).unwrap();
+    for frame in 0..150 {
+        rig.advance();
+        let time = f64::from(frame + 1) / 30.0;
+        let center = banging(time).1;
+        let deepest = rig
+            .points()
+            .iter()
+            .map(|&p| shape.signed_distance(p - center).0)
+            .fold(f32::INFINITY, f32::min);
+        assert!(deepest > -2e-4, "frame {frame}: {deepest}");
+    }
+}
+
+#[test]
+fn motion_does_not_depend_on_the_frame_rate() {
+    let run = |fps: u32| {
+        let mut scene = head_of_hair(12);
+        scene.fps = fps;
+        scene.params.length = 0.3;
+        scene.path = path(2.0, |t| {
+            let angle = (0.5 * (5.0 * t).sin()) as f32;
+            (Quat::from_rotation_y(angle), Vec3::X * (0.05 * (4.0 * t).sin()) as f32)
+        });
+        scene.colliders.clear();
+        let mut rig = Rig::new(scene).unwrap();
+        let mut out = Vec::new();
+        for frame in 1..=2 * fps {
+            rig.advance();
+            if frame % (fps / 4) == 0 {
+                out.extend(rig.layer.state.wisps.iter().flat_map(|w| w.positions.clone()));
+            }
+        }
+        out
+    };
+    let reference = run(120);
+    for fps in [24, 60] {
+        let other = run(fps);
+        let sum: f32 = reference.iter().zip(&other).map(|(a, b)| a.distance_squared(*b)).sum();
+        let rms = (sum / reference.len() as f32).sqrt();
+        assert!(rms < 0.02 * 0.3, "{fps} fps: {rms}");
+    }
+}
+
+#[test]
+fn one_and_two_threads_give_the_same_bits_and_so_does_a_resume() {
+    let scene = || {
+        let mut scene = head_of_hair(40);
+        scene.params.split.max_growth = 2.0;
+        scene.params.split.ratio = 1.6;
+        scene.path = path(2.0, banging);
+        let wind = ForceParams::Wind {
+            direction: [1.0, 0.0, 0.3],
+            speed: 4.0.into(),
+            gust: 0.5,
+            gust_hz: 1.0,
+            gust_size: 0.3,
+            seed: 1,
+        };
+        scene.fields.push(wind);
+        scene
+    };
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let mut rig = Rig::new(scene()).unwrap();
+            for _ in 0..15 {
+                rig.advance();
+            }
+            rig.points().to_vec()
+        })
+    };
+    let one = run(1);
+    assert_eq!(one, run(2));
+    let mut rig = Rig::new(scene()).unwrap();
+    for _ in 0..7 {
+        rig.advance();
+    }
+    let saved = rig.layer.save();
+    let mut other = Rig::new(scene()).unwrap();
+    other.layer.load(&saved).unwrap();
+    other.at = 7;
+    for _ in 7..15 {
+        other.advance();
+    }
+    assert_eq!(one, other.points());
+}
+
+#[test]
+fn the_far_side_does_not_fly_more_than_the_near_side() {
+    let run = |shadow: f32| {
+        let mut scene = head_of_hair(60);
+        scene.params.wind_shadow = shadow;
+        scene.params.length = 0.2;
+        scene.fields.push(ForceParams::Wind {
+            direction: [1.0, 0.0, 0.0],
+            speed: 6.0.into(),
+            gust: 0.0,
+            gust_hz: 1.0,
+            gust_size: 1.0,
+            seed: 0,
+        });
+        let mut rig = Rig::new(scene).unwrap();
+        let start: Vec<Vec3> =
+            rig.layer.state.wisps.iter().map(|w| *w.positions.last().unwrap()).collect();
+        let (mut near, mut far) = ((0.0f32, 0), (0.0f32, 0));
+        for _ in 0..10 {
+            rig.advance();
+        }
+        for (wisp, start) in rig.layer.state.wisps.iter().zip(start) {
+            let moved = wisp.positions.last().unwrap().x - start.x;
+            let side = if wisp.positions[1].x < 0.0 { &mut near } else { &mut far };
+            *side = (side.0 + moved, side.1 + 1);
+        }
+        (near.0 / near.1 as f32, far.0 / far.1 as f32)
+    };
+    let (near, far) = run(1.0);
+    assert!(near > 0.0 && far < near, "near {near}, far {far}");
+    let (open_near, open_far) = run(0.0);
+    assert!(far / near < open_far / open_near, "{far} {near} {open_far} {open_near}");
+}
+
+#[test]
+fn torsion_lags_behind_a_turned_root_and_comes_back() {
+    let mut scene = Scene::new(hanging(), ceiling(0.1));
+    scene.path = path(4.0, |t| {
+        let angle = (1.5 * (8.0 * t).min(1.0)) as f32;
+        (Quat::from_rotation_y(angle), Vec3::ZERO)
+    });
+    let mut rig = Rig::new(scene).unwrap();
+    let mut most = 0.0f32;
+    for _ in 0..90 {
+        rig.advance();
+        most = most.max(rig.layer.state.wisps[0].twists.last().unwrap().abs());
+    }
+    let left = rig.layer.state.wisps[0].twists.last().unwrap().abs();
+    assert!(most > 0.1, "{most}");
+    assert!(left < 0.1 * most, "{left} of {most}");
+}
+
+#[test]
+fn wet_hair_is_thinner() {
+    let run = |wetness: f64| {
+        let mut scene = Scene::new(hanging(), ceiling(0.1));
+        scene.params.wetness = wetness.into();
+        let mut rig = Rig::new(scene).unwrap();
+        for _ in 0..30 {
+            rig.advance();
+        }
+        let radii = &rig.layer.state.wisps[0].radii;
+        radii[8..].iter().sum::<f32>() / (radii.len() - 8) as f32
+    };
+    assert!(run(1.0) < 0.6 * run(0.0));
+}
+
+#[test]
+fn guides_are_taken_as_the_pose_and_held() {
+    let mut scene = Scene::new(hanging(), ceiling(0.1));
+    scene.params.bending_length = 0.15;
+    // A quarter circle from the ceiling out to the side.
+    let guide: Vec<[f32; 3]> = (0..=20)
+        .map(|i| {
+            let (s, c) = (std::f32::consts::FRAC_PI_2 * i as f32 / 20.0).sin_cos();
+            [0.12 * (1.0 - c), -0.12 * s, 0.0]
+        })
+        .collect();
+    scene.params.style.guides = vec![guide];
+    let mut rig = Rig::new(scene).unwrap();
+    let tip = *rig.layer.state.wisps[0].positions.last().unwrap();
+    assert!((tip - Vec3::new(0.12, -0.12, 0.0)).length() < 0.01, "{tip}");
+    for _ in 0..60 {
+        rig.advance();
+    }
+    let moved = rig.layer.state.wisps[0].positions.last().unwrap().distance(tip);
+    assert!(moved < 1e-3, "{moved}; {:?}", rig.layer.rest.warnings);
+}

@@ -1,0 +1,114 @@
+//! Laws of splitting and merging.
+
+use glam::{DVec3, Quat, Vec3};
+
+use super::split::{split, widest_tear};
+use super::strands::{belongs, side};
+use super::tests::{Rig, Scene, ceiling, hanging, path};
+
+fn torn() -> Rig {
+    let mut params = hanging();
+    params.strands.per_wisp = 200;
+    params.split.max_growth = 4.0;
+    let mut scene = Scene::new(params, ceiling(0.1));
+    scene.path = path(1.0, |t| (Quat::IDENTITY, Vec3::X * (0.05 * (9.0 * t).sin()) as f32));
+    let mut rig = Rig::new(scene).unwrap();
+    for _ in 0..5 {
+        rig.advance();
+    }
+    rig
+}
+
+fn momentum(rig: &Rig) -> DVec3 {
+    let rest = &rig.layer.rest;
+    let of = |w: &super::state::Wisp| {
+        let masses = &rest.roots[w.root as usize].masses;
+        (2..rest.count)
+            .map(|i| masses[i] * f64::from(w.share) * w.velocities[i].as_dvec3())
+            .sum::<DVec3>()
+    };
+    rig.layer.state.wisps.iter().map(of).sum()
+}
+
+fn write(rig: &mut Rig) -> Vec<Vec3> {
+    let mesh = rig.frame.mesh_index("scalp").unwrap();
+    rig.layer.write(mesh, &mut rig.frame);
+    rig.points().to_vec()
+}
+
+#[test]
+fn a_split_keeps_momentum_mass_hairs_and_places() {
+    let mut rig = torn();
+    rig.layer.state.wisps[0].radii[7 * 4] *= 3.0;
+    let before = momentum(&rig);
+    let points = write(&mut rig);
+    let tear = widest_tear(&rig.layer.state.wisps[0], &rig.layer.rest, 1.5).unwrap();
+    let params = rig.layer.params.split.clone();
+    let wisp = &mut rig.layer.state.wisps[0];
+    let other = split(wisp, &tear, &rig.layer.rest, &params, 0);
+    rig.layer.state.wisps.push(other);
+    let [a, b] = [&rig.layer.state.wisps[0], &rig.layer.state.wisps[1]];
+    assert_eq!(a.share + b.share, 1.0);
+    let (mut ours, mut theirs) = (0, 0);
+    for hair in 0..200 {
+        assert!(belongs(hair, a) != belongs(hair, b));
+        ours += u32::from(belongs(hair, a));
+        theirs += u32::from(belongs(hair, b));
+    }
+    assert!(ours > 60 && theirs > 60, "{ours} {theirs}");
+    let error = (momentum(&rig) - before).length() / before.length();
+    assert!(error < 1e-6, "{error}");
+    assert!(rig.layer.state.wisps[0].velocities[9] != rig.layer.state.wisps[1].velocities[9]);
+    let after = write(&mut rig);
+    let jump = points.iter().zip(&after).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
+    assert!(jump < 1e-5, "{jump}");
+    assert_eq!(side(3, 0), side(3, 0));
+}
+
+#[test]
+fn halves_part_come_together_and_merge_without_a_jump() {
+    let mut params = hanging();
+    params.strands.per_wisp = 60;
+    params.drag = 4.0;
+    params.split.max_growth = 2.0;
+    params.split.ratio = 1.3;
+    params.split.merge_after = 0.2;
+    let mut scene = Scene::new(params, ceiling(0.1));
+    // A hard shake for half a second, then rest.
+    scene.path = path(6.0, |t| {
+        let envelope = if t < 0.5 { (std::f64::consts::PI * t / 0.5).sin() } else { 0.0 };
+        (Quat::IDENTITY, Vec3::X * (0.08 * envelope * (20.0 * t).sin()) as f32)
+    });
+    let mut rig = Rig::new(scene).unwrap();
+    let mut most = 1;
+    let mut jump_at_merge = 0.0f32;
+    for frame in 0..180 {
+        if frame == 10 {
+            // Something tears it wide.
+            for plane in 5..12 {
+                rig.layer.state.wisps[0].radii[plane * 4] *= 2.0;
+                rig.layer.state.wisps[0].radii[plane * 4 + 2] *= 2.0;
+            }
+        }
+        let before = rig.layer.state.wisps.len();
+        let speed = fastest(&rig);
+        let points = rig.points().to_vec();
+        rig.advance();
+        most = most.max(rig.layer.state.wisps.len());
+        if rig.layer.state.wisps.len() < before {
+            let moved = points.iter().zip(rig.points()).map(|(a, b)| a.distance(*b));
+            let expected = speed.max(fastest(&rig)) / 30.0;
+            jump_at_merge = jump_at_merge.max(moved.fold(0.0, f32::max) - expected);
+        }
+    }
+    assert_eq!(most, 2, "never split");
+    assert_eq!(rig.layer.state.wisps.len(), 1, "never merged");
+    let wisp = &rig.layer.state.wisps[0];
+    assert_eq!((wisp.share, wisp.depth, wisp.path), (1.0, 0, 0));
+    assert!(jump_at_merge < 2e-3, "{jump_at_merge}");
+}
+
+fn fastest(rig: &Rig) -> f32 {
+    let of = |w: &super::state::Wisp| w.velocities.iter().map(|v| v.length()).fold(0.0, f32::max);
+    rig.layer.state.wisps.iter().map(of).fold(0.0, f32::max)
+}
