@@ -98,8 +98,8 @@ pub(super) fn style(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene)
         wisp.twist_velocities.fill(0.0);
         compute_planes(wisp);
     }
-    let failures: usize = wisps
-        .iter()
+    let held = if style.balance { wisps.iter() } else { [].iter() };
+    let failures: usize = held
         .map(|wisp| {
             let forces = resting_forces(rest, wisp, scene);
             solve_rest(rest, wisp, &forces)

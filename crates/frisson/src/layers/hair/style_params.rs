@@ -16,6 +16,9 @@ pub struct StyleParams {
     pub settle_secs: f32,
     /// Guide curves to start from instead, root first [m]; each wisp takes the nearest one's shape.
     pub guides: Vec<Vec<[f32; 3]>>,
+    /// Solve rest angles so that the style holds under gravity; false: hair is straight at rest, and
+    /// falls from the pose it was given.
+    pub balance: bool,
     /// Ties: ponytails, bunches, hair pins.
     pub ties: Vec<TieParams>,
     /// Braids below a tie.
@@ -28,6 +31,7 @@ impl Default for StyleParams {
             fields: Vec::new(),
             settle_secs: 2.0,
             guides: Vec::new(),
+            balance: true,
             ties: Vec::new(),
             braids: Vec::new(),
         }
