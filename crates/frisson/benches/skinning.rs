@@ -1,5 +1,5 @@
-//! Linear-blend skinning of 100k vertices by 50 joints, 4 influences each, beside a plain copy of the
-//! bytes that it reads and writes.
+//! Linear-blend skinning of 100k vertices by 50 joints, 4 influences each, beside a plain copy that
+//! reads and writes as many bytes in all.
 //!
 //! `cargo bench -p frisson --bench skinning`
 
@@ -82,7 +82,7 @@ fn main() {
     let row = |name: &str, (median, least): (f64, f64)| {
         println!("{name:<28} {median:>9.3} {least:>9.3} {:>8.1}", median / copy.0);
     };
-    row(&format!("copy of the same {} kB", bytes / 1000), copy);
+    row(&format!("copy of {} kB", bytes / 2000), copy);
     for threads in [1, 2] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let Ok(pool) = pool else { continue };
