@@ -69,7 +69,7 @@ impl Default for Material {
 }
 
 /// An image in sRGB RGBA, row by row from the top.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Texture {
     /// Width in pixels.
     pub width: u32,

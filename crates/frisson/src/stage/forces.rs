@@ -158,6 +158,14 @@ impl Forces {
         self.fields.iter().map(rate).sum()
     }
 
+    /// Whether the acceleration is gravity alone, the same everywhere and always.
+    #[must_use]
+    pub fn is_uniform(&self) -> bool {
+        let varies =
+            |f: &ForceParams| matches!(f, ForceParams::Radial { .. } | ForceParams::Push { .. });
+        !self.fields.iter().any(varies)
+    }
+
     /// Whether any air moves at all.
     #[must_use]
     pub fn has_wind(&self) -> bool {

@@ -3,7 +3,9 @@
 use glam::{Vec2, Vec3};
 use serde::{Deserialize, Serialize};
 
-use crate::geometry::{Attribute, Mesh};
+use std::sync::Arc;
+
+use crate::geometry::{Attribute, Mesh, Texture};
 
 /// Hair and other strands.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -45,6 +47,17 @@ pub struct Points {
     pub attributes: Vec<Attribute>,
 }
 
+/// A picture in the texture coordinates of a mesh: wetness, stains.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Image {
+    /// Name, unique in the frame.
+    pub name: String,
+    /// Mesh whose texture coordinates it uses.
+    pub mesh: String,
+    /// Pixels; values are linear, not colours.
+    pub texture: Arc<Texture>,
+}
+
 /// Everything visible at one instant.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Frame {
@@ -58,6 +71,9 @@ pub struct Frame {
     pub curves: Vec<Curves>,
     /// Points.
     pub points: Vec<Points>,
+    /// Images over meshes.
+    #[serde(default)]
+    pub images: Vec<Image>,
 }
 
 impl Frame {

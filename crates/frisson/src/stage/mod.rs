@@ -19,7 +19,7 @@ pub use animated::Animated;
 pub use clock::{Clock, Rate};
 pub use collider::{Collider, ColliderParams, ColliderSet, ColliderShape, Contact};
 pub use forces::{ForceParams, Forces};
-pub use frame::{Curves, Frame, Points};
+pub use frame::{Curves, Frame, Image, Points};
 pub use layer::{BuildContext, Layer, LayerError, StepContext, nearest_name};
 pub use motion::{Anchor, PrimaryMotion, polyline_length};
 pub use report::{LayerReport, Measure};

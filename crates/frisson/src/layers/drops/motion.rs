@@ -1,0 +1,310 @@
+//! Closed-form motion under a constant force and a drag proportional to velocity.
+//!
+//! `dv/dt = a - L v` has the solution
+//!
+//! ```text
+//! v(t) = v0 e^(-Lt) + a t phi1(-Lt)          phi1(x) = (e^x - 1) / x
+//! p(t) = p0 + v0 t phi1(-Lt) + a t² phi2(-Lt)   phi2(x) = (e^x - 1 - x) / x²
+//! ```
+//!
+//! Both functions are regular at 0, where the motion becomes the parabola of free fall. The textbook
+//! form divides by `L` and loses every digit when the drag is small.
+
+use std::ops::{Add, Mul};
+
+/// `(e^x - 1) / x`.
+#[must_use]
+pub fn phi1(x: f64) -> f64 {
+    if x == 0.0 { 1.0 } else { x.exp_m1() / x }
+}
+
+/// `(e^x - 1 - x) / x²`; a Taylor series where the subtraction would cancel.
+#[must_use]
+pub fn phi2(x: f64) -> f64 {
+    if x.abs() < 0.5 {
+        // Terms x^n / (n + 2)!: the 15th is below 1e-18 of the sum for |x| < 1/2.
+        let mut sum = 0.0;
+        for n in (0..15).rev() {
+            sum = 1.0 / factorial(n + 2) + x * sum;
+        }
+        sum
+    } else {
+        (x.exp_m1() - x) / (x * x)
+    }
+}
+
+fn factorial(n: u32) -> f64 {
+    const TABLE: [f64; 17] = [
+        1.0,
+        1.0,
+        2.0,
+        6.0,
+        24.0,
+        120.0,
+        720.0,
+        5040.0,
+        40320.0,
+        362_880.0,
+        3_628_800.0,
+        39_916_800.0,
+        479_001_600.0,
+        6_227_020_800.0,
+        87_178_291_200.0,
+        1_307_674_368_000.0,
+        20_922_789_888_000.0,
+    ];
+    TABLE[n as usize]
+}
+
+/// The three weights of the closed form at one time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Weights {
+    /// Time since the start [s].
+    pub time: f64,
+    /// `e^(-Lt)`: what is left of the starting velocity.
+    pub decay: f64,
+    /// `t phi1(-Lt)` [s].
+    pub from_velocity: f64,
+    /// `t² phi2(-Lt)` [s²].
+    pub from_acceleration: f64,
+}
+
+impl Weights {
+    /// For a drag rate `L >= 0` [1/s] and a time [s].
+    #[must_use]
+    pub fn at(drag: f64, time: f64) -> Self {
+        if drag == 0.0 {
+            let from_acceleration = 0.5 * time * time;
+            return Self { time, decay: 1.0, from_velocity: time, from_acceleration };
+        }
+        let x = -drag * time;
+        let one = phi1(x);
+        Self {
+            time,
+            decay: 1.0 + x * one,
+            from_velocity: time * one,
+            from_acceleration: time * time * phi2(x),
+        }
+    }
+
+    /// Displacement.
+    pub fn displacement<V>(&self, velocity: V, acceleration: V) -> V
+    where
+        V: Mul<f64, Output = V> + Add<Output = V>,
+    {
+        velocity * self.from_velocity + acceleration * self.from_acceleration
+    }
+
+    /// Velocity.
+    pub fn velocity<V>(&self, velocity: V, acceleration: V) -> V
+    where
+        V: Mul<f64, Output = V> + Add<Output = V>,
+    {
+        velocity * self.decay + acceleration * self.from_velocity
+    }
+}
+
+/// When the velocity `v` under the acceleration `a` becomes zero; `None` if it never does.
+#[must_use]
+pub fn time_of_rest(velocity: f64, acceleration: f64, drag: f64) -> Option<f64> {
+    if velocity * acceleration >= 0.0 {
+        return None;
+    }
+    let ratio = -velocity / acceleration;
+    Some(if drag * ratio < 1e-300 { ratio } else { (drag * ratio).ln_1p() / drag })
+}
+
+/// First time in `[0, end.time]` at which a distance that starts at `d0 >= 0`, with rate `w0` and
+/// acceleration `alpha`, becomes negative. `on_edge` says that `d0` is zero by topology: that root is
+/// divided out, so that rounding cannot make it come back.
+///
+/// The second derivative of the distance keeps one sign, so it has at most one extremum and two roots:
+/// each monotone piece is bracketed and the root in it found for sure.
+#[must_use]
+pub fn first_exit(
+    d0: f64,
+    w0: f64,
+    alpha: f64,
+    drag: f64,
+    on_edge: bool,
+    end: &Weights,
+) -> Option<f64> {
+    let d0 = if on_edge { 0.0 } else { d0 };
+    if w0 >= 0.0 && alpha >= 0.0 {
+        return None;
+    }
+    if on_edge && (w0 < 0.0 || (w0 == 0.0 && alpha < 0.0)) {
+        return Some(0.0);
+    }
+    let at_end = d0 + end.displacement(w0, alpha);
+    if w0 < 0.0 && alpha <= 0.0 {
+        return (at_end < 0.0).then(|| solve(d0, w0, alpha, drag, 0.0, end.time));
+    }
+    let extremum = time_of_rest(w0, alpha, drag).unwrap_or(0.0);
+    if w0 < 0.0 {
+        // Falls to a minimum, then rises: only the way down can leave.
+        if extremum >= end.time {
+            return (at_end < 0.0).then(|| solve(d0, w0, alpha, drag, 0.0, end.time));
+        }
+        let lowest = d0 + Weights::at(drag, extremum).displacement(w0, alpha);
+        return (lowest <= 0.0).then(|| solve(d0, w0, alpha, drag, 0.0, extremum));
+    }
+    // Rises to a maximum, then falls.
+    if at_end >= 0.0 || extremum >= end.time {
+        return None;
+    }
+    Some(solve(d0, w0, alpha, drag, extremum, end.time))
+}
+
+/// The root of a monotone, falling piece between `low` (not negative) and `high` (not positive).
+fn solve(d0: f64, w0: f64, alpha: f64, drag: f64, low: f64, high: f64) -> f64 {
+    if drag == 0.0 {
+        return parabola_root(d0, w0, alpha).clamp(low, high);
+    }
+    let (mut low, mut high) = (low, high);
+    let mut t = parabola_root(d0, w0, alpha);
+    if !(t > low && t < high) {
+        t = 0.5 * (low + high);
+    }
+    for _ in 0..100 {
+        let weights = Weights::at(drag, t);
+        let value = d0 + weights.displacement(w0, alpha);
+        if value >= 0.0 {
+            low = t
+        } else {
+            high = t
+        }
+        let slope = weights.velocity(w0, alpha);
+        let mut next = t - value / slope;
+        if !(next > low && next < high) {
+            next = 0.5 * (low + high);
+        }
+        if (next - t).abs() <= 2.0 * f64::EPSILON * next || next == low || next == high {
+            return next;
+        }
+        t = next;
+    }
+    high
+}
+
+/// The root of `d0 + w0 t + alpha t²/2` at which it falls, without cancellation.
+fn parabola_root(d0: f64, w0: f64, alpha: f64) -> f64 {
+    let root = (w0 * w0 - 2.0 * alpha * d0).max(0.0).sqrt();
+    if w0 <= 0.0 {
+        // 2 d0 / (-w0 + root), the smaller root.
+        if root - w0 > 0.0 { 2.0 * d0 / (root - w0) } else { 0.0 }
+    } else {
+        (w0 + root) / -alpha
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Sum and product with twice the digits of a double, enough for a reference.
+    #[derive(Clone, Copy)]
+    struct Double(f64, f64);
+
+    impl Double {
+        fn sum(a: f64, b: f64) -> Self {
+            let s = a + b;
+            let v = s - a;
+            Self(s, (a - (s - v)) + (b - v))
+        }
+        fn plus(self, o: Self) -> Self {
+            let s = Self::sum(self.0, o.0);
+            let t = Self::sum(self.1, o.1);
+            let u = Self::sum(s.0, s.1 + t.0);
+            Self::sum(u.0, u.1 + t.1)
+        }
+        fn times(self, o: Self) -> Self {
+            let p = self.0 * o.0;
+            let e = self.0.mul_add(o.0, -p);
+            Self::sum(p, e + self.0 * o.1 + self.1 * o.0)
+        }
+        fn over(self, n: f64) -> Self {
+            let q = self.0 / n;
+            let back = Self(q, 0.0).times(Self(n, 0.0));
+            let rest = self.plus(Self(-back.0, -back.1));
+            Self::sum(q, (rest.0 + rest.1) / n)
+        }
+    }
+
+    /// phi1 and phi2 of `-x` in extended precision: the series at `x / 2^k`, doubled k times
+    /// (`phi1(2x) = phi1(x)(e^x + 1)/2`, `phi2(2x) = (phi1(x)² + 2 phi2(x))/4`).
+    fn reference(x: f64) -> (f64, f64) {
+        let mut k = 0;
+        let mut y = -x;
+        while y.abs() > 0.25 {
+            y *= 0.5;
+            k += 1;
+        }
+        let y2 = Double(y, 0.0);
+        let (mut one, mut two) = (Double(0.0, 0.0), Double(0.0, 0.0));
+        let mut term = Double(1.0, 0.0);
+        for n in 1..40 {
+            one = one.plus(term);
+            two = two.plus(term.over(f64::from(n + 1)));
+            term = term.times(y2).over(f64::from(n + 1));
+        }
+        let mut x2 = y2;
+        for _ in 0..k {
+            let exp = Double(1.0, 0.0).plus(x2.times(one));
+            two = one.times(one).plus(two).plus(two).over(4.0);
+            one = one.times(exp.plus(Double(1.0, 0.0))).over(2.0);
+            x2 = x2.plus(x2);
+        }
+        (one.0 + one.1, two.0 + two.1)
+    }
+
+    #[test]
+    fn phi_functions_match_extended_precision() {
+        let mut x = 1e-12;
+        while x < 1.001e3 {
+            let (one, two) = reference(x);
+            assert!((phi1(-x) / one - 1.0).abs() < 2e-15, "phi1 {x}: {} {one}", phi1(-x));
+            assert!((phi2(-x) / two - 1.0).abs() < 4e-15, "phi2 {x}: {} {two}", phi2(-x));
+            x *= 1.37;
+        }
+    }
+
+    #[test]
+    fn small_drag_is_the_parabola() {
+        let w = Weights::at(1e-9, 2.0);
+        assert!((w.displacement(3.0, 4.0) - (6.0 + 8.0)).abs() < 1e-7);
+        assert_eq!(Weights::at(0.0, 2.0).displacement(3.0, 4.0), 14.0);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #[test]
+        fn first_exit_agrees_with_dense_sampling(
+            d0 in 0.0f64..1.0, w0 in -3.0f64..3.0, alpha in -5.0f64..5.0,
+            drag in prop_oneof![Just(0.0), 1e-9f64..1e-3, 0.01f64..30.0],
+            end in 0.01f64..4.0, on_edge in any::<bool>(),
+        ) {
+            let weights = Weights::at(drag, end);
+            let d = |t: f64| {
+                (if on_edge { 0.0 } else { d0 }) + Weights::at(drag, t).displacement(w0, alpha)
+            };
+            let steps = 4000;
+            let sampled = (1..=steps).map(|i| end * f64::from(i) / f64::from(steps))
+                .find(|&t| d(t) < -1e-9);
+            match first_exit(d0, w0, alpha, drag, on_edge, &weights) {
+                Some(t) => {
+                    prop_assert!(t >= 0.0 && t <= end);
+                    prop_assert!(d(t).abs() < 1e-12, "on the edge: {}", d(t));
+                    for i in 1..200 {
+                        prop_assert!(d(t * f64::from(i) / 200.0) > -1e-12, "inside before");
+                    }
+                    if let Some(s) = sampled {
+                        prop_assert!(t <= s);
+                    }
+                }
+                None => prop_assert!(sampled.is_none(), "missed an exit near {sampled:?}"),
+            }
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Where liquid goes: drying, soaking in, stains, falling out. Mass changes only here and in merges,
+//! always at the end of a step.
+
+use super::params::DropsParams;
+use super::rest::Rest;
+use super::source::SourceParams;
+use super::state::{Drop, Phase, State};
+use super::surface::Surface;
+use super::trail::{film_left, is_dry};
+use crate::stage::ColliderSet;
+use crate::tolerances::drops::MIN_FILM;
+
+/// One tick of sinks and growth.
+pub struct Sinks<'a> {
+    /// Parameters.
+    pub params: &'a DropsParams,
+    /// Rest data.
+    pub rest: &'a Rest,
+    /// The surface.
+    pub surface: &'a Surface,
+    /// Colliders that swallow falling drops.
+    pub colliders: &'a ColliderSet,
+    /// Length of the tick [s].
+    pub dt: f64,
+    /// Frame number now.
+    pub frame: f64,
+    /// Evaporation now [kg/m²/s].
+    pub evaporation: f64,
+    /// Drops outside are gone.
+    pub bounds: crate::geometry::Bounds,
+}
+
+impl Sinks<'_> {
+    /// Drops: growth, evaporation, absorption, dissolving; then those that are gone leave the list.
+    pub fn apply_to_drops(&self, state: &mut State) {
+        let growth: Vec<f64> = self.params.sources.iter().map(|s| self.growth(s)).collect();
+        let mut drops = std::mem::take(&mut state.drops);
+        for drop in &mut drops {
+            if drop.mass > 0.0 {
+                self.grow(drop, &growth, state);
+                self.shrink(drop, state);
+                self.dissolve(drop, state);
+                self.fall_out(drop, state);
+            }
+        }
+        drops.retain(|d| d.mass > 0.0);
+        state.drops = drops;
+    }
+
+    fn growth(&self, source: &SourceParams) -> f64 {
+        match source {
+            SourceParams::Condensation(c) if self.frame <= c.until => c.growth * self.dt,
+            _ => 0.0,
+        }
+    }
+
+    fn grow(&self, drop: &mut Drop, growth: &[f64], state: &mut State) {
+        let more = growth.get(drop.source as usize).copied().unwrap_or(0.0);
+        if more > 0.0 && drop.is_on_surface() && !drop.bead {
+            drop.mass += more;
+            state.ledger.emitted.add(more);
+        }
+    }
+
+    fn shrink(&self, drop: &mut Drop, state: &mut State) {
+        let radius = self.rest.liquid.radius(drop.mass);
+        let area = std::f64::consts::PI * radius * radius;
+        let triangle = drop.triangle();
+        let heat = triangle.map_or(1.0, |t| f64::from(self.rest.ground.heat[t as usize]));
+        // Exposed: about half a sphere when sitting, all of it in the air.
+        let exposed = if triangle.is_some() { 2.0 * area } else { 4.0 * area };
+        let liquid = drop.mass - drop.solute;
+        let mut dried = (self.evaporation * heat * exposed * self.dt).min(liquid);
+        if drop.mass - dried <= self.params.sinks.least_mass {
+            dried = liquid;
+        }
+        drop.mass -= dried;
+        state.ledger.evaporated.add(dried);
+        if let Some(t) = triangle {
+            let kind = self.rest.ground.of(t);
+            let contact = area * kind.contact * kind.contact;
+            let liquid = drop.mass - drop.solute;
+            let soaked = (kind.absorption * contact * self.dt).min(liquid.max(0.0));
+            drop.mass -= soaked;
+            state.ledger.absorbed.add(soaked);
+            if drop.mass <= drop.solute * (1.0 + 1e-9) || drop.mass <= self.params.sinks.least_mass
+            {
+                // Nothing liquid is left: what was dissolved stays where it is.
+                let rest = drop.mass - drop.solute;
+                state.ledger.evaporated.add(rest);
+                state.wet.stain[t as usize] += drop.solute;
+                drop.mass = 0.0;
+                drop.solute = 0.0;
+            }
+        } else if drop.mass <= self.params.sinks.least_mass {
+            state.ledger.fallen.add(drop.mass);
+            drop.mass = 0.0;
+            drop.solute = 0.0;
+        }
+    }
+
+    fn dissolve(&self, drop: &mut Drop, state: &mut State) {
+        let rate = self.params.deposit.dissolving;
+        let Some(t) = drop.triangle() else { return };
+        let stain = &mut state.wet.stain[t as usize];
+        if rate > 0.0 && *stain > 0.0 && drop.mass > 0.0 {
+            let taken = *stain * -(-rate * self.dt).exp_m1();
+            *stain -= taken;
+            drop.mass += taken;
+            drop.solute += taken;
+        }
+    }
+
+    fn fall_out(&self, drop: &mut Drop, state: &mut State) {
+        let Phase::Air { position, .. } = drop.phase else { return };
+        let p = position.as_vec3();
+        let inside =
+            p.is_finite() && p.cmpge(self.bounds.min).all() && p.cmple(self.bounds.max).all();
+        let swallowed = self.colliders.all().iter().any(|c| c.contact(p, 1.0).distance < 0.0);
+        if !inside || swallowed {
+            state.ledger.fallen.add(drop.mass);
+            state.ledger.drops_fallen += 1;
+            drop.mass = 0.0;
+            drop.solute = 0.0;
+        }
+    }
+
+    /// Films dry; what was dissolved in them stays.
+    pub fn apply_to_films(&self, state: &mut State, bumps: &mut [[f32; 2]]) {
+        let wet = &mut state.wet;
+        for i in 0..wet.active.len() {
+            let t = wet.active[i];
+            let index = t as usize;
+            let heat = f64::from(self.rest.ground.heat[index]);
+            let left = film_left(&self.params.trails, self.params.seed, t, self.dt, heat);
+            for (w, b) in wet.wetness[index].iter_mut().zip(0..2) {
+                *w *= left;
+                bumps[index][b] = self.rest.ground.dry_bumps[index][b] * (-*w).exp() as f32;
+            }
+            let film = wet.film[index];
+            if film > 0.0 {
+                let solute = wet.film_solute[index].min(film);
+                let mut lost = (film - solute) * (1.0 - left);
+                let soaked =
+                    self.rest.ground.of(t).absorption * self.surface.facets[index].area() * self.dt;
+                let soaked = soaked.min(film - solute - lost).max(0.0);
+                if film - solute - lost - soaked < MIN_FILM {
+                    lost = film - solute - soaked;
+                    wet.stain[index] += solute;
+                    wet.film_solute[index] = 0.0;
+                    wet.film[index] = 0.0;
+                } else {
+                    wet.film[index] = film - lost - soaked;
+                }
+                state.ledger.evaporated.add(lost);
+                state.ledger.absorbed.add(soaked);
+            }
+        }
+        let State { wet, .. } = state;
+        let (wetness, film, is_active) = (&mut wet.wetness, &wet.film, &mut wet.is_active);
+        wet.active.retain(|&t| {
+            let t = t as usize;
+            let keep = !is_dry(wetness[t], film[t]);
+            if !keep {
+                wetness[t] = [0.0; 2];
+                bumps[t] = self.rest.ground.dry_bumps[t];
+                is_active[t] = false;
+            }
+            keep
+        });
+    }
+}

@@ -1,0 +1,428 @@
+//! Where drops come from. Every random number is a function of (seed, source, count).
+
+use glam::{DVec2, DVec3, Vec3};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::rest::Rest;
+use super::state::{Drop, Phase, SourceState};
+use super::surface::Surface;
+use crate::math::random;
+use crate::stage::{LayerError, Selection};
+
+/// One source. Give exactly one kind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SourceParams {
+    /// Drops at one place, once or repeatedly.
+    Single(SingleSource),
+    /// Drops scattered over part of the surface.
+    Region(RegionSource),
+    /// Drops falling from above.
+    Rain(RainSource),
+    /// Drops that appear on the surface and grow.
+    Condensation(CondensationSource),
+    /// Drops from a table: frame, x, y, z, mass, and optionally a velocity.
+    List(ListSource),
+}
+
+/// Drops at one place.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SingleSource {
+    /// Place [m]; taken to the surface when nearer than `snap`, else the drop starts in the air.
+    pub at: [f64; 3],
+    /// Mass [kg].
+    #[schemars(range(min = 1e-12, max = 10.0))]
+    pub mass: f64,
+    /// Starting velocity [m/s].
+    pub velocity: [f64; 3],
+    /// Frame of the first drop.
+    pub frame: f64,
+    /// Number of drops.
+    #[schemars(range(min = 1, max = 10_000_000))]
+    pub count: u64,
+    /// Frames between drops.
+    #[schemars(range(min = 0.0))]
+    pub every: f64,
+    /// Farthest the place may be from the surface to be taken to it [m].
+    #[schemars(range(min = 0.0))]
+    pub snap: f64,
+    /// Where the drop must be, and at which frame: x, y, z [m], frame.
+    pub arrive: Option<[f64; 4]>,
+    /// What is changed so that it arrives in time.
+    pub solve: Solve,
+}
+
+/// What makes a directed drop arrive in time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Solve {
+    /// It starts earlier or later.
+    #[default]
+    Start,
+    /// It is more or less viscous.
+    Viscosity,
+}
+
+impl Default for SingleSource {
+    fn default() -> Self {
+        Self {
+            at: [0.0; 3],
+            mass: 2e-5,
+            velocity: [0.0; 3],
+            frame: 0.0,
+            count: 1,
+            every: 10.0,
+            snap: 0.05,
+            arrive: None,
+            solve: Solve::Start,
+        }
+    }
+}
+
+/// Drops scattered over part of the surface.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RegionSource {
+    /// Where; nothing given: everywhere.
+    pub select: Selection,
+    /// Number of drops.
+    #[schemars(range(min = 1, max = 10_000_000))]
+    pub count: u64,
+    /// Frame of the first.
+    pub frame: f64,
+    /// Frames over which they appear; 0: all at once.
+    #[schemars(range(min = 0.0))]
+    pub over: f64,
+    /// Least and largest mass [kg]; uniform between.
+    #[schemars(inner(range(min = 1e-12, max = 10.0)))]
+    pub mass: [f64; 2],
+}
+
+impl Default for RegionSource {
+    fn default() -> Self {
+        Self { select: Selection::default(), count: 100, frame: 0.0, over: 0.0, mass: [1e-5, 4e-5] }
+    }
+}
+
+/// Drops falling from above.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RainSource {
+    /// Drops per second.
+    #[schemars(range(min = 0.0, max = 1e6))]
+    pub rate: f64,
+    /// Frame it starts.
+    pub frame: f64,
+    /// Frame it stops.
+    pub until: f64,
+    /// Direction it falls.
+    pub direction: [f64; 3],
+    /// Speed [m/s].
+    #[schemars(range(min = 0.0, max = 100.0))]
+    pub speed: f64,
+    /// Least and largest mass [kg].
+    pub mass: [f64; 2],
+    /// Box it falls from: lowest and highest corner [m]; by default, above the surfaces.
+    pub from: Option<[f64; 6]>,
+}
+
+impl Default for RainSource {
+    fn default() -> Self {
+        Self {
+            rate: 50.0,
+            frame: 0.0,
+            until: 1e9,
+            direction: [0.0, -1.0, 0.0],
+            speed: 5.0,
+            mass: [4e-6, 3e-5],
+            from: None,
+        }
+    }
+}
+
+/// Drops that appear and grow.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct CondensationSource {
+    /// Where; nothing given: everywhere.
+    pub select: Selection,
+    /// Number of places where drops form.
+    #[schemars(range(min = 1, max = 10_000_000))]
+    pub count: u64,
+    /// Mass at which they appear [kg].
+    #[schemars(range(min = 1e-12, max = 10.0))]
+    pub mass: f64,
+    /// Growth of each [kg/s]. The growth of a drop that has left its place goes on with it.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub growth: f64,
+    /// Frame it starts.
+    pub frame: f64,
+    /// Frames over which the places come up.
+    #[schemars(range(min = 0.0))]
+    pub over: f64,
+    /// Frame at which growth stops.
+    pub until: f64,
+}
+
+impl Default for CondensationSource {
+    fn default() -> Self {
+        Self {
+            select: Selection::default(),
+            count: 200,
+            mass: 2e-7,
+            growth: 4e-6,
+            frame: 0.0,
+            over: 60.0,
+            until: 1e9,
+        }
+    }
+}
+
+/// Drops from a table.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ListSource {
+    /// Rows: frame, x, y, z [m], mass [kg], and optionally vx, vy, vz [m/s].
+    pub rows: Vec<Vec<f64>>,
+    /// Farthest a place may be from the surface to be taken to it [m].
+    pub snap: f64,
+}
+
+impl SourceParams {
+    pub(super) fn validate(&self, path: &str) -> Result<(), LayerError> {
+        let bad = |problem: String| Err(LayerError::parameter(path, problem));
+        let masses: Vec<f64> = match self {
+            Self::Single(s) => vec![s.mass],
+            Self::Region(s) => s.mass.to_vec(),
+            Self::Rain(s) => s.mass.to_vec(),
+            Self::Condensation(s) => vec![s.mass],
+            Self::List(s) => {
+                if let Some(row) = s.rows.iter().position(|r| r.len() != 5 && r.len() != 8) {
+                    return bad(format!("row {row} must have 5 or 8 numbers"));
+                }
+                if s.rows.iter().flatten().any(|v| !v.is_finite()) {
+                    return bad("every number must be finite".to_owned());
+                }
+                s.rows.iter().map(|r| r[4]).collect()
+            }
+        };
+        match masses.iter().find(|m| !(m.is_finite() && **m > 0.0)) {
+            Some(mass) => bad(format!("a mass of {mass} kg: masses must be above 0")),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Places to scatter over: live triangles with their share of the area.
+#[derive(Clone, Debug, Default)]
+pub struct Scatter {
+    triangles: Vec<u32>,
+    cumulative: Vec<f64>,
+}
+
+impl Scatter {
+    /// Triangles weighted by their area and by the mean weight of their corners.
+    #[must_use]
+    pub fn new(surface: &Surface, weight_of_triangle: impl Fn(u32) -> f32) -> Self {
+        let mut scatter = Self::default();
+        let mut total = 0.0;
+        for t in 0..surface.triangles.len() as u32 {
+            let weight = f64::from(weight_of_triangle(t)) * surface.facets[t as usize].area();
+            if surface.live[t as usize] && weight > 0.0 {
+                total += weight;
+                scatter.triangles.push(t);
+                scatter.cumulative.push(total);
+            }
+        }
+        scatter
+    }
+
+    /// Whether there is nowhere to go.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.triangles.is_empty()
+    }
+
+    fn place(&self, key: u64, count: u64) -> Option<(u32, DVec2)> {
+        let total = *self.cumulative.last()?;
+        let target = random::uniform(key, count, 0) * total;
+        let index = self.cumulative.partition_point(|&c| c <= target).min(self.triangles.len() - 1);
+        let (a, b) = (random::uniform(key, count, 1), random::uniform(key, count, 2));
+        let root = a.sqrt();
+        Some((self.triangles[index], DVec2::new(root * (1.0 - b), root * b)))
+    }
+}
+
+/// What a source needs to know now.
+pub struct Emission<'a> {
+    /// Rest data.
+    pub rest: &'a Rest,
+    /// The surface now.
+    pub surface: &'a Surface,
+    /// Frame at the start of the tick (exclusive; the very first tick includes it) and at its end.
+    pub frames: (f64, f64),
+    /// Whether this is the very first tick.
+    pub first: bool,
+    /// Time now [s].
+    pub time: f64,
+    /// Frames per second.
+    pub fps: f64,
+    /// Length of the tick [s].
+    pub dt: f64,
+    /// Seed.
+    pub seed: u64,
+}
+
+impl Emission<'_> {
+    /// Number of drops due by a frame, when `count` come over `over` frames from `frame`.
+    fn due(&self, frame: f64, count: u64, over: f64) -> u64 {
+        let now = self.frames.1;
+        if now < frame {
+            0
+        } else if over <= 0.0 {
+            count
+        } else {
+            (((now - frame) / over * count as f64).floor() as u64 + 1).min(count)
+        }
+    }
+
+    /// Emits what is due from one source.
+    pub fn emit(
+        &self,
+        index: usize,
+        source: &SourceParams,
+        state: &mut SourceState,
+        off_mesh: &mut u64,
+        out: &mut Vec<Drop>,
+    ) {
+        let key = random::hash(self.seed, index as u64, 0x5072);
+        match source {
+            SourceParams::Single(s) => {
+                let start = s.frame + self.rest.start_offsets[index];
+                let due = if s.every > 0.0 {
+                    self.due(start, s.count, s.every * s.count as f64)
+                } else {
+                    self.due(start, s.count, 0.0)
+                };
+                while state.count < due {
+                    let at = DVec3::from_array(s.at);
+                    let v = DVec3::from_array(s.velocity);
+                    out.push(self.place_at(at, v, s.mass, s.snap, off_mesh, index));
+                    state.count += 1;
+                }
+            }
+            SourceParams::Region(s) => {
+                let due = self.due(s.frame, s.count, s.over);
+                while state.count < due {
+                    let mass = mix(s.mass, random::uniform(key, state.count, 3));
+                    out.extend(self.scatter(index, key, state.count, mass));
+                    state.count += 1;
+                }
+            }
+            SourceParams::Condensation(s) => {
+                let due = self.due(s.frame, s.count, s.over);
+                while state.count < due {
+                    out.extend(self.scatter(index, key, state.count, s.mass));
+                    state.count += 1;
+                }
+            }
+            SourceParams::Rain(s) => {
+                let end = self.frames.1.min(s.until);
+                let due = ((end - s.frame) / self.fps * s.rate).max(0.0).floor() as u64;
+                while state.count < due {
+                    out.push(self.rain(s, key, state.count, index));
+                    state.count += 1;
+                }
+            }
+            SourceParams::List(s) => {
+                // Rows are in the order of the table; each comes at its own frame.
+                for row in &s.rows {
+                    let due = row[0] <= self.frames.1 && (self.first || row[0] > self.frames.0);
+                    if due {
+                        let at = DVec3::new(row[1], row[2], row[3]);
+                        let v = row.get(5..8).map_or(DVec3::ZERO, DVec3::from_slice);
+                        out.push(self.place_at(at, v, row[4], s.snap.max(0.05), off_mesh, index));
+                        state.count += 1;
+                    }
+                }
+            }
+        }
+    }
+
+    fn scatter(&self, index: usize, key: u64, count: u64, mass: f64) -> Option<Drop> {
+        let (triangle, weights) = self.rest.scatters[index].place(key, count)?;
+        let phase = Phase::Face { triangle, weights, velocity: DVec2::ZERO, standing: 0 };
+        let mut drop = Drop::new(0, mass, phase, self.time);
+        drop.source = index as u32;
+        drop.carrier = self.surface.velocity(triangle, weights, self.dt);
+        Some(drop)
+    }
+
+    fn place_at(
+        &self,
+        at: DVec3,
+        velocity: DVec3,
+        mass: f64,
+        snap: f64,
+        off_mesh: &mut u64,
+        index: usize,
+    ) -> Drop {
+        let found = self.surface.closest(at, snap).filter(|f| self.surface.live[f.0 as usize]);
+        let phase = match found {
+            Some((triangle, weights, _)) => {
+                let facet = &self.surface.facets[triangle as usize];
+                let velocity = facet.tangential(velocity);
+                Phase::Face { triangle, weights, velocity, standing: 0 }
+            }
+            None => {
+                *off_mesh += 1;
+                Phase::Air { position: at, velocity, since: self.time, from: u32::MAX }
+            }
+        };
+        let mut drop = Drop::new(0, mass, phase, self.time);
+        drop.source = index as u32;
+        if let Some((triangle, weights, _)) = found {
+            drop.carrier = self.surface.velocity(triangle, weights, self.dt);
+        }
+        drop
+    }
+
+    fn rain(&self, s: &RainSource, key: u64, count: u64, index: usize) -> Drop {
+        let u = |c: u64| random::uniform(key, count, c);
+        let (low, high) = match s.from {
+            Some([a, b, c, d, e, f]) => (DVec3::new(a, b, c), DVec3::new(d, e, f)),
+            None => {
+                let bounds = self.surface.bounds();
+                let top = Vec3::new(0.0, 0.1 * bounds.diagonal().max(0.1), 0.0);
+                let low = Vec3::new(bounds.min.x, bounds.max.y, bounds.min.z) + top;
+                (low.as_dvec3(), (bounds.max + 1.2 * top).as_dvec3())
+            }
+        };
+        let position = low + (high - low) * DVec3::new(u(0), u(1), u(2));
+        let velocity = DVec3::from_array(s.direction).normalize_or(-DVec3::Y) * s.speed;
+        let phase = Phase::Air { position, velocity, since: self.time, from: u32::MAX };
+        let mut drop = Drop::new(0, mix(s.mass, u(3)), phase, self.time);
+        drop.source = index as u32;
+        drop
+    }
+}
+
+fn mix([a, b]: [f64; 2], t: f64) -> f64 {
+    a + (b - a) * t
+}
+
+impl SourceParams {
+    /// How many drops it can make at most, roughly.
+    pub(super) fn expected_count(&self) -> f64 {
+        match self {
+            Self::Single(s) => s.count as f64,
+            Self::Region(s) => s.count as f64,
+            Self::Condensation(s) => s.count as f64,
+            // Ten seconds of rain: most of it has fallen off by then.
+            Self::Rain(s) => s.rate * 10.0,
+            Self::List(s) => s.rows.len() as f64,
+        }
+    }
+}

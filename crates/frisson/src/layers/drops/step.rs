@@ -1,0 +1,404 @@
+//! One tick: the surface moves, drops appear, run, merge, shrink, and are shown.
+
+use glam::{DVec2, DVec3};
+use rayon::prelude::*;
+
+use super::DropsLayer;
+use super::flow::{Flow, Trace};
+use super::sinks::Sinks;
+use super::source::Emission;
+use super::state::{Drop, Phase, State};
+use super::surface::on_edge;
+use super::trail::Wetting;
+use super::world::World;
+use crate::geometry::Bounds;
+use crate::stage::{Frame, LayerError, StepContext};
+use crate::tolerances::drops::{CHUNK, MAX_MERGE_TESTS, STILL_TICKS};
+
+impl DropsLayer {
+    pub(super) fn tick(
+        &mut self,
+        context: &StepContext,
+        frame: &mut Frame,
+    ) -> Result<(), LayerError> {
+        self.update_surface(context, frame)?;
+        if context.dt > 0.0 {
+            self.ride(context);
+            let tests = self.merge_tests(context);
+            for test in 0..tests {
+                let end =
+                    context.time - context.dt * f64::from(tests - 1 - test) / f64::from(tests);
+                self.run(context, end, context.dt / f64::from(tests));
+                self.wet(end);
+                self.take_born();
+                self.merge(end);
+            }
+            self.leave_beads(context.time);
+            self.drain(context);
+        }
+        self.emit(context);
+        self.check(context)?;
+        if context.surfaces_wanted || context.is_output {
+            self.show(context, frame);
+        }
+        Ok(())
+    }
+
+    fn update_surface(&mut self, context: &StepContext, frame: &Frame) -> Result<(), LayerError> {
+        if self.restored {
+            // A checkpoint was loaded: where the surface was is known, where it is comes now.
+            self.restored = false;
+            self.surface.points.clone_from(&self.state.points);
+            for &(t, axis) in &self.state.axes {
+                self.surface.axes[t as usize] = axis;
+            }
+            self.surface.facets.clear();
+        }
+        let mut positions: Vec<&[glam::Vec3]> = Vec::with_capacity(self.meshes.len());
+        for (&mesh, &needed) in self.meshes.iter().zip(&self.vertex_counts) {
+            let points = &frame.meshes[mesh].positions;
+            if points.len() < needed {
+                return Err(LayerError::Other(format!(
+                    "mesh {:?} lost vertices: drops cannot follow it",
+                    frame.meshes[mesh].name
+                )));
+            }
+            positions.push(points);
+        }
+        let teleport = self.params.air.teleport_speed * context.dt.max(1e-3);
+        self.surface.update(&positions, teleport);
+        if context.dt == 0.0 {
+            self.surface.moved = false;
+            let points = &self.surface.points;
+            self.surface.previous.clone_from(points);
+        }
+        if self.surface.moved || self.state.points.len() != self.surface.points.len() {
+            self.state.points.clone_from(&self.surface.points);
+        }
+        Ok(())
+    }
+
+    /// Drops ride the skin: their place stays, the surface's change of velocity is felt as inertia.
+    fn ride(&mut self, context: &StepContext) {
+        self.state.still_ticks = if self.surface.moved { 0 } else { self.state.still_ticks + 1 };
+        if self.state.still_ticks > STILL_TICKS {
+            return;
+        }
+        let settled = self.state.still_ticks == STILL_TICKS;
+        let surface = &self.surface;
+        let (dt, response) = (context.dt, self.params.air.response);
+        let blend = if response > 0.0 { -(-dt / response).exp_m1() } else { 1.0 };
+        self.state.drops.par_chunks_mut(CHUNK).for_each(|drops| {
+            for drop in drops {
+                let (triangle, weights) = match drop.phase {
+                    Phase::Face { triangle, weights, .. } => (triangle, weights),
+                    Phase::Edge { half, s, .. } => (half / 3, on_edge(half as usize % 3, s)),
+                    Phase::Corner { half } => (half / 3, on_edge(half as usize % 3, 0.0)),
+                    Phase::Air { .. } => continue,
+                };
+                let facet = &surface.facets[triangle as usize];
+                let carrier = surface.velocity(triangle, weights, dt);
+                let felt = (drop.carrier - carrier) / dt;
+                let out = facet.normal * f64::from(drop.side);
+                drop.pull += (felt.dot(out) - drop.pull) * blend;
+                drop.inertia = felt;
+                drop.carrier = carrier;
+                if settled {
+                    drop.pull = 0.0;
+                }
+            }
+        });
+    }
+
+    /// How many merge tests a tick needs so that no drop moves more than its reach between two.
+    fn merge_tests(&mut self, context: &StepContext) -> u32 {
+        if !self.params.merging.enabled || self.state.drops.len() < 2 {
+            return 1;
+        }
+        let factor = self.params.merging.reach.max(1e-3);
+        let mut most: f64 = 1.0;
+        for drop in self.state.drops.iter().filter(|d| d.is_on_surface()) {
+            let speed = match drop.phase {
+                Phase::Face { velocity, .. } => velocity.length(),
+                Phase::Edge { speed, .. } => speed.abs(),
+                _ => 0.0,
+            };
+            let Some(t) = drop.triangle() else { continue };
+            let kind = self.rest.ground.of(t);
+            let reach = self.rest.liquid.radius(drop.mass) * kind.widest * factor;
+            most = most.max(speed * context.dt / reach);
+        }
+        let wanted = most.ceil().min(1e6) as u32;
+        self.merge_limited += u64::from(wanted > MAX_MERGE_TESTS);
+        wanted.clamp(1, MAX_MERGE_TESTS)
+    }
+
+    /// The world as drops see it this tick.
+    fn world<'a>(&'a self, context: &'a StepContext) -> World<'a> {
+        World {
+            surface: &self.surface,
+            ground: &self.rest.ground,
+            bumps: &self.bumps,
+            liquid: &self.rest.liquid,
+            forces: context.forces,
+            uniform: self.uniform.then(|| context.forces.gravity.as_dvec3()),
+            colliders: Some(context.colliders),
+            guides: &self.rest.guides,
+            source_drags: &self.rest.source_drags,
+            time: context.time,
+            tick: context.dt,
+            scene_drag: f64::from(context.forces.drag_rate(context.time)),
+            windy: context.forces.has_wind(),
+            tracks: self.params.tracks,
+            bounds: self.bounds(),
+        }
+    }
+
+    fn bounds(&self) -> Bounds {
+        let bounds = self.surface.bounds().grown(self.params.air.margin);
+        match self.rain_bounds {
+            Some(rain) => bounds.union(rain),
+            None => bounds,
+        }
+    }
+
+    /// Every drop runs, in chunks of fixed size.
+    fn run(&mut self, context: &StepContext, end: f64, dt: f64) {
+        let mut drops = std::mem::take(&mut self.state.drops);
+        let mut traces = std::mem::take(&mut self.traces);
+        traces.resize_with(drops.len().div_ceil(CHUNK), Trace::default);
+        let world = self.world(context);
+        drops.par_chunks_mut(CHUNK).zip(traces.par_iter_mut()).enumerate().for_each(
+            |(chunk, (drops, trace))| {
+                trace.clear();
+                for (i, drop) in drops.iter_mut().enumerate() {
+                    let body = world.body(drop);
+                    let index = (chunk * CHUNK + i) as u32;
+                    Flow { world: &world, trace, index, end, left: dt, body }.advance(drop);
+                }
+            },
+        );
+        for trace in &traces {
+            let ledger = &mut self.state.ledger;
+            ledger.crossings += trace.crossings;
+            ledger.stalled += trace.stalled;
+            ledger.truncated += trace.truncated;
+            ledger.landings += trace.landings;
+            ledger.releases += trace.releases;
+            self.segments.extend_from_slice(&trace.segments);
+        }
+        self.state.drops = drops;
+        self.traces = traces;
+    }
+
+    /// Trails, in the order of drops.
+    fn wet(&mut self, time: f64) {
+        if !self.params.trails.enabled {
+            return;
+        }
+        self.new_axes.clear();
+        let mut wetting = Wetting {
+            surface: &self.surface,
+            rest: &self.rest,
+            params: &self.params.trails,
+            time,
+            new_axes: &mut self.new_axes,
+            least_mass: self.params.sinks.least_mass,
+            seed: self.params.seed,
+        };
+        for trace in &self.traces {
+            for stay in &trace.stays {
+                wetting.apply(&mut self.state, stay);
+            }
+        }
+        self.turn_axes();
+    }
+
+    /// Triangles whose first trail has set their axes: drops on them keep their velocity.
+    fn turn_axes(&mut self) {
+        if self.new_axes.is_empty() {
+            return;
+        }
+        self.new_axes.sort_by_key(|(t, _)| *t);
+        self.new_axes.dedup_by_key(|(t, _)| *t);
+        for &(t, axis) in &self.new_axes {
+            let old = self.surface.facets[t as usize];
+            self.surface.axes[t as usize] = axis;
+            self.surface.refresh_facet(t as usize);
+            self.state.axes.push((t, axis));
+            let new = &self.surface.facets[t as usize];
+            self.old_axes.push((t, DVec2::new(old.e2.dot(new.e2), old.e2.dot(new.e3))));
+        }
+        for drop in &mut self.state.drops {
+            if let Phase::Face { triangle, velocity, .. } = &mut drop.phase {
+                if let Ok(i) = self.old_axes.binary_search_by_key(triangle, |o| o.0) {
+                    *velocity = self.old_axes[i].1.rotate(*velocity);
+                }
+            }
+        }
+        self.old_axes.clear();
+    }
+
+    /// Droplets of splashes and drips get their ids, in the order of the drops that made them.
+    fn take_born(&mut self) {
+        for i in 0..self.traces.len() {
+            for j in 0..self.traces[i].born.len() {
+                let drop = self.traces[i].born[j];
+                self.add(drop);
+            }
+        }
+    }
+
+    fn add(&mut self, mut drop: Drop) {
+        drop.id = self.state.next_id;
+        self.state.next_id += 1;
+        self.state.drops.push(drop);
+    }
+
+    fn merge(&mut self, time: f64) {
+        if !self.params.merging.enabled {
+            return;
+        }
+        let factor = self.params.merging.reach;
+        let merges =
+            self.merger.merge(&mut self.state.drops, &self.surface, &self.rest, factor, time);
+        if merges > 0 {
+            self.state.ledger.merges += merges;
+            self.state.drops.retain(|d| d.mass > 0.0);
+        }
+    }
+
+    /// On repelling ground a running drop leaves small ones behind.
+    fn leave_beads(&mut self, time: f64) {
+        let Some(beads) = self.params.trails.beads.clone() else { return };
+        let count = self.state.drops.len();
+        for i in 0..count {
+            let drop = &mut self.state.drops[i];
+            let Phase::Face { triangle, weights, velocity, .. } = drop.phase else { continue };
+            let kind = self.rest.ground.of(triangle);
+            let radius = self.rest.liquid.radius(drop.mass);
+            let mass = drop.mass * beads.share;
+            let due = drop.since_bead > beads.spacing * radius;
+            if drop.bead || !due || kind.contact_angle_deg < beads.above_deg {
+                continue;
+            }
+            if mass <= self.params.sinks.least_mass || velocity == DVec2::ZERO {
+                continue;
+            }
+            drop.since_bead = 0.0;
+            // Far enough behind not to be swallowed again at once.
+            let small = self.rest.liquid.radius(mass);
+            let back = 1.05 * kind.widest * (radius + small) * self.params.merging.reach.max(1.0);
+            let place = super::walk::Place { triangle, weights, side: drop.side };
+            let way = -velocity.normalize_or_zero() * back;
+            let (reached, whole) =
+                super::walk::walk(&self.surface, place, way, &mut DVec2::ZERO.clone());
+            if !whole {
+                continue;
+            }
+            let share = mass / drop.mass;
+            let mut bead = *drop;
+            bead.mass = mass;
+            bead.solute = drop.solute * share;
+            drop.mass -= mass;
+            drop.solute -= bead.solute;
+            bead.bead = true;
+            bead.born = time;
+            bead.distance = 0.0;
+            bead.strip_triangle = u32::MAX;
+            bead.side = reached.side;
+            bead.stretch = DVec2::ZERO;
+            bead.inertia = DVec3::ZERO;
+            bead.phase = Phase::Face {
+                triangle: reached.triangle,
+                weights: reached.weights,
+                velocity: DVec2::ZERO,
+                standing: 0,
+            };
+            self.add(bead);
+        }
+    }
+
+    fn drain(&mut self, context: &StepContext) {
+        let frame = context.frame_number();
+        let sinks = Sinks {
+            params: &self.params,
+            rest: &self.rest,
+            surface: &self.surface,
+            colliders: context.colliders,
+            dt: context.dt,
+            frame,
+            evaporation: self.params.sinks.evaporation.at(frame).max(0.0),
+            bounds: self.bounds(),
+        };
+        sinks.apply_to_drops(&mut self.state);
+        sinks.apply_to_films(&mut self.state, &mut self.bumps);
+        if let Some(image) = &mut self.state.image {
+            if context.is_output {
+                let elapsed = 1.0 / context.clock.rate.fps();
+                image.dry(elapsed / self.params.trails.drying, self.params.trails.unevenness);
+            }
+        }
+        let (time, pieces) = (context.time, &mut self.state.trail.pieces);
+        if context.is_output && !pieces.is_empty() {
+            pieces.retain(|p| time - p.born < 3.0 * f64::from(p.drying));
+        }
+    }
+
+    fn emit(&mut self, context: &StepContext) {
+        let fps = context.clock.rate.fps();
+        let end = context.frame_number();
+        let emission = Emission {
+            rest: &self.rest,
+            surface: &self.surface,
+            // A frame's own tick must count whatever the rounding of its time.
+            frames: (end - context.dt * fps + 1e-9, end + 1e-9),
+            first: context.dt == 0.0,
+            time: context.time,
+            fps,
+            dt: context.dt,
+            seed: self.params.seed,
+        };
+        let room = self.params.max_drops.map_or(usize::MAX, |m| m as usize);
+        let mut new = std::mem::take(&mut self.new_drops);
+        new.clear();
+        for (i, source) in self.params.sources.iter().enumerate() {
+            if self.state.drops.len() + new.len() < room {
+                let State { sources, off_mesh, .. } = &mut self.state;
+                emission.emit(i, source, &mut sources[i], off_mesh, &mut new);
+            }
+        }
+        for drop in &mut new {
+            drop.solute = drop.mass * self.params.deposit.concentration;
+            self.state.ledger.emitted.add(drop.mass);
+            self.state.ledger.solute_in.add(drop.solute);
+            self.state.ledger.drops_emitted += 1;
+        }
+        for &drop in &new {
+            self.add(drop);
+        }
+        self.new_drops = new;
+    }
+
+    fn check(&self, context: &StepContext) -> Result<(), LayerError> {
+        let bad = self.state.drops.iter().position(|d| {
+            let place = match d.phase {
+                Phase::Face { weights, velocity, .. } => {
+                    weights.is_finite() && velocity.is_finite()
+                }
+                Phase::Edge { s, speed, .. } => s.is_finite() && speed.is_finite(),
+                Phase::Corner { .. } => true,
+                Phase::Air { position, velocity, .. } => {
+                    position.is_finite() && velocity.is_finite()
+                }
+            };
+            !place || !d.mass.is_finite()
+        });
+        match bad {
+            None => Ok(()),
+            Some(element) => {
+                Err(LayerError::NonFinite { what: "drop", element, frame: context.frame })
+            }
+        }
+    }
+}

@@ -1,0 +1,378 @@
+//! The layer on a stage: books, frame rates, threads, checkpoints, moving ground.
+
+use std::sync::Arc;
+
+use glam::{DVec2, DVec3, Quat, Vec3};
+
+use super::super::{DropsLayer, DropsParams};
+use super::{ball, height_field};
+use crate::geometry::Mesh;
+use crate::layers::LayerParams;
+use crate::stage::{
+    Actor, ActorMotion, ActorSet, BuildContext, Clock, ColliderSet, Forces, Frame, KeyedTransform,
+    Layer, MeshSequence, NoObserver, Placement, Rate, Stage, StepContext,
+};
+
+pub fn params(text: &str) -> DropsParams {
+    serde_json::from_str(text).expect("parameters")
+}
+
+pub fn actor(name: &str, (positions, triangles): (Vec<Vec3>, Vec<[u32; 3]>)) -> Actor {
+    let mesh = Mesh::new(name, positions, triangles);
+    Actor {
+        name: name.to_owned(),
+        motion: ActorMotion::Static(vec![mesh]),
+        placement: Placement::default(),
+    }
+}
+
+/// A layer alone with its actor, advanced tick by tick, with its insides open.
+pub struct Lab {
+    pub clock: Clock,
+    pub actors: ActorSet,
+    pub colliders: ColliderSet,
+    pub forces: Forces,
+    pub frame: Frame,
+    pub layer: DropsLayer,
+    pub tick: u64,
+}
+
+impl Lab {
+    pub fn new(actor: Actor, params: &DropsParams, gravity: Vec3, fps: u32) -> Self {
+        let mut actors = ActorSet::new(vec![actor]);
+        actors.set_time(0.0);
+        let clock = Clock::new(Rate::whole(fps), 0, 1_000_000);
+        let forces = Forces::new(gravity, Vec::new(), f64::from(fps));
+        let colliders = ColliderSet::default();
+        let meshes = actors.all()[0].source_meshes();
+        let mut frame = Frame { meshes, ..Frame::default() };
+        actors.deform(0.0, &mut frame.meshes);
+        let context = BuildContext {
+            clock: &clock,
+            actors: &actors,
+            colliders: &colliders,
+            forces: &forces,
+            frame: &frame,
+        };
+        let layer = DropsLayer::new(params, &context).expect("a layer");
+        let mut lab = Self { clock, actors, colliders, forces, frame, layer, tick: 0 };
+        lab.step(0.0, true);
+        lab
+    }
+
+    fn step(&mut self, dt: f64, is_output: bool) {
+        let per_frame = u64::from(self.clock.ticks_per_frame);
+        let time = self.tick as f64 * self.clock.tick_seconds();
+        self.actors.set_time(time);
+        self.actors.deform(time, &mut self.frame.meshes[..1]);
+        let context = StepContext {
+            clock: &self.clock,
+            frame: self.tick.div_ceil(per_frame) as i64,
+            time,
+            dt,
+            is_output,
+            surfaces_wanted: is_output,
+            actors: &self.actors,
+            colliders: &self.colliders,
+            forces: &self.forces,
+        };
+        self.layer.step(&context, &mut self.frame).expect("a step");
+    }
+
+    pub fn run(&mut self, ticks: u64) {
+        for _ in 0..ticks {
+            self.tick += 1;
+            let output = self.tick % u64::from(self.clock.ticks_per_frame) == 0;
+            self.step(self.clock.tick_seconds(), output);
+        }
+    }
+
+    pub fn positions(&self) -> Vec<(u64, DVec3)> {
+        let place = |d: &super::Drop| match d.phase {
+            super::Phase::Air { position, .. } => position,
+            _ => super::super::merge::position_on(d, self.layer.surface()).unwrap().0,
+        };
+        self.layer.state().drops.iter().map(|d| (d.id, place(d))).collect()
+    }
+}
+
+const GRAVITY: Vec3 = Vec3::new(0.0, -9.8, 0.0);
+
+fn incline() -> Actor {
+    actor("ground", height_field(16, 16, DVec2::ZERO, DVec2::ONE, |x, _| -0.5 * x))
+}
+
+const BUSY: &str = r#"{
+    "name": "rain", "on": "ground", "seed": 5,
+    "ground": [{"roughness": [4e-4, 2e-4], "film": 1e-5, "adhesion": 60, "contact_angle_deg": 100}],
+    "sources": [
+        {"region": {"count": 120, "mass": [2e-6, 4e-5], "over": 10}},
+        {"rain": {"rate": 120, "mass": [1e-6, 2e-5]}},
+        {"condensation": {"count": 50, "growth": 1e-5}}
+    ],
+    "sinks": {"evaporation": 1e-3},
+    "deposit": {"concentration": 0.1, "thickening": 4, "dissolving": 2},
+    "air": {"splash": {"speed": 1.0}, "margin": 0.3},
+    "trails": {"beads": {"spacing": 4, "share": 0.02}, "drying": 0.7}
+}"#;
+
+#[test]
+fn the_books_balance_at_every_frame() {
+    let mut lab = Lab::new(incline(), &params(BUSY), GRAVITY, 30);
+    for frame in 0..40 {
+        lab.run(4);
+        let imbalance = lab.layer.imbalance();
+        assert!(imbalance.abs() < 1e-12, "frame {frame}: {imbalance:e}");
+        for drop in &lab.layer.state().drops {
+            assert!(drop.mass > 0.0 && drop.solute >= 0.0 && drop.solute <= drop.mass * 1.000_001);
+        }
+    }
+    let ledger = &lab.layer.state().ledger;
+    assert!(ledger.merges > 20 && ledger.landings > 20 && ledger.drops_fallen > 2, "{ledger:?}");
+    assert!(ledger.evaporated.value() > 0.0 && lab.layer.masses().1 > 0.0, "{ledger:?}");
+    assert!(ledger.truncated == 0, "{ledger:?}");
+}
+
+#[test]
+fn frame_rates_give_the_same_tracks() {
+    let plain = r#"{"name": "d", "on": "ground", "trails": {"enabled": false},
+        "merging": {"enabled": false},
+        "sources": [{"single": {"at": [0.1, -0.05, 0.5], "mass": 2e-5, "velocity": [0.2, 0, 0.1]}}]}"#;
+    let place = |fps: u32, text: &str| {
+        let mut lab = Lab::new(incline(), &params(text), GRAVITY, fps);
+        lab.run(60);
+        lab.positions()[0].1
+    };
+    let (a, b) = (place(24, plain), place(120, plain));
+    assert!(a.distance(b) < 1e-9, "{a} {b}");
+    let trails = plain.replace("\"enabled\": false}", "\"enabled\": true}");
+    let (a, b) = (place(24, &trails), place(120, &trails));
+    assert!(a.distance(b) < 1e-6, "{a} {b}");
+}
+
+#[test]
+fn one_and_two_threads_give_the_same_bits() {
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let mut lab = Lab::new(incline(), &params(BUSY), GRAVITY, 30);
+            lab.run(80);
+            (lab.layer.save(), lab.frame)
+        })
+    };
+    let (one, two) = (run(1), run(2));
+    assert!(one.0 == two.0, "states differ");
+    assert!(one.1 == two.1, "frames differ");
+}
+
+#[test]
+fn a_checkpoint_goes_on_with_the_same_bits() {
+    let mut straight = Lab::new(shaken(2.0, 0.01), &params(BUSY), GRAVITY, 30);
+    straight.run(40);
+    let bytes = straight.layer.save();
+    straight.run(40);
+    let mut resumed = Lab::new(shaken(2.0, 0.01), &params(BUSY), GRAVITY, 30);
+    resumed.layer.load(&bytes).unwrap();
+    resumed.tick = 40;
+    resumed.run(40);
+    assert!(straight.layer.save() == resumed.layer.save());
+}
+
+/// The incline moved to and fro along z.
+fn shaken(frequency: f64, amplitude: f64) -> Actor {
+    let (positions, triangles) = height_field(16, 16, DVec2::ZERO, DVec2::ONE, |x, _| -0.5 * x);
+    let mesh = Mesh::new("ground", positions, triangles);
+    let times: Vec<f64> = (0..2000).map(|i| f64::from(i) / 240.0).collect();
+    let wave = |t: f64| (amplitude * (std::f64::consts::TAU * frequency * t).sin()) as f32;
+    let path = KeyedTransform {
+        translations: times.iter().map(|&t| Vec3::new(0.0, wave(t), 0.0)).collect(),
+        rotations: vec![Quat::IDENTITY; times.len()],
+        times,
+    };
+    Actor {
+        name: "ground".to_owned(),
+        motion: ActorMotion::Rigid(vec![mesh], path),
+        placement: Placement::default(),
+    }
+}
+
+#[test]
+fn held_drops_ride_a_moving_surface_without_sliding() {
+    let text = r#"{"name": "d", "on": "ground", "ground": [{"roughness": [0.01, 0.01], "grip": 1000,
+        "adhesion": 1e6}], "sources": [{"region": {"count": 50}}], "merging": {"enabled": false}}"#;
+    let mut lab = Lab::new(shaken(3.0, 0.05), &params(text), GRAVITY, 30);
+    let before: Vec<_> = lab.layer.state().drops.iter().map(|d| d.phase).collect();
+    lab.run(240);
+    for (drop, before) in lab.layer.state().drops.iter().zip(before) {
+        let (
+            super::Phase::Face { weights, triangle, .. },
+            super::Phase::Face { weights: w, triangle: t, .. },
+        ) = (drop.phase, before)
+        else {
+            panic!("{drop:?}");
+        };
+        assert!(triangle == t && weights.distance(w) < 1e-12 && drop.held);
+    }
+    let place = lab.positions()[0].1;
+    assert!(place.is_finite());
+}
+
+#[test]
+fn a_fast_shake_throws_drops_off_and_a_slow_one_does_not() {
+    let text = r#"{"name": "d", "on": "ground", "ground": [{"roughness": [0.01, 0.01], "grip": 1e6, "adhesion": 60}],
+        "sources": [{"region": {"count": 50, "mass": [1e-5, 1e-5]}}], "merging": {"enabled": false}}"#;
+    let thrown = |frequency: f64| {
+        let mut lab = Lab::new(shaken(frequency, 0.03), &params(text), GRAVITY, 30);
+        lab.run(120);
+        lab.layer.state().ledger.releases
+    };
+    assert_eq!(thrown(1.0), 0);
+    assert!(thrown(12.0) > 40, "{}", thrown(12.0));
+}
+
+struct Jump(Mesh);
+
+impl MeshSequence for Jump {
+    fn meshes(&self) -> &[Mesh] {
+        std::slice::from_ref(&self.0)
+    }
+    fn positions_at(&self, _: usize, time: f64, out: &mut Vec<Vec3>) {
+        let offset = if time > 0.2 { Vec3::X * 5.0 } else { Vec3::ZERO };
+        out.clear();
+        out.extend(self.0.positions.iter().map(|p| *p + offset));
+    }
+}
+
+#[test]
+fn a_teleport_carries_drops_along() {
+    let (p, t) = height_field(4, 4, DVec2::ZERO, DVec2::ONE, |_, _| 0.0);
+    let jump = Actor {
+        name: "ground".to_owned(),
+        motion: ActorMotion::Sequence(Arc::new(Jump(Mesh::new("ground", p, t)))),
+        placement: Placement::default(),
+    };
+    let text = r#"{"name": "d", "on": "ground", "sources": [{"single": {"at": [0.5, 0, 0.5]}}]}"#;
+    let mut lab = Lab::new(jump, &params(text), GRAVITY, 30);
+    lab.run(60);
+    let place = lab.positions()[0].1;
+    assert!(place.distance(DVec3::new(5.5, 0.0, 0.5)) < 1e-4, "{place}");
+}
+
+#[test]
+fn falling_drops_land_splash_and_leave() {
+    let text = r#"{"name": "d", "on": "ground", "merging": {"enabled": false},
+        "air": {"splash": {"speed": 1, "droplets": 6}, "margin": 0.5, "drag": 0},
+        "sources": [{"list": {"rows": [[0, 0.3, 0.5, 0.5, 2e-5], [0, 5.3, 0.0, 0.5, 2e-5]]}},
+                    {"single": {"at": [0.5, 0.4, 0.2], "snap": 0.01}}]}"#;
+    let mut lab = Lab::new(incline(), &params(text), GRAVITY, 30);
+    lab.run(120);
+    let state = lab.layer.state();
+    assert!(state.ledger.landings >= 2, "{:?}", state.ledger);
+    assert!(state.drops.len() > 6, "splashed: {}", state.drops.len());
+    assert!(state.ledger.drops_fallen >= 1 && state.off_mesh == 3, "{:?}", state.ledger);
+    assert!(lab.layer.imbalance().abs() < 1e-12);
+}
+
+#[test]
+fn nothing_falls_through_a_closed_ball() {
+    let text = r#"{"name": "d", "on": "ground", "merging": {"enabled": false},
+        "sources": [{"rain": {"rate": 2000, "speed": 3, "until": 20}}], "ground": [{"adhesion": 1e9}],
+        "air": {"drag": 0}}"#;
+    let mut lab = Lab::new(actor("ground", ball(0.5, 20, 30)), &params(text), GRAVITY, 30);
+    for _ in 0..30 {
+        lab.run(4);
+        for (id, place) in lab.positions() {
+            // The facets' middles are at 0.497.
+            assert!(place.length() > 0.49, "drop {id} is inside, at {place}");
+        }
+    }
+    assert!(lab.layer.state().ledger.landings > 500);
+}
+
+#[test]
+fn a_directed_drop_arrives_in_time() {
+    let goal = DVec3::new(0.8, -0.4, 0.5);
+    for solve in ["start", "viscosity"] {
+        let text = format!(
+            r#"{{"name": "d", "on": "ground", "trails": {{"enabled": false}}, "sources": [{{"single":
+            {{"at": [0.1, -0.05, 0.5], "mass": 2e-5, "arrive": [0.8, -0.4, 0.5, 120], "solve": "{solve}"}}}}]}}"#
+        );
+        let mut lab = Lab::new(incline(), &params(&text), GRAVITY, 30);
+        lab.run(120 * 4);
+        let place = lab.positions()[0].1;
+        assert!(place.distance(goal) < 6e-3, "{solve}: {place}");
+    }
+}
+
+#[test]
+fn bad_parameters_are_refused_with_a_reason() {
+    let build = |text: &str| {
+        let actors = ActorSet::new(vec![incline()]);
+        let layer = LayerParams::Drops(params(text));
+        Stage::new(
+            Clock::new(Rate::whole(30), 0, 10),
+            actors,
+            ColliderSet::default(),
+            Forces::new(GRAVITY, Vec::new(), 30.0),
+            &[layer],
+        )
+        .err()
+        .map(|e| e.to_string())
+        .unwrap_or_default()
+    };
+    assert!(build(r#"{"name": "d", "on": "grund"}"#).contains("did you mean \"ground\""));
+    let mass = build(r#"{"name": "d", "on": "ground", "sources": [{"single": {"mass": 0}}]}"#);
+    assert!(mass.contains("masses must be above 0"), "{mass}");
+    let memory =
+        build(r#"{"name": "d", "on": "ground", "sources": [{"region": {"count": 10000000}}]}"#);
+    assert!(memory.contains("GB"), "{memory}");
+    let row = build(r#"{"name": "d", "on": "ground", "sources": [{"list": {"rows": [[1, 2]]}}]}"#);
+    assert!(row.contains("5 or 8"), "{row}");
+    assert_eq!(build(r#"{"name": "d", "on": "ground"}"#), "");
+}
+
+#[test]
+fn a_stage_runs_it_and_shows_meshes_points_trails_and_images() {
+    let mut mesh_actor = incline();
+    if let ActorMotion::Static(meshes) = &mut mesh_actor.motion {
+        let uvs = meshes[0].positions.iter().map(|p| glam::Vec2::new(p.x, p.z)).collect();
+        Arc::make_mut(&mut meshes[0].topology).uvs = uvs;
+    }
+    let text = r#"{"name": "d", "on": "ground", "tracks": true, "trails": {"image": 64},
+        "ground": [{"film": 2e-5}],
+        "sources": [{"region": {"count": 40, "mass": [2e-5, 4e-5]}}]}"#;
+    let mut stage = Stage::new(
+        Clock::new(Rate::whole(30), 0, 20),
+        ActorSet::new(vec![mesh_actor]),
+        ColliderSet::default(),
+        Forces::new(GRAVITY, Vec::new(), 30.0),
+        &[LayerParams::Drops(params(text))],
+    )
+    .unwrap();
+    for _ in 0..8 {
+        stage.advance_frame(&mut NoObserver).unwrap();
+    }
+    let frame = stage.frame();
+    let drops = &frame.meshes[frame.mesh_index("d").unwrap()];
+    assert!(drops.positions.len() > 1000 && drops.velocities.len() == drops.positions.len());
+    assert!(frame.meshes[frame.mesh_index("d.trails").unwrap()].positions.len() > 100);
+    assert!(frame.points.iter().any(|p| p.name == "d.points" && !p.ids.is_empty()));
+    let tracks = frame.points.iter().find(|p| p.name == "d.tracks").unwrap();
+    assert!(tracks.positions.len() >= 40 && tracks.attributes.len() == 4);
+    let wet = frame.images[0].texture.rgba.chunks(4).filter(|c| c[0] > 0).count();
+    assert!(wet > 20, "{wet} wet pixels");
+    assert!(frame.meshes[0].scalar("wetness").unwrap().iter().any(|w| *w > 0.0));
+    let report = &stage.reports()[0];
+    assert!(report.measures.iter().any(|m| m.name == "ledger imbalance" && m.value.abs() < 1e-12));
+}
+
+#[test]
+fn ten_second_steps_and_a_thousand_drops_survive() {
+    let text = r#"{"name": "d", "on": "ground", "sources": [{"region": {"count": 1000}}]}"#;
+    let mut lab = Lab::new(incline(), &params(text), GRAVITY, 30);
+    // One frame each ten seconds.
+    lab.clock.rate = Rate { numerator: 1, denominator: 10 };
+    lab.clock.ticks_per_frame = 1;
+    lab.run(5);
+    assert!(lab.layer.imbalance().abs() < 1e-12);
+}
