@@ -286,10 +286,10 @@ impl Bodies {
         let facet = &surface.facets[place.triangle as usize];
         let mut base =
             Base { shift: DVec3::ZERO, offsets: [Vec3::ZERO; SLICES], inverse: [0.0; SLICES] };
-        if let Some(shown) = context.shown {
-            if let Some(found) = shown.closest_point(frame.origin.as_vec3(), f32::INFINITY) {
-                base.shift = found.point.as_dvec3() - frame.origin;
-            }
+        if let Some(shown) = context.shown
+            && let Some(found) = shown.closest_point(frame.origin.as_vec3(), f32::INFINITY)
+        {
+            base.shift = found.point.as_dvec3() - frame.origin;
         }
         for slice in 0..SLICES {
             let flat = DVec2::new(f64::from(shape.x[slice]), f64::from(shape.y[slice]));
@@ -298,10 +298,10 @@ impl Bodies {
             let way = facet.tangential(e).normalize_or_zero() * reach;
             let (reached, _) = walk(surface, *place, way, &mut DVec2::ZERO.clone());
             let mut real = surface.point(reached.triangle, reached.weights);
-            if let Some(shown) = context.shown {
-                if let Some(found) = shown.closest_point(real.as_vec3(), f32::INFINITY) {
-                    real = found.point.as_dvec3() - base.shift;
-                }
+            if let Some(shown) = context.shown
+                && let Some(found) = shown.closest_point(real.as_vec3(), f32::INFINITY)
+            {
+                real = found.point.as_dvec3() - base.shift;
             }
             base.offsets[slice] = (real - (frame.origin + e * reach)).as_vec3();
             base.inverse[slice] = 1.0 / (flat.length_squared() as f32).max(1e-6);

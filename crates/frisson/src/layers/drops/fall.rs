@@ -78,10 +78,10 @@ impl Flow<'_> {
                 if !surface.live[triangle as usize] || (fresh && self.touches(triangle, from)) {
                     continue;
                 }
-                if let Some(hit) = self.meet(at, triangle, t0, t1) {
-                    if best.is_none_or(|b| hit.time < b.time) {
-                        best = Some(hit);
-                    }
+                if let Some(hit) = self.meet(at, triangle, t0, t1)
+                    && best.is_none_or(|b| hit.time < b.time)
+                {
+                    best = Some(hit);
                 }
             }
             if best.is_some() {

@@ -291,11 +291,11 @@ impl Flow<'_> {
                 w0 = w0.max(0.0);
             }
             let on = fresh || d0 <= ON_EDGE * along.length_squared();
-            if let Some(t) = first_exit(d0, w0, alpha, self.body.drag, on, &limit) {
-                if t < best.0 || best.1.is_none() {
-                    best = (t, Some(k));
-                    limit = Weights::at(self.body.drag, t);
-                }
+            if let Some(t) = first_exit(d0, w0, alpha, self.body.drag, on, &limit)
+                && (t < best.0 || best.1.is_none())
+            {
+                best = (t, Some(k));
+                limit = Weights::at(self.body.drag, t);
             }
         }
         best

@@ -394,7 +394,7 @@ fn solve_dense(mut a: Vec<f64>, mut b: Vec<f64>) -> Option<Vec<f64>> {
     let n = b.len();
     for i in 0..n {
         let pivot = (i..n).max_by(|&r, &s| a[r * n + i].abs().total_cmp(&a[s * n + i].abs()))?;
-        if !(a[pivot * n + i].abs() > 1e-14) {
+        if a[pivot * n + i].abs() <= 1e-14 {
             return None;
         }
         if pivot != i {

@@ -230,10 +230,10 @@ impl DropsLayer {
             self.old_axes.push((t, DVec2::new(old.e2.dot(new.e2), old.e2.dot(new.e3))));
         }
         for drop in &mut self.state.drops {
-            if let Phase::Face { triangle, velocity, .. } = &mut drop.phase {
-                if let Ok(i) = self.old_axes.binary_search_by_key(triangle, |o| o.0) {
-                    *velocity = self.old_axes[i].1.rotate(*velocity);
-                }
+            if let Phase::Face { triangle, velocity, .. } = &mut drop.phase
+                && let Ok(i) = self.old_axes.binary_search_by_key(triangle, |o| o.0)
+            {
+                *velocity = self.old_axes[i].1.rotate(*velocity);
             }
         }
         self.old_axes.clear();
@@ -333,11 +333,11 @@ impl DropsLayer {
         };
         sinks.apply_to_drops(&mut self.state);
         sinks.apply_to_films(&mut self.state, &mut self.bumps);
-        if let Some(image) = &mut self.state.image {
-            if context.is_output {
-                let elapsed = 1.0 / context.clock.rate.fps();
-                image.dry(elapsed / self.params.trails.drying, self.params.trails.unevenness);
-            }
+        if let Some(image) = &mut self.state.image
+            && context.is_output
+        {
+            let elapsed = 1.0 / context.clock.rate.fps();
+            image.dry(elapsed / self.params.trails.drying, self.params.trails.unevenness);
         }
         let (time, pieces) = (context.time, &mut self.state.trail.pieces);
         if context.is_output && !pieces.is_empty() {

@@ -62,10 +62,10 @@ fn run(crossings_wanted: u64) {
     while total < crossings_wanted {
         for kind in 0..7 {
             let (p, t) = awkward(kind, seed);
-            let rough = if seed % 3 == 0 { 1e-3 } else { 0.0 };
+            let rough = if seed.is_multiple_of(3) { 1e-3 } else { 0.0 };
             let ground = GroundParams {
                 roughness: [rough, 0.3 * rough],
-                adhesion: if seed % 2 == 0 { 1e9 } else { 60.0 },
+                adhesion: if seed.is_multiple_of(2) { 1e9 } else { 60.0 },
                 ..GroundParams::default()
             };
             let mut bench = Bench::new(&p, &t, ground);

@@ -82,7 +82,7 @@ impl Lab {
     pub fn run(&mut self, ticks: u64) {
         for _ in 0..ticks {
             self.tick += 1;
-            let output = self.tick % u64::from(self.clock.ticks_per_frame) == 0;
+            let output = self.tick.is_multiple_of(u64::from(self.clock.ticks_per_frame));
             self.step(self.clock.tick_seconds(), output);
         }
     }
