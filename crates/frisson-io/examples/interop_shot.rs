@@ -174,7 +174,7 @@ impl FrameSource for Shot {
         let mut meshes = vec![sheet(&self.sheet, time as f32), ball(&self.ball, time as f32)];
         meshes.extend(drop_mesh(frame));
         let (curves, points) = (vec![hair(time as f32)], vec![spray(frame)]);
-        *out = Frame { index: frame, time, meshes, curves, points };
+        *out = Frame { index: frame, time, meshes, curves, points, ..Frame::default() };
         Ok(())
     }
 }

@@ -11,7 +11,7 @@
 use std::sync::Arc;
 
 use frisson::geometry::{Attribute, AttributeValues, Mesh, MeshTopology};
-use frisson::stage::{Curves, Frame, Points};
+use frisson::stage::{Curves, Frame, Image, Points};
 use glam::{Vec2, Vec3};
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +22,7 @@ struct FrameHead {
     meshes: Vec<MeshHead>,
     curves: Vec<CurvesHead>,
     points: Vec<PointsHead>,
+    images: Vec<ImageHead>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -45,6 +46,14 @@ struct CurvesHead {
     root_uvs: u32,
     velocities: u32,
     attributes: Vec<AttributeHead>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct ImageHead {
+    name: String,
+    mesh: String,
+    width: u32,
+    height: u32,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -89,6 +98,7 @@ pub fn encode_frame(frame: &Frame, topologies: &[u32], scratch: &mut Scratch, ou
         meshes: frame.meshes.iter().zip(topologies).map(|(m, &t)| mesh_head(m, t)).collect(),
         curves: frame.curves.iter().map(curves_head).collect(),
         points: frame.points.iter().map(points_head).collect(),
+        images: frame.images.iter().map(image_head).collect(),
     };
     let head = postcard::to_stdvec(&head).unwrap_or_default();
     out.clear();
@@ -117,6 +127,15 @@ pub fn encode_frame(frame: &Frame, topologies: &[u32], scratch: &mut Scratch, ou
         body.vectors(&points.velocities);
         body.attributes(&points.attributes);
     }
+    for image in &frame.images {
+        let (pixels, _) = image.texture.rgba.as_chunks::<4>();
+        body.array(pixels, 1, |&pixel, _| u32::from_le_bytes(pixel));
+    }
+}
+
+fn image_head(image: &Image) -> ImageHead {
+    let (width, height) = (image.texture.width, image.texture.height);
+    ImageHead { name: image.name.clone(), mesh: image.mesh.clone(), width, height }
 }
 
 fn mesh_head(mesh: &Mesh, topology: u32) -> MeshHead {
@@ -259,6 +278,10 @@ pub fn decode_frame(
         body.vectors(head.velocities, &mut points.velocities)?;
         body.attributes(&head.attributes, &mut points.attributes)?;
     }
+    resize(&mut out.images, head.images.len());
+    for (head, image) in head.images.iter().zip(&mut out.images) {
+        decode_image(head, &mut body, image)?;
+    }
     if body.rest.is_empty() { Ok(()) } else { Err("it is longer than it says".to_owned()) }
 }
 
@@ -278,6 +301,21 @@ fn decode_curves(head: &CurvesHead, body: &mut Decoder, curves: &mut Curves) -> 
         return Err(format!("curves {:?} do not add up", head.name));
     }
     body.attributes(&head.attributes, &mut curves.attributes)
+}
+
+fn decode_image(head: &ImageHead, body: &mut Decoder, image: &mut Image) -> Result<(), String> {
+    image.name.clone_from(&head.name);
+    image.mesh.clone_from(&head.mesh);
+    let count = head.width.checked_mul(head.height);
+    let count = count.ok_or_else(|| format!("image {:?} is too large", head.name))?;
+    let mut pixels: Vec<[u8; 4]> = Vec::new();
+    body.array(count, &mut pixels, |w: [u32; 1]| w[0].to_le_bytes())?;
+    let texture = Arc::make_mut(&mut image.texture);
+    texture.width = head.width;
+    texture.height = head.height;
+    texture.rgba.clear();
+    texture.rgba.extend_from_slice(pixels.as_flattened());
+    Ok(())
 }
 
 fn resize<T: Default>(items: &mut Vec<T>, count: usize) {

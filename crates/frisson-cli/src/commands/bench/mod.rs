@@ -2,6 +2,7 @@
 //!
 //! A table compares things measured in the same run: a time alone says little about another machine.
 
+mod drops;
 mod skinning;
 
 use clap::Args;
@@ -100,11 +101,18 @@ pub struct Bench {
 }
 
 /// All subjects. A layer adds its line here and its module beside.
-pub const BENCHES: &[Bench] = &[Bench {
-    name: "skinning",
-    about: "linear-blend skinning beside a plain copy of the same bytes",
-    run: skinning::run,
-}];
+pub const BENCHES: &[Bench] = &[
+    Bench {
+        name: "drops",
+        about: "drops on a board, beside the tables of the source",
+        run: drops::run,
+    },
+    Bench {
+        name: "skinning",
+        about: "linear-blend skinning beside a plain copy of the same bytes",
+        run: skinning::run,
+    },
+];
 
 /// Measure speed; print tables.
 #[derive(Args)]
