@@ -1,7 +1,7 @@
 //! glTF and GLB, in and out.
 //!
 //! [`read_file`] gives a [`Document`] (the file as it is, everything kept) and the
-//! [`Character`](frisson::character::Character) it holds. The reader is our own: every offset and
+//! [`Character`] it holds. The reader is our own: every offset and
 //! count is checked against the bytes that are there, nothing is allocated beyond what the file's
 //! size can justify, and a malformed file ends in a [`GltfError`] that names the culprit.
 //!

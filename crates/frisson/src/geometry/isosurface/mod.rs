@@ -12,7 +12,7 @@
 //!
 //! Where a sign pattern is ambiguous all cubes follow the same rule face by face, and the one
 //! configuration that would still make two sheets touch along an edge is resolved the other way by
-//! both cubes (see [`cases`]). So the mesh is a closed 2-manifold for **every** field, however wild:
+//! both cubes (see `cases.rs`). So the mesh is a closed 2-manifold for **every** field, however wild:
 //! each edge has two triangles, the triangles around a vertex form one disc. The lattice is anchored
 //! at the world's origin, so a still surface in a moving box keeps its vertices.
 //!

@@ -50,7 +50,7 @@ impl Default for Shape {
 }
 
 impl Shape {
-    /// Point `slice` of ring `ring`; the apex is ring [`RINGS`].
+    /// Point `slice` of ring `ring`; the apex is the last ring.
     #[must_use]
     pub fn point(&self, ring: usize, slice: usize) -> DVec3 {
         let i = if ring == RINGS { POINTS - 1 } else { ring * SLICES + slice % SLICES };
