@@ -16,6 +16,7 @@
 pub mod accel;
 pub mod bench;
 pub mod camera;
+pub mod canvas;
 pub mod compose;
 pub mod environment;
 pub mod error;
@@ -29,6 +30,7 @@ pub mod look;
 pub mod optics;
 pub mod output;
 pub mod overlay;
+pub mod plot;
 pub mod render;
 pub mod sampling;
 pub mod scene;

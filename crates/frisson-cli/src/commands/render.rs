@@ -5,13 +5,15 @@ pub mod shot;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use frisson_io::Progress as _;
+use frisson_io::bake::MeasureSeries;
 use frisson_io::cache::CacheReader;
 use frisson_io::scene::{CameraParams, LookName, SceneFile};
-use frisson_picture::output::AnimationWriter;
+use frisson_io::{FrameSource as _, Progress as _};
+use frisson_picture::output::{AnimationWriter, write_text};
 use frisson_picture::{Image, RenderOptions, compose};
 use serde_json::json;
 
+use super::gallery::measure_chart;
 use crate::failure::{Failure, file_error};
 use crate::interrupt;
 use crate::ui::Ui;
@@ -55,6 +57,9 @@ pub struct Render {
     /// So many frames drawn over each other.
     #[arg(long, value_name = "COUNT", group = "mode", value_parser = clap::value_parser!(u16).range(2..=40))]
     onion: Option<u16>,
+    /// Charts of what the layers measured, as PNG and SVG files in a folder.
+    #[arg(long, group = "mode")]
+    plots: bool,
     /// Put another cache, or `primary` (the motion without any layer), beside this one.
     #[arg(long, value_name = "CACHE")]
     compare: Option<PathBuf>,
@@ -107,6 +112,9 @@ pub struct CameraOptions {
     /// What to look at [m], with --eye.
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_point, requires = "eye", allow_hyphen_values = true)]
     target: Option<[f32; 3]>,
+    /// Go along with the subject instead of seeing its whole way.
+    #[arg(long)]
+    follow: bool,
     /// Frame only shapes whose names start so.
     #[arg(long, value_name = "NAME")]
     on: Vec<String>,
@@ -158,6 +166,7 @@ impl CameraOptions {
         };
         params.ground = self.ground.or(params.ground);
         params.no_ground |= self.no_ground;
+        params.follow |= self.follow;
         params
     }
 }
@@ -170,6 +179,9 @@ impl Render {
         if output.exists() && !self.force {
             let text = format!("{} is already there", output.display());
             return Err(Failure::input(text).help("give another name with -o, or --force"));
+        }
+        if self.plots {
+            return plots(ui, &self.cache, &output);
         }
         let mut shot = self.open(&self.cache)?;
         let mut other = Other::None;
@@ -329,11 +341,59 @@ impl Render {
         self.output.clone().unwrap_or_else(|| {
             if self.numbered {
                 self.cache.with_extension("frames")
+            } else if self.plots {
+                self.cache.with_extension("plots")
             } else {
                 self.cache.with_extension("png")
             }
         })
     }
+}
+
+/// Writes a chart for every measure of every layer.
+fn plots(ui: &Ui, cache: &Path, folder: &Path) -> Result<(), Failure> {
+    let mut reader = CacheReader::open(cache)?;
+    let series = measures_of(&mut reader)?;
+    if series.is_empty() {
+        return Err(Failure::input(format!("{}: no layer measured anything", cache.display())));
+    }
+    std::fs::create_dir_all(folder).map_err(|e| file_error(folder, &e))?;
+    let (first, fps) = (reader.info().first_frame, reader.info().rate.fps());
+    for measure in &series {
+        let chart = measure_chart(measure, first, fps);
+        let plain = |c: char| if c.is_alphanumeric() { c } else { '_' };
+        let name: String =
+            format!("{}_{}", measure.layer, measure.name).chars().map(plain).collect();
+        write(&chart.to_image().map_err(failure)?, &folder.join(format!("{name}.png")))?;
+        let svg = chart.to_svg().map_err(failure)?;
+        write_text(&folder.join(format!("{name}.svg")), &svg).map_err(failure)?;
+    }
+    ui.say(format!("{} ({} charts)", folder.display(), series.len()));
+    ui.result(|| json!({ "folder": folder, "charts": series.len() }));
+    Ok(())
+}
+
+/// What the layers of a cache measured, over all its frames.
+fn measures_of(reader: &mut CacheReader) -> Result<Vec<MeasureSeries>, Failure> {
+    let names: Vec<String> = reader.header().layers.iter().map(|(_, n)| n.clone()).collect();
+    let (first, last) = (reader.info().first_frame, reader.info().last_frame);
+    let mut all: Vec<MeasureSeries> = Vec::new();
+    for frame in first..=last {
+        let row = (frame - first) as usize;
+        for (layer, said) in names.iter().zip(reader.read_reports(frame)?) {
+            for m in said.measures {
+                let known = all.iter().position(|s| s.layer == *layer && s.name == m.name);
+                let index = known.unwrap_or_else(|| {
+                    let (layer, name, unit) = (layer.clone(), m.name.clone(), m.unit.clone());
+                    all.push(MeasureSeries { layer, name, unit, values: Vec::new() });
+                    all.len() - 1
+                });
+                all[index].values.resize(row, None);
+                all[index].values.push(Some(m.value));
+            }
+        }
+    }
+    Ok(all)
 }
 
 /// What stands beside a picture.

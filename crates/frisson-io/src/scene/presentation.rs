@@ -29,6 +29,8 @@ pub struct CameraParams {
     /// What the camera looks at [m].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<[f32; 3]>,
+    /// Whether the camera goes along with the subject instead of seeing its whole way.
+    pub follow: bool,
     /// Meshes, curves and points that the automatic camera frames, by name or the beginning of it;
     /// empty: all of them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -56,6 +58,7 @@ impl Default for CameraParams {
             aperture: 0.0,
             eye: None,
             target: None,
+            follow: false,
             frame_on: Vec::new(),
             hide: Vec::new(),
             look: None,

@@ -3,6 +3,7 @@
 //! A table compares things measured in the same run: a time alone says little about another machine.
 
 mod drops;
+mod picture;
 mod skinning;
 
 use clap::Args;
@@ -111,6 +112,11 @@ pub const BENCHES: &[Bench] = &[
         name: "skinning",
         about: "linear-blend skinning beside a plain copy of the same bytes",
         run: skinning::run,
+    },
+    Bench {
+        name: "picture",
+        about: "rays beside the hierarchy crate's own speed; seconds per picture",
+        run: picture::run,
     },
 ];
 

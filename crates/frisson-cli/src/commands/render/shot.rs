@@ -173,10 +173,12 @@ impl Shot {
             let shapes = (self.frame.meshes.iter().map(|m| (&m.name, &m.positions)))
                 .chain(self.frame.curves.iter().map(|c| (&c.name, &c.points)))
                 .chain(self.frame.points.iter().map(|p| (&p.name, &p.positions)));
+            let wanted = |name: &str| wanted.is_empty() || matches(&wanted, name);
+            let subject = if self.params.follow { self.subject() } else { Vec3::ZERO };
             for (name, points) in shapes {
                 lowest = points.iter().map(|p| p.y).fold(lowest, f32::min);
-                if wanted.is_empty() || matches(&wanted, name) {
-                    framing.add_points(points);
+                if wanted(name) {
+                    points.iter().for_each(|&p| framing.add_point(p - subject));
                 }
             }
         }
@@ -192,6 +194,25 @@ impl Shot {
         };
         self.look = self.build_look(lowest, range);
         Ok(())
+    }
+
+    /// What the camera follows: the mean of the subject's points, which moves more smoothly than its
+    /// outline, on the ground plane.
+    fn subject(&self) -> Vec3 {
+        let wanted = &self.params.frame_on;
+        let wanted = |name: &str| wanted.is_empty() || matches(wanted, name);
+        let (mut sum, mut count) = (glam::DVec3::ZERO, 0usize);
+        let mut add = |points: &[Vec3]| {
+            sum += points.iter().map(|p| p.as_dvec3()).sum::<glam::DVec3>();
+            count += points.len();
+        };
+        self.frame.meshes.iter().filter(|m| wanted(&m.name)).for_each(|m| add(&m.positions));
+        if count == 0 {
+            self.frame.curves.iter().filter(|c| wanted(&c.name)).for_each(|c| add(&c.points));
+            self.frame.points.iter().filter(|p| wanted(&p.name)).for_each(|p| add(&p.positions));
+        }
+        let mean = (sum / count.max(1) as f64).as_vec3();
+        Vec3::new(mean.x, 0.0, mean.z)
     }
 
     fn build_look(&self, lowest: f32, range: Option<(f32, f32)>) -> Look {
@@ -231,9 +252,13 @@ impl Shot {
     /// A picture of a frame.
     pub fn picture(&mut self, number: i64) -> Result<Image, Failure> {
         self.read(number)?;
+        let still = self.camera;
+        if self.params.follow && self.params.eye.is_none() {
+            self.camera.position += self.subject();
+        }
         let frame = std::mem::take(&mut self.frame);
         let image = self.draw(&frame);
-        self.frame = frame;
+        (self.frame, self.camera) = (frame, still);
         image
     }
 
@@ -241,14 +266,12 @@ impl Shot {
     pub fn background(&mut self, number: i64) -> Result<Image, Failure> {
         self.read(number)?;
         let mut look = self.look.clone();
-        // Something must be there for the ground to have a size; it is put behind the camera.
+        // Something must be there; it is put behind the camera.
         let behind = self.camera.position - self.camera.forward * 10.0;
         let mut empty = Frame::default();
-        let size = self.frame.meshes.iter().map(|m| m.bounds().diagonal()).fold(0.1, f32::max);
         let corners = vec![behind, behind + Vec3::X * 1e-4, behind + Vec3::Y * 1e-4];
         empty.meshes.push(frisson::geometry::Mesh::new("none", corners, vec![[0, 1, 2]]));
         look.tint = Tint::Materials;
-        let _ = size;
         let scene = Scene::from_frame(&empty, &look).map_err(failure)?;
         render(&scene, &self.camera, &self.options).map_err(failure)
     }
@@ -291,7 +314,13 @@ impl Shot {
             meshes.iter_mut().for_each(|m| m.normals.clear());
             frame.meshes.extend(meshes);
         }
-        self.draw(&frame)
+        let still = self.camera;
+        if self.params.follow && self.params.eye.is_none() {
+            self.camera.position += self.subject();
+        }
+        let image = self.draw(&frame);
+        self.camera = still;
+        image
     }
 }
 
