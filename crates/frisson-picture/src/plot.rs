@@ -107,25 +107,20 @@ impl Chart {
             .draw()?;
         for (index, curve) in self.curves.iter().enumerate() {
             let style = COLORS[index % COLORS.len()].stroke_width(2);
-            let mut labelled = false;
             for part in pieces(&curve.points) {
-                let series = chart.draw_series(LineSeries::new(part, style))?;
-                if !labelled && self.curves.len() > 1 {
-                    labelled = true;
-                    series
-                        .label(&curve.name)
-                        .legend(move |(x, y)| PathElement::new(vec![(x, y), (x + 16, y)], style));
-                }
+                chart.draw_series(LineSeries::new(part, style))?;
             }
         }
         if self.curves.len() > 1 {
-            chart
-                .configure_series_labels()
-                .label_font(text(9))
-                .background_style(WHITE.mix(0.85))
-                .border_style(RGBColor(210, 210, 205))
-                .position(SeriesLabelPosition::UpperRight)
-                .draw()?;
+            // The crate's own legend asks for an installed font.
+            let widest = self.curves.iter().map(|c| c.name.chars().count()).max().unwrap_or(0);
+            let left = self.size.0 as i32 - 30 - 6 * widest as i32;
+            for (index, curve) in self.curves.iter().enumerate() {
+                let y = 40 + 14 * index as i32;
+                let style = COLORS[index % COLORS.len()].stroke_width(2);
+                root.draw(&PathElement::new(vec![(left - 22, y + 4), (left - 6, y + 4)], style))?;
+                root.draw(&Text::new(curve.name.clone(), (left, y), text(9)))?;
+            }
         }
         Ok(root.present()?)
     }
