@@ -201,15 +201,18 @@ impl Shot {
     fn subject(&self) -> Vec3 {
         let wanted = &self.params.frame_on;
         let wanted = |name: &str| wanted.is_empty() || matches(wanted, name);
-        let (mut sum, mut count) = (glam::DVec3::ZERO, 0usize);
-        let mut add = |points: &[Vec3]| {
-            sum += points.iter().map(|p| p.as_dvec3()).sum::<glam::DVec3>();
-            count += points.len();
+        let frame = &self.frame;
+        let meshes = frame.meshes.iter().filter(|m| wanted(&m.name)).map(|m| &m.positions);
+        let curves = frame.curves.iter().filter(|c| wanted(&c.name)).map(|c| &c.points);
+        let points = frame.points.iter().filter(|p| wanted(&p.name)).map(|p| &p.positions);
+        let add = |(sum, count): (glam::DVec3, usize), points: &Vec<Vec3>| {
+            let total: glam::DVec3 = points.iter().map(|p| p.as_dvec3()).sum();
+            (sum + total, count + points.len())
         };
-        self.frame.meshes.iter().filter(|m| wanted(&m.name)).for_each(|m| add(&m.positions));
+        // Hair and drops lag behind: the meshes lead where there are any.
+        let (mut sum, mut count) = meshes.fold((glam::DVec3::ZERO, 0), add);
         if count == 0 {
-            self.frame.curves.iter().filter(|c| wanted(&c.name)).for_each(|c| add(&c.points));
-            self.frame.points.iter().filter(|p| wanted(&p.name)).for_each(|p| add(&p.positions));
+            (sum, count) = curves.chain(points).fold((glam::DVec3::ZERO, 0), add);
         }
         let mean = (sum / count.max(1) as f64).as_vec3();
         Vec3::new(mean.x, 0.0, mean.z)
