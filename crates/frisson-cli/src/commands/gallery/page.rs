@@ -44,7 +44,7 @@ fn section(page: &mut String, entry: &Entry, folder: &Path) {
         let _ = write!(page, "<p class=\"from\">{}</p>", escape(&entry.from));
     }
     if let Some(problem) = &entry.problem {
-        let _ = write!(page, "<p class=\"problem\">{}</p></section>\n", escape(problem));
+        let _ = writeln!(page, "<p class=\"problem\">{}</p></section>", escape(problem));
         return;
     }
     let _ = write!(page, "<p>{}</p>", escape(&entry.look_for));
