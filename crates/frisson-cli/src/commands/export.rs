@@ -13,18 +13,19 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::ui::{Ui, human_bytes};
 
-/// Write other formats from a baked cache, without simulating again.
+/// Write other formats from a baked cache, without simulating again; or one of the built-in cast.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   frisson export shot.frisson --to shot.abc
   frisson export shot.frisson --to shot.usdc --to shot.glb
   frisson export shot.frisson --to hat.abc --shape hat --frames 10 50
+  frisson export builtin:cat --to cat.glb       the rigged, animated character itself
 
 Formats by extension: .abc (Alembic), .usd .usdc .usda (USD), .glb (morph targets), .pc2 .mdd (point
 caches), .obj (one file a frame). An unfinished cache exports the frames it has.")]
 pub struct Export {
-    /// Cache.
+    /// Cache, or builtin:NAME.
     cache: PathBuf,
     /// File to write; its extension says the format. May be given several times.
     #[arg(long, required = true, value_name = "FILE")]
@@ -53,6 +54,9 @@ impl Export {
     /// Runs the command.
     pub fn run(&self, ui: &Ui) -> Result<(), Failure> {
         interrupt::listen();
+        if let Some(name) = self.cache.to_str().and_then(|c| c.strip_prefix("builtin:")) {
+            return self.write_cast(name, ui);
+        }
         let mut reader = CacheReader::open(&self.cache)?;
         if let Some(damage) = reader.damage() {
             let (at, problem) = (damage.offset, &damage.problem);
@@ -73,6 +77,25 @@ impl Export {
                 ui.say(format!("wrote {name}, {}{}", human_bytes(file.bytes), how_to_open(&name)));
                 all.push(file);
             }
+        }
+        ui.result(|| json!({ "files": all }));
+        Ok(())
+    }
+
+    /// Writes a member of the built-in cast as a rigged GLB.
+    fn write_cast(&self, name: &str, ui: &Ui) -> Result<(), Failure> {
+        let character = frisson_models::build(name).map_err(|e| Failure::input(e.to_string()))?;
+        let mut all = Vec::new();
+        for target in &self.to {
+            if target.extension().is_none_or(|e| !e.eq_ignore_ascii_case("glb")) {
+                let text = format!("{}: the cast is written as .glb", target.display());
+                return Err(Failure::input(text));
+            }
+            let bytes = frisson_io::gltf::write_character(&character, target, self.force)
+                .map_err(|e| Failure::input(e.to_string()))?;
+            let path = target.display().to_string();
+            ui.say(format!("wrote {path}, {}{}", human_bytes(bytes), how_to_open(&path)));
+            all.push(json!({ "path": path, "bytes": bytes }));
         }
         ui.result(|| json!({ "files": all }));
         Ok(())
