@@ -3,6 +3,7 @@
 //! A table compares things measured in the same run: a time alone says little about another machine.
 
 mod drops;
+mod hair;
 mod picture;
 mod skinning;
 
@@ -107,6 +108,11 @@ pub const BENCHES: &[Bench] = &[
         name: "drops",
         about: "drops on a board, beside the tables of the source",
         run: drops::run,
+    },
+    Bench {
+        name: "hair",
+        about: "wisps: growth, interactions, strands, and the source's scenes beside ours",
+        run: hair::run,
     },
     Bench {
         name: "skinning",

@@ -4,7 +4,7 @@
 //! particles and samples of both (`coefficients`). Impulses are then applied pair after pair, always
 //! in the same order, along the same coefficients with opposite signs: momentum is kept to rounding.
 
-use glam::{DMat3, Mat3, Vec2, Vec3};
+use glam::{Vec2, Vec3};
 use rayon::prelude::*;
 
 use super::params::InteractionParams;
@@ -223,8 +223,8 @@ impl Interactions {
             return None;
         }
         let mut sum = Overlap::default();
-        self.add_points(&ea, nb, 2, &mut sum, 1.0);
-        self.add_points(&eb, na, 0, &mut sum, -1.0);
+        self.add_points(&ea, wide(na), nb, 2, &mut sum, 1.0);
+        self.add_points(&eb, wide(nb), na, 0, &mut sum, -1.0);
         let direction = if distance > 1.0e-6 {
             gap / distance
         } else {
@@ -258,23 +258,33 @@ impl Interactions {
 
     /// Adds the particles and samples at node `n` and `n + 1` that are inside the section `ends`.
     /// `slot` is where that node's shares are; `sign` makes all velocities second minus first.
-    fn add_points(&self, ends: &[End; 2], n: usize, slot: usize, sum: &mut Overlap, sign: f32) {
+    fn add_points(
+        &self,
+        ends: &[End; 2],
+        wide: f32,
+        n: usize,
+        slot: usize,
+        sum: &mut Overlap,
+        sign: f32,
+    ) {
         let s = self.samples;
         let other = 2 - slot;
         let per_sample = 1.0 / s as f32;
+        let bound = Bound::new(ends, wide);
         for k in 0..2 {
             let node = n + k;
             let center = self.centers[node];
-            if let Some(inside) = point_in_section(center, ends) {
+            if bound.may_hold(center)
+                && let Some(inside) = point_in_section(center, ends)
+            {
                 sum.node_shares[slot + k] += sign;
                 sum.add_volume(&inside, other, s, sign);
             }
             for sample in 0..s {
-                let angle = std::f32::consts::TAU * sample as f32 * per_sample;
-                let (sine, cosine) = if s == 4 { AXES[sample] } else { angle.sin_cos() };
-                let axis = cosine * self.across[node] + sine * self.second[node];
-                let p = center + self.radii[node * s + sample] * axis;
-                if let Some(inside) = point_in_section(p, ends) {
+                let p = center + self.radii[node * s + sample] * self.axis(node, sample);
+                if bound.may_hold(p)
+                    && let Some(inside) = point_in_section(p, ends)
+                {
                     sum.sample_shares[slot + k][sample] += sign * per_sample;
                     sum.add_volume(&inside, other, s, sign * per_sample);
                 }
@@ -283,8 +293,29 @@ impl Interactions {
     }
 }
 
-/// Sine and cosine of the four half-axes.
-const AXES: [(f32, f32); 4] = [(0.0, 1.0), (1.0, 0.0), (0.0, -1.0), (-1.0, 0.0)];
+/// A quick no for points that are far from a section: beyond its widest radius from the axis' line.
+struct Bound {
+    origin: Vec3,
+    along: Vec3,
+    length: f32,
+    wide: f32,
+}
+
+impl Bound {
+    fn new(ends: &[End; 2], wide: f32) -> Self {
+        let axis = ends[1].center - ends[0].center;
+        let length = axis.length();
+        let along = axis / length.max(1.0e-9);
+        Self { origin: ends[0].center, along, length, wide }
+    }
+
+    fn may_hold(&self, p: Vec3) -> bool {
+        let away = p - self.origin;
+        let x = self.along.dot(away);
+        let across_sq = away.length_squared() - x * x;
+        across_sq <= self.wide * self.wide && x > -self.wide && x < self.length + self.wide
+    }
+}
 
 /// Radius of a section at a fraction of its axis towards a world direction.
 fn radius_towards(ends: &[End; 2], direction: Vec3, fraction: f32) -> f32 {
@@ -293,6 +324,25 @@ fn radius_towards(ends: &[End; 2], direction: Vec3, fraction: f32) -> f32 {
         envelope_radius(end.radii, if flat == Vec2::ZERO { Vec2::X } else { flat })
     };
     (1.0 - fraction) * at(&ends[0]) + fraction * at(&ends[1])
+}
+
+/// The sample before a direction of the plane, and the share of the one after it. Four samples share
+/// by the squares of the direction's coordinates, which needs no angle; others by the angle.
+fn neighbours(direction: Vec2, samples: usize) -> (usize, f32) {
+    if samples == 4 {
+        let total = direction.length_squared().max(1.0e-12);
+        let (x, y) = (direction.x, direction.y);
+        return match (x >= 0.0, y >= 0.0) {
+            (true, true) => (0, y * y / total),
+            (false, true) => (1, x * x / total),
+            (false, false) => (2, y * y / total),
+            (true, false) => (3, x * x / total),
+        };
+    }
+    let turn = direction.y.atan2(direction.x) / std::f32::consts::TAU;
+    let at = (turn - turn.floor()) * samples as f32;
+    let below = (at as usize).min(samples - 1);
+    (below, at - below as f32)
 }
 
 /// Sums over the points of two sections that are inside one another.
@@ -313,11 +363,7 @@ impl Overlap {
             let share = if k == 0 { 1.0 - inside.along } else { inside.along };
             let envelope = share * inside.outward;
             self.node_shares[slot + k] -= signed * (share - envelope);
-            let direction = inside.directions[k];
-            let turn = direction.y.atan2(direction.x) / std::f32::consts::TAU;
-            let at = (turn - turn.floor()) * samples as f32;
-            let below = (at as usize).min(samples - 1);
-            let t = at - below as f32;
+            let (below, t) = neighbours(inside.directions[k], samples);
             self.sample_shares[slot + k][below] -= signed * envelope * (1.0 - t);
             self.sample_shares[slot + k][(below + 1) % samples] -= signed * envelope * t;
         }
@@ -339,45 +385,101 @@ impl Interactions {
         let [a, b] = pair.nodes.map(|n| n as usize);
         let nodes = [a, a + 1, b, b + 1];
         let velocity = self.relative_velocity(pair, &nodes);
-        let Some((change, kind)) = self.wanted_change(input, pair, velocity) else { return };
+        let Some((changes, kind)) = self.wanted_changes(input, pair, velocity) else { return };
         self.treated[kind] += 1;
-        let (response, inverse_masses) = self.response(input, pair, &nodes);
-        // In f64: a pair of fixed nodes has no response at all, light samples have a huge one.
-        let response: DMat3 = response.as_dmat3();
-        if response.determinant().abs() < 1.0e-30 {
-            return;
-        }
-        let impulse = (response.inverse() * change.as_dvec3()).as_vec3();
-        if !impulse.is_finite() {
-            return;
-        }
-        let sample_mass = input.mass_share / self.samples as f32;
-        for k in 0..4 {
-            if inverse_masses[k] == 0.0 {
-                continue;
+        for change in changes {
+            let size = change.length();
+            if size > super::limits::STILL {
+                let direction = change / size;
+                self.push(input, pair, &nodes, direction, size);
             }
-            let node = nodes[k];
-            let mut on_node = pair.node_shares[k] * impulse;
-            for s in 0..self.samples {
-                let share = pair.sample_shares[k][s];
-                if share != 0.0 {
-                    let axis = self.axis(node, s);
-                    let radial = share * impulse.dot(axis);
-                    on_node += share * impulse - radial * axis;
-                    let mass = sample_mass * self.masses[node];
-                    self.rates[node * self.samples + s] += radial / mass;
-                }
-            }
-            self.velocities[node] += on_node * inverse_masses[k];
         }
     }
 
+    /// Changes the relative velocity by `size` along `direction`, with an impulse along it.
+    ///
+    /// A node with its samples has kinetic energy `M |v|^2 / 2 + sum m r' u . v + sum m r'^2 / 2`.
+    /// Of an impulse on a sample the radial part goes to the sample, the rest to the particle; when a
+    /// particle is pushed its samples keep their own momentum (`r'` drops by `u . dv`). Both are what
+    /// that energy asks for, so a push never adds energy.
+    fn push(
+        &mut self,
+        input: &InteractionInput,
+        pair: &Pair,
+        nodes: &[usize; 4],
+        direction: Vec3,
+        size: f32,
+    ) {
+        let s = self.samples;
+        let sample_mass = input.mass_share / s as f32;
+        let mut on_nodes = [Vec3::ZERO; 4];
+        let mut response = 0.0;
+        for k in 0..4 {
+            let node = nodes[k];
+            if node % self.count < input.carried {
+                continue;
+            }
+            let inverse = 1.0 / self.masses[node];
+            let (mut total, mut impulse) = (pair.node_shares[k], pair.node_shares[k] * direction);
+            let mut radial_response = 0.0;
+            let mut answer = Vec3::ZERO;
+            for sample in 0..s {
+                let share = pair.sample_shares[k][sample];
+                if share != 0.0 {
+                    let axis = self.axis(node, sample);
+                    let radial = direction.dot(axis);
+                    total += share;
+                    impulse += share * (direction - radial * axis);
+                    radial_response += share * share * radial * radial;
+                    answer += (share * radial) * axis;
+                }
+            }
+            let change = self.node_response(input, node, impulse, inverse);
+            on_nodes[k] = change;
+            response += total * change.dot(direction) - answer.dot(change)
+                + radial_response * inverse / sample_mass;
+        }
+        if response <= 0.0 {
+            return;
+        }
+        let strength = size / response;
+        for k in 0..4 {
+            let node = nodes[k];
+            if node % self.count < input.carried {
+                continue;
+            }
+            let change = strength * on_nodes[k];
+            self.velocities[node] += change;
+            let per_mass = strength / (sample_mass * self.masses[node]);
+            for sample in 0..s {
+                let axis = self.axis(node, sample);
+                let share = pair.sample_shares[k][sample];
+                let gain = share * direction.dot(axis) * per_mass - axis.dot(change);
+                self.rates[node * s + sample] += gain;
+            }
+        }
+    }
+
+    /// Velocity that a particle takes from an impulse: its samples' radial masses stay behind.
+    fn node_response(
+        &self,
+        input: &InteractionInput,
+        node: usize,
+        impulse: Vec3,
+        inverse: f32,
+    ) -> Vec3 {
+        let across = inverse / (1.0 - 0.5 * input.mass_share);
+        let normal = self.normals[node];
+        across * impulse + (inverse - across) * normal.dot(impulse) * normal
+    }
+
     fn axis(&self, node: usize, sample: usize) -> Vec3 {
-        let (sine, cosine) = if self.samples == 4 {
-            AXES[sample]
-        } else {
-            (std::f32::consts::TAU * sample as f32 / self.samples as f32).sin_cos()
-        };
+        if self.samples == 4 {
+            let axis = if sample & 1 == 0 { self.across[node] } else { self.second[node] };
+            return if sample < 2 { axis } else { -axis };
+        }
+        let angle = std::f32::consts::TAU * sample as f32 / self.samples as f32;
+        let (sine, cosine) = angle.sin_cos();
         cosine * self.across[node] + sine * self.second[node]
     }
 
@@ -400,13 +502,14 @@ impl Interactions {
         sum
     }
 
-    /// How the relative velocity should change, and by which phenomenon (0 rubbing, 1 collision).
-    fn wanted_change(
+    /// How the relative velocity should change, in two steps, and by which phenomenon (0 rubbing,
+    /// 1 collision).
+    fn wanted_changes(
         &self,
         input: &InteractionInput,
         pair: &Pair,
         velocity: Vec3,
-    ) -> Option<(Vec3, usize)> {
+    ) -> Option<([Vec3; 2], usize)> {
         let params = input.params;
         let speed = velocity.length();
         if speed < super::limits::STILL {
@@ -425,52 +528,13 @@ impl Interactions {
             let wet = 1.0 + 4.0 * self.wetness[a].max(self.wetness[b]);
             let decay = -(-params.viscosity * wet * pair.density * input.dt).exp_m1();
             let barred = forbidden * forbidden.dot(velocity);
-            return Some((-barred - decay * (velocity - barred), 0));
+            return Some(([-barred, -decay * (velocity - barred)], 0));
         }
         let approach = pair.normal.dot(velocity);
         if !params.collisions || approach >= 0.0 {
             return None;
         }
         let change = if params.full { -velocity } else { -approach * pair.normal };
-        Some((change, 1))
+        Some(([change, Vec3::ZERO], 1))
     }
-
-    /// How the relative velocity answers to an impulse, and the nodes' inverse masses.
-    fn response(
-        &self,
-        input: &InteractionInput,
-        pair: &Pair,
-        nodes: &[usize; 4],
-    ) -> (Mat3, [f32; 4]) {
-        let sample_mass = input.mass_share / self.samples as f32;
-        let mut response = Mat3::ZERO;
-        let mut inverse_masses = [0.0; 4];
-        for k in 0..4 {
-            let node = nodes[k];
-            if node % self.count < input.carried {
-                continue;
-            }
-            let inverse = 1.0 / self.masses[node];
-            inverse_masses[k] = inverse;
-            let mut total = pair.node_shares[k];
-            let mut on_node = Mat3::ZERO;
-            for s in 0..self.samples {
-                let share = pair.sample_shares[k][s];
-                if share != 0.0 {
-                    total += share;
-                    let axis = self.axis(node, s);
-                    let radial = outer(axis, axis);
-                    on_node += (Mat3::IDENTITY - radial) * share;
-                    response += radial * (share * share * inverse / sample_mass);
-                }
-            }
-            on_node += Mat3::IDENTITY * pair.node_shares[k];
-            response += on_node * (total * inverse);
-        }
-        (response, inverse_masses)
-    }
-}
-
-fn outer(a: Vec3, b: Vec3) -> Mat3 {
-    Mat3::from_cols(a * b.x, a * b.y, a * b.z)
 }

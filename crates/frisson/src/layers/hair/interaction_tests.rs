@@ -71,6 +71,26 @@ impl Bundle {
         interactions
     }
 
+    /// Kinetic energy of particles and samples, in f64.
+    fn energy(&self) -> f64 {
+        let samples = self.rest.directions.len();
+        let mut sum = 0.0;
+        for wisp in &self.wisps {
+            for i in 0..self.rest.count {
+                let mass = self.rest.roots[wisp.root as usize].masses[i] * f64::from(wisp.share);
+                let light = mass * f64::from(SHARE) / samples as f64;
+                let own = wisp.velocities[i].as_dvec3();
+                sum += 0.5 * (mass - samples as f64 * light) * own.length_squared();
+                for s in 0..samples {
+                    let axis = wisp.half_axis(i, self.rest.directions[s]).as_dvec3();
+                    let rate = f64::from(wisp.radial_velocities[i * samples + s]);
+                    sum += 0.5 * light * (own + rate * axis).length_squared();
+                }
+            }
+        }
+        sum
+    }
+
     /// Momentum of everything that is free, in f64.
     fn momentum(&self) -> glam::DVec3 {
         let samples = self.rest.directions.len();
@@ -111,7 +131,7 @@ fn tangle(seed: u64, wisps: usize, count: usize) -> Vec<Vec<Vec3>> {
 }
 
 #[test]
-fn interactions_keep_momentum() {
+fn interactions_keep_momentum_and_never_add_energy() {
     for seed in 0..8 {
         for samples in [3, 4, 8] {
             let mut bundle = Bundle::new(tangle(seed, 12, 8), 0.02, samples);
@@ -124,7 +144,7 @@ fn interactions_keep_momentum() {
                     }
                 }
             }
-            let before = bundle.momentum();
+            let (before, energy) = (bundle.momentum(), bundle.energy());
             let params =
                 InteractionParams { viscosity: 20.0, full: seed % 2 == 0, ..Default::default() };
             let interactions = bundle.apply(&params, 1.0 / 60.0);
@@ -133,6 +153,7 @@ fn interactions_keep_momentum() {
             let scale = 12.0 * 8.0 * 1.0e-3;
             let error = (bundle.momentum() - before).length() / scale;
             assert!(error < 1e-5, "seed {seed}, {samples} samples: {error}");
+            assert!(bundle.energy() < energy, "seed {seed}, {samples} samples: energy grew");
         }
     }
 }

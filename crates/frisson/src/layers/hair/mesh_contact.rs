@@ -62,9 +62,7 @@ pub(super) fn find_mesh_planes(
         let mut from = wisp.positions[1];
         for i in 2..wisp.positions.len() {
             let p = wisp.positions[i];
-            let mut crossings = 0u32;
-            mesh.bvh().raycast_all(from, p - from, |_, _| crossings += 1);
-            inside ^= crossings % 2 == 1;
+            inside = walk(mesh, from, p, inside);
             from = p;
             let reach = travel(input, wisp, i);
             let Some(plane) = plane_at(mesh, p, inside, reach, input.params.body.friction) else {
@@ -76,6 +74,22 @@ pub(super) fn find_mesh_planes(
             }
         }
     }
+}
+
+/// Whether we are inside after walking from `from` to `to`: the last crossing tells, by the side of
+/// the triangle that it comes from. (Counting crossings would go wrong on an edge that two triangles
+/// share, or where surfaces overlap.)
+fn walk(mesh: &SurfaceMotion, from: Vec3, to: Vec3, inside: bool) -> bool {
+    let mut last = (-1.0, inside);
+    let way = to - from;
+    mesh.bvh().raycast_all(from, way, |triangle, t| {
+        let entering = way.dot(mesh.bvh().face_normal(triangle)) < 0.0;
+        // At a shared edge both triangles answer at the same place: leaving wins.
+        if t > last.0 + 1.0e-6 || t > last.0 - 1.0e-6 && !entering {
+            last = (t, entering);
+        }
+    });
+    last.1
 }
 
 /// How far from a particle a surface matters this tick [m].
@@ -95,6 +109,8 @@ fn plane_at(
     let reach = if inside { f32::INFINITY } else { reach };
     let hit = mesh.bvh().closest_point(p, reach)?;
     let smooth = mesh.normal(hit.triangle, hit.barycentric);
+    // Near the surface its own normal knows better than the walk.
+    let inside = if hit.distance < 0.01 { smooth.dot(p - hit.point) < 0.0 } else { inside };
     // Off the surface the way to it is the better normal: it does not jump at edges.
     let away = if inside { hit.point - p } else { p - hit.point };
     let normal = if hit.distance > 1.0e-4 { away / hit.distance } else { smooth };

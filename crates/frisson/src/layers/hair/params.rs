@@ -233,7 +233,7 @@ impl Default for InteractionParams {
             viscosity: 5.0,
             threshold: 0.9,
             full: false,
-            rate_hz: 60.0,
+            rate_hz: 30.0,
             with_itself: true,
         }
     }

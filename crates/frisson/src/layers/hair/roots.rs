@@ -183,8 +183,9 @@ fn build_root(
     let mut length = params.length * vary * map(&params.length_map, "length_map")?;
     let radius = params.radius * map(&params.radius_map, "radius_map")?;
     let axes = triangle_axes(corners, &mesh.positions);
-    let mut out = params.direction.map_or(axes.z_axis, |d| Vec3::from_array(d).normalize());
     let place = skin.place(&topology.triangles, &mesh.positions);
+    let combed = super::style::comb_root(params, place, axes.z_axis);
+    let mut out = params.direction.map_or(combed, |d| Vec3::from_array(d).normalize());
     if let Some((guide, _)) = super::guides::nearest(&params.style.guides, place) {
         length = super::guides::length(guide);
         out = super::guides::direction(guide).unwrap_or(out);

@@ -162,6 +162,15 @@ fn relax(rest: &HairRest, wisps: &mut [Wisp], scene: &StyleScene, time: f32, lef
     );
 }
 
+/// Direction out of the skin once the fields have combed the roots.
+pub(super) fn comb_root(params: &HairParams, root: Vec3, normal: Vec3) -> Vec3 {
+    let fields = &params.style.fields;
+    let pull: Vec3 = fields.iter().map(|f| field_at(f, root, root, f.span().0)).sum();
+    let flat = pull - normal * normal.dot(pull);
+    let combed = 2.0 * params.style.comb_roots * flat / pull.length().max(1.0e-6);
+    (normal + combed).normalize_or(normal)
+}
+
 /// Acceleration of a combing field at a place, for hair rooted at `root`.
 fn field_at(field: &StyleField, root: Vec3, p: Vec3, time: f32) -> Vec3 {
     let (from, to) = field.span();

@@ -11,6 +11,9 @@ use crate::stage::{Animated, LayerError};
 pub struct StyleParams {
     /// Fields that comb the hair, one after another or together.
     pub fields: Vec<StyleField>,
+    /// How much the fields also tilt the hair where it leaves the skin: 0 not at all, 1 nearly flat [-].
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub comb_roots: f32,
     /// How long hair settles under gravity once the fields are over [s].
     #[schemars(range(min = 0.0, max = 60.0))]
     pub settle_secs: f32,
@@ -29,6 +32,7 @@ impl Default for StyleParams {
     fn default() -> Self {
         Self {
             fields: Vec::new(),
+            comb_roots: 0.6,
             settle_secs: 2.0,
             guides: Vec::new(),
             balance: true,

@@ -1,0 +1,215 @@
+//! Hair: the source's scenes beside its own times, growth with the number of wisps, what interactions
+//! and strands cost.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use frisson::layers::LayerParams;
+use frisson::layers::hair::HairParams;
+use frisson::stage::{
+    Actor, ActorMotion, ActorSet, Animated, Clock, ColliderParams, ColliderSet, ColliderShape,
+    EARTH_GRAVITY, ForceParams, Forces, Observer, Placement, Rate, Stage,
+};
+
+use super::{BenchOptions, Table};
+use crate::failure::Failure;
+
+/// Measures.
+pub fn run(options: &BenchOptions) -> Result<Vec<Table>, Failure> {
+    Ok(vec![growth(options)?, parts(options)?, source(options)?])
+}
+
+/// Time spent in the layer itself, frame by frame [s].
+#[derive(Default)]
+struct LayerTimes {
+    started: Option<Instant>,
+    frame: f64,
+    frames: Vec<f64>,
+}
+
+impl Observer for LayerTimes {
+    fn layer_start(&mut self, _layer: usize) {
+        self.started = Some(Instant::now());
+    }
+    fn layer_end(&mut self, _layer: usize) {
+        self.frame += self.started.take().map_or(0.0, |t| t.elapsed().as_secs_f64());
+    }
+}
+
+/// Median time of a frame [s].
+fn measure(mut stage: Stage, frames: usize) -> Result<f64, Failure> {
+    let mut times = LayerTimes::default();
+    for _ in 0..frames {
+        times.frame = 0.0;
+        stage.advance_frame(&mut times).map_err(|e| Failure::input(e.to_string()))?;
+        times.frames.push(times.frame);
+    }
+    // The first frames wake the threads and grow the storage.
+    let mut sorted = times.frames.split_off(3.min(frames - 1));
+    sorted.sort_by(f64::total_cmp);
+    Ok(sorted[sorted.len() / 2])
+}
+
+fn actor(name: &str, model: &str, clip: &str) -> Result<Actor, Failure> {
+    let character = frisson_models::build(model).map_err(|e| Failure::input(e.to_string()))?;
+    let clip = character.clip_index(clip);
+    Ok(Actor {
+        name: name.to_owned(),
+        motion: ActorMotion::Character {
+            character: Arc::new(character),
+            clip,
+            offset: 0.0,
+            speed: 1.0,
+            looped: true,
+        },
+        placement: Placement::default(),
+    })
+}
+
+fn stage(
+    actor: Actor,
+    params: HairParams,
+    forces: Vec<ForceParams>,
+    colliders: Vec<ColliderParams>,
+) -> Result<Stage, Failure> {
+    let clock = Clock::new(Rate::whole(30), 0, 1000);
+    let actors = ActorSet::new(vec![actor]);
+    let colliders =
+        ColliderSet::new(&colliders, &actors, 30.0).map_err(|e| Failure::input(e.to_string()))?;
+    let forces = Forces::new(EARTH_GRAVITY, forces, 30.0);
+    Stage::new(clock, actors, colliders, forces, &[LayerParams::Hair(params)])
+        .map_err(|e| Failure::input(e.to_string()))
+}
+
+fn gale(speed: f64) -> Vec<ForceParams> {
+    vec![ForceParams::Wind {
+        direction: [1.0, 0.1, 0.2],
+        speed: speed.into(),
+        gust: 0.5,
+        gust_hz: 1.0,
+        gust_size: 0.5,
+        seed: 1,
+    }]
+}
+
+/// A head of hair in the wind: ellipsoids, all interactions.
+fn head(wisps: u32, change: impl Fn(&mut HairParams)) -> Result<Stage, Failure> {
+    let mut params = HairParams { on: "head".to_owned(), wisps, ..HairParams::default() };
+    params.scalp.region = Some("scalp".to_owned());
+    params.body.fit_ellipsoids = true;
+    params.body.max_ellipsoids = 10;
+    params.drag = 4.0;
+    // The same hair shared by more wisps: thinner ones.
+    params.radius = 0.02 * (100.0 / wisps as f32).sqrt();
+    params.style.settle_secs = 0.5;
+    change(&mut params);
+    stage(actor("head", "head_a", "shake")?, params, gale(4.0), Vec::new())
+}
+
+fn growth(options: &BenchOptions) -> Result<Table, Failure> {
+    let mut table = Table::new(
+        "A head of hair in the wind, wisps of 12 particles, 100 hairs of 16 points each",
+        &[
+            "wisps",
+            "hairs",
+            "ms/frame",
+            "frames/s",
+            "us/wisp",
+            "without interactions [ms]",
+            "share",
+        ],
+    );
+    let sizes: &[u32] = if options.quick { &[100, 1000] } else { &[100, 200, 500, 1000] };
+    let frames = if options.quick { 15 } else { 40 };
+    for &wisps in sizes {
+        let all = measure(head(wisps, |_| {})?, frames)?;
+        let alone = measure(
+            head(wisps, |p| {
+                p.interaction.friction = false;
+                p.interaction.collisions = false;
+            })?,
+            frames,
+        )?;
+        table.row([
+            wisps.to_string(),
+            (100 * wisps).to_string(),
+            format!("{:.2}", 1e3 * all),
+            format!("{:.0}", 1.0 / all),
+            format!("{:.1}", 1e6 * all / f64::from(wisps)),
+            format!("{:.2}", 1e3 * alone),
+            format!("{:.0}%", 100.0 * (1.0 - alone / all)),
+        ]);
+    }
+    table.note("30 frames a second, 8 chain steps a frame; the layer alone, skinning left out");
+    table.note(format!("{} threads", rayon::current_num_threads()));
+    Ok(table)
+}
+
+fn parts(options: &BenchOptions) -> Result<Table, Failure> {
+    let frames = if options.quick { 15 } else { 40 };
+    let mut table =
+        Table::new("What strands cost", &["wisps", "hairs", "ms/frame", "strands [ms]"]);
+    let wisps = 1000;
+    let bare = measure(head(wisps, |p| p.strands.per_wisp = 0)?, frames)?;
+    for per_wisp in [0u32, 10, 100] {
+        let time = if per_wisp == 0 {
+            bare
+        } else {
+            measure(head(wisps, |p| p.strands.per_wisp = per_wisp)?, frames)?
+        };
+        table.row([
+            wisps.to_string(),
+            (wisps * per_wisp).to_string(),
+            format!("{:.2}", 1e3 * time),
+            format!("{:.2}", 1e3 * (time - bare)),
+        ]);
+    }
+    table.note("difference of two runs: read it as about");
+    Ok(table)
+}
+
+/// The source's scenes, its times (200 MHz, one processor) beside ours.
+fn source(options: &BenchOptions) -> Result<Table, Failure> {
+    let frames = if options.quick { 20 } else { 60 };
+    let mut table = Table::new(
+        "The source's scenes (1999, one 200 MHz processor) and ours",
+        &["scene", "source [s/frame]", "ours [ms/frame]", "times"],
+    );
+    let mut row = |name: &str, theirs: f64, ours: f64| {
+        table.row([
+            name.to_owned(),
+            format!("{theirs:.2}"),
+            format!("{:.3}", 1e3 * ours),
+            format!("{:.0}", theirs / ours),
+        ]);
+    };
+    for (radius, theirs) in [(0.01, 3.92), (0.02, 4.71), (0.03, 5.14)] {
+        let ours = measure(curtain(3, radius, Vec::new())?, frames)?;
+        row(&format!("3 x 3 wisps, {:.0} cm", 100.0 * radius), theirs, ours);
+    }
+    let ball = ColliderParams {
+        name: "ball".to_owned(),
+        shape: ColliderShape::Sphere { center: [0.0, 0.8, 0.0], radius: 0.08 },
+        actor: None,
+        joint: None,
+        friction: 0.2,
+        move_x: Animated::Keys(vec![(0.0, -0.3), (f64::from(frames as u32), 0.3)]),
+        move_y: Animated::default(),
+        move_z: Animated::default(),
+    };
+    row("sphere through 6 x 6", 21.6, measure(curtain(6, 0.02, vec![ball])?, frames)?);
+    row("head in the wind", 235.0, measure(head(100, |_| {})?, frames)?);
+    table.note(
+        "the source shows no hairs in its times; ours include 100 strands of 16 points a wisp",
+    );
+    Ok(table)
+}
+
+/// A square of wisps hanging from a sheet.
+fn curtain(side: u32, radius: f32, colliders: Vec<ColliderParams>) -> Result<Stage, Failure> {
+    let mut params = HairParams { on: "sheet".to_owned(), radius, ..HairParams::default() };
+    let place = |k: u32| 0.05 * (k as f32 - 0.5 * (side as f32 - 1.0));
+    params.at = (0..side * side).map(|k| [place(k % side), 1.0, place(k / side)]).collect();
+    params.direction = Some([0.0, -1.0, 0.0]);
+    stage(actor("sheet", "sheet?cells=4&size=0.4", "")?, params, gale(3.0), colliders)
+}
