@@ -93,10 +93,56 @@ pub mod cloth {
     pub const THICKNESS_EDGES: f64 = 0.25;
 
     /// Stretch that the solver itself may add, before tethers, when choosing sub-steps [-].
-    pub const SOLVER_SAG: f64 = 0.04;
+    pub const SOLVER_SAG: f64 = 0.023;
 
     /// Fewest sub-steps per tick: fast contacts and stiff folds need them on the coarsest mesh.
-    pub const LEAST_SUBSTEPS: u32 = 4;
+    pub const LEAST_SUBSTEPS: u32 = 6;
+
+    /// Distance between coarse nodes of one level, in edges (or nodes of the level below) [-].
+    pub const COARSE_EDGES: f64 = 4.0;
+
+    /// Levels are added until so few nodes are left.
+    pub const COARSEST_NODES: usize = 24;
+
+    /// Coarse nodes up to so many spacings apart are joined [-]. Fewer joins leave directions in which
+    /// the load is carried by edges alone.
+    pub const SPAN_REACH: f64 = 2.2;
+
+    /// Coarse nodes up to so many spacings away move a node [-]. Every node lies within one spacing of
+    /// some coarse node; more than 1, so that the displacement is continuous.
+    pub const HAND_DOWN_REACH: f64 = 1.6;
+
+    /// Sweeps over the spans of a level per small step.
+    pub const SPAN_SWEEPS: u32 = 2;
+
+    /// Stretch limit of a fabric that would not stretch under its own weight [-]. Less, and the limit
+    /// does the work of the fabric; more, and fine meshes look like rubber near the pins.
+    pub const STRETCH_LIMIT: f64 = 0.012;
+
+    /// Share of the velocity that stretches an edge which a tick takes away [-]: the ringing of stiff
+    /// edges. Less, and cloth that is brought up short keeps trembling.
+    pub const STRETCH_DAMPING: f64 = 0.8;
+
+    /// Share of any relative velocity of an edge's ends that a tick takes away [-]: friction between
+    /// fibres. Much more, and folds move as in honey.
+    pub const FIBRE_DAMPING: f64 = 0.1;
+
+    /// Speed at which cloth that is inside a collider is brought out [m/s]. Faster, and a bad start
+    /// makes the cloth jump; slower, and it is seen inside.
+    pub const RECOVERY_SPEED: f64 = 0.25;
+
+    /// Pairs nearer than so many thicknesses (beyond what moves in a tick) are watched [-].
+    pub const SELF_REACH: f64 = 1.5;
+
+    /// Cloth nearer than so many thicknesses at rest is not in contact with itself [-].
+    pub const SELF_NEIGHBOURS: f64 = 1.5;
+
+    /// A node farther than so many thicknesses behind a triangle belongs to another place [-].
+    pub const SELF_DEPTH: f64 = 4.0;
+
+    /// Half-angle of a cone of normals within which a patch of cloth cannot meet itself [rad]; a right
+    /// angle in theory, less for the rim.
+    pub const FLAT_SPREAD: f32 = 1.3;
 
     /// Share of the way to the top of the contact band that a node is eased up per sub-step [-].
     /// 1 irons small folds flat at a touch; much less, and heavy cloth sinks to the band's bottom.

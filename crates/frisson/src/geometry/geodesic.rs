@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 
 use super::Topology;
 
@@ -52,59 +52,106 @@ pub fn march_geodesic(
     seeds: &[GeodesicSeed],
     reach: f64,
 ) -> (Vec<f64>, Vec<u32>) {
-    let count = topology.point_count();
-    let mut distance = vec![f64::INFINITY; count];
-    let mut nearest = vec![super::NONE; count];
-    let mut done = vec![false; count];
-    let mut heap = BinaryHeap::new();
-    let place = |p: u32| place(p).as_dvec3();
-    for seed in seeds.iter().filter(|s| s.distance <= reach) {
-        if seed.distance < distance[seed.point as usize] {
-            distance[seed.point as usize] = seed.distance;
-            nearest[seed.point as usize] = seed.label;
-            heap.push(Front { distance: seed.distance, point: seed.point });
+    let mut walk = GeodesicWalk::new(topology, place);
+    walk.run(seeds, reach);
+    (walk.distance, walk.nearest)
+}
+
+/// [`march_geodesic`] for many seeds in turn: only what was reached is cleared between runs.
+pub struct GeodesicWalk<'a> {
+    topology: &'a Topology,
+    places: Vec<DVec3>,
+    distance: Vec<f64>,
+    nearest: Vec<u32>,
+    done: Vec<bool>,
+    noted: Vec<u32>,
+    heap: BinaryHeap<Front>,
+    reach: f64,
+}
+
+impl<'a> GeodesicWalk<'a> {
+    /// Over the points of a mesh, which `place` puts in space.
+    #[must_use]
+    pub fn new(topology: &'a Topology, place: impl Fn(u32) -> Vec3) -> Self {
+        let count = topology.point_count();
+        Self {
+            topology,
+            places: (0..count as u32).map(|p| place(p).as_dvec3()).collect(),
+            distance: vec![f64::INFINITY; count],
+            nearest: vec![super::NONE; count],
+            done: vec![false; count],
+            noted: Vec::new(),
+            heap: BinaryHeap::new(),
+            reach: f64::INFINITY,
         }
     }
-    while let Some(Front { distance: at, point }) = heap.pop() {
-        if done[point as usize] || at > distance[point as usize] {
-            continue;
+
+    /// Walks from the seeds to everything within `reach`; the points reached, in a fixed order.
+    pub fn run(&mut self, seeds: &[GeodesicSeed], reach: f64) -> &[u32] {
+        for p in self.noted.drain(..) {
+            self.distance[p as usize] = f64::INFINITY;
+            self.nearest[p as usize] = super::NONE;
+            self.done[p as usize] = false;
         }
-        done[point as usize] = true;
-        let mut improve = |target: u32, candidate: f64, from: u32| {
-            if candidate <= reach && candidate < distance[target as usize] {
-                distance[target as usize] = candidate;
-                nearest[target as usize] = nearest[from as usize];
-                heap.push(Front { distance: candidate, point: target });
+        self.reach = reach;
+        for seed in seeds {
+            self.note(seed.point, seed.distance, seed.label);
+        }
+        while let Some(front) = self.heap.pop() {
+            if !self.done[front.point as usize] {
+                self.settle(front.point);
             }
-        };
+        }
+        &self.noted
+    }
+
+    /// Distance of a point from the seeds of the last run.
+    #[must_use]
+    pub fn distance(&self, point: u32) -> f64 {
+        self.distance[point as usize]
+    }
+
+    fn note(&mut self, point: u32, distance: f64, nearest: u32) {
+        if distance > self.reach || distance >= self.distance[point as usize] {
+            return;
+        }
+        if self.distance[point as usize].is_infinite() {
+            self.noted.push(point);
+        }
+        self.distance[point as usize] = distance;
+        self.nearest[point as usize] = nearest;
+        self.heap.push(Front { distance, point });
+    }
+
+    fn settle(&mut self, point: u32) {
+        self.done[point as usize] = true;
+        let (topology, at) = (self.topology, self.distance[point as usize]);
+        let from = self.nearest[point as usize];
+        let here = self.places[point as usize];
         for neighbour in topology.neighbours(point) {
-            improve(neighbour, at + place(point).distance(place(neighbour)), point);
+            let straight = here.distance(self.places[neighbour as usize]);
+            self.note(neighbour, at + straight, from);
         }
         for &t in topology.point_triangles(point) {
             let corners = topology.triangles[t as usize];
             let Some(k) = corners.iter().position(|&c| c == point) else { continue };
             let (b, c) = (corners[(k + 1) % 3], corners[(k + 2) % 3]);
-            let (other, target) = if done[b as usize] { (b, c) } else { (c, b) };
-            if !done[other as usize] || done[target as usize] {
+            let (other, target) = if self.done[b as usize] { (b, c) } else { (c, b) };
+            if !self.done[other as usize] || self.done[target as usize] {
                 continue;
             }
-            let (da, db) = (at, distance[other as usize]);
-            if let Some(d) = unfold(da, db, place(point), place(other), place(target))
-                && d <= reach
-                && d < distance[target as usize]
-            {
-                distance[target as usize] = d;
-                let from = if da < db { point } else { other };
-                nearest[target as usize] = nearest[from as usize];
-                heap.push(Front { distance: d, point: target });
+            let db = self.distance[other as usize];
+            let (beside, beyond) = (self.places[other as usize], self.places[target as usize]);
+            if let Some(d) = unfold(at, db, here, beside, beyond) {
+                let from = if at < db { from } else { self.nearest[other as usize] };
+                self.note(target, d, from);
             }
         }
     }
-    (distance, nearest)
 }
 
 /// Distance at `c` seen through the edge `a b` from the virtual source, if the line crosses the edge.
-fn unfold(da: f64, db: f64, a: glam::DVec3, b: glam::DVec3, c: glam::DVec3) -> Option<f64> {
+fn unfold(da: f64, db: f64, a: DVec3, b: DVec3, c: DVec3) -> Option<f64> {
     let length = a.distance(b);
     if length <= 0.0 || da + db < length {
         return None;

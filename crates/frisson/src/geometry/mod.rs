@@ -12,7 +12,7 @@ mod normals;
 mod topology;
 
 pub use bvh::{ClosestPoint, RayHit, TriangleBvh, closest_on_triangle};
-pub use geodesic::{GeodesicSeed, geodesic_distances, march_geodesic};
+pub use geodesic::{GeodesicSeed, GeodesicWalk, geodesic_distances, march_geodesic};
 pub use grid::Grid;
 pub use guard::FoldGuard;
 pub use mesh::{Attribute, AttributeValues, Bounds, Material, Mesh, MeshTopology, Texture};

@@ -31,11 +31,15 @@ pub struct HingeRow {
     rest: f32,
     /// `alpha / h²`.
     compliance: f32,
+    /// Small steps that one solve stands for.
+    every: f32,
     inverse_mass: [f32; 4],
 }
 
-/// Fills the rows for the present inverse masses; the pass runs every `every` steps of `step`, so
-/// that each run stands for the impulse of all of them.
+/// Fills the rows for the present inverse masses.
+///
+/// The pass runs every `n` steps of `h`, and each run stands for the impulse of all of them:
+/// implicit over `n h`, `dv = -w g C / (n h w g² + alpha / (n h))`, and `dx = h dv`.
 pub fn compile(
     hinges: &Grouped<Hinge>,
     starts: impl Fn(u32) -> u32,
@@ -50,12 +54,14 @@ pub fn compile(
             nodes: hinge.nodes.map(|n| n - base),
             rest: hinge.rest,
             compliance: (hinge.compliance / (step * step * f64::from(every))) as f32,
+            every: every as f32,
             inverse_mass: hinge.nodes.map(|n| inverse_mass[n as usize] as f32),
         };
     }
 }
 
 /// Angle of a hinge and its gradient at the four nodes; `None` when a triangle has no area.
+#[inline(always)]
 pub fn angle_gradient(x: [Vec3; 4]) -> Option<(f32, [Vec3; 4])> {
     // Relative to one node: differences of nearby points keep their digits in f32.
     let e = x[1] - x[0];
@@ -78,6 +84,7 @@ pub fn angle_gradient(x: [Vec3; 4]) -> Option<(f32, [Vec3; 4])> {
 }
 
 /// Four-quadrant arc tangent to 2e-6 rad: the libm one would cost as much as the rest of the hinge.
+#[inline(always)]
 pub fn atan2(y: f32, x: f32) -> f32 {
     let (ax, ay) = (x.abs(), y.abs());
     let (low, high) = (ax.min(ay), ax.max(ay));
@@ -97,10 +104,16 @@ pub fn atan2(y: f32, x: f32) -> f32 {
 /// Solves the rows of one strip, one after the other.
 pub fn solve(rows: &[HingeRow], nodes: &mut [DVec3]) {
     for row in rows {
-        let at = row.nodes.map(|n| n as usize);
-        let origin = nodes[at[0]];
-        let x = at.map(|n| (nodes[n] - origin).as_vec3());
-        let Some((angle, gradient)) = angle_gradient(x) else { continue };
+        let [i, j, k, l] = row.nodes;
+        let [i, j, k, l] = [i as usize, j as usize, k as usize, l as usize];
+        let origin = nodes[i];
+        let x = [
+            Vec3::ZERO,
+            (nodes[j] - origin).as_vec3(),
+            (nodes[k] - origin).as_vec3(),
+            (nodes[l] - origin).as_vec3(),
+        ];
+        let Some((angle, g)) = angle_gradient(x) else { continue };
         let mut c = angle - row.rest;
         // The short way round for rest angles near half a turn.
         if c > std::f32::consts::PI {
@@ -108,15 +121,20 @@ pub fn solve(rows: &[HingeRow], nodes: &mut [DVec3]) {
         } else if c < -std::f32::consts::PI {
             c += std::f32::consts::TAU;
         }
-        let weight: f32 = (0..4).map(|k| row.inverse_mass[k] * gradient[k].length_squared()).sum();
-        let total = weight + row.compliance;
-        if total <= 0.0 || !total.is_finite() {
+        let w = &row.inverse_mass;
+        let weight = w[0] * g[0].length_squared()
+            + w[1] * g[1].length_squared()
+            + w[2] * g[2].length_squared()
+            + w[3] * g[3].length_squared();
+        let total = row.every * weight + row.compliance;
+        let lambda = -c / total;
+        if !lambda.is_finite() {
             continue;
         }
-        let lambda = -c / total;
-        for k in 0..4 {
-            nodes[at[k]] += (gradient[k] * (lambda * row.inverse_mass[k])).as_dvec3();
-        }
+        nodes[i] += (g[0] * (lambda * w[0])).as_dvec3();
+        nodes[j] += (g[1] * (lambda * w[1])).as_dvec3();
+        nodes[k] += (g[2] * (lambda * w[2])).as_dvec3();
+        nodes[l] += (g[3] * (lambda * w[3])).as_dvec3();
     }
 }
 

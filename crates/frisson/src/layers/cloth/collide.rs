@@ -69,8 +69,12 @@ impl PosedCollider {
 }
 
 /// A cheap test that never misses a contact: exact distances to ellipsoids are dear.
+#[inline(always)]
 fn may_touch(shape: &ColliderShape, p: Vec3, reach: f32) -> bool {
     match shape {
+        ColliderShape::Sphere { center, radius } => {
+            p.distance_squared(Vec3::from_array(*center)) < (radius + reach).powi(2)
+        }
         ColliderShape::Ellipsoid { center, radii, .. } => {
             let largest = radii.iter().copied().fold(0.0, f32::max);
             p.distance_squared(Vec3::from_array(*center)) < (largest + reach).powi(2)
@@ -94,17 +98,26 @@ pub struct Touch {
 
 /// Resolves the contacts of one node. `thickness` is the height of the band: below half of it a node
 /// is lifted at once, above it is eased up, so that small folds are pressed but not ironed out.
-pub fn resolve(touches: &[Touch], thickness: f64, previous: DVec3, position: &mut DVec3) {
+///
+/// `recovery` is how far a node may be lifted per sub-step beyond stopping its approach: cloth that
+/// starts deep inside comes out calmly.
+pub fn resolve(
+    touches: &[Touch],
+    thickness: f64,
+    recovery: f64,
+    previous: &mut DVec3,
+    position: &mut DVec3,
+) {
     if let Some((a, b)) = pinch(touches, thickness) {
         // Friction holds pinched cloth: it goes with the mean of the surfaces, midway between them.
         let middle = 0.5 * (b.distance - a.distance);
-        let carried = previous + 0.5 * (a.moved + b.moved);
+        let carried = *previous + 0.5 * (a.moved + b.moved);
         let across = (*position - carried).dot(a.normal) * a.normal;
         *position = carried + across + middle * a.normal;
         return;
     }
     for touch in touches {
-        push(touch, thickness, previous, position);
+        push(touch, thickness, recovery, previous, position);
     }
 }
 
@@ -121,14 +134,18 @@ fn pinch(touches: &[Touch], thickness: f64) -> Option<(Touch, Touch)> {
     None
 }
 
-fn push(touch: &Touch, thickness: f64, previous: DVec3, position: &mut DVec3) {
+fn push(touch: &Touch, thickness: f64, recovery: f64, previous: &mut DVec3, position: &mut DVec3) {
     let eased = touch.distance + limits::BAND_EASE * (thickness - touch.distance);
-    let lift = eased.max(0.5 * thickness) - touch.distance;
+    let wanted = eased.max(0.5 * thickness) - touch.distance;
+    let approach = -(*position - *previous - touch.moved).dot(touch.normal);
+    let lift = wanted.min(approach.max(0.0) + recovery);
     if lift <= 0.0 {
         return;
     }
     *position += lift * touch.normal;
-    let slide = *position - previous - touch.moved;
+    // No bounce: what lifts a node beyond stopping its approach moves it without giving it speed.
+    *previous += (lift - approach.max(0.0)).max(0.0) * touch.normal;
+    let slide = *position - *previous - touch.moved;
     let tangent = slide - slide.dot(touch.normal) * touch.normal;
     let length = tangent.length();
     if length > 0.0 {
@@ -148,7 +165,7 @@ mod tests {
     fn the_band_keeps_the_order_of_heights() {
         let lifted = |d: f64| {
             let mut p = DVec3::Y * d;
-            resolve(&[touch(d, DVec3::Y)], 0.01, p, &mut p);
+            resolve(&[touch(d, DVec3::Y)], 0.01, 1.0, &mut p.clone(), &mut p);
             p.y
         };
         let heights: Vec<f64> = (-5..=10).map(|i| lifted(f64::from(i) * 1e-3)).collect();
@@ -160,11 +177,19 @@ mod tests {
     fn friction_stops_slow_sliding_and_slows_fast() {
         let slid = |start: f64| {
             let mut p = DVec3::new(start, 0.0, 0.0);
-            resolve(&[touch(0.0, DVec3::Y)], 0.01, DVec3::ZERO, &mut p);
+            resolve(&[touch(0.0, DVec3::Y)], 0.01, 1.0, &mut DVec3::ZERO.clone(), &mut p);
             p.x
         };
         assert_eq!(slid(0.002), 0.0);
         assert!((slid(0.01) - 0.0075).abs() < 1e-12, "{}", slid(0.01));
+    }
+
+    #[test]
+    fn a_deep_start_is_brought_out_without_a_kick() {
+        let (mut before, mut p) = (DVec3::ZERO, DVec3::ZERO);
+        resolve(&[touch(-0.2, DVec3::Y)], 0.01, 1.0, &mut before, &mut p);
+        assert!((p.y - 0.205).abs() < 1e-12);
+        assert!((p - before).length() < 1e-12, "{}", p - before);
     }
 
     #[test]
@@ -174,7 +199,7 @@ mod tests {
         let mut above = touch(-0.003, DVec3::NEG_Y);
         below.moved = DVec3::X * 0.02;
         above.moved = DVec3::X * 0.04;
-        resolve(&[below, above], 0.01, DVec3::ZERO, &mut p);
+        resolve(&[below, above], 0.01, 1.0, &mut DVec3::ZERO.clone(), &mut p);
         assert!((p - DVec3::new(0.03, -0.001, 0.0)).length() < 1e-12, "{p}");
     }
 }

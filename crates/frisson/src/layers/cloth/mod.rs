@@ -17,6 +17,7 @@ mod attach;
 mod bend;
 mod body;
 mod collide;
+mod hierarchy;
 mod material;
 mod params;
 mod pressure;
@@ -31,6 +32,7 @@ mod strips;
 #[cfg(test)]
 mod tests;
 mod tether;
+mod tree;
 
 pub use material::{Fabric, Moduli};
 pub use params::{ClothAttachment, ClothParams, RestAngles, Threads};

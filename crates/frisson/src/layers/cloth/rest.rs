@@ -3,6 +3,7 @@
 use glam::{DVec3, Vec2, Vec3};
 
 use super::bend::{Hinge, angle_gradient};
+use super::hierarchy::{Hierarchy, HierarchyInput};
 use super::material::Moduli;
 use super::params::{RestAngles, Threads};
 use super::shear::Shear;
@@ -56,10 +57,14 @@ pub struct ClothRest {
     pub shears: Grouped<Shear>,
     /// Long-range tethers to what is held.
     pub tethers: Tethers,
+    /// Coarse levels; empty when nothing is held.
+    pub hierarchy: Hierarchy,
     /// Whether every edge has exactly two triangles.
     pub closed: bool,
     /// Enclosed volume, when closed [m³].
     pub volume: f64,
+    /// Stretch limit when none is given [-].
+    pub default_limit: f64,
     /// Mean edge length [m].
     pub mean_edge: f64,
     /// Greatest distance of a node from what holds it, or the size of the cloth [m].
@@ -98,6 +103,23 @@ impl ClothRest {
             wanted: input.tethers,
             slack: tether_slack(input),
         });
+        let held_count = held.iter().filter(|h| **h).count();
+        let slack = tether_slack(input);
+        let coarse = input.tethers && held_count > 0 && slack < limits::TETHER_MAX_SLACK;
+        let hierarchy = if coarse {
+            Hierarchy::build(&HierarchyInput {
+                topology: &topology,
+                positions: input.positions,
+                order: &order,
+                node_of_point: &node_of_point,
+                held: held_count,
+                mass: &mass,
+                mean_edge,
+                slack,
+            })
+        } else {
+            Hierarchy::default()
+        };
         let extent = crate::geometry::Bounds::of(input.positions).diagonal();
         let depth = if tethers.reach > 0.0 { tethers.reach } else { f64::from(extent) };
         let triangles: Vec<[u32; 3]> = (0..topology.triangles.len())
@@ -121,8 +143,10 @@ impl ClothRest {
             hinges,
             shears,
             tethers,
+            hierarchy,
             closed: topology.is_closed(),
             volume: 0.0,
+            default_limit: limits::STRETCH_LIMIT + 2.0 * (slack - limits::TETHER_SLACK),
             mean_edge,
             depth,
             warnings,

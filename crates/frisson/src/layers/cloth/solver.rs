@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use super::bend::{self, HingeRow};
 use super::body::BodyContacts;
 use super::collide::{self, PosedCollider, Touch};
+use super::hierarchy::Hierarchy;
 use super::pressure;
 use super::rest::ClothRest;
 use super::selfs::SelfContacts;
@@ -22,9 +23,12 @@ const CHUNK: usize = 1024;
 const MAX_TOUCHES: usize = 6;
 /// Times per tick that bending and shear are solved, at least: they are weak, and one solve stands
 /// for the impulse of several small steps.
-const BEND_SOLVES: u32 = 4;
+const BEND_SOLVES: u32 = 2;
 /// Times per tick that contacts of the cloth with itself are solved.
 const SELF_SOLVES: u32 = 4;
+
+/// Small steps per solve of the coarse levels and tethers.
+const FAR_EVERY: u32 = 2;
 
 /// Numbers of the solver.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +39,8 @@ pub struct SolverSettings {
     pub substeps: u32,
     /// Decay of all motion [1/s].
     pub damping: f64,
+    /// Shares of relative velocity taken away per tick: along edges, and in any direction [-].
+    pub internal_damping: (f64, f64),
     /// Height of the contact band [m].
     pub thickness: f64,
 }
@@ -43,8 +49,8 @@ pub struct SolverSettings {
 pub struct Drive<'a> {
     /// Length of the tick [s].
     pub dt: f64,
-    /// Simple colliders.
-    pub colliders: &'a [&'a Collider],
+    /// All simple colliders, and which of them the cloth touches.
+    pub colliders: (&'a [Collider], &'a [usize]),
     /// Contacts with moving meshes.
     pub bodies: &'a BodyContacts,
     /// Held nodes with their places at the start and at the end of the tick.
@@ -70,6 +76,7 @@ pub struct Solver {
     shears: Grouped<ShearRow>,
     previous: Vec<DVec3>,
     pins: Vec<DVec3>,
+    hierarchy: Hierarchy,
     gradient: Vec<DVec3>,
     compiled_step: f64,
 }
@@ -88,6 +95,7 @@ impl Solver {
             shears: rest.shears.like(),
             previous: vec![DVec3::ZERO; count],
             pins: Vec::new(),
+            hierarchy: rest.hierarchy.clone(),
             gradient: Vec::new(),
             compiled_step: 0.0,
         }
@@ -121,7 +129,10 @@ impl Solver {
         for k in 1..=substeps {
             let fraction = f64::from(k) / f64::from(substeps);
             self.hold(drive, fraction, &mut state.positions);
-            self.advance(rest, drive, Some(step), k > 1, (fraction, step), &mut state.positions);
+            self.advance(drive, Some(step), k > 1, (fraction, step), &mut state.positions);
+            if k % FAR_EVERY == 1 {
+                self.reach_far(rest, &mut state.positions);
+            }
             self.sweep(rest, k % every == 0, &mut state.positions);
             if let Some(wanted) = drive.volume {
                 let x = &mut state.positions;
@@ -129,13 +140,14 @@ impl Solver {
             }
             self.stick(drive, fraction, &mut state.positions);
             if k % self_every == 0 {
-                contacts.solve(rest, &self.inverse_mass, &self.previous, &mut state.positions);
+                let x = &mut state.positions;
+                contacts.solve(rest, &self.inverse_mass, &mut self.previous, x);
             }
-            for (posed, collider) in self.posed.iter_mut().zip(drive.colliders) {
-                posed.set(collider, fraction);
+            for (posed, &index) in self.posed.iter_mut().zip(drive.colliders.1) {
+                posed.set(&drive.colliders.0[index], fraction);
             }
         }
-        self.advance(rest, drive, None, true, (1.0, step), &mut state.positions);
+        self.advance(drive, None, true, (1.0, step), &mut state.positions);
         for (v, (x, previous)) in
             state.velocities.iter_mut().zip(state.positions.iter().zip(&self.previous))
         {
@@ -144,6 +156,12 @@ impl Solver {
         for &(node, start, end) in drive.held {
             state.velocities[node as usize] = (end - start) / drive.dt;
         }
+        let (w, x) = (&self.inverse_mass, &state.positions);
+        let shares = self.settings.internal_damping;
+        rest.strips.sweep(&mut state.velocities, &|strip, velocities| {
+            let base = rest.strips.start(strip);
+            stretch::damp(rest.edges.of(strip), base, shares, w, x, velocities);
+        });
     }
 
     fn compile(&mut self, rest: &ClothRest, step: f64, every: u32) {
@@ -155,6 +173,7 @@ impl Solver {
         stretch::compile(&rest.edges, start, w, step, &mut self.stretch);
         bend::compile(&rest.hinges, start, w, step, every, &mut self.hinges);
         shear::compile(&rest.shears, start, w, step, every, &mut self.shears);
+        self.hierarchy.compile(w);
         self.compiled_step = step;
     }
 
@@ -171,7 +190,6 @@ impl Solver {
     /// tethers.
     fn advance(
         &mut self,
-        rest: &ClothRest,
         drive: &Drive,
         predict: Option<f64>,
         touch: bool,
@@ -191,19 +209,36 @@ impl Solver {
                     continue;
                 }
                 if touching {
-                    this.touch(drive, node, before, step / drive.dt, *old, x);
+                    this.touch(drive, node, before, step / drive.dt, old, x);
                 }
                 if let Some(step) = predict {
                     let moved = (*x - *old) * decay + this.acceleration[node] * (step * step);
                     *old = *x;
                     *x += moved;
-                    rest.tethers.solve(node, &this.pins, x);
                 }
             }
         };
         let chunks = positions.par_chunks_mut(CHUNK).zip(previous.par_chunks_mut(CHUNK));
         chunks.enumerate().for_each(|(chunk, (x, old))| work(chunk, x, old));
         self.previous = previous;
+    }
+
+    /// Coarse levels and tethers, after the prediction.
+    fn reach_far(&mut self, rest: &ClothRest, positions: &mut [DVec3]) {
+        if self.hierarchy.is_empty() {
+            return;
+        }
+        self.hierarchy.solve(positions);
+        let this = &*self;
+        positions.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, positions)| {
+            for (local, x) in positions.iter_mut().enumerate() {
+                let node = chunk * CHUNK + local;
+                if this.inverse_mass[node] > 0.0 {
+                    *x += this.hierarchy.displacement(node);
+                    rest.tethers.solve(node, &this.pins, x);
+                }
+            }
+        });
     }
 
     #[inline]
@@ -213,7 +248,7 @@ impl Solver {
         node: usize,
         fraction: f64,
         share: f64,
-        previous: DVec3,
+        previous: &mut DVec3,
         position: &mut DVec3,
     ) {
         let thickness = self.settings.thickness;
@@ -234,7 +269,8 @@ impl Solver {
             }
         }
         if count > 0 {
-            collide::resolve(&touches[..count], thickness, previous, position);
+            let recovery = limits::RECOVERY_SPEED * share * drive.dt;
+            collide::resolve(&touches[..count], thickness, recovery, previous, position);
         }
     }
 

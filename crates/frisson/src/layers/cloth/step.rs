@@ -14,8 +14,8 @@ use super::state::ClothState;
 use super::stretch::{self, StretchLaw};
 use crate::geometry::Mesh;
 use crate::stage::{
-    BuildContext, Clock, Collider, Frame, Layer, LayerError, LayerReport, Selection,
-    SelectionError, SnapshotError, StepContext, from_snapshot, to_snapshot,
+    BuildContext, Clock, Frame, Layer, LayerError, LayerReport, Selection, SelectionError,
+    SnapshotError, StepContext, from_snapshot, to_snapshot,
 };
 use crate::tolerances::cloth as limits;
 
@@ -71,18 +71,24 @@ impl Cloth {
             params.substeps.unwrap_or_else(|| substeps_for(&params, &rest, context.clock));
         let settings = SolverSettings {
             law: StretchLaw {
-                stretch_limit: params.stretch_limit,
+                stretch_limit: params.stretch_limit.unwrap_or(rest.default_limit),
                 compression_limit: params.compression_limit,
                 in_compression: if params.tension_only { 0.0 } else { 1.0 },
             },
             substeps,
             damping: params.damping,
+            internal_damping: internal_damping(&attachments),
             thickness,
         };
         let solver = Solver::new(&rest, settings, posed);
         let depth = params.body_depth;
         let reach = BodyReach { thickness, mean_edge: rest.mean_edge, depth, friction };
         let positions = rest.node_positions(&mesh.positions);
+        let selfs = if params.self_collision {
+            SelfContacts::new(&rest, &positions, thickness, friction)
+        } else {
+            SelfContacts::default()
+        };
         let state = ClothState {
             velocities: vec![DVec3::ZERO; positions.len()],
             positions,
@@ -97,7 +103,7 @@ impl Cloth {
             attachments,
             bodies,
             contacts: BodyContacts::default(),
-            selfs: SelfContacts::default(),
+            selfs,
             collider_indices,
             reach,
             held: Vec::new(),
@@ -144,15 +150,14 @@ impl Cloth {
             &mut self.per_triangle,
             &mut self.solver.acceleration,
         );
-        let colliders: Vec<&Collider> =
-            self.collider_indices.iter().map(|&i| &context.colliders.all()[i]).collect();
-        for (posed, collider) in self.solver.posed.iter_mut().zip(&colliders) {
-            posed.set(collider, 0.0);
+        let colliders = (context.colliders.all(), self.collider_indices.as_slice());
+        for (posed, &index) in self.solver.posed.iter_mut().zip(colliders.1) {
+            posed.set(&colliders.0[index], 0.0);
         }
         let pressure = self.params.pressure.as_ref();
         let drive = Drive {
             dt,
-            colliders: &colliders,
+            colliders,
             bodies: &self.contacts,
             held: &self.held,
             stuck: &self.stuck,
@@ -167,7 +172,9 @@ impl Cloth {
 
     /// Finds what nodes may touch in this tick, then moves the bodies on.
     fn find_contacts(&mut self, frame: &Frame, dt: f64) {
-        let state = &self.state;
+        let state = &mut self.state;
+        let (x, v) = (&state.positions, &state.velocities);
+        self.selfs.find(&self.rest, x, v, dt, &mut state.near);
         self.contacts.find(&self.bodies, &state.positions, &state.velocities, dt, self.reach);
         self.contacts.keep_normals(&self.bodies);
         for body in &mut self.bodies {
@@ -387,6 +394,13 @@ fn build_rest(
         return Err(LayerError::parameter("pressure", problem));
     }
     Ok(rest)
+}
+
+/// Friction between fibres in any direction would slow the spin of a free cloth: only what is held
+/// has it. Along the edges it keeps both momenta.
+fn internal_damping(attachments: &Attachments) -> (f64, f64) {
+    let any = if attachments.holds.is_empty() { 0.0 } else { limits::FIBRE_DAMPING };
+    (limits::STRETCH_DAMPING, any)
 }
 
 fn thickness(params: &ClothParams, rest: &ClothRest) -> f64 {

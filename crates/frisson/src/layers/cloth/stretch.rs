@@ -25,7 +25,7 @@ pub struct Edge {
 pub struct StretchRow {
     a: u32,
     b: u32,
-    rest_sq: f32,
+    rest_sq: f64,
     /// Share of the correction that each end takes.
     share_a: f32,
     share_b: f32,
@@ -57,14 +57,18 @@ pub fn compile(
         let base = starts(a.min(b));
         let (wa, wb) = (inverse_mass[a as usize], inverse_mass[b as usize]);
         let soft = wa + wb + edge.compliance / (step * step);
-        let free = wa + wb > 0.0;
+        if wa + wb <= 0.0 {
+            // A row from a node to itself does nothing.
+            *row = StretchRow { rest_sq: 1.0, ..StretchRow::default() };
+            continue;
+        }
         *row = StretchRow {
             a: a - base,
             b: b - base,
-            rest_sq: (edge.rest * edge.rest) as f32,
-            share_a: if free { (wa / soft) as f32 } else { 0.0 },
-            share_b: if free { (wb / soft) as f32 } else { 0.0 },
-            rigid: if free { (soft / (wa + wb)) as f32 } else { 0.0 },
+            rest_sq: edge.rest * edge.rest,
+            share_a: (wa / soft) as f32,
+            share_b: (wb / soft) as f32,
+            rigid: (soft / (wa + wb)) as f32,
         };
     }
 }
@@ -74,7 +78,7 @@ pub fn solve(rows: &[StretchRow], law: StretchLaw, nodes: &mut [DVec3]) {
     for row in rows {
         let (a, b) = (row.a as usize, row.b as usize);
         let d = nodes[a] - nodes[b];
-        let (r, rest_sq) = (d.length_squared(), f64::from(row.rest_sq));
+        let (r, rest_sq) = (d.length_squared(), row.rest_sq);
         let mut s = (r - rest_sq) / (r + rest_sq);
         if s > law.stretch_limit {
             s = s.max((s - law.stretch_limit) * f64::from(row.rigid));
@@ -84,6 +88,35 @@ pub fn solve(rows: &[StretchRow], law: StretchLaw, nodes: &mut [DVec3]) {
         }
         nodes[a] -= d * (s * f64::from(row.share_a));
         nodes[b] += d * (s * f64::from(row.share_b));
+    }
+}
+
+/// Takes away relative velocity of edges' ends, one strip: all that stretches the edge by `along`,
+/// any by `any` (shares, 0 to 1). `velocities` start at node `base`.
+///
+/// One sweep per small step does not stop the ringing of stiff edges; cloth itself does, by friction
+/// between its fibres.
+pub fn damp(
+    edges: &[Edge],
+    base: u32,
+    (along, any): (f64, f64),
+    inverse_mass: &[f64],
+    positions: &[DVec3],
+    velocities: &mut [DVec3],
+) {
+    for edge in edges {
+        let [a, b] = edge.nodes.map(|n| n as usize);
+        let total = inverse_mass[a] + inverse_mass[b];
+        if total <= 0.0 {
+            continue;
+        }
+        let (i, j) = (a - base as usize, b - base as usize);
+        let d = positions[a] - positions[b];
+        let rate = velocities[i] - velocities[j];
+        let stretching = d * (rate.dot(d) / d.length_squared().max(f64::MIN_POSITIVE));
+        let taken = (stretching * along + (rate - stretching) * any) / total;
+        velocities[i] -= taken * inverse_mass[a];
+        velocities[j] += taken * inverse_mass[b];
     }
 }
 

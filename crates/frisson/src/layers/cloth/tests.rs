@@ -1,1 +1,656 @@
 //! Laws that the whole layer obeys.
+
+use glam::{DVec3, Vec3};
+use proptest::prelude::*;
+
+use super::*;
+use crate::geometry::Mesh;
+use crate::stage::{
+    Actor, ActorMotion, ActorSet, Animated, BuildContext, Clock, ColliderParams, ColliderSet,
+    ColliderShape, ForceParams, Forces, Frame, KeyedTransform, Layer, LayerError, LayerReport,
+    Placement, PoseScratch, Rate, Selection, StepContext,
+};
+
+/// A flat sheet of `nx` by `nz` vertices in the x-z plane, its first corner at `at`.
+pub fn sheet(nx: u32, nz: u32, size: (f32, f32), at: Vec3) -> Mesh {
+    let place = |i: u32, j: u32| {
+        let (u, v) = (i as f32 / (nx - 1) as f32, j as f32 / (nz - 1) as f32);
+        at + Vec3::new(u * size.0, 0.0, v * size.1)
+    };
+    let positions = (0..nz).flat_map(|j| (0..nx).map(move |i| place(i, j))).collect();
+    let quads = (0..nz - 1).flat_map(|j| (0..nx - 1).map(move |i| j * nx + i));
+    let triangles = quads.flat_map(|a| [[a, a + nx, a + 1], [a + 1, a + nx, a + nx + 1]]).collect();
+    Mesh::new("sheet", positions, triangles)
+}
+
+/// A cube with `n` quads along each side, outward, welded by position.
+fn cube(n: u32, half: f32) -> Mesh {
+    let mut positions = Vec::new();
+    let mut triangles = Vec::new();
+    let axes = [Vec3::X, Vec3::Y, Vec3::Z];
+    for face in 0..6usize {
+        let (normal, u) = (axes[face % 3], axes[(face + 1) % 3]);
+        let normal = if face < 3 { normal } else { -normal };
+        let v = normal.cross(u);
+        let first = positions.len() as u32;
+        for j in 0..=n {
+            for i in 0..=n {
+                let at = |k: u32| 2.0 * k as f32 / n as f32 - 1.0;
+                positions.push(half * (normal + at(i) * u + at(j) * v));
+            }
+        }
+        for j in 0..n {
+            for i in 0..n {
+                let a = first + j * (n + 1) + i;
+                triangles.push([a, a + 1, a + n + 1]);
+                triangles.push([a + 1, a + n + 2, a + n + 1]);
+            }
+        }
+    }
+    Mesh::new("cube", positions, triangles)
+}
+
+fn actor(name: &str, motion: ActorMotion) -> Actor {
+    Actor { name: name.to_owned(), motion, placement: Placement::default() }
+}
+
+fn still(name: &str, mesh: Mesh) -> Actor {
+    actor(name, ActorMotion::Static(vec![mesh]))
+}
+
+fn params() -> ClothParams {
+    ClothParams { drag: 0.0, lift: 0.0, damping: 0.0, ..ClothParams::new("cloth", "sheet") }
+}
+
+/// A small stage around one cloth, stepped tick by tick.
+struct Scene {
+    clock: Clock,
+    actors: ActorSet,
+    colliders: ColliderSet,
+    forces: Forces,
+    frame: Frame,
+    cloth: Cloth,
+    tick: u32,
+}
+
+impl Scene {
+    fn build(
+        actors: Vec<Actor>,
+        colliders: &[ColliderParams],
+        forces: Forces,
+        params: ClothParams,
+    ) -> Result<Self, LayerError> {
+        params.validate()?;
+        let clock = Clock::new(Rate::whole(120), 0, 1000);
+        let mut actors = ActorSet::new(actors);
+        actors.set_time(0.0);
+        let mut colliders = ColliderSet::new(colliders, &actors, 120.0)?;
+        colliders.set_time(0.0, 0.0, &actors, &mut PoseScratch::default());
+        let meshes = actors.all().iter().flat_map(Actor::source_meshes).collect();
+        let mut frame = Frame { meshes, ..Frame::default() };
+        actors.deform(0.0, &mut frame.meshes);
+        let context = BuildContext {
+            clock: &clock,
+            actors: &actors,
+            colliders: &colliders,
+            forces: &forces,
+            frame: &frame,
+        };
+        let cloth = Cloth::new(params, &context)?;
+        let mut scene = Self { clock, actors, colliders, forces, frame, cloth, tick: 0 };
+        scene.step(0.0)?;
+        Ok(scene)
+    }
+
+    fn step(&mut self, dt: f64) -> Result<(), LayerError> {
+        let time = f64::from(self.tick) * self.clock.tick_seconds();
+        self.actors.set_time(time);
+        self.colliders.set_time(time, dt, &self.actors, &mut PoseScratch::default());
+        self.actors.deform(time, &mut self.frame.meshes);
+        let context = StepContext {
+            clock: &self.clock,
+            frame: i64::from(self.tick),
+            time,
+            dt,
+            is_output: true,
+            surfaces_wanted: true,
+            actors: &self.actors,
+            colliders: &self.colliders,
+            forces: &self.forces,
+        };
+        self.cloth.step(&context, &mut self.frame)
+    }
+
+    fn ticks(&mut self, count: u32) {
+        for _ in 0..count {
+            self.tick += 1;
+            self.step(self.clock.tick_seconds()).expect("the cloth stays finite");
+        }
+    }
+
+    fn positions(&self) -> &[DVec3] {
+        &self.cloth.state.positions
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let mut report = LayerReport::default();
+        self.cloth.report(&mut report);
+        report.warnings
+    }
+}
+
+fn gravity() -> Forces {
+    Forces::new(crate::stage::EARTH_GRAVITY, vec![], 120.0)
+}
+
+fn weightless() -> Forces {
+    Forces::new(Vec3::ZERO, vec![], 120.0)
+}
+
+fn ball(center: [f32; 3], radius: f32) -> ColliderParams {
+    ColliderParams {
+        name: "ball".to_owned(),
+        shape: ColliderShape::Sphere { center, radius },
+        actor: None,
+        joint: None,
+        friction: 0.3,
+        move_x: Animated::default(),
+        move_y: Animated::default(),
+        move_z: Animated::default(),
+    }
+}
+
+fn pinned(vertices: impl IntoIterator<Item = u32>) -> Option<Selection> {
+    Some(Selection { vertices: vertices.into_iter().collect(), ..Selection::default() })
+}
+
+#[test]
+fn free_fall_follows_the_closed_form() {
+    let mesh = sheet(7, 7, (1.0, 1.0), Vec3::Y);
+    let p = ClothParams { substeps: Some(4), ..params() };
+    let mut scene = Scene::build(vec![still("sheet", mesh)], &[], gravity(), p).unwrap();
+    scene.ticks(60);
+    let (t, h) = (0.5, 1.0 / 480.0);
+    let fallen = f64::from(9.81f32) * t * (t + h) / 2.0;
+    for p in scene.positions() {
+        assert!((1.0 - p.y - fallen).abs() < 1e-9, "{} {fallen}", 1.0 - p.y);
+    }
+}
+
+#[test]
+fn every_internal_constraint_keeps_both_momenta() {
+    let mesh = sheet(6, 6, (1.0, 1.0), Vec3::ZERO);
+    let p = ClothParams { material: Fabric::Denim, ..params() };
+    let scene = Scene::build(vec![still("sheet", mesh)], &[], weightless(), p).unwrap();
+    let (rest, w) = (&scene.cloth.rest, |n: usize| 1.0 / scene.cloth.rest.mass[n]);
+    let inverse: Vec<f64> = (0..rest.node_count()).map(w).collect();
+    let shaken: Vec<DVec3> = scene
+        .positions()
+        .iter()
+        .enumerate()
+        .map(|(n, p)| {
+            let r = |k| 0.05 * crate::math::random::signed(3, n as u64, k);
+            *p + DVec3::new(r(0), r(1), r(2))
+        })
+        .collect();
+    let start = |node: u32| rest.strips.start(rest.strips.of(node));
+    let (mut edges, mut hinges) = (rest.edges.like(), rest.hinges.like());
+    stretch::compile(&rest.edges, start, &inverse, 1e-3, &mut edges);
+    bend::compile(&rest.hinges, start, &inverse, 1e-3, 2, &mut hinges);
+    let law =
+        stretch::StretchLaw { stretch_limit: 0.01, compression_limit: 0.01, in_compression: 1.0 };
+    let check = |x: &[DVec3], tolerance: f64| {
+        let (mut p, mut l, mut size) = (DVec3::ZERO, DVec3::ZERO, 0.0);
+        for n in 0..x.len() {
+            let moved = (x[n] - shaken[n]) * rest.mass[n];
+            p += moved;
+            l += shaken[n].cross(moved);
+            size += moved.length();
+        }
+        assert!(size > 0.0);
+        assert!(p.length() < tolerance * size && l.length() < tolerance * size, "{p} {l} {size}");
+    };
+    assert_eq!(rest.strips.len(), 1);
+    for row in &edges.rows {
+        let mut x = shaken.clone();
+        stretch::solve(&[*row], law, &mut x);
+        check(&x, 1e-6);
+    }
+    for row in &hinges.rows {
+        let mut x = shaken.clone();
+        bend::solve(&[*row], &mut x);
+        check(&x, 1e-5);
+    }
+}
+
+#[test]
+fn a_free_cloth_keeps_its_linear_momentum() {
+    let mesh = sheet(9, 9, (1.0, 1.0), Vec3::ZERO);
+    let mut scene = Scene::build(vec![still("sheet", mesh)], &[], weightless(), params()).unwrap();
+    let random = |n: usize, k| crate::math::random::signed(3, n as u64, k);
+    for (n, v) in scene.cloth.state.velocities.iter_mut().enumerate() {
+        *v = DVec3::new(random(n, 0), random(n, 1), random(n, 2)) * 0.5;
+    }
+    let momentum = |s: &Scene| -> DVec3 {
+        s.cloth.state.velocities.iter().zip(&s.cloth.rest.mass).map(|(v, m)| *v * *m).sum()
+    };
+    let before = momentum(&scene);
+    scene.ticks(60);
+    assert!((momentum(&scene) - before).length() < 1e-6, "{before}");
+}
+
+fn sag(n: u32, quality: f64) -> f64 {
+    let p = ClothParams {
+        density: Some(0.3),
+        stretch: Some(60.0),
+        damping: 12.0,
+        quality,
+        pins: pinned(0..n),
+        ..params()
+    };
+    let mut mesh = sheet(n, n, (1.0, 1.0), Vec3::ZERO);
+    mesh.positions.iter_mut().for_each(|p| *p = Vec3::new(p.x, -p.z, 0.0));
+    let mut scene = Scene::build(vec![still("sheet", mesh)], &[], gravity(), p).unwrap();
+    scene.ticks(240);
+    -scene.positions().iter().map(|p| p.y).fold(0.0, f64::min) - 1.0
+}
+
+#[test]
+#[ignore = "long, and the coarse sheet does not settle to 1 % yet"]
+fn hanging_sheet_converges_and_does_not_depend_on_the_mesh() {
+    let coarse = [sag(16, 8.0), sag(16, 16.0)];
+    assert!((coarse[1] / coarse[0] - 1.0).abs() < 0.01, "{coarse:?}");
+    let fine = [sag(64, 2.0), sag(64, 4.0)];
+    assert!((fine[1] / fine[0] - 1.0).abs() < 0.01, "{fine:?}");
+    assert!((fine[1] / coarse[1] - 1.0).abs() < 0.05, "{coarse:?} {fine:?}");
+    assert!(fine[1] > 0.01);
+}
+
+#[test]
+fn a_prism_fold_bends_without_stretching() {
+    let mesh = sheet(17, 5, (2.0, 0.5), Vec3::ZERO);
+    let scene = Scene::build(vec![still("sheet", mesh)], &[], weightless(), params()).unwrap();
+    let angle: f64 = 0.7;
+    // Panels of one column each, up and down in turn.
+    let folded: Vec<DVec3> = scene
+        .positions()
+        .iter()
+        .map(|p| {
+            let column = (p.x / 0.125).round();
+            let high = column as i64 % 2 == 1;
+            let y = if high { 0.125 * angle.sin() } else { 0.0 };
+            DVec3::new(column * 0.125 * angle.cos(), y, p.z)
+        })
+        .collect();
+    for edge in &scene.cloth.rest.edges.rows {
+        assert!(stretch::strain(edge, &folded).abs() < 1e-12);
+    }
+    let bent = scene.cloth.rest.hinges.rows.iter().filter(|h| {
+        let x = h.nodes.map(|n| folded[n as usize].as_vec3());
+        bend::angle_gradient(x)
+            .is_some_and(|(a, _)| (f64::from(a.abs()) - 2.0 * angle).abs() < 1e-4)
+    });
+    assert_eq!(bent.count(), 15 * 4);
+}
+
+/// Deepest that any triangle reaches into a ball.
+fn depth_in_ball(scene: &Scene, center: Vec3, radius: f32) -> f32 {
+    let mesh = &scene.frame.meshes[0];
+    let depth = |t: &[u32; 3]| {
+        let corners = t.map(|v| mesh.positions[v as usize]);
+        let (closest, _) = crate::geometry::closest_on_triangle(center, corners);
+        radius - closest.distance(center)
+    };
+    mesh.topology.triangles.iter().map(depth).fold(f32::MIN, f32::max)
+}
+
+#[test]
+fn a_fast_ball_does_not_pass_through_a_free_sheet() {
+    let mesh = sheet(26, 26, (1.0, 1.0), Vec3::new(-0.5, 0.0, -0.5));
+    let p = ClothParams { thickness: Some(0.01), ..params() };
+    let mut collider = ball([0.0, -0.3, 0.0], 0.2);
+    collider.move_y = Animated::Keys(vec![(0.0, 0.0), (24.0, 2.0)]);
+    let colliders = [collider];
+    let mut scene = Scene::build(vec![still("sheet", mesh)], &colliders, weightless(), p).unwrap();
+    for tick in 1..=24 {
+        scene.ticks(1);
+        let y = -0.3 + 2.0 * tick as f32 / 24.0;
+        let depth = depth_in_ball(&scene, Vec3::new(0.0, y, 0.0), 0.2);
+        assert!(depth < 0.001, "tick {tick}: {depth}");
+    }
+    let carried = scene.positions().iter().map(|p| p.y).fold(f64::MAX, f64::min);
+    assert!(carried > 0.2, "the whole sheet was carried along: {carried}");
+}
+
+#[test]
+fn a_fast_mesh_pushes_the_sheet_ahead() {
+    let mesh = sheet(26, 26, (1.0, 1.0), Vec3::new(-0.5, 0.0, -0.5));
+    let path = KeyedTransform {
+        times: vec![0.0, 0.2],
+        translations: vec![Vec3::Y * -0.3, Vec3::Y * 0.9],
+        rotations: vec![glam::Quat::IDENTITY; 2],
+    };
+    let body = actor("body", ActorMotion::Rigid(vec![cube(4, 0.15)], path));
+    let p = ClothParams { thickness: Some(0.01), bodies: vec!["body".to_owned()], ..params() };
+    let mut scene = Scene::build(vec![still("sheet", mesh), body], &[], weightless(), p).unwrap();
+    for tick in 1..=24 {
+        scene.ticks(1);
+        let y = -0.3 + 1.2 * f64::from(tick) / 24.0;
+        let inside = scene.positions().iter().filter(|p| {
+            let d = (**p - DVec3::Y * y).abs();
+            d.max_element() < 0.149
+        });
+        assert_eq!(inside.count(), 0, "tick {tick}");
+    }
+}
+
+/// Whether the segment `a b` crosses a triangle.
+fn crosses(a: DVec3, b: DVec3, t: [DVec3; 3]) -> bool {
+    let n = (t[1] - t[0]).cross(t[2] - t[0]);
+    let (da, db) = ((a - t[0]).dot(n), (b - t[0]).dot(n));
+    if da * db >= 0.0 {
+        return false;
+    }
+    let p = a + (b - a) * (da / (da - db));
+    let inside = |i: usize, j: usize| (t[j] - t[i]).cross(p - t[i]).dot(n) > 0.0;
+    inside(0, 1) && inside(1, 2) && inside(2, 0)
+}
+
+fn crossings(scene: &Scene) -> usize {
+    let (x, rest) = (scene.positions(), &scene.cloth.rest);
+    let mut count = 0;
+    for edge in &rest.edges.rows {
+        for t in &rest.triangles {
+            if edge.nodes.iter().all(|n| !t.contains(n)) {
+                let [a, b] = edge.nodes.map(|n| x[n as usize]);
+                count += usize::from(crosses(a, b, t.map(|n| x[n as usize])));
+            }
+        }
+    }
+    count
+}
+
+#[test]
+#[ignore = "does not hold yet: layers come nearer than the thickness at the rim"]
+fn a_folded_sheet_keeps_its_layers_apart() {
+    let mut mesh = sheet(25, 11, (1.0, 0.4), Vec3::ZERO);
+    // Folded over a rod of 8 mm: the upper half lies 16 mm above the lower.
+    let (radius, thickness) = (0.016f32, 0.012);
+    let arc = std::f32::consts::PI * radius;
+    let flat = mesh.clone();
+    for p in &mut mesh.positions {
+        let s = p.x - 0.5;
+        let angle = (s / radius).clamp(0.0, std::f32::consts::PI);
+        let x = if s < 0.0 { s } else { radius * angle.sin() - (s - arc).max(0.0) };
+        *p = Vec3::new(x, 0.02 + radius * (1.0 - angle.cos()), p.z);
+    }
+    let p = ClothParams {
+        self_collision: true,
+        thickness: Some(f64::from(thickness)),
+        damping: 1.0,
+        ..params()
+    };
+    let floor = ColliderParams {
+        name: "floor".to_owned(),
+        shape: ColliderShape::Plane { point: [0.0; 3], normal: [0.0, 1.0, 0.0] },
+        ..ball([0.0; 3], 1.0)
+    };
+    let mut scene = Scene::build(vec![still("sheet", mesh)], &[floor], gravity(), p).unwrap();
+    scene.ticks(600);
+    let (x, rest) = (scene.positions(), &scene.cloth.rest);
+    let home = rest.node_positions(&flat.positions);
+    let mut least = (f64::MAX, DVec3::ZERO, DVec3::ZERO, 0, 0);
+    for (node, p) in x.iter().enumerate() {
+        for t in &rest.triangles {
+            let far = t.iter().all(|&n| home[n as usize].distance(home[node]) > 0.12);
+            if far {
+                let corners = t.map(|n| x[n as usize].as_vec3());
+                let (q, _) = crate::geometry::closest_on_triangle(p.as_vec3(), corners);
+                let d = f64::from(q.distance(p.as_vec3()));
+                if d < least.0 {
+                    let v = |n: u32| rest.vertex_of_node[n as usize];
+                    least = (d, *p, q.as_dvec3(), v(node as u32), v(t[0]));
+                }
+            }
+        }
+    }
+    assert!(least.0 >= 0.9 * f64::from(thickness), "{least:?}");
+    assert_eq!(crossings(&scene), 0);
+    let speed = scene.cloth.state.velocities.iter().map(|v| v.length()).fold(0.0, f64::max);
+    assert!(speed < 0.2, "it lies still: {speed}");
+}
+
+fn busy_scene() -> Scene {
+    let mesh = sheet(40, 40, (1.0, 1.0), Vec3::new(-0.5, 0.3, -0.5));
+    let p = ClothParams {
+        self_collision: true,
+        pins: pinned([0, 39]),
+        drag: 1.0,
+        lift: 0.5,
+        ..params()
+    };
+    let wind = ForceParams::Wind {
+        direction: [1.0, 0.0, 0.3],
+        speed: 4.0.into(),
+        gust: 0.5,
+        gust_hz: 1.0,
+        gust_size: 1.0,
+        seed: 1,
+    };
+    let forces = Forces::new(crate::stage::EARTH_GRAVITY, vec![wind], 120.0);
+    Scene::build(vec![still("sheet", mesh)], &[ball([0.0; 3], 0.2)], forces, p).unwrap()
+}
+
+#[test]
+fn same_bits_for_any_number_of_threads_and_after_a_resume() {
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let mut scene = busy_scene();
+            scene.ticks(40);
+            let middle = scene.cloth.save();
+            scene.ticks(10);
+            (middle, scene.cloth.save())
+        })
+    };
+    let one = run(1);
+    assert!(one == run(2), "two threads");
+    assert!(one == run(2), "twice");
+    let mut resumed = busy_scene();
+    resumed.cloth.load(&one.0).unwrap();
+    resumed.tick = 40;
+    resumed.ticks(10);
+    assert!(one.1 == resumed.cloth.save(), "resumed");
+    assert!(resumed.cloth.load(&[1, 2, 3]).is_err());
+}
+
+#[test]
+fn a_balloon_takes_the_volume_it_is_given() {
+    let p = ClothParams {
+        on: "cube".to_owned(),
+        material: Fabric::Rubber,
+        pressure: Some(Animated::Keys(vec![(0.0, 1.0), (30.0, 1.4)])),
+        stretch_limit: Some(1.0),
+        damping: 2.0,
+        ..params()
+    };
+    let mut scene = Scene::build(vec![still("cube", cube(6, 0.2))], &[], weightless(), p).unwrap();
+    assert!((scene.cloth.rest.volume - 0.064).abs() < 1e-6);
+    scene.ticks(120);
+    let volume = pressure::volume(&scene.cloth.rest.triangles, scene.positions());
+    assert!((volume / 0.064 - 1.4).abs() < 0.01, "{volume}");
+}
+
+#[test]
+fn a_flag_streams_downwind() {
+    let mut mesh = sheet(16, 11, (0.9, 0.6), Vec3::ZERO);
+    mesh.positions.iter_mut().for_each(|p| *p = Vec3::new(0.0, 2.0 - p.z, p.x));
+    let wind = ForceParams::Wind {
+        direction: [1.0, 0.0, 0.0],
+        speed: 9.0.into(),
+        gust: 0.2,
+        gust_hz: 1.0,
+        gust_size: 1.0,
+        seed: 2,
+    };
+    let forces = Forces::new(crate::stage::EARTH_GRAVITY, vec![wind], 120.0);
+    let p = ClothParams {
+        material: Fabric::Silk,
+        pins: pinned((0..11).map(|j| 16 * j)),
+        ..ClothParams::new("cloth", "sheet")
+    };
+    let mut scene = Scene::build(vec![still("sheet", mesh)], &[], forces, p).unwrap();
+    scene.ticks(180);
+    let mean = scene.positions().iter().map(|p| p.x).sum::<f64>() / (16.0 * 11.0);
+    assert!(mean > 0.25, "{mean}");
+}
+
+#[test]
+fn paths_surfaces_and_sticky_patches_hold() {
+    let mesh = sheet(9, 9, (0.4, 0.4), Vec3::new(0.0, 0.0, 0.0));
+    let path = KeyedTransform {
+        times: vec![0.0, 1.0],
+        translations: vec![Vec3::Y * -0.2, Vec3::new(0.0, -0.2, 0.5)],
+        rotations: vec![glam::Quat::IDENTITY; 2],
+    };
+    let body = actor("body", ActorMotion::Rigid(vec![cube(2, 0.19)], path));
+    let some = |v: Vec<u32>| Selection { vertices: v, ..Selection::default() };
+    let p = ClothParams {
+        attachments: vec![
+            ClothAttachment {
+                vertices: some(vec![0]),
+                surface: Some("body".to_owned()),
+                ..ClothAttachment::default()
+            },
+            ClothAttachment {
+                vertices: some(vec![8]),
+                path: Some([
+                    0.0.into(),
+                    0.0.into(),
+                    Animated::Keys(vec![(0.0, 0.0), (120.0, 0.5)]),
+                ]),
+                until_frame: Some(60.0),
+                ..ClothAttachment::default()
+            },
+            ClothAttachment {
+                vertices: some(vec![30, 31]),
+                surface: Some("body".to_owned()),
+                stick_within: Some(0.05),
+                release_beyond: Some(0.3),
+                ..ClothAttachment::default()
+            },
+        ],
+        ..params()
+    };
+    let mut scene = Scene::build(vec![still("sheet", mesh), body], &[], weightless(), p).unwrap();
+    let node = |v: usize, s: &Scene| s.positions()[s.cloth.rest.node_of_vertex[v] as usize];
+    scene.ticks(30);
+    assert!((node(8, &scene) - DVec3::new(f64::from(0.4f32), 0.0, 0.125)).length() < 1e-6);
+    assert_eq!(scene.cloth.state.stuck.len(), 2);
+    scene.ticks(90);
+    // The keyed path is smooth, not straight, between its keys: compare where both agree.
+    assert!((node(0, &scene) - DVec3::new(0.0, 0.0, 0.5)).length() < 1e-5, "{}", node(0, &scene));
+    assert!(node(8, &scene).is_finite());
+}
+
+#[test]
+fn bad_input_is_refused_by_name() {
+    let build = |change: &dyn Fn(&mut ClothParams)| {
+        let mut p = params();
+        change(&mut p);
+        let actors = vec![still("sheet", sheet(4, 4, (1.0, 1.0), Vec3::ZERO))];
+        match Scene::build(actors, &[], gravity(), p) {
+            Ok(_) => String::new(),
+            Err(error) => error.to_string(),
+        }
+    };
+    let held = |vertices: Vec<u32>, joint: &str| ClothAttachment {
+        vertices: Selection { vertices, ..Selection::default() },
+        joint: Some(joint.to_owned()),
+        ..ClothAttachment::default()
+    };
+    let says = |change: &dyn Fn(&mut ClothParams), words: &str| {
+        let message = build(change);
+        assert!(message.contains(words), "{message:?} does not say {words:?}");
+    };
+    assert_eq!(build(&|_| ()), "");
+    says(&|p| p.density = Some(0.0), "density");
+    says(&|p| p.stretch = Some(f64::NAN), "stretch");
+    says(&|p| p.on = "shete".to_owned(), "did you mean \"sheet\"");
+    says(&|p| p.pressure = Some(1.2.into()), "open");
+    says(&|p| p.pins = pinned([99]), "vertex 99");
+    says(&|p| p.bodies = vec!["boddy".to_owned()], "bodies[0]");
+    says(&|p| p.bodies = vec!["sheet".to_owned()], "self_collision");
+    says(&|p| p.colliders = Some(vec!["ball".to_owned()]), "collider");
+    says(&|p| p.attachments = vec![held(vec![0], "sheet/hand")], "no joints");
+    says(&|p| p.attachments = vec![held(vec![0], "hand")], "actor/joint");
+    says(&|p| p.attachments = vec![ClothAttachment::default()], "exactly one");
+    says(&|p| p.threads = Threads::Uv, "uv");
+    says(&|p| p.substeps = Some(0), "substeps");
+}
+
+#[test]
+fn odd_meshes_are_simulated_with_a_warning() {
+    let mut mesh = sheet(5, 5, (1.0, 1.0), Vec3::ZERO);
+    let mut triangles = mesh.topology.triangles.clone();
+    triangles.push([0, 1, 2]); // No area.
+    triangles.push([6, 7, 12]); // Turned over on an existing one, and a third on an edge.
+    triangles.push([7, 6, 13]);
+    mesh = Mesh::new("sheet", mesh.positions, triangles);
+    let p = ClothParams { pins: pinned([0]), self_collision: true, ..params() };
+    let mut scene = Scene::build(vec![still("sheet", mesh)], &[], gravity(), p).unwrap();
+    scene.ticks(120);
+    let warnings = scene.warnings().join("\n");
+    assert!(warnings.contains("no area"), "{warnings}");
+    assert!(warnings.contains("more than two triangles"), "{warnings}");
+    assert!(scene.positions().iter().all(|p| p.is_finite() && p.length() < 20.0));
+}
+
+#[test]
+fn starting_inside_a_ball_is_reported_and_resolved_calmly() {
+    let mesh = sheet(15, 15, (1.0, 1.0), Vec3::new(-0.5, 0.1, -0.5));
+    let mut scene =
+        Scene::build(vec![still("sheet", mesh)], &[ball([0.0; 3], 0.25)], weightless(), params())
+            .unwrap();
+    assert!(scene.warnings().join("").contains("150.0 mm inside"), "{:?}", scene.warnings());
+    scene.ticks(120);
+    assert!(depth_in_ball(&scene, Vec3::ZERO, 0.25) < 0.005);
+    let speed = scene.cloth.state.velocities.iter().map(|v| v.length()).fold(0.0, f64::max);
+    assert!(speed < 1.0, "{speed}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+    #[test]
+    fn nothing_ever_stops_being_finite(
+        seed in 0u64..1000,
+        stretch in 1.0f64..1e7,
+        bend in 0.0f64..1.0,
+        density in 0.001f64..50.0,
+        kick in 0.0f64..200.0,
+        tension_only: bool,
+    ) {
+        let mut mesh = sheet(8, 8, (1.0, 1.0), Vec3::new(-0.5, 0.3, -0.5));
+        for (n, p) in mesh.positions.iter_mut().enumerate() {
+            let r = |k| 0.2 * crate::math::random::signed(seed, n as u64, k) as f32;
+            *p += Vec3::new(r(0), r(1), r(2));
+        }
+        let p = ClothParams {
+            stretch: Some(stretch),
+            bend: Some(bend),
+            density: Some(density),
+            tension_only,
+            self_collision: true,
+            pins: pinned([0, 7]),
+            ..ClothParams::new("cloth", "sheet")
+        };
+        let mut scene =
+            Scene::build(vec![still("sheet", mesh)], &[ball([0.0; 3], 0.3)], gravity(), p).unwrap();
+        for (n, v) in scene.cloth.state.velocities.iter_mut().enumerate() {
+            let r = |k| kick * crate::math::random::signed(seed, n as u64, k);
+            *v = DVec3::new(r(3), r(4), r(5));
+        }
+        scene.ticks(30);
+        prop_assert!(scene.positions().iter().all(|p| p.is_finite()));
+    }
+}

@@ -1,0 +1,300 @@
+//! Coarse-to-fine: what far-apart nodes know of each other.
+//!
+//! A sweep over edges carries a pull a few edges far. On a fine mesh that leaves the load of the
+//! whole cloth to stretch the edges near the pins. So some nodes, some edges apart, are also joined
+//! to each other by **spans**: pairs that can never be farther apart than the cloth between them is
+//! long. That is true of any cloth that does not stretch, however it is folded, so spans pull but
+//! never push and lock no fold. Each step solves the coarsest spans first and hands the displacement
+//! (not the position: folds stay) down to the nodes between (Müller 2008).
+//!
+//! ```text
+//!   o-------------------o-------------------o     level 2
+//!   o----o----o----o----o----o----o----o----o     level 1
+//!   ·-·-·-·-·-·-·-·-·-·-·-·-·-·-·-·-·-·-·-·-·     nodes and edges
+//! ```
+//!
+//! A coarse node stands for what it carries: its mass is `M_j = sum w_ij m_i` and its place the mean
+//! `sum w_ij m_i x_i / M_j`, with the same weights that hand its displacement down. So linear
+//! momentum is kept exactly, and the trembling of a single node does not shake its whole
+//! neighbourhood.
+
+use glam::{DVec3, Vec3};
+use rayon::prelude::*;
+
+use crate::geometry::{GeodesicSeed, GeodesicWalk, Topology};
+use crate::tolerances::cloth as limits;
+
+/// Coarse nodes a task takes at once.
+const CHUNK: usize = 256;
+
+/// Two coarse nodes and how far apart they can be.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    a: u32,
+    b: u32,
+    length_sq: f64,
+    share_a: f64,
+    share_b: f64,
+}
+
+/// One coarse level.
+#[derive(Clone, Debug, Default)]
+struct Level {
+    /// Its nodes, by index of the cloth's nodes; the held ones first.
+    nodes: Vec<u32>,
+    held: u32,
+    mass: Vec<f64>,
+    pairs: Vec<(u32, u32, f64)>,
+    spans: Vec<Span>,
+    /// For each node of the next finer level: which coarse nodes move it, and how much.
+    offsets: Vec<u32>,
+    parents: Vec<(u32, f32)>,
+    /// For each coarse node: which nodes of the finer level it stands for, and by which share of its
+    /// mass.
+    child_offsets: Vec<u32>,
+    children: Vec<(u32, f64)>,
+    /// Positions before and after the spans are solved.
+    before: Vec<DVec3>,
+    after: Vec<DVec3>,
+}
+
+/// All coarse levels, the finest first.
+#[derive(Clone, Debug, Default)]
+pub struct Hierarchy {
+    levels: Vec<Level>,
+}
+
+/// What the levels are made from.
+pub struct HierarchyInput<'a> {
+    /// Connectivity at rest.
+    pub topology: &'a Topology,
+    /// Positions at rest, per vertex.
+    pub positions: &'a [Vec3],
+    /// Points in node order.
+    pub order: &'a [u32],
+    /// Node of each point.
+    pub node_of_point: &'a [u32],
+    /// How many of the first nodes are held.
+    pub held: usize,
+    /// Mass of each node [kg].
+    pub mass: &'a [f64],
+    /// Mean edge [m].
+    pub mean_edge: f64,
+    /// Extra length of spans, as a fraction [-].
+    pub slack: f64,
+}
+
+impl Hierarchy {
+    /// Builds levels until few nodes are left.
+    pub fn build(input: &HierarchyInput) -> Self {
+        let mut levels: Vec<Level> = Vec::new();
+        let mut walk = GeodesicWalk::new(input.topology, |p| {
+            input.positions[input.topology.vertex_of_point[p as usize] as usize]
+        });
+        let mut spacing = limits::COARSE_EDGES * input.mean_edge;
+        let mut candidates: Vec<u32> = (0..input.order.len() as u32).collect();
+        let mut masses = input.mass.to_vec();
+        while candidates.len() - input.held.min(candidates.len()) > limits::COARSEST_NODES {
+            let level = build_level(input, &mut walk, &candidates, &masses, spacing);
+            if level.nodes.len() * 2 > candidates.len() {
+                break;
+            }
+            candidates.clone_from(&level.nodes);
+            masses.clone_from(&level.mass);
+            levels.push(level);
+            spacing *= limits::COARSE_EDGES;
+        }
+        Self { levels }
+    }
+
+    /// Whether there is nothing to do.
+    pub fn is_empty(&self) -> bool {
+        self.levels.is_empty()
+    }
+
+    /// Takes over which nodes are held.
+    pub fn compile(&mut self, inverse_mass: &[f64]) {
+        for level in &mut self.levels {
+            let w = |c: u32| {
+                let held = inverse_mass[level.nodes[c as usize] as usize] == 0.0;
+                if held { 0.0 } else { 1.0 / level.mass[c as usize] }
+            };
+            level.spans.clear();
+            for &(a, b, length) in &level.pairs {
+                let (wa, wb) = (w(a), w(b));
+                if wa + wb > 0.0 {
+                    let length_sq = length * length;
+                    let (share_a, share_b) = (wa / (wa + wb), wb / (wa + wb));
+                    level.spans.push(Span { a, b, length_sq, share_a, share_b });
+                }
+            }
+        }
+    }
+
+    /// Solves all levels for the predicted positions of the nodes. Afterwards
+    /// [`Hierarchy::displacement`] says how far a node is to be moved.
+    pub fn solve(&mut self, positions: &[DVec3]) {
+        for index in 0..self.levels.len() {
+            let (finer, rest) = self.levels.split_at_mut(index);
+            let children = finer.last().map_or(positions, |level| &level.before);
+            rest[0].gather(children, positions);
+        }
+        for index in (0..self.levels.len()).rev() {
+            let (finer, coarser) = self.levels.split_at_mut(index + 1);
+            let level = &mut finer[index];
+            level.after.clear();
+            level.after.extend_from_slice(&level.before);
+            if let Some(parent) = coarser.first() {
+                for (c, x) in level.after.iter_mut().enumerate() {
+                    *x += parent.displacement(c);
+                }
+            }
+            for _ in 0..limits::SPAN_SWEEPS {
+                solve_spans(&level.spans, &mut level.after);
+            }
+            for (after, before) in level.after.iter_mut().zip(&level.before) {
+                *after -= *before;
+            }
+        }
+    }
+
+    /// How far the finest level moves a node.
+    #[inline]
+    pub fn displacement(&self, node: usize) -> DVec3 {
+        self.levels.first().map_or(DVec3::ZERO, |level| level.displacement(node))
+    }
+}
+
+impl Level {
+    /// Takes the mean place of what each coarse node stands for; held ones are where they are.
+    fn gather(&mut self, children: &[DVec3], positions: &[DVec3]) {
+        let (nodes, lists, offsets) = (&self.nodes, &self.children, &self.child_offsets);
+        let held = self.held as usize;
+        self.before.resize(nodes.len(), DVec3::ZERO);
+        self.before.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, out)| {
+            for (local, x) in out.iter_mut().enumerate() {
+                let c = chunk * CHUNK + local;
+                *x = if c < held {
+                    positions[nodes[c] as usize]
+                } else {
+                    let range = offsets[c] as usize..offsets[c + 1] as usize;
+                    lists[range].iter().fold(DVec3::ZERO, |sum, &(child, share)| {
+                        sum + children[child as usize] * share
+                    })
+                };
+            }
+        });
+    }
+
+    #[inline]
+    fn displacement(&self, child: usize) -> DVec3 {
+        let range = self.offsets[child] as usize..self.offsets[child + 1] as usize;
+        self.parents[range]
+            .iter()
+            .fold(DVec3::ZERO, |sum, &(c, w)| sum + self.after[c as usize] * f64::from(w))
+    }
+}
+
+fn solve_spans(spans: &[Span], x: &mut [DVec3]) {
+    for span in spans {
+        let (a, b) = (span.a as usize, span.b as usize);
+        let d = x[a] - x[b];
+        let r = d.length_squared();
+        if r > span.length_sq {
+            let s = (r - span.length_sq) / (r + span.length_sq);
+            x[a] -= d * (s * span.share_a);
+            x[b] += d * (s * span.share_b);
+        }
+    }
+}
+
+/// Chooses nodes at least `spacing` apart among the candidates (the held ones all), joins those near
+/// each other, and says how they move the candidates.
+fn build_level(
+    input: &HierarchyInput,
+    walk: &mut GeodesicWalk,
+    candidates: &[u32],
+    masses: &[f64],
+    spacing: f64,
+) -> Level {
+    let mut child_of_node = vec![u32::MAX; input.order.len()];
+    candidates.iter().enumerate().for_each(|(c, &n)| child_of_node[n as usize] = c as u32);
+    let mut covered = vec![false; input.order.len()];
+    let mut level = Level::default();
+    // For each candidate: the coarse nodes that reach it, with their distances.
+    let mut reached: Vec<Vec<(u32, f64)>> = vec![Vec::new(); candidates.len()];
+    for &node in candidates {
+        if covered[node as usize] && (node as usize) >= input.held {
+            continue;
+        }
+        let coarse = level.nodes.len() as u32;
+        level.nodes.push(node);
+        let far = limits::SPAN_REACH * spacing;
+        let point = input.order[node as usize];
+        let seed = GeodesicSeed { point, distance: 0.0, label: coarse };
+        let reached_points = walk.run(&[seed], far).to_vec();
+        for p in reached_points {
+            let other = input.node_of_point[p as usize];
+            let distance = walk.distance(p);
+            covered[other as usize] |= distance < spacing;
+            let child = child_of_node[other as usize];
+            if child != u32::MAX {
+                reached[child as usize].push((coarse, distance));
+            }
+        }
+    }
+    join_pairs(&mut level, &child_of_node, &reached, input);
+    level.held = level.nodes.iter().filter(|&&n| (n as usize) < input.held).count() as u32;
+    level.mass = vec![0.0; level.nodes.len()];
+    level.offsets.push(0);
+    for (child, reach) in reached.iter().enumerate() {
+        let radius = limits::HAND_DOWN_REACH * spacing;
+        // The coarse nodes themselves blend too: a node moved apart from its neighbours is a spike
+        // that the edges would have to iron out again.
+        let weight = |d: f64| (1.0 - (d / radius).powi(2)).max(0.0).powi(2);
+        let total: f64 = reach.iter().map(|r| weight(r.1)).sum();
+        for &(coarse, distance) in reach {
+            let w = weight(distance) / total.max(f64::MIN_POSITIVE);
+            if w > 1e-6 {
+                level.parents.push((coarse, w as f32));
+                level.mass[coarse as usize] += w * masses[child];
+            }
+        }
+        level.offsets.push(level.parents.len() as u32);
+    }
+    transpose(&mut level, masses);
+    level
+}
+
+/// Lists the children of every coarse node with their shares of its mass, which sum to 1.
+fn transpose(level: &mut Level, masses: &[f64]) {
+    let mut lists: Vec<Vec<(u32, f64)>> = vec![Vec::new(); level.nodes.len()];
+    for child in 0..level.offsets.len() - 1 {
+        let range = level.offsets[child] as usize..level.offsets[child + 1] as usize;
+        for &(coarse, w) in &level.parents[range] {
+            let mass = level.mass[coarse as usize].max(f64::MIN_POSITIVE);
+            lists[coarse as usize].push((child as u32, f64::from(w) * masses[child] / mass));
+        }
+    }
+    level.child_offsets.push(0);
+    for list in lists {
+        let total: f64 = list.iter().map(|c| c.1).sum();
+        level.children.extend(list.iter().map(|&(c, share)| (c, share / total)));
+        level.child_offsets.push(level.children.len() as u32);
+    }
+}
+
+fn join_pairs(
+    level: &mut Level,
+    child_of_node: &[u32],
+    reached: &[Vec<(u32, f64)>],
+    input: &HierarchyInput,
+) {
+    for (b, &node) in level.nodes.iter().enumerate() {
+        for &(a, distance) in &reached[child_of_node[node as usize] as usize] {
+            if (a as usize) < b {
+                level.pairs.push((a, b as u32, distance * (1.0 + input.slack)));
+            }
+        }
+    }
+}
