@@ -2,6 +2,7 @@
 //!
 //! A table compares things measured in the same run: a time alone says little about another machine.
 
+mod cloth;
 mod drops;
 mod hair;
 mod picture;
@@ -104,6 +105,11 @@ pub struct Bench {
 
 /// All subjects. A layer adds its line here and its module beside.
 pub const BENCHES: &[Bench] = &[
+    Bench {
+        name: "cloth",
+        about: "a sheet on a ball at four sizes, with and without self-collision, beside others",
+        run: cloth::run,
+    },
     Bench {
         name: "drops",
         about: "drops on a board, beside the tables of the source",

@@ -6,7 +6,7 @@ use super::body::Body;
 use super::params::{ClothAttachment, ClothParams};
 use super::state::{ClothState, Stuck};
 use crate::geometry::Mesh;
-use crate::stage::{Animated, BuildContext, LayerError, StepContext, SurfaceMotion};
+use crate::stage::{Animated, BuildContext, LayerError, Selection, StepContext, SurfaceMotion};
 
 /// A node of the cloth that is held, and by what.
 #[derive(Clone, Debug)]
@@ -68,10 +68,12 @@ impl Attachments {
         params: &ClothParams,
         context: &BuildContext,
         mesh: &Mesh,
-        select: impl Fn(&str, &crate::stage::Selection) -> Result<Vec<u32>, LayerError>,
+        select: impl Fn(&str, &Selection) -> Result<Vec<u32>, LayerError>,
     ) -> Result<Self, LayerError> {
         let mut all = Self::default();
-        if let Some(pins) = &params.pins {
+        let own = mesh.topology.regions.contains_key("pins");
+        let by_default = Selection { region: Some("pins".to_owned()), ..Selection::default() };
+        if let Some(pins) = params.pins.as_ref().or(own.then_some(&by_default)) {
             for vertex in select("pins", pins)? {
                 all.hold(vertex, Holder::Incoming, (f64::NEG_INFINITY, f64::INFINITY));
             }

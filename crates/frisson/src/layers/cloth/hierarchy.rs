@@ -94,8 +94,15 @@ impl Hierarchy {
         let mut spacing = limits::COARSE_EDGES * input.mean_edge;
         let mut candidates: Vec<u32> = (0..input.order.len() as u32).collect();
         let mut masses = input.mass.to_vec();
+        let vertex = |p: u32| input.topology.vertex_of_point[p as usize] as usize;
+        let home: Vec<DVec3> =
+            input.order.iter().map(|&p| input.positions[vertex(p)].as_dvec3()).collect();
+        let mut finer = home.clone();
         while candidates.len() - input.held.min(candidates.len()) > limits::COARSEST_NODES {
-            let level = build_level(input, &mut walk, &candidates, &masses, spacing);
+            let mut level = build_level(input, &mut walk, &candidates, &masses, spacing);
+            level.gather(&finer, &home);
+            level.stretch_pairs(input.slack);
+            finer.clone_from(&level.before);
             if level.nodes.len() * 2 > candidates.len() {
                 break;
             }
@@ -166,6 +173,15 @@ impl Hierarchy {
 }
 
 impl Level {
+    /// Makes spans at least as long as the means are apart at rest: at the rim and beside pins a mean
+    /// lies to one side of its node.
+    fn stretch_pairs(&mut self, slack: f64) {
+        for (a, b, length) in &mut self.pairs {
+            let apart = self.before[*a as usize].distance(self.before[*b as usize]);
+            *length = length.max(apart * (1.0 + slack));
+        }
+    }
+
     /// Takes the mean place of what each coarse node stands for; held ones are where they are.
     fn gather(&mut self, children: &[DVec3], positions: &[DVec3]) {
         let (nodes, lists, offsets) = (&self.nodes, &self.children, &self.child_offsets);

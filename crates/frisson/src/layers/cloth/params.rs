@@ -69,7 +69,8 @@ pub struct ClothParams {
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 10.0))]
     pub friction: Option<f64>,
-    /// Vertices that follow the mesh as it comes in (skinned, or where the actor puts it).
+    /// Vertices that follow the mesh as it comes in (skinned, or where the actor puts it); the mesh's
+    /// region `pins` by default, if it has one.
     #[serde(default)]
     pub pins: Option<Selection>,
     /// Vertices held by something else: a surface, a joint, a path; or that stick when they touch.

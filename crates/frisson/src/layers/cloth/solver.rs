@@ -45,6 +45,13 @@ pub struct SolverSettings {
     pub thickness: f64,
 }
 
+impl SolverSettings {
+    /// Small steps per solve of bending and shear.
+    pub fn bend_every(&self) -> u32 {
+        (self.substeps / BEND_SOLVES).max(1)
+    }
+}
+
 /// What drives one tick.
 pub struct Drive<'a> {
     /// Length of the tick [s].
@@ -118,7 +125,7 @@ impl Solver {
     ) {
         let substeps = self.settings.substeps;
         let step = drive.dt / f64::from(substeps);
-        let every = (substeps / BEND_SOLVES).max(1);
+        let every = self.settings.bend_every();
         let self_every = (substeps / SELF_SOLVES).max(1);
         self.compile(rest, step, every);
         for (previous, (x, v)) in

@@ -36,6 +36,7 @@ pub struct Cloth {
     stuck: Vec<(u32, DVec3, DVec3)>,
     held_nodes: Vec<u32>,
     per_triangle: Vec<DVec3>,
+    ticks_per_frame: u32,
     started: bool,
 }
 
@@ -110,6 +111,7 @@ impl Cloth {
             stuck: Vec::new(),
             held_nodes: Vec::new(),
             per_triangle: Vec::new(),
+            ticks_per_frame: context.clock.ticks_per_frame,
             started: false,
         })
     }
@@ -120,10 +122,13 @@ impl Cloth {
         self.solver.settings.substeps
     }
 
-    /// Number of edges and hinges: what a sweep solves.
+    /// Constraints solved in a tick: edges at every small step, hinges and shears less often.
     #[must_use]
-    pub fn constraint_count(&self) -> usize {
-        self.rest.edges.rows.len() + self.rest.hinges.rows.len() + self.rest.shears.rows.len()
+    pub fn constraints_per_tick(&self) -> usize {
+        let slow = self.rest.hinges.rows.len() + self.rest.shears.rows.len();
+        let settings = &self.solver.settings;
+        self.rest.edges.rows.len() * settings.substeps as usize
+            + slow * (settings.substeps / settings.bend_every()) as usize
     }
 
     /// Relative elongation of every edge, in the solver's order.
@@ -315,6 +320,8 @@ impl Layer for Cloth {
         report.measure("stretch mean", "-", mean);
         report.measure("stretch p99", "-", at(0.99));
         report.measure("stretch max", "-", at(1.0));
+        let solved = self.constraints_per_tick() as f64 * f64::from(self.ticks_per_frame);
+        report.measure("constraints per frame", "-", solved);
         if self.params.pressure.is_some() {
             let volume = super::pressure::volume(&self.rest.triangles, &self.state.positions);
             report.measure("volume", "m³", volume);

@@ -1,0 +1,112 @@
+//! Cloth: the sheet on a ball, beside what others were measured to take on the same kind of machine.
+
+use std::time::Instant;
+
+use frisson::geometry::Mesh;
+use frisson::layers::LayerParams;
+use frisson::layers::cloth::ClothParams;
+use frisson::stage::{
+    Actor, ActorMotion, ActorSet, Animated, Clock, ColliderParams, ColliderSet, ColliderShape,
+    EARTH_GRAVITY, Forces, NoObserver, Placement, Rate, Selection, Stage,
+};
+use glam::Vec3;
+
+use super::{BenchOptions, Table};
+use crate::failure::Failure;
+
+/// Frames of a run, and how many of them are not counted.
+const FRAMES: usize = 60;
+const WARM: usize = 5;
+
+/// What others take: vertices along a side, ms per frame and 99th percentile of the stretch.
+const OTHERS: [(u32, &str); 4] = [
+    (32, "Blender 21 ms 2.6%, pypbd 7.1 ms 2.6%, rapier 4.2 ms 4.4%"),
+    (64, "Blender 73 ms 3.6%, pypbd 23 ms 6.7%, rapier 18 ms 10%"),
+    (128, "Blender 348 ms 4.8%, pypbd 99-190 ms 22%, rapier 143 ms 26%"),
+    (256, "Blender 1680 ms 12%, pypbd 740 ms 116%, rapier 915 ms 125%"),
+];
+
+/// A level square of 2 m, two metres up, one diagonal per quad.
+fn sheet(n: u32) -> Mesh {
+    let at = |k: u32| 2.0 * k as f32 / (n - 1) as f32 - 1.0;
+    let positions =
+        (0..n).flat_map(|j| (0..n).map(move |i| Vec3::new(at(i), 2.0, at(j)))).collect();
+    let quads = (0..n - 1).flat_map(|j| (0..n - 1).map(move |i| j * n + i));
+    let triangles = quads.flat_map(|a| [[a, a + n, a + 1], [a + 1, a + n, a + n + 1]]).collect();
+    Mesh::new("sheet", positions, triangles)
+}
+
+fn stage(n: u32, self_collision: bool) -> Result<Stage, Failure> {
+    let fail = |e: String| Failure::input(e);
+    let actors = ActorSet::new(vec![Actor {
+        name: "sheet".to_owned(),
+        motion: ActorMotion::Static(vec![sheet(n)]),
+        placement: Placement::default(),
+    }]);
+    let ball = ColliderParams {
+        name: "ball".to_owned(),
+        shape: ColliderShape::Sphere { center: [0.0, 1.0, -0.1], radius: 0.5 },
+        actor: None,
+        joint: None,
+        friction: 0.1,
+        move_x: Animated::default(),
+        move_y: Animated::default(),
+        move_z: Animated::default(),
+    };
+    let colliders = ColliderSet::new(&[ball], &actors, 30.0).map_err(|e| fail(e.to_string()))?;
+    let params = ClothParams {
+        density: Some(0.3),
+        friction: Some(0.1),
+        drag: 0.0,
+        lift: 0.0,
+        self_collision,
+        pins: Some(Selection { vertices: vec![0, n - 1], ..Selection::default() }),
+        ..ClothParams::new("cloth", "sheet")
+    };
+    let clock = Clock::new(Rate::whole(30), 0, FRAMES as i64);
+    let forces = Forces::new(EARTH_GRAVITY, Vec::new(), 30.0);
+    Stage::new(clock, actors, colliders, forces, &[LayerParams::Cloth(params)])
+        .map_err(|e| fail(e.to_string()))
+}
+
+/// Measures.
+pub fn run(options: &BenchOptions) -> Result<Vec<Table>, Failure> {
+    let mut table = Table::new(
+        "Cloth: 2 m sheet on a ball, two corners held, 30 fps, 60 frames",
+        &["N", "self", "ms/frame", "constraints/s", "stretch mean", "p99", "max", "others"],
+    );
+    let sizes: &[u32] = if options.quick { &[32, 64] } else { &[32, 64, 128, 256] };
+    for &n in sizes {
+        for self_collision in [false, true] {
+            let mut stage = stage(n, self_collision)?;
+            let mut times = Vec::with_capacity(FRAMES);
+            for _ in 0..FRAMES {
+                let started = Instant::now();
+                stage.advance_frame(&mut NoObserver).map_err(|e| Failure::input(e.to_string()))?;
+                times.push(1e3 * started.elapsed().as_secs_f64());
+            }
+            let counted = &times[WARM..];
+            let mean = counted.iter().sum::<f64>() / counted.len() as f64;
+            let report = &stage.reports()[0];
+            let value = |name: &str| {
+                report.measures.iter().find(|m| m.name == name).map_or(0.0, |m| m.value)
+            };
+            let others = OTHERS.iter().find(|o| o.0 == n).map_or("", |o| o.1);
+            table.row([
+                n.to_string(),
+                if self_collision { "yes" } else { "no" }.to_owned(),
+                format!("{mean:.1}"),
+                format!("{:.3e}", value("constraints per frame") / (1e-3 * mean)),
+                format!("{:.2}%", 100.0 * value("stretch mean")),
+                format!("{:.2}%", 100.0 * value("stretch p99")),
+                format!("{:.1}%", 100.0 * value("stretch max")),
+                if self_collision { String::new() } else { others.to_owned() },
+            ]);
+        }
+    }
+    table.note(format!(
+        "{} threads; others: measured in November 2026 on two cores, default settings, p99 of the stretch",
+        rayon::current_num_threads()
+    ));
+    Ok(vec![table])
+}
