@@ -13,19 +13,13 @@
 //!   ·-·-·-·-·-·-·-·-·-·-·-·-·-·-·-·-·-·-·-·-·     nodes and edges
 //! ```
 //!
-//! A coarse node stands for what it carries: its mass is `M_j = sum w_ij m_i` and its place the mean
-//! `sum w_ij m_i x_i / M_j`, with the same weights that hand its displacement down. So linear
-//! momentum is kept exactly, and the trembling of a single node does not shake its whole
-//! neighbourhood.
+//! A coarse node weighs what it carries, `M_j = sum w_ij m_i` with the same weights that hand its
+//! displacement down, so linear momentum is kept exactly.
 
 use glam::{DVec3, Vec3};
-use rayon::prelude::*;
 
 use crate::geometry::{GeodesicSeed, GeodesicWalk, Topology};
 use crate::tolerances::cloth as limits;
-
-/// Coarse nodes a task takes at once.
-const CHUNK: usize = 256;
 
 /// Two coarse nodes and how far apart they can be.
 #[derive(Clone, Copy, Debug)]
@@ -40,19 +34,14 @@ struct Span {
 /// One coarse level.
 #[derive(Clone, Debug, Default)]
 struct Level {
-    /// Its nodes, by index of the cloth's nodes; the held ones first.
+    /// Its nodes, by index of the cloth's nodes.
     nodes: Vec<u32>,
-    held: u32,
     mass: Vec<f64>,
     pairs: Vec<(u32, u32, f64)>,
     spans: Vec<Span>,
     /// For each node of the next finer level: which coarse nodes move it, and how much.
     offsets: Vec<u32>,
     parents: Vec<(u32, f32)>,
-    /// For each coarse node: which nodes of the finer level it stands for, and by which share of its
-    /// mass.
-    child_offsets: Vec<u32>,
-    children: Vec<(u32, f64)>,
     /// Positions before and after the spans are solved.
     before: Vec<DVec3>,
     after: Vec<DVec3>,
@@ -94,15 +83,8 @@ impl Hierarchy {
         let mut spacing = limits::COARSE_EDGES * input.mean_edge;
         let mut candidates: Vec<u32> = (0..input.order.len() as u32).collect();
         let mut masses = input.mass.to_vec();
-        let vertex = |p: u32| input.topology.vertex_of_point[p as usize] as usize;
-        let home: Vec<DVec3> =
-            input.order.iter().map(|&p| input.positions[vertex(p)].as_dvec3()).collect();
-        let mut finer = home.clone();
         while candidates.len() - input.held.min(candidates.len()) > limits::COARSEST_NODES {
-            let mut level = build_level(input, &mut walk, &candidates, &masses, spacing);
-            level.gather(&finer, &home);
-            level.stretch_pairs(input.slack);
-            finer.clone_from(&level.before);
+            let level = build_level(input, &mut walk, &candidates, &masses, spacing);
             if level.nodes.len() * 2 > candidates.len() {
                 break;
             }
@@ -141,14 +123,11 @@ impl Hierarchy {
     /// Solves all levels for the predicted positions of the nodes. Afterwards
     /// [`Hierarchy::displacement`] says how far a node is to be moved.
     pub fn solve(&mut self, positions: &[DVec3]) {
-        for index in 0..self.levels.len() {
-            let (finer, rest) = self.levels.split_at_mut(index);
-            let children = finer.last().map_or(positions, |level| &level.before);
-            rest[0].gather(children, positions);
-        }
         for index in (0..self.levels.len()).rev() {
             let (finer, coarser) = self.levels.split_at_mut(index + 1);
             let level = &mut finer[index];
+            level.before.clear();
+            level.before.extend(level.nodes.iter().map(|&n| positions[n as usize]));
             level.after.clear();
             level.after.extend_from_slice(&level.before);
             if let Some(parent) = coarser.first() {
@@ -173,35 +152,6 @@ impl Hierarchy {
 }
 
 impl Level {
-    /// Makes spans at least as long as the means are apart at rest: at the rim and beside pins a mean
-    /// lies to one side of its node.
-    fn stretch_pairs(&mut self, slack: f64) {
-        for (a, b, length) in &mut self.pairs {
-            let apart = self.before[*a as usize].distance(self.before[*b as usize]);
-            *length = length.max(apart * (1.0 + slack));
-        }
-    }
-
-    /// Takes the mean place of what each coarse node stands for; held ones are where they are.
-    fn gather(&mut self, children: &[DVec3], positions: &[DVec3]) {
-        let (nodes, lists, offsets) = (&self.nodes, &self.children, &self.child_offsets);
-        let held = self.held as usize;
-        self.before.resize(nodes.len(), DVec3::ZERO);
-        self.before.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, out)| {
-            for (local, x) in out.iter_mut().enumerate() {
-                let c = chunk * CHUNK + local;
-                *x = if c < held {
-                    positions[nodes[c] as usize]
-                } else {
-                    let range = offsets[c] as usize..offsets[c + 1] as usize;
-                    lists[range].iter().fold(DVec3::ZERO, |sum, &(child, share)| {
-                        sum + children[child as usize] * share
-                    })
-                };
-            }
-        });
-    }
-
     #[inline]
     fn displacement(&self, child: usize) -> DVec3 {
         let range = self.offsets[child] as usize..self.offsets[child + 1] as usize;
@@ -260,7 +210,6 @@ fn build_level(
         }
     }
     join_pairs(&mut level, &child_of_node, &reached, input);
-    level.held = level.nodes.iter().filter(|&&n| (n as usize) < input.held).count() as u32;
     level.mass = vec![0.0; level.nodes.len()];
     level.offsets.push(0);
     for (child, reach) in reached.iter().enumerate() {
@@ -278,26 +227,7 @@ fn build_level(
         }
         level.offsets.push(level.parents.len() as u32);
     }
-    transpose(&mut level, masses);
     level
-}
-
-/// Lists the children of every coarse node with their shares of its mass, which sum to 1.
-fn transpose(level: &mut Level, masses: &[f64]) {
-    let mut lists: Vec<Vec<(u32, f64)>> = vec![Vec::new(); level.nodes.len()];
-    for child in 0..level.offsets.len() - 1 {
-        let range = level.offsets[child] as usize..level.offsets[child + 1] as usize;
-        for &(coarse, w) in &level.parents[range] {
-            let mass = level.mass[coarse as usize].max(f64::MIN_POSITIVE);
-            lists[coarse as usize].push((child as u32, f64::from(w) * masses[child] / mass));
-        }
-    }
-    level.child_offsets.push(0);
-    for list in lists {
-        let total: f64 = list.iter().map(|c| c.1).sum();
-        level.children.extend(list.iter().map(|&(c, share)| (c, share / total)));
-        level.child_offsets.push(level.children.len() as u32);
-    }
 }
 
 fn join_pairs(
