@@ -7,6 +7,7 @@ use frisson::stage::nearest_name;
 use serde_json::json;
 
 use super::bake::Bake;
+use super::render::Render;
 use crate::failure::{Failure, file_error};
 use crate::ui::Ui;
 
@@ -18,13 +19,30 @@ struct DemoScene {
 }
 
 /// The first is baked when no name is given.
-const DEMOS: &[DemoScene] = &[DemoScene {
-    name: "cat",
-    about: "a cat leaps; its belly follows",
-    text: include_str!("../../../../scenes/demo-cat.toml"),
-}];
+const DEMOS: &[DemoScene] = &[
+    DemoScene {
+        name: "cat",
+        about: "a cat leaps; its belly follows",
+        text: include_str!("../../../../scenes/demo-cat.toml"),
+    },
+    DemoScene {
+        name: "cape",
+        about: "a figure runs in a cape",
+        text: include_str!("../../../../scenes/cloth-cape.toml"),
+    },
+    DemoScene {
+        name: "hair",
+        about: "long hair on a head that turns",
+        text: include_str!("../../../../scenes/hair-long-straight.toml"),
+    },
+    DemoScene {
+        name: "tear",
+        about: "a tear runs down a cheek",
+        text: include_str!("../../../../scenes/drops-tear.toml"),
+    },
+];
 
-/// Bake a built-in scene, write caches, say where.
+/// Bake a built-in scene, write caches and a picture, say where.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -62,8 +80,15 @@ impl Demo {
         write_scene(&scene, demo.text, self.force)?;
         let bake = Bake { scene: scene.clone(), output: None, resume: false, force: self.force };
         bake.run(ui)?;
+        self.draw(ui, &scene.with_extension("frisson"))?;
         ui.say(format!("the scene itself is {}: change it and bake again", scene.display()));
         Ok(())
+    }
+
+    /// A contact sheet beside the cache.
+    fn draw(&self, ui: &Ui, cache: &Path) -> Result<(), Failure> {
+        let picture = Render::contact_sheet(cache.to_owned(), self.force);
+        picture.run(ui)
     }
 
     fn find(&self) -> Result<&'static DemoScene, Failure> {

@@ -95,7 +95,7 @@ pub struct Render {
 }
 
 /// Where to look from.
-#[derive(Args, Clone)]
+#[derive(Args, Clone, Default)]
 pub struct CameraOptions {
     /// Angle around the vertical [degrees]; 0 sees the front.
     #[arg(long, value_name = "DEG", allow_negative_numbers = true)]
@@ -172,6 +172,32 @@ impl CameraOptions {
 }
 
 impl Render {
+    /// The command as typed with nothing but a cache: a contact sheet beside it.
+    pub fn contact_sheet(cache: PathBuf, force: bool) -> Self {
+        Self {
+            cache,
+            output: None,
+            frame: None,
+            sheet: None,
+            animate: false,
+            numbered: false,
+            turntable: None,
+            onion: None,
+            plots: false,
+            compare: None,
+            range: None,
+            every: 1,
+            at: None,
+            size: None,
+            samples: None,
+            fine: false,
+            camera: CameraOptions::default(),
+            overlay: Vec::new(),
+            motion_blur: 0.0,
+            force,
+        }
+    }
+
     /// Runs the command.
     pub fn run(&self, ui: &Ui) -> Result<(), Failure> {
         interrupt::listen();
