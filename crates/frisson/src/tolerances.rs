@@ -215,6 +215,11 @@ pub mod hair {
     /// inverses lose the digits that bending needs.
     pub const CONTACT: f64 = 1.0e4;
 
+    /// Largest radius of an envelope sample as a multiple of its rest radius [-].
+    ///
+    /// Hair does not blow up like a balloon; much larger, and struck wisps overlap half the head.
+    pub const WIDEST: f32 = 2.0;
+
     /// Pushes out of overlapping bodies before leaving along their mean direction.
     pub const PUSH_ROUNDS: usize = 8;
 

@@ -100,7 +100,7 @@ fn head(wisps: u32, change: impl Fn(&mut HairParams)) -> Result<Stage, Failure> 
     params.body.max_ellipsoids = 10;
     params.drag = 4.0;
     // The same hair shared by more wisps: thinner ones.
-    params.radius = 0.02 * (100.0 / wisps as f32).sqrt();
+    params.radius = 0.015 * (100.0 / wisps as f32).sqrt();
     params.style.settle_secs = 0.5;
     change(&mut params);
     stage(actor("head", "head_a", "shake")?, params, gale(4.0), Vec::new())

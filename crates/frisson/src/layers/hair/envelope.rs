@@ -50,7 +50,7 @@ pub(super) fn integrate(
             let (r, rate) = (wisp.radii[index], wisp.radial_velocities[index]);
             let push = felt.dot(axis) - k * (r - rest);
             let new_rate = (rate + dt * push) / (1.0 + dt * c + dt * dt * k);
-            let new_r = (r + dt * new_rate).clamp(0.02 * rest, 3.0 * rest);
+            let new_r = (r + dt * new_rate).clamp(0.02 * rest, super::limits::WIDEST * rest);
             wisp.radii[index] = new_r;
             wisp.radial_velocities[index] = (new_r - r) / dt;
         }
