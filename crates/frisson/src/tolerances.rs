@@ -14,10 +14,12 @@ pub const DEGENERATE_AREA_FRACTION: f32 = 1.0e-7;
 /// Shortest vector that has a direction [m]. Below it, normalising amplifies rounding noise.
 pub const MIN_LENGTH: f32 = 1.0e-12;
 
-/// Normals whose cosine is below this face each other across a crease [-]: over 107 degrees apart.
+/// Cosines of two normals at which they begin to face each other across a crease, and at which they
+/// do so wholly [-]: 96 to 120 degrees apart.
 ///
-/// Higher, and the two flanks of one fold, which always differ somewhat, would flatten each other.
-pub const GUARD_FACING_COSINE: f32 = -0.3;
+/// Higher, and the two flanks of one fold, which always differ somewhat, would flatten each other; if
+/// both were the same, folds would pop as a joint bends.
+pub const GUARD_FACING_COSINES: [f32; 2] = [-0.1, -0.5];
 
 /// Share of the gap to the facing surface that a fold may fill [-]; below one half, both sides fit.
 pub const GUARD_SHARE: f32 = 0.45;

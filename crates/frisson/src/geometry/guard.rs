@@ -5,46 +5,58 @@ use glam::Vec3;
 use super::Grid;
 use crate::tolerances;
 
-/// Finds the room in front of displaced points. Storage is reused from frame to frame.
+/// Finds the room in front of the points of a mesh that is about to fold. Storage is reused from
+/// frame to frame.
+///
+/// Room is found at the points of the coarse mesh and interpolated in between: creases deep enough to
+/// matter are wider than its triangles, and a frame costs little.
 #[derive(Clone, Debug, Default)]
 pub struct FoldGuard {
     grid: Grid,
+    near: Vec<Vec3>,
 }
 
 impl FoldGuard {
-    /// Limits displacements along the normals so that points that face each other keep apart.
+    /// How far the surface may rise at each of `points` [m], into `room` at the same indices.
     ///
-    /// For every point the nearest facing one in front of it is found among the folded points; each
-    /// may use less than half of the gap.
-    pub fn apply(
+    /// `reach` is the greatest height wanted: where nothing faces the point, room is a little more.
+    /// `spacing` is the length of an edge: what lies further beside is not in front.
+    pub fn find_room(
         &mut self,
+        points: &[u32],
         positions: &[Vec3],
         normals: &[Vec3],
-        heights: &mut [f32],
+        reach: f32,
         spacing: f32,
+        room: &mut [f32],
     ) {
-        let reach = heights.iter().fold(0.0f32, |m, h| m.max(h.abs()));
-        if reach <= 0.0 || positions.is_empty() {
-            return;
-        }
-        let search = 2.0 * reach + spacing;
-        self.grid.build_points(positions, search);
-        for i in 0..positions.len() {
-            if heights[i] <= 0.0 {
-                continue;
-            }
-            let (p, n) = (positions[i], normals[i]);
-            let mut room = f32::INFINITY;
+        let free = 1.01 * reach;
+        self.near.clear();
+        self.near.extend(points.iter().map(|&p| positions[p as usize]));
+        let far = free / tolerances::GUARD_SHARE;
+        let search = far.max(spacing);
+        self.grid.build_points(&self.near, search);
+        for (&point, &p) in points.iter().zip(&self.near) {
+            let n = normals[point as usize];
+            let mut least = far;
             self.grid.query(p - Vec3::splat(search), p + Vec3::splat(search), |j| {
-                let j = j as usize;
-                let ahead = (positions[j] - p).dot(n);
-                let facing = normals[j].dot(n) < tolerances::GUARD_FACING_COSINE;
-                let beside = (positions[j] - p - ahead * n).length();
-                if facing && ahead > 0.0 && beside < spacing {
-                    room = room.min(ahead);
+                let offset = self.near[j as usize] - p;
+                let ahead = offset.dot(n);
+                let facing = n.dot(normals[points[j as usize] as usize]);
+                if ahead <= 0.0 || ahead >= least || facing >= tolerances::GUARD_FACING_COSINES[0] {
+                    return;
+                }
+                let beside = (offset - ahead * n).length();
+                // Obstacles come in gradually as they turn to face the point: a fold never pops.
+                let [aside, opposite] = tolerances::GUARD_FACING_COSINES;
+                let turned = ((aside - facing) / (aside - opposite)).min(1.0);
+                let centred = (2.0 - 2.0 * beside / spacing).clamp(0.0, 1.0);
+                let weight = turned * centred;
+                if weight > 0.0 {
+                    least = least.min(ahead / weight);
                 }
             });
-            heights[i] = heights[i].min(tolerances::GUARD_SHARE * room);
+            room[point as usize] = tolerances::GUARD_SHARE * least;
         }
     }
 }
@@ -53,15 +65,26 @@ impl FoldGuard {
 mod tests {
     use super::*;
 
+    fn room(normals: [Vec3; 2]) -> Vec<f32> {
+        let positions = [Vec3::ZERO, Vec3::Y * 0.02];
+        let mut room = vec![0.0; 2];
+        FoldGuard::default().find_room(&[0, 1], &positions, &normals, 0.05, 0.01, &mut room);
+        room
+    }
+
     #[test]
     fn facing_walls_share_the_gap() {
-        let positions = vec![Vec3::ZERO, Vec3::Y * 0.02];
-        let normals = vec![Vec3::Y, -Vec3::Y];
-        let mut heights = vec![0.05, 0.05];
-        FoldGuard::default().apply(&positions, &normals, &mut heights, 0.01);
-        assert!(heights[0] + heights[1] < 0.02);
-        let mut free = vec![0.05, 0.05];
-        FoldGuard::default().apply(&positions, &[Vec3::Y, Vec3::Y], &mut free, 0.01);
-        assert_eq!(free, [0.05, 0.05]);
+        let shared = room([Vec3::Y, -Vec3::Y]);
+        assert!(shared[0] + shared[1] < 0.02 && shared[0] > 0.005, "{shared:?}");
+        assert!(room([Vec3::Y, Vec3::Y]).iter().all(|&r| r > 0.05));
+    }
+
+    #[test]
+    fn room_shrinks_gradually_as_walls_turn() {
+        let at = |angle: f32| room([Vec3::Y, Vec3::new(angle.sin(), angle.cos(), 0.0)])[0];
+        let steps: Vec<f32> = (0..=180).map(|d| at((d as f32).to_radians())).collect();
+        assert!(steps.windows(2).all(|w| w[1] <= w[0] + 1e-6), "room only shrinks");
+        let jump = steps.windows(2).fold(0.0f32, |m, w| m.max(w[0] - w[1]));
+        assert!(jump < 0.012, "{jump}");
     }
 }

@@ -4,9 +4,12 @@
 
 mod cloth;
 mod drops;
+mod folds;
 mod hair;
+mod layers;
 mod picture;
 mod skinning;
+mod wrinkles;
 
 use clap::Args;
 use serde::Serialize;
@@ -121,6 +124,11 @@ pub const BENCHES: &[Bench] = &[
         run: hair::run,
     },
     Bench {
+        name: "folds",
+        about: "folds over a simulated cloth, beside simulating the fine mesh",
+        run: folds::run,
+    },
+    Bench {
         name: "skinning",
         about: "linear-blend skinning beside a plain copy of the same bytes",
         run: skinning::run,
@@ -129,6 +137,11 @@ pub const BENCHES: &[Bench] = &[
         name: "picture",
         about: "rays beside the hierarchy crate's own speed; seconds per picture",
         run: picture::run,
+    },
+    Bench {
+        name: "wrinkles",
+        about: "wrinkles beside the source's frame rates, growth, butterfly refinement",
+        run: wrinkles::run,
     },
 ];
 

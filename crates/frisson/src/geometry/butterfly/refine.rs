@@ -1,6 +1,6 @@
 //! Stencils of all points inside some triangles, level by level.
 
-use glam::Vec3;
+use glam::{Vec3, Vec3A};
 use rayon::prelude::*;
 
 use super::MAX_LEVEL;
@@ -57,6 +57,19 @@ impl Stencils {
             sum += self.weights_f32[k] * values[self.points[k] as usize];
         }
         sum
+    }
+
+    /// One combination of per-point pairs of vectors: positions and normals in one pass.
+    #[must_use]
+    pub fn evaluate_pair(&self, index: usize, values: &[[Vec3A; 2]]) -> [Vec3A; 2] {
+        let range = self.offsets[index] as usize..self.offsets[index + 1] as usize;
+        let (mut first, mut second) = (Vec3A::ZERO, Vec3A::ZERO);
+        for (&point, &weight) in self.points[range.clone()].iter().zip(&self.weights_f32[range]) {
+            let [a, b] = values[point as usize];
+            first += weight * a;
+            second += weight * b;
+        }
+        [first, second]
     }
 
     /// All combinations at once, in parallel.

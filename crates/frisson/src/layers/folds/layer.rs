@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use glam::Vec3;
+use glam::{Vec3, Vec3A};
+use rayon::prelude::*;
 
 use super::factor::{FactorScratch, compute_factors};
 use super::params::FoldsParams;
@@ -15,6 +16,9 @@ use crate::stage::{
 };
 use crate::tolerances::folds as tolerances;
 
+/// Refined points that one task computes: fewer, and handing them out costs more than the work.
+const POINTS_PER_TASK: usize = 1024;
+
 /// Storage reused from frame to frame.
 #[derive(Default)]
 struct Scratch {
@@ -23,16 +27,15 @@ struct Scratch {
     normals: Vec<Vec3>,
     coarse_positions: Vec<Vec3>,
     coarse_normals: Vec<Vec3>,
-    refined: Vec<Vec3>,
-    refined_normals: Vec<Vec3>,
+    /// Both side by side, for the stencils.
+    pairs: Vec<[Vec3A; 2]>,
     factor: FactorScratch,
     /// `sum D |D|^q` and `sum |D|^q` per point, for what moves and for what only shades.
     sums: Vec<[f32; 4]>,
     heights: Vec<f32>,
     creases: Vec<f32>,
-    near_positions: Vec<Vec3>,
-    near_normals: Vec<Vec3>,
-    near_heights: Vec<f32>,
+    /// Room in front of coarse points [m].
+    room: Vec<f32>,
     lifted: Vec<Vec3>,
 }
 
@@ -77,6 +80,8 @@ impl FoldsLayer {
         let scratch = Scratch {
             coarse_positions: vec![Vec3::ZERO; coarse],
             coarse_normals: vec![Vec3::Y; coarse],
+            pairs: vec![[Vec3A::ZERO; 2]; coarse],
+            room: vec![0.0; coarse],
             positions: vec![Vec3::ZERO; total],
             normals: vec![Vec3::Y; total],
             sums: vec![[0.0; 4]; total],
@@ -115,27 +120,25 @@ impl FoldsLayer {
         for &p in &rest.normal_points {
             s.coarse_normals[p as usize] = rest.topology.point_normal(&s.coarse_positions, p);
         }
-        rest.refined.stencils.evaluate_all(&s.coarse_positions, &mut s.refined);
-        rest.refined.stencils.evaluate_all(&s.coarse_normals, &mut s.refined_normals);
-        for &p in &self.touched {
-            match (p as usize).checked_sub(coarse) {
-                None => {
-                    s.positions[p as usize] = s.coarse_positions[p as usize];
-                    s.normals[p as usize] = s.coarse_normals[p as usize];
-                }
-                Some(i) => {
-                    s.positions[p as usize] = s.refined[i];
-                    s.normals[p as usize] = s.refined_normals[i].normalize_or(Vec3::Y);
-                }
-            }
+        for &p in &rest.support {
+            let p = p as usize;
+            s.pairs[p] = [s.coarse_positions[p].into(), s.coarse_normals[p].into()];
+            s.positions[p] = s.coarse_positions[p];
+            s.normals[p] = s.coarse_normals[p];
         }
+        let (positions, normals) = (&mut s.positions[coarse..], &mut s.normals[coarse..]);
+        let points = positions.par_iter_mut().zip(normals.par_iter_mut());
+        points.enumerate().with_min_len(POINTS_PER_TASK).for_each(|(i, (position, normal))| {
+            let [at, out] = rest.refined.stencils.evaluate_pair(i, &s.pairs);
+            *position = at.into();
+            *normal = out.normalize_or(Vec3A::Y).into();
+        });
     }
 
     /// Height of every touched point: each fold's drawn height times its factor, meaned where
     /// several meet.
     fn lift(&mut self, frame_number: f64) {
         let (rest, s) = (&self.rest, &mut self.scratch);
-        let coarse = rest.topology.point_count();
         let q = self.params.blend;
         for &p in &self.touched {
             s.sums[p as usize] = [0.0; 4];
@@ -159,10 +162,7 @@ impl FoldsLayer {
                 let same = f64::from((r - 1.0).abs()) < tolerances::SAME_LENGTH;
                 s.factor.stretches.push(if same { 1.0 } else { r });
             }
-            let place = |p: u32| match (p as usize).checked_sub(coarse) {
-                None => s.coarse_positions[p as usize],
-                Some(i) => s.refined[i],
-            };
+            let place = |p: u32| s.positions[p as usize];
             let base_length = |m: usize, q: u32| place(laid.points[m]).distance(place(q));
             compute_factors(fold, laid, base_length, &mut s.factor);
             let amount = fold.amount.at(frame_number) as f32;
@@ -188,19 +188,30 @@ impl FoldsLayer {
     /// Keeps folds from each other and from the bodies.
     fn keep_apart(&mut self, context: &StepContext, frame: &Frame) {
         let s = &mut self.scratch;
-        if self.params.guard {
-            s.near_positions.clear();
-            s.near_normals.clear();
-            s.near_heights.clear();
+        let reach = self.touched.iter().map(|&p| s.heights[p as usize]).fold(0.0f32, f32::max);
+        if self.params.guard && reach > 0.0 {
+            let rest = &self.rest;
+            let coarse = rest.topology.point_count();
+            self.guard.find_room(
+                &rest.corners,
+                &s.coarse_positions,
+                &s.coarse_normals,
+                reach,
+                rest.edge_length,
+                &mut s.room,
+            );
             for &p in &self.touched {
-                s.near_positions.push(s.positions[p as usize]);
-                s.near_normals.push(s.normals[p as usize]);
-                s.near_heights.push(s.heights[p as usize]);
-            }
-            let widest = s.near_heights.iter().fold(0.0f32, |m, h| m.max(h.abs()));
-            self.guard.apply(&s.near_positions, &s.near_normals, &mut s.near_heights, widest);
-            for (&p, &height) in self.touched.iter().zip(&s.near_heights) {
-                s.heights[p as usize] = height;
+                let room = match (p as usize).checked_sub(coarse) {
+                    None => s.room[p as usize],
+                    Some(i) => {
+                        let place = rest.refined.places[i];
+                        let corners = rest.topology.triangles[place.triangle as usize];
+                        let at = |k: usize| place.barycentric[k] * s.room[corners[k] as usize];
+                        at(0) + at(1) + at(2)
+                    }
+                };
+                let height = &mut s.heights[p as usize];
+                *height = height.min(room);
             }
         }
         for (mesh, body) in &mut self.bodies {
@@ -232,7 +243,7 @@ impl FoldsLayer {
         }
         mesh.positions.extend(rest.new_points.iter().map(|&i| {
             let height = s.heights[(coarse + i) as usize];
-            let base = s.refined[i as usize];
+            let base = s.positions[(coarse + i) as usize];
             if height == 0.0 { base } else { base + height * s.normals[(coarse + i) as usize] }
         }));
         mesh.topology = Arc::clone(&rest.fine);

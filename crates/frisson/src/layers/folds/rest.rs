@@ -79,6 +79,10 @@ pub struct FoldsRest {
     pub support: Vec<u32>,
     /// Coarse points whose normals a frame needs.
     pub normal_points: Vec<u32>,
+    /// Coarse points under the folds: corners of refined triangles, ascending.
+    pub corners: Vec<u32>,
+    /// Mean distance between neighbours among those when drawn [m].
+    pub edge_length: f32,
     /// What was left out, in words.
     pub warnings: Vec<String>,
 }
@@ -143,6 +147,8 @@ impl FoldsRest {
             rests.push((fold, rest));
         }
         let (support, normal_points) = needed_points(&topology, &refined, &rests);
+        let corners = corners(&topology, &refined, &rests);
+        let edge_length = mean_edge(&topology, &corners, motion.bind_positions());
         Ok(Self {
             mesh: motion.mesh,
             fine: Arc::new(emission.build_topology(&base)),
@@ -153,6 +159,8 @@ impl FoldsRest {
             folds: rests,
             support,
             normal_points,
+            corners,
+            edge_length,
             warnings,
         })
     }
@@ -487,6 +495,29 @@ impl FoldRest {
     }
 }
 
+/// Corners of the triangles that hold refined points, and the coarse points that folds move.
+fn corners(topology: &Topology, refined: &Refined, folds: &[(Fold, FoldRest)]) -> Vec<u32> {
+    let coarse = topology.point_count() as u32;
+    let mut all: Vec<u32> =
+        refined.places.iter().flat_map(|p| topology.triangles[p.triangle as usize]).collect();
+    all.extend(folds.iter().flat_map(|(_, f)| f.points.iter().filter(|&&p| p < coarse)));
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+fn mean_edge(topology: &Topology, points: &[u32], vertices: &[Vec3]) -> f32 {
+    let at = |p: u32| vertices[topology.vertex_of_point[p as usize] as usize];
+    let (mut sum, mut count) = (0.0, 0usize);
+    for &p in points {
+        for q in topology.neighbours(p) {
+            sum += at(p).distance(at(q));
+            count += 1;
+        }
+    }
+    sum / count.max(1) as f32
+}
+
 /// Coarse points that a frame reads, and those whose normals it needs.
 fn needed_points(
     topology: &Topology,
@@ -494,7 +525,7 @@ fn needed_points(
     folds: &[(Fold, FoldRest)],
 ) -> (Vec<u32>, Vec<u32>) {
     let coarse = topology.point_count() as u32;
-    let mut normals = Vec::new();
+    let mut normals = corners(topology, refined, folds);
     let mut support = Vec::new();
     for i in 0..refined.point_count() {
         normals.extend(refined.stencils.of(i).map(|(p, _)| p));

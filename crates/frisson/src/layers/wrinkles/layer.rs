@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use glam::Vec3;
+use glam::{Vec3, Vec3A};
+use rayon::prelude::*;
 
 use super::curve::CurveShape;
 use super::params::{Emit, WrinklesParams};
@@ -18,6 +19,9 @@ use crate::stage::{
 };
 use crate::tolerances::wrinkles as tolerances;
 
+/// Refined points that one task computes: fewer, and handing them out costs more than the work.
+const POINTS_PER_TASK: usize = 1024;
+
 /// Emitted triangles for one set of active tools.
 struct Emitted {
     topology: Arc<MeshTopology>,
@@ -31,19 +35,22 @@ struct Scratch {
     /// Positions of all coarse points; only those needed are kept true.
     positions: Vec<Vec3>,
     normals: Vec<Vec3>,
-    /// Butterfly positions and normals of refined points.
+    /// Both side by side, for the stencils.
+    pairs: Vec<[Vec3A; 2]>,
+    /// Base positions of refined points, and unit normals of those that turn smooth.
     refined: Vec<Vec3>,
     refined_normals: Vec<Vec3>,
     /// Height of each point, coarse then refined [m].
     heights: Vec<f32>,
     /// How much of the butterfly surface (against the flat one) each refined point shows.
     blends: Vec<f32>,
-    touched: Vec<u32>,
+    line: Line,
     live: Vec<Influence>,
     shape: CurveShape,
-    near_positions: Vec<Vec3>,
-    near_normals: Vec<Vec3>,
-    near_heights: Vec<f32>,
+    /// Room in front of coarse points [m].
+    room: Vec<f32>,
+    /// Which tools refine the mesh.
+    active: Vec<bool>,
 }
 
 /// Wrinkles on one mesh.
@@ -69,6 +76,10 @@ impl WrinklesLayer {
         let scratch = Scratch {
             positions: vec![Vec3::ZERO; coarse],
             normals: vec![Vec3::Y; coarse],
+            pairs: vec![[Vec3A::ZERO; 2]; coarse],
+            room: vec![0.0; coarse],
+            refined: vec![Vec3::ZERO; rest.refined.point_count()],
+            refined_normals: vec![Vec3::Y; rest.refined.point_count()],
             heights: vec![0.0; coarse + rest.refined.point_count()],
             blends: vec![0.0; rest.refined.point_count()],
             ..Scratch::default()
@@ -93,12 +104,11 @@ impl WrinklesLayer {
         Ok(layer)
     }
 
-    /// Which tools refine the mesh now.
-    fn active(&self) -> Vec<bool> {
-        match self.params.emit {
-            Emit::Static => vec![true; self.rest.tools.len()],
-            Emit::Adaptive => self.state.compressions.iter().map(|&c| c > 0.0).collect(),
-        }
+    /// Finds which tools refine the mesh now.
+    fn update_active(&mut self) {
+        let all = self.params.emit == Emit::Static;
+        self.scratch.active.clear();
+        self.scratch.active.extend(self.state.compressions.iter().map(|&c| all || c > 0.0));
     }
 
     fn emit(&self, active: &[bool]) -> Emitted {
@@ -126,37 +136,44 @@ impl WrinklesLayer {
         for &p in &rest.normal_points {
             scratch.normals[p as usize] = rest.topology.point_normal(&scratch.positions, p);
         }
+        for &p in &self.support {
+            let p = p as usize;
+            scratch.pairs[p] = [scratch.positions[p].into(), scratch.normals[p].into()];
+        }
     }
 
     /// Heights of all points that some tool moves, and the blend of refined points.
     fn lift(&mut self, frame_number: f64) {
-        let coarse = self.rest.topology.point_count() as u32;
         let scratch = &mut self.scratch;
-        for &p in &scratch.touched {
+        for &p in &self.rest.moved {
             scratch.heights[p as usize] = 0.0;
-            if let Some(i) = p.checked_sub(coarse) {
-                scratch.blends[i as usize] = 0.0;
-            }
         }
-        scratch.touched.clear();
+        scratch.blends.fill(0.0);
         for (index, tool) in self.rest.tools.iter().enumerate() {
             let params = &self.params.tools[index];
-            let line = Line::new(&tool.anchors, &scratch.positions, &scratch.normals);
-            let current = line.length();
+            scratch.line.update(&tool.anchors, &scratch.positions, &scratch.normals);
+            let current = scratch.line.length();
             let missing = ((tool.full - current) / tool.full).max(0.0);
             self.state.compressions[index] = missing;
+            if missing <= 0.0 {
+                self.state.peaks[index] = 0.0;
+                continue;
+            }
             tool.curve.deform(tool.full, current, &mut scratch.shape);
             let amount = params.amount.at(frame_number);
             self.state.peaks[index] = amount * tool.curve.peak(&scratch.shape);
-            if missing <= 0.0 {
-                continue;
-            }
+            // Never quite 0: a point that rises needs its normal.
             let blend = smoothstep(missing / tolerances::BLEND_COMPRESSION) as f32;
+            let blend = blend.max(f32::MIN_POSITIVE);
+            for &i in &tool.refined {
+                let known = &mut scratch.blends[i as usize];
+                *known = known.max(blend);
+            }
             if params.live {
                 scratch.live.clear();
                 let seen = tool.influences.iter().filter_map(|i| {
                     let (p, n) = place(&self.rest, &scratch.positions, &scratch.normals, i.point);
-                    let (parameter, weight) = influence(params, &tool.curve, &line, p, n)?;
+                    let (parameter, weight) = influence(params, &tool.curve, &scratch.line, p, n)?;
                     Some(Influence { point: i.point, parameter, weight })
                 });
                 scratch.live.extend(seen);
@@ -165,70 +182,67 @@ impl WrinklesLayer {
             for i in influences {
                 let height = amount * tool.curve.height(&scratch.shape, f64::from(i.parameter));
                 scratch.heights[i.point as usize] += i.weight * height as f32;
-                if let Some(refined) = i.point.checked_sub(coarse) {
-                    let known = &mut scratch.blends[refined as usize];
-                    *known = known.max(blend);
-                }
-                scratch.touched.push(i.point);
             }
         }
-        scratch.touched.sort_unstable();
-        scratch.touched.dedup();
     }
 
     /// Base positions of refined points (flat, blending into butterfly) and their normals.
     fn refine(&mut self) {
         let (rest, scratch) = (&self.rest, &mut self.scratch);
-        rest.refined.stencils.evaluate_all(&scratch.positions, &mut scratch.refined);
-        rest.refined.stencils.evaluate_all(&scratch.normals, &mut scratch.refined_normals);
-        for (i, p) in scratch.refined.iter_mut().enumerate() {
+        let (pairs, blends) = (&scratch.pairs, &scratch.blends);
+        let points = scratch.refined.par_iter_mut().zip(scratch.refined_normals.par_iter_mut());
+        points.enumerate().with_min_len(POINTS_PER_TASK).for_each(|(i, (position, normal))| {
             let place = rest.refined.places[i];
-            let corners = rest.topology.triangles[place.triangle as usize];
-            let flat: Vec3 = corners
-                .iter()
-                .zip(place.barycentric)
-                .map(|(&c, w)| w * scratch.positions[c as usize])
-                .sum();
-            *p = flat + scratch.blends[i] * (*p - flat);
-        }
+            let [a, b, c] = rest.topology.triangles[place.triangle as usize];
+            let [u, v, w] = place.barycentric;
+            let at = |p: u32| pairs[p as usize][0];
+            let mut base = u * at(a) + v * at(b) + w * at(c);
+            if blends[i] > 0.0 {
+                let [smooth, out] = rest.refined.stencils.evaluate_pair(i, pairs);
+                base += blends[i] * (smooth - base);
+                *normal = out.normalize_or(Vec3A::Y).into();
+            }
+            *position = base.into();
+        });
     }
 
     /// Limits the heights where the skin faces itself.
     fn guard(&mut self) {
-        let coarse = self.rest.topology.point_count() as u32;
-        let s = &mut self.scratch;
-        s.near_positions.clear();
-        s.near_normals.clear();
-        s.near_heights.clear();
-        for &p in &s.touched {
-            let (position, normal) = match p.checked_sub(coarse) {
-                None => (s.positions[p as usize], s.normals[p as usize]),
+        let (rest, s) = (&self.rest, &mut self.scratch);
+        let height = |&p: &u32| s.heights[p as usize];
+        let reach = rest.moved.iter().map(height).fold(0.0f32, f32::max);
+        if reach <= 0.0 {
+            return;
+        }
+        let spacing = rest.edge_length;
+        self.guard.find_room(&rest.corners, &s.positions, &s.normals, reach, spacing, &mut s.room);
+        let coarse = rest.topology.point_count() as u32;
+        for &p in &rest.moved {
+            let room = match p.checked_sub(coarse) {
+                None => s.room[p as usize],
                 Some(i) => {
-                    (s.refined[i as usize], s.refined_normals[i as usize].normalize_or(Vec3::Y))
+                    let place = rest.refined.places[i as usize];
+                    let corners = rest.topology.triangles[place.triangle as usize];
+                    let at = |k: usize| place.barycentric[k] * s.room[corners[k] as usize];
+                    at(0) + at(1) + at(2)
                 }
             };
-            s.near_positions.push(position);
-            s.near_normals.push(normal);
-            s.near_heights.push(s.heights[p as usize]);
-        }
-        let spacing = s.near_heights.iter().fold(0.0f32, |m, h| m.max(h.abs()));
-        self.guard.apply(&s.near_positions, &s.near_normals, &mut s.near_heights, spacing);
-        for (&p, &height) in s.touched.iter().zip(&s.near_heights) {
-            s.heights[p as usize] = height;
+            let height = &mut s.heights[p as usize];
+            *height = height.min(room);
         }
     }
 
     /// Writes the folded mesh.
     fn write(&mut self, mesh: &mut Mesh) {
-        let active = self.active();
-        if !active.iter().any(|&a| a) {
+        self.update_active();
+        if !self.scratch.active.iter().any(|&a| a) {
             return;
         }
-        if !self.emitted.contains_key(&active) {
-            let made = self.emit(&active);
-            self.emitted.insert(active.clone(), made);
+        if !self.emitted.contains_key(&self.scratch.active) {
+            let made = self.emit(&self.scratch.active);
+            self.emitted.insert(self.scratch.active.clone(), made);
         }
-        let Some(emitted) = self.emitted.get(&active) else { return };
+        let Some(emitted) = self.emitted.get(&self.scratch.active) else { return };
         let (rest, s) = (&self.rest, &self.scratch);
         let coarse = rest.topology.point_count() as u32;
         for &(vertex, point) in &self.moved_vertices {
@@ -240,11 +254,7 @@ impl WrinklesLayer {
         mesh.positions.extend(emitted.points.iter().map(|&i| {
             let height = s.heights[(coarse + i) as usize];
             let base = s.refined[i as usize];
-            if height == 0.0 {
-                base
-            } else {
-                base + height * s.refined_normals[i as usize].normalize_or(Vec3::Y)
-            }
+            if height == 0.0 { base } else { base + height * s.refined_normals[i as usize] }
         }));
         if !Arc::ptr_eq(&mesh.topology, &emitted.topology) {
             mesh.topology = Arc::clone(&emitted.topology);
@@ -252,12 +262,12 @@ impl WrinklesLayer {
         let count = mesh.positions.len();
         mesh.attributes.retain(|a| a.values.len() == count);
         if self.params.attributes {
-            self.write_attributes(mesh, &active);
+            self.write_attributes(mesh);
         }
     }
 
-    fn write_attributes(&self, mesh: &mut Mesh, active: &[bool]) {
-        let Some(emitted) = self.emitted.get(active) else { return };
+    fn write_attributes(&self, mesh: &mut Mesh) {
+        let Some(emitted) = self.emitted.get(&self.scratch.active) else { return };
         let (rest, s) = (&self.rest, &self.scratch);
         let coarse = rest.topology.point_count();
         let point_of = |v: usize| match v.checked_sub(rest.topology.point_of_vertex.len()) {

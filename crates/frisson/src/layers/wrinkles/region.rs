@@ -11,7 +11,7 @@ use glam::Vec3;
 use crate::geometry::Topology;
 
 /// The tool's line: a polyline through its anchors, each segment with the surface's normal.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Line {
     segments: Vec<Segment>,
     length: f64,
@@ -44,7 +44,14 @@ impl Line {
     /// The line through some points of the mesh.
     #[must_use]
     pub fn new(anchors: &[u32], positions: &[Vec3], normals: &[Vec3]) -> Self {
-        let mut segments = Vec::with_capacity(anchors.len() - 1);
+        let mut line = Self::default();
+        line.update(anchors, positions, normals);
+        line
+    }
+
+    /// The same when the mesh has moved.
+    pub fn update(&mut self, anchors: &[u32], positions: &[Vec3], normals: &[Vec3]) {
+        self.segments.clear();
         let mut before = 0.0;
         for pair in anchors.windows(2) {
             let [a, b] = [pair[0] as usize, pair[1] as usize];
@@ -55,7 +62,7 @@ impl Line {
                 .try_normalize()
                 .unwrap_or_else(|| crate::math::frames::any_perpendicular(along));
             let length = chord.length();
-            segments.push(Segment {
+            self.segments.push(Segment {
                 start: positions[a],
                 along,
                 normal,
@@ -65,7 +72,7 @@ impl Line {
             });
             before += length;
         }
-        Self { segments, length: f64::from(before) }
+        self.length = f64::from(before);
     }
 
     /// Length [m].

@@ -36,6 +36,8 @@ pub struct ToolRest {
     pub influences: Vec<Influence>,
     /// Coarse triangles it covers.
     pub triangles: Vec<u32>,
+    /// Refined points in those, which turn from flat to smooth with the tool.
+    pub refined: Vec<u32>,
     /// Level those are refined to.
     pub level: u8,
     /// Mask value of each coarse vertex; empty without a mask.
@@ -56,6 +58,12 @@ pub struct WrinklesRest {
     pub tools: Vec<ToolRest>,
     /// Coarse points whose normals are needed: under the tools and in the stencils around them.
     pub normal_points: Vec<u32>,
+    /// Points that some tool moves, ascending.
+    pub moved: Vec<u32>,
+    /// Corners of the coarse triangles under the tools, ascending.
+    pub corners: Vec<u32>,
+    /// Mean length of those triangles' edges when the bake starts [m].
+    pub edge_length: f32,
     /// What was left out, in words.
     pub warnings: Vec<String>,
 }
@@ -91,13 +99,31 @@ impl WrinklesRest {
         let mut tools = Vec::new();
         for (tool, mut draft) in params.tools.iter().zip(drafts) {
             draft.rest.influences = find_influences(tool, &draft, &topology, &refined);
+            draft.rest.refined = points_inside(&draft.rest.triangles, &refined);
             if draft.rest.influences.is_empty() {
                 warnings.push(format!("{}: tool {:?} covers no vertex", params.name, tool.name));
             }
             tools.push(draft.rest);
         }
         let normal_points = normal_points(&topology, &refined, &tools);
-        Ok(Self { mesh: motion.mesh, base, topology, refined, tools, normal_points, warnings })
+        let mut moved: Vec<u32> =
+            tools.iter().flat_map(|t| t.influences.iter().map(|i| i.point)).collect();
+        moved.sort_unstable();
+        moved.dedup();
+        let corners = corners(&topology, &tools);
+        let edge_length = mean_edge(&topology, &tools, bind);
+        Ok(Self {
+            mesh: motion.mesh,
+            base,
+            topology,
+            refined,
+            tools,
+            normal_points,
+            moved,
+            corners,
+            edge_length,
+            warnings,
+        })
     }
 }
 
@@ -147,7 +173,16 @@ fn draft_tool(
         }
     };
     let triangles = region.triangles;
-    let rest = ToolRest { anchors, full, curve, influences: Vec::new(), triangles, level, mask };
+    let rest = ToolRest {
+        anchors,
+        full,
+        curve,
+        influences: Vec::new(),
+        triangles,
+        refined: Vec::new(),
+        level,
+        mask,
+    };
     Ok(Draft { rest, positions, normals })
 }
 
@@ -348,10 +383,40 @@ fn skew(tool: &WrinkleTool, along: f64) -> f64 {
     (f64::from(tool.jitter.angle_deg).to_radians() * value).tan()
 }
 
+/// Refined points that lie in some coarse triangles (ascending).
+fn points_inside(triangles: &[u32], refined: &Refined) -> Vec<u32> {
+    let inside = |&i: &u32| triangles.binary_search(&refined.places[i as usize].triangle).is_ok();
+    (0..refined.point_count() as u32).filter(inside).collect()
+}
+
+/// Corners of the coarse triangles under the tools, ascending.
+fn corners(topology: &Topology, tools: &[ToolRest]) -> Vec<u32> {
+    let triangles = tools.iter().flat_map(|t| &t.triangles);
+    let mut all: Vec<u32> = triangles.flat_map(|&t| topology.triangles[t as usize]).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+fn mean_edge(topology: &Topology, tools: &[ToolRest], vertices: &[Vec3]) -> f32 {
+    let (mut sum, mut count) = (0.0, 0usize);
+    for &t in tools.iter().flat_map(|t| &t.triangles) {
+        let at = topology.triangles[t as usize]
+            .map(|p| vertices[topology.vertex_of_point[p as usize] as usize]);
+        sum += at[0].distance(at[1]) + at[1].distance(at[2]) + at[2].distance(at[0]);
+        count += 3;
+    }
+    sum / count.max(1) as f32
+}
+
 /// Coarse points whose normals a frame needs.
 fn normal_points(topology: &Topology, refined: &Refined, tools: &[ToolRest]) -> Vec<u32> {
     let coarse = topology.point_count() as u32;
     let mut points: Vec<u32> = tools.iter().flat_map(|t| t.anchors.iter().copied()).collect();
+    points.extend(corners(topology, tools));
+    for refined_point in tools.iter().flat_map(|t| &t.refined) {
+        points.extend(refined.stencils.of(*refined_point as usize).map(|(p, _)| p));
+    }
     for influence in tools.iter().flat_map(|t| &t.influences) {
         match influence.point.checked_sub(coarse) {
             None => points.push(influence.point),
