@@ -195,6 +195,13 @@ pub mod folds {
     /// On the crest and on the contour edges run along the fold and `r0 - 1` is rounding noise.
     pub const FLAT_NORM: f64 = 1.0e-8;
 
+    /// How much a vertex's own edges count for its factor, against the mean of its cross-section [-].
+    ///
+    /// With many times more, crests spike under the least compression, because hardly folded edges
+    /// decide about the highest vertices; with none, a stretch that varies across the fold is not
+    /// followed.
+    pub const OWN_SHARE: f64 = 0.5;
+
     /// Drawn stretch below which an edge is not folded [-]; the source's law divides by it.
     pub const FLAT_EDGE: f64 = 1.0e-4;
 }

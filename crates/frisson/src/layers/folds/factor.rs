@@ -14,6 +14,9 @@ pub struct FactorScratch {
     pub factors: Vec<f32>,
     weights: Vec<f32>,
     sections: Vec<(f64, f64)>,
+    /// `sum w k (r - 1)` and `sum w^2` of each member, and their means over sections.
+    drives: Vec<[f64; 2]>,
+    means: Vec<[f64; 3]>,
     known: Vec<bool>,
 }
 
@@ -45,9 +48,16 @@ pub fn compute_factors(
     }
     scratch.known.clear();
     scratch.known.resize(count, false);
+    if fold.factor == FactorLaw::Vertex {
+        scratch.drives.clear();
+        scratch.drives.extend((0..count).map(|m| drive(fold, rest, m, &scratch.stretches)));
+        rest.sections.average(&scratch.drives, &mut scratch.means);
+    }
     for m in 0..count {
         let own = match fold.factor {
-            FactorLaw::Vertex => by_vertex(fold, rest, m, &scratch.stretches),
+            FactorLaw::Vertex => {
+                by_vertex(scratch.drives[m], rest.sections.average_at(m, &scratch.means))
+            }
             FactorLaw::Mean => by_edges(fold, rest, m, &base_length),
         };
         if let Some(f) = own {
@@ -62,8 +72,8 @@ fn edges(rest: &FoldRest, member: usize) -> &[super::rest::FoldEdge] {
     &rest.edges[rest.edge_offsets[member] as usize..rest.edge_offsets[member + 1] as usize]
 }
 
-/// `max(0, 1 - sum(w k (r - 1)) / sum(w^2))` over the edges, `w = max(r0 - 1, 0)`.
-fn by_vertex(fold: &Fold, rest: &FoldRest, member: usize, stretches: &[f32]) -> Option<f32> {
+/// `sum(w k (r - 1))` and `sum(w^2)` over the edges of a member, `w = max(r0 - 1, 0)`.
+fn drive(fold: &Fold, rest: &FoldRest, member: usize, stretches: &[f32]) -> [f64; 2] {
     let (mut drive, mut norm) = (0.0f64, 0.0f64);
     for edge in edges(rest, member) {
         let w = f64::from((edge.r0 - 1.0).max(0.0));
@@ -73,6 +83,13 @@ fn by_vertex(fold: &Fold, rest: &FoldRest, member: usize, stretches: &[f32]) -> 
         drive += w * speed * (r - 1.0);
         norm += w * w;
     }
+    [drive, norm]
+}
+
+/// `max(0, 1 - drive / norm)`. A member's own sums are joined with the means over its cross-section:
+/// on the crest edges are hardly folded, and the few that are would decide alone how high it stands.
+fn by_vertex(own: [f64; 2], section: [f64; 2]) -> Option<f32> {
+    let [drive, norm] = [0, 1].map(|k| tolerances::OWN_SHARE * own[k] + section[k]);
     (norm > tolerances::FLAT_NORM).then(|| (1.0 - drive / norm).max(0.0) as f32)
 }
 
@@ -117,5 +134,22 @@ fn fill_unknown(rest: &FoldRest, scratch: &mut FactorScratch) {
         if count > 0 {
             scratch.factors[m] = sum / count as f32;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_crest_that_is_hardly_folded_follows_its_section() {
+        // 3% compression; the flanks are folded by 20%, the crest by 0.1%.
+        let at = |w: f64| [w * -0.03, w * w];
+        let section = at(0.2);
+        let flank = by_vertex(at(0.2), section).unwrap();
+        let crest = by_vertex(at(1e-3), section).unwrap();
+        assert!((flank - 1.15).abs() < 1e-6, "{flank}");
+        assert!((crest - flank).abs() < 0.01, "{crest} {flank}");
+        assert_eq!(by_vertex([0.0; 2], [0.0; 2]), None);
     }
 }

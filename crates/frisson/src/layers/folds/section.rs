@@ -61,14 +61,41 @@ impl Sections {
             entry.0 = self.factor(stretch);
         }
         for (factor, &place) in out.iter_mut().zip(&self.place_of_member) {
-            // Sections are known at their middles.
-            let at = f64::from(place) - 0.5;
-            let low = at.floor().clamp(0.0, (self.count - 1) as f64);
-            let high = (low + 1.0).min((self.count - 1) as f64);
-            let t = (at - low).clamp(0.0, 1.0);
-            let (a, b) = (scratch[low as usize].0, scratch[high as usize].0);
+            let (low, high, t) = self.between(place);
+            let (a, b) = (scratch[low].0, scratch[high].0);
             *factor = (a + (b - a) * t) as f32;
         }
+    }
+
+    /// Means over the members of every section, the number of members last; sections without any
+    /// take the mean of all.
+    pub fn average(&self, values: &[[f64; 2]], means: &mut Vec<[f64; 3]>) {
+        means.clear();
+        means.resize(self.count, [0.0; 3]);
+        for (&place, value) in self.place_of_member.iter().zip(values) {
+            let sum = &mut means[(place as usize).min(self.count - 1)];
+            *sum = [sum[0] + value[0], sum[1] + value[1], sum[2] + 1.0];
+        }
+        let overall = means.iter().fold([0.0; 3], |s, m| [s[0] + m[0], s[1] + m[1], s[2] + m[2]]);
+        for mean in means.iter_mut() {
+            let [a, b, n] = if mean[2] > 0.0 { *mean } else { overall };
+            *mean = [a / n.max(1.0), b / n.max(1.0), n];
+        }
+    }
+
+    /// Those means at a member, blended between sections.
+    #[must_use]
+    pub fn average_at(&self, member: usize, means: &[[f64; 3]]) -> [f64; 2] {
+        let (low, high, t) = self.between(self.place_of_member[member]);
+        [0, 1].map(|k| means[low][k] + (means[high][k] - means[low][k]) * t)
+    }
+
+    /// The sections on both sides of a place, whose values are known at their middles.
+    fn between(&self, place: f32) -> (usize, usize, f64) {
+        let at = f64::from(place) - 0.5;
+        let low = at.floor().clamp(0.0, (self.count - 1) as f64);
+        let high = (low + 1.0).min((self.count - 1) as f64);
+        (low as usize, high as usize, (at - low).clamp(0.0, 1.0))
     }
 
     /// The `f` for which `sum sqrt((b r)^2 + f^2 dd^2) = sum sqrt(b^2 + dd^2)`; 0 if there is none.
