@@ -6,6 +6,7 @@ pub mod bake;
 pub mod cache;
 pub mod export;
 pub mod gltf;
+pub mod maps;
 mod mdd;
 mod obj;
 mod pc2;

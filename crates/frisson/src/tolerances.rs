@@ -64,6 +64,11 @@ pub mod wrinkles {
     /// The two differ where the skin is curved; switching at once would pop. Longer, and shallow
     /// folds sit on visible facets.
     pub const BLEND_COMPRESSION: f64 = 0.02;
+
+    /// Compression from which a place deserves a proposed tool [-].
+    ///
+    /// Skinning squeezes some edges by a few percent at every joint; nobody draws folds there.
+    pub const PROPOSED_COMPRESSION: f64 = 0.1;
 }
 
 /// Thresholds of the cloth layer.

@@ -3,9 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use frisson::geometry::Mesh;
+use frisson::stage::Frame;
+use frisson_io::FrameSource as _;
 use frisson_io::bake::export_cache;
 use frisson_io::cache::CacheReader;
-use frisson_io::export::ExportParams;
+use frisson_io::export::{ExportParams, WrittenFile};
+use frisson_io::maps::FoldMaps;
 use serde_json::json;
 
 use super::bake::{export_failure, how_to_open};
@@ -23,7 +27,8 @@ Examples:
   frisson export builtin:cat --to cat.glb       the rigged, animated character itself
 
 Formats by extension: .abc (Alembic), .usd .usdc .usda (USD), .glb (morph targets), .pc2 .mdd (point
-caches), .obj (one file a frame). An unfinished cache exports the frames it has.")]
+caches), .obj (one file a frame), .png (normal and height maps of folded meshes in one frame, the
+first of --frames or else the last). An unfinished cache exports the frames it has.")]
 pub struct Export {
     /// Cache, or builtin:NAME.
     cache: PathBuf,
@@ -45,6 +50,9 @@ pub struct Export {
     /// Leave velocities out.
     #[arg(long)]
     no_velocities: bool,
+    /// Pixels a side of normal and height maps.
+    #[arg(long, default_value_t = 1024, value_name = "PIXELS")]
+    size: usize,
     /// Replace files that are already there.
     #[arg(long)]
     force: bool,
@@ -65,6 +73,10 @@ impl Export {
         let folder = self.cache.parent().unwrap_or(Path::new("")).to_owned();
         let mut all = Vec::new();
         for target in &self.to {
+            if target.extension().is_some_and(|e| e.eq_ignore_ascii_case("png")) {
+                all.extend(self.write_maps(&mut reader, target, ui)?);
+                continue;
+            }
             let params = self.params(target)?;
             let mut progress = ui.progress(&format!("writing {}", target.display()));
             let base = Path::new("");
@@ -99,6 +111,46 @@ impl Export {
         }
         ui.result(|| json!({ "files": all }));
         Ok(())
+    }
+
+    /// Writes maps of every folded mesh in one frame, beside `target`.
+    fn write_maps(
+        &self,
+        reader: &mut CacheReader,
+        target: &Path,
+        ui: &Ui,
+    ) -> Result<Vec<WrittenFile>, Failure> {
+        let number = match &self.frames {
+            Some(frames) => frames[0],
+            None => reader.info().last_frame,
+        };
+        let mut frame = Frame::default();
+        reader.read_frame(number, &mut frame).map_err(|e| Failure::input(e.to_string()))?;
+        let wanted = |m: &&Mesh| self.shape.is_empty() || self.shape.contains(&m.name);
+        let mut files = Vec::new();
+        let mut refused = None;
+        for mesh in frame.meshes.iter().filter(wanted) {
+            match FoldMaps::new(mesh, self.size) {
+                Ok(maps) => {
+                    let stem = target.file_stem().unwrap_or_default().to_string_lossy();
+                    let part = mesh.name.replace(['/', '\\', '.'], "_");
+                    let name = target.with_file_name(format!("{stem}_{part}"));
+                    let written =
+                        maps.write(&name, self.force).map_err(|e| Failure::input(e.to_string()))?;
+                    for file in &written {
+                        ui.say(format!("wrote {}", file.path.display()));
+                    }
+                    ui.say(format!("heights of {} reach {} m", mesh.name, maps.range));
+                    files.extend(written);
+                }
+                Err(error) => refused = Some(error),
+            }
+        }
+        match (files.is_empty(), refused) {
+            (true, Some(error)) => Err(Failure::input(error.to_string())),
+            (true, None) => Err(Failure::input(format!("no mesh to map in frame {number}"))),
+            _ => Ok(files),
+        }
     }
 
     fn params(&self, target: &Path) -> Result<ExportParams, Failure> {

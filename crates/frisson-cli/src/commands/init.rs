@@ -4,8 +4,11 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use frisson::character::Character;
+use frisson::character::{Character, Pose, Sampling};
+use frisson::layers::wrinkles::propose_tools;
+use frisson::stage::Anchor;
 use frisson_io::scene::{ActorContent, ActorLoader};
+use glam::{Mat4, Vec3};
 use serde_json::json;
 
 use crate::failure::{Failure, file_error};
@@ -84,6 +87,7 @@ impl Init {
             let _ = writeln!(text, "# clip = {:?}   # {:.2} s", other.name, other.duration());
         }
         let _ = writeln!(text, "\n# What follows by itself goes here, one [[layers]] each.");
+        text.push_str(&propose_wrinkles(character, self.clip.as_deref(), &actor));
         Ok(text)
     }
 
@@ -99,6 +103,58 @@ impl Init {
         }
         std::path::absolute(source).unwrap_or_else(|_| source.to_owned()).to_string_lossy().into()
     }
+}
+
+/// Wrinkle tools where the clip compresses the meshes, as comments to be kept, edited or dropped.
+fn propose_wrinkles(character: &Character, clip: Option<&str>, actor: &str) -> String {
+    const SAMPLES: usize = 24;
+    let clip = clip.map_or(Some(0), |name| character.clip_index(name));
+    let Some(clip) = clip.filter(|&i| i < character.clips.len()) else { return String::new() };
+    let duration = character.clips[clip].duration();
+    let mut text = String::new();
+    for (index, mesh) in character.meshes.iter().enumerate() {
+        let mut pose = Pose::default();
+        let samples: Vec<(f64, Vec<Vec3>)> = (0..SAMPLES)
+            .map(|i| {
+                let time = duration * i as f64 / SAMPLES as f64;
+                pose.set(
+                    character,
+                    Some(&character.clips[clip]),
+                    time,
+                    Sampling::AsAuthored,
+                    Mat4::IDENTITY,
+                );
+                let mut positions = Vec::new();
+                character.deform_mesh_positions(index, &pose, &mut positions);
+                (time, positions)
+            })
+            .collect();
+        let proposals = propose_tools(&mesh.mesh, &samples, 4);
+        if proposals.is_empty() {
+            continue;
+        }
+        let on = match character.meshes.len() {
+            1 => actor.to_owned(),
+            _ => format!("{actor}/{}", mesh.mesh.name),
+        };
+        let _ = writeln!(text, "\n# The clip compresses {on} here: take the # away to fold it.");
+        let _ = writeln!(text, "# [[layers]]\n# [layers.wrinkles]");
+        let _ = writeln!(text, "# name = \"wrinkles_{}\"\n# on = {on:?}\n# tools = [", index + 1);
+        for p in &proposals {
+            let (Anchor::Vertex(a), Anchor::Vertex(b)) = (p.tool.a, p.tool.b) else { continue };
+            let _ = writeln!(
+                text,
+                "#   {{ name = {:?}, a = {a}, b = {b}, width = {:.4}, folds = {} }}, # shortened by {:.0}% at {:.2} s",
+                p.tool.name,
+                p.tool.width,
+                p.tool.folds,
+                100.0 * p.compression,
+                p.time
+            );
+        }
+        let _ = writeln!(text, "# ]");
+    }
+    text
 }
 
 fn find_clip(character: &Character, name: &str) -> Result<String, Failure> {

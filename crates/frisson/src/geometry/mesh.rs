@@ -176,6 +176,27 @@ impl Mesh {
         }
     }
 
+    /// Sets or replaces a vector attribute, reusing its storage; as [`Mesh::set_scalar`].
+    pub fn set_vector(&mut self, name: &str, fill: impl FnOnce(&mut [Vec3])) {
+        let count = self.positions.len();
+        let index = self.attributes.iter().position(|a| a.name == name).unwrap_or_else(|| {
+            self.attributes.push(Attribute {
+                name: name.to_owned(),
+                values: AttributeValues::Vector(Vec::new()),
+            });
+            self.attributes.len() - 1
+        });
+        let values = &mut self.attributes[index].values;
+        if !matches!(values, AttributeValues::Vector(_)) {
+            *values = AttributeValues::Vector(Vec::new());
+        }
+        if let AttributeValues::Vector(values) = values {
+            values.clear();
+            values.resize(count, Vec3::ZERO);
+            fill(values);
+        }
+    }
+
     /// The scalar attribute of that name.
     #[must_use]
     pub fn scalar(&self, name: &str) -> Option<&[f32]> {

@@ -256,6 +256,10 @@ impl FoldsLayer {
             mesh.set_scalar("fold_height", |values| {
                 values.iter_mut().enumerate().for_each(|(v, h)| *h = heights[point_of(rest, v)]);
             });
+            let normals = &self.scratch.normals;
+            mesh.set_vector("fold_direction", |values| {
+                values.iter_mut().enumerate().for_each(|(v, d)| *d = normals[point_of(rest, v)]);
+            });
         }
     }
 

@@ -38,7 +38,8 @@ pub struct FoldsParams {
     #[serde(default = "default_gap")]
     #[schemars(range(min = 0.0))]
     pub gap: f32,
-    /// Also write `fold_height` and `fold_factor` as vertex attributes.
+    /// Also write `fold_height` and `fold_direction` as vertex attributes; normal and height maps are
+    /// made from them.
     #[serde(default)]
     pub attributes: bool,
 }

@@ -277,6 +277,15 @@ impl WrinklesLayer {
         mesh.set_scalar("wrinkle_height", |values| {
             values.iter_mut().enumerate().for_each(|(v, h)| *h = s.heights[point_of(v)]);
         });
+        mesh.set_vector("wrinkle_direction", |values| {
+            for (v, direction) in values.iter_mut().enumerate() {
+                let point = point_of(v);
+                *direction = match point.checked_sub(coarse) {
+                    None => s.normals[point],
+                    Some(i) => s.refined_normals[i],
+                };
+            }
+        });
         let mut compression = vec![0.0f32; coarse + rest.refined.point_count()];
         for (tool, &missing) in rest.tools.iter().zip(&self.state.compressions) {
             for i in &tool.influences {

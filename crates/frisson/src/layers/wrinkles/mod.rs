@@ -20,6 +20,7 @@
 mod curve;
 mod layer;
 mod params;
+mod propose;
 mod region;
 mod rest;
 mod state;
@@ -30,6 +31,7 @@ pub use params::{
     Direction, Emit, Jitter, Profile, RestLength, SideAttenuation, Strategy, WrinkleLevel,
     WrinkleTool, WrinklesParams,
 };
+pub use propose::{ToolProposal, propose_tools};
 
 #[cfg(test)]
 mod tests;

@@ -29,7 +29,8 @@ pub struct WrinklesParams {
     /// Keep folds from passing through the skin that faces them in deep creases.
     #[serde(default = "yes")]
     pub guard: bool,
-    /// Also write `compression` and `wrinkle_height` as vertex attributes.
+    /// Also write `compression`, `wrinkle_height` and `wrinkle_direction` as vertex attributes;
+    /// normal and height maps are made from them.
     #[serde(default)]
     pub attributes: bool,
 }
