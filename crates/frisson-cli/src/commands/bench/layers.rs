@@ -51,11 +51,6 @@ impl TimedScene {
         self.stage.frame().meshes.get(mesh).map_or(0, |m| m.positions.len())
     }
 
-    /// Triangles of a mesh of the frame.
-    pub fn triangles(&self, mesh: usize) -> usize {
-        self.stage.frame().meshes.get(mesh).map_or(0, |m| m.topology.triangles.len())
-    }
-
     /// Largest value among a layer's measures whose name ends so.
     pub fn measure(&self, layer: usize, suffix: &str) -> f64 {
         let reports = self.stage.reports();
