@@ -229,6 +229,11 @@ pub mod hair {
     /// inverses lose the digits that bending needs.
     pub const CONTACT: f64 = 1.0e4;
 
+    /// Sections whose particles all move this little against each other do not interact [m/s].
+    ///
+    /// One centimetre a second is below what friction visibly changes. Larger, and slow hair slips.
+    pub const SLOW: f32 = 0.01;
+
     /// Largest radius of an envelope sample as a multiple of its rest radius [-].
     ///
     /// Hair does not blow up like a balloon; much larger, and struck wisps overlap half the head.

@@ -187,6 +187,9 @@ impl Interactions {
         if apart.cmpgt(self.extents[a] + self.extents[b]).any() {
             return false;
         }
+        if self.move_together(a, b) {
+            return false;
+        }
         let per_wisp = self.count - 2;
         let (wa, wb) = (a / per_wisp, b / per_wisp);
         if wa == wb {
@@ -195,6 +198,16 @@ impl Interactions {
         let (x, y) = (&wisps[wa], &wisps[wb]);
         // Fresh halves lie in each other: they do not rub before they have been apart.
         !(x.root == y.root && x.splits.last() == y.splits.last() && !(x.apart && y.apart))
+    }
+
+    /// Whether two sections hardly move against each other: then there is nothing to rub or stop, and
+    /// hair at rest costs nothing.
+    fn move_together(&self, a: usize, b: usize) -> bool {
+        let (na, nb) = (self.first_node(a), self.first_node(b));
+        let slow = super::limits::SLOW * super::limits::SLOW;
+        let apart =
+            |x: usize, y: usize| self.velocities[x].distance_squared(self.velocities[y]) < slow;
+        apart(na, nb) && apart(na + 1, nb + 1) && apart(na, nb + 1) && apart(na + 1, nb)
     }
 
     fn ends(&self, node: usize) -> [End<'_>; 2] {

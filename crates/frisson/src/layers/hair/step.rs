@@ -167,7 +167,14 @@ impl HairLayer {
                 for i in 0..n {
                     let p = wisp.positions[i];
                     accelerations[i] = forces.acceleration(p, time);
-                    air[i] = if windy { forces.air_velocity(p, time) } else { Vec3::ZERO };
+                    let sampled = windy && (i % 3 == 0 || i + 1 == n);
+                    air[i] = if sampled { forces.air_velocity(p, time) } else { Vec3::ZERO };
+                }
+                // Gusts are larger than segments: two particles of three take the mean of others.
+                for i in (0..n).filter(|i| windy && i % 3 != 0 && i + 1 != n) {
+                    let (from, to) = (i - i % 3, (i - i % 3 + 3).min(n - 1));
+                    let t = (i - from) as f32 / (to - from) as f32;
+                    air[i] = air[from].lerp(air[to], t);
                 }
             },
         );
