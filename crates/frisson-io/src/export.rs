@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::source::{FrameSource, Progress, SourceError};
-use crate::{alembic, gltf, mdd, obj, pc2, usd};
+use crate::{alembic, gltf, mdd, obj, pc2, png_sequence, usd};
 pub(crate) use caches::write_point_caches;
 pub(crate) use file::PendingFile;
 pub(crate) use frames::{Frames, clean_attribute_name};
@@ -49,6 +49,10 @@ pub struct ExportParams {
     /// GLB file to write (`.glb`) with one morph target per frame; constant topology only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub glb: Option<PathBuf>,
+    /// PNG sequence to write of the images over meshes (wetness, stains): `wet.png` becomes
+    /// `wet.0001.png`, … (`wet.NAME.0001.png` if there are several).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub png: Option<PathBuf>,
     /// Names of the shapes to write; empty: all.
     pub meshes: Vec<String>,
     /// Whether shading normals are written; if absent, in every format but GLB, where they double
@@ -76,6 +80,7 @@ impl Default for ExportParams {
             mdd: None,
             obj: None,
             glb: None,
+            png: None,
             meshes: Vec::new(),
             normals: None,
             velocities: true,
@@ -114,12 +119,14 @@ pub enum ExportFormat {
     Obj,
     /// GLB with morph targets.
     MorphGlb,
+    /// Images over meshes, as a sequence.
+    Png,
 }
 
 impl ExportFormat {
     /// All formats.
-    pub const ALL: [Self; 6] =
-        [Self::Alembic, Self::Usd, Self::Pc2, Self::Mdd, Self::Obj, Self::MorphGlb];
+    pub const ALL: [Self; 7] =
+        [Self::Alembic, Self::Usd, Self::Pc2, Self::Mdd, Self::Obj, Self::MorphGlb, Self::Png];
 
     /// The format's key in a scene file.
     #[must_use]
@@ -131,6 +138,7 @@ impl ExportFormat {
             Self::Mdd => "mdd",
             Self::Obj => "obj",
             Self::MorphGlb => "glb",
+            Self::Png => "png",
         }
     }
 
@@ -145,6 +153,7 @@ impl ExportFormat {
             "mdd" => Self::Mdd,
             "obj" => Self::Obj,
             "glb" => Self::MorphGlb,
+            "png" => Self::Png,
             _ => return None,
         })
     }
@@ -159,6 +168,7 @@ impl fmt::Display for ExportFormat {
             Self::Mdd => "MDD",
             Self::Obj => "OBJ",
             Self::MorphGlb => "GLB",
+            Self::Png => "PNG",
         })
     }
 }
@@ -181,12 +191,14 @@ impl ExportParams {
             ExportFormat::Mdd => &mut self.mdd,
             ExportFormat::Obj => &mut self.obj,
             ExportFormat::MorphGlb => &mut self.glb,
+            ExportFormat::Png => &mut self.png,
         }
     }
 
     /// The format asked for and its file, as written in the scene.
     pub fn target(&self) -> Result<(ExportFormat, &Path), ExportError> {
-        let given = [&self.alembic, &self.usd, &self.pc2, &self.mdd, &self.obj, &self.glb];
+        let given =
+            [&self.alembic, &self.usd, &self.pc2, &self.mdd, &self.obj, &self.glb, &self.png];
         let mut targets = ExportFormat::ALL
             .into_iter()
             .zip(given)
@@ -230,13 +242,13 @@ pub struct WrittenFile {
 #[derive(Debug, Error)]
 pub enum ExportError {
     /// No format was named.
-    #[error("an export needs a format: one of alembic, usd, pc2, mdd, obj, glb")]
+    #[error("an export needs a format: one of alembic, usd, pc2, mdd, obj, glb, png")]
     NoFormat,
     /// Two formats were named.
     #[error("an export writes one format, but both `{0}` and `{1}` are given: make two exports")]
     SeveralFormats(&'static str, &'static str),
     /// The extension is of no format we write.
-    #[error("{}: no format has this extension (abc, usd, usdc, usda, pc2, mdd, obj, glb)", .0.display())]
+    #[error("{}: no format has this extension (abc, usd, usdc, usda, pc2, mdd, obj, glb, png)", .0.display())]
     UnknownExtension(PathBuf),
     /// The path ends in no file name.
     #[error("{}: not the name of a file", .0.display())]
@@ -383,6 +395,7 @@ pub fn export_keeping(
         ExportFormat::Pc2 => outputs.write_caches(|create| pc2::write_shot(&mut frames, create)),
         ExportFormat::Mdd => outputs.write_caches(|create| mdd::write_shot(&mut frames, create)),
         ExportFormat::Obj => outputs.write_sequence(&mut frames),
+        ExportFormat::Png => outputs.write_images(&mut frames),
         // Taken above: it reads the shot twice, in an order of its own.
         ExportFormat::MorphGlb => Ok(Vec::new()),
     }
@@ -483,6 +496,30 @@ impl Outputs<'_> {
             written.push(file.finish()?);
         }
         Ok(written)
+    }
+
+    /// `wet.png` becomes `wet.0001.png` …, or `wet.NAME.0001.png` … for several images.
+    fn write_images(&self, frames: &mut Frames<'_>) -> Result<Vec<WrittenFile>, ExportError> {
+        let mut names = Names::new(NameRule::Plain);
+        let mut written = Vec::new();
+        while let Some(frame) = frames.next()? {
+            let alone = frame.images.len() == 1;
+            for image in &frame.images {
+                let path = match alone {
+                    true => self.with_part(&format!("{:04}", frame.index)),
+                    false => {
+                        self.with_part(&format!("{}.{:04}", names.get(&image.name), frame.index))
+                    }
+                };
+                let mut file = PendingFile::create(&path, self.overwrite)?;
+                png_sequence::write_image(&mut file, image).map_err(|e| e.in_file(&path))?;
+                written.push(file.finish()?);
+            }
+        }
+        match written.is_empty() {
+            true => Err(ExportError::Nothing(ExportFormat::Png)),
+            false => Ok(written),
+        }
     }
 
     fn with_part(&self, part: &str) -> PathBuf {

@@ -10,6 +10,7 @@ pub mod maps;
 mod mdd;
 mod obj;
 mod pc2;
+mod png_sequence;
 mod remembered;
 pub mod scene;
 mod source;

@@ -23,6 +23,8 @@ pub(crate) struct SceneMesh {
     /// One colour per vertex instead of the materials'; empty: none.
     pub tint: Vec<Vec3A>,
     pub materials: Vec<Material>,
+    /// How wet each vertex is, 0 to 1; empty if nothing is.
+    pub wetness: Vec<f32>,
 }
 
 impl SceneMesh {
@@ -212,6 +214,10 @@ fn build_mesh(mesh: &Mesh, look: &Look, heat: Option<&HeatScale>) -> SceneMesh {
         topology: Arc::clone(&mesh.topology),
         positions: mesh.positions.clone(),
         normals,
+        wetness: match mesh.scalar("wetness") {
+            Some(values) if tint.is_empty() && values.len() == count => values.to_vec(),
+            _ => Vec::new(),
+        },
         tint,
         materials,
     }

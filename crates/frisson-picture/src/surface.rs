@@ -35,6 +35,14 @@ pub(crate) struct Surface {
     pub entering: bool,
 }
 
+impl Surface {
+    /// A film of water: smoother, and darker because light bounces about under it.
+    fn wet(&mut self, wet: f32) {
+        self.roughness += (0.12 * self.roughness - self.roughness) * wet;
+        self.albedo *= 1.0 - 0.22 * wet;
+    }
+}
+
 impl Scene {
     /// The first thing a ray hits.
     pub(crate) fn nearest(&self, mut ray: Ray) -> Option<Hit> {
@@ -126,10 +134,15 @@ impl Scene {
             let line = (0.5 * self.look.wireframe + 0.5 - edge).clamp(0.0, 1.0);
             albedo = albedo.lerp(Vec3A::splat(0.02), 0.8 * line);
         }
-        Surface {
+        let mut surface = Surface {
             lifted: position + lift,
             ..plain(position, flat, normal, albedo, material, entering)
+        };
+        if !mesh.wetness.is_empty() {
+            let wet = (0..3).map(|i| mesh.wetness[corners[i]] * weights[i]).sum::<f32>();
+            surface.wet(wet.clamp(0.0, 1.0));
         }
+        surface
     }
 
     /// Everything about a hit of a ball.

@@ -291,14 +291,16 @@ pub mod drops {
 
     /// Most events (stays, crossings, rests) of a drop in a step; what is left of the step is lost and
     /// reported. Reached only on meshes with cells far below the way of one step.
-    pub const MAX_EVENTS: usize = 4096;
+    pub const MAX_EVENTS: usize = 1024;
 
     /// Most events without time passing before a drop is put to rest for the step. A fan of needle
     /// triangles needs a few dozen.
     pub const MAX_IDLE: usize = 64;
 
-    /// An event that takes less than this does not count as progress [s].
-    pub const IDLE_TIME: f64 = 1.0e-12;
+    /// An event that takes less than this does not count as progress [s]. Larger, and fast drops on
+    /// microscopic triangles would be stopped; smaller, and a drop that chatters between two edges
+    /// uses up its events.
+    pub const IDLE_TIME: f64 = 1.0e-7;
 
     /// A drop that would be back on the edge within this part of a tick becomes one on the edge [-].
     pub const RETURN_FRACTION: f64 = 0.1;
@@ -361,7 +363,7 @@ pub mod drops {
     pub const BASE_SINK: f32 = 0.03;
 
     /// Height of trails over the surface, besides their thickness [m]: pictures need a gap.
-    pub const TRAIL_LIFT: f32 = 2.0e-5;
+    pub const TRAIL_LIFT: f32 = 8.0e-5;
 }
 
 /// Thresholds of the soft-body layer.

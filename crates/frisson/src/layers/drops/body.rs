@@ -71,7 +71,6 @@ impl Bodies {
 
     /// Writes every drop into a mesh whose topology changes with their number.
     pub fn write(&mut self, context: &BodyContext, drops: &[Drop], mesh: &mut Mesh) {
-        self.smooth_normals(context.surface, drops);
         self.details.clear();
         self.details.extend(drops.iter().map(|d| detail(context, d)));
         self.offsets.clear();
@@ -137,13 +136,10 @@ impl Bodies {
         self.shown_details.clone_from(&self.details);
     }
 
-    /// Area-weighted normals at the points of triangles with drops near.
-    fn smooth_normals(&mut self, surface: &Surface, drops: &[Drop]) {
+    /// Area-weighted normals at the points; needed before [`Bodies::write`] and [`Bodies::normal`].
+    pub fn smooth_normals(&mut self, surface: &Surface) {
         self.normals.clear();
         self.normals.resize(surface.points.len(), DVec3::ZERO);
-        if drops.is_empty() {
-            return;
-        }
         for (t, corners) in surface.triangles.iter().enumerate().filter(|(t, _)| surface.live[*t]) {
             let facet = &surface.facets[t];
             let n = facet.normal * (facet.area() * f64::from(surface.parity[t]));
@@ -310,7 +306,7 @@ impl Bodies {
     }
 
     /// Smooth outward normal of a place.
-    fn normal(&self, surface: &Surface, place: &Place) -> DVec3 {
+    pub fn normal(&self, surface: &Surface, place: &Place) -> DVec3 {
         let t = place.triangle as usize;
         let corners = surface.triangles[t];
         let w = [1.0 - place.weights.x - place.weights.y, place.weights.x, place.weights.y];
@@ -443,6 +439,8 @@ impl Frame3 {
             }
             Detail::Coarse => {
                 let slices = SLICES / COARSE_STEP;
+                let grow = coarse_growth(shape);
+                let point = |i: usize| origin + (point(i) - origin) * grow;
                 for (r, &ring) in COARSE_RINGS.iter().enumerate() {
                     for s in 0..slices {
                         let p = point(ring * SLICES + s * COARSE_STEP);
@@ -503,6 +501,26 @@ fn fix_volume(shape: &mut Shape, bottom: f32) {
         shape.y[i] *= factor;
         shape.z[i] *= factor;
     }
+}
+
+/// How much a coarse drop must be larger to hold the volume of the fine one.
+fn coarse_growth(shape: &Shape) -> f32 {
+    let at =
+        |ring: usize, slice: usize| shape.point(COARSE_RINGS[ring], slice * COARSE_STEP).as_vec3();
+    let apex = shape.point(RINGS, 0).as_vec3();
+    let mut six_volumes = 0.0;
+    for ring in 0..COARSE_RINGS.len() {
+        for slice in 0..SLICES / COARSE_STEP {
+            let (a, b) = (at(ring, slice), at(ring, slice + 1));
+            if ring + 1 == COARSE_RINGS.len() {
+                six_volumes += a.dot(b.cross(apex));
+            } else {
+                let (c, d) = (at(ring + 1, slice), at(ring + 1, slice + 1));
+                six_volumes += a.dot(b.cross(d)) + a.dot(d.cross(c));
+            }
+        }
+    }
+    (6.0 * VOLUME as f32 / six_volumes.max(1e-3)).cbrt().clamp(1.0, 1.5)
 }
 
 /// Longer along an axis of the plane, narrower across.

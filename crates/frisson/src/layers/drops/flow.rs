@@ -361,9 +361,11 @@ impl Flow<'_> {
         let side = if across.same_way { -drop.side } else { drop.side };
         // Would it be back at once, and be pushed back again?
         let inward = to.edge(k).perp().normalize_or_zero();
-        let there = self.push(triangle, to.tangential(acceleration), turned);
+        let speed = turned.dot(inward).max(0.0);
+        let along = turned - inward * turned.dot(inward);
+        // As a drop on the edge would be judged, so that the two never disagree.
+        let there = self.push(triangle, to.tangential(acceleration), along);
         let back = there.acceleration.dot(inward);
-        let speed = there.velocity.dot(inward).max(0.0);
         let soon = RETURN_FRACTION * self.world.tick;
         if back < 0.0 && 2.0 * speed < -back * soon {
             let inward = from.edge(half as usize % 3).perp().normalize_or_zero();

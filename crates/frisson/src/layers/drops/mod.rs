@@ -214,17 +214,23 @@ const BYTES_PER_SHAPE: f64 = 12_000.0;
 /// More than this is refused before it starts [bytes].
 const MEMORY_LIMIT: f64 = 64e9;
 
-fn check_memory(params: &DropsParams) -> Result<(), LayerError> {
+/// How many drops there may be at once, and the memory they need [bytes].
+fn expected_memory(params: &DropsParams) -> (f64, f64) {
     let drops: f64 = params.sources.iter().map(SourceParams::expected_count).sum();
     let drops = params.max_drops.map_or(drops, |m| drops.min(m as f64));
     let each = BYTES_PER_DROP + if params.shape.mesh { BYTES_PER_SHAPE } else { 0.0 };
-    if drops * each > MEMORY_LIMIT {
+    (drops, drops * each)
+}
+
+fn check_memory(params: &DropsParams) -> Result<(), LayerError> {
+    let (drops, bytes) = expected_memory(params);
+    if bytes > MEMORY_LIMIT {
         return Err(LayerError::parameter(
             "sources",
             format!(
                 "up to {drops:.0} drops need about {:.0} GB; lower the counts, set `max_drops`, or \
                  turn `shape.mesh` off",
-                drops * each / 1e9
+                bytes / 1e9
             ),
         ));
     }
@@ -342,6 +348,10 @@ impl DropsLayer {
         note(found.flipped_edges, "edges between triangles that wind against each other");
         if !notes.is_empty() {
             report.warn(format!("the surface has {}", notes.join(", ")));
+        }
+        let (drops, bytes) = expected_memory(&self.params);
+        if bytes > 2e9 {
+            report.warn(format!("up to {drops:.0} drops need about {:.0} GB", bytes / 1e9));
         }
         if self.state.off_mesh > 0 {
             report.warn(format!(

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use glam::Vec3;
+use glam::{DVec2, Vec3};
 
 use super::DropsLayer;
 use super::body::{BodyContext, empty_mesh};
 use super::merge::position_on;
 use super::state::Phase;
+use super::walk::Place;
 use crate::geometry::{Attribute, AttributeValues, Mesh, TriangleBvh};
 use crate::stage::{Frame, Image, Points, StepContext};
 use crate::tolerances::drops::TRAIL_LIFT;
@@ -18,6 +19,9 @@ impl DropsLayer {
             self.show_points(frame);
         }
         if context.is_output {
+            if !(self.state.drops.is_empty() && self.state.trail.pieces.is_empty()) {
+                self.bodies.smooth_normals(&self.surface);
+            }
             if self.params.shape.mesh {
                 self.show_bodies(context, frame);
             }
@@ -97,37 +101,33 @@ impl DropsLayer {
         mesh.normals.clear();
         let topology = Arc::make_mut(&mut mesh.topology);
         topology.triangles.clear();
-        for piece in &self.state.trail.pieces {
+        for (index, piece) in self.state.trail.pieces.iter().enumerate() {
             let facet = &self.surface.facets[piece.triangle as usize];
             let age = (context.time - piece.born) / f64::from(piece.drying);
             let left = (-age).exp() as f32;
-            let lift = TRAIL_LIFT + piece.thickness * left;
-            let out = facet.normal.as_vec3() * (f32::from(piece.side) * lift);
-            let first = mesh.positions.len() as u32;
-            let count = piece.count as usize;
-            let place = |c: &[f32; 2]| {
-                let w = glam::DVec2::new(f64::from(c[0]), f64::from(c[1]));
-                facet.point(facet.flat(w)).as_vec3() + out
-            };
-            let points = piece.corners[..count].iter().map(place);
+            // Strips that lie on each other lie at slightly different heights.
+            let lift = TRAIL_LIFT * (1.0 + (index % 7) as f32 / 7.0) + piece.thickness * left;
+            let first = mesh.positions.len();
+            for c in &piece.corners[..piece.count as usize] {
+                let weights = DVec2::new(f64::from(c[0]), f64::from(c[1]));
+                let place = Place { triangle: piece.triangle, weights, side: piece.side };
+                let normal = self.bodies.normal(&self.surface, &place).as_vec3();
+                let point = facet.point(facet.flat(weights)).as_vec3();
+                mesh.positions.push(point + normal * lift);
+                mesh.normals.push(normal);
+            }
             // A drying strip draws back from its sides.
-            let middle = points.clone().sum::<Vec3>() / count as f32;
+            let points = &mut mesh.positions[first..];
+            let middle = points.iter().sum::<Vec3>() / points.len() as f32;
             let width = (left * 1.4).min(1.0);
-            mesh.positions.extend(points.map(|p| middle + (p - middle) * width));
-            for i in 1..count as u32 - 1 {
+            points.iter_mut().for_each(|p| *p = middle + (*p - middle) * width);
+            let first = first as u32;
+            for i in 1..u32::from(piece.count) - 1 {
                 let (b, c) = (first + i, first + i + 1);
                 topology.triangles.push(if piece.side > 0 { [first, b, c] } else { [first, c, b] });
             }
         }
         topology.vertex_count = mesh.positions.len();
-        mesh.normals.resize(mesh.positions.len(), Vec3::ZERO);
-        let mut at = 0;
-        for piece in &self.state.trail.pieces {
-            let n = self.surface.facets[piece.triangle as usize].normal.as_vec3();
-            let count = piece.count as usize;
-            mesh.normals[at..at + count].fill(n * f32::from(piece.side));
-            at += count;
-        }
     }
 
     /// Wetness and stain as vertex attributes of the meshes drops run on.

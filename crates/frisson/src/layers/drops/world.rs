@@ -73,7 +73,8 @@ impl World<'_> {
             None => self.forces.acceleration(place.as_vec3(), self.time).as_dvec3(),
         };
         if self.windy {
-            let wind = self.forces.air_velocity(place.as_vec3(), self.time).as_dvec3();
+            // What a drop feels on a moving surface is the air against that surface.
+            let wind = self.air(place) - drop.carrier;
             let area = std::f64::consts::PI * body.radius * body.radius;
             let force = 0.5 * AIR_DENSITY * DRAG_COEFFICIENT * area * wind.length();
             sum += wind * (force / body.mass);
