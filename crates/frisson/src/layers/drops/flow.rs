@@ -411,8 +411,11 @@ impl Flow<'_> {
             self.drip(drop, place, fa.lift(ua) * speed, ta);
             return;
         }
-        let pa = self.push(ta, fa.tangential(acceleration), ua * speed);
-        let pb = self.push(tb, fb.tangential(acceleration), ub * speed);
+        // From rest, judge roughness by the way the force would start it: what brakes acts in full.
+        let downhill = acceleration.dot(fa.lift(ua));
+        let trial = if speed == 0.0 { downhill.signum() * f64::MIN_POSITIVE } else { speed };
+        let pa = self.push(ta, fa.tangential(acceleration), ua * trial.signum());
+        let pb = self.push(tb, fb.tangential(acceleration), ub * trial.signum());
         let least = EDGE_PUSH * acceleration.length();
         if pa.acceleration.dot(ua.perp()) > least {
             return self.stand_on(drop, ta, ka, s, ua * speed);
@@ -421,8 +424,13 @@ impl Flow<'_> {
             drop.side = side_b;
             return self.stand_on(drop, tb, kb, across.s, ub * speed);
         }
-        let a = 0.5 * (pa.acceleration.dot(ua) + pb.acceleration.dot(ub));
-        let v = 0.5 * (pa.velocity.dot(ua) + pb.velocity.dot(ub));
+        let mut a = 0.5 * (pa.acceleration.dot(ua) + pb.acceleration.dot(ub));
+        // A held axis stops its part of the velocity.
+        let kept = 0.5 * (pa.velocity.dot(ua) + pb.velocity.dot(ub)) * trial.signum();
+        let v = speed * kept.clamp(0.0, 1.0);
+        if v == 0.0 && a * downhill <= 0.0 {
+            a = 0.0;
+        }
         self.run_along(drop, half, s, v, a, &fa);
     }
 

@@ -1,6 +1,7 @@
 //! Drops that touch become one: found by a grid, resolved in a fixed order.
 
 use glam::{DVec2, DVec3, Vec3};
+use rayon::prelude::*;
 
 use super::rest::Rest;
 use super::state::{Drop, Phase};
@@ -8,6 +9,9 @@ use super::surface::{Surface, on_edge};
 use super::walk::{Place, walk};
 use crate::geometry::Grid;
 use crate::tolerances::drops::MERGE_NORMALS;
+
+/// Drops searched together.
+const SEARCH_CHUNK: usize = 1024;
 
 /// Storage of the search, reused.
 #[derive(Default)]
@@ -19,6 +23,7 @@ pub struct Merger {
     reaches: Vec<f64>,
     sitting: Vec<u32>,
     pairs: Vec<(u32, u32)>,
+    found: Vec<Vec<(u32, u32)>>,
     parents: Vec<u32>,
 }
 
@@ -103,23 +108,37 @@ impl Merger {
         if mean <= 0.0 {
             return;
         }
-        self.grid.build_points(&self.points, (2.0 * mean) as f32);
-        for i in 0..count {
-            let reach = Vec3::splat((2.0 * self.reaches[i] * (1.0 + 1e-6)) as f32);
-            let p = self.points[i];
-            self.grid.query(p - reach, p + reach, |j| {
-                let j = j as usize;
-                let (ri, rj) = (self.reaches[i], self.reaches[j]);
-                if rj > ri || (rj == ri && j <= i) {
-                    return;
-                }
-                let near = self.places[i].distance_squared(self.places[j]) < (ri + rj).powi(2);
-                if near && self.normals[i].dot(self.normals[j]) > MERGE_NORMALS {
-                    self.pairs.push((i.min(j) as u32, i.max(j) as u32));
-                }
-            });
-        }
+        // Cells twice as wide as a mean drop: few of them to look into, few drops in each.
+        self.grid.build_points(&self.points, (4.0 * mean) as f32);
+        let mut found = std::mem::take(&mut self.found);
+        found.resize_with(count.div_ceil(SEARCH_CHUNK), Vec::new);
+        found.par_iter_mut().enumerate().for_each(|(chunk, pairs)| {
+            pairs.clear();
+            let first = chunk * SEARCH_CHUNK;
+            for i in first..(first + SEARCH_CHUNK).min(count) {
+                self.search(i, pairs);
+            }
+        });
+        found.iter().for_each(|pairs| self.pairs.extend_from_slice(pairs));
+        self.found = found;
         self.pairs.sort_unstable();
+    }
+
+    /// The smaller drops that one touches.
+    fn search(&self, i: usize, pairs: &mut Vec<(u32, u32)>) {
+        let reach = Vec3::splat((2.0 * self.reaches[i] * (1.0 + 1e-6)) as f32);
+        let p = self.points[i];
+        self.grid.query(p - reach, p + reach, |j| {
+            let j = j as usize;
+            let (ri, rj) = (self.reaches[i], self.reaches[j]);
+            if rj > ri || (rj == ri && j <= i) {
+                return;
+            }
+            let near = self.places[i].distance_squared(self.places[j]) < (ri + rj).powi(2);
+            if near && self.normals[i].dot(self.normals[j]) > MERGE_NORMALS {
+                pairs.push((i.min(j) as u32, i.max(j) as u32));
+            }
+        });
     }
 }
 
