@@ -49,6 +49,22 @@ pub mod flesh {
     /// periodic state [-]. With a damping ratio of 0.02 the start is forgotten to 1e-4 after 75
     /// swings; a clip of one second at 2.5 Hz needs 30 cycles.
     pub const MAX_LOOP_CYCLES: usize = 64;
+
+    /// Flesh shallower than this fraction of the character is not proposed by itself [-].
+    ///
+    /// Half a centimetre on a person: its swing would not be seen. Larger, and a cat's thighs go
+    /// unnoticed.
+    pub const MIN_PROPOSED_DEPTH: f32 = 5.0e-3;
+
+    /// Fewest vertices that are worth an element of their own [-]; with less, the bell along the bone
+    /// cannot be drawn.
+    pub const MIN_PROPOSED_VERTICES: usize = 6;
+
+    /// Frequency of slack flesh one metre deep [Hz m^1/2].
+    ///
+    /// A pendulum of length `d` swings at `0.5 / sqrt(d)` Hz; flesh is held by skin as well as by its
+    /// weight. Nearly twice that gives a belly of 10 cm 2.8 Hz and a cheek of 2 cm 6.4 Hz.
+    pub const SLACK_FREQUENCY: f64 = 0.9;
 }
 
 /// Thresholds of the wrinkles layer.

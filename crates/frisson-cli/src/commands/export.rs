@@ -13,6 +13,7 @@ use frisson_io::maps::FoldMaps;
 use serde_json::json;
 
 use super::bake::{export_failure, how_to_open};
+use super::export_joints::write_joints;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::ui::{Ui, human_bytes};
@@ -25,16 +26,29 @@ Examples:
   frisson export shot.frisson --to shot.usdc --to shot.glb
   frisson export shot.frisson --to hat.abc --shape hat --frames 10 50
   frisson export builtin:cat --to cat.glb       the rigged, animated character itself
+  frisson export shot.toml --joints shot.glb    flesh as extra joints, from the scene itself
 
 Formats by extension: .abc (Alembic), .usd .usdc .usda (USD), .glb (morph targets), .pc2 .mdd (point
 caches), .obj (one file a frame), .png (normal and height maps of folded meshes in one frame, the
-first of --frames or else the last). An unfinished cache exports the frames it has.")]
+first of --frames or else the last). An unfinished cache exports the frames it has.
+
+With --joints the scene is simulated again and each flesh element becomes animated joints, which any
+engine plays as plain skinning; it says how far that is from the exact layer.")]
 pub struct Export {
-    /// Cache, or builtin:NAME.
+    /// Cache, or builtin:NAME; a scene file with --joints.
     cache: PathBuf,
     /// File to write; its extension says the format. May be given several times.
-    #[arg(long, required = true, value_name = "FILE")]
+    #[arg(long, required_unless_present = "joints", value_name = "FILE")]
     to: Vec<PathBuf>,
+    /// GLB to write from a scene file, with flesh as extra animated joints.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["to", "shape", "frames"])]
+    joints: Option<PathBuf>,
+    /// Actor to write with --joints [default: the first that carries flesh].
+    #[arg(long, requires = "joints")]
+    actor: Option<String>,
+    /// Most joints a vertex may follow with --joints: all engines read 4, some 8.
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=16))]
+    influences: u8,
     /// Shape to write, by name; all if not given. May be given several times.
     #[arg(long, value_name = "NAME")]
     shape: Vec<String>,
@@ -62,6 +76,10 @@ impl Export {
     /// Runs the command.
     pub fn run(&self, ui: &Ui) -> Result<(), Failure> {
         interrupt::listen();
+        if let Some(target) = &self.joints {
+            let (actor, influences) = (self.actor.as_deref(), usize::from(self.influences));
+            return write_joints(&self.cache, target, actor, influences, self.force, ui);
+        }
         if let Some(name) = self.cache.to_str().and_then(|c| c.strip_prefix("builtin:")) {
             return self.write_cast(name, ui);
         }

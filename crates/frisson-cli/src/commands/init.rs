@@ -2,15 +2,17 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 use frisson::character::{Character, Pose, Sampling};
 use frisson::layers::wrinkles::propose_tools;
-use frisson::stage::Anchor;
+use frisson::stage::{Actor, ActorMotion, Anchor};
 use frisson_io::scene::{ActorContent, ActorLoader};
 use glam::{Mat4, Vec3};
 use serde_json::json;
 
+use super::init_flesh::{placement_for, write_flesh};
 use crate::failure::{Failure, file_error};
 use crate::loader::Loader;
 use crate::ui::Ui;
@@ -54,10 +56,11 @@ impl Init {
             return Err(Failure::input(problem).help("give another name with -o, or --force"));
         }
         let text = self.scene_text(&character, &output)?;
+        let elements = text.matches("\nflesh = {").count();
         std::fs::write(&output, text).map_err(|e| file_error(&output, &e))?;
-        ui.say(format!("wrote {}", output.display()));
+        ui.say(format!("wrote {}, with {elements} flesh elements", output.display()));
         ui.say(format!("next: frisson check {0}, then frisson bake {0}", output.display()));
-        ui.result(|| json!({ "scene": output }));
+        ui.result(|| json!({ "scene": output, "flesh_elements": elements }));
         Ok(())
     }
 
@@ -68,7 +71,7 @@ impl Init {
         }
     }
 
-    fn scene_text(&self, character: &Character, output: &Path) -> Result<String, Failure> {
+    fn scene_text(&self, character: &Arc<Character>, output: &Path) -> Result<String, Failure> {
         let stem = output.file_stem().and_then(|s| s.to_str()).unwrap_or("shot");
         let actor = bare_key(stem);
         let mut text = String::new();
@@ -86,8 +89,22 @@ impl Init {
         for other in character.clips.iter().skip(1) {
             let _ = writeln!(text, "# clip = {:?}   # {:.2} s", other.name, other.duration());
         }
-        let _ = writeln!(text, "\n# What follows by itself goes here, one [[layers]] each.");
-        text.push_str(&propose_wrinkles(character, self.clip.as_deref(), &actor));
+        let placement = placement_for(character);
+        if placement.scale != 1.0 {
+            let line = format!("placement = {{ scale = {} }}", placement.scale);
+            let _ = writeln!(text, "{line}   # modelled in centimetres, by its size");
+        }
+        let wrinkles = propose_wrinkles(character, self.clip.as_deref(), &actor);
+        let motion = ActorMotion::Character {
+            character: Arc::clone(character),
+            clip: None,
+            offset: 0.0,
+            speed: 1.0,
+            looped: false,
+        };
+        write_flesh(&mut text, &Actor { name: actor, motion, placement });
+        text.push_str(&wrinkles);
+        let _ = writeln!(text, "\n[[exports]]\nalembic = {:?}", format!("{stem}.abc"));
         Ok(text)
     }
 

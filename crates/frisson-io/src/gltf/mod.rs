@@ -18,6 +18,7 @@ mod document;
 mod draco;
 mod error;
 mod import;
+mod joints;
 mod json;
 mod material;
 mod mesh;
@@ -38,6 +39,7 @@ pub use builder::{GlbBuilder, ViewUse};
 pub use document::Document;
 pub use error::GltfError;
 pub use import::{ReadOptions, SceneChoice, to_character};
+pub use joints::{JointsOptions, JointsReport, export_joints};
 pub use morph_bake::{MorphEncoding, MorphOptions, MorphReport, export_morph_bake};
 pub use write_character::{build_character, write_character};
 

@@ -78,6 +78,11 @@ pub trait Layer: Send {
 
     /// Measures of the last step, called at output frames.
     fn report(&self, _report: &mut LayerReport) {}
+
+    /// The layer itself, for exporters that know its type.
+    fn as_any(&self) -> Option<&dyn std::any::Any> {
+        None
+    }
 }
 
 /// Why a layer cannot be built or cannot go on.

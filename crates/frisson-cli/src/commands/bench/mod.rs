@@ -4,6 +4,7 @@
 
 mod cloth;
 mod drops;
+mod flesh;
 mod folds;
 mod hair;
 mod layers;
@@ -118,6 +119,7 @@ pub const BENCHES: &[Bench] = &[
         about: "drops on a board, beside the tables of the source",
         run: drops::run,
     },
+    Bench { name: "flesh", about: "flesh beside the skinning it is added to", run: flesh::run },
     Bench {
         name: "hair",
         about: "wisps: growth, interactions, strands, and the source's scenes beside ours",

@@ -1,24 +1,18 @@
 //! The layer: follows the joint, advances the spring, moves the vertices.
 
-use glam::{DQuat, DVec3, Vec3};
+use glam::{DQuat, DVec3};
 
 use super::params::{FleshParams, LimitKind};
-use super::rest::{FleshRest, FleshWeights};
+use super::rest::FleshRest;
 use super::spring::{SpringStep, StaticFrame, apply_hard_limit, periodic_state, soften};
 use super::state::FleshState;
+use super::swing::{FleshSwing, Touch};
 use crate::character::{NodeChain, Sampling, rotation_of};
-use crate::geometry::{Attribute, AttributeValues, Mesh};
 use crate::stage::{
     Actor, ActorMotion, BuildContext, Clock, Forces, Frame, Layer, LayerError, LayerReport,
     SnapshotError, StepContext, from_snapshot, to_snapshot,
 };
 use crate::tolerances::flesh as tolerances;
-
-/// Attribute in which elements leave how far they have moved each vertex, for the next element on
-/// the same mesh and for whoever wants to look.
-const OFFSET: &str = "flesh_offset";
-/// Attribute in which elements leave the smallest `shape` so far, where they touch a vertex.
-const ROOM: &str = ".flesh_room";
 
 /// One flesh element at work.
 pub struct FleshLayer {
@@ -26,8 +20,10 @@ pub struct FleshLayer {
     rest: FleshRest,
     chain: NodeChain,
     state: FleshState,
-    /// Whether this is the first element on each of its meshes.
-    first_on_mesh: Vec<bool>,
+    /// What it touches, laid out for the loop; one for each mesh of the rest data.
+    touches: Vec<Touch>,
+    /// The swing as it last reached the mesh.
+    swing: FleshSwing,
     warnings: Vec<String>,
 }
 
@@ -40,16 +36,16 @@ impl FleshLayer {
             return Err(LayerError::parameter("on", "flesh needs a skinned character"));
         };
         let chain = NodeChain::new(character, actor.clip(), rest.joint);
-        let offset = |w: &FleshWeights| {
-            context.frame.meshes[w.mesh].attributes.iter().all(|a| a.name != OFFSET)
-        };
-        let first_on_mesh = rest.weights.iter().map(offset).collect();
+        let touch = |w| Touch::new(w, &context.frame.meshes);
+        let touches = rest.weights.iter().map(touch).collect();
+        let swing = FleshSwing { deepest: rest.deepest, ..FleshSwing::default() };
         let mut layer = Self {
             params,
             rest,
             chain,
             state: FleshState::default(),
-            first_on_mesh,
+            touches,
+            swing,
             warnings: Vec::new(),
         };
         layer.state = layer.initial_state(context)?;
@@ -210,29 +206,43 @@ impl FleshLayer {
         listed || from.position.distance(to.position) > bound
     }
 
-    /// Elongation and rotation vector as they reach the mesh.
-    fn output(&self, context: &StepContext) -> (Vec3, Vec3) {
+    /// The swing as it reaches the mesh.
+    fn output(&self, context: &StepContext) -> FleshSwing {
         let amount = self.params.amount.at(context.frame_number());
         let elongation = match self.params.limit_kind {
             LimitKind::Soft => soften(self.state.elongation, self.limit()),
             LimitKind::Hard => self.state.elongation,
         };
         let turn = self.state.turn * f64::from(self.params.rotation);
-        ((amount * elongation).as_vec3(), (amount * turn).as_vec3())
+        let actor = &context.actors.all()[self.rest.actor];
+        FleshSwing {
+            elongation: (amount * elongation).as_vec3(),
+            turn: (amount * turn).as_vec3(),
+            pivot: self.static_frame(actor, context.time).position.as_vec3(),
+            deepest: self.rest.deepest,
+        }
     }
 
-    fn deform(&self, context: &StepContext, frame: &mut Frame) {
-        let (elongation, turn) = self.output(context);
-        let actor = &context.actors.all()[self.rest.actor];
-        let pivot = self.static_frame(actor, context.time).position.as_vec3();
-        for (weights, &first) in self.rest.weights.iter().zip(&self.first_on_mesh) {
-            let mesh = &mut frame.meshes[weights.mesh];
-            let mut offsets = take_vectors(mesh, first);
-            let mut room = take_room(mesh, first);
-            let swing = Swing { elongation, turn, pivot, deepest: self.rest.deepest };
-            swing.apply(weights, &mut mesh.positions, &mut offsets, &mut room);
-            put_back(mesh, offsets, room);
+    fn deform(&mut self, context: &StepContext, frame: &mut Frame) {
+        self.swing = self.output(context);
+        for touch in &mut self.touches {
+            if context.dt == 0.0 {
+                touch.leave_room(&mut frame.meshes[touch.mesh]);
+            }
+            touch.apply(&self.swing, &mut frame.meshes[touch.mesh]);
         }
+    }
+
+    /// What does not change: bone, weights, limit.
+    #[must_use]
+    pub fn rest(&self) -> &FleshRest {
+        &self.rest
+    }
+
+    /// The swing as it last reached the mesh.
+    #[must_use]
+    pub fn swing(&self) -> &FleshSwing {
+        &self.swing
     }
 
     fn show_weights(&self, frame: &mut Frame) {
@@ -243,96 +253,6 @@ impl FleshLayer {
                     values[vertex as usize] = alpha;
                 }
             });
-        }
-    }
-}
-
-/// One element's displacement field at one instant.
-struct Swing {
-    elongation: Vec3,
-    turn: Vec3,
-    pivot: Vec3,
-    deepest: f32,
-}
-
-impl Swing {
-    /// Adds this element to what earlier elements did, clamped to the smallest `shape` where several
-    /// meet.
-    fn apply(
-        &self,
-        weights: &FleshWeights,
-        positions: &mut [Vec3],
-        offsets: &mut [Vec3],
-        room: &mut [f32],
-    ) {
-        let turning = self.turn != Vec3::ZERO;
-        let rotation = glam::Quat::from_scaled_axis(self.turn);
-        for (i, &vertex) in weights.vertices.iter().enumerate() {
-            let v = vertex as usize;
-            let alpha = weights.alphas[i];
-            let mut own = alpha * self.elongation;
-            if turning {
-                let arm = positions[v] - self.pivot;
-                own += alpha * (rotation * arm - arm);
-                own = own.clamp_length_max(alpha * self.deepest);
-            }
-            let before = offsets[v];
-            let shared = room[v] < f32::INFINITY;
-            room[v] = room[v].min(weights.shapes[i]);
-            let mut total = before + own;
-            if shared {
-                total = total.clamp_length_max(room[v]);
-                own = total - before;
-            }
-            // Adding zero would turn -0 into 0: what does not swing keeps its very bits.
-            if own != Vec3::ZERO {
-                positions[v] += own;
-            }
-            offsets[v] = total;
-        }
-    }
-}
-
-/// The offsets left by earlier elements, or zeros for the first one; storage is reused.
-fn take_vectors(mesh: &mut Mesh, first: bool) -> Vec<Vec3> {
-    let count = mesh.positions.len();
-    let found = mesh.attributes.iter_mut().find(|a| a.name == OFFSET);
-    let mut values = match found
-        .map(|a| std::mem::replace(&mut a.values, AttributeValues::Vector(Vec::new())))
-    {
-        Some(AttributeValues::Vector(values)) => values,
-        _ => Vec::new(),
-    };
-    if first || values.len() != count {
-        values.clear();
-        values.resize(count, Vec3::ZERO);
-    }
-    values
-}
-
-fn take_room(mesh: &mut Mesh, first: bool) -> Vec<f32> {
-    let count = mesh.positions.len();
-    let found = mesh.attributes.iter_mut().find(|a| a.name == ROOM);
-    let mut values = match found
-        .map(|a| std::mem::replace(&mut a.values, AttributeValues::Scalar(Vec::new())))
-    {
-        Some(AttributeValues::Scalar(values)) => values,
-        _ => Vec::new(),
-    };
-    if first || values.len() != count {
-        values.clear();
-        values.resize(count, f32::INFINITY);
-    }
-    values
-}
-
-fn put_back(mesh: &mut Mesh, offsets: Vec<Vec3>, room: Vec<f32>) {
-    for (name, values) in
-        [(OFFSET, AttributeValues::Vector(offsets)), (ROOM, AttributeValues::Scalar(room))]
-    {
-        match mesh.attributes.iter_mut().find(|a| a.name == name) {
-            Some(attribute) => attribute.values = values,
-            None => mesh.attributes.push(Attribute { name: name.to_owned(), values }),
         }
     }
 }
@@ -376,5 +296,9 @@ impl Layer for FleshLayer {
         report.measure("elongation", "m", self.state.elongation.length());
         report.measure("elongation / limit", "-", self.state.elongation.length() / self.limit());
         self.warnings.iter().for_each(|w| report.warn(w.clone()));
+    }
+
+    fn as_any(&self) -> Option<&dyn std::any::Any> {
+        Some(self)
     }
 }

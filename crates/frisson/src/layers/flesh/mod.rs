@@ -19,16 +19,21 @@
 //!
 //! Limits: flesh does not collide, and elements that overlap share the smallest of their depths.
 
+mod anatomy;
 mod layer;
 mod params;
+mod propose;
 mod rest;
 mod spring;
 mod state;
+mod swing;
 
 pub use layer::FleshLayer;
 pub use params::{Attenuation, BoneEnd, FleshParams, LimitKind, OffsetEnd, ShapeCurve};
+pub use propose::{FleshProposal, propose};
 pub use rest::{FleshRest, FleshWeights};
 pub use state::FleshState;
+pub use swing::FleshSwing;
 
 #[cfg(test)]
 mod tests;

@@ -1,0 +1,496 @@
+//! Flesh as joints: a GLB whose skeleton has grown a few joints that carry the swing, so that any
+//! engine plays it as plain skinning.
+//!
+//! ```text
+//!   joint ──► twin      child of the joint, no turn of its own, moved by the elongation u
+//!   weights:  w  →  w - t  on the joint,  t on its twin,  with the t of a vertex adding up to alpha
+//! ```
+//! Linear blending then gives `P + alpha u`: exactly the layer's answer, as long as a vertex has room
+//! for one more joint. Engines allow four; where a fifth is needed, the lightest joint's weight goes to
+//! its neighbour in the skeleton, and the report says how far off that is.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use frisson::character::{
+    Character, Clip, Influences, Interpolation, Node, Pose, Sampling, Skeleton, Skin, Track,
+    TrackTarget, Transform,
+};
+use frisson::layers::flesh::{FleshLayer, FleshWeights};
+use frisson::stage::{Actor, NoObserver, Stage};
+use glam::{Mat4, Quat, Vec3};
+
+use super::error::{GltfError, Result};
+use super::write_character::write_character;
+use crate::Progress;
+
+/// How flesh is written as joints.
+#[derive(Clone, Debug)]
+pub struct JointsOptions {
+    /// Most joints a vertex may follow: 4 for any engine, 8 for those that read a second set.
+    pub max_influences: usize,
+    /// Name of the animation.
+    pub animation: String,
+    /// Whether an existing file may be replaced.
+    pub overwrite: bool,
+}
+
+impl Default for JointsOptions {
+    fn default() -> Self {
+        Self { max_influences: 4, animation: "frisson".to_owned(), overwrite: false }
+    }
+}
+
+/// What was written and how true it is.
+#[derive(Clone, Debug, Default)]
+pub struct JointsReport {
+    /// Size of the file.
+    pub bytes: u64,
+    /// Flesh elements written.
+    pub elements: usize,
+    /// Joints added.
+    pub joints: usize,
+    /// Frames written.
+    pub frames: usize,
+    /// Greatest elongation of any element [m].
+    pub peak: f32,
+    /// Largest distance of each vertex of the actor from the exact layer over the shot [m].
+    pub errors: Vec<f32>,
+    /// What to know, for people.
+    pub warnings: Vec<String>,
+}
+
+/// Share of the peak elongation above which a vertex is said not to be close.
+const CLOSE: f32 = 0.01;
+
+impl JointsReport {
+    /// Largest distance of any vertex [m].
+    #[must_use]
+    pub fn max_error(&self) -> f32 {
+        self.errors.iter().copied().fold(0.0, f32::max)
+    }
+
+    /// Distance that 99 of 100 vertices stay below [m].
+    #[must_use]
+    pub fn p99_error(&self) -> f32 {
+        let mut sorted = self.errors.clone();
+        sorted.sort_by(f32::total_cmp);
+        let at = (sorted.len() * 99).div_ceil(100).saturating_sub(1);
+        sorted.get(at).copied().unwrap_or(0.0)
+    }
+
+    /// Vertices further off than 1% of the peak elongation.
+    #[must_use]
+    pub fn far_vertices(&self) -> usize {
+        self.errors.iter().filter(|&&e| e > CLOSE * self.peak).count()
+    }
+}
+
+/// One added joint.
+struct Twin {
+    /// Index of the flesh layer in the stage.
+    layer: usize,
+    /// Joint it copies.
+    joint: usize,
+    /// Its node.
+    node: usize,
+}
+
+/// Runs a stage from its start and writes one of its actors as a GLB with flesh as joints.
+pub fn export_joints(
+    stage: &mut Stage,
+    actor: usize,
+    path: &Path,
+    options: &JointsOptions,
+    progress: &mut dyn Progress,
+) -> Result<JointsReport> {
+    super::builder::refuse_existing(path, options.overwrite)?;
+    let mut export = JointsExport::new(stage, actor, options)?;
+    let clock = *stage.clock();
+    let total = clock.frame_count() + u64::from(clock.preroll_frames);
+    for done in 0..total {
+        if stage.frame_number() >= clock.first_frame {
+            export.add_frame(stage);
+        }
+        if !progress.advance(done + 1, total) {
+            return Err(GltfError::Stopped);
+        }
+        if done + 1 < total {
+            let failed = |e: frisson::stage::StageError| GltfError::Unsupported(e.to_string());
+            stage.advance_frame(&mut NoObserver).map_err(failed)?;
+        }
+    }
+    export.finish(stage, path, options)
+}
+
+struct JointsExport {
+    actor: usize,
+    character: Character,
+    clip: Clip,
+    twins: Vec<Twin>,
+    seconds_per_frame: f64,
+    pose: Pose,
+    positions: Vec<Vec3>,
+    report: JointsReport,
+}
+
+fn flesh_of(stage: &Stage, layer: usize, actor: usize) -> Option<&FleshLayer> {
+    let known = stage.layers()[layer].as_any()?.downcast_ref::<FleshLayer>()?;
+    (known.rest().actor == actor).then_some(known)
+}
+
+impl JointsExport {
+    fn new(stage: &Stage, actor: usize, options: &JointsOptions) -> Result<Self> {
+        let whose = &stage.actors().all()[actor];
+        let Some(source) = whose.character() else {
+            let problem = "is no character: there are no joints to add to";
+            return Err(GltfError::invalid(format!("{:?}", whose.name), problem));
+        };
+        let mut grown = Grown::new(source, stage.actors().mesh_range(actor).start);
+        let mut report = JointsReport::default();
+        for layer in 0..stage.layers().len() {
+            if let Some(flesh) = flesh_of(stage, layer, actor) {
+                report.elements += 1;
+                for weights in &flesh.rest().weights {
+                    grown.take(layer, weights);
+                }
+            } else {
+                let (kind, name) = (stage.layers()[layer].kind(), stage.layers()[layer].name());
+                let text = format!("{kind} {name:?} is left out: only flesh becomes joints");
+                report.warnings.push(text);
+            }
+        }
+        if report.elements == 0 {
+            let problem = "carries no flesh: there is nothing to write as joints";
+            return Err(GltfError::invalid(format!("{:?}", whose.name), problem));
+        }
+        let names: Vec<String> = stage.layers().iter().map(|l| l.name().to_owned()).collect();
+        let (character, twins) = grown.finish(&names, options.max_influences)?;
+        report.joints = twins.len();
+        let clip = empty_clip(whose, &twins, &options.animation);
+        let count = character.meshes.iter().map(|m| m.mesh.positions.len()).sum();
+        report.errors = vec![0.0; count];
+        Ok(Self {
+            actor,
+            character,
+            clip,
+            twins,
+            seconds_per_frame: 1.0 / stage.clock().rate.fps(),
+            pose: Pose::default(),
+            positions: Vec::new(),
+            report,
+        })
+    }
+
+    /// Keys of the frame the stage stands at, and how far they are from it.
+    fn add_frame(&mut self, stage: &Stage) {
+        let actor = &stage.actors().all()[self.actor];
+        let time = stage.frame().time;
+        let key = self.report.frames as f64 * self.seconds_per_frame;
+        self.clip.tracks.iter_mut().for_each(|t| t.times.push(key as f32));
+        let sampled = actor.clip().map_or(&[][..], |c| &c.tracks);
+        for (source, track) in sampled.iter().zip(&mut self.clip.tracks) {
+            let start = track.values.len();
+            track.values.resize(start + track.width, 0.0);
+            source.sample(actor.clip_time(time), Sampling::AsAuthored, &mut track.values[start..]);
+        }
+        let world = &stage.actors().pose(self.actor).world_from_node;
+        let first = sampled.len();
+        for (index, twin) in self.twins.iter().enumerate() {
+            let Some(flesh) = flesh_of(stage, twin.layer, self.actor) else { continue };
+            let swing = flesh.swing();
+            self.report.peak = self.report.peak.max(swing.elongation.length());
+            let moved = world[twin.joint].inverse() * swing.world_motion() * world[twin.joint];
+            let (_, rotation, translation) = moved.to_scale_rotation_translation();
+            let track = &mut self.clip.tracks[first + 2 * index].values;
+            track.extend_from_slice(&translation.to_array());
+            // Without a turn the rotation is the rounding of two matrices: leave it out.
+            let turned = swing.turn != Vec3::ZERO;
+            let rotation = if turned { rotation } else { Quat::IDENTITY };
+            self.clip.tracks[first + 2 * index + 1].values.extend_from_slice(&rotation.to_array());
+        }
+        self.compare(stage, key);
+        self.report.frames += 1;
+    }
+
+    /// Poses the new character as an engine would and measures against the frame.
+    fn compare(&mut self, stage: &Stage, key: f64) {
+        let now = |t: &Track| Track {
+            times: vec![key as f32],
+            values: t.values[t.values.len() - t.width..].to_vec(),
+            target: t.target,
+            interpolation: t.interpolation,
+            width: t.width,
+        };
+        let clip = Clip { name: String::new(), tracks: self.clip.tracks.iter().map(now).collect() };
+        let world = stage.actors().all()[self.actor].placement.world_from_actor();
+        self.pose.set(&self.character, Some(&clip), key, Sampling::AsAuthored, world);
+        let mut errors = self.report.errors.iter_mut();
+        let first = stage.actors().mesh_range(self.actor).start;
+        for index in 0..self.character.meshes.len() {
+            self.character.deform_mesh_positions(index, &self.pose, &mut self.positions);
+            let exact = &stage.frame().meshes[first + index].positions;
+            for (i, p) in self.positions.iter().enumerate() {
+                if let Some(error) = errors.next() {
+                    let off = exact.get(i).map_or(0.0, |e| e.distance(*p));
+                    *error = error.max(off);
+                }
+            }
+        }
+    }
+
+    fn finish(
+        mut self,
+        stage: &Stage,
+        path: &Path,
+        options: &JointsOptions,
+    ) -> Result<JointsReport> {
+        // Joints that never turn need no key for it.
+        self.clip.tracks.retain(|t| {
+            let twin = self.twins.iter().any(|w| t.target == TrackTarget::Rotation(w.node));
+            !twin || t.values.chunks(4).any(|q| q != [0.0, 0.0, 0.0, 1.0])
+        });
+        let far = self.report.far_vertices();
+        if far > 0 {
+            let text = format!(
+                "{far} vertices are further than 1% of the greatest swing from the exact layer (up to \
+                 {:.2} mm): allow more joints a vertex, or write morph targets instead",
+                1e3 * self.report.max_error()
+            );
+            self.report.warnings.push(text);
+        }
+        self.character.clips.insert(0, self.clip);
+        self.character.name = stage.actors().all()[self.actor].name.clone();
+        self.report.bytes = write_character(&self.character, path, options.overwrite)?;
+        Ok(self.report)
+    }
+}
+
+/// The clip's own tracks, then translation and rotation of every twin; no keys yet.
+fn empty_clip(actor: &Actor, twins: &[Twin], name: &str) -> Clip {
+    let empty = |target: TrackTarget, width: usize| Track {
+        target,
+        interpolation: Interpolation::Linear,
+        times: Vec::new(),
+        values: Vec::new(),
+        width,
+    };
+    let own = actor.clip().map_or(&[][..], |c| &c.tracks);
+    let mut tracks: Vec<Track> = own.iter().map(|t| empty(t.target, t.width)).collect();
+    for twin in twins {
+        tracks.push(empty(TrackTarget::Translation(twin.node), 3));
+        tracks.push(empty(TrackTarget::Rotation(twin.node), 4));
+    }
+    Clip { name: name.to_owned(), tracks }
+}
+
+/// A character that grows twins.
+struct Grown {
+    character: Character,
+    nodes: Vec<Node>,
+    /// Of every vertex of every mesh: the joints it follows, and the elements that swing it.
+    vertices: Vec<Vec<Vertex>>,
+    twins: Vec<Twin>,
+    first_mesh: usize,
+}
+
+#[derive(Clone, Default)]
+struct Vertex {
+    /// Node and weight.
+    joints: Vec<(usize, f32)>,
+    /// Layer and alpha.
+    swings: Vec<(usize, f32)>,
+}
+
+impl Grown {
+    fn new(source: &Arc<Character>, first_mesh: usize) -> Self {
+        let character = Character::clone(source);
+        let nodes = character.skeleton.nodes().to_vec();
+        let mut vertices = Vec::new();
+        for mesh in &source.meshes {
+            // What rides rigidly on a node is skinned to it alone.
+            let skin = mesh.skin.map(|s| &source.skins[s]);
+            let vertex = |v: usize| Vertex {
+                joints: match skin {
+                    Some(skin) => {
+                        mesh.influences.of(v).map(|(j, w)| (skin.joints[j as usize], w)).collect()
+                    }
+                    None => vec![(mesh.node, 1.0)],
+                },
+                swings: Vec::new(),
+            };
+            vertices.push((0..mesh.mesh.positions.len()).map(vertex).collect());
+        }
+        Self { character, nodes, vertices, twins: Vec::new(), first_mesh }
+    }
+
+    fn take(&mut self, layer: usize, weights: &FleshWeights) {
+        let mesh = &mut self.vertices[weights.mesh - self.first_mesh];
+        for (&vertex, &alpha) in weights.vertices.iter().zip(&weights.alphas) {
+            mesh[vertex as usize].swings.push((layer, alpha));
+        }
+    }
+
+    /// The twin of a joint for an element, made on first use.
+    fn twin(&mut self, layer: usize, name: &str, joint: usize) -> usize {
+        if let Some(twin) = self.twins.iter().find(|t| (t.layer, t.joint) == (layer, joint)) {
+            return twin.node;
+        }
+        let node = self.nodes.len();
+        self.nodes.push(Node {
+            name: format!("{}.{name}", self.nodes[joint].name),
+            parent: Some(joint),
+            rest: Transform::default(),
+        });
+        self.twins.push(Twin { layer, joint, node });
+        node
+    }
+
+    /// Shares the weights between joints and twins, at most `limit` a vertex; `names` are the
+    /// layers'.
+    fn finish(mut self, names: &[String], limit: usize) -> Result<(Character, Vec<Twin>)> {
+        let hops = hops(&self.character.skeleton);
+        for index in 0..self.character.meshes.len() {
+            let mut lists = Vec::new();
+            let vertices = std::mem::take(&mut self.vertices[index]);
+            if vertices.iter().all(|v| v.swings.is_empty()) {
+                continue;
+            }
+            for vertex in vertices {
+                let shared = vertex.share(limit, &hops);
+                let node = |(joint, layer, weight): (usize, Option<usize>, f32)| match layer {
+                    Some(layer) => (self.twin(layer, &names[layer], joint), weight),
+                    None => (joint, weight),
+                };
+                lists.push(shared.into_iter().map(node).collect());
+            }
+            self.reskin(index, lists);
+        }
+        let invalid =
+            |e: frisson::character::SkeletonError| GltfError::invalid("skeleton", e.to_string());
+        self.character.skeleton = Skeleton::new(self.nodes).map_err(invalid)?;
+        drop_unused_skins(&mut self.character);
+        Ok((self.character, self.twins))
+    }
+
+    /// Gives a mesh a skin of its own with the twins it needs.
+    fn reskin(&mut self, index: usize, lists: Vec<Vec<(usize, f32)>>) {
+        let mesh = &mut self.character.meshes[index];
+        let mut skin = match mesh.skin {
+            Some(skin) => self.character.skins[skin].clone(),
+            None => Skin {
+                name: mesh.mesh.name.clone(),
+                joints: vec![mesh.node],
+                inverse_bind: vec![Mat4::IDENTITY],
+            },
+        };
+        let mut place = vec![None; self.nodes.len()];
+        skin.joints.iter().enumerate().for_each(|(at, &node)| place[node] = Some(at));
+        for twin in &self.twins {
+            if let Some(original) = place[twin.joint] {
+                place[twin.node] = Some(skin.joints.len());
+                skin.joints.push(twin.node);
+                skin.inverse_bind.push(skin.inverse_bind[original]);
+            }
+        }
+        let entry = |(node, w): (usize, f32)| (place[node].unwrap_or(0) as u16, w);
+        let lists: Vec<Vec<(u16, f32)>> =
+            lists.into_iter().map(|l| l.into_iter().map(entry).collect()).collect();
+        mesh.influences = Influences::from_lists(&lists);
+        mesh.skin = Some(self.character.skins.len());
+        self.character.skins.push(skin);
+    }
+}
+
+/// Joints between any two nodes, one way up and the other down.
+fn hops(skeleton: &Skeleton) -> Vec<Vec<u16>> {
+    let nodes = skeleton.nodes();
+    let way =
+        |n: usize| std::iter::successors(Some(n), |&at| nodes[at].parent).collect::<Vec<usize>>();
+    let ways: Vec<Vec<usize>> = (0..nodes.len()).map(way).collect();
+    let between = |a: &Vec<usize>, b: &Vec<usize>| {
+        let common = a.iter().rev().zip(b.iter().rev()).take_while(|(x, y)| x == y).count();
+        (a.len() + b.len() - 2 * common) as u16
+    };
+    ways.iter().map(|a| ways.iter().map(|b| between(a, b)).collect()).collect()
+}
+
+impl Vertex {
+    /// Weights of joints (no layer) and of their twins. The twins of an element have `alpha` in all;
+    /// a joint and its twins have the joint's weight, unless `limit` asks for joints to be merged.
+    ///
+    /// ```text
+    ///   joints    |-------- a --------|------ b ------|--- c ---|     heaviest first
+    ///   swings    |---- 1 ----|- 2 -|---------- at rest --------|
+    ///   shares    |   a1      | a2  |a|      b        |    c    |
+    /// ```
+    fn share(mut self, limit: usize, hops: &[Vec<u16>]) -> Vec<(usize, Option<usize>, f32)> {
+        if self.swings.is_empty() {
+            return self.joints.into_iter().map(|(j, w)| (j, None, w)).collect();
+        }
+        // At least one slot is left for what the vertex follows at rest.
+        self.swings.sort_by(|a, b| b.1.total_cmp(&a.1));
+        self.swings.truncate(limit.max(2) - 1);
+        loop {
+            self.joints.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+            let shares = self.overlay();
+            if shares.len() <= limit.max(2) || self.joints.len() == 1 {
+                return shares;
+            }
+            self.merge(hops);
+        }
+    }
+
+    fn overlay(&self) -> Vec<(usize, Option<usize>, f32)> {
+        let sum: f32 = self.swings.iter().map(|s| s.1).sum();
+        let scale = if sum > 1.0 { 1.0 / sum } else { 1.0 };
+        let whole: f32 = self.joints.iter().map(|j| j.1).sum();
+        let mut shares = Vec::new();
+        let rest = (1.0 - sum).max(0.0);
+        let parts = self.swings.iter().map(|&(layer, a)| (Some(layer), a * scale));
+        let mut joints = self.joints.iter().map(|&(j, w)| (j, w / whole));
+        let (mut joint, mut room) = joints.next().unwrap_or((0, 1.0));
+        for (layer, mut wanted) in parts.chain([(None, rest)]) {
+            // Below this a share is rounding.
+            while wanted > 1e-6 {
+                if room <= 1e-6 {
+                    match joints.next() {
+                        Some(next) => (joint, room) = next,
+                        None => break,
+                    }
+                }
+                let share = wanted.min(room);
+                shares.push((joint, layer, share));
+                wanted -= share;
+                room -= share;
+            }
+        }
+        shares
+    }
+
+    /// Gives one joint's weight to another: the lightest, to the nearest in the skeleton.
+    fn merge(&mut self, hops: &[Vec<u16>]) {
+        let mut best: Option<(f32, usize, usize)> = None;
+        for (i, &(from, weight)) in self.joints.iter().enumerate() {
+            for (k, &(to, _)) in self.joints.iter().enumerate().filter(|(k, _)| *k != i) {
+                let cost = weight * f32::from(hops[from][to]);
+                if best.is_none_or(|(least, _, _)| cost < least) {
+                    best = Some((cost, i, k));
+                }
+            }
+        }
+        if let Some((_, from, to)) = best {
+            self.joints[to].1 += self.joints[from].1;
+            self.joints.remove(from);
+        }
+    }
+}
+
+fn drop_unused_skins(character: &mut Character) {
+    let used = |s: usize| character.meshes.iter().any(|m| m.skin == Some(s));
+    let kept: Vec<usize> = (0..character.skins.len()).filter(|&s| used(s)).collect();
+    character.skins = kept.iter().map(|&s| character.skins[s].clone()).collect();
+    for mesh in &mut character.meshes {
+        mesh.skin = mesh.skin.and_then(|s| kept.iter().position(|&k| k == s));
+    }
+}
