@@ -386,7 +386,7 @@ fn a_folded_sheet_keeps_its_layers_apart() {
     }
     let p = ClothParams {
         self_collision: true,
-        thickness: Some(f64::from(thickness)),
+        thickness: Some(thickness),
         damping: 1.0,
         ..params()
     };
@@ -414,7 +414,7 @@ fn a_folded_sheet_keeps_its_layers_apart() {
             }
         }
     }
-    assert!(least.0 >= 0.9 * f64::from(thickness), "{least:?}");
+    assert!(least.0 >= 0.9 * thickness, "{least:?}");
     assert_eq!(crossings(&scene), 0);
     let speed = scene.cloth.state.velocities.iter().map(|v| v.length()).fold(0.0, f64::max);
     assert!(speed < 0.2, "it lies still: {speed}");
