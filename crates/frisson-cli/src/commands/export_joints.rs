@@ -36,11 +36,8 @@ pub fn write_joints(
         })?,
         None => first_with_flesh(&stage),
     };
-    let options = JointsOptions {
-        max_influences: influences,
-        overwrite: overwrite,
-        ..JointsOptions::default()
-    };
+    let options =
+        JointsOptions { max_influences: influences, overwrite, ..JointsOptions::default() };
     let mut progress = ui.progress(&format!("writing {}", target.display()));
     let report = export_joints(&mut stage, actor, target, &options, &mut progress)
         .map_err(|e| export_failure(&e.into(), scene))?;

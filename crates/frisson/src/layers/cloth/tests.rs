@@ -384,12 +384,8 @@ fn a_folded_sheet_keeps_its_layers_apart() {
         let x = if s < 0.0 { s } else { radius * angle.sin() - (s - arc).max(0.0) };
         *p = Vec3::new(x, 0.02 + radius * (1.0 - angle.cos()), p.z);
     }
-    let p = ClothParams {
-        self_collision: true,
-        thickness: Some(thickness),
-        damping: 1.0,
-        ..params()
-    };
+    let p =
+        ClothParams { self_collision: true, thickness: Some(thickness), damping: 1.0, ..params() };
     let floor = ColliderParams {
         name: "floor".to_owned(),
         shape: ColliderShape::Plane { point: [0.0; 3], normal: [0.0, 1.0, 0.0] },
