@@ -383,7 +383,61 @@ pub mod drops {
 }
 
 /// Thresholds of the soft-body layer.
-pub mod soft {}
+pub mod soft {
+    /// How exactly a seed sits on its surface, in thicknesses [-].
+    ///
+    /// Contact surfaces of two bodies must agree to 1e-5; a hundred times finer costs one evaluation.
+    pub const SEED: f64 = 1.0e-7;
+
+    /// Rounds of a seed's search after its place is bracketed. Six are usual.
+    pub const SLIDE_ROUNDS: usize = 40;
+
+    /// A seed this close to a limit is stopped by it, in thicknesses [-]. Larger than [`SEED`], or
+    /// rounding decides who is in contact.
+    pub const STOPPED: f64 = 1.0e-5;
+
+    /// Slack of the test that no other piece of a bent primitive is closer, in thicknesses [-].
+    pub const MEDIAL: f64 = 1.0e-4;
+
+    /// Least cosine between a seed's axis and the normal [-]: surfaces seen more obliquely than 84
+    /// degrees would count for more area than their neighbours leave.
+    pub const LEAST_COSINE: f64 = 0.1;
+
+    /// Deepening of a contact within one step, in thicknesses, at which the step is taken back [-].
+    ///
+    /// At 0.2 a body meets at least five steps on its way through another's coat.
+    pub const DEEPENING: f64 = 0.2;
+
+    /// Shortest step as a share of the tick [-]. A body that deepens more within it moves at
+    /// thousands of thicknesses a second: the bake goes on and says so.
+    pub const STEP_FLOOR: f64 = 1.0 / 256.0;
+
+    /// Explicit steps stay below this share of `sqrt(m / (k A))` [-]; at 2 they would explode.
+    pub const STEP_SHARE: f64 = 0.5;
+
+    /// Fastest change of a coat by the volume controller, in thicknesses per time constant [-].
+    /// Faster, and a sudden burial pops.
+    pub const SLEW: f64 = 1.0;
+
+    /// Thinnest that the controller may make a coat, as a share of the thickness taken away [-].
+    pub const THINNEST: f64 = 0.9;
+
+    /// Overlap at the first frame, in thicknesses, that is said to the person [-].
+    pub const DEEP_START: f64 = 0.5;
+
+    /// Rounds that bring an articulated figure's joints together per step. At 12 the gap of a falling
+    /// figure stays below 1% of a bone.
+    pub const JOINT_ROUNDS: usize = 12;
+
+    /// Rate at which the turning of bones against each other dies away [1/s].
+    pub const JOINT_DAMPING: f64 = 4.0;
+
+    /// Slip below which friction is viscous [m/s]. Smaller makes resting bodies tremble.
+    pub const SLIP: f64 = 0.02;
+
+    /// Cells per thickness when the scene says nothing [-]: a ball has some 600 triangles.
+    pub const CELLS_PER_THICKNESS: f64 = 5.0;
+}
 
 /// Thresholds of the iso-surface extraction.
 pub mod isosurface {

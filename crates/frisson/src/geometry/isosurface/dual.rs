@@ -14,6 +14,13 @@ fn cube_coord(cube: usize) -> [usize; 3] {
     [cube % SIDE, cube / SIDE % SIDE, cube / (SIDE * SIDE)]
 }
 
+/// A number for a cube of the lattice, unique within 2^21 cubes of the origin.
+pub fn cube_key(block: IVec3, cube: usize) -> u64 {
+    let at = block * SIDE as i32 + IVec3::from_array(cube_coord(cube).map(|v| v as i32));
+    let part = |v: i32| (i64::from(v) + (1 << 20)) as u64 & ((1 << 21) - 1);
+    part(at.z) << 42 | part(at.y) << 21 | part(at.x)
+}
+
 /// Index of a cube's corner among the block's lattice points.
 fn point_index([i, j, k]: [usize; 3], corner: usize) -> usize {
     ((k + (corner >> 2)) * POINTS + j + (corner >> 1 & 1)) * POINTS + i + (corner & 1)

@@ -204,6 +204,29 @@ impl IsoSurface {
         self.blocks.len()
     }
 
+    /// The field's parts of every block, with the range of its vertices.
+    pub fn for_each_block(&self, mut each: impl FnMut(&[u32], std::ops::Range<usize>)) {
+        for block in &self.blocks {
+            let first = block.vertex_offset as usize;
+            each(&block.parts, first..first + block.vertices.len());
+        }
+    }
+
+    /// Every vertex that is the only one of its lattice cube, with a key of the cube that is the same
+    /// in every extraction on the same lattice.
+    pub fn for_each_lone_vertex(&self, mut each: impl FnMut(u64, u32)) {
+        for block in &self.blocks {
+            let ends = block.first_vertex.iter().skip(1).copied();
+            let ends = ends.chain([block.vertices.len() as u16]);
+            for (cube, (&first, end)) in block.first_vertex.iter().zip(ends).enumerate() {
+                if end == first + 1 {
+                    let key = dual::cube_key(block.coord, cube);
+                    each(key, block.vertex_offset + u32::from(first));
+                }
+            }
+        }
+    }
+
     fn join_quads(&mut self) {
         let mut quads: Vec<Vec<[u32; 3]>> =
             self.blocks.iter_mut().map(|b| std::mem::take(&mut b.triangles)).collect();

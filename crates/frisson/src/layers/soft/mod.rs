@@ -1,5 +1,52 @@
-//! Soft bodies: internal structures in an implicit coat.
+//! Soft bodies: an internal structure in an implicit coat.
+//!
+//! ```text
+//!      _______   _______
+//!     /   A   \|/   B   \      two coats press: both surfaces become f_A = f_B
+//!    |    o    |    o    |     seeds (-) slide from each primitive (o) to the surface;
+//!     \___|___/|\___|___/      the field above its iso-value is the pressure there
+//! ```
+//!
+//! Primitives (points, segments, polylines, triangles) hang on bones, particles or keys. Each has a
+//! field of the distance to it ([`Coat`]); fields add up along the blending graph; the surface is where
+//! they reach the layer's level. A step moves the structure by the forces it knows, carries the coat
+//! along, slides the seeds to the new surface, and gets from them the contact forces, the volume of
+//! each territory (and so the controllers' corrections), and which pieces part or fuse. A step in
+//! which a contact deepens too fast is taken back and made shorter.
+//!
+//! Source: M. Desbrun, M.-P. Gascuel, *Animation d'objets déformables à l'aide de surfaces
+//! implicites* (1996); contact after M.-P. Gascuel, *An implicit formulation for precise contact
+//! modeling between flexible solids* (1993).
+//!
+//! Limits: articulated figures are solved by positions with our own ball and hinge joints, not by a
+//! rigid-body library; tools are the scene's colliders (planes, balls, capsules, boxes, ellipsoids), as
+//! bodies of infinite stiffness, not meshes; outside a contact the coat does not bulge by itself, only
+//! through the volume controller; objects that may fuse share one mesh.
 
+mod blend;
+mod blending;
+mod coats;
+mod contact;
+mod field;
+mod layer;
+mod meshes;
 mod params;
+mod rest;
+mod sample;
+mod seeds;
+mod state;
+mod step;
+mod structure;
+mod surface;
+mod volume;
 
-pub use params::SoftParams;
+pub use field::Coat;
+pub use layer::SoftLayer;
+pub use params::{
+    BoneParams, CoatBone, CoatParams, DoughParams, PrimitiveParams, SoftObject, SoftParams,
+};
+pub use rest::SoftRest;
+pub use state::SoftState;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,514 @@
+//! Blending: which primitives add up at a point, and who is on the other side.
+//!
+//! Primitives of one **group** all blend with each other (their fields add), unless the group has a
+//! graph: then the field is the maximum, over the cliques of primitives that matter at the point, of
+//! the clique's sum. In a chain A-B-C the ends never add, and the field is continuous everywhere
+//! because a primitive enters and leaves a clique with field 0. Groups do not blend with each other:
+//! they press. Two groups that are being fused add with a weight that grows from 0 to 1.
+
+use glam::DVec3;
+
+use super::field::{Coat, Kind, closest};
+
+/// Marks nobody.
+pub const NOBODY: u32 = u32::MAX;
+
+/// Most primitives of a graph that are looked at in one place: cliques are kept as bits.
+const MAX_GRAPH: usize = 128;
+
+/// A primitive as it is now.
+#[derive(Clone, Debug)]
+pub struct Primitive {
+    /// Its kind.
+    pub kind: Kind,
+    /// First of its points in [`Coats::points`].
+    pub first: u32,
+    /// Number of points.
+    pub count: u32,
+    /// Its field.
+    pub coat: Coat,
+    /// Translation of the field by the volume controller [m].
+    pub offset: f64,
+    /// Group it blends in.
+    pub group: u32,
+    /// Primitives of the group it blends with, ascending; `None`: all of the group.
+    pub links: Option<std::sync::Arc<[u32]>>,
+}
+
+/// All primitives, ready to be asked.
+#[derive(Clone, Debug, Default)]
+pub struct Coats {
+    /// Iso-value [Pa].
+    pub level: f64,
+    /// The primitives.
+    pub primitives: Vec<Primitive>,
+    /// Their points in the world [m].
+    pub points: Vec<DVec3>,
+    /// Pairs of groups that are being fused, and the weight.
+    pub ramps: Vec<(u32, u32, f64)>,
+}
+
+impl Coats {
+    /// Points of a primitive.
+    #[must_use]
+    #[inline]
+    pub fn points_of(&self, index: usize) -> &[DVec3] {
+        let p = &self.primitives[index];
+        &self.points[p.first as usize..(p.first + p.count) as usize]
+    }
+
+    /// Distance from a primitive beyond which its field is zero [m].
+    #[must_use]
+    pub fn reach(&self, index: usize) -> f64 {
+        let p = &self.primitives[index];
+        (p.coat.support + p.offset).max(0.0)
+    }
+
+    /// Field of one primitive, its slope, and the way from its closest point.
+    #[must_use]
+    #[inline]
+    pub fn field_of(&self, index: usize, at: DVec3) -> (f64, f64, DVec3) {
+        let p = &self.primitives[index];
+        let away = at - closest(p.kind, self.points_of(index), at);
+        let reach = p.coat.support + p.offset;
+        let distance_sq = away.length_squared();
+        if reach <= 0.0 || distance_sq >= reach * reach {
+            return (0.0, 0.0, away);
+        }
+        let (value, slope) = p.coat.value_and_slope(distance_sq.sqrt() - p.offset);
+        (value, slope, away)
+    }
+
+    /// Gradient of one primitive's field [N/m³].
+    #[must_use]
+    pub fn gradient_of(&self, index: usize, at: DVec3) -> DVec3 {
+        let (_, slope, away) = self.field_of(index, at);
+        away.normalize_or_zero() * slope
+    }
+
+    /// Whether two primitives blend.
+    #[must_use]
+    pub fn linked(&self, a: usize, b: usize) -> bool {
+        let (pa, pb) = (&self.primitives[a], &self.primitives[b]);
+        pa.group == pb.group
+            && pa.links.as_ref().is_none_or(|links| links.binary_search(&(b as u32)).is_ok())
+    }
+
+    fn ramp(&self, a: u32, b: u32) -> f64 {
+        let is = |r: &&(u32, u32, f64)| (r.0 == a && r.1 == b) || (r.0 == b && r.1 == a);
+        self.ramps.iter().find(is).map_or(0.0, |r| r.2)
+    }
+}
+
+/// The primitives that can matter in some place, sorted by group, with the links among them.
+#[derive(Clone, Debug, Default)]
+pub struct Neighbourhood {
+    /// Primitives, sorted by (group, index).
+    pub members: Vec<u32>,
+    /// Runs of one group: first member, end, group, whether it has a graph.
+    runs: Vec<(u32, u32, u32, bool)>,
+    /// For members of graphs: whom they blend with, as bits relative to the run.
+    masks: Vec<u128>,
+}
+
+impl Neighbourhood {
+    /// Takes a list of primitives.
+    pub fn set(&mut self, coats: &Coats, members: impl Iterator<Item = u32>) {
+        self.members.clear();
+        self.members.extend(members);
+        self.members.sort_unstable_by_key(|&m| (coats.primitives[m as usize].group, m));
+        self.runs.clear();
+        self.masks.clear();
+        let mut start = 0;
+        while start < self.members.len() {
+            let first = &coats.primitives[self.members[start] as usize];
+            let same = |&&m: &&u32| coats.primitives[m as usize].group == first.group;
+            let end = start + self.members[start..].iter().take_while(same).count();
+            let graph = first.links.is_some();
+            if graph {
+                self.link(coats, start, end);
+            }
+            self.masks.resize(end, 0);
+            self.runs.push((start as u32, end as u32, first.group, graph));
+            start = end;
+        }
+    }
+
+    fn link(&mut self, coats: &Coats, start: usize, end: usize) {
+        self.masks.resize(start, 0);
+        let last = end.min(start + MAX_GRAPH);
+        for a in start..last {
+            let mut mask = 0u128;
+            for b in start..last {
+                if a != b && coats.linked(self.members[a] as usize, self.members[b] as usize) {
+                    mask |= 1 << (b - start);
+                }
+            }
+            self.masks.push(mask);
+        }
+    }
+}
+
+/// Buffers of an evaluation.
+#[derive(Clone, Debug, Default)]
+pub struct FieldScratch {
+    values: Vec<f64>,
+    groups: Vec<GroupValue>,
+}
+
+/// The field of one group at a point.
+#[derive(Clone, Copy, Debug)]
+struct GroupValue {
+    run: u32,
+    /// Sum, or largest clique sum, before fusing.
+    own: f64,
+    /// With what fusing adds.
+    total: f64,
+    /// Members that add up (graphs only).
+    clique: u128,
+}
+
+/// What a primitive finds at a point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Seen {
+    /// Its own field [Pa].
+    pub own: f64,
+    /// Field of its side: itself and those it blends with [Pa].
+    pub side: f64,
+    /// Largest field of any other side [Pa].
+    pub other: f64,
+    /// Strongest primitive of that side; [`NOBODY`] if there is none.
+    pub other_primitive: u32,
+    /// Largest field of one primitive it blends with [Pa].
+    pub rival: f64,
+}
+
+/// The clique (as bits) of largest sum among `candidates`.
+fn best_clique(values: &[f64], masks: &[u128], candidates: u128) -> (f64, u128) {
+    if candidates == 0 {
+        return (0.0, 0);
+    }
+    let v = candidates.trailing_zeros() as usize;
+    let bit = 1u128 << v;
+    let rest = candidates & !bit;
+    let (sum, set) = best_clique(values, masks, rest & masks[v]);
+    let with = (values[v] + sum, set | bit);
+    if rest & !masks[v] == 0 {
+        return with;
+    }
+    let without = best_clique(values, masks, rest);
+    if without.0 > with.0 { without } else { with }
+}
+
+impl FieldScratch {
+    fn evaluate(&mut self, coats: &Coats, near: &Neighbourhood, at: DVec3) {
+        self.values.clear();
+        self.values.extend(near.members.iter().map(|&m| coats.field_of(m as usize, at).0));
+        self.groups.clear();
+        for (run, &(start, end, _, graph)) in near.runs.iter().enumerate() {
+            let values = &self.values[start as usize..end as usize];
+            let (own, clique) = if graph {
+                let masks = &near.masks[start as usize..end as usize];
+                best_clique(values, masks, active(values))
+            } else {
+                (values.iter().sum(), 0)
+            };
+            self.groups.push(GroupValue { run: run as u32, own, total: own, clique });
+        }
+        if !coats.ramps.is_empty() {
+            self.add_ramps(coats, near);
+        }
+    }
+
+    fn add_ramps(&mut self, coats: &Coats, near: &Neighbourhood) {
+        for a in 0..self.groups.len() {
+            for b in 0..self.groups.len() {
+                if a != b {
+                    let weight = coats.ramp(near.runs[a].2, near.runs[b].2);
+                    self.groups[a].total += weight * self.groups[b].own;
+                }
+            }
+        }
+    }
+
+    /// Field of the union of everything at a point [Pa].
+    pub fn union(&mut self, coats: &Coats, near: &Neighbourhood, at: DVec3) -> f64 {
+        self.evaluate(coats, near, at);
+        self.groups.iter().map(|g| g.total).fold(0.0, f64::max)
+    }
+
+    /// Largest field of the groups that `is_own` accepts, and of the others [Pa]; a tie goes to the
+    /// others when `yields`.
+    pub fn sides(
+        &mut self,
+        coats: &Coats,
+        near: &Neighbourhood,
+        at: DVec3,
+        is_own: impl Fn(u32) -> bool,
+    ) -> (f64, f64) {
+        self.evaluate(coats, near, at);
+        self.groups.iter().fold((0.0, 0.0), |(own, other): (f64, f64), g| {
+            if is_own(near.runs[g.run as usize].2) {
+                (own.max(g.total), other)
+            } else {
+                (own, other.max(g.total))
+            }
+        })
+    }
+
+    /// What primitive `index` finds at a point.
+    pub fn see(&mut self, coats: &Coats, near: &Neighbourhood, index: u32, at: DVec3) -> Seen {
+        self.evaluate(coats, near, at);
+        let group = coats.primitives[index as usize].group;
+        let mut seen =
+            Seen { own: 0.0, side: 0.0, other: 0.0, other_primitive: NOBODY, rival: 0.0 };
+        for g in 0..self.groups.len() {
+            let (start, end, of, graph) = near.runs[g].clone();
+            if of != group {
+                if self.groups[g].total > seen.other {
+                    seen.other = self.groups[g].total;
+                    seen.other_primitive = self.strongest(near, g, u128::MAX);
+                }
+                continue;
+            }
+            let range = start as usize..end as usize;
+            let Some(me) = near.members[range.clone()].iter().position(|&m| m == index) else {
+                continue;
+            };
+            seen.own = self.values[start as usize + me];
+            if graph {
+                self.see_graph(near, g, me, &mut seen);
+            } else {
+                seen.side = self.groups[g].total;
+                let others = range.filter(|&i| i != start as usize + me);
+                seen.rival = others.map(|i| self.values[i]).fold(0.0, f64::max);
+            }
+        }
+        seen
+    }
+
+    /// Own cliques against those without me.
+    fn see_graph(&self, near: &Neighbourhood, g: usize, me: usize, seen: &mut Seen) {
+        let (start, end, ..) = near.runs[g];
+        let values = &self.values[start as usize..end as usize];
+        let masks = &near.masks[start as usize..end as usize];
+        if me >= MAX_GRAPH {
+            return;
+        }
+        let active = active(values);
+        let linked = active & masks[me];
+        // What fusing adds to the group, it adds to each of its cliques.
+        let extra = self.groups[g].total - self.groups[g].own;
+        seen.side = seen.own + best_clique(values, masks, linked).0 + extra;
+        for i in bits(linked) {
+            seen.rival = seen.rival.max(values[i]);
+        }
+        let apart = active & !masks[me] & !(1 << me);
+        for i in bits(apart) {
+            let (sum, clique) = best_clique(values, masks, active & masks[i] & !(1 << me));
+            let total = values[i] + sum + extra;
+            if total > seen.other {
+                seen.other = total;
+                // Only those that do not blend with me press on me.
+                let pressing = (clique | 1 << i) & !masks[me];
+                seen.other_primitive = self.strongest(near, g, pressing);
+            }
+        }
+    }
+
+    fn strongest(&self, near: &Neighbourhood, g: usize, allowed: u128) -> u32 {
+        let (start, end, _, graph) = near.runs[g];
+        let mut best = (0.0, NOBODY);
+        for i in start..end {
+            let bit = i - start;
+            let may = !graph || (bit < 128 && allowed >> bit & 1 == 1);
+            if may && self.values[i as usize] > best.0 {
+                best = (self.values[i as usize], near.members[i as usize]);
+            }
+        }
+        best.1
+    }
+
+    /// Gradient of a side's field after [`FieldScratch::see`] or another evaluation at the same
+    /// point: of the group of `index`, in a graph of its clique with it.
+    pub fn side_gradient(
+        &self,
+        coats: &Coats,
+        near: &Neighbourhood,
+        index: u32,
+        at: DVec3,
+    ) -> DVec3 {
+        let group = coats.primitives[index as usize].group;
+        let mut sum = DVec3::ZERO;
+        for g in &self.groups {
+            let (start, end, of, graph) = near.runs[g.run as usize];
+            let weight = if of == group { 1.0 } else { coats.ramp(group, of) };
+            if weight == 0.0 {
+                continue;
+            }
+            let values = &self.values[start as usize..end as usize];
+            let clique = if graph && of == group {
+                let masks = &near.masks[start as usize..end as usize];
+                let me = near.members[start as usize..end as usize].iter().position(|&m| m == index);
+                me.map_or(g.clique, |me| {
+                    best_clique(values, masks, active(values) & masks[me]).1 | 1 << me
+                })
+            } else {
+                g.clique
+            };
+            for i in start..end {
+                let bit = i - start;
+                let counts = !graph || (bit < 128 && clique >> bit & 1 == 1);
+                if counts && self.values[i as usize] > 0.0 {
+                    sum += weight * coats.gradient_of(near.members[i as usize] as usize, at);
+                }
+            }
+        }
+        sum
+    }
+
+    /// Share of each member in the field at the last point: `each(primitive, field)`.
+    pub fn contributions(&self, near: &Neighbourhood, mut each: impl FnMut(u32, f64)) {
+        for (&member, &value) in near.members.iter().zip(&self.values) {
+            if value > 0.0 {
+                each(member, value);
+            }
+        }
+    }
+}
+
+/// Members with a field, as bits.
+fn active(values: &[f64]) -> u128 {
+    let some = values.iter().take(MAX_GRAPH).enumerate().filter(|(_, v)| **v > 0.0);
+    some.fold(0, |mask, (i, _)| mask | 1 << i)
+}
+
+fn bits(mut mask: u128) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        (mask != 0).then(|| {
+            let bit = mask.trailing_zeros() as usize;
+            mask &= mask - 1;
+            bit
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::random;
+    use proptest::prelude::*;
+
+    const LEVEL: f64 = 100.0;
+
+    fn coats(centers: &[DVec3], edges: Option<&[(usize, usize)]>) -> (Coats, Neighbourhood) {
+        let coat = Coat {
+            thickness: 0.5,
+            support: 1.2,
+            stiffness: 150.0,
+            hardening: 0.0,
+            level: LEVEL,
+        };
+        let links = |i: usize| {
+            edges.map(|edges| {
+                let mut list: Vec<u32> = edges
+                    .iter()
+                    .filter_map(|&(a, b)| {
+                        if a == i {
+                            Some(b as u32)
+                        } else if b == i {
+                            Some(a as u32)
+                        } else {
+                            None
+                        }
+                    })
+                    .collect();
+                list.sort_unstable();
+                list.dedup();
+                list.into()
+            })
+        };
+        let primitives = (0..centers.len())
+            .map(|i| Primitive {
+                kind: Kind::Point,
+                first: i as u32,
+                count: 1,
+                coat,
+                offset: 0.0,
+                group: 0,
+                links: links(i),
+            })
+            .collect();
+        let coats =
+            Coats { level: LEVEL, primitives, points: centers.to_vec(), ramps: Vec::new() };
+        let mut near = Neighbourhood::default();
+        near.set(&coats, 0..centers.len() as u32);
+        (coats, near)
+    }
+
+    #[test]
+    fn in_a_chain_the_ends_do_not_add() {
+        let centers = [DVec3::ZERO, DVec3::X * 0.6, DVec3::X * 1.2];
+        let (coats, near) = coats(&centers, Some(&[(0, 1), (1, 2)]));
+        let mut scratch = FieldScratch::default();
+        for i in 0..50 {
+            let at = DVec3::new(f64::from(i) * 0.03 - 0.2, 0.3, 0.1);
+            let f: Vec<f64> = (0..3).map(|k| coats.field_of(k, at).0).collect();
+            let expected = (f[0] + f[1]).max(f[1] + f[2]);
+            assert!((scratch.union(&coats, &near, at) - expected).abs() < 1e-9);
+            let seen = scratch.see(&coats, &near, 0, at);
+            assert!((seen.side - f[0] - f[1]).abs() < 1e-9 && seen.rival == f[1]);
+            if f[2] > 0.0 {
+                assert!((seen.other - f[1] - f[2]).abs() < 1e-9, "{at}");
+                assert_eq!(seen.other_primitive, 2);
+            }
+        }
+    }
+
+    /// Largest sum over all subsets that are cliques, by trying every subset.
+    fn brute(values: &[f64], linked: impl Fn(usize, usize) -> bool) -> f64 {
+        (0u32..1 << values.len())
+            .filter(|set| {
+                let inside: Vec<usize> = (0..values.len()).filter(|i| set >> i & 1 == 1).collect();
+                inside.iter().all(|&a| inside.iter().all(|&b| a == b || linked(a, b)))
+            })
+            .map(|set| (0..values.len()).filter(|i| set >> i & 1 == 1).map(|i| values[i]).sum())
+            .fold(0.0, f64::max)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+
+        #[test]
+        fn the_field_is_the_best_clique_and_continuous(seed in any::<u64>(), share in 0.1f64..0.9) {
+            let c = |i, k| random::signed(seed, i, k);
+            let centers: Vec<DVec3> =
+                (0..8).map(|i| DVec3::new(c(i, 0), c(i, 1), c(i, 2))).collect();
+            let mut edges = Vec::new();
+            for a in 0..8usize {
+                for b in 0..a {
+                    if random::uniform(seed, (a * 8 + b) as u64, 9) < share {
+                        edges.push((a, b));
+                    }
+                }
+            }
+            let (coats, near) = coats(&centers, Some(&edges));
+            let mut scratch = FieldScratch::default();
+            let (from, to) = (DVec3::splat(-1.5), DVec3::new(1.5, 1.2, 1.4));
+            let steps = 2000;
+            // No field is steeper than 8 primitives at their steepest.
+            let bound = 8.0 * 200.0 * from.distance(to) / f64::from(steps);
+            let mut last = scratch.union(&coats, &near, from);
+            for i in 1..=steps {
+                let at = from.lerp(to, f64::from(i) / f64::from(steps));
+                let value = scratch.union(&coats, &near, at);
+                prop_assert!((value - last).abs() <= bound, "jump of {}", value - last);
+                last = value;
+                if i % 400 == 0 {
+                    let f: Vec<f64> = (0..8).map(|k| coats.field_of(k, at).0).collect();
+                    prop_assert!((value - brute(&f, |a, b| coats.linked(a, b))).abs() < 1e-9);
+                }
+            }
+        }
+    }
+}

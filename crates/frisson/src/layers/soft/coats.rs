@@ -1,0 +1,184 @@
+//! Making primitives: particles that fill a shape, coats that fit a character.
+
+use glam::{DMat3, DVec3};
+
+use super::field::{Kind, closest};
+use super::params::{CoatBone, CoatParams, DoughParams, SoftObject, validate_own};
+use super::rest::SoftRest;
+use super::structure::{BodyRest, Drive};
+use crate::character::{Character, Pose, Sampling};
+use crate::stage::{BuildContext, LayerError};
+
+/// Most particles of one dough: beyond it a typo is likelier than a wish.
+const MAX_PARTICLES: f64 = 200_000.0;
+
+/// Particles in closest packing (so that no pair starts strained) that fill a box or a ball; or the
+/// given ones. The error is the number there would be.
+pub fn fill(dough: &DoughParams, spacing: f64) -> Result<Vec<DVec3>, f64> {
+    let (center, half) = match (dough.block, dough.ball, dough.radius) {
+        (Some([center, half]), ..) => (DVec3::from_array(center), DVec3::from_array(half)),
+        (None, Some(center), Some(r)) => (DVec3::from_array(center), DVec3::splat(r)),
+        _ => return Ok(dough.points.iter().map(|p| DVec3::from_array(*p)).collect()),
+    };
+    let expected = (half * 2.0 / spacing + 1.0).element_product();
+    if expected > MAX_PARTICLES {
+        return Err(expected);
+    }
+    let (rise, back) = ((2.0f64 / 3.0).sqrt() * spacing, 0.75f64.sqrt() * spacing);
+    let counts = |h: f64, step: f64| (h / step).floor() as i64;
+    let mut points = Vec::new();
+    for j in -counts(half.y, rise)..=counts(half.y, rise) {
+        for k in -counts(half.z, back) - 1..=counts(half.z, back) + 1 {
+            for i in -counts(half.x, spacing) - 1..=counts(half.x, spacing) + 1 {
+                let odd = j.rem_euclid(2) as f64;
+                let z = k as f64 * back + odd * back / 3.0;
+                let x = (i as f64 + 0.5 * (k.rem_euclid(2) as f64) + 0.5 * odd) * spacing;
+                let p = DVec3::new(x, j as f64 * rise, z);
+                let inside = match dough.radius {
+                    Some(r) if dough.block.is_none() => p.length() <= r,
+                    _ => p.abs().cmple(half + 1e-9).all(),
+                };
+                if inside {
+                    points.push(center + p);
+                }
+            }
+        }
+    }
+    if points.is_empty() {
+        points.push(center);
+    }
+    Ok(points)
+}
+
+/// Adds the coats of a character's bones.
+pub fn coat_bones(
+    rest: &mut SoftRest,
+    object: &SoftObject,
+    coat: &CoatParams,
+    key: &str,
+    context: &BuildContext,
+) -> Result<(), LayerError> {
+    let names = || context.actors.all().iter().map(|a| a.name.as_str());
+    let actor = context.actors.find(&coat.on).ok_or_else(|| {
+        LayerError::unknown(format!("{key}.coat.on"), "actor", &coat.on, names())
+    })?;
+    let Some(character) = context.actors.all()[actor].character().cloned() else {
+        let problem = "coats need a character with joints";
+        return Err(LayerError::parameter(format!("{key}.coat.on"), problem));
+    };
+    let mut pose = Pose::default();
+    let start = context.clock.frame_time(context.clock.start_frame());
+    context.actors.all()[actor].pose_at(start, Sampling::Smooth, &mut pose);
+    let bones =
+        if coat.bones.is_empty() { bones_of(&character) } else { coat.bones.clone() };
+    if bones.is_empty() {
+        return Err(LayerError::parameter(format!("{key}.coat.on"), "the character has no bones"));
+    }
+    for (index, bone) in bones.iter().enumerate() {
+        let key = format!("{key}.coat.bones[{index}]");
+        validate_own(&key, bone.thickness, None, bone.volume.as_ref())?;
+        let nodes = || character.skeleton.nodes().iter().map(|n| n.name.as_str());
+        let find = |field: &str, name: &str| {
+            character.skeleton.find(name).ok_or_else(|| {
+                LayerError::unknown(format!("{key}.{field}"), "joint", name, nodes())
+            })
+        };
+        let from = find("from", &bone.from)?;
+        let to = bone.to.as_ref().map_or(Ok(from), |name| find("to", name))?;
+        let drive = Drive::Joints {
+            actor,
+            from,
+            to,
+            span: bone.span.unwrap_or([0.0, 1.0]),
+            offset: DVec3::from_array(bone.offset),
+        };
+        let points = joint_points(&drive, &pose);
+        let fitted = || fit_thickness(&character, context, actor, from, &points);
+        let thickness = bone
+            .thickness
+            .or_else(|| coat.bones.is_empty().then(fitted).flatten())
+            .unwrap_or(object.thickness);
+        add_bone(rest, object, bone, drive, points, thickness);
+    }
+    Ok(())
+}
+
+fn add_bone(
+    rest: &mut SoftRest,
+    object: &SoftObject,
+    bone: &CoatBone,
+    drive: Drive,
+    points: Vec<DVec3>,
+    thickness: f64,
+) {
+    let body = rest.bodies.len();
+    rest.bodies.push(BodyRest {
+        drive,
+        start: points[0],
+        inverse_mass: 0.0,
+        inverse_inertia: DMat3::ZERO,
+    });
+    let kind = if points.len() == 1 { Kind::Point } else { Kind::Polyline };
+    let local = points.iter().map(|p| *p - points[0]).collect();
+    let made = rest.push_primitive(object, bone.from.clone(), kind, body, local, thickness);
+    made.color = bone.color.unwrap_or(made.color);
+    made.volume[1] = bone.volume.clone().unwrap_or(1.0.into());
+}
+
+/// World points of a coat between two joints.
+pub fn joint_points(drive: &Drive, pose: &Pose) -> Vec<DVec3> {
+    let Drive::Joints { from, to, span, offset, .. } = drive else { return Vec::new() };
+    let shift = pose.world_from_node[*from].transform_vector3(offset.as_vec3()).as_dvec3();
+    let (a, b) = (pose.origin(*from).as_dvec3() + shift, pose.origin(*to).as_dvec3() + shift);
+    if from == to {
+        return vec![a];
+    }
+    span.iter().map(|s| a.lerp(b, *s)).collect()
+}
+
+/// Every joint and its parent; ends of chains as balls.
+fn bones_of(character: &Character) -> Vec<CoatBone> {
+    let mut joints: Vec<usize> = character.skins.iter().flat_map(|s| s.joints.clone()).collect();
+    joints.sort_unstable();
+    joints.dedup();
+    let nodes = character.skeleton.nodes();
+    let mut bones = Vec::new();
+    for &joint in &joints {
+        if let Some(parent) = nodes[joint].parent.filter(|p| joints.contains(p)) {
+            bones.push(CoatBone {
+                from: nodes[parent].name.clone(),
+                to: Some(nodes[joint].name.clone()),
+                ..CoatBone::default()
+            });
+        }
+        let leaf = joints.iter().all(|&j| nodes[j].parent != Some(joint));
+        if leaf {
+            bones.push(CoatBone { from: nodes[joint].name.clone(), ..CoatBone::default() });
+        }
+    }
+    bones
+}
+
+/// Median distance of the skin that follows a joint to the bone, where that bone is the closest.
+fn fit_thickness(
+    character: &Character,
+    context: &BuildContext,
+    actor: usize,
+    joint: usize,
+    points: &[DVec3],
+) -> Option<f64> {
+    let kind = if points.len() == 1 { Kind::Point } else { Kind::Polyline };
+    let mut distances = Vec::new();
+    for (mesh, source) in context.actors.mesh_range(actor).zip(&character.meshes) {
+        let Some(skin) = source.skin.map(|s| &character.skins[s]) else { continue };
+        for (vertex, p) in context.frame.meshes[mesh].positions.iter().enumerate() {
+            let strongest = source.influences.of(vertex).max_by(|a, b| a.1.total_cmp(&b.1));
+            if strongest.is_some_and(|(j, _)| skin.joints[j as usize] == joint) {
+                let at = p.as_dvec3();
+                distances.push(closest(kind, points, at).distance(at));
+            }
+        }
+    }
+    distances.sort_by(f64::total_cmp);
+    distances.get(distances.len() / 2).copied().filter(|d| *d > 1e-6)
+}

@@ -1,0 +1,237 @@
+//! Forces on contact surfaces: pressure, damping, friction; action and reaction from one sampling.
+
+use glam::DVec3;
+
+use super::blend::Coats;
+use super::field::closest;
+use super::params::SoftParams;
+use super::rest::SoftRest;
+use super::sample::{ContactPoint, Presser, Territory, Tool};
+use super::state::{Side, SoftState};
+use crate::tolerances::soft as tolerances;
+
+/// What two primitives do to each other.
+#[derive(Clone, Copy, Debug)]
+pub struct PairForce {
+    /// The primitives, the smaller first.
+    pub pair: (u32, u32),
+    /// Sum of the normals from the first to the second, by force [N].
+    pub normal: DVec3,
+    /// Pressing force [N].
+    pub force: f64,
+}
+
+/// Contacts of one step.
+#[derive(Clone, Debug, Default)]
+pub struct ContactForces {
+    /// Pairs of primitives that touch, ascending.
+    pub pairs: Vec<PairForce>,
+    /// The same as the fusions want it.
+    pub pressed: Vec<((u32, u32), f64)>,
+    /// Greatest depth, in thicknesses [-].
+    pub depth: f64,
+    /// Primitive that is deepest.
+    pub deepest: usize,
+    /// Number of seeds in contact.
+    pub count: usize,
+}
+
+/// The inputs of the contact forces.
+pub struct Contacts<'a> {
+    /// Parameters.
+    pub params: &'a SoftParams,
+    /// Rest data.
+    pub rest: &'a SoftRest,
+    /// Coats.
+    pub coats: &'a Coats,
+    /// Seeds.
+    pub territories: &'a [Territory],
+    /// Tools.
+    pub tools: &'a [Tool<'a>],
+}
+
+impl Contacts<'_> {
+    /// Adds all contact forces to the bodies.
+    pub fn apply(&self, state: &mut SoftState, out: &mut ContactForces) {
+        self.gather_pairs(out);
+        self.remember_sides(state, out);
+        (out.depth, out.count) = (0.0, 0);
+        for (index, territory) in self.territories.iter().enumerate() {
+            let coat = &self.rest.primitives[index].coat;
+            for contact in &territory.contacts {
+                let depth = contact.pressure / (coat.stiffness * coat.thickness);
+                if depth > out.depth {
+                    (out.depth, out.deepest) = (depth, index);
+                }
+                out.count += 1;
+                match contact.presser {
+                    Presser::Primitive(other) => {
+                        self.press_each_other(state, index, other as usize, contact)
+                    }
+                    Presser::Tool(tool) => self.press_tool(state, index, tool as usize, contact),
+                }
+            }
+            if let Some(other) = territory.buried_by {
+                self.push_apart(state, index, other as usize);
+                (out.depth, out.deepest) = (out.depth.max(1.0), index);
+            }
+            self.keep_out_of_tools(state, index);
+        }
+    }
+
+    fn gather_pairs(&self, out: &mut ContactForces) {
+        out.pairs.clear();
+        for (index, territory) in self.territories.iter().enumerate() {
+            for c in &territory.contacts {
+                let Presser::Primitive(other) = c.presser else { continue };
+                let me = index as u32;
+                let pair = (me.min(other), me.max(other));
+                // Both sides sample the same surface: each counts for half.
+                let force = 0.5 * c.pressure * c.area;
+                let normal = if me < other { c.normal } else { -c.normal } * force;
+                out.pairs.push(PairForce { pair, normal, force });
+            }
+        }
+        out.pairs.sort_by_key(|p| p.pair);
+        out.pairs.dedup_by(|next, kept| {
+            let same = next.pair == kept.pair;
+            if same {
+                kept.normal += next.normal;
+                kept.force += next.force;
+            }
+            same
+        });
+        out.pressed.clear();
+        out.pressed.extend(out.pairs.iter().map(|p| (p.pair, p.force)));
+    }
+
+    /// Keeps the side from which two primitives met as long as they touch; it turns with them slowly,
+    /// so that bodies pushed through each other are pushed back and not drawn on.
+    fn remember_sides(&self, state: &mut SoftState, out: &ContactForces) {
+        let mut sides = Vec::with_capacity(out.pairs.len());
+        for p in &out.pairs {
+            let now = p.normal.normalize_or_zero();
+            let known = state.sides.binary_search_by_key(&p.pair, |s| s.pair).ok();
+            let normal = match known.map(|k| state.sides[k].normal) {
+                Some(before) if before.dot(now) > 0.0 => (before + 0.2 * now).normalize_or(now),
+                Some(before) => before,
+                None => now,
+            };
+            sides.push(Side { pair: p.pair, normal });
+        }
+        state.sides = sides;
+    }
+
+    /// A normal on the side on which the two first met.
+    fn sided(&self, state: &SoftState, me: usize, other: usize, normal: DVec3) -> DVec3 {
+        let pair = (me.min(other) as u32, me.max(other) as u32);
+        let Ok(known) = state.sides.binary_search_by_key(&pair, |s| s.pair) else { return normal };
+        let side = if me < other { state.sides[known].normal } else { -state.sides[known].normal };
+        let across = normal.dot(side);
+        // Contact surfaces may wrap around; only what points right back is turned.
+        if across < -0.5 { normal - 2.0 * across * side } else { normal }
+    }
+
+    /// Pressure with damping, and friction, per unit area on the first body [Pa].
+    fn traction(
+        &self,
+        contact: &ContactPoint,
+        normal: DVec3,
+        slip: DVec3,
+        resistance: f64,
+        friction: f64,
+    ) -> DVec3 {
+        let closing = slip.dot(normal);
+        let pressure = (contact.pressure + resistance * closing).max(0.0);
+        let along = slip - closing * normal;
+        let speed = along.length();
+        let rub = friction * pressure / speed.max(tolerances::SLIP);
+        -pressure * normal - rub * along
+    }
+
+    /// Critical damping per area for the share the scene wants [Pa s/m].
+    fn resistance(&self, index: usize) -> f64 {
+        let p = &self.rest.primitives[index];
+        let density = self.rest.objects[p.object].params.density;
+        2.0 * self.params.damping * (density * p.coat.stiffness * p.coat.thickness).sqrt()
+    }
+
+    fn press_each_other(
+        &self,
+        state: &mut SoftState,
+        me: usize,
+        other: usize,
+        contact: &ContactPoint,
+    ) {
+        let (a, b) = (self.rest.primitives[me].body, self.rest.primitives[other].body);
+        let normal = self.sided(state, me, other, contact.normal);
+        let at = contact.point;
+        let slip = state.bodies[a].velocity_at(at) - state.bodies[b].velocity_at(at);
+        let resistance = self.resistance(me).min(self.resistance(other));
+        let (ga, gb) = (state.groups[me], state.groups[other]);
+        let groups = (ga.min(gb), ga.max(gb));
+        let fused = state.fusions.iter().find(|f| f.groups == groups).map_or(0.0, |f| f.weight);
+        let share = 0.5 * contact.area * (1.0 - fused.min(1.0));
+        let force =
+            share * self.traction(contact, normal, slip, resistance, self.params.friction);
+        state.bodies[a].push(force, at);
+        state.bodies[b].push(-force, at);
+    }
+
+    fn press_tool(&self, state: &mut SoftState, me: usize, tool: usize, contact: &ContactPoint) {
+        let body = self.rest.primitives[me].body;
+        let (_, _, velocity) = self.tools[tool].contact(contact.point);
+        let slip = state.bodies[body].velocity_at(contact.point) - velocity;
+        let friction = f64::from(self.tools[tool].collider.friction);
+        let traction =
+            self.traction(contact, contact.normal, slip, self.resistance(me), friction);
+        state.bodies[body].push(contact.area * traction, contact.point);
+    }
+
+    /// A primitive whose own place another side holds has no seeds left: it is pushed out gently,
+    /// with the force of two equal balls whose centres meet.
+    fn push_apart(&self, state: &mut SoftState, me: usize, other: usize) {
+        let middle = |i: usize| {
+            let points = self.coats.points_of(i);
+            points.iter().sum::<DVec3>() / points.len() as f64
+        };
+        let coat = &self.rest.primitives[me].coat;
+        let at = middle(me);
+        let there = closest(self.rest.primitives[other].kind, self.coats.points_of(other), at);
+        let (low, high) = (me.min(other), me.max(other));
+        let fallback = if me == high { DVec3::Y } else { DVec3::NEG_Y };
+        let pair = (low as u32, high as u32);
+        let known = state.sides.binary_search_by_key(&pair, |s| s.pair).ok();
+        let away = match known.map(|k| state.sides[k].normal) {
+            Some(side) => if me == high { side } else { -side },
+            None => (at - there).normalize_or(fallback),
+        };
+        let force =
+            away * (std::f64::consts::PI / 3.0 * coat.stiffness * coat.thickness.powi(3));
+        let (a, b) = (self.rest.primitives[me].body, self.rest.primitives[other].body);
+        state.bodies[a].push(force, at);
+        state.bodies[b].push(-force, at);
+    }
+
+    /// The skeleton itself stays out of the tools, even when the coat is crushed to nothing.
+    fn keep_out_of_tools(&self, state: &mut SoftState, me: usize) {
+        let p = &self.rest.primitives[me];
+        if self.rest.bodies[p.body].inverse_mass == 0.0 {
+            return;
+        }
+        let e = p.coat.thickness;
+        for tool in self.tools {
+            for &at in self.coats.points_of(me) {
+                let (distance, normal, velocity) = tool.contact(at);
+                let depth = 0.25 * e - distance;
+                if depth > 0.0 {
+                    let area = std::f64::consts::PI * e * e;
+                    let closing = (velocity - state.bodies[p.body].velocity_at(at)).dot(normal);
+                    let pressure =
+                        4.0 * p.coat.stiffness * depth.min(e) + self.resistance(me) * closing;
+                    state.bodies[p.body].push(normal * (area * pressure.max(0.0)), at);
+                }
+            }
+        }
+    }
+}

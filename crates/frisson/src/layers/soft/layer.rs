@@ -1,0 +1,206 @@
+//! The layer: parameters, rest data, state, and the meshes it shows.
+
+use std::sync::Arc;
+
+use glam::{DQuat, DVec3, Vec3};
+
+use super::blend::{Coats, Primitive};
+use super::blending::Components;
+use super::contact::ContactForces;
+use super::meshes::SurfaceMeshes;
+use super::params::SoftParams;
+use super::rest::SoftRest;
+use super::sample::Territory;
+use super::state::{BodyState, SoftState};
+use crate::character::Pose;
+use crate::geometry::Grid;
+use crate::stage::{
+    BuildContext, Frame, Layer, LayerError, LayerReport, SnapshotError, StepContext, from_snapshot,
+    to_snapshot,
+};
+
+/// Soft bodies at work.
+pub struct SoftLayer {
+    pub(super) params: SoftParams,
+    pub(super) rest: SoftRest,
+    pub(super) state: SoftState,
+    /// The state before the step, to put back.
+    pub(super) backup: SoftState,
+    pub(super) coats: Coats,
+    pub(super) rotations: Vec<DQuat>,
+    pub(super) territories: Vec<Territory>,
+    pub(super) contacts: ContactForces,
+    pub(super) grid: Grid,
+    pub(super) components: Components,
+    pub(super) poses: Vec<Pose>,
+    /// Steps taken back since the start of the bake.
+    pub(super) take_backs: usize,
+    meshes: SurfaceMeshes,
+    warnings: Vec<String>,
+}
+
+impl SoftLayer {
+    /// Builds the structures; nothing moves yet.
+    pub fn new(params: SoftParams, context: &BuildContext) -> Result<Self, LayerError> {
+        let rest = SoftRest::build(&params, context)?;
+        let mut coats = Coats { level: rest.level, ..Coats::default() };
+        let mut groups = Vec::new();
+        for (index, p) in rest.primitives.iter().enumerate() {
+            let group = rest.objects[p.object].primitives.start as u32;
+            groups.push(group);
+            coats.primitives.push(Primitive {
+                kind: p.kind,
+                first: coats.points.len() as u32,
+                count: p.points.len() as u32,
+                coat: p.coat,
+                offset: 0.0,
+                group,
+                links: rest.primitives[index].links.as_ref().map(Arc::clone),
+            });
+            coats.points.resize(coats.points.len() + p.points.len(), DVec3::ZERO);
+        }
+        let bodies = rest
+            .bodies
+            .iter()
+            .map(|b| BodyState { position: b.start, ..BodyState::default() })
+            .collect();
+        let distances = rest
+            .seeds
+            .iter()
+            .zip(&rest.primitives)
+            .map(|(s, p)| vec![p.coat.thickness; s.len()])
+            .collect();
+        let count = rest.primitives.len();
+        let state = SoftState {
+            bodies,
+            offsets: vec![0.0; count],
+            groups,
+            distances,
+            step: f64::INFINITY,
+            ..SoftState::default()
+        };
+        Ok(Self {
+            params,
+            rest,
+            backup: state.clone(),
+            state,
+            coats,
+            rotations: vec![DQuat::IDENTITY; count],
+            territories: vec![Territory::default(); count],
+            contacts: ContactForces::default(),
+            grid: Grid::default(),
+            components: Components::default(),
+            poses: Vec::new(),
+            take_backs: 0,
+            meshes: SurfaceMeshes::default(),
+            warnings: Vec::new(),
+        })
+    }
+
+    /// Says something to the person, once.
+    pub(super) fn warn(&mut self, text: String) {
+        if !self.warnings.contains(&text) {
+            self.warnings.push(text);
+        }
+    }
+
+    /// Volume of all territories as the seeds measure it [m³].
+    #[must_use]
+    pub fn volume(&self) -> f64 {
+        self.state.volumes.iter().sum()
+    }
+
+    /// Volume of all territories at the start [m³].
+    #[must_use]
+    pub fn rest_volume(&self) -> f64 {
+        self.state.rest_volumes.iter().sum()
+    }
+
+    /// Number of pieces that blend within themselves only.
+    #[must_use]
+    pub fn piece_count(&self) -> usize {
+        self.state.groups.iter().enumerate().filter(|&(i, g)| *g == i as u32).count()
+    }
+
+    /// Where a named primitive's first point is [m].
+    #[must_use]
+    pub fn primitive_position(&self, index: usize) -> Option<Vec3> {
+        self.coats.primitives.get(index).map(|p| self.coats.points[p.first as usize].as_vec3())
+    }
+
+    /// Number of primitives.
+    #[must_use]
+    pub fn primitive_count(&self) -> usize {
+        self.rest.primitives.len()
+    }
+
+    /// Number of seeds on contact surfaces.
+    #[must_use]
+    pub fn contact_count(&self) -> usize {
+        self.contacts.count
+    }
+
+    fn check(&self, frame: i64) -> Result<(), LayerError> {
+        let bad = |b: &BodyState| !(b.position.is_finite() && b.velocity.is_finite());
+        match self.state.bodies.iter().position(bad) {
+            Some(element) => Err(LayerError::NonFinite { what: "body", element, frame }),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Layer for SoftLayer {
+    fn name(&self) -> &str {
+        &self.params.name
+    }
+
+    fn kind(&self) -> &'static str {
+        "soft"
+    }
+
+    fn step(&mut self, context: &StepContext, frame: &mut Frame) -> Result<(), LayerError> {
+        if self.state.rest_volumes.is_empty() {
+            self.start(context);
+        }
+        if context.dt > 0.0 {
+            self.advance(context);
+        }
+        self.check(context.frame)?;
+        if context.surfaces_wanted {
+            let mut meshes = std::mem::take(&mut self.meshes);
+            let written = meshes.write(self, context, frame);
+            self.meshes = meshes;
+            written?;
+        }
+        Ok(())
+    }
+
+    fn save(&self) -> Vec<u8> {
+        to_snapshot(&self.state)
+    }
+
+    fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
+        let state: SoftState = from_snapshot(bytes)?;
+        let fits = state.bodies.len() == self.rest.bodies.len()
+            && state.offsets.len() == self.rest.primitives.len()
+            && state.groups.len() == self.rest.primitives.len()
+            && state.distances.len() == self.rest.seeds.len()
+            && state.distances.iter().zip(&self.rest.seeds).all(|(d, s)| d.len() == s.len());
+        if !fits {
+            return Err(SnapshotError("the soft bodies have changed".to_owned()));
+        }
+        self.state = state;
+        Ok(())
+    }
+
+    fn report(&self, report: &mut LayerReport) {
+        let start = self.rest_volume();
+        report.measure("volume", "m³", self.volume());
+        report.measure("volume / start", "-", if start > 0.0 { self.volume() / start } else { 1.0 });
+        report.measure("pieces", "-", self.piece_count() as f64);
+        report.measure("contact samples", "-", self.contacts.count as f64);
+        report.measure("depth / thickness", "-", self.contacts.depth);
+        report.measure("steps taken back", "-", self.take_backs as f64);
+        self.warnings.iter().for_each(|w| report.warn(w.clone()));
+    }
+}

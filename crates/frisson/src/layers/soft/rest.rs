@@ -1,0 +1,486 @@
+//! What is computed once: primitives, bodies, joints, links, seeds.
+
+use std::sync::Arc;
+
+use glam::{DMat3, DQuat, DVec3};
+
+use super::coats::coat_bones;
+use super::field::{Coat, Kind};
+use super::params::{SoftObject, SoftParams, validate_own};
+use super::seeds::{Seed, build_seeds, compute_pieces};
+use super::structure::{BodyRest, Drive, JointRest};
+use crate::stage::{Animated, BuildContext, LayerError};
+use crate::tolerances::soft as tolerances;
+
+/// A primitive that never changes.
+#[derive(Clone, Debug)]
+pub struct PrimitiveRest {
+    /// Name within its object.
+    pub name: String,
+    /// Kind.
+    pub kind: Kind,
+    /// Object it belongs to.
+    pub object: usize,
+    /// Body that carries it.
+    pub body: usize,
+    /// Points in the body's axes [m].
+    pub points: Vec<DVec3>,
+    /// Field; its level is the layer's.
+    pub coat: Coat,
+    /// Linear RGB.
+    pub color: [f32; 3],
+    /// Volume factors that multiply: the object's and its own.
+    pub volume: [Animated; 2],
+    /// Primitives it blends with, if not all of its group.
+    pub links: Option<Arc<[u32]>>,
+}
+
+/// An object that never changes.
+#[derive(Clone, Debug)]
+pub struct ObjectRest {
+    /// Its parameters.
+    pub params: SoftObject,
+    /// Its primitives.
+    pub primitives: std::ops::Range<usize>,
+    /// Which mesh shows it.
+    pub label: usize,
+    /// Rest distance of a dough [m], or 0.
+    pub spacing: f64,
+    /// Mass of one particle of a dough [kg], or 0.
+    pub particle_mass: f64,
+}
+
+/// Everything that never changes.
+#[derive(Clone, Debug, Default)]
+pub struct SoftRest {
+    /// Iso-value [Pa].
+    pub level: f64,
+    /// Objects, by name: the order in which they are listed does not matter.
+    pub objects: Vec<ObjectRest>,
+    /// Primitives, object by object.
+    pub primitives: Vec<PrimitiveRest>,
+    /// Bodies.
+    pub bodies: Vec<BodyRest>,
+    /// Joints.
+    pub joints: Vec<JointRest>,
+    /// Seeds of each primitive.
+    pub seeds: Vec<Vec<Seed>>,
+    /// Colliders of the scene that are tools.
+    pub tools: Vec<usize>,
+    /// Names of the meshes.
+    pub labels: Vec<String>,
+    /// Size of the surface's triangles [m].
+    pub cell: f64,
+}
+
+impl SoftRest {
+    /// Reads the parameters against the scene.
+    pub fn build(params: &SoftParams, context: &BuildContext) -> Result<Self, LayerError> {
+        let mut rest = Self::default();
+        let mut order: Vec<usize> = (0..params.objects.len()).collect();
+        order.sort_by(|&a, &b| params.objects[a].name.cmp(&params.objects[b].name));
+        for index in order {
+            rest.add_object(&params.objects[index], &format!("objects[{index}]"), context)?;
+        }
+        rest.find_tools(params, context)?;
+        let width = |p: &PrimitiveRest| p.coat.stiffness * (p.coat.support - p.coat.thickness);
+        let softest = rest.primitives.iter().map(width).fold(f64::INFINITY, f64::min);
+        rest.level = params.level.unwrap_or(softest);
+        for p in &mut rest.primitives {
+            p.coat.level = rest.level;
+        }
+        let thinnest = rest.primitives.iter().map(|p| p.coat.thickness).fold(f64::INFINITY, f64::min);
+        rest.cell = params.cell.unwrap_or(thinnest / tolerances::CELLS_PER_THICKNESS);
+        rest.seeds = rest
+            .primitives
+            .iter()
+            .map(|p| build_seeds(p.kind, &p.points, p.coat.thickness, params.seeds))
+            .collect();
+        rest.name_meshes(&params.name);
+        Ok(rest)
+    }
+
+    fn find_tools(
+        &mut self,
+        params: &SoftParams,
+        context: &BuildContext,
+    ) -> Result<(), LayerError> {
+        let all = context.colliders.all();
+        let Some(names) = &params.tools else {
+            self.tools = (0..all.len()).collect();
+            return Ok(());
+        };
+        for name in names {
+            let found = all.iter().position(|c| c.name == *name).ok_or_else(|| {
+                LayerError::unknown("tools", "collider", name, all.iter().map(|c| c.name.as_str()))
+            })?;
+            self.tools.push(found);
+        }
+        self.tools.sort_unstable();
+        self.tools.dedup();
+        Ok(())
+    }
+
+    /// One mesh per object; those that can fuse share one.
+    fn name_meshes(&mut self, layer: &str) {
+        let mut names: Vec<String> = Vec::new();
+        let mut fusing = None;
+        for object in &mut self.objects {
+            let label = match (object.params.fuse, fusing) {
+                (Some(_), Some(label)) => label,
+                _ => {
+                    names.push(object.params.name.clone());
+                    names.len() - 1
+                }
+            };
+            if object.params.fuse.is_some() {
+                fusing = Some(label);
+            }
+            object.label = label;
+        }
+        let single = names.len() == 1;
+        self.labels = names
+            .into_iter()
+            .map(|n| if single { layer.to_owned() } else { format!("{layer}/{n}") })
+            .collect();
+    }
+
+    fn add_object(
+        &mut self,
+        object: &SoftObject,
+        key: &str,
+        context: &BuildContext,
+    ) -> Result<(), LayerError> {
+        let first = self.primitives.len();
+        self.objects.push(ObjectRest {
+            params: object.clone(),
+            primitives: first..first,
+            label: 0,
+            spacing: 0.0,
+            particle_mass: 0.0,
+        });
+        if object.dough.is_some() {
+            self.add_dough(object, key)?;
+        } else if !object.bones.is_empty() {
+            self.add_bones(object, key)?;
+        } else if let Some(coat) = &object.coat {
+            coat_bones(self, object, coat, key, context)?;
+        } else {
+            self.add_primitives(object);
+        }
+        let range = first..self.primitives.len();
+        if let Some(last) = self.objects.last_mut() {
+            last.primitives = range.clone();
+        }
+        self.link_primitives(object, key, range)
+    }
+
+    /// A new primitive of the object being built.
+    pub(super) fn push_primitive(
+        &mut self,
+        object: &SoftObject,
+        name: String,
+        kind: Kind,
+        body: usize,
+        points: Vec<DVec3>,
+        thickness: f64,
+    ) -> &mut PrimitiveRest {
+        let coat = Coat {
+            thickness,
+            support: object.support_for(thickness),
+            stiffness: object.stiffness,
+            hardening: object.hardening,
+            level: 0.0,
+        };
+        self.primitives.push(PrimitiveRest {
+            name,
+            kind,
+            object: self.objects.len() - 1,
+            body,
+            points,
+            coat,
+            color: object.color,
+            volume: [object.volume.clone(), 1.0.into()],
+            links: None,
+        });
+        let last = self.primitives.len() - 1;
+        &mut self.primitives[last]
+    }
+
+    fn add_primitives(&mut self, object: &SoftObject) {
+        let moves = [object.move_x.clone(), object.move_y.clone(), object.move_z.clone()];
+        let first = self.primitives.len();
+        for p in &object.primitives {
+            let points: Vec<DVec3> =
+                p.points().unwrap_or_default().into_iter().map(DVec3::from_array).collect();
+            let kind = match (points.len(), p.triangle.is_some()) {
+                (1, _) => Kind::Point,
+                (_, true) => Kind::Triangle,
+                _ => Kind::Polyline,
+            };
+            let own = [p.move_x.clone(), p.move_y.clone(), p.move_z.clone()];
+            let start = points.iter().sum::<DVec3>() / points.len().max(1) as f64;
+            let body = self.bodies.len();
+            if !object.free {
+                self.bodies.push(BodyRest {
+                    drive: Drive::Keyed(moves.clone(), own),
+                    start,
+                    inverse_mass: 0.0,
+                    inverse_inertia: DMat3::ZERO,
+                });
+            }
+            let center = if object.free { DVec3::ZERO } else { start };
+            let local = points.iter().map(|q| *q - center).collect();
+            let thickness = p.thickness.unwrap_or(object.thickness);
+            let made =
+                self.push_primitive(object, p.name.clone(), kind, body, local, thickness);
+            made.coat.stiffness = p.stiffness.unwrap_or(made.coat.stiffness);
+            made.color = p.color.unwrap_or(made.color);
+            made.volume[1] = p.volume.clone().unwrap_or(1.0.into());
+        }
+        if object.free {
+            self.add_rigid_body(object, first);
+        }
+    }
+
+    /// One rigid body for all primitives from `first` on, whose points are still in the world.
+    fn add_rigid_body(&mut self, object: &SoftObject, first: usize) {
+        let lumps: Vec<(DVec3, f64)> =
+            self.primitives[first..].iter().flat_map(volume_lumps).collect();
+        let (mass, center, inertia) = mass_properties(&lumps, object.density);
+        let body = self.bodies.len();
+        self.bodies.push(free_body(center, mass, inertia));
+        for p in &mut self.primitives[first..] {
+            p.body = body;
+            p.points.iter_mut().for_each(|q| *q -= center);
+        }
+    }
+
+    fn add_dough(&mut self, object: &SoftObject, key: &str) -> Result<(), LayerError> {
+        let Some(dough) = &object.dough else { return Ok(()) };
+        let spacing = dough.spacing.unwrap_or(1.3 * object.thickness);
+        let points = super::coats::fill(dough, spacing).map_err(|count| {
+            let problem = format!("would need {count:.0} particles: take a larger spacing");
+            LayerError::parameter(format!("{key}.dough.spacing"), problem)
+        })?;
+        // A particle's share of a closest packing.
+        let mass = object.density * spacing * spacing * spacing * std::f64::consts::FRAC_1_SQRT_2;
+        if let Some(last) = self.objects.last_mut() {
+            (last.spacing, last.particle_mass) = (spacing, mass);
+        }
+        for (index, point) in points.into_iter().enumerate() {
+            let body = self.bodies.len();
+            self.bodies.push(BodyRest {
+                drive: Drive::Free,
+                start: point,
+                inverse_mass: 1.0 / mass,
+                inverse_inertia: DMat3::ZERO,
+            });
+            let local = vec![DVec3::ZERO];
+            self.push_primitive(
+                object,
+                index.to_string(),
+                Kind::Point,
+                body,
+                local,
+                object.thickness,
+            );
+        }
+        Ok(())
+    }
+
+    fn add_bones(&mut self, object: &SoftObject, key: &str) -> Result<(), LayerError> {
+        let first_body = self.bodies.len();
+        for (index, bone) in object.bones.iter().enumerate() {
+            let key = format!("{key}.bones[{index}]");
+            validate_own(&key, bone.thickness, None, bone.volume.as_ref())?;
+            let (from, to) = (DVec3::from_array(bone.from), DVec3::from_array(bone.to));
+            if !from.is_finite() || !to.is_finite() {
+                return Err(LayerError::parameter(format!("{key}.from"), "must be finite"));
+            }
+            if object.bones[..index].iter().any(|b| b.name == bone.name) {
+                let problem = format!("two bones are named {:?}", bone.name);
+                return Err(LayerError::parameter(format!("{key}.name"), problem));
+            }
+            let ball = from.distance(to) < 1e-9;
+            let kind = if ball { Kind::Point } else { Kind::Polyline };
+            let points = if ball { vec![from] } else { vec![from, to] };
+            let thickness = bone.thickness.unwrap_or(object.thickness);
+            let body = self.bodies.len();
+            let made =
+                self.push_primitive(object, bone.name.clone(), kind, body, points, thickness);
+            made.color = bone.color.unwrap_or(made.color);
+            made.volume[1] = bone.volume.clone().unwrap_or(1.0.into());
+            let first = self.primitives.len() - 1;
+            self.add_rigid_body(object, first);
+            if bone.fixed {
+                self.bodies[body].inverse_mass = 0.0;
+                self.bodies[body].inverse_inertia = DMat3::ZERO;
+            }
+        }
+        self.add_joints(object, key, first_body)
+    }
+
+    fn add_joints(
+        &mut self,
+        object: &SoftObject,
+        key: &str,
+        first_body: usize,
+    ) -> Result<(), LayerError> {
+        for (index, bone) in object.bones.iter().enumerate() {
+            let Some(parent) = &bone.parent else { continue };
+            let names = || object.bones.iter().map(|b| b.name.as_str());
+            let found = names().position(|n| n == parent).filter(|p| *p != index);
+            let found = found.ok_or_else(|| {
+                LayerError::unknown(format!("{key}.bones[{index}].parent"), "bone", parent, names())
+            })?;
+            let bodies = [first_body + found, first_body + index];
+            let at = DVec3::from_array(bone.from);
+            let along = DVec3::from_array(bone.to) - at;
+            let hinge = bone.hinge.map(|h| DVec3::from_array(h).normalize_or(DVec3::X));
+            self.joints.push(JointRest {
+                bodies,
+                anchors: bodies.map(|b| at - self.bodies[b].start),
+                hinge,
+                angles: bone.angles_deg.map(|[a, b]| [a.min(b).to_radians(), a.max(b).to_radians()]),
+                swing: bone
+                    .swing_deg
+                    .map(|s| (along.normalize_or(DVec3::NEG_Y), s.to_radians())),
+            });
+        }
+        Ok(())
+    }
+
+    /// The blending graph: given pairs, or bones with their parents and with the siblings they touch.
+    fn link_primitives(
+        &mut self,
+        object: &SoftObject,
+        key: &str,
+        range: std::ops::Range<usize>,
+    ) -> Result<(), LayerError> {
+        let mut pairs: Vec<(usize, usize)> = Vec::new();
+        let names: Vec<String> = self.primitives[range.clone()].iter().map(|p| p.name.clone()).collect();
+        let find = |name: &String| {
+            names.iter().position(|n| n == name).ok_or_else(|| {
+                let all = names.iter().map(String::as_str).filter(|n| !n.is_empty());
+                LayerError::unknown(format!("{key}.blend"), "primitive", name, all)
+            })
+        };
+        if let Some(given) = &object.blend {
+            for (a, b) in given {
+                pairs.push((find(a)?, find(b)?));
+            }
+        }
+        let chains = !object.bones.is_empty() || object.coat.is_some();
+        if object.blend.is_none() && !chains {
+            return Ok(());
+        }
+        if chains {
+            self.link_touching(object, range.clone(), &mut pairs);
+        }
+        for local in 0..names.len() {
+            let partner = |&(a, b): &(usize, usize)| match (a == local, b == local) {
+                (true, false) => Some((range.start + b) as u32),
+                (false, true) => Some((range.start + a) as u32),
+                _ => None,
+            };
+            let mut list: Vec<u32> = pairs.iter().filter_map(partner).collect();
+            list.sort_unstable();
+            list.dedup();
+            self.primitives[range.start + local].links = Some(list.into());
+        }
+        Ok(())
+    }
+
+    /// Bones that share an end (a parent and its children, siblings at one joint) blend.
+    fn link_touching(
+        &self,
+        object: &SoftObject,
+        range: std::ops::Range<usize>,
+        pairs: &mut Vec<(usize, usize)>,
+    ) {
+        for (index, bone) in object.bones.iter().enumerate() {
+            if let Some(parent) = &bone.parent {
+                let found = object.bones.iter().position(|b| b.name == *parent);
+                pairs.extend(found.map(|p| (p, index)));
+            }
+        }
+        let world = |i: usize| -> Vec<DVec3> {
+            let p = &self.primitives[i];
+            p.points.iter().map(|q| *q + self.bodies[p.body].start).collect()
+        };
+        for a in range.clone() {
+            for b in range.start..a {
+                let near = 0.5 * self.primitives[a].coat.thickness.min(self.primitives[b].coat.thickness);
+                let (pa, pb) = (world(a), world(b));
+                let shares = pa.iter().any(|p| pb.iter().any(|q| p.distance(*q) < near));
+                if shares {
+                    pairs.push((b - range.start, a - range.start));
+                }
+            }
+        }
+    }
+}
+
+fn free_body(center: DVec3, mass: f64, inertia: DMat3) -> BodyRest {
+    BodyRest {
+        drive: Drive::Free,
+        start: center,
+        inverse_mass: 1.0 / mass,
+        inverse_inertia: inertia.inverse(),
+    }
+}
+
+/// The volume of a lone primitive as points with volumes, from its seeds.
+fn volume_lumps(p: &PrimitiveRest) -> Vec<(DVec3, f64)> {
+    let e = p.coat.thickness;
+    let mut pieces = Vec::new();
+    compute_pieces(p.kind, &p.points, DQuat::IDENTITY, &mut pieces);
+    let lump = |s: &Seed| {
+        let ray = s.ray(&p.points, &pieces);
+        let volume = ray.weight * e.powi(ray.power) / f64::from(ray.power);
+        // The point whose square distance is the mean over the cone: keeps second moments.
+        let share = (f64::from(ray.power) / f64::from(ray.power + 2)).sqrt();
+        (ray.origin + e * share * ray.direction, volume)
+    };
+    build_seeds(p.kind, &p.points, e, 200).iter().map(lump).collect()
+}
+
+/// Mass, centre and inertia of lumps of a density.
+fn mass_properties(lumps: &[(DVec3, f64)], density: f64) -> (f64, DVec3, DMat3) {
+    let mass: f64 = lumps.iter().map(|l| l.1 * density).sum();
+    let center = lumps.iter().map(|l| l.0 * l.1 * density).sum::<DVec3>() / mass;
+    let mut inertia = DMat3::ZERO;
+    for &(at, volume) in lumps {
+        let r = at - center;
+        let outer = DMat3::from_cols(r * r.x, r * r.y, r * r.z);
+        inertia += (DMat3::from_diagonal(DVec3::splat(r.length_squared())) - outer) * volume * density;
+    }
+    (mass, center, inertia)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ball_has_the_inertia_of_a_ball() {
+        let coat = Coat { thickness: 0.3, support: 0.6, stiffness: 1.0, hardening: 0.0, level: 1.0 };
+        let p = PrimitiveRest {
+            name: String::new(),
+            kind: Kind::Point,
+            object: 0,
+            body: 0,
+            points: vec![DVec3::new(1.0, 2.0, 3.0)],
+            coat,
+            color: [0.0; 3],
+            volume: [1.0.into(), 1.0.into()],
+            links: None,
+        };
+        let (mass, center, inertia) = mass_properties(&volume_lumps(&p), 500.0);
+        let expected = 500.0 * 4.0 / 3.0 * std::f64::consts::PI * 0.027;
+        assert!((mass / expected - 1.0).abs() < 1e-9);
+        assert!(center.distance(p.points[0]) < 1e-3);
+        assert!((inertia.x_axis.x / (0.4 * mass * 0.09) - 1.0).abs() < 0.02);
+    }
+}

@@ -1,0 +1,250 @@
+//! Where every seed is: surface, border, contact; and what its territory weighs.
+
+use glam::{DQuat, DVec3, Vec3};
+use rayon::prelude::*;
+
+use super::blend::{Coats, FieldScratch, Neighbourhood, Seen};
+use super::field::Kind;
+use super::seeds::{Piece, Ray, Seed, compute_pieces, medial, slide};
+use crate::geometry::Grid;
+use crate::stage::Collider;
+use crate::tolerances::soft as tolerances;
+
+/// Who presses on a seed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Presser {
+    /// A primitive that does not blend with the seed's.
+    Primitive(u32),
+    /// A tool of the scene, by its place in the list.
+    Tool(u32),
+}
+
+/// A seed on a contact surface.
+#[derive(Clone, Copy, Debug)]
+pub struct ContactPoint {
+    /// Who is on the other side.
+    pub presser: Presser,
+    /// Place [m].
+    pub point: DVec3,
+    /// Unit normal towards the other side.
+    pub normal: DVec3,
+    /// Pressure there [Pa].
+    pub pressure: f64,
+    /// Share of the contact surface [m²].
+    pub area: f64,
+}
+
+/// What the seeds of one primitive have found.
+#[derive(Clone, Debug, Default)]
+pub struct Territory {
+    /// Volume of its territory [m³].
+    pub volume: f64,
+    /// Change of that volume per metre of coat thickness [m²].
+    pub gain: f64,
+    /// Its free surface [m²].
+    pub free_area: f64,
+    /// Contacts.
+    pub contacts: Vec<ContactPoint>,
+    /// Primitive that holds this one's own place although it does not blend with it.
+    pub buried_by: Option<u32>,
+    near: Neighbourhood,
+    scratch: FieldScratch,
+    pieces: Vec<Piece>,
+}
+
+impl Territory {
+    /// Primitives whose supports meet this one's.
+    #[must_use]
+    pub fn near(&self) -> &[u32] {
+        &self.near.members
+    }
+}
+
+/// A tool at an instant within a tick.
+pub struct Tool<'a> {
+    /// The collider.
+    pub collider: &'a Collider,
+    /// Share of the tick that has passed.
+    pub fraction: f32,
+}
+
+impl Tool<'_> {
+    /// Signed distance [m], outward normal, velocity [m/s].
+    #[must_use]
+    pub fn contact(&self, at: DVec3) -> (f64, DVec3, DVec3) {
+        let c = self.collider.contact(at.as_vec3(), self.fraction);
+        (f64::from(c.distance), c.normal.as_dvec3(), c.velocity.as_dvec3())
+    }
+}
+
+/// Everything that stays the same while the seeds slide.
+pub struct Sampling<'a> {
+    /// The coats.
+    pub coats: &'a Coats,
+    /// Seeds of each primitive.
+    pub seeds: &'a [Vec<Seed>],
+    /// Rotation of the body that carries each primitive.
+    pub rotations: &'a [DQuat],
+    /// Tools.
+    pub tools: &'a [Tool<'a>],
+}
+
+/// The box of a primitive's support.
+pub fn support_box(coats: &Coats, index: usize) -> (Vec3, Vec3) {
+    let reach = coats.reach(index);
+    let points = coats.points_of(index);
+    let low = points.iter().fold(DVec3::INFINITY, |m, p| m.min(*p)) - reach;
+    let high = points.iter().fold(DVec3::NEG_INFINITY, |m, p| m.max(*p)) + reach;
+    (low.as_vec3(), high.as_vec3())
+}
+
+/// Fills a grid with the supports of all primitives.
+pub fn fill_grid(coats: &Coats, grid: &mut Grid) {
+    let count = coats.primitives.len();
+    let mut sizes = 0.0f64;
+    for i in 0..count {
+        let (low, high) = support_box(coats, i);
+        sizes += f64::from((high - low).max_element());
+    }
+    let cell = (sizes / count.max(1) as f64).max(1e-9) as f32;
+    grid.build_boxes((0..count).map(|i| support_box(coats, i)), cell);
+}
+
+impl Sampling<'_> {
+    /// Slides every seed to its place. Each primitive is done by one thread, from data that nobody
+    /// changes meanwhile: same bits for any number of threads.
+    pub fn run(&self, grid: &Grid, distances: &mut [Vec<f64>], territories: &mut [Territory]) {
+        territories
+            .par_iter_mut()
+            .zip(distances.par_iter_mut())
+            .enumerate()
+            .with_min_len(4)
+            .for_each(|(index, (territory, distances))| {
+                self.gather(grid, index, territory);
+                self.sample(index, distances, territory);
+            });
+    }
+
+    fn gather(&self, grid: &Grid, index: usize, territory: &mut Territory) {
+        let (low, high) = support_box(self.coats, index);
+        let mut found = std::mem::take(&mut territory.near.members);
+        found.clear();
+        grid.query(low, high, |other| {
+            let (a, b) = support_box(self.coats, other as usize);
+            if a.cmple(high).all() && b.cmpge(low).all() {
+                found.push(other);
+            }
+        });
+        found.push(index as u32);
+        found.sort_unstable();
+        found.dedup();
+        let members = std::mem::take(&mut found);
+        territory.near.set(self.coats, members.iter().copied());
+    }
+
+    fn sample(&self, index: usize, distances: &mut [f64], territory: &mut Territory) {
+        let coats = self.coats;
+        let primitive = &coats.primitives[index];
+        let points = coats.points_of(index);
+        compute_pieces(primitive.kind, points, self.rotations[index], &mut territory.pieces);
+        territory.contacts.clear();
+        (territory.volume, territory.gain, territory.free_area) = (0.0, 0.0, 0.0);
+        territory.buried_by = self.buried_by(index, territory);
+        let reach = coats.reach(index);
+        let tolerance = tolerances::SEED * primitive.coat.thickness;
+        for (seed, distance) in self.seeds[index].iter().zip(distances) {
+            let ray = seed.ray(points, &territory.pieces);
+            let place = |d: f64| ray.origin + d * ray.direction;
+            let (near, scratch) = (&territory.near, &mut territory.scratch);
+            *distance = slide(*distance, reach, tolerance, primitive.coat.stiffness, |d| {
+                self.inside(index, scratch, near, place(d), d).0
+            });
+            let d = *distance;
+            territory.volume += ray.weight * d.powi(ray.power) / f64::from(ray.power);
+            self.classify(index, &ray, d, territory);
+        }
+    }
+
+    /// Positive inside the territory of a primitive; and what was seen there.
+    fn inside(
+        &self,
+        index: usize,
+        scratch: &mut FieldScratch,
+        near: &Neighbourhood,
+        at: DVec3,
+        distance: f64,
+    ) -> (f64, Seen, f64, u32) {
+        let primitive = &self.coats.primitives[index];
+        let seen = scratch.see(self.coats, near, index as u32, at);
+        let surface = seen.side - self.coats.level.max(seen.other);
+        let mut least = surface.min(seen.own - seen.rival);
+        let (mut tool_distance, mut tool) = (f64::INFINITY, 0);
+        for (i, t) in self.tools.iter().enumerate() {
+            let d = t.contact(at).0;
+            if d < tool_distance {
+                (tool_distance, tool) = (d, i as u32);
+            }
+        }
+        least = least.min(primitive.coat.stiffness * tool_distance);
+        if primitive.kind == Kind::Polyline && primitive.count > 2 {
+            let slack = tolerances::MEDIAL * primitive.coat.thickness;
+            let beyond = medial(primitive.kind, self.coats.points_of(index), at, distance);
+            least = least.min(primitive.coat.stiffness * (beyond + slack));
+        }
+        (least, seen, tool_distance, tool)
+    }
+
+    /// What stopped the seed, and what follows from it.
+    fn classify(&self, index: usize, ray: &Ray, d: f64, territory: &mut Territory) {
+        let coats = self.coats;
+        let coat = &coats.primitives[index].coat;
+        let at = ray.origin + d * ray.direction;
+        let (near, scratch) = (&territory.near, &mut territory.scratch);
+        let (_, seen, tool_distance, tool) = self.inside(index, scratch, near, at, d);
+        let close = tolerances::STOPPED * coat.thickness;
+        let border = seen.own - seen.rival < coat.stiffness * close * 0.1;
+        let on_tool = tool_distance < close;
+        let pressed = seen.other > coats.level;
+        let cone = ray.weight * d.powi(ray.power - 1);
+        if on_tool {
+            let normal = -self.tools[tool as usize].contact(at).1;
+            let area = cone / ray.direction.dot(normal).max(tolerances::LEAST_COSINE);
+            let pressure = seen.side - coats.level;
+            if pressure > 0.0 && ray.direction.dot(normal) > 0.0 {
+                let presser = Presser::Tool(tool);
+                let contact = ContactPoint { presser, point: at, normal, pressure, area };
+                territory.contacts.push(contact);
+            }
+            return;
+        }
+        let gap = (seen.side - coats.level.max(seen.other)) / coat.stiffness;
+        if gap > close {
+            return; // A border, or beyond the medial axis.
+        }
+        let own = scratch.side_gradient(coats, near, index as u32, at);
+        if pressed {
+            let other = scratch.side_gradient(coats, near, seen.other_primitive, at);
+            let normal = (other - own).normalize_or(ray.direction);
+            let area = cone / ray.direction.dot(normal).max(tolerances::LEAST_COSINE);
+            let presser = Presser::Primitive(seen.other_primitive);
+            let pressure = seen.side - coats.level;
+            territory.contacts.push(ContactPoint { presser, point: at, normal, pressure, area });
+        } else if !border {
+            let slope = own.length().max(f64::MIN_POSITIVE);
+            let cosine = (-own / slope).dot(ray.direction).max(tolerances::LEAST_COSINE);
+            let area = cone / cosine;
+            territory.free_area += area;
+            let single = coats.field_of(index, at).1.abs();
+            territory.gain += area * single / slope;
+        }
+    }
+
+    /// Whether another side holds the primitive's own place: no seed can leave it then.
+    fn buried_by(&self, index: usize, territory: &mut Territory) -> Option<u32> {
+        let points = self.coats.points_of(index);
+        let middle = points.iter().sum::<DVec3>() / points.len() as f64;
+        let (near, scratch) = (&territory.near, &mut territory.scratch);
+        let seen = scratch.see(self.coats, near, index as u32, middle);
+        (seen.other > seen.side && seen.other > self.coats.level).then_some(seen.other_primitive)
+    }
+}

@@ -1,0 +1,380 @@
+//! Seeds: directions fixed in each primitive, along which samples slide to the surface.
+//!
+//! A seed at distance `d` stands for the volume `w d^m / m` between the primitive and itself: a cone
+//! from a point (`m` = 3, `w` a solid angle), a wedge from a line (2, angle times length), a prism
+//! from a face (1, an area). The surface it stands for is `w d^(m-1) / cos`. A seed that meets a
+//! territory's border stops there: its volume counts, its surface does not.
+
+use glam::{DMat3, DQuat, DVec3};
+
+use super::field::{Kind, closest};
+use crate::tolerances::soft as tolerances;
+
+/// A direction fixed in a primitive.
+#[derive(Clone, Copy, Debug)]
+pub struct Seed {
+    /// Barycentric place on the points `first..first + 3` of the primitive.
+    weights: [f64; 3],
+    first: u8,
+    /// Direction in the axes of its piece.
+    direction: DVec3,
+    /// Piece whose axes and size it uses.
+    piece: u8,
+    /// `m` above: 3 from a corner, 2 from a line, 1 from a face.
+    pub power: i32,
+    /// `w` above, per unit of the piece's size.
+    weight: f64,
+}
+
+/// Axes and size of a piece of a primitive at some instant.
+#[derive(Clone, Copy, Debug)]
+pub struct Piece {
+    axes: DMat3,
+    length: f64,
+    area: f64,
+}
+
+/// A seed in the world.
+#[derive(Clone, Copy, Debug)]
+pub struct Ray {
+    /// On the primitive [m].
+    pub origin: DVec3,
+    /// Unit.
+    pub direction: DVec3,
+    /// `m`.
+    pub power: i32,
+    /// `w`.
+    pub weight: f64,
+}
+
+impl Seed {
+    /// The seed's axis now.
+    #[must_use]
+    pub fn ray(&self, points: &[DVec3], pieces: &[Piece]) -> Ray {
+        let at = |i: usize| points.get(self.first as usize + i).copied().unwrap_or_default();
+        let [a, b, c] = self.weights;
+        let piece = &pieces[self.piece as usize];
+        let size = match self.power {
+            1 => piece.area,
+            2 => piece.length,
+            _ => 1.0,
+        };
+        Ray {
+            origin: a * at(0) + b * at(1) + c * at(2),
+            direction: piece.axes * self.direction,
+            power: self.power,
+            weight: self.weight * size,
+        }
+    }
+}
+
+/// An axis system whose first axis is given; the others follow a turning body.
+fn axes_along(x: DVec3, rotation: DQuat) -> DMat3 {
+    let x = x.normalize_or(rotation * DVec3::X);
+    let candidates = [rotation * DVec3::Y, rotation * DVec3::Z];
+    let flat = |v: DVec3| v - v.dot(x) * x;
+    let y = if flat(candidates[0]).length_squared() > 0.1 { candidates[0] } else { candidates[1] };
+    let y = flat(y).normalize_or(x.any_orthonormal_vector());
+    DMat3::from_cols(x, y, x.cross(y))
+}
+
+/// Axes and sizes of a primitive's pieces: the segments of a polyline; the face and the three edges
+/// of a triangle.
+pub fn compute_pieces(kind: Kind, points: &[DVec3], rotation: DQuat, out: &mut Vec<Piece>) {
+    out.clear();
+    let none = Piece { axes: DMat3::from_quat(rotation), length: 0.0, area: 0.0 };
+    match kind {
+        Kind::Point => out.push(none),
+        Kind::Polyline => out.extend(points.windows(2).map(|w| Piece {
+            axes: axes_along(w[1] - w[0], rotation),
+            length: w[0].distance(w[1]),
+            area: 0.0,
+        })),
+        Kind::Triangle => {
+            let [a, b, c] = [points[0], points[1], points[2]];
+            let cross = (b - a).cross(c - a);
+            let normal = cross.normalize_or(rotation * DVec3::Y);
+            let along = |u: DVec3, v: DVec3| {
+                let x = (v - u).normalize_or(normal.any_orthonormal_vector());
+                DMat3::from_cols(x, normal.cross(x), normal)
+            };
+            out.push(Piece { axes: along(a, b), length: 0.0, area: 0.5 * cross.length() });
+            for (u, v) in [(a, b), (b, c), (c, a)] {
+                out.push(Piece { axes: along(u, v), length: u.distance(v), area: 0.0 });
+            }
+        }
+    }
+}
+
+/// Evenly spread directions (a spiral of equal steps in height and golden angles).
+pub fn directions(count: usize) -> impl Iterator<Item = DVec3> {
+    let golden = std::f64::consts::PI * (3.0 - 5.0f64.sqrt());
+    (0..count).map(move |i| {
+        let y = 1.0 - 2.0 * (i as f64 + 0.5) / count as f64;
+        let (sin, cos) = (golden * i as f64).sin_cos();
+        let r = (1.0 - y * y).max(0.0).sqrt();
+        DVec3::new(r * cos, y, r * sin)
+    })
+}
+
+/// The seeds of a primitive: about `count`, spread over its surface at the given thickness.
+#[must_use]
+pub fn build_seeds(kind: Kind, points: &[DVec3], thickness: f64, count: usize) -> Vec<Seed> {
+    let mut seeds = Vec::new();
+    // As many per unit area as `count` on the whole surface give.
+    let mut pieces = Vec::new();
+    compute_pieces(kind, points, DQuat::IDENTITY, &mut pieces);
+    let length: f64 = pieces.iter().map(|p| p.length).sum();
+    let area: f64 = pieces.iter().map(|p| p.area).sum();
+    let e = thickness;
+    let lines = if kind == Kind::Triangle { 0.5 } else { 1.0 };
+    let whole = 4.0 * std::f64::consts::PI * e * e
+        + lines * std::f64::consts::TAU * e * length
+        + 2.0 * area;
+    let spacing = (whole / count.max(8) as f64).sqrt();
+    match kind {
+        Kind::Point => corner_seeds(&mut seeds, 0, 0, &[], DMat3::IDENTITY, e, spacing),
+        Kind::Polyline => {
+            for (i, piece) in pieces.iter().enumerate() {
+                line_seeds(&mut seeds, [i, i + 1], i, piece, std::f64::consts::TAU, e, spacing);
+            }
+            for i in 0..points.len() {
+                let around = [i.checked_sub(1), (i + 1 < points.len()).then_some(i + 1)];
+                let away: Vec<DVec3> =
+                    around.iter().flatten().map(|&j| points[j] - points[i]).collect();
+                let piece = i.min(pieces.len() - 1);
+                corner_seeds(&mut seeds, i, piece, &away, pieces[piece].axes, e, spacing);
+            }
+        }
+        Kind::Triangle => {
+            face_seeds(&mut seeds, pieces[0].area, spacing);
+            for i in 0..3 {
+                let edge = &pieces[i + 1];
+                line_seeds(&mut seeds, [i, (i + 1) % 3], i + 1, edge, std::f64::consts::PI, e, spacing);
+                let away = [points[(i + 1) % 3] - points[i], points[(i + 2) % 3] - points[i]];
+                corner_seeds(&mut seeds, i, 0, &away, pieces[0].axes, e, spacing);
+            }
+        }
+    }
+    seeds
+}
+
+fn weights_of(entries: &[(usize, f64)]) -> ([f64; 3], u8) {
+    let first = entries.iter().map(|e| e.0).min().unwrap_or(0);
+    let mut weights = [0.0; 3];
+    for &(i, w) in entries {
+        weights[i - first] += w;
+    }
+    (weights, first as u8)
+}
+
+/// Cones out of a corner, in the directions that no neighbouring piece is closer to.
+fn corner_seeds(
+    out: &mut Vec<Seed>,
+    point: usize,
+    piece: usize,
+    away: &[DVec3],
+    axes: DMat3,
+    thickness: f64,
+    spacing: f64,
+) {
+    let sphere = 4.0 * std::f64::consts::PI;
+    let solid = match away {
+        [] => sphere,
+        [_] => 0.5 * sphere,
+        [a, b, ..] => 2.0 * (std::f64::consts::PI - a.angle_between(*b)),
+    };
+    // Lunes are thin: more directions, so that enough fall into them.
+    let finer = if away.len() > 1 { 4.0 } else { 1.0 };
+    let count = (finer * sphere * thickness * thickness / (spacing * spacing)).ceil().max(6.0);
+    let chosen: Vec<DVec3> = directions(count as usize)
+        .filter(|d| away.iter().all(|a| (axes * *d).dot(*a) <= 0.0))
+        .collect();
+    let weight = solid / chosen.len().max(1) as f64;
+    let (weights, first) = weights_of(&[(point, 1.0)]);
+    out.extend(chosen.into_iter().map(|direction| Seed {
+        weights,
+        first,
+        direction,
+        piece: piece as u8,
+        power: 3,
+        weight,
+    }));
+}
+
+/// Wedges out of a line: all around it, or on the outer side of a triangle's edge.
+fn line_seeds(
+    out: &mut Vec<Seed>,
+    ends: [usize; 2],
+    index: usize,
+    piece: &Piece,
+    angle: f64,
+    thickness: f64,
+    spacing: f64,
+) {
+    let around = (angle * thickness / spacing).ceil().max(4.0) as usize;
+    let along = (piece.length / spacing).ceil().max(1.0) as usize;
+    // An edge's outside is -y: triangles run counter-clockwise about their normal.
+    let start = if angle < 4.0 { std::f64::consts::PI } else { 0.0 };
+    for s in 0..along {
+        for a in 0..around {
+            let t = (s as f64 + 0.5) / along as f64;
+            // Turned from ring to ring, so that the rings' samples do not line up.
+            let shift = if s % 2 == 0 || angle < 4.0 { 0.5 } else { 1.0 };
+            let phi = start + angle * (a as f64 + shift) / around as f64;
+            let (weights, first) = weights_of(&[(ends[0], 1.0 - t), (ends[1], t)]);
+            out.push(Seed {
+                weights,
+                first,
+                direction: DVec3::new(0.0, phi.cos(), phi.sin()),
+                piece: index as u8,
+                power: 2,
+                weight: angle / around as f64 / along as f64,
+            });
+        }
+    }
+}
+
+/// Prisms out of both sides of a face, on the centres of its sub-triangles.
+fn face_seeds(out: &mut Vec<Seed>, area: f64, spacing: f64) {
+    let n = (area / (spacing * spacing)).sqrt().ceil().max(1.0) as usize;
+    let cell = 1.0 / n as f64;
+    for i in 0..n {
+        for j in 0..n - i {
+            for upper in 0..2 {
+                if upper == 1 && i + j + 2 > n {
+                    continue;
+                }
+                let shift = if upper == 1 { 2.0 / 3.0 } else { 1.0 / 3.0 };
+                let (u, v) = ((i as f64 + shift) * cell, (j as f64 + shift) * cell);
+                for side in [1.0, -1.0] {
+                    out.push(Seed {
+                        weights: [1.0 - u - v, u, v],
+                        first: 0,
+                        direction: DVec3::Z * side,
+                        piece: 0,
+                        power: 1,
+                        weight: cell * cell,
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// Slides from `start` along a ray to the first root of `inside` (positive inside) within
+/// `0..=limit`, to within `tolerance`; `stiffness` says how fast the function falls.
+pub fn slide(
+    start: f64,
+    limit: f64,
+    tolerance: f64,
+    stiffness: f64,
+    mut inside: impl FnMut(f64) -> f64,
+) -> f64 {
+    let mut here = start.clamp(0.0, limit);
+    let mut value = inside(here);
+    if value == 0.0 {
+        return here;
+    }
+    let outward = value > 0.0;
+    let mut step = 1.2 * value.abs() / stiffness + 4.0 * tolerance;
+    let (mut low, mut high);
+    loop {
+        let next = if outward { (here + step).min(limit) } else { (here - step).max(0.0) };
+        if next == here {
+            return here;
+        }
+        let there = inside(next);
+        if (there > 0.0) != outward {
+            (low, high) = ((here, value), (next, there));
+            break;
+        }
+        (here, value) = (next, there);
+        step *= 2.0;
+    }
+    let mut side = 0i8;
+    for iteration in 0..tolerances::SLIDE_ROUNDS {
+        let width = high.0 - low.0;
+        if width.abs() <= tolerance || low.1 == high.1 {
+            break;
+        }
+        let secant = low.0 - low.1 * width / (high.1 - low.1);
+        let x = if iteration % 4 == 3 { 0.5 * (low.0 + high.0) } else { secant };
+        let fx = inside(x);
+        if fx.abs() <= 0.1 * tolerance * stiffness {
+            return x;
+        }
+        if (fx > 0.0) == (low.1 > 0.0) {
+            low = (x, fx);
+            if side == -1 {
+                high.1 *= 0.5;
+            }
+            side = -1;
+        } else {
+            high = (x, fx);
+            if side == 1 {
+                low.1 *= 0.5;
+            }
+            side = 1;
+        }
+    }
+    0.5 * (low.0 + high.0)
+}
+
+/// How far the primitive itself is nearer than along the ray: negative beyond its medial axis, where
+/// another piece of a bent primitive takes over.
+#[must_use]
+pub fn medial(kind: Kind, points: &[DVec3], at: DVec3, distance: f64) -> f64 {
+    closest(kind, points, at).distance(at) - distance
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Volume of the seeds when all are at the same distance.
+    fn volume(kind: Kind, points: &[DVec3], e: f64, count: usize) -> f64 {
+        let seeds = build_seeds(kind, points, e, count);
+        assert!(seeds.len() >= count / 2 && seeds.len() < 3 * count, "{}", seeds.len());
+        let mut pieces = Vec::new();
+        compute_pieces(kind, points, DQuat::from_rotation_x(0.3), &mut pieces);
+        let one = |s: &Seed| {
+            let r = s.ray(points, &pieces);
+            assert!((r.direction.length() - 1.0).abs() < 1e-9);
+            let at = r.origin + e * r.direction;
+            assert!(medial(kind, points, at, e) > -1e-9, "{kind:?} {at}");
+            r.weight * e.powi(r.power) / f64::from(r.power)
+        };
+        seeds.iter().map(one).sum()
+    }
+
+    #[test]
+    fn seeds_fill_the_coat_of_a_lone_primitive() {
+        let pi = std::f64::consts::PI;
+        let e = 0.3;
+        let ball = 4.0 / 3.0 * pi * e * e * e;
+        let (a, b, c) = (DVec3::ZERO, DVec3::new(1.0, 0.2, 0.0), DVec3::new(0.1, 0.9, 0.4));
+        assert!((volume(Kind::Point, &[a], e, 200) / ball - 1.0).abs() < 1e-9);
+        let stick = ball + pi * e * e * a.distance(b);
+        assert!((volume(Kind::Polyline, &[a, b], e, 300) / stick - 1.0).abs() < 1e-9);
+        let area = 0.5 * (b - a).cross(c - a).length();
+        let rim = a.distance(b) + b.distance(c) + c.distance(a);
+        let plate = ball + 0.5 * pi * e * e * rim + 2.0 * e * area;
+        assert!((volume(Kind::Triangle, &[a, b, c], e, 400) / plate - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn sliding_finds_the_root_from_anywhere() {
+        for start in [0.0, 0.1, 0.5, 0.9, 1.0] {
+            let mut calls = 0;
+            let d = slide(start, 1.0, 1e-9, 3.0, |x| {
+                calls += 1;
+                (0.7 - x) * (3.0 + x)
+            });
+            assert!((d - 0.7).abs() < 1e-8, "{d}");
+            assert!(calls < 16, "{calls}");
+        }
+        assert_eq!(slide(0.5, 1.0, 1e-9, 1.0, |_| 1.0), 1.0);
+        assert_eq!(slide(0.5, 1.0, 1e-9, 1.0, |_| -1.0), 0.0);
+    }
+}

@@ -1,0 +1,80 @@
+//! All that evolves, and is put back when a step was too long.
+
+use glam::{DQuat, DVec3};
+use serde::{Deserialize, Serialize};
+
+/// Where a body of the internal structure is. Particles do not turn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct BodyState {
+    /// Centre of mass [m].
+    pub position: DVec3,
+    /// World from body.
+    pub rotation: DQuat,
+    /// [m/s].
+    pub velocity: DVec3,
+    /// Angular velocity, world axes [rad/s].
+    pub spin: DVec3,
+    /// Force known from the last step, gravity not included [N].
+    pub force: DVec3,
+    /// Its moment about the centre [N m].
+    pub torque: DVec3,
+}
+
+impl BodyState {
+    /// Velocity of the material at a place [m/s].
+    #[must_use]
+    pub fn velocity_at(&self, at: DVec3) -> DVec3 {
+        self.velocity + self.spin.cross(at - self.position)
+    }
+
+    /// Adds a force at a place.
+    pub fn push(&mut self, force: DVec3, at: DVec3) {
+        self.force += force;
+        self.torque += (at - self.position).cross(force);
+    }
+}
+
+/// Two groups that are becoming one.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Fusion {
+    /// The groups, the smaller first.
+    pub groups: (u32, u32),
+    /// How far it has come, 0 to 1 [-].
+    pub weight: f64,
+    /// Time it takes [s].
+    pub seconds: f64,
+}
+
+/// The side from which two primitives that do not blend first met.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Side {
+    /// The primitives, the smaller first.
+    pub pair: (u32, u32),
+    /// Direction from the first to the second.
+    pub normal: DVec3,
+}
+
+/// The state of the layer.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SoftState {
+    /// Bodies of the internal structures.
+    pub bodies: Vec<BodyState>,
+    /// Per primitive: translation of its field [m].
+    pub offsets: Vec<f64>,
+    /// Per primitive: volume of its territory at the last step [m³].
+    pub volumes: Vec<f64>,
+    /// Per primitive: volume at the start [m³]; empty before the first step.
+    pub rest_volumes: Vec<f64>,
+    /// Per primitive: group it blends in, named by its smallest member.
+    pub groups: Vec<u32>,
+    /// Fusions under way.
+    pub fusions: Vec<Fusion>,
+    /// Sides of the contacts, ascending by pair.
+    pub sides: Vec<Side>,
+    /// Per primitive: distance of each seed [m].
+    pub distances: Vec<Vec<f64>>,
+    /// Length of the last step that went well [s].
+    pub step: f64,
+    /// Greatest depth of a contact, in thicknesses [-].
+    pub depth: f64,
+}

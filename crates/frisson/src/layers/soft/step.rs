@@ -1,0 +1,349 @@
+//! One tick, as steps that are taken back when they were too long.
+
+use glam::{DQuat, DVec3};
+
+use super::coats::joint_points;
+use super::contact::Contacts;
+use super::layer::SoftLayer;
+use super::sample::{Sampling, Tool, fill_grid};
+use super::structure::{DoughLaw, Drive, integrate_bodies, solve_joints};
+use super::volume::VolumeControl;
+use super::{blending, rest::ObjectRest};
+use crate::character::{Sampling as ClipSampling, rotation_of};
+use crate::stage::StepContext;
+use crate::tolerances::soft as tolerances;
+
+/// Where in the tick a step ends.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Instant {
+    /// Time at the end of the step [s].
+    time: f64,
+    /// Length of the step [s].
+    dt: f64,
+    /// Share of the tick that has passed at its end.
+    fraction: f32,
+}
+
+impl SoftLayer {
+    /// Sets bodies, coats and seeds up at the first instant, and measures the volumes to keep.
+    pub(super) fn start(&mut self, context: &StepContext) {
+        let now = Instant { time: context.time, dt: 0.0, fraction: 1.0 };
+        self.place(context, now);
+        self.sample(context, now);
+        self.update_blending(0.0);
+        self.place(context, now);
+        self.sample(context, now);
+        self.state.rest_volumes = self.territories.iter().map(|t| t.volume).collect();
+        self.state.volumes.clone_from(&self.state.rest_volumes);
+        self.apply_forces(context, now);
+        self.state.depth = self.contacts.depth;
+        if self.contacts.depth > tolerances::DEEP_START {
+            let p = &self.rest.primitives[self.contacts.deepest];
+            let name = &self.rest.objects[p.object].params.name;
+            self.warn(format!(
+                "{name:?} starts deep inside another object or tool: it is pushed out gently"
+            ));
+        }
+    }
+
+    /// Advances over a tick.
+    pub(super) fn advance(&mut self, context: &StepContext) {
+        let tick = context.dt;
+        let floor = tick * tolerances::STEP_FLOOR;
+        let stable = self.stable_step(context.frame_number());
+        if stable < floor {
+            self.warn(format!(
+                "a stiffness would need steps of {stable:.1e} s: they stop at {floor:.1e} s, and \
+                 the motion may be rough; make it softer or heavier"
+            ));
+        }
+        let start = context.time - tick;
+        let mut done = 0.0;
+        while done < tick * (1.0 - 1e-9) {
+            let wanted = self.state.step.min(stable).clamp(floor, tick);
+            let left = tick - done;
+            let dt = left / (left / wanted - 1e-6).ceil().max(1.0);
+            self.backup.clone_from(&self.state);
+            let end = done + dt;
+            let now = Instant { time: start + end, dt, fraction: (end / tick) as f32 };
+            self.take_step(context, now);
+            let deepened = self.contacts.depth - self.backup.depth;
+            let deep = deepened > tolerances::DEEPENING || !self.is_finite();
+            if deep && dt > floor * 1.001 {
+                std::mem::swap(&mut self.state, &mut self.backup);
+                self.state.step = (0.5 * dt).max(floor);
+                self.take_backs += 1;
+                continue;
+            }
+            if deep {
+                self.warn(
+                    "a step stopped at its floor: something moves through a coat within it".to_owned(),
+                );
+            }
+            done = end;
+            self.state.depth = self.contacts.depth;
+            self.state.step = (1.5 * dt).min(tick);
+        }
+    }
+
+    fn take_step(&mut self, context: &StepContext, now: Instant) {
+        let forces = context.forces;
+        let drag = f64::from(forces.drag_rate(now.time));
+        let before = now.time - now.dt;
+        integrate_bodies(
+            &self.rest.bodies,
+            &mut self.state.bodies,
+            now.dt,
+            |p| forces.acceleration(p.as_vec3(), before).as_dvec3(),
+            drag,
+        );
+        self.bound_travel();
+        solve_joints(
+            &self.rest.bodies,
+            &self.rest.joints,
+            &self.backup.bodies,
+            &mut self.state.bodies,
+            now.dt,
+        );
+        self.place(context, now);
+        self.sample(context, now);
+        self.control_volumes(context, now);
+        self.apply_forces(context, now);
+        self.update_blending(now.dt);
+    }
+
+    /// Nothing travels further than half its thickness in one step: it could pass through.
+    fn bound_travel(&mut self) {
+        for p in &self.rest.primitives {
+            let body = &mut self.state.bodies[p.body];
+            let from = self.backup.bodies[p.body].position;
+            let way = body.position - from;
+            let most = 0.5 * p.coat.thickness;
+            if self.rest.bodies[p.body].inverse_mass > 0.0 && way.length() > most {
+                body.position = from + way.clamp_length_max(most);
+            }
+        }
+    }
+
+    fn is_finite(&self) -> bool {
+        let sound = |b: &super::state::BodyState| {
+            b.position.is_finite()
+                && b.velocity.is_finite()
+                && b.rotation.is_finite()
+                && b.spin.is_finite()
+                && b.force.is_finite()
+                && b.torque.is_finite()
+        };
+        self.state.bodies.iter().all(sound)
+    }
+
+    /// Puts key-framed bodies in their place and carries the primitives' points along.
+    fn place(&mut self, context: &StepContext, now: Instant) {
+        self.pose_actors(context, now.time);
+        let frame = now.time * context.clock.rate.fps();
+        for (index, rest) in self.rest.bodies.iter().enumerate() {
+            let body = &mut self.state.bodies[index];
+            let (position, rotation) = match &rest.drive {
+                Drive::Free => continue,
+                Drive::Keyed(object, own) => {
+                    let at = |i: usize| object[i].at(frame) + own[i].at(frame);
+                    (rest.start + DVec3::new(at(0), at(1), at(2)), DQuat::IDENTITY)
+                }
+                Drive::Joints { actor, from, .. } => {
+                    let pose = &self.poses[*actor];
+                    let points = joint_points(&rest.drive, pose);
+                    (points[0], rotation_of(pose.world_from_node[*from]).as_dquat())
+                }
+            };
+            if now.dt > 0.0 {
+                body.velocity = (position - body.position) / now.dt;
+                let way = rotation * body.rotation.inverse();
+                let way = if way.w < 0.0 { -way } else { way };
+                body.spin = way.to_scaled_axis() / now.dt;
+            }
+            (body.position, body.rotation) = (position, rotation);
+        }
+        self.carry_coats();
+    }
+
+    fn pose_actors(&mut self, context: &StepContext, time: f64) {
+        self.poses.resize_with(context.actors.all().len(), Default::default);
+        let driven = |b: &super::structure::BodyRest| match b.drive {
+            Drive::Joints { actor, .. } => Some(actor),
+            _ => None,
+        };
+        let mut actors: Vec<usize> = self.rest.bodies.iter().filter_map(driven).collect();
+        actors.dedup();
+        for actor in actors {
+            let pose = &mut self.poses[actor];
+            context.actors.all()[actor].pose_at(time, ClipSampling::Smooth, pose);
+        }
+    }
+
+    fn carry_coats(&mut self) {
+        for (index, p) in self.rest.primitives.iter().enumerate() {
+            let body = &self.state.bodies[p.body];
+            let coat = &mut self.coats.primitives[index];
+            coat.offset = self.state.offsets[index];
+            coat.group = self.state.groups[index];
+            self.rotations[index] = body.rotation;
+            let first = coat.first as usize;
+            let drive = &self.rest.bodies[p.body].drive;
+            if let Drive::Joints { actor, .. } = drive {
+                let points = joint_points(drive, &self.poses[*actor]);
+                self.coats.points[first..first + points.len()].copy_from_slice(&points);
+                continue;
+            }
+            for (target, local) in self.coats.points[first..].iter_mut().zip(&p.points) {
+                *target = body.position + body.rotation * *local;
+            }
+        }
+        self.coats.ramps.clear();
+        let ramps = self.state.fusions.iter().map(|f| (f.groups.0, f.groups.1, f.weight.min(1.0)));
+        self.coats.ramps.extend(ramps);
+    }
+
+    fn sample(&mut self, context: &StepContext, now: Instant) {
+        let tools = tools_at(&self.rest.tools, context, now.fraction);
+        fill_grid(&self.coats, &mut self.grid);
+        let sampling = Sampling {
+            coats: &self.coats,
+            seeds: &self.rest.seeds,
+            rotations: &self.rotations,
+            tools: &tools,
+        };
+        sampling.run(&self.grid, &mut self.state.distances, &mut self.territories);
+    }
+
+    fn control_volumes(&mut self, context: &StepContext, now: Instant) {
+        let control = VolumeControl {
+            seconds: self.params.volume_time,
+            damping: self.params.volume_damping,
+            dt: now.dt,
+        };
+        let frame = now.time * context.clock.rate.fps();
+        for (index, p) in self.rest.primitives.iter().enumerate() {
+            let territory = &self.territories[index];
+            let factor = p.volume[0].at(frame) * p.volume[1].at(frame);
+            self.state.offsets[index] = control.next_offset(
+                &p.coat,
+                self.state.offsets[index],
+                self.state.rest_volumes[index] * factor,
+                territory.volume,
+                self.state.volumes[index],
+                territory.gain,
+            );
+            self.state.volumes[index] = territory.volume;
+        }
+    }
+
+    fn apply_forces(&mut self, context: &StepContext, now: Instant) {
+        for body in &mut self.state.bodies {
+            (body.force, body.torque) = (DVec3::ZERO, DVec3::ZERO);
+        }
+        let tools = tools_at(&self.rest.tools, context, now.fraction);
+        let contacts = Contacts {
+            params: &self.params,
+            rest: &self.rest,
+            coats: &self.coats,
+            territories: &self.territories,
+            tools: &tools,
+        };
+        contacts.apply(&mut self.state, &mut self.contacts);
+        self.apply_dough(now.time * context.clock.rate.fps());
+    }
+
+    /// Attraction, repulsion and viscosity among the particles that blend.
+    fn apply_dough(&mut self, frame: f64) {
+        let laws: Vec<Option<DoughLaw>> =
+            self.rest.objects.iter().map(|o| dough_law(o, frame)).collect();
+        for (a, territory) in self.territories.iter().enumerate() {
+            let pa = &self.rest.primitives[a];
+            let Some(law_a) = laws[pa.object] else { continue };
+            for &b in territory.near().iter().filter(|&&b| (b as usize) < a) {
+                let pb = &self.rest.primitives[b as usize];
+                let Some(law_b) = laws[pb.object] else { continue };
+                let weight = self.blend_weight(a, b as usize);
+                if weight == 0.0 {
+                    continue;
+                }
+                let (ba, bb) = (self.state.bodies[pa.body], self.state.bodies[pb.body]);
+                let way = ba.position - bb.position;
+                let distance = way.length();
+                let n = way.normalize_or(DVec3::Y);
+                let parting = (ba.velocity - bb.velocity).dot(n);
+                let push = 0.5 * (law_a.force(distance, parting) + law_b.force(distance, parting));
+                let force = weight * push * n;
+                self.state.bodies[pa.body].force += force;
+                self.state.bodies[pb.body].force -= force;
+            }
+        }
+    }
+
+    fn blend_weight(&self, a: usize, b: usize) -> f64 {
+        let (ga, gb) = (self.state.groups[a], self.state.groups[b]);
+        if ga == gb {
+            return 1.0;
+        }
+        let groups = (ga.min(gb), ga.max(gb));
+        let fusing = self.state.fusions.iter().find(|f| f.groups == groups);
+        fusing.map_or(0.0, |f| f.weight.min(1.0))
+    }
+
+    fn update_blending(&mut self, dt: f64) {
+        blending::update_fracture(
+            &self.rest,
+            &self.coats,
+            &self.territories,
+            &mut self.components,
+            &mut self.state,
+        );
+        blending::update_fusions(&self.rest, &self.contacts.pressed, &mut self.state, dt);
+    }
+
+    /// Longest step that explicit forces allow [s].
+    fn stable_step(&self, frame: f64) -> f64 {
+        let mut longest = f64::INFINITY;
+        for p in &self.rest.primitives {
+            let body = &self.rest.bodies[p.body];
+            if body.inverse_mass > 0.0 {
+                let e = p.coat.thickness;
+                let area = std::f64::consts::PI * e * e;
+                let bounce = (1.0 / (body.inverse_mass * p.coat.stiffness * area)).sqrt();
+                longest = longest.min(tolerances::STEP_SHARE * bounce);
+            }
+        }
+        for object in &self.rest.objects {
+            if let Some(law) = dough_law(object, frame) {
+                longest = longest.min(law.stable_step(object.particle_mass));
+            }
+        }
+        longest
+    }
+}
+
+/// The tools of the layer at an instant within a tick.
+pub(super) fn tools_at<'a>(
+    tools: &[usize],
+    context: &'a StepContext,
+    fraction: f32,
+) -> Vec<Tool<'a>> {
+    tools.iter().map(|&t| Tool { collider: &context.colliders.all()[t], fraction }).collect()
+}
+
+/// The law of a dough's particles at a frame.
+fn dough_law(object: &ObjectRest, frame: f64) -> Option<DoughLaw> {
+    let dough = object.params.dough.as_ref()?;
+    let e = object.params.thickness;
+    let stiffness = dough.firmness.at(frame) * object.params.stiffness * e * e;
+    Some(DoughLaw {
+        spacing: object.spacing,
+        stiffness,
+        attraction: dough.cohesion * stiffness * 0.5 * object.spacing,
+        range: dough.range,
+        viscosity: 2.0
+            * dough.viscosity.at(frame)
+            * (dough.firmness.at(frame).max(0.1) * object.params.stiffness * e * e * object.particle_mass)
+                .sqrt(),
+    })
+}

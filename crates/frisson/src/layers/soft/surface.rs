@@ -1,0 +1,461 @@
+//! The field as the iso-surface extraction asks it, in f32 and without buffers.
+
+use glam::Vec3;
+
+use super::blend::{Coats, Primitive};
+use super::field::Kind;
+use super::rest::SoftRest;
+use super::sample::Tool;
+use crate::geometry::Bounds;
+use crate::geometry::isosurface::{Field, PointsSoa};
+
+/// Most groups, and most primitives of graphs, that matter at one point. Further ones are too weak to
+/// be seen; a point in a heap of doughs meets three.
+const MOST: usize = 24;
+
+/// A primitive for the extraction.
+#[derive(Clone, Debug)]
+struct Part {
+    kind: Kind,
+    points: Vec<Vec3>,
+    /// A sphere around the points.
+    center: Vec3,
+    radius: f32,
+    thickness: f32,
+    inverse_width: f32,
+    /// `k (R - e) / c`.
+    steepness: f32,
+    stiffness: f32,
+    hardening: f32,
+    offset: f32,
+    reach: f32,
+    group: u32,
+    label: u32,
+    links: Option<std::sync::Arc<[u32]>>,
+    color: Vec3,
+}
+
+/// Everything in the layer, as fields that can be asked label by label.
+#[derive(Clone, Debug, Default)]
+pub struct SurfaceField {
+    level: f32,
+    parts: Vec<Part>,
+    ramps: Vec<(u32, u32, f32)>,
+}
+
+/// What is at a point, seen by one label.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LabelValue {
+    /// Largest field of the label [Pa].
+    pub own: f32,
+    /// Largest field of all others [Pa].
+    pub other: f32,
+    /// Label that holds it.
+    pub other_label: u32,
+    own_gradient: Vec3,
+    other_gradient: Vec3,
+}
+
+impl Part {
+    fn new(primitive: &Primitive, coats: &Coats, index: usize, rest: &SoftRest) -> Self {
+        let points: Vec<Vec3> = coats.points_of(index).iter().map(|p| p.as_vec3()).collect();
+        let center = Bounds::of(&points).center();
+        let radius = points.iter().map(|p| p.distance(center)).fold(0.0, f32::max);
+        let coat = &primitive.coat;
+        let p = &rest.primitives[index];
+        Self {
+            kind: primitive.kind,
+            center,
+            radius,
+            points,
+            thickness: coat.thickness as f32,
+            inverse_width: (1.0 / (coat.support - coat.thickness)) as f32,
+            steepness: (coat.stiffness * (coat.support - coat.thickness) / coat.level) as f32,
+            stiffness: coat.stiffness as f32,
+            hardening: coat.hardening as f32,
+            offset: primitive.offset as f32,
+            reach: coats.reach(index) as f32,
+            group: primitive.group,
+            label: rest.objects[p.object].label as u32,
+            links: primitive.links.clone(),
+            color: Vec3::from_array(p.color),
+        }
+    }
+
+    /// Value and slope at a distance; the same law as [`super::field::Coat`].
+    #[inline]
+    fn value_and_slope(&self, distance: f32, level: f32) -> (f32, f32) {
+        let depth = self.thickness + self.offset - distance;
+        if depth >= 0.0 {
+            let more = self.hardening * self.stiffness * depth / self.thickness;
+            return (level + depth * (self.stiffness + 0.5 * more), -self.stiffness - more);
+        }
+        let t = -depth * self.inverse_width;
+        if t >= 1.0 {
+            return (0.0, 0.0);
+        }
+        let (p, u) = (self.steepness, 1.0 - t);
+        if p <= 3.0 {
+            let value = (2.0 * t - 3.0) * t * t + 1.0 - p * t * u * u;
+            let slope = -6.0 * t * u + p * (3.0 * t - 1.0) * u;
+            (level * value, level * slope * self.inverse_width)
+        } else {
+            let power = u.powf(p - 1.0);
+            (level * power * u, -self.stiffness * power)
+        }
+    }
+
+    #[inline]
+    fn away(&self, at: Vec3) -> Vec3 {
+        match self.kind {
+            Kind::Point => at - self.center,
+            Kind::Polyline => {
+                let mut best = Vec3::splat(f32::MAX);
+                let mut best_sq = f32::INFINITY;
+                for w in self.points.windows(2) {
+                    let along = w[1] - w[0];
+                    let t = along.dot(at - w[0]) / along.length_squared().max(1e-30);
+                    let away = at - (w[0] + along * t.clamp(0.0, 1.0));
+                    if away.length_squared() < best_sq {
+                        (best, best_sq) = (away, away.length_squared());
+                    }
+                }
+                best
+            }
+            Kind::Triangle => {
+                let [a, b, c] = [self.points[0], self.points[1], self.points[2]];
+                at - crate::geometry::closest_on_triangle(at, [a, b, c]).0
+            }
+        }
+    }
+
+    /// Least and greatest value within a radius of a place.
+    fn range(&self, at: Vec3, radius: f32, level: f32) -> (f32, f32) {
+        let distance = self.away(at).length();
+        let low = self.value_and_slope(distance + radius, level).0;
+        (low, self.value_and_slope((distance - radius).max(0.0), level).0)
+    }
+}
+
+/// A growing set on the stack.
+struct Stack<T: Copy> {
+    items: [T; MOST],
+    count: usize,
+}
+
+impl<T: Copy> Stack<T> {
+    fn new(zero: T) -> Self {
+        Self { items: [zero; MOST], count: 0 }
+    }
+    fn push(&mut self, item: T) {
+        if self.count < MOST {
+            self.items[self.count] = item;
+            self.count += 1;
+        }
+    }
+    fn as_slice(&self) -> &[T] {
+        &self.items[..self.count]
+    }
+}
+
+#[derive(Clone, Copy, Default)]
+struct GroupSum {
+    group: u32,
+    label: u32,
+    value: f32,
+    gradient: Vec3,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Active {
+    part: u32,
+    value: f32,
+    gradient: Vec3,
+}
+
+impl SurfaceField {
+    /// Takes the coats as they are now.
+    pub fn set(&mut self, coats: &Coats, rest: &SoftRest) {
+        self.level = coats.level as f32;
+        self.parts.clear();
+        let all = coats.primitives.iter().enumerate();
+        self.parts.extend(all.map(|(i, p)| Part::new(p, coats, i, rest)));
+        self.ramps.clear();
+        self.ramps.extend(coats.ramps.iter().map(|r| (r.0, r.1, r.2 as f32)));
+    }
+
+    /// Box of the supports of a label's primitives.
+    #[must_use]
+    pub fn bounds(&self, label: u32) -> Bounds {
+        let own = self.parts.iter().filter(|p| p.label == label);
+        own.fold(Bounds::EMPTY, |b, p| b.union(Bounds::of(&p.points).grown(p.reach)))
+    }
+
+    /// Fields of a label and of the others at a point, from the given parts.
+    #[must_use]
+    pub fn value(&self, label: u32, parts: &[u32], at: Vec3) -> LabelValue {
+        let mut groups = Stack::new(GroupSum::default());
+        let mut graph = Stack::new(Active::default());
+        for &index in parts {
+            let Some(part) = self.parts.get(index as usize) else { continue };
+            let away = part.away(at);
+            let distance_sq = away.length_squared();
+            if distance_sq >= part.reach * part.reach {
+                continue;
+            }
+            let distance = distance_sq.sqrt();
+            let (value, slope) = part.value_and_slope(distance, self.level);
+            let gradient = away * (slope / distance.max(1e-20));
+            if part.links.is_some() {
+                graph.push(Active { part: index, value, gradient });
+                continue;
+            }
+            let known = groups.items[..groups.count].iter_mut().find(|g| g.group == part.group);
+            match known {
+                Some(sum) => {
+                    sum.value += value;
+                    sum.gradient += gradient;
+                }
+                None => {
+                    let (group, label) = (part.group, part.label);
+                    groups.push(GroupSum { group, label, value, gradient });
+                }
+            }
+        }
+        self.add_cliques(&graph, &mut groups);
+        if !self.ramps.is_empty() {
+            self.add_ramps(&mut groups);
+        }
+        let mut out = LabelValue { other_label: u32::MAX, ..LabelValue::default() };
+        for g in groups.as_slice() {
+            if g.label == label {
+                if g.value > out.own {
+                    (out.own, out.own_gradient) = (g.value, g.gradient);
+                }
+            } else if g.value > out.other {
+                (out.other, out.other_gradient, out.other_label) = (g.value, g.gradient, g.label);
+            }
+        }
+        out
+    }
+
+    fn add_ramps(&self, groups: &mut Stack<GroupSum>) {
+        let before = groups.items;
+        for a in 0..groups.count {
+            for b in 0..groups.count {
+                let (ga, gb) = (before[a].group, before[b].group);
+                let is = |r: &&(u32, u32, f32)| (r.0, r.1) == (ga.min(gb), ga.max(gb));
+                if let Some(ramp) = self.ramps.iter().find(is).filter(|_| a != b) {
+                    groups.items[a].value += ramp.2 * before[b].value;
+                    groups.items[a].gradient += ramp.2 * before[b].gradient;
+                }
+            }
+        }
+    }
+
+    /// The best clique of every graph that matters here.
+    fn add_cliques(&self, graph: &Stack<Active>, groups: &mut Stack<GroupSum>) {
+        let active = graph.as_slice();
+        let mut left = (1u32 << active.len()) - 1;
+        while left != 0 {
+            let first = &self.parts[active[left.trailing_zeros() as usize].part as usize];
+            let same = |i: usize| self.parts[active[i].part as usize].group == first.group;
+            let members = (0..active.len()).filter(|&i| same(i)).fold(0u32, |m, i| m | 1 << i);
+            left &= !members;
+            let linked = |a: usize, b: usize| {
+                let links = self.parts[active[a].part as usize].links.as_ref();
+                links.is_some_and(|l| l.binary_search(&active[b].part).is_ok())
+            };
+            let mut masks = [0u32; MOST];
+            for a in 0..active.len() {
+                for b in 0..active.len() {
+                    if a != b && same(a) && same(b) && linked(a, b) {
+                        masks[a] |= 1 << b;
+                    }
+                }
+            }
+            let (_, clique) = best_clique(active, &masks, members);
+            let mut sum =
+                GroupSum { group: first.group, label: first.label, ..GroupSum::default() };
+            for i in (0..active.len()).filter(|i| clique >> i & 1 == 1) {
+                sum.value += active[i].value;
+                sum.gradient += active[i].gradient;
+            }
+            groups.push(sum);
+        }
+    }
+
+    /// Colour at a point: that of the label's primitives, by their fields.
+    #[must_use]
+    pub fn color(&self, label: u32, parts: &[u32], at: Vec3) -> Vec3 {
+        let mut sum = Vec3::ZERO;
+        let mut weight = 0.0;
+        for &index in parts {
+            let Some(part) = self.parts.get(index as usize) else { continue };
+            if part.label == label {
+                let value = part.value_and_slope(part.away(at).length(), self.level).0;
+                // Squared, so that the nearest primitive shows.
+                sum += part.color * value * value;
+                weight += value * value;
+            }
+        }
+        if weight > 0.0 {
+            return sum / weight;
+        }
+        self.parts.iter().find(|p| p.label == label).map_or(Vec3::ONE, |p| p.color)
+    }
+
+    /// Pressure on a point of a label's surface [Pa]: its field above the iso-value.
+    #[must_use]
+    pub fn pressure(&self, label: u32, parts: &[u32], at: Vec3) -> f32 {
+        (self.value(label, parts, at).own - self.level).max(0.0)
+    }
+
+    /// Iso-value [Pa].
+    #[must_use]
+    pub fn level(&self) -> f32 {
+        self.level
+    }
+}
+
+fn best_clique(active: &[Active], masks: &[u32; MOST], candidates: u32) -> (f32, u32) {
+    if candidates == 0 {
+        return (0.0, 0);
+    }
+    let v = candidates.trailing_zeros() as usize;
+    let rest = candidates & !(1 << v);
+    let (sum, set) = best_clique(active, masks, rest & masks[v]);
+    let with = (active[v].value + sum, set | 1 << v);
+    if rest & !masks[v] == 0 {
+        return with;
+    }
+    let without = best_clique(active, masks, rest);
+    if without.0 > with.0 { without } else { with }
+}
+
+/// One label of the field: positive inside its body as the others and the tools leave it.
+///
+/// Where two bodies overlap both surfaces are where their fields are equal, so the value of one is
+/// exactly minus the value of the other, and both meshes get the same vertices.
+pub struct LabelField<'a> {
+    /// All primitives.
+    pub field: &'a SurfaceField,
+    /// Whose surface.
+    pub label: u32,
+    /// Tools that cut into it.
+    pub tools: &'a [Tool<'a>],
+}
+
+impl LabelField<'_> {
+    /// Value and gradient; tools scale with the label's own slope.
+    fn at(&self, parts: &[u32], at: Vec3) -> (f32, Vec3) {
+        let v = self.field.value(self.label, parts, at);
+        let level = self.field.level;
+        let mut value = v.own - v.other.max(level);
+        let mut gradient =
+            if v.other > level { v.own_gradient - v.other_gradient } else { v.own_gradient };
+        if value == 0.0 && v.other > level && self.label > v.other_label {
+            value = -f32::MIN_POSITIVE;
+        }
+        let slope = level / self.field.parts.first().map_or(1.0, |p| p.thickness);
+        let first_tool = self.field.parts.len() as u32;
+        for &part in parts.iter().filter(|&&p| p >= first_tool) {
+            let tool = &self.tools[(part - first_tool) as usize];
+            let c = tool.collider.contact(at, tool.fraction);
+            if c.distance * slope < value {
+                (value, gradient) = (c.distance * slope, c.normal * slope);
+            }
+        }
+        (value, gradient)
+    }
+}
+
+impl Field for LabelField<'_> {
+    fn part_count(&self) -> usize {
+        self.field.parts.len() + self.tools.len()
+    }
+
+    fn gather(&self, parts: &[u32], bounds: &Bounds, out: &mut Vec<u32>) -> bool {
+        out.clear();
+        let center = bounds.center();
+        let half = 0.5 * bounds.diagonal();
+        let level = self.field.level;
+        let (mut most, mut least, mut alone) = (0.0f32, 0.0f32, true);
+        for &index in parts {
+            let Some(part) = self.field.parts.get(index as usize) else {
+                let tool = &self.tools[index as usize - self.field.parts.len()];
+                if tool.collider.contact(center, tool.fraction).distance < half {
+                    out.push(index);
+                    alone = false;
+                }
+                continue;
+            };
+            if part.center.distance(center) >= part.radius + part.reach + half {
+                continue;
+            }
+            let (low, high) = part.range(center, half, level);
+            if high <= 0.0 {
+                continue;
+            }
+            out.push(index);
+            if part.label == self.label {
+                most += high;
+                least = least.max(low);
+            } else {
+                alone = false;
+            }
+        }
+        // Rounding must not lose a sliver at the very border.
+        most >= 0.999 * level && !(alone && least > level)
+    }
+
+    fn values(&self, parts: &[u32], points: PointsSoa<'_>, out: &mut [f32]) {
+        if self.values_of_one_group(parts, points, out) {
+            return;
+        }
+        for (i, value) in out.iter_mut().enumerate() {
+            *value = self.at(parts, points.get(i)).0;
+        }
+    }
+
+    fn value_and_gradient(&self, parts: &[u32], p: Vec3, _step: f32) -> (f32, Vec3) {
+        self.at(parts, p)
+    }
+}
+
+impl LabelField<'_> {
+    /// The common case: points that all blend, and nobody else. One tight loop per primitive.
+    fn values_of_one_group(&self, parts: &[u32], points: PointsSoa<'_>, out: &mut [f32]) -> bool {
+        let all = &self.field.parts;
+        let Some(first) = parts.first().and_then(|&p| all.get(p as usize)) else { return false };
+        let simple = |&p: &u32| {
+            all.get(p as usize).is_some_and(|part| {
+                part.group == first.group
+                    && part.links.is_none()
+                    && part.kind == Kind::Point
+                    && part.steepness <= 3.0
+                    && part.hardening == 0.0
+            })
+        };
+        if first.label != self.label || !parts.iter().all(simple) {
+            return false;
+        }
+        let level = self.field.level;
+        out.fill(-level);
+        for &index in parts {
+            let part = &all[index as usize];
+            let (c, p) = (part.center, part.steepness);
+            let edge = part.thickness + part.offset;
+            for (i, value) in out.iter_mut().enumerate() {
+                let (x, y, z) = (points.x[i] - c.x, points.y[i] - c.y, points.z[i] - c.z);
+                let distance = (x * x + y * y + z * z).sqrt();
+                let beyond = distance - edge;
+                let t = (beyond * part.inverse_width).clamp(0.0, 1.0);
+                let u = 1.0 - t;
+                let outside = level * ((2.0 * t - 3.0) * t * t + 1.0 - p * t * u * u);
+                *value += outside + part.stiffness * (-beyond).max(0.0);
+            }
+        }
+        true
+    }
+}
