@@ -419,6 +419,9 @@ pub mod soft {
     /// Faster, and a sudden burial pops.
     pub const SLEW: f64 = 1.0;
 
+    /// Greatest amplification of a thickening at a neck that the controller reckons with [-].
+    pub const MOST_GAIN: f64 = 20.0;
+
     /// Thinnest that the controller may make a coat, as a share of the thickness taken away [-].
     pub const THINNEST: f64 = 0.9;
 
@@ -433,7 +436,7 @@ pub mod soft {
     pub const JOINT_DAMPING: f64 = 4.0;
 
     /// Slip below which friction is viscous [m/s]. Smaller makes resting bodies tremble.
-    pub const SLIP: f64 = 0.02;
+    pub const SLIP: f64 = 0.05;
 
     /// Cells per thickness when the scene says nothing [-]: a ball has some 600 triangles.
     pub const CELLS_PER_THICKNESS: f64 = 5.0;

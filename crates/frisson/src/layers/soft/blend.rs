@@ -57,6 +57,13 @@ impl Coats {
         &self.points[p.first as usize..(p.first + p.count) as usize]
     }
 
+    /// Mean of a primitive's points [m].
+    #[must_use]
+    pub fn middle(&self, index: usize) -> DVec3 {
+        let points = self.points_of(index);
+        points.iter().sum::<DVec3>() / points.len() as f64
+    }
+
     /// Distance from a primitive beyond which its field is zero [m].
     #[must_use]
     pub fn reach(&self, index: usize) -> f64 {
@@ -181,6 +188,8 @@ pub struct Seen {
     pub other_primitive: u32,
     /// Largest field of one primitive it blends with [Pa].
     pub rival: f64,
+    /// That primitive; [`NOBODY`] if there is none.
+    pub rival_primitive: u32,
 }
 
 /// The clique (as bits) of largest sum among `candidates`.
@@ -237,31 +246,18 @@ impl FieldScratch {
         self.groups.iter().map(|g| g.total).fold(0.0, f64::max)
     }
 
-    /// Largest field of the groups that `is_own` accepts, and of the others [Pa]; a tie goes to the
-    /// others when `yields`.
-    pub fn sides(
-        &mut self,
-        coats: &Coats,
-        near: &Neighbourhood,
-        at: DVec3,
-        is_own: impl Fn(u32) -> bool,
-    ) -> (f64, f64) {
-        self.evaluate(coats, near, at);
-        self.groups.iter().fold((0.0, 0.0), |(own, other): (f64, f64), g| {
-            if is_own(near.runs[g.run as usize].2) {
-                (own.max(g.total), other)
-            } else {
-                (own, other.max(g.total))
-            }
-        })
-    }
-
     /// What primitive `index` finds at a point.
     pub fn see(&mut self, coats: &Coats, near: &Neighbourhood, index: u32, at: DVec3) -> Seen {
         self.evaluate(coats, near, at);
         let group = coats.primitives[index as usize].group;
-        let mut seen =
-            Seen { own: 0.0, side: 0.0, other: 0.0, other_primitive: NOBODY, rival: 0.0 };
+        let mut seen = Seen {
+            own: 0.0,
+            side: 0.0,
+            other: 0.0,
+            other_primitive: NOBODY,
+            rival: 0.0,
+            rival_primitive: NOBODY,
+        };
         for g in 0..self.groups.len() {
             let (start, end, of, graph) = near.runs[g].clone();
             if of != group {
@@ -280,8 +276,12 @@ impl FieldScratch {
                 self.see_graph(near, g, me, &mut seen);
             } else {
                 seen.side = self.groups[g].total;
-                let others = range.filter(|&i| i != start as usize + me);
-                seen.rival = others.map(|i| self.values[i]).fold(0.0, f64::max);
+                for i in range.filter(|&i| i != start as usize + me) {
+                    if self.values[i] > seen.rival {
+                        seen.rival = self.values[i];
+                        seen.rival_primitive = near.members[i];
+                    }
+                }
             }
         }
         seen
@@ -301,7 +301,10 @@ impl FieldScratch {
         let extra = self.groups[g].total - self.groups[g].own;
         seen.side = seen.own + best_clique(values, masks, linked).0 + extra;
         for i in bits(linked) {
-            seen.rival = seen.rival.max(values[i]);
+            if values[i] > seen.rival {
+                seen.rival = values[i];
+                seen.rival_primitive = near.members[start as usize + i];
+            }
         }
         let apart = active & !masks[me] & !(1 << me);
         for i in bits(apart) {
@@ -330,16 +333,17 @@ impl FieldScratch {
     }
 
     /// Gradient of a side's field after [`FieldScratch::see`] or another evaluation at the same
-    /// point: of the group of `index`, in a graph of its clique with it.
+    /// point: of the group of `index`, in a graph of its clique with it. Also the sum of the lengths
+    /// of the gradients that add up: how fast the field grows when all coats thicken together.
     pub fn side_gradient(
         &self,
         coats: &Coats,
         near: &Neighbourhood,
         index: u32,
         at: DVec3,
-    ) -> DVec3 {
+    ) -> (DVec3, f64) {
         let group = coats.primitives[index as usize].group;
-        let mut sum = DVec3::ZERO;
+        let (mut sum, mut lengths) = (DVec3::ZERO, 0.0);
         for g in &self.groups {
             let (start, end, of, graph) = near.runs[g.run as usize];
             let weight = if of == group { 1.0 } else { coats.ramp(group, of) };
@@ -349,7 +353,8 @@ impl FieldScratch {
             let values = &self.values[start as usize..end as usize];
             let clique = if graph && of == group {
                 let masks = &near.masks[start as usize..end as usize];
-                let me = near.members[start as usize..end as usize].iter().position(|&m| m == index);
+                let me =
+                    near.members[start as usize..end as usize].iter().position(|&m| m == index);
                 me.map_or(g.clique, |me| {
                     best_clique(values, masks, active(values) & masks[me]).1 | 1 << me
                 })
@@ -360,20 +365,13 @@ impl FieldScratch {
                 let bit = i - start;
                 let counts = !graph || (bit < 128 && clique >> bit & 1 == 1);
                 if counts && self.values[i as usize] > 0.0 {
-                    sum += weight * coats.gradient_of(near.members[i as usize] as usize, at);
+                    let one = weight * coats.gradient_of(near.members[i as usize] as usize, at);
+                    sum += one;
+                    lengths += one.length();
                 }
             }
         }
-        sum
-    }
-
-    /// Share of each member in the field at the last point: `each(primitive, field)`.
-    pub fn contributions(&self, near: &Neighbourhood, mut each: impl FnMut(u32, f64)) {
-        for (&member, &value) in near.members.iter().zip(&self.values) {
-            if value > 0.0 {
-                each(member, value);
-            }
-        }
+        (sum, lengths)
     }
 }
 
@@ -402,13 +400,8 @@ mod tests {
     const LEVEL: f64 = 100.0;
 
     fn coats(centers: &[DVec3], edges: Option<&[(usize, usize)]>) -> (Coats, Neighbourhood) {
-        let coat = Coat {
-            thickness: 0.5,
-            support: 1.2,
-            stiffness: 150.0,
-            hardening: 0.0,
-            level: LEVEL,
-        };
+        let coat =
+            Coat { thickness: 0.5, support: 1.2, stiffness: 150.0, hardening: 0.0, level: LEVEL };
         let links = |i: usize| {
             edges.map(|edges| {
                 let mut list: Vec<u32> = edges
@@ -439,8 +432,7 @@ mod tests {
                 links: links(i),
             })
             .collect();
-        let coats =
-            Coats { level: LEVEL, primitives, points: centers.to_vec(), ramps: Vec::new() };
+        let coats = Coats { level: LEVEL, primitives, points: centers.to_vec(), ramps: Vec::new() };
         let mut near = Neighbourhood::default();
         near.set(&coats, 0..centers.len() as u32);
         (coats, near)

@@ -78,7 +78,9 @@ pub fn update_fracture(
         }
         for &b in territory.near() {
             let same = (b as usize) < a && state.groups[a] == state.groups[b as usize];
-            if same && components.root(a as u32) != components.root(b) && supports_meet(coats, a, b as usize)
+            if same
+                && components.root(a as u32) != components.root(b)
+                && supports_meet(coats, a, b as usize)
             {
                 components.join(a as u32, b);
             }

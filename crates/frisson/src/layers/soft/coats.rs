@@ -59,9 +59,10 @@ pub fn coat_bones(
     context: &BuildContext,
 ) -> Result<(), LayerError> {
     let names = || context.actors.all().iter().map(|a| a.name.as_str());
-    let actor = context.actors.find(&coat.on).ok_or_else(|| {
-        LayerError::unknown(format!("{key}.coat.on"), "actor", &coat.on, names())
-    })?;
+    let actor = context
+        .actors
+        .find(&coat.on)
+        .ok_or_else(|| LayerError::unknown(format!("{key}.coat.on"), "actor", &coat.on, names()))?;
     let Some(character) = context.actors.all()[actor].character().cloned() else {
         let problem = "coats need a character with joints";
         return Err(LayerError::parameter(format!("{key}.coat.on"), problem));
@@ -69,8 +70,7 @@ pub fn coat_bones(
     let mut pose = Pose::default();
     let start = context.clock.frame_time(context.clock.start_frame());
     context.actors.all()[actor].pose_at(start, Sampling::Smooth, &mut pose);
-    let bones =
-        if coat.bones.is_empty() { bones_of(&character) } else { coat.bones.clone() };
+    let bones = if coat.bones.is_empty() { bones_of(&character) } else { coat.bones.clone() };
     if bones.is_empty() {
         return Err(LayerError::parameter(format!("{key}.coat.on"), "the character has no bones"));
     }

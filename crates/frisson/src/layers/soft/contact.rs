@@ -172,8 +172,7 @@ impl Contacts<'_> {
         let groups = (ga.min(gb), ga.max(gb));
         let fused = state.fusions.iter().find(|f| f.groups == groups).map_or(0.0, |f| f.weight);
         let share = 0.5 * contact.area * (1.0 - fused.min(1.0));
-        let force =
-            share * self.traction(contact, normal, slip, resistance, self.params.friction);
+        let force = share * self.traction(contact, normal, slip, resistance, self.params.friction);
         state.bodies[a].push(force, at);
         state.bodies[b].push(-force, at);
     }
@@ -183,31 +182,31 @@ impl Contacts<'_> {
         let (_, _, velocity) = self.tools[tool].contact(contact.point);
         let slip = state.bodies[body].velocity_at(contact.point) - velocity;
         let friction = f64::from(self.tools[tool].collider.friction);
-        let traction =
-            self.traction(contact, contact.normal, slip, self.resistance(me), friction);
+        let traction = self.traction(contact, contact.normal, slip, self.resistance(me), friction);
         state.bodies[body].push(contact.area * traction, contact.point);
     }
 
     /// A primitive whose own place another side holds has no seeds left: it is pushed out gently,
     /// with the force of two equal balls whose centres meet.
     fn push_apart(&self, state: &mut SoftState, me: usize, other: usize) {
-        let middle = |i: usize| {
-            let points = self.coats.points_of(i);
-            points.iter().sum::<DVec3>() / points.len() as f64
-        };
         let coat = &self.rest.primitives[me].coat;
-        let at = middle(me);
+        let at = self.coats.middle(me);
         let there = closest(self.rest.primitives[other].kind, self.coats.points_of(other), at);
         let (low, high) = (me.min(other), me.max(other));
         let fallback = if me == high { DVec3::Y } else { DVec3::NEG_Y };
         let pair = (low as u32, high as u32);
         let known = state.sides.binary_search_by_key(&pair, |s| s.pair).ok();
         let away = match known.map(|k| state.sides[k].normal) {
-            Some(side) => if me == high { side } else { -side },
+            Some(side) => {
+                if me == high {
+                    side
+                } else {
+                    -side
+                }
+            }
             None => (at - there).normalize_or(fallback),
         };
-        let force =
-            away * (std::f64::consts::PI / 3.0 * coat.stiffness * coat.thickness.powi(3));
+        let force = away * (std::f64::consts::PI / 3.0 * coat.stiffness * coat.thickness.powi(3));
         let (a, b) = (self.rest.primitives[me].body, self.rest.primitives[other].body);
         state.bodies[a].push(force, at);
         state.bodies[b].push(-force, at);

@@ -55,7 +55,8 @@ impl Coat {
         }
         let p = k * width / c;
         if p <= 3.0 {
-            let value = (2.0 * t - 3.0) * t * t + 1.0 - p * t * (1.0 - t) * (1.0 - t);
+            // (1 - t)² taken out: never negative, not even by rounding.
+            let value = (1.0 - t) * (1.0 - t) * (1.0 + 2.0 * t - p * t);
             let slope = 6.0 * t * (t - 1.0) - p * (3.0 * t - 1.0) * (t - 1.0);
             (c * value, c * slope / width)
         } else {

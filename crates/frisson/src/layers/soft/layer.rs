@@ -12,6 +12,7 @@ use super::params::SoftParams;
 use super::rest::SoftRest;
 use super::sample::Territory;
 use super::state::{BodyState, SoftState};
+use super::volume::Volumes;
 use crate::character::Pose;
 use crate::geometry::Grid;
 use crate::stage::{
@@ -33,6 +34,7 @@ pub struct SoftLayer {
     pub(super) grid: Grid,
     pub(super) components: Components,
     pub(super) poses: Vec<Pose>,
+    pub(super) own_volumes: Vec<Volumes>,
     /// Steps taken back since the start of the bake.
     pub(super) take_backs: usize,
     meshes: SurfaceMeshes,
@@ -91,6 +93,7 @@ impl SoftLayer {
             grid: Grid::default(),
             components: Components::default(),
             poses: Vec::new(),
+            own_volumes: Vec::new(),
             take_backs: 0,
             meshes: SurfaceMeshes::default(),
             warnings: Vec::new(),
@@ -196,7 +199,11 @@ impl Layer for SoftLayer {
     fn report(&self, report: &mut LayerReport) {
         let start = self.rest_volume();
         report.measure("volume", "m³", self.volume());
-        report.measure("volume / start", "-", if start > 0.0 { self.volume() / start } else { 1.0 });
+        report.measure(
+            "volume / start",
+            "-",
+            if start > 0.0 { self.volume() / start } else { 1.0 },
+        );
         report.measure("pieces", "-", self.piece_count() as f64);
         report.measure("contact samples", "-", self.contacts.count as f64);
         report.measure("depth / thickness", "-", self.contacts.depth);

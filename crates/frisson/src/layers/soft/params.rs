@@ -69,7 +69,7 @@ pub struct SoftObject {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1e-6))]
     pub support: Option<f64>,
-    /// Stiffness: pressure per metre of compression [N/m³]. Dough 1e5, flesh 5e5, rubber 1e7.
+    /// Stiffness: pressure per metre of compression [N/m³]. Dough 3e5, flesh 1e6, rubber 1e7.
     #[serde(default = "default_stiffness")]
     pub stiffness: f64,
     /// How much stiffer the coat gets when it is compressed to nothing [-].
@@ -290,7 +290,7 @@ fn default_damping() -> f64 {
     0.5
 }
 fn default_stiffness() -> f64 {
-    2e5
+    1e6
 }
 fn default_density() -> f64 {
     1000.0
@@ -433,7 +433,12 @@ impl SoftObject {
         ];
         match inside.iter().filter(|i| **i).count() {
             1 => {}
-            0 => return bad("primitives", "the object is empty: give primitives, dough, bones or coat"),
+            0 => {
+                return bad(
+                    "primitives",
+                    "the object is empty: give primitives, dough, bones or coat",
+                );
+            }
             _ => return bad("primitives", "give only one of primitives, dough, bones and coat"),
         }
         for (index, p) in self.primitives.iter().enumerate() {
@@ -519,8 +524,8 @@ impl Default for DoughParams {
             points: Vec::new(),
             spacing: None,
             firmness: one(),
-            cohesion: 0.6,
-            range: 1.9,
+            cohesion: 0.3,
+            range: 1.5,
             viscosity: 0.6.into(),
         }
     }
@@ -531,8 +536,7 @@ impl DoughParams {
         let bad = |field: &str, problem: &str| {
             Err(LayerError::parameter(format!("{key}.{field}"), problem))
         };
-        let given =
-            [self.block.is_some(), self.ball.is_some(), !self.points.is_empty()];
+        let given = [self.block.is_some(), self.ball.is_some(), !self.points.is_empty()];
         if given.iter().filter(|g| **g).count() != 1 {
             return bad("box", "give exactly one of box, ball and points");
         }

@@ -89,7 +89,8 @@ impl SoftRest {
         for p in &mut rest.primitives {
             p.coat.level = rest.level;
         }
-        let thinnest = rest.primitives.iter().map(|p| p.coat.thickness).fold(f64::INFINITY, f64::min);
+        let thinnest =
+            rest.primitives.iter().map(|p| p.coat.thickness).fold(f64::INFINITY, f64::min);
         rest.cell = params.cell.unwrap_or(thinnest / tolerances::CELLS_PER_THICKNESS);
         rest.seeds = rest
             .primitives
@@ -232,8 +233,7 @@ impl SoftRest {
             let center = if object.free { DVec3::ZERO } else { start };
             let local = points.iter().map(|q| *q - center).collect();
             let thickness = p.thickness.unwrap_or(object.thickness);
-            let made =
-                self.push_primitive(object, p.name.clone(), kind, body, local, thickness);
+            let made = self.push_primitive(object, p.name.clone(), kind, body, local, thickness);
             made.coat.stiffness = p.stiffness.unwrap_or(made.coat.stiffness);
             made.color = p.color.unwrap_or(made.color);
             made.volume[1] = p.volume.clone().unwrap_or(1.0.into());
@@ -342,10 +342,10 @@ impl SoftRest {
                 bodies,
                 anchors: bodies.map(|b| at - self.bodies[b].start),
                 hinge,
-                angles: bone.angles_deg.map(|[a, b]| [a.min(b).to_radians(), a.max(b).to_radians()]),
-                swing: bone
-                    .swing_deg
-                    .map(|s| (along.normalize_or(DVec3::NEG_Y), s.to_radians())),
+                angles: bone
+                    .angles_deg
+                    .map(|[a, b]| [a.min(b).to_radians(), a.max(b).to_radians()]),
+                swing: bone.swing_deg.map(|s| (along.normalize_or(DVec3::NEG_Y), s.to_radians())),
             });
         }
         Ok(())
@@ -359,7 +359,8 @@ impl SoftRest {
         range: std::ops::Range<usize>,
     ) -> Result<(), LayerError> {
         let mut pairs: Vec<(usize, usize)> = Vec::new();
-        let names: Vec<String> = self.primitives[range.clone()].iter().map(|p| p.name.clone()).collect();
+        let names: Vec<String> =
+            self.primitives[range.clone()].iter().map(|p| p.name.clone()).collect();
         let find = |name: &String| {
             names.iter().position(|n| n == name).ok_or_else(|| {
                 let all = names.iter().map(String::as_str).filter(|n| !n.is_empty());
@@ -411,7 +412,8 @@ impl SoftRest {
         };
         for a in range.clone() {
             for b in range.start..a {
-                let near = 0.5 * self.primitives[a].coat.thickness.min(self.primitives[b].coat.thickness);
+                let near =
+                    0.5 * self.primitives[a].coat.thickness.min(self.primitives[b].coat.thickness);
                 let (pa, pb) = (world(a), world(b));
                 let shares = pa.iter().any(|p| pb.iter().any(|q| p.distance(*q) < near));
                 if shares {
@@ -454,7 +456,8 @@ fn mass_properties(lumps: &[(DVec3, f64)], density: f64) -> (f64, DVec3, DMat3) 
     for &(at, volume) in lumps {
         let r = at - center;
         let outer = DMat3::from_cols(r * r.x, r * r.y, r * r.z);
-        inertia += (DMat3::from_diagonal(DVec3::splat(r.length_squared())) - outer) * volume * density;
+        inertia +=
+            (DMat3::from_diagonal(DVec3::splat(r.length_squared())) - outer) * volume * density;
     }
     (mass, center, inertia)
 }
@@ -465,7 +468,8 @@ mod tests {
 
     #[test]
     fn a_ball_has_the_inertia_of_a_ball() {
-        let coat = Coat { thickness: 0.3, support: 0.6, stiffness: 1.0, hardening: 0.0, level: 1.0 };
+        let coat =
+            Coat { thickness: 0.3, support: 0.6, stiffness: 1.0, hardening: 0.0, level: 1.0 };
         let p = PrimitiveRest {
             name: String::new(),
             kind: Kind::Point,

@@ -3,7 +3,7 @@
 use glam::{DQuat, DVec3, Vec3};
 use rayon::prelude::*;
 
-use super::blend::{Coats, FieldScratch, Neighbourhood, Seen};
+use super::blend::{Coats, FieldScratch, NOBODY, Neighbourhood, Seen};
 use super::field::Kind;
 use super::seeds::{Piece, Ray, Seed, compute_pieces, medial, slide};
 use crate::geometry::Grid;
@@ -39,15 +39,19 @@ pub struct ContactPoint {
 pub struct Territory {
     /// Volume of its territory [m³].
     pub volume: f64,
-    /// Change of that volume per metre of coat thickness [m²].
+    /// Change of that volume per metre of its own coat's thickness, by free surface and by borders
+    /// that move [m²].
     pub gain: f64,
-    /// Its free surface [m²].
-    pub free_area: f64,
+    /// Change of its volume per metre by which all coats around thicken together [m²]: its free
+    /// surface, and more in necks.
+    pub common_gain: f64,
     /// Contacts.
     pub contacts: Vec<ContactPoint>,
     /// Primitive that holds this one's own place although it does not blend with it.
     pub buried_by: Option<u32>,
     near: Neighbourhood,
+    /// Tools in reach.
+    tools: Vec<u32>,
     scratch: FieldScratch,
     pieces: Vec<Piece>,
 }
@@ -148,16 +152,22 @@ impl Sampling<'_> {
         let points = coats.points_of(index);
         compute_pieces(primitive.kind, points, self.rotations[index], &mut territory.pieces);
         territory.contacts.clear();
-        (territory.volume, territory.gain, territory.free_area) = (0.0, 0.0, 0.0);
+        (territory.volume, territory.gain, territory.common_gain) = (0.0, 0.0, 0.0);
         territory.buried_by = self.buried_by(index, territory);
         let reach = coats.reach(index);
+        let middle = coats.middle(index);
+        let size = points.iter().map(|p| p.distance(middle)).fold(reach, |m, d| m.max(d + reach));
+        let in_reach = |i: &u32| self.tools[*i as usize].contact(middle).0 < size;
+        territory.tools.clear();
+        territory.tools.extend((0..self.tools.len() as u32).filter(in_reach));
         let tolerance = tolerances::SEED * primitive.coat.thickness;
         for (seed, distance) in self.seeds[index].iter().zip(distances) {
             let ray = seed.ray(points, &territory.pieces);
             let place = |d: f64| ray.origin + d * ray.direction;
-            let (near, scratch) = (&territory.near, &mut territory.scratch);
+            let (near, scratch, tools) =
+                (&territory.near, &mut territory.scratch, &territory.tools);
             *distance = slide(*distance, reach, tolerance, primitive.coat.stiffness, |d| {
-                self.inside(index, scratch, near, place(d), d).0
+                self.inside(index, scratch, near, tools, place(d), d).0
             });
             let d = *distance;
             territory.volume += ray.weight * d.powi(ray.power) / f64::from(ray.power);
@@ -171,6 +181,7 @@ impl Sampling<'_> {
         index: usize,
         scratch: &mut FieldScratch,
         near: &Neighbourhood,
+        tools: &[u32],
         at: DVec3,
         distance: f64,
     ) -> (f64, Seen, f64, u32) {
@@ -179,10 +190,10 @@ impl Sampling<'_> {
         let surface = seen.side - self.coats.level.max(seen.other);
         let mut least = surface.min(seen.own - seen.rival);
         let (mut tool_distance, mut tool) = (f64::INFINITY, 0);
-        for (i, t) in self.tools.iter().enumerate() {
-            let d = t.contact(at).0;
+        for &i in tools {
+            let d = self.tools[i as usize].contact(at).0;
             if d < tool_distance {
-                (tool_distance, tool) = (d, i as u32);
+                (tool_distance, tool) = (d, i);
             }
         }
         least = least.min(primitive.coat.stiffness * tool_distance);
@@ -199,8 +210,8 @@ impl Sampling<'_> {
         let coats = self.coats;
         let coat = &coats.primitives[index].coat;
         let at = ray.origin + d * ray.direction;
-        let (near, scratch) = (&territory.near, &mut territory.scratch);
-        let (_, seen, tool_distance, tool) = self.inside(index, scratch, near, at, d);
+        let (near, scratch, tools) = (&territory.near, &mut territory.scratch, &territory.tools);
+        let (_, seen, tool_distance, tool) = self.inside(index, scratch, near, tools, at, d);
         let close = tolerances::STOPPED * coat.thickness;
         let border = seen.own - seen.rival < coat.stiffness * close * 0.1;
         let on_tool = tool_distance < close;
@@ -219,11 +230,15 @@ impl Sampling<'_> {
         }
         let gap = (seen.side - coats.level.max(seen.other)) / coat.stiffness;
         if gap > close {
-            return; // A border, or beyond the medial axis.
+            // A border, or beyond the medial axis.
+            if border && seen.rival_primitive != NOBODY {
+                territory.gain += self.border_gain(index, &seen, at, cone, ray.direction);
+            }
+            return;
         }
-        let own = scratch.side_gradient(coats, near, index as u32, at);
+        let (own, lengths) = scratch.side_gradient(coats, near, index as u32, at);
         if pressed {
-            let other = scratch.side_gradient(coats, near, seen.other_primitive, at);
+            let (other, _) = scratch.side_gradient(coats, near, seen.other_primitive, at);
             let normal = (other - own).normalize_or(ray.direction);
             let area = cone / ray.direction.dot(normal).max(tolerances::LEAST_COSINE);
             let presser = Presser::Primitive(seen.other_primitive);
@@ -233,16 +248,32 @@ impl Sampling<'_> {
             let slope = own.length().max(f64::MIN_POSITIVE);
             let cosine = (-own / slope).dot(ray.direction).max(tolerances::LEAST_COSINE);
             let area = cone / cosine;
-            territory.free_area += area;
+            // Where fields oppose each other (a neck) thickening moves the surface far.
+            territory.common_gain += area * (lengths / slope).min(tolerances::MOST_GAIN);
             let single = coats.field_of(index, at).1.abs();
             territory.gain += area * single / slope;
         }
     }
 
+    /// How much volume a border gives per metre of thickness: much where two fields are nearly alike.
+    fn border_gain(
+        &self,
+        index: usize,
+        seen: &Seen,
+        at: DVec3,
+        cone: f64,
+        direction: DVec3,
+    ) -> f64 {
+        let own = self.coats.gradient_of(index, at);
+        let between = own - self.coats.gradient_of(seen.rival_primitive as usize, at);
+        let slope = between.length().max(1e-6 * own.length()).max(f64::MIN_POSITIVE);
+        let cosine = (between / slope).dot(direction).abs().max(tolerances::LEAST_COSINE);
+        cone / cosine * own.length() / slope
+    }
+
     /// Whether another side holds the primitive's own place: no seed can leave it then.
     fn buried_by(&self, index: usize, territory: &mut Territory) -> Option<u32> {
-        let points = self.coats.points_of(index);
-        let middle = points.iter().sum::<DVec3>() / points.len() as f64;
+        let middle = self.coats.middle(index);
         let (near, scratch) = (&territory.near, &mut territory.scratch);
         let seen = scratch.see(self.coats, near, index as u32, middle);
         (seen.other > seen.side && seen.other > self.coats.level).then_some(seen.other_primitive)

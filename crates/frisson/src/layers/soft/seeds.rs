@@ -150,7 +150,15 @@ pub fn build_seeds(kind: Kind, points: &[DVec3], thickness: f64, count: usize) -
             face_seeds(&mut seeds, pieces[0].area, spacing);
             for i in 0..3 {
                 let edge = &pieces[i + 1];
-                line_seeds(&mut seeds, [i, (i + 1) % 3], i + 1, edge, std::f64::consts::PI, e, spacing);
+                line_seeds(
+                    &mut seeds,
+                    [i, (i + 1) % 3],
+                    i + 1,
+                    edge,
+                    std::f64::consts::PI,
+                    e,
+                    spacing,
+                );
                 let away = [points[(i + 1) % 3] - points[i], points[(i + 2) % 3] - points[i]];
                 corner_seeds(&mut seeds, i, 0, &away, pieces[0].axes, e, spacing);
             }
@@ -215,7 +223,7 @@ fn line_seeds(
     let around = (angle * thickness / spacing).ceil().max(4.0) as usize;
     let along = (piece.length / spacing).ceil().max(1.0) as usize;
     // An edge's outside is -y: triangles run counter-clockwise about their normal.
-    let start = if angle < 4.0 { std::f64::consts::PI } else { 0.0 };
+    let start = if angle < 4.0 { std::f64::consts::FRAC_PI_2 } else { 0.0 };
     for s in 0..along {
         for a in 0..around {
             let t = (s as f64 + 0.5) / along as f64;

@@ -7,7 +7,7 @@ use super::contact::Contacts;
 use super::layer::SoftLayer;
 use super::sample::{Sampling, Tool, fill_grid};
 use super::structure::{DoughLaw, Drive, integrate_bodies, solve_joints};
-use super::volume::VolumeControl;
+use super::volume::{VolumeControl, Volumes};
 use super::{blending, rest::ObjectRest};
 use crate::character::{Sampling as ClipSampling, rotation_of};
 use crate::stage::StepContext;
@@ -22,12 +22,14 @@ pub(super) struct Instant {
     dt: f64,
     /// Share of the tick that has passed at its end.
     fraction: f32,
+    /// No step may be shorter.
+    shortest: bool,
 }
 
 impl SoftLayer {
     /// Sets bodies, coats and seeds up at the first instant, and measures the volumes to keep.
     pub(super) fn start(&mut self, context: &StepContext) {
-        let now = Instant { time: context.time, dt: 0.0, fraction: 1.0 };
+        let now = Instant { time: context.time, dt: 0.0, fraction: 1.0, shortest: true };
         self.place(context, now);
         self.sample(context, now);
         self.update_blending(0.0);
@@ -65,11 +67,12 @@ impl SoftLayer {
             let dt = left / (left / wanted - 1e-6).ceil().max(1.0);
             self.backup.clone_from(&self.state);
             let end = done + dt;
-            let now = Instant { time: start + end, dt, fraction: (end / tick) as f32 };
-            self.take_step(context, now);
+            let shortest = dt <= floor * 1.001;
+            let now = Instant { time: start + end, dt, fraction: (end / tick) as f32, shortest };
+            let taken = self.take_step(context, now);
             let deepened = self.contacts.depth - self.backup.depth;
-            let deep = deepened > tolerances::DEEPENING || !self.is_finite();
-            if deep && dt > floor * 1.001 {
+            let deep = !taken || deepened > tolerances::DEEPENING || !self.is_finite();
+            if deep && !shortest {
                 std::mem::swap(&mut self.state, &mut self.backup);
                 self.state.step = (0.5 * dt).max(floor);
                 self.take_backs += 1;
@@ -77,7 +80,8 @@ impl SoftLayer {
             }
             if deep {
                 self.warn(
-                    "a step stopped at its floor: something moves through a coat within it".to_owned(),
+                    "a step stopped at its floor: something moves through a coat within it"
+                        .to_owned(),
                 );
             }
             done = end;
@@ -86,7 +90,8 @@ impl SoftLayer {
         }
     }
 
-    fn take_step(&mut self, context: &StepContext, now: Instant) {
+    /// One step; false if something would travel too far in it.
+    fn take_step(&mut self, context: &StepContext, now: Instant) -> bool {
         let forces = context.forces;
         let drag = f64::from(forces.drag_rate(now.time));
         let before = now.time - now.dt;
@@ -97,7 +102,9 @@ impl SoftLayer {
             |p| forces.acceleration(p.as_vec3(), before).as_dvec3(),
             drag,
         );
-        self.bound_travel();
+        if self.bound_travel(now.shortest) && !now.shortest {
+            return false;
+        }
         solve_joints(
             &self.rest.bodies,
             &self.rest.joints,
@@ -110,19 +117,27 @@ impl SoftLayer {
         self.control_volumes(context, now);
         self.apply_forces(context, now);
         self.update_blending(now.dt);
+        true
     }
 
-    /// Nothing travels further than half its thickness in one step: it could pass through.
-    fn bound_travel(&mut self) {
+    /// Whether something travels further than half its thickness in one step: it could pass through.
+    /// In the shortest step it is held back.
+    fn bound_travel(&mut self, hold: bool) -> bool {
+        let mut too_far = false;
         for p in &self.rest.primitives {
             let body = &mut self.state.bodies[p.body];
             let from = self.backup.bodies[p.body].position;
             let way = body.position - from;
             let most = 0.5 * p.coat.thickness;
             if self.rest.bodies[p.body].inverse_mass > 0.0 && way.length() > most {
-                body.position = from + way.clamp_length_max(most);
+                too_far = true;
+                if hold {
+                    body.position = from + way.clamp_length_max(most);
+                    body.velocity *= most / way.length();
+                }
             }
         }
+        too_far
     }
 
     fn is_finite(&self) -> bool {
@@ -222,19 +237,46 @@ impl SoftLayer {
             dt: now.dt,
         };
         let frame = now.time * context.clock.rate.fps();
+        self.own_volumes.clear();
         for (index, p) in self.rest.primitives.iter().enumerate() {
             let territory = &self.territories[index];
             let factor = p.volume[0].at(frame) * p.volume[1].at(frame);
+            self.own_volumes.push(Volumes {
+                now: territory.volume,
+                before: self.state.volumes[index],
+                wanted: self.state.rest_volumes[index] * factor,
+                gain: territory.gain,
+            });
+        }
+        for (index, p) in self.rest.primitives.iter().enumerate() {
+            let around = self.volumes_around(index);
             self.state.offsets[index] = control.next_offset(
                 &p.coat,
                 self.state.offsets[index],
-                self.state.rest_volumes[index] * factor,
-                territory.volume,
-                self.state.volumes[index],
-                territory.gain,
+                &self.own_volumes[index],
+                &around,
             );
-            self.state.volumes[index] = territory.volume;
+            self.state.volumes[index] = self.own_volumes[index].now;
         }
+    }
+
+    /// Volumes of a primitive and of those it blends with, the closer the more.
+    fn volumes_around(&self, index: usize) -> Volumes {
+        let middle = self.coats.middle(index);
+        let mut sum = Volumes::default();
+        for &other in self.territories[index].near() {
+            let o = other as usize;
+            let weight = if o == index {
+                1.0
+            } else if self.coats.linked(index, o) {
+                (self.coats.field_of(o, middle).0 / self.coats.level).min(1.0)
+            } else {
+                0.0
+            };
+            let free = Volumes { gain: self.territories[o].common_gain, ..self.own_volumes[o] };
+            sum.add(&free, weight);
+        }
+        sum
     }
 
     fn apply_forces(&mut self, context: &StepContext, now: Instant) {
@@ -343,7 +385,11 @@ fn dough_law(object: &ObjectRest, frame: f64) -> Option<DoughLaw> {
         range: dough.range,
         viscosity: 2.0
             * dough.viscosity.at(frame)
-            * (dough.firmness.at(frame).max(0.1) * object.params.stiffness * e * e * object.particle_mass)
+            * (dough.firmness.at(frame).max(0.1)
+                * object.params.stiffness
+                * e
+                * e
+                * object.particle_mass)
                 .sqrt(),
     })
 }

@@ -225,7 +225,7 @@ fn solve_angles(rest: &[BodyRest], joint: &JointRest, bodies: &mut [BodyState]) 
 ///
 /// ```text
 ///  force ^\
-///        | \ repulsion           linear, so that it is capped
+///        | \ repulsion           a parabola, so that it is capped
 ///      0 +--\1-------.--- s      attraction: a hump that ends at `range`
 ///        |   \__..-''
 /// ```
@@ -252,7 +252,9 @@ impl DoughLaw {
             return 0.0;
         }
         let elastic = if distance < self.spacing {
-            self.stiffness * (self.spacing - distance)
+            let near = self.spacing - distance;
+            // Twice as stiff at half the rest distance: a heap does not collapse on itself.
+            self.stiffness * near * (1.0 + 2.0 * near / self.spacing)
         } else {
             let x = (distance - self.spacing) / (end - self.spacing);
             -self.attraction * 6.75 * x * (1.0 - x) * (1.0 - x)
@@ -280,7 +282,7 @@ mod tests {
         let law =
             DoughLaw { spacing: 0.1, stiffness: 50.0, attraction: 2.0, range: 2.0, viscosity: 1.0 };
         assert_eq!(law.force(0.1, 0.0), 0.0);
-        assert!((law.force(0.05, 0.0) - 2.5).abs() < 1e-12);
+        assert!((law.force(0.05, 0.0) - 5.0).abs() < 1e-12);
         assert!((law.force(0.1 + 0.1 / 3.0, 0.0) + 2.0).abs() < 1e-12);
         assert_eq!(law.force(0.2, 5.0), 0.0);
         assert!(law.force(0.1, 1.0) < 0.0);
@@ -288,7 +290,7 @@ mod tests {
         let mut last = law.force(0.0, 0.0);
         for i in 1..=2500 {
             let f = law.force(f64::from(i) * 1e-4, 0.0);
-            assert!((f - last).abs() < 0.02);
+            assert!((f - last).abs() < 0.05);
             last = f;
         }
     }
@@ -302,10 +304,8 @@ mod tests {
             inverse_inertia: if fixed { DMat3::ZERO } else { DMat3::IDENTITY * 12.0 },
         };
         let rest = [body(0.0, true), body(1.0, false), body(2.0, false)];
-        let mut bodies: Vec<BodyState> = rest
-            .iter()
-            .map(|r| BodyState { position: r.start, ..BodyState::default() })
-            .collect();
+        let mut bodies: Vec<BodyState> =
+            rest.iter().map(|r| BodyState { position: r.start, ..BodyState::default() }).collect();
         let joint = |a: usize, swing: Option<(DVec3, f64)>| JointRest {
             bodies: [a, a + 1],
             anchors: [DVec3::X * 0.5, DVec3::X * -0.5],

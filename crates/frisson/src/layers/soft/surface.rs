@@ -96,7 +96,7 @@ impl Part {
         }
         let (p, u) = (self.steepness, 1.0 - t);
         if p <= 3.0 {
-            let value = (2.0 * t - 3.0) * t * t + 1.0 - p * t * u * u;
+            let value = u * u * (1.0 + 2.0 * t - p * t);
             let slope = -6.0 * t * u + p * (3.0 * t - 1.0) * u;
             (level * value, level * slope * self.inverse_width)
         } else {
@@ -452,7 +452,7 @@ impl LabelField<'_> {
                 let beyond = distance - edge;
                 let t = (beyond * part.inverse_width).clamp(0.0, 1.0);
                 let u = 1.0 - t;
-                let outside = level * ((2.0 * t - 3.0) * t * t + 1.0 - p * t * u * u);
+                let outside = level * u * u * (1.0 + 2.0 * t - p * t);
                 *value += outside + part.stiffness * (-beyond).max(0.0);
             }
         }
