@@ -10,6 +10,7 @@ mod hair;
 mod layers;
 mod picture;
 mod skinning;
+mod soft;
 mod wrinkles;
 
 use clap::Args;
@@ -129,6 +130,11 @@ pub const BENCHES: &[Bench] = &[
         name: "folds",
         about: "folds over a simulated cloth, beside simulating the fine mesh",
         run: folds::run,
+    },
+    Bench {
+        name: "soft",
+        about: "soft bodies: steps with contacts, extraction of surfaces",
+        run: soft::run,
     },
     Bench {
         name: "skinning",

@@ -49,8 +49,7 @@ fn build(objects: Vec<SoftObject>, cell: f64, fps: u32) -> Result<Stage, Failure
     };
     let fail = |e: &dyn std::fmt::Display| Failure::input(e.to_string());
     let actors = ActorSet::new(vec![]);
-    let colliders =
-        ColliderSet::new(&[floor], &actors, f64::from(fps)).map_err(|e| fail(&e))?;
+    let colliders = ColliderSet::new(&[floor], &actors, f64::from(fps)).map_err(|e| fail(&e))?;
     let mut params = SoftParams::new("soft", objects);
     params.cell = Some(cell);
     params.seeds = 64;
