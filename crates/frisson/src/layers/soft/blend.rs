@@ -240,7 +240,8 @@ impl FieldScratch {
         }
     }
 
-    /// Field of the union of everything at a point [Pa].
+    /// Field of the union of everything at a point [Pa]: what the tests compare with.
+    #[cfg(test)]
     pub fn union(&mut self, coats: &Coats, near: &Neighbourhood, at: DVec3) -> f64 {
         self.evaluate(coats, near, at);
         self.groups.iter().map(|g| g.total).fold(0.0, f64::max)
@@ -259,7 +260,7 @@ impl FieldScratch {
             rival_primitive: NOBODY,
         };
         for g in 0..self.groups.len() {
-            let (start, end, of, graph) = near.runs[g].clone();
+            let (start, end, of, graph) = near.runs[g];
             if of != group {
                 if self.groups[g].total > seen.other {
                     seen.other = self.groups[g].total;

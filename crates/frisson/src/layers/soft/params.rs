@@ -422,7 +422,8 @@ impl SoftObject {
         if !self.hardening.is_finite() || self.hardening < 0.0 {
             return bad("hardening", "must be 0 or more");
         }
-        if self.fuse.is_some_and(|f| !f.is_finite() || f < 0.0) || !(self.fuse_time >= 0.0) {
+        let sound = |v: f64| v.is_finite() && v >= 0.0;
+        if self.fuse.is_some_and(|f| !sound(f)) || !sound(self.fuse_time) {
             return bad("fuse", "force and time must be 0 or more");
         }
         let inside = [
@@ -559,7 +560,8 @@ impl DoughParams {
         if !self.viscosity.is_well_formed() || self.viscosity.values().any(|v| v < 0.0) {
             return bad("viscosity", "must be 0 or more, with keys that ascend in frame");
         }
-        if !(self.range > 1.0 && self.range.is_finite()) || !(self.cohesion >= 0.0) {
+        let sound = |v: f64, least: f64| v.is_finite() && v >= least;
+        if !sound(self.range, 1.05) || !sound(self.cohesion, 0.0) {
             return bad("range", "must be greater than 1, and cohesion 0 or more");
         }
         Ok(())
