@@ -494,3 +494,140 @@ fn drop_unused_skins(character: &mut Character) {
         mesh.skin = mesh.skin.and_then(|s| kept.iter().position(|&k| k == s));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use frisson::geometry::Mesh;
+    use frisson::layers::LayerParams;
+    use frisson::layers::flesh::FleshParams;
+    use frisson::stage::{
+        ActorMotion, ActorSet, Clock, ColliderSet, EARTH_GRAVITY, Forces, Placement, Rate,
+    };
+
+    use super::*;
+    use crate::Silent;
+
+    /// A tube along y around four joints that bend, shaken sideways.
+    fn tube(influences: usize) -> Character {
+        let node = |i: usize| Node {
+            name: format!("j{i}"),
+            parent: i.checked_sub(1),
+            rest: Transform::from_translation(Vec3::Y * if i == 0 { 0.0 } else { 0.5 }),
+        };
+        let inverse = |i: usize| Mat4::from_translation(-0.5 * i as f32 * Vec3::Y);
+        let (mut positions, mut lists) = (Vec::new(), Vec::new());
+        for ring in 0..16 {
+            for side in 0..8 {
+                let angle = std::f32::consts::TAU * side as f32 / 8.0;
+                let y = 0.1 * ring as f32;
+                positions.push(Vec3::new(0.2 * angle.cos(), y, 0.2 * angle.sin()));
+                let weight = |j: usize| 1.0 / (0.1 + (y - 0.5 * j as f32).abs());
+                let mut list: Vec<(u16, f32)> = (0..4).map(|j| (j as u16, weight(j))).collect();
+                list.sort_by(|a, b| b.1.total_cmp(&a.1));
+                list.truncate(influences);
+                lists.push(list);
+            }
+        }
+        let times: Vec<f32> = (0..31).map(|i| i as f32 / 30.0).collect();
+        let wave = |t: &f32| (std::f32::consts::TAU * t).sin();
+        let track = |target, width, values| Track {
+            target,
+            interpolation: Interpolation::Linear,
+            times: times.clone(),
+            values,
+            width,
+        };
+        let slide = times.iter().flat_map(|t| [0.2 * wave(t), 0.0, 0.0]).collect();
+        let bend =
+            times.iter().flat_map(|t| Quat::from_rotation_z(0.4 * wave(t)).to_array()).collect();
+        let tracks = vec![
+            track(TrackTarget::Translation(0), 3, slide),
+            track(TrackTarget::Rotation(1), 4, bend),
+        ];
+        let mesh = frisson::character::CharacterMesh {
+            mesh: Mesh::new("tube", positions, vec![[0, 1, 8], [1, 9, 8]]),
+            node: 0,
+            skin: Some(0),
+            influences: Influences::from_lists(&lists),
+            morphs: vec![],
+            morph_weights: vec![],
+            source: None,
+        };
+        Character {
+            name: "tube".to_owned(),
+            skeleton: Skeleton::new((0..4).map(node).collect()).unwrap(),
+            skins: vec![Skin {
+                name: "skin".to_owned(),
+                joints: (0..4).collect(),
+                inverse_bind: (0..4).map(inverse).collect(),
+            }],
+            meshes: vec![mesh],
+            clips: vec![Clip { name: "move".to_owned(), tracks }],
+        }
+    }
+
+    fn stage(influences: usize) -> Stage {
+        let character = Arc::new(tube(influences));
+        let motion = ActorMotion::Character {
+            character,
+            clip: Some(0),
+            offset: 0.0,
+            speed: 1.0,
+            looped: false,
+        };
+        let placement =
+            Placement { scale: 2.0, rotate_deg: [0.0, 30.0, 0.0], ..Placement::default() };
+        let actor = Actor { name: "tube".to_owned(), motion, placement };
+        let mut element = FleshParams::new("belly", "tube", "j0", &["j3"]);
+        element.frequency_hz = Some(3.0);
+        let clock = Clock::new(Rate::whole(24), 0, 20);
+        let forces = Forces::new(EARTH_GRAVITY, vec![], 24.0);
+        let layers = [LayerParams::Flesh(element)];
+        Stage::new(clock, ActorSet::new(vec![actor]), ColliderSet::default(), forces, &layers)
+            .unwrap()
+    }
+
+    fn export(influences: usize, limit: usize) -> (JointsReport, Character) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tube.glb");
+        let options = JointsOptions { max_influences: limit, ..JointsOptions::default() };
+        let report =
+            export_joints(&mut stage(influences), 0, &path, &options, &mut Silent).unwrap();
+        let again = export_joints(&mut stage(influences), 0, &path, &options, &mut Silent);
+        assert!(matches!(again, Err(GltfError::Exists(_))));
+        (report, crate::gltf::read_file(&path).unwrap().character)
+    }
+
+    #[test]
+    fn the_file_read_back_moves_like_the_layer() {
+        let (report, character) = export(2, 4);
+        assert!(report.peak > 0.02, "{}", report.peak);
+        assert!(report.max_error() < 2e-5 * report.peak.max(1.0), "{}", report.max_error());
+        assert!(report.warnings.is_empty(), "{:?}", report.warnings);
+        let clip = &character.clips[0];
+        assert_eq!(clip.name, "frisson");
+        let mut stage = stage(2);
+        let world = stage.actors().all()[0].placement.world_from_actor();
+        let (mut pose, mut positions) = (Pose::default(), Vec::new());
+        for frame in 0..=20 {
+            let time = f64::from(frame) / 24.0;
+            pose.set(&character, Some(clip), time, Sampling::AsAuthored, world);
+            character.deform_mesh_positions(0, &pose, &mut positions);
+            let exact = &stage.frame().meshes[0].positions;
+            let off = positions.iter().zip(exact).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
+            assert!(off < 1e-4, "frame {frame}: {off}");
+            if frame < 20 {
+                stage.advance_frame(&mut NoObserver).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn a_crowded_vertex_is_reported_and_more_room_makes_it_exact() {
+        let (tight, _) = export(4, 4);
+        assert!(tight.max_error() > 1e-4 && tight.far_vertices() > 0);
+        assert!(tight.warnings.iter().any(|w| w.contains("morph targets")));
+        let (roomy, _) = export(4, 8);
+        assert!(roomy.max_error() < 2e-5 && roomy.far_vertices() == 0, "{}", roomy.max_error());
+    }
+}
