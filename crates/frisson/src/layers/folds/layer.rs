@@ -144,24 +144,21 @@ impl FoldsLayer {
             s.sums[p as usize] = [0.0; 4];
         }
         for (index, (fold, laid)) in rest.folds.iter().enumerate() {
-            s.factor.stretches.clear();
-            for m in 0..laid.points.len() {
-                let mut r = laid.compute_stretch(m, &rest.topology, &s.coarse_positions);
+            let (positions, normals) = (&s.coarse_positions, &s.coarse_normals);
+            let stretch = |m: usize| {
+                let mut r = laid.compute_stretch(m, &rest.topology, positions);
                 if fold.curvature > 0.0 {
-                    let bending = laid.compute_bending(
-                        m,
-                        &rest.topology,
-                        &s.coarse_positions,
-                        &s.coarse_normals,
-                    );
+                    let bending = laid.compute_bending(m, &rest.topology, positions, normals);
                     let change = bending - laid.bending[m];
                     if change.abs() * fold.width > tolerances::SAME_BENDING {
                         r += change * fold.curvature * laid.heights[m];
                     }
                 }
                 let same = f64::from((r - 1.0).abs()) < tolerances::SAME_LENGTH;
-                s.factor.stretches.push(if same { 1.0 } else { r });
-            }
+                if same { 1.0 } else { r }
+            };
+            let members = (0..laid.points.len()).into_par_iter().with_min_len(POINTS_PER_TASK);
+            members.map(stretch).collect_into_vec(&mut s.factor.stretches);
             let place = |p: u32| s.positions[p as usize];
             let base_length = |m: usize, q: u32| place(laid.points[m]).distance(place(q));
             compute_factors(fold, laid, base_length, &mut s.factor);
@@ -170,7 +167,13 @@ impl FoldsLayer {
             let mut total = 0.0f64;
             for (m, &p) in laid.points.iter().enumerate() {
                 let height = amount * s.factor.factors[m] * laid.heights[m];
-                let weight = if q == 0.0 { 1.0 } else { height.abs().powf(q) };
+                let weight = if q == 0.0 {
+                    1.0
+                } else if q == 1.0 {
+                    height.abs()
+                } else {
+                    height.abs().powf(q)
+                };
                 s.sums[p as usize][slot] += height * weight;
                 s.sums[p as usize][slot + 1] += weight;
                 total += f64::from(s.factor.factors[m]);

@@ -39,6 +39,10 @@ pub struct CurveShape {
     /// Heights of the control points of each level [m], one level after the other.
     heights: Vec<f64>,
     scale: f64,
+    /// `(base, rise)` of the pieces whose lengths add up to the curve's; storage of `deform`.
+    pieces: Vec<(f64, f64)>,
+    /// Final heights of the control points [m], for sampling.
+    drawn: Vec<f32>,
 }
 
 impl ControlCurve {
@@ -99,19 +103,34 @@ impl ControlCurve {
         }
         shape.scale = 0.0;
         if missing > 0.0 && current > 0.0 {
-            shape.scale = self.solve_scale(full, current, &shape.heights);
+            let mut pieces = std::mem::take(&mut shape.pieces);
+            self.cut(current, &shape.heights, &mut pieces);
+            shape.scale = solve_scale(full, &pieces);
+            shape.pieces = pieces;
         }
+        let scale = shape.scale;
+        shape.drawn.clear();
+        shape.drawn.extend(shape.heights.iter().map(|h| (scale * h) as f32));
     }
 
-    /// The common factor of all heights for which the drawn length is right. The length grows
-    /// strictly with it, so the root is unique.
-    fn solve_scale(&self, full: f64, current: f64, heights: &[f64]) -> f64 {
-        let excess = |scale: f64| self.length(current, heights, scale) - full;
-        let mut high = 1.5;
-        while excess(high) < 0.0 && high < 1e6 {
-            high *= 2.0;
+    /// Height of the deformed curve at a parameter, fast [m].
+    #[must_use]
+    pub fn sample(&self, shape: &CurveShape, parameter: f32) -> f32 {
+        let finest = self.finest_segments() as f32;
+        let (mut sum, mut start) = (0.0, 0);
+        for detail in &self.details {
+            let at = (parameter * (detail.segments as f32 / finest)).max(0.0);
+            let k = (at as usize).min(detail.segments - 1);
+            let (a, b) = (shape.drawn[start + k], shape.drawn[start + k + 1]);
+            let t = (at - k as f32).min(1.0);
+            let blend = match self.profile {
+                Profile::Linear => t,
+                Profile::Smooth => t * t * (3.0 - 2.0 * t),
+            };
+            sum += a + (b - a) * blend;
+            start += detail.segments + 1;
         }
-        roots::find_root(0.0, high, 1e-9, excess)
+        sum
     }
 
     /// Length of the curve drawn over a base of `current` [m].
@@ -121,24 +140,15 @@ impl ControlCurve {
     }
 
     fn length(&self, current: f64, heights: &[f64], scale: f64) -> f64 {
-        let mut total = 0.0;
-        for k in 0..self.finest_segments() {
-            let dx = current * (self.knots[k + 1] - self.knots[k]);
-            match self.profile {
-                Profile::Linear => {
-                    let rise =
-                        self.height_at(heights, k as f64 + 1.0) - self.height_at(heights, k as f64);
-                    total += dx.hypot(scale * rise);
-                }
-                Profile::Smooth => total += self.smooth_length(heights, scale, k, dx),
-            }
-        }
-        total
+        let mut pieces = Vec::new();
+        self.cut(current, heights, &mut pieces);
+        drawn_length(&pieces, scale)
     }
 
-    /// Five-point Gauss-Legendre of `sqrt(dx^2 + (scale h')^2)` over one finest segment, on panels that
-    /// are short near the control points, where steep flanks turn.
-    fn smooth_length(&self, heights: &[f64], scale: f64, segment: usize, dx: f64) -> f64 {
+    /// Cuts the unscaled curve into pieces: the segments of a linear profile; of a smooth one the
+    /// nodes of a five-point Gauss-Legendre rule for `sqrt(dx^2 + (scale h')^2)`, on panels that are
+    /// short near the control points, where steep flanks turn.
+    fn cut(&self, current: f64, heights: &[f64], pieces: &mut Vec<(f64, f64)>) {
         const NODES: [(f64, f64); 5] = [
             (0.046_910_077_030_668, 0.118_463_442_528_095),
             (0.230_765_344_947_158_5, 0.239_314_335_249_683),
@@ -147,11 +157,23 @@ impl ControlCurve {
             (0.953_089_922_969_332, 0.118_463_442_528_095),
         ];
         const PANELS: [f64; 6] = [0.0, 0.06, 0.25, 0.75, 0.94, 1.0];
-        let at = |t: f64| dx.hypot(scale * self.slope_at(heights, segment as f64 + t));
-        let panel = |a: f64, b: f64| -> f64 {
-            NODES.iter().map(|&(t, w)| (b - a) * w * at(a + (b - a) * t)).sum()
-        };
-        PANELS.windows(2).map(|w| panel(w[0], w[1])).sum()
+        pieces.clear();
+        for k in 0..self.finest_segments() {
+            let (dx, s) = (current * (self.knots[k + 1] - self.knots[k]), k as f64);
+            if self.profile == Profile::Linear {
+                let rise = self.height_at(heights, s + 1.0) - self.height_at(heights, s);
+                pieces.push((dx, rise));
+                continue;
+            }
+            for panel in PANELS.windows(2) {
+                let width = panel[1] - panel[0];
+                for (t, weight) in NODES {
+                    let slope = self.slope_at(heights, s + panel[0] + width * t);
+                    let share = width * weight;
+                    pieces.push((share * dx, share * slope));
+                }
+            }
+        }
     }
 
     /// Sum over the levels of the height at a parameter (in finest segments), before scaling.
@@ -201,6 +223,22 @@ impl ControlCurve {
     }
 }
 
+/// Length of a curve of such pieces when its heights are scaled.
+fn drawn_length(pieces: &[(f64, f64)], scale: f64) -> f64 {
+    pieces.iter().map(|&(base, rise)| (base * base + scale * scale * rise * rise).sqrt()).sum()
+}
+
+/// The common factor of all heights for which the drawn length is right. The length grows strictly
+/// with it, so the root is unique.
+fn solve_scale(full: f64, pieces: &[(f64, f64)]) -> f64 {
+    let excess = |scale: f64| drawn_length(pieces, scale) - full;
+    let mut high = 1.5;
+    while excess(high) < 0.0 && high < 1e6 {
+        high *= 2.0;
+    }
+    roots::find_root(0.0, high, 1e-9, excess)
+}
+
 impl Detail {
     /// Heights of this level's control points when it takes `missing` of the length.
     fn lift(
@@ -215,12 +253,17 @@ impl Detail {
         let most = self.max_height.unwrap_or(step);
         let capacity = 2.0 * step * (flank_length(profile, most / step) - 1.0);
         let start = out.len();
+        // Neighbouring bumps mostly take the same length.
+        let (mut last_taken, mut last_height) = (0.0, 0.0);
         out.extend(std::iter::repeat_n(0.0, self.segments + 1));
         for (point, bump) in self.bump_of_point.iter().enumerate() {
             if let Some(bump) = *bump {
                 let taken = share_of_bump(strategy, missing, capacity, bump as usize, self.bumps);
-                let height = flank_height(profile, taken / step) * step;
-                out[start + point] = height * self.factors[bump as usize];
+                if taken != last_taken {
+                    last_height = flank_height(profile, taken / step) * step;
+                    last_taken = taken;
+                }
+                out[start + point] = last_height * self.factors[bump as usize];
             }
         }
     }

@@ -180,8 +180,8 @@ impl WrinklesLayer {
             }
             let influences = if params.live { &scratch.live } else { &tool.influences };
             for i in influences {
-                let height = amount * tool.curve.height(&scratch.shape, f64::from(i.parameter));
-                scratch.heights[i.point as usize] += i.weight * height as f32;
+                let height = tool.curve.sample(&scratch.shape, i.parameter);
+                scratch.heights[i.point as usize] += amount as f32 * i.weight * height;
             }
         }
     }
