@@ -182,9 +182,15 @@ impl Bar {
             bar.set_position(done);
         } else if self.last_line.elapsed() > LINE_EVERY {
             self.last_line = Instant::now();
-            let speed = (done - self.started_at) as f64 / self.started.elapsed().as_secs_f64();
-            let left = (total - done) as f64 / speed.max(1e-9);
-            eprintln!("{} {done}/{total}, {left:.0} s left", self.what);
+            // Nothing is known of the speed until something is done.
+            let since = done - self.started_at;
+            let left = if since == 0 {
+                String::new()
+            } else {
+                let each = self.started.elapsed().as_secs_f64() / since as f64;
+                format!(", {:.0} s left", each * (total - done) as f64)
+            };
+            eprintln!("{} {done}/{total}{left}", self.what);
         }
     }
 }
