@@ -1,6 +1,7 @@
 //! How a swing reaches the mesh.
 
 use glam::{Mat4, Quat, Vec3};
+use rayon::prelude::*;
 
 use super::rest::FleshWeights;
 use crate::geometry::{Attribute, AttributeValues, Mesh};
@@ -11,6 +12,9 @@ const OFFSET: &str = "flesh_offset";
 /// Attribute in which elements leave the smallest `shape` so far, where they touch a vertex; it does
 /// not change during a bake.
 const ROOM: &str = ".flesh_room";
+
+/// Vertices a task takes at once: elements with fewer stay on one thread.
+const CHUNK: usize = 8192;
 
 /// One element's displacement field at one instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -88,16 +92,29 @@ impl Touch {
         put_back(mesh, OFFSET, AttributeValues::Vector(offsets));
     }
 
-    fn push(&self, positions: &mut [Vec3], offsets: &mut [Vec3], own: impl Fn(f32, Vec3) -> Vec3) {
-        for &(vertex, alpha) in &self.alone {
-            let v = vertex as usize;
-            let own = own(alpha, positions[v]);
-            // Adding zero would turn -0 into 0: what does not swing keeps its very bits.
-            if own != Vec3::ZERO {
-                positions[v] += own;
+    fn push(
+        &self,
+        positions: &mut [Vec3],
+        offsets: &mut [Vec3],
+        own: impl Fn(f32, Vec3) -> Vec3 + Sync,
+    ) {
+        let chunks = positions.par_chunks_mut(CHUNK).zip(offsets.par_chunks_mut(CHUNK));
+        let chunks = chunks.with_min_len(if self.alone.len() < CHUNK { usize::MAX } else { 1 });
+        chunks.enumerate().for_each(|(chunk, (positions, offsets))| {
+            let first = (chunk * CHUNK) as u32;
+            let end = first + positions.len() as u32;
+            let range = self.alone.partition_point(|&(v, _)| v < first)
+                ..self.alone.partition_point(|&(v, _)| v < end);
+            for &(vertex, alpha) in &self.alone[range] {
+                let v = (vertex - first) as usize;
+                let own = own(alpha, positions[v]);
+                // Adding zero would turn -0 into 0: what does not swing keeps its very bits.
+                if own != Vec3::ZERO {
+                    positions[v] += own;
+                }
+                offsets[v] = own;
             }
-            offsets[v] = own;
-        }
+        });
         for &(vertex, alpha, room) in &self.shared {
             let v = vertex as usize;
             let before = offsets[v];
