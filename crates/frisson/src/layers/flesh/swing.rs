@@ -13,8 +13,11 @@ const OFFSET: &str = "flesh_offset";
 /// not change during a bake.
 const ROOM: &str = ".flesh_room";
 
-/// Vertices a task takes at once: elements with fewer stay on one thread.
-const CHUNK: usize = 8192;
+/// Vertices a task takes at once.
+const CHUNK: usize = 16_384;
+/// Vertices from which an element is spread over threads: waking them costs as much as moving some
+/// tens of thousands.
+const PARALLEL: usize = 65_536;
 
 /// One element's displacement field at one instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -98,23 +101,18 @@ impl Touch {
         offsets: &mut [Vec3],
         own: impl Fn(f32, Vec3) -> Vec3 + Sync,
     ) {
-        let chunks = positions.par_chunks_mut(CHUNK).zip(offsets.par_chunks_mut(CHUNK));
-        let chunks = chunks.with_min_len(if self.alone.len() < CHUNK { usize::MAX } else { 1 });
-        chunks.enumerate().for_each(|(chunk, (positions, offsets))| {
-            let first = (chunk * CHUNK) as u32;
-            let end = first + positions.len() as u32;
-            let range = self.alone.partition_point(|&(v, _)| v < first)
-                ..self.alone.partition_point(|&(v, _)| v < end);
-            for &(vertex, alpha) in &self.alone[range] {
-                let v = (vertex - first) as usize;
-                let own = own(alpha, positions[v]);
-                // Adding zero would turn -0 into 0: what does not swing keeps its very bits.
-                if own != Vec3::ZERO {
-                    positions[v] += own;
-                }
-                offsets[v] = own;
-            }
-        });
+        if self.alone.len() < PARALLEL {
+            push_alone(&self.alone, 0, positions, offsets, &own);
+        } else {
+            let chunks = positions.par_chunks_mut(CHUNK).zip(offsets.par_chunks_mut(CHUNK));
+            chunks.enumerate().for_each(|(chunk, (positions, offsets))| {
+                let first = (chunk * CHUNK) as u32;
+                let end = first + positions.len() as u32;
+                let range = self.alone.partition_point(|&(v, _)| v < first)
+                    ..self.alone.partition_point(|&(v, _)| v < end);
+                push_alone(&self.alone[range], first, positions, offsets, &own);
+            });
+        }
         for &(vertex, alpha, room) in &self.shared {
             let v = vertex as usize;
             let before = offsets[v];
@@ -129,6 +127,25 @@ impl Touch {
     /// Tells later elements what is touched; once, before they are built.
     pub fn leave_room(&mut self, mesh: &mut Mesh) {
         put_back(mesh, ROOM, AttributeValues::Scalar(std::mem::take(&mut self.room)));
+    }
+}
+
+/// Moves vertices that no other element touches; `first` is the vertex that the slices start at.
+fn push_alone(
+    alone: &[(u32, f32)],
+    first: u32,
+    positions: &mut [Vec3],
+    offsets: &mut [Vec3],
+    own: &impl Fn(f32, Vec3) -> Vec3,
+) {
+    for &(vertex, alpha) in alone {
+        let v = (vertex - first) as usize;
+        let own = own(alpha, positions[v]);
+        // Adding zero would turn -0 into 0: what does not swing keeps its very bits.
+        if own != Vec3::ZERO {
+            positions[v] += own;
+        }
+        offsets[v] = own;
     }
 }
 
