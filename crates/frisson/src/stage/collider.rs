@@ -183,7 +183,8 @@ fn ball(p: Vec3, center: Vec3, radius: f32) -> (f32, Vec3) {
     (away.length() - radius, away.normalize_or(Vec3::Y))
 }
 
-fn cuboid(p: Vec3, half: Vec3) -> (f32, Vec3) {
+/// Signed distance to a box at the origin and its outward normal.
+pub(crate) fn cuboid(p: Vec3, half: Vec3) -> (f32, Vec3) {
     let q = p.abs() - half;
     let sign = Vec3::ONE.copysign(p);
     if q.max_element() > 0.0 {

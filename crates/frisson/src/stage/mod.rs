@@ -17,6 +17,7 @@ mod surface;
 pub use actor::{Actor, ActorMotion, ActorSet, KeyedTransform, MeshSequence, Placement};
 pub use animated::Animated;
 pub use clock::{Clock, Rate};
+pub(crate) use collider::cuboid;
 pub use collider::{Collider, ColliderParams, ColliderSet, ColliderShape, Contact};
 pub use forces::{ForceParams, Forces};
 pub use frame::{Curves, Frame, Image, Points};

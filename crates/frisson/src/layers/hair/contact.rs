@@ -2,7 +2,7 @@
 
 use glam::{DVec3, Mat3, Quat, Vec3};
 
-use crate::stage::{Collider, ColliderShape};
+use crate::stage::{Collider, ColliderShape, cuboid};
 
 /// Most planes that hold one particle at once.
 pub(super) const MAX_CONTACTS: usize = 3;
@@ -201,24 +201,6 @@ fn ellipsoid(radii: Vec3) -> Kind {
     let radii = radii.abs().max(Vec3::splat(1.0e-6));
     let inverse = radii.recip();
     Kind::Ellipsoid { inverse, inverse_sq: inverse * inverse, least: radii.min_element() }
-}
-
-fn cuboid(p: Vec3, half: Vec3) -> (f32, Vec3) {
-    let q = p.abs() - half;
-    let sign = Vec3::ONE.copysign(p);
-    if q.max_element() > 0.0 {
-        let outside = q.max(Vec3::ZERO);
-        let distance = outside.length();
-        return (distance, outside / distance * sign);
-    }
-    let normal = if q.x >= q.y && q.x >= q.z {
-        Vec3::X
-    } else if q.y >= q.z {
-        Vec3::Y
-    } else {
-        Vec3::Z
-    };
-    (q.max_element(), normal * sign)
 }
 
 /// Fills `out` with the planes that hold a particle out of `bodies`; the deepest ones win.
