@@ -81,6 +81,10 @@ pub mod wrinkles {
     /// folds sit on visible facets.
     pub const BLEND_COMPRESSION: f64 = 0.02;
 
+    /// Least length of the sum of two unit normals, across the line between them, that still says where
+    /// the surface is [-]. Shorter, and its direction is rounding noise: the plane would spin.
+    pub const LEAST_PLANE_NORMAL: f32 = 1.0e-3;
+
     /// Compression from which a place deserves a proposed tool [-].
     ///
     /// Skinning squeezes some edges by a few percent at every joint; nobody draws folds there.

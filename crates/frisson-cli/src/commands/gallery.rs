@@ -176,9 +176,16 @@ impl Gallery {
         for (done, &frame) in frames.iter().enumerate() {
             check(&mut progress, done, frames.len())?;
             let label = format!("frame {frame}  {:.2} s", frame as f64 / fps);
+            if params.compare {
+                panels.push((shot.primary_picture(frame)?, "without layers".to_owned()));
+            }
             panels.push((shot.picture(frame)?, label));
         }
-        let columns = if frames.len() == 4 { 2 } else { 3 };
+        let columns = match (params.compare, frames.len()) {
+            (true, 4..) => 4,
+            (true, _) | (false, 4) => 2,
+            _ => 3,
+        };
         let strip = compose::contact_sheet(&panels, columns, None).map_err(failure)?;
         entry.strip = Some(format!("{}.png", entry.name));
         strip.write_png(self.output.join(format!("{}.png", entry.name))).map_err(failure)?;

@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use clap::Args;
 use frisson::character::{Character, Pose, Sampling};
+use frisson::geometry::Mesh;
 use frisson::layers::wrinkles::propose_tools;
 use frisson::stage::{Actor, ActorMotion, Anchor};
 use frisson_io::scene::{ActorContent, ActorLoader};
-use glam::{Mat4, Vec3};
+use glam::Vec3;
 use serde_json::json;
 
 use super::init_flesh::{placement_for, write_flesh};
@@ -94,16 +95,21 @@ impl Init {
             let line = format!("placement = {{ scale = {} }}", placement.scale);
             let _ = writeln!(text, "{line}   # modelled in centimetres, by its size");
         }
-        let wrinkles = propose_wrinkles(character, self.clip.as_deref(), &actor);
-        let motion = ActorMotion::Character {
+        let motion = |clip: Option<usize>| ActorMotion::Character {
             character: Arc::clone(character),
-            clip: None,
+            clip,
             offset: 0.0,
             speed: 1.0,
             looped: false,
         };
-        write_flesh(&mut text, &Actor { name: actor, motion, placement });
-        text.push_str(&wrinkles);
+        let resting = Actor { name: actor.clone(), motion: motion(None), placement };
+        write_flesh(&mut text, &resting);
+        let clip = self.clip.as_deref().map_or(Some(0), |name| character.clip_index(name));
+        if let Some(clip) = clip.filter(|&i| i < character.clips.len()) {
+            let moving = Actor { name: actor, motion: motion(Some(clip)), placement };
+            let duration = character.clips[clip].duration();
+            text.push_str(&propose_wrinkles(&resting, &moving, duration));
+        }
         let _ = writeln!(text, "\n[[exports]]\nalembic = {:?}", format!("{stem}.abc"));
         Ok(text)
     }
@@ -123,37 +129,28 @@ impl Init {
 }
 
 /// Wrinkle tools where the clip compresses the meshes, as comments to be kept, edited or dropped.
-fn propose_wrinkles(character: &Character, clip: Option<&str>, actor: &str) -> String {
+///
+/// Both actors are the same, placed as in the scene, so that widths come out in its metres.
+fn propose_wrinkles(resting: &Actor, moving: &Actor, duration: f64) -> String {
     const SAMPLES: usize = 24;
-    let clip = clip.map_or(Some(0), |name| character.clip_index(name));
-    let Some(clip) = clip.filter(|&i| i < character.clips.len()) else { return String::new() };
-    let duration = character.clips[clip].duration();
+    let posed = |who: &Actor, time: f64| {
+        let (mut pose, mut meshes) = (Pose::default(), who.source_meshes());
+        who.pose_at(time, Sampling::AsAuthored, &mut pose);
+        who.deform(time, &pose, &mut meshes);
+        meshes
+    };
+    let meshes = posed(resting, 0.0);
+    let time = |i: usize| duration * i as f64 / SAMPLES as f64;
+    let instants: Vec<_> = (0..SAMPLES).map(|i| (time(i), posed(moving, time(i)))).collect();
     let mut text = String::new();
-    for (index, mesh) in character.meshes.iter().enumerate() {
-        let mut pose = Pose::default();
-        let samples: Vec<(f64, Vec<Vec3>)> = (0..SAMPLES)
-            .map(|i| {
-                let time = duration * i as f64 / SAMPLES as f64;
-                pose.set(
-                    character,
-                    Some(&character.clips[clip]),
-                    time,
-                    Sampling::AsAuthored,
-                    Mat4::IDENTITY,
-                );
-                let mut positions = Vec::new();
-                character.deform_mesh_positions(index, &pose, &mut positions);
-                (time, positions)
-            })
-            .collect();
-        let proposals = propose_tools(&mesh.mesh, &samples, 4);
+    for (index, mesh) in meshes.iter().enumerate() {
+        let of_mesh = |(t, all): &(f64, Vec<Mesh>)| (*t, all[index].positions.clone());
+        let samples: Vec<(f64, Vec<Vec3>)> = instants.iter().map(of_mesh).collect();
+        let proposals = propose_tools(mesh, &samples, 4);
         if proposals.is_empty() {
             continue;
         }
-        let on = match character.meshes.len() {
-            1 => actor.to_owned(),
-            _ => format!("{actor}/{}", mesh.mesh.name),
-        };
+        let on = &mesh.name;
         let _ = writeln!(text, "\n# The clip compresses {on} here: take the # away to fold it.");
         let _ = writeln!(text, "# [[layers]]\n# [layers.wrinkles]");
         let _ = writeln!(text, "# name = \"wrinkles_{}\"\n# on = {on:?}\n# tools = [", index + 1);

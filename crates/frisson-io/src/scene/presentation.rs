@@ -103,6 +103,9 @@ pub struct GalleryParams {
     /// Frames of the strip; empty: six, evenly spread.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub frames: Vec<i64>,
+    /// Whether every frame of the strip is also shown without any layer, to its left.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub compare: bool,
     /// Whether an animation is made too.
     pub animate: bool,
     /// Overlays as for `frisson render --overlay`.

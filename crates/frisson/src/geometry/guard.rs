@@ -1,6 +1,6 @@
 //! Folds must not pass through the skin that faces them in a deep crease.
 
-use glam::Vec3;
+use glam::{Vec3, Vec3A};
 
 use super::Grid;
 use crate::tolerances;
@@ -19,38 +19,41 @@ pub struct FoldGuard {
 impl FoldGuard {
     /// How far the surface may rise at each of `points` [m], into `room` at the same indices.
     ///
-    /// `reach` is the greatest height wanted: where nothing faces the point, room is a little more.
-    /// `spacing` is the length of an edge: what lies further beside is not in front.
+    /// `obstacles` are the points that may be in the way, those themselves among them; `surface` has
+    /// position and unit normal of every point. `reach` is the greatest height wanted: where nothing
+    /// faces the point, room is a little more. `spacing` is the length of an edge: what lies twice as
+    /// far beside is not in front.
     pub fn find_room(
         &mut self,
         points: &[u32],
-        positions: &[Vec3],
-        normals: &[Vec3],
+        obstacles: &[u32],
+        surface: &[[Vec3A; 2]],
         reach: f32,
         spacing: f32,
         room: &mut [f32],
     ) {
         let free = 1.01 * reach;
         self.near.clear();
-        self.near.extend(points.iter().map(|&p| positions[p as usize]));
+        self.near.extend(obstacles.iter().map(|&p| Vec3::from(surface[p as usize][0])));
         let far = free / tolerances::GUARD_SHARE;
-        let search = far.max(spacing);
+        let search = far.max(2.0 * spacing);
         self.grid.build_points(&self.near, search);
-        for (&point, &p) in points.iter().zip(&self.near) {
-            let n = normals[point as usize];
+        let [aside, opposite] = tolerances::GUARD_FACING_COSINES;
+        for &point in points {
+            let [p, n] = surface[point as usize];
             let mut least = far;
-            self.grid.query(p - Vec3::splat(search), p + Vec3::splat(search), |j| {
-                let offset = self.near[j as usize] - p;
-                let ahead = offset.dot(n);
-                let facing = n.dot(normals[points[j as usize] as usize]);
-                if ahead <= 0.0 || ahead >= least || facing >= tolerances::GUARD_FACING_COSINES[0] {
+            let low = Vec3::from(p - Vec3A::splat(search));
+            self.grid.query(low, low + Vec3::splat(2.0 * search), |j| {
+                let [place, normal] = surface[obstacles[j as usize] as usize];
+                let offset = place - p;
+                let (ahead, facing) = (offset.dot(n), n.dot(normal));
+                if ahead <= 0.0 || ahead >= least || facing >= aside {
                     return;
                 }
                 let beside = (offset - ahead * n).length();
                 // Obstacles come in gradually as they turn to face the point: a fold never pops.
-                let [aside, opposite] = tolerances::GUARD_FACING_COSINES;
                 let turned = ((aside - facing) / (aside - opposite)).min(1.0);
-                let centred = (2.0 - 2.0 * beside / spacing).clamp(0.0, 1.0);
+                let centred = (2.0 - beside / spacing).clamp(0.0, 1.0);
                 let weight = turned * centred;
                 if weight > 0.0 {
                     least = least.min(ahead / weight);
@@ -66,9 +69,9 @@ mod tests {
     use super::*;
 
     fn room(normals: [Vec3; 2]) -> Vec<f32> {
-        let positions = [Vec3::ZERO, Vec3::Y * 0.02];
+        let surface = [[Vec3A::ZERO, normals[0].into()], [Vec3A::Y * 0.02, normals[1].into()]];
         let mut room = vec![0.0; 2];
-        FoldGuard::default().find_room(&[0, 1], &positions, &normals, 0.05, 0.01, &mut room);
+        FoldGuard::default().find_room(&[0, 1], &[0, 1], &surface, 0.05, 0.01, &mut room);
         room
     }
 

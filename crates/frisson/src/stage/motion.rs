@@ -46,6 +46,19 @@ impl<'a> PrimaryMotion<'a> {
         &self.source.positions
     }
 
+    /// The bind pose in the scene's metres: as large as the actor is placed, where it was modelled.
+    #[must_use]
+    pub fn rest_positions(&self) -> Vec<Vec3> {
+        let scale = self.scale();
+        self.source.positions.iter().map(|&p| scale * p).collect()
+    }
+
+    /// Scene metres in one unit of the bind pose [-].
+    #[must_use]
+    pub fn scale(&self) -> f32 {
+        self.actor.map_or(1.0, |(actor, _)| actor.placement.scale)
+    }
+
     /// The mesh in its bind pose.
     #[must_use]
     pub fn source_mesh(&self) -> &Mesh {

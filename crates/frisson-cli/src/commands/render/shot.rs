@@ -317,6 +317,8 @@ impl Shot {
             meshes.iter_mut().for_each(|m| m.normals.clear());
             frame.meshes.extend(meshes);
         }
+        let hide = &self.params.hide;
+        frame.meshes.retain(|m| !matches(hide, &m.name));
         let still = self.camera;
         if self.params.follow && self.params.eye.is_none() {
             self.camera.position += self.subject();

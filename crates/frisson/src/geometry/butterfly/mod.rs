@@ -17,10 +17,12 @@
 //! topology* (1996).
 
 mod emit;
+mod patch;
 mod refine;
 mod rules;
 
 pub use emit::Emission;
+pub use patch::{PatchSurface, RefinedMesh, vertices_of};
 pub use refine::{Refined, Stencils};
 
 /// Deepest level that can be asked for: 4^6 = 4096 triangles for one.

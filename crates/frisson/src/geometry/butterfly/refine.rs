@@ -13,8 +13,8 @@ pub struct Stencils {
     offsets: Vec<u32>,
     points: Vec<u32>,
     weights: Vec<f64>,
-    /// The same weights for the per-frame product.
-    weights_f32: Vec<f32>,
+    /// The same side by side, for the per-frame product.
+    terms: Vec<(u32, f32)>,
 }
 
 impl Stencils {
@@ -25,7 +25,7 @@ impl Stencils {
         for &(point, weight) in stencil {
             self.points.push(point);
             self.weights.push(weight);
-            self.weights_f32.push(weight as f32);
+            self.terms.push((point, weight as f32));
         }
         self.offsets.push(self.points.len() as u32);
     }
@@ -51,25 +51,48 @@ impl Stencils {
     /// One combination of per-point vectors.
     #[must_use]
     pub fn evaluate(&self, index: usize, values: &[Vec3]) -> Vec3 {
-        let range = self.offsets[index] as usize..self.offsets[index + 1] as usize;
         let mut sum = Vec3::ZERO;
-        for k in range {
-            sum += self.weights_f32[k] * values[self.points[k] as usize];
+        for &(point, weight) in self.terms_of(index) {
+            sum += weight * values[point as usize];
         }
         sum
+    }
+
+    fn terms_of(&self, index: usize) -> &[(u32, f32)] {
+        &self.terms[self.offsets[index] as usize..self.offsets[index + 1] as usize]
     }
 
     /// One combination of per-point pairs of vectors: positions and normals in one pass.
     #[must_use]
     pub fn evaluate_pair(&self, index: usize, values: &[[Vec3A; 2]]) -> [Vec3A; 2] {
-        let range = self.offsets[index] as usize..self.offsets[index + 1] as usize;
-        let (mut first, mut second) = (Vec3A::ZERO, Vec3A::ZERO);
-        for (&point, &weight) in self.points[range.clone()].iter().zip(&self.weights_f32[range]) {
+        let terms = self.terms_of(index).chunks_exact(2);
+        let (mut even, mut odd) = ([Vec3A::ZERO; 2], [Vec3A::ZERO; 2]);
+        let add = |sum: &mut [Vec3A; 2], &(point, weight): &(u32, f32)| {
             let [a, b] = values[point as usize];
-            first += weight * a;
-            second += weight * b;
+            sum[0] += weight * a;
+            sum[1] += weight * b;
+        };
+        // Two sums, so that the processor need not wait for one addition to start the next.
+        terms.remainder().iter().for_each(|t| add(&mut even, t));
+        for pair in terms {
+            add(&mut even, &pair[0]);
+            add(&mut odd, &pair[1]);
         }
-        [first, second]
+        [even[0] + odd[0], even[1] + odd[1]]
+    }
+
+    /// The first of the pairs alone: positions without normals.
+    #[must_use]
+    pub fn evaluate_first(&self, index: usize, values: &[[Vec3A; 2]]) -> Vec3A {
+        let terms = self.terms_of(index).chunks_exact(2);
+        let (mut even, mut odd) = (Vec3A::ZERO, Vec3A::ZERO);
+        let value = |&(point, weight): &(u32, f32)| weight * values[point as usize][0];
+        terms.remainder().iter().for_each(|t| even += value(t));
+        for pair in terms {
+            even += value(&pair[0]);
+            odd += value(&pair[1]);
+        }
+        even + odd
     }
 
     /// All combinations at once, in parallel.

@@ -18,9 +18,13 @@ use crate::stage::{Anchor, LayerError};
 /// Points along each ridge, ends included: enough for the curve to follow a tube.
 const POINTS_PER_RIDGE: u32 = 4;
 
-/// The ridges of a pattern as folds. `surface` is the mesh in its source pose.
-pub fn build_ridges(buckling: &Buckling, surface: &TriangleBvh) -> Result<Vec<Fold>, LayerError> {
-    let (from, to) = (Vec3::from_array(buckling.from), Vec3::from_array(buckling.to));
+/// The ridges of a pattern as folds. `surface` is the mesh in its source pose, `scale` times as large.
+pub fn build_ridges(
+    buckling: &Buckling,
+    scale: f32,
+    surface: &TriangleBvh,
+) -> Result<Vec<Fold>, LayerError> {
+    let [from, to] = [buckling.from, buckling.to].map(|p| scale * Vec3::from_array(p));
     let axis = to - from;
     let direction = axis.normalize_or(Vec3::Y);
     let side = any_perpendicular(direction);
@@ -30,7 +34,7 @@ pub fn build_ridges(buckling: &Buckling, surface: &TriangleBvh) -> Result<Vec<Fo
         let center = from + axis * (height / buckling.rows as f32);
         let out = Quat::from_axis_angle(direction, std::f32::consts::TAU * turn) * side;
         let hit = surface.raycast(center, out, reach)?;
-        Some(Anchor::Position((center + out * hit.distance).to_array()))
+        Some(Anchor::Position(((center + out * hit.distance) / scale).to_array()))
     };
     let mut folds = Vec::new();
     for row in 0..buckling.rows {

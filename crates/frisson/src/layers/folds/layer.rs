@@ -1,7 +1,5 @@
 //! The layer: reads the stretch, scales the drawn folds, moves the refined mesh.
 
-use std::sync::Arc;
-
 use glam::{Vec3, Vec3A};
 use rayon::prelude::*;
 
@@ -9,34 +7,36 @@ use super::factor::{FactorScratch, compute_factors};
 use super::params::FoldsParams;
 use super::rest::FoldsRest;
 use super::state::FoldsState;
-use crate::geometry::{FoldGuard, Mesh, NormalGroups, NormalScratch, Topology};
+use super::sums::PointSums;
+use crate::geometry::butterfly::vertices_of;
+use crate::geometry::{Mesh, NONE, NormalGroups, NormalScratch, Topology};
 use crate::stage::{
     BuildContext, Frame, Layer, LayerError, LayerReport, SnapshotError, StepContext, SurfaceMotion,
     from_snapshot, to_snapshot,
 };
-use crate::tolerances::folds as tolerances;
 
 /// Refined points that one task computes: fewer, and handing them out costs more than the work.
-const POINTS_PER_TASK: usize = 1024;
+const POINTS_PER_TASK: usize = 4096;
 
 /// Storage reused from frame to frame.
 #[derive(Default)]
 struct Scratch {
-    /// Coarse then refined points; only those needed are kept true.
-    positions: Vec<Vec3>,
+    /// Unit normals of the new vertices that some fold touches.
     normals: Vec<Vec3>,
-    coarse_positions: Vec<Vec3>,
-    coarse_normals: Vec<Vec3>,
-    /// Both side by side, for the stencils.
-    pairs: Vec<[Vec3A; 2]>,
     factor: FactorScratch,
-    /// `sum D |D|^q` and `sum |D|^q` per point, for what moves and for what only shades.
-    sums: Vec<[f32; 4]>,
+    /// Factor, then displacement [m], of every member of every fold, one fold after the other.
+    values: Vec<f32>,
+    /// Displacement of each point, coarse then refined, and of the normals-only creases [m].
     heights: Vec<f32>,
     creases: Vec<f32>,
-    /// Room in front of coarse points [m].
-    room: Vec<f32>,
     lifted: Vec<Vec3>,
+}
+
+/// A vertex of the refined mesh that some fold touches.
+#[derive(Clone, Copy)]
+struct Touched {
+    vertex: u32,
+    point: u32,
 }
 
 /// Folds on one mesh.
@@ -44,11 +44,17 @@ pub struct FoldsLayer {
     params: FoldsParams,
     rest: FoldsRest,
     state: FoldsState,
+    lifts: PointSums,
+    creases: PointSums,
     /// Points that some fold touches, ascending.
     touched: Vec<u32>,
-    /// Coarse vertices among them, with their points.
-    moved_vertices: Vec<(u32, u32)>,
-    guard: FoldGuard,
+    /// Vertices at those: coarse ones, then new ones (counted from the first of them).
+    coarse_touched: Vec<Touched>,
+    new_touched: Vec<Touched>,
+    /// Whether the normal of a new vertex is needed.
+    needs_normal: Vec<bool>,
+    /// First new vertex of each refined point.
+    new_vertex_of: Vec<u32>,
     /// Meshes to stay outside of, by index in the frame.
     bodies: Vec<(usize, SurfaceMotion)>,
     normal_groups: Option<(NormalGroups, NormalScratch)>,
@@ -63,11 +69,23 @@ impl FoldsLayer {
             rest.folds.iter().flat_map(|(_, f)| f.points.iter().copied()).collect();
         touched.sort_unstable();
         touched.dedup();
-        let coarse = rest.topology.point_count();
-        let is_touched = |p: u32| touched.binary_search(&p).is_ok();
-        let vertices = rest.topology.point_of_vertex.iter().enumerate();
-        let moved_vertices =
-            vertices.filter(|(_, p)| is_touched(**p)).map(|(v, &p)| (v as u32, p)).collect();
+        let coarse = rest.topology.point_count() as u32;
+        let coarse_touched = vertices_of(&rest.topology, &touched)
+            .into_iter()
+            .map(|(vertex, point)| Touched { vertex, point })
+            .collect();
+        let new = (0u32..).zip(&rest.fine.new_points);
+        let new_touched: Vec<Touched> = new
+            .map(|(vertex, &i)| Touched { vertex, point: coarse + i })
+            .filter(|t| touched.binary_search(&t.point).is_ok())
+            .collect();
+        let count = rest.fine.new_points.len();
+        let mut needs_normal = vec![params.attributes; count];
+        new_touched.iter().for_each(|t| needs_normal[t.vertex as usize] = true);
+        let mut new_vertex_of = vec![NONE; rest.refined.point_count()];
+        for (vertex, &i) in rest.fine.new_points.iter().enumerate().rev() {
+            new_vertex_of[i as usize] = vertex as u32;
+        }
         let mut bodies = Vec::new();
         for name in &params.collide {
             let index = context.frame.mesh_index(name).ok_or_else(|| {
@@ -76,214 +94,197 @@ impl FoldsLayer {
             })?;
             bodies.push((index, SurfaceMotion::default()));
         }
-        let total = coarse + rest.refined.point_count();
+        let members: Vec<&[u32]> = rest.folds.iter().map(|(_, f)| f.points.as_slice()).collect();
+        let total = coarse as usize + rest.refined.point_count();
         let scratch = Scratch {
-            coarse_positions: vec![Vec3::ZERO; coarse],
-            coarse_normals: vec![Vec3::Y; coarse],
-            pairs: vec![[Vec3A::ZERO; 2]; coarse],
-            room: vec![0.0; coarse],
-            positions: vec![Vec3::ZERO; total],
-            normals: vec![Vec3::Y; total],
-            sums: vec![[0.0; 4]; total],
+            normals: vec![Vec3::Y; count],
+            values: vec![0.0; members.iter().map(|m| m.len()).sum()],
             heights: vec![0.0; total],
             creases: vec![0.0; total],
             ..Scratch::default()
         };
         let creased = rest.folds.iter().any(|(f, _)| f.crease);
         let normal_groups = creased.then(|| {
-            let fine = Topology::unwelded(rest.fine.vertex_count, &rest.fine.triangles);
-            (NormalGroups::for_shading(&rest.fine, &fine), NormalScratch::default())
+            let topology = &rest.fine.topology;
+            let fine = Topology::unwelded(topology.vertex_count, &topology.triangles);
+            (NormalGroups::for_shading(topology, &fine), NormalScratch::default())
         });
-        let state = FoldsState { factors: vec![1.0; rest.folds.len()] };
-        let guard = FoldGuard::default();
         Ok(Self {
+            lifts: PointSums::new(&members, |fold| !rest.folds[fold].0.crease),
+            creases: PointSums::new(&members, |fold| rest.folds[fold].0.crease),
+            state: FoldsState { factors: vec![1.0; rest.folds.len()] },
             params,
-            rest,
-            state,
             touched,
-            moved_vertices,
-            guard,
+            coarse_touched,
+            new_touched,
+            needs_normal,
+            new_vertex_of,
             bodies,
             normal_groups,
             scratch,
+            rest,
         })
     }
 
-    /// Base positions and normals of all points under the folds.
-    fn measure(&mut self, mesh: &Mesh) {
-        let (rest, s) = (&self.rest, &mut self.scratch);
-        let coarse = rest.topology.point_count();
-        for &p in &rest.support {
-            let vertex = rest.topology.vertex_of_point[p as usize];
-            s.coarse_positions[p as usize] = mesh.positions[vertex as usize];
+    /// Reads the coarse mesh and appends the refined vertices, not folded yet.
+    fn refine(&mut self, mesh: &mut Mesh) {
+        let (rest, s) = (&mut self.rest, &mut self.scratch);
+        rest.surface.measure(&mesh.positions);
+        rest.faces.update(&rest.surface.points);
+        let (stencils, surface) = (&rest.refined.stencils, &rest.surface.points);
+        let evaluate = |point: u32, wanted: bool, position: &mut Vec3, normal: &mut Vec3| {
+            if wanted {
+                let [at, out] = stencils.evaluate_pair(point as usize, surface);
+                *position = at.into();
+                *normal = out.normalize_or(Vec3A::Y).into();
+            } else {
+                *position = stencils.evaluate_first(point as usize, surface).into();
+            }
+        };
+        let coarse = rest.base.vertex_count;
+        mesh.positions.resize(rest.fine.topology.vertex_count, Vec3::ZERO);
+        let (positions, points) = (&mut mesh.positions[coarse..], &rest.fine.new_points);
+        if points.len() <= POINTS_PER_TASK {
+            let places = positions.iter_mut().zip(&mut s.normals);
+            for (((p, n), &i), &wanted) in places.zip(points).zip(&self.needs_normal) {
+                evaluate(i, wanted, p, n);
+            }
+        } else {
+            let places = positions.par_iter_mut().zip(&mut s.normals);
+            places
+                .zip(points)
+                .zip(&self.needs_normal)
+                .with_min_len(POINTS_PER_TASK)
+                .for_each(|(((p, n), &i), &wanted)| evaluate(i, wanted, p, n));
         }
-        for &p in &rest.normal_points {
-            s.coarse_normals[p as usize] = rest.topology.point_normal(&s.coarse_positions, p);
-        }
-        for &p in &rest.support {
-            let p = p as usize;
-            s.pairs[p] = [s.coarse_positions[p].into(), s.coarse_normals[p].into()];
-            s.positions[p] = s.coarse_positions[p];
-            s.normals[p] = s.coarse_normals[p];
-        }
-        let (positions, normals) = (&mut s.positions[coarse..], &mut s.normals[coarse..]);
-        let points = positions.par_iter_mut().zip(normals.par_iter_mut());
-        points.enumerate().with_min_len(POINTS_PER_TASK).for_each(|(i, (position, normal))| {
-            let [at, out] = rest.refined.stencils.evaluate_pair(i, &s.pairs);
-            *position = at.into();
-            *normal = out.normalize_or(Vec3A::Y).into();
-        });
     }
 
-    /// Height of every touched point: each fold's drawn height times its factor, meaned where
+    /// Displacement of every touched point: each fold's drawn height times its factor, meaned where
     /// several meet.
-    fn lift(&mut self, frame_number: f64) {
+    fn lift(&mut self, frame_number: f64, mesh: &Mesh) {
         let (rest, s) = (&self.rest, &mut self.scratch);
-        let q = self.params.blend;
-        for &p in &self.touched {
-            s.sums[p as usize] = [0.0; 4];
-        }
-        for (index, (fold, laid)) in rest.folds.iter().enumerate() {
-            let (positions, normals) = (&s.coarse_positions, &s.coarse_normals);
-            let stretch = |m: usize| {
-                let mut r = laid.compute_stretch(m, &rest.topology, positions);
-                if fold.curvature > 0.0 {
-                    let bending = laid.compute_bending(m, &rest.topology, positions, normals);
-                    let change = bending - laid.bending[m];
-                    if change.abs() * fold.width > tolerances::SAME_BENDING {
-                        r += change * fold.curvature * laid.heights[m];
-                    }
-                }
-                let same = f64::from((r - 1.0).abs()) < tolerances::SAME_LENGTH;
-                if same { 1.0 } else { r }
-            };
-            let members = (0..laid.points.len()).into_par_iter().with_min_len(POINTS_PER_TASK);
-            members.map(stretch).collect_into_vec(&mut s.factor.stretches);
-            let place = |p: u32| s.positions[p as usize];
-            let base_length = |m: usize, q: u32| place(laid.points[m]).distance(place(q));
-            compute_factors(fold, laid, base_length, &mut s.factor);
-            let amount = fold.amount.at(frame_number) as f32;
-            let slot = if fold.crease { 2 } else { 0 };
-            let mut total = 0.0f64;
-            for (m, &p) in laid.points.iter().enumerate() {
-                let height = amount * s.factor.factors[m] * laid.heights[m];
-                let weight = if q == 0.0 {
-                    1.0
-                } else if q == 1.0 {
-                    height.abs()
-                } else {
-                    height.abs().powf(q)
-                };
-                s.sums[p as usize][slot] += height * weight;
-                s.sums[p as usize][slot + 1] += weight;
-                total += f64::from(s.factor.factors[m]);
+        let (coarse, first_new) = (rest.topology.point_count(), rest.base.vertex_count);
+        let place = |p: u32| match (p as usize).checked_sub(coarse) {
+            None => rest.surface.at(p).0,
+            Some(i) => mesh.positions[first_new + self.new_vertex_of[i] as usize],
+        };
+        let mut start = 0;
+        for (index, ((fold, laid), plan)) in rest.folds.iter().zip(&rest.plans).enumerate() {
+            let count = laid.points.len();
+            let values = &mut s.values[start..start + count];
+            start += count;
+            let stretch = |m: usize| plan.stretch(m, &rest.faces);
+            if count <= POINTS_PER_TASK {
+                s.factor.stretches.clear();
+                s.factor.stretches.extend((0..count).map(stretch));
+            } else {
+                let members = (0..count).into_par_iter().with_min_len(POINTS_PER_TASK);
+                members.map(stretch).collect_into_vec(&mut s.factor.stretches);
             }
-            self.state.factors[index] = total / laid.points.len().max(1) as f64;
+            let base_length = |m: usize, q: u32| place(laid.points[m]).distance(place(q));
+            compute_factors(fold, laid, plan, base_length, &mut s.factor, values);
+            let total: f64 = values.iter().map(|&f| f64::from(f)).sum();
+            self.state.factors[index] = total / count.max(1) as f64;
+            let amount = fold.amount.at(frame_number) as f32;
+            values.iter_mut().zip(&laid.heights).for_each(|(v, h)| *v *= amount * h);
         }
-        for &p in &self.touched {
-            let [moved, moved_weight, shaded, shaded_weight] = s.sums[p as usize];
-            let mean = |sum: f32, weight: f32| if weight > 0.0 { sum / weight } else { 0.0 };
-            s.heights[p as usize] = mean(moved, moved_weight);
-            s.creases[p as usize] = mean(shaded, shaded_weight);
-        }
+        self.lifts.compute(self.params.blend, &s.values, &mut s.heights);
+        self.creases.compute(self.params.blend, &s.values, &mut s.creases);
     }
 
     /// Keeps folds from each other and from the bodies.
     fn keep_apart(&mut self, context: &StepContext, frame: &Frame) {
-        let s = &mut self.scratch;
-        let reach = self.touched.iter().map(|&p| s.heights[p as usize]).fold(0.0f32, f32::max);
-        if self.params.guard && reach > 0.0 {
-            let rest = &self.rest;
-            let coarse = rest.topology.point_count();
-            self.guard.find_room(
-                &rest.corners,
-                &s.coarse_positions,
-                &s.coarse_normals,
-                reach,
-                rest.edge_length,
-                &mut s.room,
-            );
-            for &p in &self.touched {
-                let room = match (p as usize).checked_sub(coarse) {
-                    None => s.room[p as usize],
-                    Some(i) => {
-                        let place = rest.refined.places[i];
-                        let corners = rest.topology.triangles[place.triangle as usize];
-                        let at = |k: usize| place.barycentric[k] * s.room[corners[k] as usize];
-                        at(0) + at(1) + at(2)
-                    }
-                };
-                let height = &mut s.heights[p as usize];
-                *height = height.min(room);
-            }
+        let (rest, heights) = (&mut self.rest, &mut self.scratch.heights);
+        if self.params.guard {
+            rest.surface.limit(&rest.topology, &rest.refined, &self.touched, heights);
         }
-        for (mesh, body) in &mut self.bodies {
-            body.update(&frame.meshes[*mesh], context.dt);
-            for &p in &self.touched {
-                let (base, normal) = (s.positions[p as usize], s.normals[p as usize]);
-                let height = s.heights[p as usize];
-                let reach = height.abs() + self.params.gap;
+        let mesh = &frame.meshes[rest.mesh];
+        for (body_mesh, body) in &mut self.bodies {
+            body.update(&frame.meshes[*body_mesh], context.dt);
+            let gap = self.params.gap;
+            let mut keep_out = |point: u32, base: Vec3, normal: Vec3| {
+                let height = heights[point as usize];
+                let reach = height.abs() + gap;
                 let Some((distance, _)) = body.signed_distance(base + height * normal, reach)
                 else {
-                    continue;
+                    return;
                 };
-                if height < 0.0 && distance < self.params.gap {
-                    s.heights[p as usize] = (height + self.params.gap - distance).min(0.0);
+                if height < 0.0 && distance < gap {
+                    heights[point as usize] = (height + gap - distance).min(0.0);
                 }
+            };
+            for t in &self.coarse_touched {
+                let (base, normal) = rest.surface.at(t.point);
+                keep_out(t.point, base, normal);
+            }
+            for t in &self.new_touched {
+                let base = mesh.positions[rest.base.vertex_count + t.vertex as usize];
+                keep_out(t.point, base, self.scratch.normals[t.vertex as usize]);
             }
         }
     }
 
-    /// Writes the folded mesh.
+    /// Moves the vertices and gives the mesh its new triangles.
     fn write(&mut self, mesh: &mut Mesh) {
         let (rest, s) = (&self.rest, &self.scratch);
-        let coarse = rest.topology.point_count() as u32;
-        for &(vertex, point) in &self.moved_vertices {
-            let height = s.heights[point as usize];
+        for t in &self.coarse_touched {
+            let height = s.heights[t.point as usize];
             if height != 0.0 {
-                mesh.positions[vertex as usize] += height * s.normals[point as usize];
+                mesh.positions[t.vertex as usize] += height * rest.surface.at(t.point).1;
             }
         }
-        mesh.positions.extend(rest.new_points.iter().map(|&i| {
-            let height = s.heights[(coarse + i) as usize];
-            let base = s.positions[(coarse + i) as usize];
-            if height == 0.0 { base } else { base + height * s.normals[(coarse + i) as usize] }
-        }));
-        mesh.topology = Arc::clone(&rest.fine);
-        let count = mesh.positions.len();
-        mesh.attributes.retain(|a| a.values.len() == count);
+        let new = &mut mesh.positions[rest.base.vertex_count..];
+        for t in &self.new_touched {
+            let height = s.heights[t.point as usize];
+            if height != 0.0 {
+                new[t.vertex as usize] += height * s.normals[t.vertex as usize];
+            }
+        }
+        rest.fine.adopt(mesh);
         self.shade_creases(mesh);
         if self.params.attributes {
-            let heights = &self.scratch.heights;
-            let rest = &self.rest;
-            mesh.set_scalar("fold_height", |values| {
-                values.iter_mut().enumerate().for_each(|(v, h)| *h = heights[point_of(rest, v)]);
-            });
-            let normals = &self.scratch.normals;
-            mesh.set_vector("fold_direction", |values| {
-                values.iter_mut().enumerate().for_each(|(v, d)| *d = normals[point_of(rest, v)]);
-            });
+            self.write_attributes(mesh);
+        }
+    }
+
+    fn write_attributes(&self, mesh: &mut Mesh) {
+        let (rest, s) = (&self.rest, &self.scratch);
+        let coarse = &rest.topology;
+        mesh.set_scalar("fold_height", |values| {
+            for (v, height) in values.iter_mut().enumerate() {
+                *height = s.heights[rest.fine.point_of(coarse, v)];
+            }
+        });
+        mesh.set_vector("fold_direction", |values| {
+            for (v, direction) in values.iter_mut().enumerate() {
+                *direction = self.normal_of(v);
+            }
+        });
+    }
+
+    /// Normal of a vertex of the refined mesh, before folding.
+    fn normal_of(&self, vertex: usize) -> Vec3 {
+        match vertex.checked_sub(self.rest.base.vertex_count) {
+            None => self.rest.surface.at(self.rest.topology.point_of_vertex[vertex]).1,
+            Some(new) => self.scratch.normals[new],
         }
     }
 
     /// Normals of the surface as if the creases were displaced.
     fn shade_creases(&mut self, mesh: &mut Mesh) {
-        let Some((groups, normal_scratch)) = &mut self.normal_groups else { return };
-        let s = &mut self.scratch;
-        s.lifted.clear();
-        s.lifted.extend(mesh.positions.iter().enumerate().map(|(v, &p)| {
-            let point = point_of(&self.rest, v);
-            if s.creases[point] == 0.0 { p } else { p + s.creases[point] * s.normals[point] }
+        if self.normal_groups.is_none() {
+            return;
+        }
+        let mut lifted = std::mem::take(&mut self.scratch.lifted);
+        lifted.clear();
+        lifted.extend(mesh.positions.iter().enumerate().map(|(v, &p)| {
+            let height = self.scratch.creases[self.rest.fine.point_of(&self.rest.topology, v)];
+            if height == 0.0 { p } else { p + height * self.normal_of(v) }
         }));
-        groups.compute(&s.lifted, normal_scratch, &mut mesh.normals);
-    }
-}
-
-/// Coarse or refined point of a vertex of the folded mesh.
-fn point_of(rest: &FoldsRest, vertex: usize) -> usize {
-    match vertex.checked_sub(rest.topology.point_of_vertex.len()) {
-        None => rest.topology.point_of_vertex[vertex] as usize,
-        Some(new) => rest.topology.point_count() + rest.new_points[new] as usize,
+        if let Some((groups, scratch)) = &mut self.normal_groups {
+            groups.compute(&lifted, scratch, &mut mesh.normals);
+        }
+        self.scratch.lifted = lifted;
     }
 }
 
@@ -300,7 +301,7 @@ impl Layer for FoldsLayer {
         if !context.surfaces_wanted {
             return Ok(());
         }
-        let mesh = &frame.meshes[self.rest.mesh];
+        let mesh = &mut frame.meshes[self.rest.mesh];
         if mesh.positions.len() != self.rest.base.vertex_count {
             return Err(LayerError::parameter(
                 "on",
@@ -310,8 +311,8 @@ impl Layer for FoldsLayer {
                 ),
             ));
         }
-        self.measure(mesh);
-        self.lift(context.frame_number());
+        self.refine(mesh);
+        self.lift(context.frame_number(), mesh);
         self.keep_apart(context, frame);
         self.write(&mut frame.meshes[self.rest.mesh]);
         Ok(())

@@ -6,8 +6,9 @@ use glam::Vec3;
 
 use super::buckling::build_ridges;
 use super::params::{Fold, FoldsParams, RestSurface};
+use super::plan::{Faces, FoldPlan};
 use super::section::Sections;
-use crate::geometry::butterfly::{Emission, Refined};
+use crate::geometry::butterfly::{Emission, PatchSurface, Refined, RefinedMesh};
 use crate::geometry::{GeodesicSeed, MeshTopology, NONE, Topology, TriangleBvh, march_geodesic};
 use crate::math::spline::Nurbs;
 use crate::stage::{Anchor, BuildContext, LayerError, PrimaryMotion};
@@ -53,8 +54,6 @@ pub struct FoldRest {
     pub edges: Vec<FoldEdge>,
     /// See `edges`.
     pub edge_offsets: Vec<u32>,
-    /// Bending of the drawn mesh across the fold at each member [1/m].
-    pub bending: Vec<f32>,
     /// Cross-sections along the curve.
     pub sections: Sections,
 }
@@ -69,20 +68,16 @@ pub struct FoldsRest {
     pub topology: Topology,
     /// Stencils of the refined points.
     pub refined: Refined,
-    /// Topology of the refined mesh.
-    pub fine: Arc<MeshTopology>,
-    /// Refined point of each new vertex.
-    pub new_points: Vec<u32>,
+    /// The refined mesh.
+    pub fine: RefinedMesh,
     /// The folds, buckling ridges included, with their settings.
     pub folds: Vec<(Fold, FoldRest)>,
-    /// Coarse points whose positions a frame reads.
-    pub support: Vec<u32>,
-    /// Coarse points whose normals a frame needs.
-    pub normal_points: Vec<u32>,
-    /// Coarse points under the folds: corners of refined triangles, ascending.
-    pub corners: Vec<u32>,
-    /// Mean distance between neighbours among those when drawn [m].
-    pub edge_length: f32,
+    /// The same as a frame reads them.
+    pub plans: Vec<FoldPlan>,
+    /// Coarse triangles under the folds.
+    pub faces: Faces,
+    /// The coarse surface there.
+    pub surface: PatchSurface,
     /// What was left out, in words.
     pub warnings: Vec<String>,
 }
@@ -100,17 +95,18 @@ impl FoldsRest {
         let motion = PrimaryMotion::new(&params.on, context)?;
         let base = Arc::clone(&context.frame.meshes[motion.mesh].topology);
         let topology = Topology::build(motion.bind_positions(), &base.triangles);
+        let vertices = motion.rest_positions();
         let coarse: Vec<Vec3> =
-            topology.vertex_of_point.iter().map(|&v| motion.bind_positions()[v as usize]).collect();
+            topology.vertex_of_point.iter().map(|&v| vertices[v as usize]).collect();
         let surface = TriangleBvh::build(&coarse, &topology.triangles);
         let mut folds = params.folds.clone();
         for buckling in &params.buckling {
-            folds.extend(build_ridges(buckling, &surface)?);
+            folds.extend(build_ridges(buckling, motion.scale(), &surface)?);
         }
         let mut curves = Vec::new();
         let mut levels = vec![0u8; base.triangles.len()];
         for (index, fold) in folds.iter().enumerate() {
-            let curve = draw(fold, index, &motion, &surface)?;
+            let curve = draw(fold, index, &vertices, motion.scale(), &surface)?;
             for t in triangles_near(&curve, fold.width, &topology, &coarse) {
                 levels[t as usize] = levels[t as usize].max(fold.subdivision);
             }
@@ -118,7 +114,7 @@ impl FoldsRest {
         }
         let refined = Refined::build(&topology, &levels);
         let emission = Emission::new(&refined, &topology, &base, &levels);
-        let fine = FineMesh::new(&topology, &refined, &emission, coarse);
+        let fine = FineMesh::new(&topology, &refined, &emission, coarse.clone());
         let mut warnings = Vec::new();
         if !refined.left_out.is_empty() {
             warnings.push(format!(
@@ -146,21 +142,27 @@ impl FoldsRest {
             }
             rests.push((fold, rest));
         }
-        let (support, normal_points) = needed_points(&topology, &refined, &rests);
-        let corners = corners(&topology, &refined, &rests);
-        let edge_length = mean_edge(&topology, &corners, motion.bind_positions());
+        let members = rests.iter().flat_map(|(_, r)| r.points.iter().copied());
+        let triangles: Vec<u32> =
+            rests.iter().flat_map(|(_, r)| r.terms.iter().map(|t| t.triangle)).collect();
+        let under = triangles.iter().flat_map(|&t| topology.triangles[t as usize]);
+        let count = topology.point_count() as u32;
+        let wanted = members.filter(|&p| p < count).chain(under);
+        let widest = rests.iter().map(|(f, _)| f.width).fold(0.0, f32::max);
+        let mut surface = PatchSurface::new(&topology, &refined, wanted, &coarse, 2.0 * widest);
+        surface.measure(&vertices);
+        let faces = Faces::new(&topology, triangles, &surface.points);
+        let plans = rests.iter().map(|(f, r)| FoldPlan::new(f, r, &faces)).collect();
         Ok(Self {
             mesh: motion.mesh,
-            fine: Arc::new(emission.build_topology(&base)),
-            new_points: emission.vertices.iter().map(|v| v.point).collect(),
+            fine: RefinedMesh::new(&emission, &base),
             base,
             topology,
             refined,
             folds: rests,
-            support,
-            normal_points,
-            corners,
-            edge_length,
+            plans,
+            faces,
+            surface,
             warnings,
         })
     }
@@ -170,7 +172,8 @@ impl FoldsRest {
 fn draw(
     fold: &Fold,
     index: usize,
-    motion: &PrimaryMotion,
+    vertices: &[Vec3],
+    scale: f32,
     surface: &TriangleBvh,
 ) -> Result<SurfaceCurve, LayerError> {
     let bad = |problem: String| {
@@ -179,14 +182,13 @@ fn draw(
             format!("fold {:?}: {problem}", fold.name),
         )
     };
-    let bind = motion.bind_positions();
     let mut points = Vec::with_capacity(fold.points.len());
     for anchor in &fold.points {
         points.push(match anchor {
-            Anchor::Vertex(v) => *bind.get(*v as usize).ok_or_else(|| {
-                bad(format!("vertex {v} does not exist, the mesh has {}", bind.len()))
+            Anchor::Vertex(v) => *vertices.get(*v as usize).ok_or_else(|| {
+                bad(format!("vertex {v} does not exist, the mesh has {}", vertices.len()))
             })?,
-            Anchor::Position(p) => Vec3::from_array(*p),
+            Anchor::Position(p) => scale * Vec3::from_array(*p),
         });
     }
     let curve = Nurbs::through(&points, 3)
@@ -369,10 +371,6 @@ impl<'a> FineMesh<'a> {
             self.push_edges(fold, &rest.points, &rest.heights, p, rest.heights[m], &mut rest.edges);
             rest.edge_offsets.push(rest.edges.len() as u32);
         }
-        let normals = &self.normals[..self.coarse.point_count()];
-        rest.bending = (0..rest.points.len())
-            .map(|m| rest.compute_bending(m, self.coarse, &self.positions, normals))
-            .collect();
         let of_member: Vec<u32> = rest.points.iter().map(|&p| labels[p as usize]).collect();
         rest.sections = Sections::new(fold, &curve.places, &of_member);
         rest
@@ -456,93 +454,9 @@ impl<'a> FineMesh<'a> {
 }
 
 impl FoldRest {
-    /// Bending of the coarse mesh across the fold at a member: how the normals turn along the unit
-    /// direction across, as it is now [1/m].
-    pub fn compute_bending(
-        &self,
-        member: usize,
-        coarse: &Topology,
-        positions: &[Vec3],
-        normals: &[Vec3],
-    ) -> f32 {
-        let range = self.term_offsets[member] as usize..self.term_offsets[member + 1] as usize;
-        let count = range.len().max(1) as f32;
-        let mut sum = 0.0;
-        for term in &self.terms[range] {
-            let [a, b, c] = coarse.triangles[term.triangle as usize].map(|p| p as usize);
-            let across = term.first * (positions[b] - positions[a])
-                + term.second * (positions[c] - positions[a]);
-            let turn =
-                term.first * (normals[b] - normals[a]) + term.second * (normals[c] - normals[a]);
-            sum += turn.dot(across) / across.length_squared().max(1e-20);
-        }
-        sum / count
-    }
-
-    /// Stretch of the coarse mesh across the fold at a member; 1 as drawn.
+    /// Edges of a member.
     #[must_use]
-    pub fn compute_stretch(&self, member: usize, coarse: &Topology, positions: &[Vec3]) -> f32 {
-        let range = self.term_offsets[member] as usize..self.term_offsets[member + 1] as usize;
-        let count = range.len();
-        let mut sum = 0.0;
-        for term in &self.terms[range] {
-            let [a, b, c] = coarse.triangles[term.triangle as usize].map(|p| p as usize);
-            let across = term.first * (positions[b] - positions[a])
-                + term.second * (positions[c] - positions[a]);
-            sum += across.length();
-        }
-        if count > 0 { sum / count as f32 } else { 1.0 }
+    pub fn edges_of(&self, member: usize) -> &[FoldEdge] {
+        &self.edges[self.edge_offsets[member] as usize..self.edge_offsets[member + 1] as usize]
     }
-}
-
-/// Corners of the triangles that hold refined points, and the coarse points that folds move.
-fn corners(topology: &Topology, refined: &Refined, folds: &[(Fold, FoldRest)]) -> Vec<u32> {
-    let coarse = topology.point_count() as u32;
-    let mut all: Vec<u32> =
-        refined.places.iter().flat_map(|p| topology.triangles[p.triangle as usize]).collect();
-    all.extend(folds.iter().flat_map(|(_, f)| f.points.iter().filter(|&&p| p < coarse)));
-    all.sort_unstable();
-    all.dedup();
-    all
-}
-
-fn mean_edge(topology: &Topology, points: &[u32], vertices: &[Vec3]) -> f32 {
-    let at = |p: u32| vertices[topology.vertex_of_point[p as usize] as usize];
-    let (mut sum, mut count) = (0.0, 0usize);
-    for &p in points {
-        for q in topology.neighbours(p) {
-            sum += at(p).distance(at(q));
-            count += 1;
-        }
-    }
-    sum / count.max(1) as f32
-}
-
-/// Coarse points that a frame reads, and those whose normals it needs.
-fn needed_points(
-    topology: &Topology,
-    refined: &Refined,
-    folds: &[(Fold, FoldRest)],
-) -> (Vec<u32>, Vec<u32>) {
-    let coarse = topology.point_count() as u32;
-    let mut normals = corners(topology, refined, folds);
-    let mut support = Vec::new();
-    for i in 0..refined.point_count() {
-        normals.extend(refined.stencils.of(i).map(|(p, _)| p));
-    }
-    for (_, rest) in folds {
-        normals.extend(rest.points.iter().filter(|&&p| p < coarse));
-        for term in &rest.terms {
-            normals.extend(topology.triangles[term.triangle as usize]);
-        }
-    }
-    normals.sort_unstable();
-    normals.dedup();
-    for &p in &normals {
-        support.push(p);
-        support.extend(topology.neighbours(p));
-    }
-    support.sort_unstable();
-    support.dedup();
-    (support, normals)
 }

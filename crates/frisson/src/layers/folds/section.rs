@@ -49,8 +49,8 @@ impl Sections {
     ) {
         scratch.clear();
         scratch.resize(self.count, (0.0, 0.0));
-        for ((&place, &r), &w) in self.place_of_member.iter().zip(stretches).zip(weights) {
-            let section = (place as usize).min(self.count - 1);
+        for (m, (&r, &w)) in stretches.iter().zip(weights).enumerate() {
+            let section = self.section_of(m) as usize;
             scratch[section].0 += f64::from(w * r);
             scratch[section].1 += f64::from(w);
         }
@@ -60,42 +60,43 @@ impl Sections {
             let stretch = if weight > 0.0 { sum / weight } else { 1.0 };
             entry.0 = self.factor(stretch);
         }
-        for (factor, &place) in out.iter_mut().zip(&self.place_of_member) {
-            let (low, high, t) = self.between(place);
-            let (a, b) = (scratch[low].0, scratch[high].0);
-            *factor = (a + (b - a) * t) as f32;
+        for (m, factor) in out.iter_mut().enumerate() {
+            let (low, t) = self.between(m);
+            let next = (low as usize + 1).min(self.count - 1);
+            let (a, b) = (scratch[low as usize].0, scratch[next].0);
+            *factor = (a + (b - a) * f64::from(t)) as f32;
         }
     }
 
-    /// Means over the members of every section, the number of members last; sections without any
+    /// Mean of the members' values in every section, and how many there are; sections without any
     /// take the mean of all.
-    pub fn average(&self, values: &[[f64; 2]], means: &mut Vec<[f64; 3]>) {
-        means.clear();
-        means.resize(self.count, [0.0; 3]);
-        for (&place, value) in self.place_of_member.iter().zip(values) {
-            let sum = &mut means[(place as usize).min(self.count - 1)];
-            *sum = [sum[0] + value[0], sum[1] + value[1], sum[2] + 1.0];
-        }
-        let overall = means.iter().fold([0.0; 3], |s, m| [s[0] + m[0], s[1] + m[1], s[2] + m[2]]);
-        for mean in means.iter_mut() {
-            let [a, b, n] = if mean[2] > 0.0 { *mean } else { overall };
-            *mean = [a / n.max(1.0), b / n.max(1.0), n];
-        }
-    }
-
-    /// Those means at a member, blended between sections.
     #[must_use]
-    pub fn average_at(&self, member: usize, means: &[[f64; 3]]) -> [f64; 2] {
-        let (low, high, t) = self.between(self.place_of_member[member]);
-        [0, 1].map(|k| means[low][k] + (means[high][k] - means[low][k]) * t)
+    pub fn average(&self, values: &[f64]) -> (Vec<f64>, Vec<usize>) {
+        let (mut means, mut counts) = (vec![0.0; self.count], vec![0usize; self.count]);
+        for (m, value) in values.iter().enumerate() {
+            means[self.section_of(m) as usize] += value;
+            counts[self.section_of(m) as usize] += 1;
+        }
+        let overall = values.iter().sum::<f64>() / values.len().max(1) as f64;
+        for (mean, &count) in means.iter_mut().zip(&counts) {
+            *mean = if count > 0 { *mean / count as f64 } else { overall };
+        }
+        (means, counts)
     }
 
-    /// The sections on both sides of a place, whose values are known at their middles.
-    fn between(&self, place: f32) -> (usize, usize, f64) {
-        let at = f64::from(place) - 0.5;
-        let low = at.floor().clamp(0.0, (self.count - 1) as f64);
-        let high = (low + 1.0).min((self.count - 1) as f64);
-        (low as usize, high as usize, (at - low).clamp(0.0, 1.0))
+    /// Section that a member belongs to.
+    #[must_use]
+    pub fn section_of(&self, member: usize) -> u32 {
+        (self.place_of_member[member] as u32).min(self.count as u32 - 1)
+    }
+
+    /// The sections on both sides of a member, whose values are known at their middles: the first,
+    /// and how much of the next it takes.
+    #[must_use]
+    pub fn between(&self, member: usize) -> (u32, f32) {
+        let at = self.place_of_member[member] - 0.5;
+        let low = at.floor().clamp(0.0, (self.count - 1) as f32);
+        (low as u32, (at - low).clamp(0.0, 1.0))
     }
 
     /// The `f` for which `sum sqrt((b r)^2 + f^2 dd^2) = sum sqrt(b^2 + dd^2)`; 0 if there is none.

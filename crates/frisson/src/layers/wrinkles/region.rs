@@ -9,6 +9,7 @@
 use glam::Vec3;
 
 use crate::geometry::Topology;
+use crate::tolerances::wrinkles as tolerances;
 
 /// The tool's line: a polyline through its anchors, each segment with the surface's normal.
 #[derive(Clone, Debug, Default)]
@@ -45,25 +46,39 @@ impl Line {
     #[must_use]
     pub fn new(anchors: &[u32], positions: &[Vec3], normals: &[Vec3]) -> Self {
         let mut line = Self::default();
-        line.update(anchors, positions, normals);
+        let at = |p: u32| (positions[p as usize], normals[p as usize]);
+        line.update(anchors, at, &mut Vec::new());
         line
     }
 
-    /// The same when the mesh has moved.
-    pub fn update(&mut self, anchors: &[u32], positions: &[Vec3], normals: &[Vec3]) {
+    /// The same when the mesh has moved; `at` gives position and normal of a point.
+    ///
+    /// Where the normals of a segment's ends cancel, or lie along it, its plane is the one it had
+    /// before: `planes` remembers the normal of each.
+    pub fn update(
+        &mut self,
+        anchors: &[u32],
+        at: impl Fn(u32) -> (Vec3, Vec3),
+        planes: &mut Vec<Vec3>,
+    ) {
         self.segments.clear();
+        planes.resize(anchors.len().saturating_sub(1), Vec3::ZERO);
         let mut before = 0.0;
-        for pair in anchors.windows(2) {
-            let [a, b] = [pair[0] as usize, pair[1] as usize];
-            let chord = positions[b] - positions[a];
+        for (pair, plane) in anchors.windows(2).zip(planes) {
+            let (a, b) = (at(pair[0]), at(pair[1]));
+            let chord = b.0 - a.0;
             let along = chord.normalize_or(Vec3::X);
-            let mean = normals[a] + normals[b];
-            let normal = (mean - along * along.dot(mean))
+            let upright = |n: Vec3| n - along * along.dot(n);
+            let mean = upright(a.1 + b.1);
+            let sound = mean.length() > tolerances::LEAST_PLANE_NORMAL;
+            let normal = if sound { mean } else { upright(*plane) };
+            let normal = normal
                 .try_normalize()
                 .unwrap_or_else(|| crate::math::frames::any_perpendicular(along));
+            *plane = normal;
             let length = chord.length();
             self.segments.push(Segment {
-                start: positions[a],
+                start: a.0,
                 along,
                 normal,
                 across: along.cross(normal),
@@ -160,4 +175,32 @@ fn meets(line: &Line, width: f32, corners: [u32; 3], positions: &[Vec3], normals
             line.place(p).is_some_and(|at| at.across.abs() < width && at.normal.dot(n) > 0.0)
         })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn update(line: &mut Line, planes: &mut Vec<Vec3>, ends: [(Vec3, Vec3); 2]) -> Vec3 {
+        line.update(&[0, 1], |p| ends[p as usize], planes);
+        line.place(Vec3::X * 0.5).unwrap().normal
+    }
+
+    #[test]
+    fn a_plane_that_normals_do_not_give_is_the_last_good_one() {
+        let (mut line, mut planes) = (Line::default(), Vec::new());
+        let leaning = Vec3::new(0.0, 1.0, 1.0).normalize();
+        let good = update(&mut line, &mut planes, [(Vec3::ZERO, leaning), (Vec3::X, leaning)]);
+        assert!((good - leaning).length() < 1e-6);
+        // Opposite normals, and normals along the line, say nothing.
+        for ends in [[Vec3::Y, -Vec3::Y], [Vec3::X, Vec3::X], [-Vec3::X, Vec3::X + 1e-5 * Vec3::Y]]
+        {
+            let kept = update(&mut line, &mut planes, [(Vec3::ZERO, ends[0]), (Vec3::X, ends[1])]);
+            assert!((kept - leaning).length() < 1e-5, "{ends:?}: {kept}");
+        }
+        // A line that turned meanwhile keeps what is left of its plane, upright.
+        let along = Vec3::new(1.0, 0.2, 0.0);
+        let kept = update(&mut line, &mut planes, [(Vec3::ZERO, Vec3::Y), (along, -Vec3::Y)]);
+        assert!(kept.dot(leaning) > 0.95 && kept.dot(along).abs() < 1e-5, "{kept}");
+    }
 }

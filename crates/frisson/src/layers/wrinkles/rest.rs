@@ -7,7 +7,7 @@ use glam::Vec3;
 use super::curve::ControlCurve;
 use super::params::{RestLength, WrinkleTool, WrinklesParams};
 use super::region::{Line, Region};
-use crate::geometry::butterfly::Refined;
+use crate::geometry::butterfly::{PatchSurface, Refined};
 use crate::geometry::{MeshTopology, NONE, Topology};
 use crate::stage::{Anchor, BuildContext, LayerError, PrimaryMotion, polyline_length};
 use crate::tolerances::wrinkles as tolerances;
@@ -56,14 +56,10 @@ pub struct WrinklesRest {
     pub refined: Refined,
     /// The tools.
     pub tools: Vec<ToolRest>,
-    /// Coarse points whose normals are needed: under the tools and in the stencils around them.
-    pub normal_points: Vec<u32>,
+    /// The coarse surface under them.
+    pub surface: PatchSurface,
     /// Points that some tool moves, ascending.
     pub moved: Vec<u32>,
-    /// Corners of the coarse triangles under the tools, ascending.
-    pub corners: Vec<u32>,
-    /// Mean length of those triangles' edges when the bake starts [m].
-    pub edge_length: f32,
     /// What was left out, in words.
     pub warnings: Vec<String>,
 }
@@ -73,8 +69,8 @@ impl WrinklesRest {
     pub fn build(params: &WrinklesParams, context: &BuildContext) -> Result<Self, LayerError> {
         let motion = PrimaryMotion::new(&params.on, context)?;
         let base = Arc::clone(&context.frame.meshes[motion.mesh].topology);
-        let bind = motion.bind_positions();
-        let topology = Topology::build(bind, &base.triangles);
+        let topology = Topology::build(motion.bind_positions(), &base.triangles);
+        let rest = motion.rest_positions();
         let mut warnings = Vec::new();
 
         let mut drafts = Vec::new();
@@ -105,25 +101,18 @@ impl WrinklesRest {
             }
             tools.push(draft.rest);
         }
-        let normal_points = normal_points(&topology, &refined, &tools);
         let mut moved: Vec<u32> =
             tools.iter().flat_map(|t| t.influences.iter().map(|i| i.point)).collect();
         moved.sort_unstable();
         moved.dedup();
-        let corners = corners(&topology, &tools);
-        let edge_length = mean_edge(&topology, &tools, bind);
-        Ok(Self {
-            mesh: motion.mesh,
-            base,
-            topology,
-            refined,
-            tools,
-            normal_points,
-            moved,
-            corners,
-            edge_length,
-            warnings,
-        })
+        let coarse = topology.point_count() as u32;
+        let points: Vec<Vec3> =
+            topology.vertex_of_point.iter().map(|&v| rest[v as usize]).collect();
+        let wanted = tools.iter().flat_map(|t| &t.anchors).chain(&moved).copied();
+        let reach = tools.iter().map(|t| t.full as f32).fold(0.0, f32::max);
+        let wanted = wanted.filter(|&p| p < coarse);
+        let surface = PatchSurface::new(&topology, &refined, wanted, &points, reach);
+        Ok(Self { mesh: motion.mesh, base, topology, refined, tools, surface, moved, warnings })
     }
 }
 
@@ -154,7 +143,7 @@ fn draft_tool(
     }
     let vertex_positions = match time {
         Some(time) => motion.positions_at(time),
-        None => motion.bind_positions().to_vec(),
+        None => motion.rest_positions(),
     };
     let positions: Vec<Vec3> =
         topology.vertex_of_point.iter().map(|&v| vertex_positions[v as usize]).collect();
@@ -267,8 +256,8 @@ fn full_length(
             (length, Some(clock.frame_time(frame)))
         }
         RestLength::Bind => {
-            let bind = motion.bind_positions();
-            let places: Vec<Vec3> = vertices.iter().map(|&v| bind[v as usize]).collect();
+            let rest = motion.rest_positions();
+            let places: Vec<Vec3> = vertices.iter().map(|&v| rest[v as usize]).collect();
             (polyline_length(&places), None)
         }
         RestLength::Frame(frame) => (at_frame(frame), Some(clock.frame_time(frame))),
@@ -387,43 +376,4 @@ fn skew(tool: &WrinkleTool, along: f64) -> f64 {
 fn points_inside(triangles: &[u32], refined: &Refined) -> Vec<u32> {
     let inside = |&i: &u32| triangles.binary_search(&refined.places[i as usize].triangle).is_ok();
     (0..refined.point_count() as u32).filter(inside).collect()
-}
-
-/// Corners of the coarse triangles under the tools, ascending.
-fn corners(topology: &Topology, tools: &[ToolRest]) -> Vec<u32> {
-    let triangles = tools.iter().flat_map(|t| &t.triangles);
-    let mut all: Vec<u32> = triangles.flat_map(|&t| topology.triangles[t as usize]).collect();
-    all.sort_unstable();
-    all.dedup();
-    all
-}
-
-fn mean_edge(topology: &Topology, tools: &[ToolRest], vertices: &[Vec3]) -> f32 {
-    let (mut sum, mut count) = (0.0, 0usize);
-    for &t in tools.iter().flat_map(|t| &t.triangles) {
-        let at = topology.triangles[t as usize]
-            .map(|p| vertices[topology.vertex_of_point[p as usize] as usize]);
-        sum += at[0].distance(at[1]) + at[1].distance(at[2]) + at[2].distance(at[0]);
-        count += 3;
-    }
-    sum / count.max(1) as f32
-}
-
-/// Coarse points whose normals a frame needs.
-fn normal_points(topology: &Topology, refined: &Refined, tools: &[ToolRest]) -> Vec<u32> {
-    let coarse = topology.point_count() as u32;
-    let mut points: Vec<u32> = tools.iter().flat_map(|t| t.anchors.iter().copied()).collect();
-    points.extend(corners(topology, tools));
-    for refined_point in tools.iter().flat_map(|t| &t.refined) {
-        points.extend(refined.stencils.of(*refined_point as usize).map(|(p, _)| p));
-    }
-    for influence in tools.iter().flat_map(|t| &t.influences) {
-        match influence.point.checked_sub(coarse) {
-            None => points.push(influence.point),
-            Some(i) => points.extend(refined.stencils.of(i as usize).map(|(p, _)| p)),
-        }
-    }
-    points.sort_unstable();
-    points.dedup();
-    points
 }

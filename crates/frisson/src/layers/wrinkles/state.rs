@@ -1,5 +1,6 @@
-//! All that evolves: nothing moves by itself here, only what the report shows is kept.
+//! All that evolves: the planes of lines that are followed frame by frame, and what the report shows.
 
+use glam::Vec3;
 use serde::{Deserialize, Serialize};
 
 /// What a resumed bake must know.
@@ -9,4 +10,6 @@ pub struct WrinklesState {
     pub peaks: Vec<f64>,
     /// Missing length of each tool as a fraction of its full length, for the report.
     pub compressions: Vec<f64>,
+    /// Last good normal of each segment of each tool: what a degenerate plane falls back to.
+    pub planes: Vec<Vec<Vec3>>,
 }

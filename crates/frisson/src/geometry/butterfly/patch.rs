@@ -1,0 +1,231 @@
+//! What layers that fold a refined mesh share: the coarse surface they read in every frame, the
+//! guard, and the mesh they write.
+
+use std::sync::Arc;
+
+use glam::{Vec3, Vec3A};
+
+use super::{Emission, Refined};
+use crate::geometry::{FoldGuard, GeodesicSeed, Mesh, MeshTopology, Topology, march_geodesic};
+
+/// The coarse surface under a refined patch: positions and normals, fetched anew in every frame.
+#[derive(Clone, Debug, Default)]
+pub struct PatchSurface {
+    /// Position and unit normal of every coarse point; only those of the patch are kept true.
+    pub points: Vec<[Vec3A; 2]>,
+    /// Coarse points that are fetched, each with one of its vertices.
+    support: Vec<[u32; 2]>,
+    /// Triangles around the points whose normals are needed, and their normals times twice the area.
+    faces: Vec<[u32; 3]>,
+    areas: Vec<Vec3A>,
+    /// Points with normals; `face_offsets[k]..face_offsets[k + 1]` of `faces_of` are around the kth.
+    normal_points: Vec<u32>,
+    face_offsets: Vec<u32>,
+    faces_of: Vec<u32>,
+    /// Corners of refined triangles: where the room for folds is found.
+    corners: Vec<u32>,
+    /// Those and the points around them that may come to face them.
+    obstacles: Vec<u32>,
+    /// Mean distance between neighbouring corners [m].
+    spacing: f32,
+    guard: FoldGuard,
+    /// Room in front of corners [m].
+    room: Vec<f32>,
+}
+
+impl PatchSurface {
+    /// Finds what a frame reads. `points` are coarse points whose normals are needed besides those
+    /// of the refined triangles; `positions` are those of all coarse points at rest. What lies
+    /// further along the surface than `reach` from the patch is never in the way of folds.
+    #[must_use]
+    pub fn new(
+        topology: &Topology,
+        refined: &Refined,
+        points: impl IntoIterator<Item = u32>,
+        positions: &[Vec3],
+        reach: f32,
+    ) -> Self {
+        let refined_triangles = (0..refined.levels.len()).filter(|&t| refined.levels[t] > 0);
+        let triangles = refined_triangles.chain(refined.places.iter().map(|p| p.triangle as usize));
+        let mut corners: Vec<u32> =
+            points.into_iter().chain(triangles.flat_map(|t| topology.triangles[t])).collect();
+        sort_unique(&mut corners);
+        let obstacles = near(topology, positions, &corners, reach);
+        let stencils = (0..refined.point_count()).flat_map(|i| refined.stencils.of(i));
+        let mut normal_points: Vec<u32> = stencils.map(|(p, _)| p).collect();
+        normal_points.extend(&obstacles);
+        sort_unique(&mut normal_points);
+        let mut triangles: Vec<u32> =
+            normal_points.iter().flat_map(|&p| topology.point_triangles(p)).copied().collect();
+        sort_unique(&mut triangles);
+        let (mut face_offsets, mut faces_of) = (vec![0], Vec::new());
+        for &p in &normal_points {
+            let around = topology.point_triangles(p).iter();
+            faces_of.extend(around.filter_map(|t| triangles.binary_search(t).ok()).map(as_u32));
+            face_offsets.push(faces_of.len() as u32);
+        }
+        let faces: Vec<[u32; 3]> =
+            triangles.iter().map(|&t| topology.triangles[t as usize]).collect();
+        let mut support: Vec<u32> = faces.iter().flatten().copied().collect();
+        support.extend(&normal_points);
+        sort_unique(&mut support);
+        let fetched = |&p: &u32| [p, topology.vertex_of_point[p as usize]];
+        Self {
+            points: vec![[Vec3A::ZERO, Vec3A::Y]; topology.point_count()],
+            support: support.iter().map(fetched).collect(),
+            areas: vec![Vec3A::ZERO; faces.len()],
+            faces,
+            normal_points,
+            face_offsets,
+            faces_of,
+            spacing: mean_spacing(topology, &corners, positions),
+            corners,
+            obstacles,
+            guard: FoldGuard::default(),
+            room: vec![0.0; topology.point_count()],
+        }
+    }
+
+    /// Fetches positions of the coarse mesh's vertices and computes the normals.
+    pub fn measure(&mut self, vertices: &[Vec3]) {
+        for &[p, v] in &self.support {
+            self.points[p as usize][0] = vertices[v as usize].into();
+        }
+        for (face, area) in self.faces.iter().zip(&mut self.areas) {
+            let [a, b, c] = face.map(|p| self.points[p as usize][0]);
+            *area = (b - a).cross(c - a);
+        }
+        for (&p, range) in self.normal_points.iter().zip(self.face_offsets.windows(2)) {
+            let around = &self.faces_of[range[0] as usize..range[1] as usize];
+            let sum: Vec3A = around.iter().map(|&f| self.areas[f as usize]).sum();
+            self.points[p as usize][1] = sum.normalize_or(Vec3A::Y);
+        }
+    }
+
+    /// Position and unit normal of a coarse point.
+    #[must_use]
+    pub fn at(&self, point: u32) -> (Vec3, Vec3) {
+        let [position, normal] = self.points[point as usize];
+        (position.into(), normal.into())
+    }
+
+    /// Limits the heights of some points, coarse or refined, where the surface faces itself.
+    pub fn limit(
+        &mut self,
+        topology: &Topology,
+        refined: &Refined,
+        moved: &[u32],
+        heights: &mut [f32],
+    ) {
+        let reach = moved.iter().map(|&p| heights[p as usize]).fold(0.0f32, f32::max);
+        if reach <= 0.0 || !self.may_face_itself() {
+            return;
+        }
+        self.guard.find_room(
+            &self.corners,
+            &self.obstacles,
+            &self.points,
+            reach,
+            self.spacing,
+            &mut self.room,
+        );
+        let coarse = topology.point_count() as u32;
+        for &p in moved {
+            let room = match p.checked_sub(coarse) {
+                None => self.room[p as usize],
+                Some(i) => {
+                    let place = refined.places[i as usize];
+                    let corners = topology.triangles[place.triangle as usize];
+                    let at = |k: usize| place.barycentric[k] * self.room[corners[k] as usize];
+                    at(0) + at(1) + at(2)
+                }
+            };
+            let height = &mut heights[p as usize];
+            *height = height.min(room);
+        }
+    }
+
+    /// False where all normals lie within 45 degrees of their mean: no two look at each other.
+    fn may_face_itself(&self) -> bool {
+        let normal = |&p: &u32| self.points[p as usize][1];
+        let mean = self.obstacles.iter().map(normal).sum::<Vec3A>().normalize_or_zero();
+        self.obstacles.iter().any(|p| normal(p).dot(mean) < std::f32::consts::FRAC_1_SQRT_2)
+    }
+}
+
+/// The refined mesh that a layer writes: triangles, and what each of their vertices is.
+#[derive(Clone, Debug, Default)]
+pub struct RefinedMesh {
+    /// Its topology: the coarse vertices, then the new ones.
+    pub topology: Arc<MeshTopology>,
+    /// Refined point of each new vertex.
+    pub new_points: Vec<u32>,
+}
+
+impl RefinedMesh {
+    /// Gives an emission the coarse mesh's attributes.
+    #[must_use]
+    pub fn new(emission: &Emission, base: &MeshTopology) -> Self {
+        Self {
+            topology: Arc::new(emission.build_topology(base)),
+            new_points: emission.vertices.iter().map(|v| v.point).collect(),
+        }
+    }
+
+    /// Point of a vertex: coarse points first, then refined ones.
+    #[must_use]
+    pub fn point_of(&self, coarse: &Topology, vertex: usize) -> usize {
+        match vertex.checked_sub(coarse.point_of_vertex.len()) {
+            None => coarse.point_of_vertex[vertex] as usize,
+            Some(new) => coarse.point_count() + self.new_points[new] as usize,
+        }
+    }
+
+    /// Gives a mesh, whose new positions are there already, the refined triangles. Attributes that
+    /// belonged to the coarse vertices are dropped.
+    pub fn adopt(&self, mesh: &mut Mesh) {
+        if !Arc::ptr_eq(&mesh.topology, &self.topology) {
+            mesh.topology = Arc::clone(&self.topology);
+        }
+        let count = mesh.positions.len();
+        mesh.attributes.retain(|a| a.values.len() == count);
+    }
+}
+
+/// Coarse vertices whose point is among some points (ascending), with that point.
+#[must_use]
+pub fn vertices_of(topology: &Topology, points: &[u32]) -> Vec<(u32, u32)> {
+    let all = topology.point_of_vertex.iter().enumerate();
+    let wanted = all.filter(|(_, p)| points.binary_search(p).is_ok());
+    wanted.map(|(v, &p)| (v as u32, p)).collect()
+}
+
+/// Points nearer than `reach` to some others along the surface, those included, ascending.
+fn near(topology: &Topology, positions: &[Vec3], points: &[u32], reach: f32) -> Vec<u32> {
+    let seed = |&point: &u32| GeodesicSeed { point, distance: 0.0, label: point };
+    let seeds: Vec<GeodesicSeed> = points.iter().map(seed).collect();
+    let place = |p: u32| positions[p as usize];
+    let (distances, _) = march_geodesic(topology, place, &seeds, f64::from(reach));
+    let reached = |p: &u32| distances[*p as usize] <= f64::from(reach);
+    (0..topology.point_count() as u32).filter(reached).collect()
+}
+
+fn mean_spacing(topology: &Topology, points: &[u32], positions: &[Vec3]) -> f32 {
+    let (mut sum, mut count) = (0.0, 0usize);
+    for &p in points {
+        for q in topology.neighbours(p) {
+            sum += positions[p as usize].distance(positions[q as usize]);
+            count += 1;
+        }
+    }
+    sum / count.max(1) as f32
+}
+
+fn sort_unique(points: &mut Vec<u32>) {
+    points.sort_unstable();
+    points.dedup();
+}
+
+fn as_u32(index: usize) -> u32 {
+    index as u32
+}
