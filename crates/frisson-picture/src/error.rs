@@ -49,6 +49,9 @@ pub enum PictureError {
     /// The PNG encoder refused.
     #[error("cannot encode the picture: {0}")]
     Encode(#[from] png::EncodingError),
+    /// The encoder of another format refused.
+    #[error("cannot encode the animation: {0}")]
+    Encoding(String),
     /// The PNG decoder refused.
     #[error("cannot read the picture: {0}")]
     Decode(#[from] png::DecodingError),

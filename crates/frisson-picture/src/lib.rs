@@ -14,6 +14,7 @@
 //! Units are those of the engine: metres, Y up; colours are linear RGB until the tone mapping.
 
 pub mod accel;
+pub mod animation;
 pub mod bench;
 pub mod camera;
 pub mod canvas;

@@ -7,8 +7,10 @@ use frisson_io::bake::{BakeOptions, BakeOutcome, BakeReport, bake, export_cache,
 use frisson_io::cache::{CacheReader, IfExists};
 use frisson_io::export::ExportError;
 use frisson_io::scene::SceneFile;
+use frisson_picture::output::write_text;
 
-use crate::failure::{Failure, file_error};
+use super::{render, report_page};
+use crate::failure::Failure;
 use crate::interrupt;
 use crate::loader::Loader;
 use crate::ui::{Ui, human_bytes};
@@ -145,14 +147,15 @@ pub fn report_path(cache: &Path) -> PathBuf {
     cache.with_extension("bake-report.json")
 }
 
+/// Writes the report twice: as JSON for programs, as a page with charts for people.
 fn write_report(cache: &Path, report: &mut BakeReport) -> Result<(), Failure> {
     let path = report_path(cache);
+    let page = path.with_extension("html");
     report.files.push(path.display().to_string());
+    report.files.push(page.display().to_string());
     let text = serde_json::to_string_pretty(&report).unwrap_or_default();
-    let beside = path.with_extension("json.part");
-    std::fs::write(&beside, text + "\n")
-        .and_then(|()| std::fs::rename(&beside, &path))
-        .map_err(|e| file_error(&path, &e))
+    write_text(&path, &(text + "\n")).map_err(render::shot::failure)?;
+    write_text(&page, &report_page::html(report)).map_err(render::shot::failure)
 }
 
 /// What a bake did: time per layer, speed, memory, files.
@@ -199,6 +202,7 @@ pub fn how_to_open(file: &str) -> &'static str {
         "glb" => "  (Blender, three.js, any glTF viewer)",
         "pc2" | "mdd" => "  (Mesh Cache modifier on the same mesh)",
         "frisson" => "  (frisson export, frisson render)",
+        "html" => "  (a browser)",
         _ => "",
     }
 }

@@ -13,13 +13,12 @@ use frisson_io::scene::{GalleryParams, SceneFile};
 use serde_json::json;
 
 use super::render::add_picture;
-use super::render::shot::{Overlays, Shot, failure, spread};
+use super::render::overlays::Overlays;
+use super::render::shot::{Shot, failure, spread};
 use crate::failure::{Failure, file_error};
 use crate::interrupt;
 use crate::loader::Loader;
 use crate::ui::{Bar, Ui};
-pub use entry::measure_chart;
-
 use entry::Entry;
 use frisson_picture::{RenderOptions, compose};
 
@@ -190,9 +189,9 @@ impl Gallery {
         entry.strip = Some(format!("{}.png", entry.name));
         strip.write_png(self.output.join(format!("{}.png", entry.name))).map_err(failure)?;
         if params.animate && !self.quick {
-            let path = self.output.join(format!("{}.anim.png", entry.name));
+            let path = self.output.join(format!("{}.webp", entry.name));
             animate(&mut progress, &mut shot, &path)?;
-            entry.animation = Some(format!("{}.anim.png", entry.name));
+            entry.animation = Some(format!("{}.webp", entry.name));
         }
         Ok(())
     }

@@ -8,10 +8,12 @@ mod explain;
 mod export;
 mod export_joints;
 mod gallery;
+mod html;
 mod init;
 mod init_flesh;
 mod inspect;
 mod render;
+mod report_page;
 mod schema;
 
 use clap::Subcommand;

@@ -1,23 +1,27 @@
 //! `frisson render`: pictures of a cache.
 
+pub mod overlays;
+mod rig;
 pub mod shot;
 
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use frisson_io::bake::MeasureSeries;
+use frisson_io::bake::read_reports;
 use frisson_io::cache::CacheReader;
 use frisson_io::scene::{CameraParams, LookName, SceneFile};
 use frisson_io::{FrameSource as _, Progress as _};
-use frisson_picture::output::{AnimationWriter, write_text};
+use frisson_picture::animation::AnimationWriter;
+use frisson_picture::output::write_text;
 use frisson_picture::{Image, RenderOptions, compose};
 use serde_json::json;
 
-use super::gallery::measure_chart;
+use super::report_page::measure_chart;
 use crate::failure::{Failure, file_error};
 use crate::interrupt;
 use crate::ui::Ui;
-use shot::{Overlays, Shot, failure, spread};
+use overlays::Overlays;
+use shot::{Shot, failure, spread};
 
 /// Make pictures of a cache: contact sheet, still, turntable, animation, comparison.
 #[derive(Args)]
@@ -26,6 +30,7 @@ Examples:
   frisson render shot.frisson                         contact sheet of 8 frames
   frisson render shot.frisson --frame 40 --fine       one frame, for a page
   frisson render shot.frisson --animate --every 2     animated PNG, every second frame
+  frisson render shot.frisson --animate -o shot.gif   the same as a GIF; .webp is smaller than PNG
   frisson render shot.frisson --turntable 24          once around the middle frame
   frisson render shot.frisson --compare primary       beside the motion without any layer
   frisson render shot.frisson --compare other.frisson beside another bake
@@ -45,19 +50,20 @@ pub struct Render {
     /// Contact sheet of so many frames.
     #[arg(long, value_name = "COUNT", group = "mode", value_parser = clap::value_parser!(u16).range(1..=400))]
     sheet: Option<u16>,
-    /// Animated PNG of all frames.
+    /// All frames as an animation: PNG, or WebP or GIF by the ending of --output.
     #[arg(long, group = "mode")]
     animate: bool,
     /// Numbered PNG files of all frames, in a folder.
     #[arg(long, group = "mode")]
     numbered: bool,
-    /// Animated PNG once around one frame (see --at), in so many pictures.
+    /// Once around one frame (see --at), in so many pictures, as an animation like --animate.
     #[arg(long, value_name = "COUNT", group = "mode", value_parser = clap::value_parser!(u16).range(2..=720))]
     turntable: Option<u16>,
     /// So many frames drawn over each other.
     #[arg(long, value_name = "COUNT", group = "mode", value_parser = clap::value_parser!(u16).range(2..=40))]
     onion: Option<u16>,
-    /// Charts of what the layers measured, as PNG and SVG files in a folder.
+    /// Charts of what the layers measured, as PNG and SVG files in a folder; `bake` puts the same
+    /// charts into its report page.
     #[arg(long, group = "mode")]
     plots: bool,
     /// Put another cache, or `primary` (the motion without any layer), beside this one.
@@ -86,7 +92,7 @@ pub struct Render {
     /// What to draw besides: wireframe, clay, velocities, joints, colliders, attribute:NAME.
     #[arg(long, value_name = "LIST")]
     overlay: Vec<String>,
-    /// Blur motion over this part of a frame (0.5 is a usual shutter); needs velocities in the cache.
+    /// Blur motion over this part of a frame (0.5 is a usual shutter).
     #[arg(long, value_name = "PART", default_value_t = 0.0)]
     motion_blur: f32,
     /// Replace a picture that is already there.
@@ -379,7 +385,7 @@ impl Render {
 /// Writes a chart for every measure of every layer.
 fn plots(ui: &Ui, cache: &Path, folder: &Path) -> Result<(), Failure> {
     let mut reader = CacheReader::open(cache)?;
-    let series = measures_of(&mut reader)?;
+    let series = read_reports(&mut reader)?.measures;
     if series.is_empty() {
         return Err(Failure::input(format!("{}: no layer measured anything", cache.display())));
     }
@@ -397,29 +403,6 @@ fn plots(ui: &Ui, cache: &Path, folder: &Path) -> Result<(), Failure> {
     ui.say(format!("{} ({} charts)", folder.display(), series.len()));
     ui.result(|| json!({ "folder": folder, "charts": series.len() }));
     Ok(())
-}
-
-/// What the layers of a cache measured, over all its frames.
-fn measures_of(reader: &mut CacheReader) -> Result<Vec<MeasureSeries>, Failure> {
-    let names: Vec<String> = reader.header().layers.iter().map(|(_, n)| n.clone()).collect();
-    let (first, last) = (reader.info().first_frame, reader.info().last_frame);
-    let mut all: Vec<MeasureSeries> = Vec::new();
-    for frame in first..=last {
-        let row = (frame - first) as usize;
-        for (layer, said) in names.iter().zip(reader.read_reports(frame)?) {
-            for m in said.measures {
-                let known = all.iter().position(|s| s.layer == *layer && s.name == m.name);
-                let index = known.unwrap_or_else(|| {
-                    let (layer, name, unit) = (layer.clone(), m.name.clone(), m.unit.clone());
-                    all.push(MeasureSeries { layer, name, unit, values: Vec::new() });
-                    all.len() - 1
-                });
-                all[index].values.resize(row, None);
-                all[index].values.push(Some(m.value));
-            }
-        }
-    }
-    Ok(all)
 }
 
 /// What stands beside a picture.
@@ -443,11 +426,10 @@ fn turntable(
     output: &Path,
 ) -> Result<(), Failure> {
     let mut progress = ui.progress("drawing");
-    let start = shot.yaw_deg();
     let mut writer = None;
-    for i in 0..count {
-        go_on(&mut progress, i as usize, count as usize)?;
-        shot.turn(start + 360.0 * i as f32 / count as f32, &[frame])?;
+    for (done, camera) in shot.orbit(frame, count)?.into_iter().enumerate() {
+        go_on(&mut progress, done, count as usize)?;
+        shot.set_camera(camera);
         let image = shot.picture(frame)?;
         add_picture(&mut writer, &image, count, f64::from(count) / 4.0, output)?;
     }

@@ -3,7 +3,7 @@
 mod exports;
 mod normals;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use frisson::stage::{Frame, LayerReport, Observer, Stage, StageError};
@@ -73,6 +73,9 @@ pub struct LayerTime {
     pub name: String,
     /// Time in its steps [s].
     pub seconds: f64,
+    /// Time of each frame of the shot [ms]; nothing for frames of an earlier run. Pre-roll counts
+    /// towards the first.
+    pub frames_ms: Vec<Option<f64>>,
 }
 
 /// A number a layer measured, over the whole shot.
@@ -164,6 +167,7 @@ pub fn bake(
             };
             bake.stage.load(&point.state).map_err(unfit)?;
             bake.kept = (point.frame - header.first_frame + 1).max(0) as u64;
+            bake.timers.skip_frames(bake.kept as usize);
             Some(point.frame)
         }
         None => None,
@@ -189,7 +193,9 @@ pub fn bake(
     report.seconds = started.elapsed().as_secs_f64();
     report.frames_per_second = report.frames_simulated as f64 / report.seconds.max(1e-9);
     report.peak_memory_bytes = peak_memory();
-    gather_measures(&options.cache, &mut report)?;
+    // From the cache: it covers earlier runs too.
+    let said = read_reports(&mut CacheReader::open(&options.cache)?)?;
+    (report.measures, report.warnings) = (said.measures, said.warnings);
     report.files.push(report.cache.clone());
     Ok(if finished {
         BakeOutcome::Finished(report)
@@ -268,6 +274,7 @@ impl Bake {
         self.normals.complete(&mut self.output);
         let number = self.stage.frame_number();
         self.writer.write_frame(&self.output, &reports)?;
+        self.timers.end_frame();
         self.kept += 1;
         let is_last = number >= self.stage.clock().last_frame;
         if !is_last && self.writer.checkpoint_due() {
@@ -295,11 +302,12 @@ impl Bake {
             .stage
             .layers()
             .iter()
-            .zip(&self.timers.layers)
-            .map(|(layer, time)| LayerTime {
+            .zip(self.timers.layers.iter().zip(&self.timers.frames_ms))
+            .map(|(layer, (time, frames_ms))| LayerTime {
                 kind: layer.kind().to_owned(),
                 name: layer.name().to_owned(),
                 seconds: time.as_secs_f64(),
+                frames_ms: frames_ms.clone(),
             })
             .collect();
     }
@@ -313,40 +321,51 @@ fn pause(bake: Bake, last_frame: Option<i64>) -> Result<(), CacheError> {
     }
 }
 
-/// Adds what the layers measured, read back from the cache: it covers earlier runs too.
-fn gather_measures(cache: &Path, report: &mut BakeReport) -> Result<(), BakeError> {
-    let mut reader = CacheReader::open(cache)?;
-    let names: Vec<String> = reader.header().layers.iter().map(|(_, n)| n.clone()).collect();
-    let (first, last) = (reader.info().first_frame, reader.info().last_frame);
-    for frame in first..=last {
-        let row = (frame - first) as usize;
-        for (layer, said) in names.iter().zip(reader.read_reports(frame)?) {
-            add_measures(report, layer, &said, row);
-        }
-    }
-    Ok(())
+/// What layers say over a whole cache.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Said {
+    /// What they measured.
+    pub measures: Vec<MeasureSeries>,
+    /// What they warned about, each once.
+    pub warnings: Vec<String>,
 }
 
-fn add_measures(report: &mut BakeReport, layer: &str, said: &LayerReport, row: usize) {
-    for measure in &said.measures {
-        let known = report.measures.iter().position(|s| s.layer == layer && s.name == measure.name);
-        let index = known.unwrap_or_else(|| {
-            report.measures.push(MeasureSeries {
-                layer: layer.to_owned(),
-                name: measure.name.clone(),
-                unit: measure.unit.clone(),
-                values: Vec::new(),
-            });
-            report.measures.len() - 1
-        });
-        let values = &mut report.measures[index].values;
-        values.resize(row, None);
-        values.push(measure.value.is_finite().then_some(measure.value));
+/// Reads what the layers of a cache measured and warned about, over all its frames.
+pub fn read_reports(reader: &mut CacheReader) -> Result<Said, SourceError> {
+    let names: Vec<String> = reader.header().layers.iter().map(|(_, n)| n.clone()).collect();
+    let (first, last) = (reader.info().first_frame, reader.info().last_frame);
+    let mut all = Said::default();
+    for frame in first..=last {
+        let row = (frame - first) as usize;
+        for (layer, report) in names.iter().zip(reader.read_reports(frame)?) {
+            all.add(layer, &report, row);
+        }
     }
-    for warning in &said.warnings {
-        let text = format!("{layer}: {warning}");
-        if !report.warnings.contains(&text) {
-            report.warnings.push(text);
+    Ok(all)
+}
+
+impl Said {
+    fn add(&mut self, layer: &str, report: &LayerReport, row: usize) {
+        for measure in &report.measures {
+            let same = |s: &MeasureSeries| s.layer == layer && s.name == measure.name;
+            let index = self.measures.iter().position(same).unwrap_or_else(|| {
+                self.measures.push(MeasureSeries {
+                    layer: layer.to_owned(),
+                    name: measure.name.clone(),
+                    unit: measure.unit.clone(),
+                    values: Vec::new(),
+                });
+                self.measures.len() - 1
+            });
+            let values = &mut self.measures[index].values;
+            values.resize(row, None);
+            values.push(measure.value.is_finite().then_some(measure.value));
+        }
+        for warning in &report.warnings {
+            let text = format!("{layer}: {warning}");
+            if !self.warnings.contains(&text) {
+                self.warnings.push(text);
+            }
         }
     }
 }
@@ -356,12 +375,33 @@ struct Timers {
     started: Instant,
     actors: Duration,
     layers: Vec<Duration>,
+    /// What `layers` had come to at the end of the last frame.
+    before: Vec<Duration>,
+    frames_ms: Vec<Vec<Option<f64>>>,
 }
 
 impl Timers {
     fn new(layers: usize) -> Self {
-        let layers = vec![Duration::ZERO; layers];
-        Self { started: Instant::now(), actors: Duration::ZERO, layers }
+        Self {
+            started: Instant::now(),
+            actors: Duration::ZERO,
+            layers: vec![Duration::ZERO; layers],
+            before: vec![Duration::ZERO; layers],
+            frames_ms: vec![Vec::new(); layers],
+        }
+    }
+
+    /// Frames that an earlier run has baked.
+    fn skip_frames(&mut self, count: usize) {
+        self.frames_ms.iter_mut().for_each(|f| f.resize(count, None));
+    }
+
+    fn end_frame(&mut self) {
+        let totals = self.layers.iter().zip(&mut self.before);
+        for (frames, (now, before)) in self.frames_ms.iter_mut().zip(totals) {
+            frames.push(Some((*now - *before).as_secs_f64() * 1e3));
+            *before = *now;
+        }
     }
 }
 

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use frisson_io::bake::{BakeReport, MeasureSeries};
 use frisson_io::scene::{GalleryParams, SceneFile};
-use frisson_picture::plot::{Chart, Curve};
 use serde::{Deserialize, Serialize};
 
+use crate::commands::report_page::measure_chart;
 use crate::failure::{Failure, file_error};
 
 /// One scene of the gallery.
@@ -168,20 +168,6 @@ fn find<'a>(name: &str, report: &'a BakeReport) -> Option<&'a MeasureSeries> {
 fn chart(name: &str, report: &BakeReport) -> Option<String> {
     let series = find(name, report)?;
     measure_chart(series, report.first_frame, report.fps).to_svg().ok()
-}
-
-/// A chart of a measure over time.
-pub fn measure_chart(series: &MeasureSeries, first_frame: i64, fps: f64) -> Chart {
-    let time = |i: usize| (first_frame + i as i64) as f64 / fps;
-    Chart {
-        title: format!("{}: {}", series.layer, series.name),
-        y_label: series.unit.clone(),
-        curves: vec![Curve {
-            name: series.name.clone(),
-            points: series.values.iter().enumerate().map(|(i, v)| (time(i), *v)).collect(),
-        }],
-        ..Chart::default()
-    }
 }
 
 #[cfg(test)]

@@ -3,63 +3,21 @@
 use std::path::Path;
 
 use frisson::character::{Pose, Sampling};
-use frisson::stage::{ActorSet, ColliderSet, ColliderShape, Frame, PoseScratch};
+use frisson::geometry::Mesh;
+use frisson::stage::{Curves, Frame};
 use frisson_io::FrameSource;
 use frisson_io::cache::CacheReader;
 use frisson_io::scene::{CameraParams, LookName, SceneFile};
 use frisson_picture::look::{Look, Tint};
-use frisson_picture::overlay::{HeatScale, XRay, attribute_range, draw_legend};
+use frisson_picture::overlay::{HeatScale, attribute_range, draw_legend};
 use frisson_picture::{
     Camera, Framing, GroundChoice, Image, RenderOptions, Scene, View, render, render_motion,
 };
-use glam::{EulerRot, Quat, Vec3};
+use glam::{Quat, Vec3};
 
+use super::overlays::Overlays;
+use super::rig::Rig;
 use crate::failure::Failure;
-use crate::loader::Loader;
-
-/// What to draw besides the surfaces.
-#[derive(Clone, Debug, Default)]
-pub struct Overlays {
-    /// Triangle edges.
-    pub wireframe: bool,
-    /// Grey surfaces.
-    pub clay: bool,
-    /// Velocities as lines.
-    pub velocities: bool,
-    /// Skeletons.
-    pub joints: bool,
-    /// Colliders of the scene.
-    pub colliders: bool,
-    /// A named attribute as heat colours.
-    pub attribute: Option<String>,
-}
-
-impl Overlays {
-    /// Reads a list such as `wireframe,attribute:strain`.
-    pub fn parse(list: &[String]) -> Result<Self, Failure> {
-        let mut overlays = Self::default();
-        for item in list.iter().flat_map(|l| l.split(',')).map(str::trim) {
-            match item {
-                "wireframe" => overlays.wireframe = true,
-                "clay" => overlays.clay = true,
-                "velocities" => overlays.velocities = true,
-                "joints" => overlays.joints = true,
-                "colliders" => overlays.colliders = true,
-                "" => {}
-                other => match other.strip_prefix("attribute:") {
-                    Some(name) => overlays.attribute = Some(name.to_owned()),
-                    None => {
-                        let known =
-                            "wireframe, clay, velocities, joints, colliders, attribute:NAME";
-                        let text = format!("there is no overlay named {other:?}");
-                        return Err(Failure::input(text).help(format!("known are: {known}")));
-                    }
-                },
-            }
-        }
-        Ok(overlays)
-    }
-}
 
 /// A cache made ready for pictures.
 pub struct Shot {
@@ -74,12 +32,6 @@ pub struct Shot {
     pub options: RenderOptions,
     /// Part of a frame during which the shutter is open; 0 has no blur.
     pub shutter: f32,
-}
-
-/// Actors and colliders, for overlays and for the motion without any layer.
-struct Rig {
-    actors: ActorSet,
-    colliders: ColliderSet,
 }
 
 impl Shot {
@@ -97,7 +49,8 @@ impl Shot {
         let scene = SceneFile::parse(path, &reader.header().scene_text).ok();
         let params =
             params.or_else(|| scene.as_ref().map(|s| s.scene.camera.clone())).unwrap_or_default();
-        let rig = if overlays.joints || overlays.colliders { Some(rig(scene)?) } else { None };
+        let rig =
+            if overlays.joints || overlays.colliders { Some(Rig::build(scene)?) } else { None };
         let mut shot = Self {
             reader,
             frame: Frame::default(),
@@ -139,30 +92,54 @@ impl Shot {
         self.camera = camera;
     }
 
-    /// Turns the automatic camera and frames again.
-    pub fn turn(&mut self, yaw_deg: f32, frames: &[i64]) -> Result<(), Failure> {
-        self.params.yaw_deg = yaw_deg;
-        self.frame_on(frames)
+    /// Cameras once around a frame, all at one distance from which every side of it fits.
+    pub fn orbit(&mut self, frame: i64, count: u32) -> Result<Vec<Camera>, Failure> {
+        self.frame_on(&[frame])?;
+        let axis = self.subject();
+        let turns: Vec<Quat> = (0..count)
+            .map(|i| Quat::from_rotation_y(i as f32 * std::f32::consts::TAU / count as f32))
+            .collect();
+        let mut framing = Framing::new(self.view(), self.options.aspect());
+        let shapes = (self.frame.meshes.iter().map(|m| (&m.name, &m.positions)))
+            .chain(self.frame.curves.iter().map(|c| (&c.name, &c.points)))
+            .chain(self.frame.points.iter().map(|p| (&p.name, &p.positions)));
+        for (_, points) in shapes.filter(|(name, _)| self.is_subject(name)) {
+            for turn in &turns {
+                points.iter().for_each(|&p| framing.add_point(*turn * (p - axis)));
+            }
+        }
+        let still = framing.camera().map_err(failure)?;
+        let turned = |turn: &Quat| Camera {
+            position: *turn * still.position + axis,
+            right: *turn * still.right,
+            up: *turn * still.up,
+            forward: *turn * still.forward,
+            ..still
+        };
+        Ok(turns.iter().map(turned).collect())
     }
 
-    /// The yaw in use [deg].
-    pub fn yaw_deg(&self) -> f32 {
-        self.params.yaw_deg
-    }
-
-    /// Sets camera, ground and colour scale so that they hold for all the given frames.
-    fn frame_on(&mut self, frames: &[i64]) -> Result<(), Failure> {
+    fn view(&self) -> View {
         let p = &self.params;
-        let view = View {
+        View {
             yaw_deg: p.yaw_deg,
             pitch_deg: p.pitch_deg,
             fov_deg: p.fov_deg,
             margin: p.margin,
             aperture: p.aperture,
-        };
-        let mut framing = Framing::new(view, self.options.aspect());
+        }
+    }
+
+    /// Whether the camera has to see a shape.
+    fn is_subject(&self, name: &str) -> bool {
+        self.params.frame_on.is_empty() || matches(&self.params.frame_on, name)
+    }
+
+    /// Sets camera, ground and colour scale so that they hold for all the given frames.
+    fn frame_on(&mut self, frames: &[i64]) -> Result<(), Failure> {
+        let mut framing = Framing::new(self.view(), self.options.aspect());
         let mut range: Option<(f32, f32)> = None;
-        let (mut lowest, wanted) = (f32::INFINITY, self.params.frame_on.clone());
+        let mut lowest = f32::INFINITY;
         for &number in frames {
             self.read(number)?;
             let attribute = self.overlays.attribute.as_deref();
@@ -173,11 +150,10 @@ impl Shot {
             let shapes = (self.frame.meshes.iter().map(|m| (&m.name, &m.positions)))
                 .chain(self.frame.curves.iter().map(|c| (&c.name, &c.points)))
                 .chain(self.frame.points.iter().map(|p| (&p.name, &p.positions)));
-            let wanted = |name: &str| wanted.is_empty() || matches(&wanted, name);
             let subject = if self.params.follow { self.subject() } else { Vec3::ZERO };
             for (name, points) in shapes {
                 lowest = points.iter().map(|p| p.y).fold(lowest, f32::min);
-                if wanted(name) {
+                if self.is_subject(name) {
                     points.iter().for_each(|&p| framing.add_point(p - subject));
                 }
             }
@@ -199,8 +175,7 @@ impl Shot {
     /// What the camera follows: the mean of the subject's points, which moves more smoothly than its
     /// outline, on the ground plane.
     fn subject(&self) -> Vec3 {
-        let wanted = &self.params.frame_on;
-        let wanted = |name: &str| wanted.is_empty() || matches(wanted, name);
+        let wanted = |name: &str| self.is_subject(name);
         let frame = &self.frame;
         let meshes = frame.meshes.iter().filter(|m| wanted(&m.name)).map(|m| &m.positions);
         let curves = frame.curves.iter().filter(|c| wanted(&c.name)).map(|c| &c.points);
@@ -252,9 +227,43 @@ impl Shot {
         Ok(())
     }
 
+    /// Gives shapes that carry no velocities those of the frames before and after.
+    fn complete_velocities(&mut self, number: i64) -> Result<(), Failure> {
+        let (before, after) = ((number - 1).max(self.first()), (number + 1).min(self.last()));
+        if after == before || (self.shutter <= 0.0 && !self.overlays.velocities) {
+            return Ok(());
+        }
+        let per_second = (self.fps() / (after - before) as f64) as f32;
+        let (mut a, mut b) = (Frame::default(), Frame::default());
+        self.reader.read_frame(before, &mut a)?;
+        self.reader.read_frame(after, &mut b)?;
+        for mesh in &mut self.frame.meshes {
+            let same = |m: &&Mesh| m.name == mesh.name && m.topology == mesh.topology;
+            let (Some(a), Some(b)) = (a.meshes.iter().find(same), b.meshes.iter().find(same))
+            else {
+                continue;
+            };
+            if mesh.velocities.is_empty() {
+                mesh.velocities = rates(&a.positions, &b.positions, per_second);
+            }
+        }
+        for curves in &mut self.frame.curves {
+            let same = |c: &&Curves| c.name == curves.name && c.counts == curves.counts;
+            let (Some(a), Some(b)) = (a.curves.iter().find(same), b.curves.iter().find(same))
+            else {
+                continue;
+            };
+            if curves.velocities.is_empty() {
+                curves.velocities = rates(&a.points, &b.points, per_second);
+            }
+        }
+        Ok(())
+    }
+
     /// A picture of a frame.
     pub fn picture(&mut self, number: i64) -> Result<Image, Failure> {
         self.read(number)?;
+        self.complete_velocities(number)?;
         let still = self.camera;
         if self.params.follow && self.params.eye.is_none() {
             self.camera.position += self.subject();
@@ -273,7 +282,7 @@ impl Shot {
         let behind = self.camera.position - self.camera.forward * 10.0;
         let mut empty = Frame::default();
         let corners = vec![behind, behind + Vec3::X * 1e-4, behind + Vec3::Y * 1e-4];
-        empty.meshes.push(frisson::geometry::Mesh::new("none", corners, vec![[0, 1, 2]]));
+        empty.meshes.push(Mesh::new("none", corners, vec![[0, 1, 2]]));
         look.tint = Tint::Materials;
         let scene = Scene::from_frame(&empty, &look).map_err(failure)?;
         render(&scene, &self.camera, &self.options).map_err(failure)
@@ -302,7 +311,8 @@ impl Shot {
     pub fn primary_picture(&mut self, number: i64) -> Result<Image, Failure> {
         if self.rig.is_none() {
             let path = std::path::PathBuf::from("scene");
-            self.rig = Some(rig(SceneFile::parse(&path, &self.reader.header().scene_text).ok())?);
+            let scene = SceneFile::parse(&path, &self.reader.header().scene_text).ok();
+            self.rig = Some(Rig::build(scene)?);
             self.overlays.joints = false;
             self.overlays.colliders = false;
         }
@@ -334,6 +344,11 @@ fn matches(list: &[String], name: &str) -> bool {
     list.iter().any(|l| name.starts_with(l.as_str()))
 }
 
+/// How fast points go from one place to another.
+fn rates(from: &[Vec3], to: &[Vec3], per_second: f32) -> Vec<Vec3> {
+    from.iter().zip(to).map(|(a, b)| (*b - *a) * per_second).collect()
+}
+
 /// At most `count` frames, evenly spread, both ends included.
 pub fn spread(first: i64, last: i64, count: usize) -> Vec<i64> {
     let count = count.clamp(1, (last - first + 1).max(1) as usize);
@@ -349,95 +364,6 @@ pub fn failure(error: frisson_picture::PictureError) -> Failure {
     Failure::input(error.to_string())
 }
 
-fn rig(scene: Option<SceneFile>) -> Result<Rig, Failure> {
-    let mut scene =
-        scene.ok_or_else(|| Failure::input("the cache's scene text cannot be read any more"))?;
-    scene.scene.layers = Vec::new();
-    scene.scene.exports = Vec::new();
-    let built = scene.build(&Loader).map_err(|error| {
-        Failure::input(format!("the actors' sources are needed for this: {error}"))
-            .help("render from the folder of the scene file, or leave out joints and colliders")
-    })?;
-    let actors = ActorSet::new(built.stage.actors().all().to_vec());
-    let fps = built.stage.clock().rate.fps();
-    let colliders = ColliderSet::new(&scene.scene.colliders, &actors, fps)
-        .map_err(|e| Failure::input(e.to_string()))?;
-    Ok(Rig { actors, colliders })
-}
-
-impl Rig {
-    fn draw(&self, time: f64, joints: bool, colliders: bool) -> XRay {
-        let mut xray = XRay::default();
-        if joints {
-            let mut pose = Pose::default();
-            for actor in self.actors.all() {
-                let Some(character) = actor.character() else { continue };
-                actor.pose_at(time, Sampling::AsAuthored, &mut pose);
-                let positions: Vec<Vec3> =
-                    pose.world_from_node.iter().map(|m| m.w_axis.truncate()).collect();
-                let parents: Vec<Option<usize>> =
-                    character.skeleton.nodes().iter().map(|n| n.parent).collect();
-                xray.add_joints(&positions, &parents);
-            }
-        }
-        if colliders {
-            let mut set = self.colliders.clone();
-            set.set_time(time, 0.0, &self.actors, &mut PoseScratch::default());
-            for collider in set.all() {
-                let (rotation, translation) = collider.pose(1.0);
-                add_collider(&mut xray, &collider.shape, rotation, translation);
-            }
-        }
-        xray
-    }
-}
-
-fn add_collider(xray: &mut XRay, shape: &ColliderShape, rotation: Quat, translation: Vec3) {
-    const COLOR: [u8; 3] = [40, 140, 230];
-    let world = |p: [f32; 3]| rotation * Vec3::from(p) + translation;
-    let turned = |deg: [f32; 3]| {
-        let [x, y, z] = deg.map(f32::to_radians);
-        rotation * Quat::from_euler(EulerRot::ZYX, z, y, x)
-    };
-    match shape {
-        ColliderShape::Plane { point, normal } => {
-            for radius in [0.25, 0.5, 1.0] {
-                xray.add_ring(world(*point), rotation * Vec3::from(*normal), radius, COLOR);
-            }
-        }
-        ColliderShape::Sphere { center, radius } => xray.add_ball(world(*center), *radius, COLOR),
-        ColliderShape::Capsule { a, b, radius } => {
-            xray.add_capsule(world(*a), world(*b), *radius, *radius, COLOR);
-        }
-        ColliderShape::Ellipsoid { center, radii, rotate_deg } => {
-            let (at, q) = (world(*center), turned(*rotate_deg));
-            for axis in 0..3 {
-                let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
-                let place = |i: usize| {
-                    let (sin, cos) = (i as f32 * std::f32::consts::TAU / 48.0).sin_cos();
-                    let mut p = Vec3::ZERO;
-                    p[u] = radii[u] * cos;
-                    p[v] = radii[v] * sin;
-                    at + q * p
-                };
-                xray.lines.extend((0..48).map(|i| (place(i), place(i + 1), 1.5, COLOR)));
-            }
-        }
-        ColliderShape::Box { center, half_size, rotate_deg } => {
-            let (at, q, half) = (world(*center), turned(*rotate_deg), Vec3::from(*half_size));
-            let corner = |i: usize| {
-                let sign = |bit: usize| if i >> bit & 1 == 1 { 1.0 } else { -1.0 };
-                at + q * (half * Vec3::new(sign(0), sign(1), sign(2)))
-            };
-            for i in 0..8usize {
-                for bit in (0..3).filter(|bit| i >> bit & 1 == 0) {
-                    xray.lines.push((corner(i), corner(i | 1 << bit), 1.5, COLOR));
-                }
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -447,12 +373,5 @@ mod tests {
         assert_eq!(spread(0, 10, 3), vec![0, 5, 10]);
         assert_eq!(spread(5, 7, 9), vec![5, 6, 7]);
         assert_eq!(spread(0, 10, 1), vec![5]);
-    }
-
-    #[test]
-    fn overlays_are_named_or_refused() {
-        let overlays = Overlays::parse(&["wireframe,attribute:strain".to_owned()]).unwrap();
-        assert!(overlays.wireframe && overlays.attribute.as_deref() == Some("strain"));
-        assert!(Overlays::parse(&["wirefame".to_owned()]).is_err());
     }
 }

@@ -1,0 +1,59 @@
+//! What to draw besides the surfaces, as typed.
+
+use crate::failure::Failure;
+
+/// What to draw besides the surfaces.
+#[derive(Clone, Debug, Default)]
+pub struct Overlays {
+    /// Triangle edges.
+    pub wireframe: bool,
+    /// Grey surfaces.
+    pub clay: bool,
+    /// Velocities as lines.
+    pub velocities: bool,
+    /// Skeletons.
+    pub joints: bool,
+    /// Colliders of the scene.
+    pub colliders: bool,
+    /// A named attribute as heat colours.
+    pub attribute: Option<String>,
+}
+
+impl Overlays {
+    /// Reads a list such as `wireframe,attribute:strain`.
+    pub fn parse(list: &[String]) -> Result<Self, Failure> {
+        let mut overlays = Self::default();
+        for item in list.iter().flat_map(|l| l.split(',')).map(str::trim) {
+            match item {
+                "wireframe" => overlays.wireframe = true,
+                "clay" => overlays.clay = true,
+                "velocities" => overlays.velocities = true,
+                "joints" => overlays.joints = true,
+                "colliders" => overlays.colliders = true,
+                "" => {}
+                other => match other.strip_prefix("attribute:") {
+                    Some(name) => overlays.attribute = Some(name.to_owned()),
+                    None => {
+                        let known =
+                            "wireframe, clay, velocities, joints, colliders, attribute:NAME";
+                        let text = format!("there is no overlay named {other:?}");
+                        return Err(Failure::input(text).help(format!("known are: {known}")));
+                    }
+                },
+            }
+        }
+        Ok(overlays)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn overlays_are_named_or_refused() {
+        let overlays = Overlays::parse(&["wireframe,attribute:strain".to_owned()]).unwrap();
+        assert!(overlays.wireframe && overlays.attribute.as_deref() == Some("strain"));
+        assert!(Overlays::parse(&["wirefame".to_owned()]).is_err());
+    }
+}
