@@ -341,13 +341,25 @@ pub mod drops {
     /// Most triangles deep that a strip is turned over edges.
     pub const MAX_FOLDS: u32 = 5;
 
+    /// A strip of a trail ends where the drop has strayed this far from its first direction, in half
+    /// widths [-]. Larger, and curved trails show corners; smaller, and there are more strips.
+    pub const STRIP_BEND: f64 = 0.1;
+
+    /// Longest strip, in half widths [-]: a strip dries as one.
+    pub const STRIP_LENGTH: f64 = 12.0;
+
     /// Two drops merge only if the cosine between their normals is above this [-]: a leaf has two
     /// sides.
     pub const MERGE_NORMALS: f64 = 0.3;
 
-    /// Most merge tests in a tick. Between two, no drop should move more than its reach; above this
-    /// many, the report says so.
-    pub const MAX_MERGE_TESTS: u32 = 16;
+    /// Growth of a drop's reach by merging with one like it, `cbrt(2)` [-]. The search for drops that
+    /// may meet counts it in, so that a merged drop finds its next partner within the same tick.
+    pub const MERGED_REACH: f64 = 1.26;
+
+    /// Most merge tests in a tick, of drops that may meet. Between two, no drop should move more than
+    /// its reach; above this many, the report says so. A drop of a milligram reaches 1 mm and would
+    /// have to run 30 m/s.
+    pub const MAX_MERGE_TESTS: u32 = 256;
 
     /// Chords that replace the arc of a fall in the search for what it meets, per step.
     pub const FALL_PIECES: u32 = 2;

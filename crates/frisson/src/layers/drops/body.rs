@@ -24,6 +24,7 @@ pub struct Bodies {
     tables: Vec<ShapeTable>,
     table_of_kind: Vec<usize>,
     normals: Vec<DVec3>,
+    units: Vec<Vec3>,
     details: Vec<Detail>,
     shown_details: Vec<Detail>,
     offsets: Vec<usize>,
@@ -63,6 +64,7 @@ impl Bodies {
             tables: angles.into_iter().map(ShapeTable::new).collect(),
             table_of_kind,
             normals: Vec::new(),
+            units: Vec::new(),
             details: Vec::new(),
             shown_details: Vec::new(),
             offsets: Vec::new(),
@@ -82,23 +84,21 @@ impl Bodies {
         self.offsets.push(total);
         mesh.positions.resize(total, Vec3::ZERO);
         mesh.velocities.resize(total, Vec3::ZERO);
-        mesh.normals.clear();
+        mesh.normals.resize(total, Vec3::ZERO);
         if self.details != self.shown_details || mesh.topology.vertex_count != total {
             self.connect(context, mesh, total);
         }
         let this = &*self;
-        this.fill(context, drops, 0, &mut mesh.positions, &mut mesh.velocities);
+        let out = Out {
+            positions: &mut mesh.positions,
+            normals: &mut mesh.normals,
+            velocities: &mut mesh.velocities,
+        };
+        this.fill(context, drops, 0, out);
     }
 
-    /// Chunks of fixed size, halved until they are small: no storage, any number of threads.
-    fn fill(
-        &self,
-        context: &BodyContext,
-        drops: &[Drop],
-        first: usize,
-        positions: &mut [Vec3],
-        velocities: &mut [Vec3],
-    ) {
+    /// Halved until they are few: no storage, any number of threads.
+    fn fill(&self, context: &BodyContext, drops: &[Drop], first: usize, out: Out) {
         let count = drops.len();
         if count <= CHUNK {
             let mut shape = Shape::default();
@@ -106,28 +106,31 @@ impl Bodies {
             for (i, drop) in drops.iter().enumerate() {
                 let range = self.offsets[first + i] - base..self.offsets[first + i + 1] - base;
                 let detail = self.details[first + i];
-                let velocity =
-                    self.model(context, drop, detail, &mut shape, &mut positions[range.clone()]);
-                velocities[range].fill(velocity);
+                let positions = &mut out.positions[range.clone()];
+                let velocity = self.model(context, drop, detail, &mut shape, positions);
+                cap_normals(detail, positions, &mut out.normals[range.clone()]);
+                out.velocities[range].fill(velocity);
             }
             return;
         }
         let middle = count / 2;
         let cut = self.offsets[first + middle] - self.offsets[first];
         let (drops_a, drops_b) = drops.split_at(middle);
-        let (pa, pb) = positions.split_at_mut(cut);
-        let (va, vb) = velocities.split_at_mut(cut);
+        let (a, b) = out.split(cut);
         rayon::join(
-            || self.fill(context, drops_a, first, pa, va),
-            || self.fill(context, drops_b, first + middle, pb, vb),
+            || self.fill(context, drops_a, first, a),
+            || self.fill(context, drops_b, first + middle, b),
         );
     }
 
+    /// Connects the points. Drops up to the first one whose detail has changed keep their faces.
     fn connect(&mut self, context: &BodyContext, mesh: &mut Mesh, total: usize) {
         let topology = Arc::make_mut(&mut mesh.topology);
+        let known =
+            self.shown_details.iter().zip(&self.details).take_while(|(a, b)| a == b).count();
         topology.vertex_count = total;
-        topology.triangles.clear();
-        for (d, &offset) in self.details.iter().zip(&self.offsets) {
+        topology.triangles.truncate(self.details[..known].iter().map(|d| faces(*d)).sum());
+        for (d, &offset) in self.details.iter().zip(&self.offsets).skip(known) {
             push_triangles(*d, offset as u32, &mut topology.triangles);
         }
         if topology.materials.is_empty() {
@@ -145,6 +148,13 @@ impl Bodies {
             let n = facet.normal * (facet.area() * f64::from(surface.parity[t]));
             corners.iter().for_each(|&p| self.normals[p as usize] += n);
         }
+        self.units.clear();
+        self.units.extend(self.normals.iter().map(|n| n.normalize_or_zero().as_vec3()));
+    }
+
+    /// Whether [`Bodies::smooth_normals`] was ever called.
+    pub fn has_normals(&self) -> bool {
+        !self.units.is_empty()
     }
 
     /// Shapes one drop; returns its velocity.
@@ -280,6 +290,12 @@ impl Bodies {
     fn follow(&self, context: &BodyContext, place: &Place, frame: &Frame3, shape: &Shape) -> Base {
         let surface = context.surface;
         let facet = &surface.facets[place.triangle as usize];
+        // Most drops are small beside their triangle: no edge is near.
+        let middle = facet.flat(place.weights);
+        let room = (0..3).fold(f64::INFINITY, |room, k| {
+            let edge = facet.edge(k);
+            room.min(edge.perp_dot(middle - facet.corner(k)) / edge.length().max(1e-300))
+        });
         let mut base =
             Base { shift: DVec3::ZERO, offsets: [Vec3::ZERO; SLICES], inverse: [0.0; SLICES] };
         if let Some(shown) = context.shown
@@ -292,8 +308,12 @@ impl Bodies {
             let reach = flat.length() * frame.radius;
             let e = (frame.ex * flat.x + frame.ey * flat.y).normalize_or_zero();
             let way = facet.tangential(e).normalize_or_zero() * reach;
-            let (reached, _) = walk(surface, *place, way, &mut DVec2::ZERO.clone());
-            let mut real = surface.point(reached.triangle, reached.weights);
+            let mut real = if reach < room {
+                facet.point(middle + way)
+            } else {
+                let (reached, _) = walk(surface, *place, way, &mut DVec2::ZERO.clone());
+                surface.point(reached.triangle, reached.weights)
+            };
             if let Some(shown) = context.shown
                 && let Some(found) = shown.closest_point(real.as_vec3(), f32::INFINITY)
             {
@@ -310,15 +330,78 @@ impl Bodies {
         let t = place.triangle as usize;
         let corners = surface.triangles[t];
         let w = [1.0 - place.weights.x - place.weights.y, place.weights.x, place.weights.y];
-        let sum = (0..3).fold(DVec3::ZERO, |sum, k| {
-            sum + self.normals[corners[k] as usize].normalize_or_zero() * w[k]
-        });
+        let sum = (0..3)
+            .fold(DVec3::ZERO, |sum, k| sum + self.units[corners[k] as usize].as_dvec3() * w[k]);
         let side = f64::from(place.side) * f64::from(surface.parity[t]);
         let facet = surface.facets[t].normal * f64::from(place.side);
         let smooth = (sum * side).normalize_or(facet);
         // At creases the facet's own normal is nearer to what the drop sits on.
         if smooth.dot(facet) < 0.5 { facet } else { smooth }
     }
+}
+
+/// What is written for each point.
+struct Out<'a> {
+    positions: &'a mut [Vec3],
+    normals: &'a mut [Vec3],
+    velocities: &'a mut [Vec3],
+}
+
+impl<'a> Out<'a> {
+    fn split(self, at: usize) -> (Self, Self) {
+        let (pa, pb) = self.positions.split_at_mut(at);
+        let (na, nb) = self.normals.split_at_mut(at);
+        let (va, vb) = self.velocities.split_at_mut(at);
+        (
+            Self { positions: pa, normals: na, velocities: va },
+            Self { positions: pb, normals: nb, velocities: vb },
+        )
+    }
+}
+
+/// Normals of the liquid's surface to the air. The base does not count: it would darken the rim.
+fn cap_normals(detail: Detail, positions: &[Vec3], normals: &mut [Vec3]) {
+    let (rings, slices) = grid_of(detail);
+    normals.fill(Vec3::ZERO);
+    let mut add = |a: usize, b: usize, c: usize| {
+        let n = (positions[b] - positions[a]).cross(positions[c] - positions[a]);
+        normals[a] += n;
+        normals[b] += n;
+        normals[c] += n;
+    };
+    let apex = rings * slices;
+    for ring in 0..rings {
+        for slice in 0..slices {
+            let next = if slice + 1 == slices { 0 } else { slice + 1 };
+            let (a, b) = (ring * slices + slice, ring * slices + next);
+            if ring + 1 == rings {
+                add(a, b, apex);
+            } else {
+                add(a, b, b + slices);
+                add(a, b + slices, a + slices);
+            }
+        }
+    }
+    if detail != Detail::Card {
+        normals[apex + 1] = -normals[apex];
+    }
+    normals.iter_mut().for_each(|n| *n = n.normalize_or(Vec3::Y));
+}
+
+/// Rings and slices.
+fn grid_of(detail: Detail) -> (usize, usize) {
+    match detail {
+        Detail::Fine => (RINGS, SLICES),
+        Detail::Coarse => (COARSE_RINGS.len(), SLICES / COARSE_STEP),
+        Detail::Card => (1, SLICES / COARSE_STEP),
+    }
+}
+
+/// Number of triangles.
+fn faces(detail: Detail) -> usize {
+    let (rings, slices) = grid_of(detail);
+    let base = if detail == Detail::Card { 0 } else { slices };
+    (2 * rings - 1) * slices + base
 }
 
 /// Place and velocity on a triangle, whatever the phase on the surface.
@@ -366,11 +449,8 @@ fn vertices(detail: Detail) -> usize {
 }
 
 fn push_triangles(detail: Detail, offset: u32, out: &mut Vec<[u32; 3]>) {
-    let (rings, slices) = match detail {
-        Detail::Fine => (RINGS as u32, SLICES as u32),
-        Detail::Coarse => (COARSE_RINGS.len() as u32, (SLICES / COARSE_STEP) as u32),
-        Detail::Card => (1, (SLICES / COARSE_STEP) as u32),
-    };
+    let (rings, slices) = grid_of(detail);
+    let (rings, slices) = (rings as u32, slices as u32);
     let at = |ring: u32, slice: u32| offset + ring * slices + slice % slices;
     let (apex, base) = (offset + rings * slices, offset + rings * slices + 1);
     for ring in 0..rings {

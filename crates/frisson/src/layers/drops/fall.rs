@@ -146,13 +146,13 @@ impl Flow<'_> {
             };
             return;
         }
-        self.trace.landings += 1;
+        self.trace.counts.landings += 1;
         self.splash(drop, speed.abs(), out, relative, ground, position, hit.triangle);
         drop.side = side;
         drop.carrier = ground;
         drop.inertia = DVec3::ZERO;
         drop.pull = 0.0;
-        drop.strip_triangle = u32::MAX;
+        drop.strip.is_done = true;
         drop.phase = Phase::Face {
             triangle: hit.triangle,
             weights: hit.weights,
@@ -181,7 +181,7 @@ impl Flow<'_> {
         let solute = drop.solute / drop.mass * each;
         let tangent = relative - out * relative.dot(out);
         let (a, b) = out.any_orthonormal_pair();
-        let key = random::hash(drop.id, self.trace.landings, position.x.to_bits());
+        let key = random::hash(drop.id, position.y.to_bits(), position.x.to_bits());
         for i in 0..law.droplets {
             let u = |c: u64| random::uniform(key, u64::from(i), c);
             let angle = std::f64::consts::TAU * (f64::from(i) + u(0)) / f64::from(law.droplets);

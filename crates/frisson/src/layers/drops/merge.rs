@@ -1,4 +1,11 @@
-//! Drops that touch become one: found by a grid, resolved in a fixed order.
+//! Drops that touch become one: who can meet within a tick is found by a grid over the ways the drops
+//! have run, and only those run again, in small steps with a test after each.
+//!
+//! ```text
+//!   run everybody ─► ways ─► grid ─► pairs whose ways pass within their reaches ─► groups
+//!                                                                                   │
+//!   the rest keep their result           each group runs again from its start, tested N times
+//! ```
 
 use glam::{DVec2, DVec3, Vec3};
 use rayon::prelude::*;
@@ -8,138 +15,226 @@ use super::state::{Drop, Phase};
 use super::surface::{Surface, on_edge};
 use super::walk::{Place, walk};
 use crate::geometry::Grid;
-use crate::tolerances::drops::MERGE_NORMALS;
+use crate::tolerances::drops::{MERGE_NORMALS, MERGED_REACH};
 
 /// Drops searched together.
 const SEARCH_CHUNK: usize = 1024;
+
+/// The way of a drop in a tick, as far as meeting others goes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Way {
+    /// Where it started and ended [m].
+    pub ends: [Vec3; 2],
+    /// Outward normals there.
+    pub normals: [Vec3; 2],
+    /// How far it reaches, its way's bend included [m]; negative: in the air.
+    pub reach: f32,
+    /// Whether it may have moved, grown or appeared.
+    pub stirred: bool,
+}
+
+impl Way {
+    /// Of a drop that is in the air.
+    pub const NONE: Self =
+        Self { ends: [Vec3::ZERO; 2], normals: [Vec3::ZERO; 2], reach: -1.0, stirred: false };
+
+    fn middle(&self) -> Vec3 {
+        0.5 * (self.ends[0] + self.ends[1])
+    }
+
+    /// Half the side of its box [m].
+    fn extent(&self) -> f32 {
+        0.5 * (self.ends[1] - self.ends[0]).abs().max_element() + self.reach
+    }
+
+    /// Whether two drops may come within their reaches, each moving evenly along its way.
+    fn meets(&self, other: &Self) -> bool {
+        let apart = self.ends[0] - other.ends[0];
+        let change = self.ends[1] - other.ends[1] - apart;
+        let length = change.length_squared();
+        let nearest =
+            if length > 0.0 { (-apart.dot(change) / length).clamp(0.0, 1.0) } else { 0.0 };
+        let reach = self.reach + other.reach;
+        (apart + change * nearest).length_squared() < reach * reach
+            && (0..2).any(|i| self.normals[i].dot(other.normals[i]) > 0.9 * MERGE_NORMALS as f32)
+    }
+}
+
+/// Drops that may meet in a tick.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// Its drops: `members[first..last]`.
+    pub members: (u32, u32),
+    /// Its pairs: `pairs[first..last]`.
+    pub pairs: (u32, u32),
+}
 
 /// Storage of the search, reused.
 #[derive(Default)]
 pub struct Merger {
     grid: Grid,
-    points: Vec<Vec3>,
-    places: Vec<DVec3>,
-    normals: Vec<DVec3>,
-    reaches: Vec<f64>,
+    middles: Vec<Vec3>,
+    extents: Vec<f32>,
     sitting: Vec<u32>,
-    pairs: Vec<(u32, u32)>,
     found: Vec<Vec<(u32, u32)>>,
     parents: Vec<u32>,
+    tagged: Vec<(u32, u32, u32)>,
+    /// Drops of the groups, by group, ascending in each.
+    pub members: Vec<u32>,
+    /// Pairs of the groups, by group, as places in the group's list of members.
+    pub pairs: Vec<(u32, u32)>,
+    /// The groups.
+    pub groups: Vec<Group>,
+    /// Whether each drop is in a group.
+    pub grouped: Vec<bool>,
 }
 
 impl Merger {
-    /// Merges what touches. Returns the number of merges; merged drops keep a mass of 0 and are to be
-    /// removed.
-    pub fn merge(
-        &mut self,
-        drops: &mut [Drop],
-        surface: &Surface,
-        rest: &Rest,
-        factor: f64,
-        time: f64,
-    ) -> u64 {
-        self.gather(drops, surface, rest, factor);
-        self.find_pairs();
-        if self.pairs.is_empty() {
-            return 0;
-        }
-        self.parents.clear();
-        self.parents.extend(0..self.sitting.len() as u32);
-        for i in 0..self.pairs.len() {
-            let (a, b) = self.pairs[i];
-            let (a, b) = (self.root(a), self.root(b));
-            if a != b {
-                // The heavier one is the root; the elder among equals.
-                let mass = |i: u32| drops[self.sitting[i as usize] as usize].mass;
-                let a_first = mass(a) > mass(b) || mass(a) == mass(b) && a < b;
-                let (keep, give) = if a_first { (a, b) } else { (b, a) };
-                self.parents[give as usize] = keep;
-            }
-        }
-        let mut merges = 0;
-        for i in 0..self.sitting.len() as u32 {
-            let root = self.root(i);
-            if root != i {
-                let (heavy, light) = (self.sitting[root as usize], self.sitting[i as usize]);
-                let gone = drops[light as usize];
-                unite(&mut drops[heavy as usize], &gone, surface, time);
-                drops[light as usize].mass = 0.0;
-                drops[light as usize].solute = 0.0;
-                merges += 1;
-            }
-        }
-        merges
-    }
-
-    fn root(&mut self, mut i: u32) -> u32 {
-        while self.parents[i as usize] != i {
-            let up = self.parents[self.parents[i as usize] as usize];
-            self.parents[i as usize] = up;
-            i = up;
-        }
-        i
-    }
-
-    fn gather(&mut self, drops: &[Drop], surface: &Surface, rest: &Rest, factor: f64) {
-        self.points.clear();
-        self.places.clear();
-        self.normals.clear();
-        self.reaches.clear();
-        self.sitting.clear();
-        for (i, drop) in drops.iter().enumerate() {
-            let Some((place, triangle)) = position_on(drop, surface) else { continue };
-            let reach = rest.liquid.radius(drop.mass) * rest.ground.of(triangle).widest * factor;
-            self.points.push(place.as_vec3());
-            self.places.push(place);
-            self.normals.push(surface.facets[triangle as usize].normal * f64::from(drop.side));
-            self.reaches.push(reach);
-            self.sitting.push(i as u32);
-        }
-    }
-
-    /// Every pair is found by its larger member (the elder among equals).
-    fn find_pairs(&mut self) {
+    /// Finds the groups of drops that may meet.
+    pub fn find(&mut self, ways: &[Way]) {
+        self.groups.clear();
+        self.members.clear();
         self.pairs.clear();
-        let count = self.points.len();
+        self.grouped.clear();
+        self.sitting.clear();
+        let listed = |w: &&Way| w.reach > 0.0;
+        if !ways.iter().filter(listed).any(|w| w.stirred) {
+            return;
+        }
+        self.sitting.extend((0..ways.len() as u32).filter(|&i| ways[i as usize].reach > 0.0));
+        let count = self.sitting.len();
         if count < 2 {
             return;
         }
-        let mean = self.reaches.iter().sum::<f64>() / count as f64;
-        if mean <= 0.0 {
-            return;
-        }
-        // Cells twice as wide as a mean drop: few of them to look into, few drops in each.
-        self.grid.build_points(&self.points, (4.0 * mean) as f32);
+        self.middles.clear();
+        self.middles.extend(self.sitting.iter().map(|&i| ways[i as usize].middle()));
+        self.extents.clear();
+        self.extents.extend(self.sitting.iter().map(|&i| ways[i as usize].extent()));
+        let mean = self.extents.iter().map(|e| f64::from(*e)).sum::<f64>() / count as f64;
+        // Cells twice as wide as a mean way: few of them to look into, few drops in each.
+        self.grid.build_points(&self.middles, (4.0 * mean) as f32);
+        self.search_all(ways);
+        self.group(ways.len());
+    }
+
+    fn search_all(&mut self, ways: &[Way]) {
+        let count = self.sitting.len();
         let mut found = std::mem::take(&mut self.found);
         found.resize_with(count.div_ceil(SEARCH_CHUNK), Vec::new);
         found.par_iter_mut().enumerate().for_each(|(chunk, pairs)| {
             pairs.clear();
             let first = chunk * SEARCH_CHUNK;
             for i in first..(first + SEARCH_CHUNK).min(count) {
-                self.search(i, pairs);
+                self.search(i, ways, pairs);
             }
         });
-        found.iter().for_each(|pairs| self.pairs.extend_from_slice(pairs));
         self.found = found;
-        self.pairs.sort_unstable();
     }
 
-    /// The smaller drops that one touches.
-    fn search(&self, i: usize, pairs: &mut Vec<(u32, u32)>) {
-        let reach = Vec3::splat((2.0 * self.reaches[i] * (1.0 + 1e-6)) as f32);
-        let p = self.points[i];
+    /// Every pair is found by its member with the larger box (the elder among equals).
+    fn search(&self, i: usize, ways: &[Way], pairs: &mut Vec<(u32, u32)>) {
+        let a = self.sitting[i];
+        let way = &ways[a as usize];
+        let p = self.middles[i];
+        let reach = Vec3::splat(2.0 * self.extents[i] * 1.000_01);
         self.grid.query(p - reach, p + reach, |j| {
             let j = j as usize;
-            let (ri, rj) = (self.reaches[i], self.reaches[j]);
-            if rj > ri || (rj == ri && j <= i) {
-                return;
-            }
-            let near = self.places[i].distance_squared(self.places[j]) < (ri + rj).powi(2);
-            if near && self.normals[i].dot(self.normals[j]) > MERGE_NORMALS {
-                pairs.push((i.min(j) as u32, i.max(j) as u32));
+            let larger =
+                self.extents[i] > self.extents[j] || self.extents[i] == self.extents[j] && j > i;
+            let b = self.sitting[j];
+            let other = &ways[b as usize];
+            if larger && (way.stirred || other.stirred) && way.meets(other) {
+                pairs.push((a.min(b), a.max(b)));
             }
         });
     }
+
+    /// Joins pairs into groups.
+    fn group(&mut self, drops: usize) {
+        if self.found.iter().all(Vec::is_empty) {
+            return;
+        }
+        self.parents.clear();
+        self.parents.extend(0..drops as u32);
+        let found = std::mem::take(&mut self.found);
+        for &(a, b) in found.iter().flatten() {
+            let (a, b) = (root(&mut self.parents, a), root(&mut self.parents, b));
+            // The eldest is the root.
+            self.parents[a.max(b) as usize] = a.min(b);
+        }
+        self.tagged.clear();
+        for &(a, b) in found.iter().flatten() {
+            self.tagged.push((root(&mut self.parents, a), a, b));
+        }
+        self.found = found;
+        self.tagged.sort_unstable();
+        self.grouped.resize(drops, false);
+        let mut i = 0;
+        while i < self.tagged.len() {
+            let tag = self.tagged[i].0;
+            let end = i + self.tagged[i..].partition_point(|t| t.0 == tag);
+            let first = self.members.len();
+            for &(_, a, b) in &self.tagged[i..end] {
+                for drop in [a, b] {
+                    if !std::mem::replace(&mut self.grouped[drop as usize], true) {
+                        self.members.push(drop);
+                    }
+                }
+            }
+            self.members[first..].sort_unstable();
+            let members = &self.members[first..];
+            let place = |d: u32| members.partition_point(|m| *m < d) as u32;
+            let pairs = self.pairs.len() as u32;
+            self.pairs.extend(self.tagged[i..end].iter().map(|t| (place(t.1), place(t.2))));
+            self.groups.push(Group {
+                members: (first as u32, self.members.len() as u32),
+                pairs: (pairs, self.pairs.len() as u32),
+            });
+            i = end;
+        }
+    }
+}
+
+/// The root of a tree of parents; shortens the way for the next time.
+pub fn root(parents: &mut [u32], mut i: u32) -> u32 {
+    while parents[i as usize] != i {
+        let up = parents[parents[i as usize] as usize];
+        parents[i as usize] = up;
+        i = up;
+    }
+    i
+}
+
+/// What decides whether a sitting drop touches another.
+#[derive(Clone, Copy, Debug)]
+pub struct Touch {
+    place: DVec3,
+    normal: DVec3,
+    reach: f64,
+}
+
+impl Touch {
+    /// Of a drop; `None` in the air.
+    #[must_use]
+    pub fn of(drop: &Drop, surface: &Surface, rest: &Rest, factor: f64) -> Option<Self> {
+        let (place, triangle) = position_on(drop, surface)?;
+        let reach = rest.liquid.radius(drop.mass) * rest.ground.of(triangle).widest * factor;
+        let normal = surface.facets[triangle as usize].normal * f64::from(drop.side);
+        Some(Self { place, normal, reach })
+    }
+
+    /// Closer than the sum of the reaches, on sides that agree.
+    #[must_use]
+    pub fn touches(&self, other: &Self) -> bool {
+        self.place.distance_squared(other.place) < (self.reach + other.reach).powi(2)
+            && self.normal.dot(other.normal) > MERGE_NORMALS
+    }
+}
+
+/// How far a drop reaches in the search: as far as it will after merging with another like it.
+#[must_use]
+pub fn search_reach(radius: f64, widest: f64, factor: f64) -> f64 {
+    radius * widest * factor * MERGED_REACH
 }
 
 /// Where a sitting drop is, and on which triangle.

@@ -26,11 +26,13 @@ pub mod motion;
 mod output;
 mod params;
 mod rest;
+mod run;
 mod shape;
 mod sinks;
 mod source;
 mod state;
 mod step;
+mod strip_mesh;
 pub mod surface;
 mod surface_build;
 mod trail;
@@ -48,10 +50,12 @@ use crate::stage::{
     to_snapshot,
 };
 use body::Bodies;
-use flow::{Segment, Trace};
+use flow::Segment;
 use merge::Merger;
 use rest::{Rest, find_meshes};
+use run::Runs;
 use surface::Surface;
+use trail::Strips;
 
 pub use liquid::{Liquid, LiquidPreset};
 pub use params::{
@@ -85,7 +89,8 @@ pub struct DropsLayer {
     bumps: Vec<[f32; 2]>,
     merger: Merger,
     bodies: Bodies,
-    traces: Vec<Trace>,
+    strips: Strips,
+    runs: Runs,
     segments: Vec<Segment>,
     new_drops: Vec<Drop>,
     new_axes: Vec<(u32, [f32; 2])>,
@@ -147,7 +152,8 @@ impl DropsLayer {
             shown_on,
             restored: false,
             merger: Merger::default(),
-            traces: Vec::new(),
+            runs: Runs::default(),
+            strips: Strips::default(),
             segments: Vec::new(),
             new_drops: Vec::new(),
             new_axes: Vec::new(),

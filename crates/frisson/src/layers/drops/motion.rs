@@ -21,40 +21,26 @@ pub fn phi1(x: f64) -> f64 {
 /// `(e^x - 1 - x) / x²`; a Taylor series where the subtraction would cancel.
 #[must_use]
 pub fn phi2(x: f64) -> f64 {
-    if x.abs() < 0.5 {
-        // Terms x^n / (n + 2)!: the 15th is below 1e-18 of the sum for |x| < 1/2.
-        let mut sum = 0.0;
-        for n in (0..15).rev() {
-            sum = 1.0 / factorial(n + 2) + x * sum;
-        }
-        sum
-    } else {
-        (x.exp_m1() - x) / (x * x)
-    }
+    if x.abs() < 0.5 { phi2_series(x) } else { (x.exp_m1() - x) / (x * x) }
 }
 
-fn factorial(n: u32) -> f64 {
-    const TABLE: [f64; 17] = [
-        1.0,
-        1.0,
-        2.0,
-        6.0,
-        24.0,
-        120.0,
-        720.0,
-        5040.0,
-        40320.0,
-        362_880.0,
-        3_628_800.0,
-        39_916_800.0,
-        479_001_600.0,
-        6_227_020_800.0,
-        87_178_291_200.0,
-        1_307_674_368_000.0,
-        20_922_789_888_000.0,
-    ];
-    TABLE[n as usize]
+/// Sum of `x^n / (n + 2)!` for |x| < 1/2: the 15th term is below 1e-18 of the sum, and for |x| < 1/32
+/// the 8th is.
+fn phi2_series(x: f64) -> f64 {
+    let terms = if x.abs() < 1.0 / 32.0 { 8 } else { 15 };
+    INVERSE_FACTORIALS[..terms].iter().rev().fold(0.0, |sum, c| c + x * sum)
 }
+
+/// `1 / 2!`, `1 / 3!` and so on.
+const INVERSE_FACTORIALS: [f64; 15] = {
+    let mut table = [0.5; 15];
+    let mut i = 1;
+    while i < 15 {
+        table[i] = table[i - 1] / (i as f64 + 2.0);
+        i += 1;
+    }
+    table
+};
 
 /// The three weights of the closed form at one time.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -78,12 +64,19 @@ impl Weights {
             return Self { time, decay: 1.0, from_velocity: time, from_acceleration };
         }
         let x = -drag * time;
-        let one = phi1(x);
+        // One series or one exponential gives all three: phi1 = 1 + x phi2, e^x = 1 + x phi1.
+        let (one, two) = if x.abs() < 0.5 {
+            let two = phi2_series(x);
+            (1.0 + x * two, two)
+        } else {
+            let one = x.exp_m1() / x;
+            (one, (one - 1.0) / x)
+        };
         Self {
             time,
             decay: 1.0 + x * one,
             from_velocity: time * one,
-            from_acceleration: time * time * phi2(x),
+            from_acceleration: time * time * two,
         }
     }
 

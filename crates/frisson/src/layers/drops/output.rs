@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
-use glam::{DVec2, Vec3};
+use glam::Vec3;
 
 use super::DropsLayer;
 use super::body::{BodyContext, empty_mesh};
 use super::merge::position_on;
 use super::state::Phase;
-use super::walk::Place;
+use super::strip_mesh::StripMesh;
+use super::trail::Wetting;
 use crate::geometry::{Attribute, AttributeValues, Mesh, TriangleBvh};
 use crate::stage::{Frame, Image, Points, StepContext};
-use crate::tolerances::drops::TRAIL_LIFT;
+use crate::tolerances::drops::STILL_TICKS;
 
 impl DropsLayer {
     pub(super) fn show(&mut self, context: &StepContext, frame: &mut Frame) {
@@ -19,7 +20,8 @@ impl DropsLayer {
             self.show_points(frame);
         }
         if context.is_output {
-            if !(self.state.drops.is_empty() && self.state.trail.pieces.is_empty()) {
+            let shown = !(self.state.drops.is_empty() && self.state.trail.pieces.is_empty());
+            if shown && (self.state.still_ticks <= STILL_TICKS || !self.bodies.has_normals()) {
                 self.bodies.smooth_normals(&self.surface);
             }
             if self.params.shape.mesh {
@@ -93,41 +95,28 @@ impl DropsLayer {
         self.bodies.write(&body, &self.state.drops, &mut frame.meshes[index]);
     }
 
-    fn show_trails(&self, context: &StepContext, frame: &mut Frame) {
+    fn show_trails(&mut self, context: &StepContext, frame: &mut Frame) {
         let name = format!("{}.trails", self.params.name);
         let index = find_mesh(frame, &name, || empty_mesh(&name, &self.rest));
         let mesh = &mut frame.meshes[index];
-        mesh.positions.clear();
-        mesh.normals.clear();
-        let topology = Arc::make_mut(&mut mesh.topology);
-        topology.triangles.clear();
-        for (index, piece) in self.state.trail.pieces.iter().enumerate() {
-            let facet = &self.surface.facets[piece.triangle as usize];
-            let age = (context.time - piece.born) / f64::from(piece.drying);
-            let left = (-age).exp() as f32;
-            // Strips that lie on each other lie at slightly different heights.
-            let lift = TRAIL_LIFT * (1.0 + (index % 7) as f32 / 7.0) + piece.thickness * left;
-            let first = mesh.positions.len();
-            for c in &piece.corners[..piece.count as usize] {
-                let weights = DVec2::new(f64::from(c[0]), f64::from(c[1]));
-                let place = Place { triangle: piece.triangle, weights, side: piece.side };
-                let normal = self.bodies.normal(&self.surface, &place).as_vec3();
-                let point = facet.point(facet.flat(weights)).as_vec3();
-                mesh.positions.push(point + normal * lift);
-                mesh.normals.push(normal);
-            }
-            // A drying strip draws back from its sides.
-            let points = &mut mesh.positions[first..];
-            let middle = points.iter().sum::<Vec3>() / points.len() as f32;
-            let width = (left * 1.4).min(1.0);
-            points.iter_mut().for_each(|p| *p = middle + (*p - middle) * width);
-            let first = first as u32;
-            for i in 1..u32::from(piece.count) - 1 {
-                let (b, c) = (first + i, first + i + 1);
-                topology.triangles.push(if piece.side > 0 { [first, b, c] } else { [first, c, b] });
-            }
+        self.strips.clear();
+        Wetting {
+            surface: &self.surface,
+            rest: &self.rest,
+            params: &self.params.trails,
+            new_axes: &mut self.new_axes,
+            strips: &mut self.strips,
+            least_mass: self.params.sinks.least_mass,
+            seed: self.params.seed,
         }
-        topology.vertex_count = mesh.positions.len();
+        .draw_open(&self.state.drops);
+        self.strips.cut(&self.surface, context.time);
+        let pieces = &mut self.state.trail.pieces;
+        let kept = pieces.len();
+        pieces.extend(self.strips.pieces().copied());
+        let strips = StripMesh { surface: &self.surface, bodies: &self.bodies, time: context.time };
+        strips.write(pieces, mesh);
+        pieces.truncate(kept);
     }
 
     /// Wetness and stain as vertex attributes of the meshes drops run on.
@@ -139,30 +128,29 @@ impl DropsLayer {
             let topology = Arc::clone(&mesh.topology);
             let wet = &self.state.wet;
             let stained = self.params.deposit.concentration > 0.0;
-            let spread = |values: &mut [f32], of: &dyn Fn(usize) -> f32| {
-                for (t, corners) in range.clone().zip(&topology.triangles) {
-                    let value = of(t);
-                    if value > 0.0 {
-                        for &v in corners {
-                            let old = &mut values[v as usize];
-                            *old = old.max(value);
-                        }
-                    }
+            let spread = |values: &mut [f32], t: usize, value: f32| {
+                for &v in &topology.triangles[t - range.start] {
+                    let old = &mut values[v as usize];
+                    *old = old.max(value);
                 }
             };
             mesh.set_scalar("wetness", |values| {
-                spread(values, &|t| {
-                    let [a, b] = wet.wetness[t];
-                    -(-(a + b)).exp_m1() as f32
-                });
+                // Only these are not dry.
+                for &t in wet.active.iter().filter(|t| range.contains(&(**t as usize))) {
+                    let [a, b] = wet.wetness[t as usize];
+                    spread(values, t as usize, -(-(a + b)).exp_m1() as f32);
+                }
             });
             if stained {
                 mesh.set_scalar("stain", |values| {
-                    spread(values, &|t| {
+                    for t in range.clone() {
                         let area = self.surface.facets[t].area().max(1e-12);
                         // A tenth of a kilogram per square metre covers completely.
-                        ((wet.stain[t] + wet.film_solute[t]) / area * 10.0).min(1.0) as f32
-                    });
+                        let stain = (wet.stain[t] + wet.film_solute[t]) / area * 10.0;
+                        if stain > 0.0 {
+                            spread(values, t, stain.min(1.0) as f32);
+                        }
+                    }
                 });
             }
         }

@@ -33,17 +33,26 @@ pub struct Sinks<'a> {
 impl Sinks<'_> {
     /// Drops: growth, evaporation, absorption, dissolving; then those that are gone leave the list.
     pub fn apply_to_drops(&self, state: &mut State) {
-        let growth: Vec<f64> = self.params.sources.iter().map(|s| self.growth(s)).collect();
+        let grows = self.params.sources.iter().any(|s| self.growth(s) > 0.0);
+        let soaks = self.rest.ground.kinds().iter().any(|k| k.absorption > 0.0);
+        let dissolves = self.params.deposit.dissolving > 0.0;
+        let least = self.params.sinks.least_mass;
+        // Where nothing dries, only falling drops and the very small ones can go.
+        let busy = grows || soaks || dissolves || self.evaporation > 0.0;
         let mut drops = std::mem::take(&mut state.drops);
+        let mut gone = false;
         for drop in &mut drops {
-            if drop.mass > 0.0 {
-                self.grow(drop, &growth, state);
+            if busy || drop.mass <= least || !drop.is_on_surface() {
+                self.grow(drop, state);
                 self.shrink(drop, state);
                 self.dissolve(drop, state);
                 self.fall_out(drop, state);
+                gone |= drop.mass <= 0.0;
             }
         }
-        drops.retain(|d| d.mass > 0.0);
+        if gone {
+            drops.retain(|d| d.mass > 0.0);
+        }
         state.drops = drops;
     }
 
@@ -54,10 +63,12 @@ impl Sinks<'_> {
         }
     }
 
-    fn grow(&self, drop: &mut Drop, growth: &[f64], state: &mut State) {
-        let more = growth.get(drop.source as usize).copied().unwrap_or(0.0);
+    fn grow(&self, drop: &mut Drop, state: &mut State) {
+        let more = self.params.sources.get(drop.source as usize).map_or(0.0, |s| self.growth(s));
         if more > 0.0 && drop.is_on_surface() && !drop.bead {
             drop.mass += more;
+            // Heavier: what held it may not hold it any more.
+            drop.held = false;
             state.ledger.emitted.add(more);
         }
     }
@@ -106,6 +117,7 @@ impl Sinks<'_> {
         if rate > 0.0 && *stain > 0.0 && drop.mass > 0.0 {
             let taken = *stain * -(-rate * self.dt).exp_m1();
             *stain -= taken;
+            drop.held = false;
             drop.mass += taken;
             drop.solute += taken;
         }

@@ -3,8 +3,9 @@
 use glam::{DVec2, DVec3};
 use serde::{Deserialize, Serialize};
 
+use super::flow::Counts;
 use super::image::WetImage;
-use super::trail::TrailState;
+use super::trail::{Strip, TrailState};
 
 /// Where a drop is, and how it moves there.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -84,12 +85,8 @@ pub struct Drop {
     pub stretch: DVec2,
     /// Index of its source; picks a drag that was solved for it.
     pub source: u32,
-    /// Start of the strip it is drawing: triangle and weights, or `u32::MAX`.
-    pub strip_triangle: u32,
-    /// Weights of that start.
-    pub strip_from: DVec2,
-    /// Weights of where it has come to.
-    pub strip_to: DVec2,
+    /// The strip it is drawing.
+    pub strip: Strip,
 }
 
 impl Drop {
@@ -114,9 +111,7 @@ impl Drop {
             merged: f64::NEG_INFINITY,
             stretch: DVec2::ZERO,
             source: 0,
-            strip_triangle: u32::MAX,
-            strip_from: DVec2::ZERO,
-            strip_to: DVec2::ZERO,
+            strip: Strip::NONE,
         }
     }
 
@@ -201,6 +196,17 @@ pub struct Ledger {
     pub stalled: u64,
     /// Drops whose step was cut short by the limit on events.
     pub truncated: u64,
+}
+
+impl Ledger {
+    /// Adds what a trace counted.
+    pub fn count(&mut self, counts: &Counts) {
+        self.crossings += counts.crossings;
+        self.stalled += counts.stalled;
+        self.truncated += counts.truncated;
+        self.landings += counts.landings;
+        self.releases += counts.releases;
+    }
 }
 
 /// What is on the ground, per triangle.

@@ -1,19 +1,15 @@
 //! One tick: the surface moves, drops appear, run, merge, shrink, and are shown.
 
 use glam::{DVec2, DVec3};
-use rayon::prelude::*;
 
 use super::DropsLayer;
-use super::flow::{Flow, Trace};
 use super::sinks::Sinks;
 use super::source::Emission;
 use super::state::{Drop, Phase, State};
-use super::surface::on_edge;
-use super::trail::Wetting;
+use super::trail::{Strip, Wetting, paint};
 use super::world::World;
 use crate::geometry::Bounds;
 use crate::stage::{Frame, LayerError, StepContext};
-use crate::tolerances::drops::{CHUNK, MAX_MERGE_TESTS, STILL_TICKS};
 
 impl DropsLayer {
     pub(super) fn tick(
@@ -23,15 +19,10 @@ impl DropsLayer {
     ) -> Result<(), LayerError> {
         self.update_surface(context, frame)?;
         if context.dt > 0.0 {
-            self.ride(context);
-            let tests = self.merge_tests(context);
-            for test in 0..tests {
-                let end =
-                    context.time - context.dt * f64::from(tests - 1 - test) / f64::from(tests);
-                self.run(context, end, context.dt / f64::from(tests));
-                self.wet(end);
-                self.take_born();
-                self.merge(end);
+            let merges = self.run(context);
+            self.wet(context.time);
+            if merges > 0 {
+                self.state.drops.retain(|d| d.mass > 0.0);
             }
             self.leave_beads(context.time);
             self.drain(context);
@@ -78,63 +69,8 @@ impl DropsLayer {
         Ok(())
     }
 
-    /// Drops ride the skin: their place stays, the surface's change of velocity is felt as inertia.
-    fn ride(&mut self, context: &StepContext) {
-        self.state.still_ticks = if self.surface.moved { 0 } else { self.state.still_ticks + 1 };
-        if self.state.still_ticks > STILL_TICKS {
-            return;
-        }
-        let settled = self.state.still_ticks == STILL_TICKS;
-        let surface = &self.surface;
-        let (dt, response) = (context.dt, self.params.air.response);
-        let blend = if response > 0.0 { -(-dt / response).exp_m1() } else { 1.0 };
-        self.state.drops.par_chunks_mut(CHUNK).for_each(|drops| {
-            for drop in drops {
-                let (triangle, weights) = match drop.phase {
-                    Phase::Face { triangle, weights, .. } => (triangle, weights),
-                    Phase::Edge { half, s, .. } => (half / 3, on_edge(half as usize % 3, s)),
-                    Phase::Corner { half } => (half / 3, on_edge(half as usize % 3, 0.0)),
-                    Phase::Air { .. } => continue,
-                };
-                let facet = &surface.facets[triangle as usize];
-                let carrier = surface.velocity(triangle, weights, dt);
-                let felt = (drop.carrier - carrier) / dt;
-                let out = facet.normal * f64::from(drop.side);
-                drop.pull += (felt.dot(out) - drop.pull) * blend;
-                drop.inertia = felt;
-                drop.carrier = carrier;
-                if settled {
-                    drop.pull = 0.0;
-                }
-            }
-        });
-    }
-
-    /// How many merge tests a tick needs so that no drop moves more than its reach between two.
-    fn merge_tests(&mut self, context: &StepContext) -> u32 {
-        if !self.params.merging.enabled || self.state.drops.len() < 2 {
-            return 1;
-        }
-        let factor = self.params.merging.reach.max(1e-3);
-        let mut most: f64 = 1.0;
-        for drop in self.state.drops.iter().filter(|d| d.is_on_surface()) {
-            let speed = match drop.phase {
-                Phase::Face { velocity, .. } => velocity.length(),
-                Phase::Edge { speed, .. } => speed.abs(),
-                _ => 0.0,
-            };
-            let Some(t) = drop.triangle() else { continue };
-            let kind = self.rest.ground.of(t);
-            let reach = self.rest.liquid.radius(drop.mass) * kind.widest * factor;
-            most = most.max(speed * context.dt / reach);
-        }
-        let wanted = most.ceil().min(1e6) as u32;
-        self.merge_limited += u64::from(wanted > MAX_MERGE_TESTS);
-        wanted.clamp(1, MAX_MERGE_TESTS)
-    }
-
     /// The world as drops see it this tick.
-    fn world<'a>(&'a self, context: &'a StepContext) -> World<'a> {
+    pub(super) fn world<'a>(&'a self, context: &'a StepContext) -> World<'a> {
         World {
             surface: &self.surface,
             ground: &self.rest.ground,
@@ -162,56 +98,57 @@ impl DropsLayer {
         }
     }
 
-    /// Every drop runs, in chunks of fixed size.
-    fn run(&mut self, context: &StepContext, end: f64, dt: f64) {
-        let mut drops = std::mem::take(&mut self.state.drops);
-        let mut traces = std::mem::take(&mut self.traces);
-        traces.resize_with(drops.len().div_ceil(CHUNK), Trace::default);
-        let world = self.world(context);
-        drops.par_chunks_mut(CHUNK).zip(traces.par_iter_mut()).enumerate().for_each(
-            |(chunk, (drops, trace))| {
-                trace.clear();
-                for (i, drop) in drops.iter_mut().enumerate() {
-                    let body = world.body(drop);
-                    let index = (chunk * CHUNK + i) as u32;
-                    Flow { world: &world, trace, index, end, left: dt, body }.advance(drop);
-                }
-            },
-        );
-        for trace in &traces {
-            let ledger = &mut self.state.ledger;
-            ledger.crossings += trace.crossings;
-            ledger.stalled += trace.stalled;
-            ledger.truncated += trace.truncated;
-            ledger.landings += trace.landings;
-            ledger.releases += trace.releases;
-            self.segments.extend_from_slice(&trace.segments);
-        }
-        self.state.drops = drops;
-        self.traces = traces;
-    }
-
-    /// Trails, in the order of drops.
+    /// Trails, in the order of drops; then what merged drops have drawn.
     fn wet(&mut self, time: f64) {
         if !self.params.trails.enabled {
             return;
         }
         self.new_axes.clear();
+        self.strips.clear();
         let mut wetting = Wetting {
             surface: &self.surface,
             rest: &self.rest,
             params: &self.params.trails,
-            time,
             new_axes: &mut self.new_axes,
+            strips: &mut self.strips,
             least_mass: self.params.sinks.least_mass,
             seed: self.params.seed,
         };
-        for trace in &self.traces {
-            for stay in &trace.stays {
-                wetting.apply(&mut self.state, stay);
-            }
+        let heirs = &self.runs.heirs;
+        for stay in Self::stays(&self.runs, &self.merger) {
+            let payer = heirs.get(stay.drop as usize).copied().unwrap_or(stay.drop);
+            wetting.apply(&mut self.state, stay, payer);
         }
+        for (i, &heir) in heirs.iter().enumerate().filter(|(i, h)| *i as u32 != **h) {
+            let (mass, solute) = {
+                let heir = &self.state.drops[heir as usize];
+                (heir.mass, heir.solute)
+            };
+            let drop = &mut self.state.drops[i];
+            // What is dissolved in the heir is what was dissolved in it.
+            let gone = (drop.mass, drop.solute);
+            (drop.mass, drop.solute) = (mass, solute);
+            wetting.close(drop);
+            (drop.mass, drop.solute) = gone;
+        }
+        self.keep_strips(time);
         self.turn_axes();
+    }
+
+    /// Cuts the strips that are done, paints them, and keeps their pieces.
+    fn keep_strips(&mut self, time: f64) {
+        self.strips.cut(&self.surface, time);
+        if let Some(image) = &mut self.state.image {
+            self.strips.pieces().for_each(|p| paint(image, &self.rest.uvs, p));
+        }
+        if !self.params.trails.mesh {
+            return;
+        }
+        let (pieces, most) = (&mut self.state.trail.pieces, self.params.trails.max_strips);
+        pieces.extend(self.strips.pieces().copied());
+        if pieces.len() > 2 * most {
+            pieces.drain(..pieces.len() - most);
+        }
     }
 
     /// Triangles whose first trail has set their axes: drops on them keep their velocity.
@@ -239,33 +176,10 @@ impl DropsLayer {
         self.old_axes.clear();
     }
 
-    /// Droplets of splashes and drips get their ids, in the order of the drops that made them.
-    fn take_born(&mut self) {
-        for i in 0..self.traces.len() {
-            for j in 0..self.traces[i].born.len() {
-                let drop = self.traces[i].born[j];
-                self.add(drop);
-            }
-        }
-    }
-
-    fn add(&mut self, mut drop: Drop) {
+    pub(super) fn add(&mut self, mut drop: Drop) {
         drop.id = self.state.next_id;
         self.state.next_id += 1;
         self.state.drops.push(drop);
-    }
-
-    fn merge(&mut self, time: f64) {
-        if !self.params.merging.enabled {
-            return;
-        }
-        let factor = self.params.merging.reach;
-        let merges =
-            self.merger.merge(&mut self.state.drops, &self.surface, &self.rest, factor, time);
-        if merges > 0 {
-            self.state.ledger.merges += merges;
-            self.state.drops.retain(|d| d.mass > 0.0);
-        }
     }
 
     /// On repelling ground a running drop leaves small ones behind.
@@ -305,7 +219,7 @@ impl DropsLayer {
             bead.bead = true;
             bead.born = time;
             bead.distance = 0.0;
-            bead.strip_triangle = u32::MAX;
+            bead.strip = Strip::NONE;
             bead.side = reached.side;
             bead.stretch = DVec2::ZERO;
             bead.inertia = DVec3::ZERO;
@@ -381,24 +295,13 @@ impl DropsLayer {
     }
 
     fn check(&self, context: &StepContext) -> Result<(), LayerError> {
-        let bad = self.state.drops.iter().position(|d| {
-            let place = match d.phase {
-                Phase::Face { weights, velocity, .. } => {
-                    weights.is_finite() && velocity.is_finite()
-                }
-                Phase::Edge { s, speed, .. } => s.is_finite() && speed.is_finite(),
-                Phase::Corner { .. } => true,
-                Phase::Air { position, velocity, .. } => {
-                    position.is_finite() && velocity.is_finite()
-                }
-            };
-            !place || !d.mass.is_finite()
-        });
-        match bad {
+        match self.runs.traces.iter().find_map(|t| t.bad) {
             None => Ok(()),
-            Some(element) => {
-                Err(LayerError::NonFinite { what: "drop", element, frame: context.frame })
-            }
+            Some(element) => Err(LayerError::NonFinite {
+                what: "drop",
+                element: element as usize,
+                frame: context.frame,
+            }),
         }
     }
 }

@@ -5,6 +5,7 @@
 //! so that they ride the skin.
 
 use glam::{DVec2, Vec2};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::flow::Stay;
@@ -15,10 +16,54 @@ use super::state::{Drop, State};
 use super::surface::{Facet, Surface};
 use super::walk::unfold;
 use crate::math::random;
-use crate::tolerances::drops::{MAX_FOLDS, MIN_WETNESS};
+use crate::tolerances::drops::{MAX_FOLDS, MIN_WETNESS, STRIP_BEND, STRIP_LENGTH};
 
 /// Most corners of a piece.
-pub const PIECE_CORNERS: usize = 12;
+pub const PIECE_CORNERS: usize = 14;
+
+/// Strips cut together. Fixed, so that results do not depend on threads.
+const JOB_CHUNK: usize = 64;
+
+/// The straight strip that a drop is drawing.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Strip {
+    /// Triangle; `u32::MAX` for none.
+    pub triangle: u32,
+    /// Side of it.
+    pub side: i8,
+    /// Whether nothing was drawn before it: its start is round.
+    pub is_first: bool,
+    /// Whether the drop has left it.
+    pub is_done: bool,
+    /// Weights of its start.
+    pub from: Vec2,
+    /// Weights of where it has come to.
+    pub to: Vec2,
+    /// Direction of its first piece, in weights.
+    pub way: Vec2,
+    /// Half its width [m].
+    pub half_width: f32,
+}
+
+impl Strip {
+    /// Of a drop that has not run yet.
+    pub const NONE: Self = Self {
+        triangle: u32::MAX,
+        side: 1,
+        is_first: true,
+        is_done: false,
+        from: Vec2::ZERO,
+        to: Vec2::ZERO,
+        way: Vec2::ZERO,
+        half_width: 0.0,
+    };
+
+    /// Whether there is something to draw.
+    #[must_use]
+    pub fn is_drawn(&self) -> bool {
+        self.triangle != u32::MAX && self.from != self.to
+    }
+}
 
 /// Part of a strip on one triangle.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -31,12 +76,16 @@ pub struct Piece {
     pub count: u8,
     /// Weights of the triangle's corners 1 and 2, per corner of the piece.
     pub corners: [[f32; 2]; PIECE_CORNERS],
+    /// Weights of two places on the strip's middle line: it draws back to it as it dries.
+    pub axis: [[f32; 2]; 2],
     /// When it was laid [s].
     pub born: f64,
     /// Time in which it dries to a third [s].
     pub drying: f32,
     /// Thickness when laid [m].
     pub thickness: f32,
+    /// Dissolved part of the liquid [-].
+    pub stain: f32,
 }
 
 /// All strips still wet, oldest first.
@@ -78,6 +127,14 @@ impl Polygon {
         }
     }
 
+    /// Half a circle around a place, its middle at `center + along`.
+    fn push_arc(&mut self, center: DVec2, along: DVec2) {
+        for i in 0..5 {
+            let turn = DVec2::from_angle(std::f64::consts::FRAC_PI_4 * f64::from(i - 2));
+            self.push(center + turn.rotate(along));
+        }
+    }
+
     fn area(&self) -> f64 {
         (1..self.count.max(1) - 1 + usize::from(self.count == 0))
             .map(|i| {
@@ -98,46 +155,68 @@ pub struct StripCutter<'a> {
     pub template: Piece,
 }
 
+/// A polygon on its way over the edges.
+#[derive(Clone, Copy)]
+struct Turned {
+    polygon: Polygon,
+    /// Middle of the strip.
+    center: DVec2,
+    /// Two places on its middle line.
+    axis: [DVec2; 2],
+}
+
 impl StripCutter<'_> {
-    /// Lays a strip between two places of one triangle.
-    pub fn lay(&mut self, triangle: u32, side: i8, from: DVec2, to: DVec2, half_width: f64) {
-        let facet = &self.surface.facets[triangle as usize];
-        let (a, b) = (facet.flat(from), facet.flat(to));
-        let along = (b - a).normalize_or(DVec2::X) * half_width;
+    /// Lays a strip on its triangle and those around.
+    pub fn lay(&mut self, strip: &Strip) {
+        let facet = &self.surface.facets[strip.triangle as usize];
+        let (a, b) = (facet.flat(strip.from.as_dvec2()), facet.flat(strip.to.as_dvec2()));
+        let along = (b - a).normalize_or(DVec2::X) * f64::from(strip.half_width);
         let left = along.perp();
-        let mut strip = Polygon { points: [DVec2::ZERO; 24], count: 0 };
-        strip.push(a + left);
-        strip.push(a - left);
-        for i in 0..5 {
-            let angle = std::f64::consts::FRAC_PI_4 * f64::from(i - 2);
-            strip.push(b + along * angle.cos() + left * angle.sin());
+        let mut polygon = Polygon { points: [DVec2::ZERO; 24], count: 0 };
+        if strip.is_first {
+            polygon.push_arc(a, -along);
+        } else {
+            polygon.push(a + left);
+            polygon.push(a - left);
         }
-        self.cut(triangle, side, strip, 0.5 * (a + b), None, 0);
+        polygon.push_arc(b, along);
+        let turned = Turned { polygon, center: 0.5 * (a + b), axis: [a, a + along] };
+        self.cut(strip.triangle, strip.side, &turned, None, 0);
     }
 
     fn cut(
         &mut self,
         triangle: u32,
         side: i8,
-        polygon: Polygon,
-        center: DVec2,
+        turned: &Turned,
         came_through: Option<usize>,
         depth: u32,
     ) {
         let surface = self.surface;
         let facet = &surface.facets[triangle as usize];
-        let mut inside = polygon;
-        for k in (0..3).filter(|k| Some(*k) != came_through) {
+        let Turned { polygon, center, .. } = turned;
+        let edges = (0..3).filter(|k| Some(*k) != came_through);
+        let outside = |k: usize| {
+            let (a, edge) = (facet.corner(k), facet.edge(k));
+            polygon.points[..polygon.count].iter().any(|p| edge.perp_dot(*p - a) < 0.0)
+        };
+        let crossed = edges.fold([false; 3], |mut crossed, k| {
+            crossed[k] = outside(k);
+            crossed
+        });
+        let mut inside = *polygon;
+        for k in (0..3).filter(|k| crossed[*k]) {
             inside = inside.clip(facet.corner(k), facet.edge(k));
         }
-        self.keep(triangle, side, facet, &inside);
+        self.keep(triangle, side, facet, &inside, &turned.axis);
         if depth >= MAX_FOLDS {
             return;
         }
-        for k in (0..3).filter(|k| Some(*k) != came_through) {
+        for k in (0..3).filter(|k| crossed[*k]) {
             let (a, b) = (facet.corner(k), facet.corner((k + 1) % 3));
             // What is beyond this edge, seen from the middle of the strip through the edge.
-            let beyond = polygon.clip(b, a - b).clip(center, a - center).clip(center, center - b);
+            let beyond =
+                polygon.clip(b, a - b).clip(*center, a - *center).clip(*center, *center - b);
             if beyond.count < 3 || beyond.area().abs() < 1e-16 {
                 continue;
             }
@@ -149,27 +228,93 @@ impl StripCutter<'_> {
             let mid = to.corner(kt) + to.edge(kt) * across.s;
             let origin = 0.5 * (a + b);
             let carry = |p: DVec2| mid + unfold(facet, k, to, across, p - origin);
-            let mut turned = beyond;
-            turned.points[..turned.count].iter_mut().for_each(|p| *p = carry(*p));
+            let mut polygon = beyond;
+            polygon.points[..polygon.count].iter_mut().for_each(|p| *p = carry(*p));
             let side = if across.same_way { -side } else { side };
             if across.same_way {
-                turned.points[..turned.count].reverse();
+                polygon.points[..polygon.count].reverse();
             }
-            self.cut(across.half / 3, side, turned, carry(center), Some(kt), depth + 1);
+            let axis = turned.axis.map(carry);
+            let there = Turned { polygon, center: carry(*center), axis };
+            self.cut(across.half / 3, side, &there, Some(kt), depth + 1);
         }
     }
 
-    fn keep(&mut self, triangle: u32, side: i8, facet: &Facet, polygon: &Polygon) {
+    fn keep(
+        &mut self,
+        triangle: u32,
+        side: i8,
+        facet: &Facet,
+        polygon: &Polygon,
+        axis: &[DVec2; 2],
+    ) {
         if polygon.count < 3 || polygon.area().abs() < 1e-16 {
             return;
         }
-        let mut piece = Piece { triangle, side, ..self.template };
+        let weights = |p: DVec2| {
+            let w = facet.weights(p);
+            [w.x as f32, w.y as f32]
+        };
+        let mut piece = Piece { triangle, side, axis: axis.map(weights), ..self.template };
         piece.count = polygon.count.min(PIECE_CORNERS) as u8;
         for i in 0..piece.count as usize {
-            let w = facet.weights(polygon.points[i]);
-            piece.corners[i] = [w.x as f32, w.y as f32];
+            piece.corners[i] = weights(polygon.points[i]);
         }
         self.pieces.push(piece);
+    }
+}
+
+/// A strip to be cut.
+#[derive(Clone, Copy, Debug)]
+pub struct Job {
+    strip: Strip,
+    drying: f32,
+    thickness: f32,
+    stain: f32,
+}
+
+/// Strips to be cut, and their pieces; storage reused.
+#[derive(Default)]
+pub struct Strips {
+    jobs: Vec<Job>,
+    cut: Vec<Vec<Piece>>,
+}
+
+impl Strips {
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.jobs.clear();
+    }
+
+    /// Cuts all strips.
+    pub fn cut(&mut self, surface: &Surface, time: f64) {
+        let chunks = self.jobs.len().div_ceil(JOB_CHUNK);
+        if self.cut.len() < chunks {
+            self.cut.resize_with(chunks, Vec::new);
+        }
+        self.cut.iter_mut().for_each(Vec::clear);
+        let jobs = self.jobs.par_chunks(JOB_CHUNK);
+        self.cut.par_iter_mut().zip(jobs).for_each(|(pieces, jobs)| {
+            for job in jobs {
+                let template = Piece {
+                    triangle: 0,
+                    side: 1,
+                    count: 0,
+                    corners: [[0.0; 2]; PIECE_CORNERS],
+                    axis: [[0.0; 2]; 2],
+                    born: time,
+                    drying: job.drying,
+                    thickness: job.thickness,
+                    stain: job.stain,
+                };
+                StripCutter { surface, pieces, template }.lay(&job.strip);
+            }
+        });
+    }
+
+    /// The pieces, in the order of the strips.
+    pub fn pieces(&self) -> impl Iterator<Item = &Piece> {
+        self.cut.iter().flatten()
     }
 }
 
@@ -181,10 +326,10 @@ pub struct Wetting<'a> {
     pub rest: &'a Rest,
     /// Settings.
     pub params: &'a TrailParams,
-    /// Time now [s].
-    pub time: f64,
     /// Triangles whose axis a first trail sets, with the new axis.
     pub new_axes: &'a mut Vec<(u32, [f32; 2])>,
+    /// Strips that are done.
+    pub strips: &'a mut Strips,
     /// Least mass of a drop [kg].
     pub least_mass: f64,
     /// Seed.
@@ -192,17 +337,16 @@ pub struct Wetting<'a> {
 }
 
 impl Wetting<'_> {
-    /// One stay: smoothing, film, strip.
-    pub fn apply(&mut self, state: &mut State, stay: &Stay) {
+    /// One stay: smoothing, film, strip. The film is taken from `payer`, which the drop may have
+    /// become part of since.
+    pub fn apply(&mut self, state: &mut State, stay: &Stay, payer: u32) {
         let t = stay.triangle as usize;
         let kind = self.rest.ground.of(stay.triangle);
         let area = self.surface.facets[t].area();
-        let index = stay.drop as usize;
-        let drop = &mut state.drops[index];
+        let drop = &mut state.drops[payer as usize];
         if area <= 0.0 || drop.mass <= 0.0 {
             return;
         }
-        let radius = self.rest.liquid.radius(drop.mass);
         let wet = &mut state.wet;
         if kind.axis_by_trail && wet.wetness[t] == [0.0; 2] && !wet.is_active[t] {
             let way = stay.to - stay.from;
@@ -211,10 +355,10 @@ impl Wetting<'_> {
             }
         }
         for i in 0..2 {
-            wet.wetness[t][i] += kind.smoothing[i] * 2.0 * radius * stay.way[i] / area;
+            wet.wetness[t][i] += kind.smoothing[i] * 2.0 * stay.radius * stay.way[i] / area;
         }
         wet.activate(stay.triangle);
-        let width = 2.0 * kind.contact * radius * self.params.width;
+        let width = 2.0 * kind.contact * stay.radius * self.params.width;
         if kind.film > 0.0 {
             let full = self.rest.liquid.density * kind.film * area;
             let bare = (1.0 - wet.film[t] / full).clamp(0.0, 1.0);
@@ -226,79 +370,83 @@ impl Wetting<'_> {
             wet.film[t] += laid;
             wet.film_solute[t] += solute;
         }
-        self.draw(state, index, stay, width);
+        if self.params.mesh || state.image.is_some() {
+            self.draw(&mut state.drops[stay.drop as usize], stay, 0.5 * width);
+        }
     }
 
-    /// Draws the strip, closing it when it leaves its triangle or is as long as wide.
-    fn draw(&mut self, state: &mut State, index: usize, stay: &Stay, width: f64) {
-        if !self.params.mesh && state.image.is_none() {
-            return;
-        }
-        let drop = &mut state.drops[index];
-        if drop.strip_triangle != stay.triangle {
-            self.close(&mut state.trail, &mut state.image, drop, width);
-            drop.strip_triangle = stay.triangle;
-            drop.strip_from = stay.from;
-        }
-        drop.strip_to = stay.to;
+    /// Draws the strip on; a new one begins where it leaves its triangle, bends, or is long.
+    fn draw(&mut self, drop: &mut Drop, stay: &Stay, half_width: f64) {
+        let (from, to) = (stay.from.as_vec2(), stay.to.as_vec2());
         let facet = &self.surface.facets[stay.triangle as usize];
-        if facet.flat(drop.strip_to - drop.strip_from).length() > 0.5 * width {
-            self.close(&mut state.trail, &mut state.image, drop, width);
-            drop.strip_triangle = stay.triangle;
-            drop.strip_from = stay.to;
-            drop.strip_to = stay.to;
+        let way = facet.flat(drop.strip.way.as_dvec2()).normalize_or_zero();
+        let run = facet.flat(stay.to - drop.strip.from.as_dvec2());
+        let goes_on = drop.strip.triangle == stay.triangle
+            && drop.strip.side == stay.side
+            && !drop.strip.is_done
+            && way.perp_dot(run).abs() < STRIP_BEND * half_width
+            && way.dot(run) > 0.0
+            && run.length() < STRIP_LENGTH * half_width;
+        if goes_on {
+            drop.strip.to = to;
+            return;
+        }
+        let is_first = drop.strip.triangle == u32::MAX || drop.strip.is_done;
+        self.close(drop);
+        drop.strip = Strip {
+            triangle: stay.triangle,
+            side: stay.side,
+            is_first,
+            is_done: false,
+            from,
+            to,
+            way: to - from,
+            half_width: half_width as f32,
+        };
+    }
+
+    /// Ends the strip a drop is drawing.
+    pub fn close(&mut self, drop: &mut Drop) {
+        if drop.strip.is_drawn() {
+            self.strips.jobs.push(self.job(drop));
+        }
+        drop.strip = Strip::NONE;
+    }
+
+    /// Draws the strips that are not done yet, for a picture.
+    pub fn draw_open(&mut self, drops: &[Drop]) {
+        for drop in drops.iter().filter(|d| d.strip.is_drawn()) {
+            let job = Job { stain: 0.0, ..self.job(drop) };
+            self.strips.jobs.push(job);
         }
     }
 
-    fn close(
-        &self,
-        trail: &mut TrailState,
-        image: &mut Option<WetImage>,
-        drop: &mut Drop,
-        width: f64,
-    ) {
-        let triangle = drop.strip_triangle;
-        drop.strip_triangle = u32::MAX;
-        if triangle == u32::MAX || drop.strip_from == drop.strip_to {
-            return;
-        }
-        let kind = self.rest.ground.of(triangle);
-        let before = trail.pieces.len();
-        let u = random::signed(self.seed, drop.id, before as u64);
-        let template = Piece {
-            triangle,
-            side: drop.side,
-            count: 0,
-            corners: [[0.0; 2]; PIECE_CORNERS],
-            born: self.time,
+    fn job(&self, drop: &Drop) -> Job {
+        let strip = drop.strip;
+        // It dries unevenly, but not from one strip to the next.
+        let way = drop.distance / (12.0 * f64::from(strip.half_width)).max(1e-12);
+        let (cell, t) = (way.floor(), way.fract());
+        let at = |c: f64| random::signed(self.seed, drop.id, c as u64);
+        let u = at(cell) + (at(cell + 1.0) - at(cell)) * t * t * (3.0 - 2.0 * t);
+        let stain = if drop.mass > 0.0 { drop.solute / drop.mass } else { 0.0 };
+        Job {
+            strip,
             drying: (self.params.drying * (1.0 + 0.9 * self.params.unevenness * u)) as f32,
-            thickness: kind.film.max(1e-5) as f32,
-        };
-        let mut cutter = StripCutter { surface: self.surface, pieces: &mut trail.pieces, template };
-        cutter.lay(triangle, drop.side, drop.strip_from, drop.strip_to, 0.5 * width);
-        if let Some(image) = image {
-            let stain = (drop.solute / drop.mass) as f32;
-            for piece in &trail.pieces[before..] {
-                paint(image, &self.rest.uvs, piece, stain);
-            }
-        }
-        if !self.params.mesh {
-            trail.pieces.truncate(before);
-        } else if trail.pieces.len() > 2 * self.params.max_strips {
-            let surplus = trail.pieces.len() - self.params.max_strips;
-            trail.pieces.drain(..surplus);
+            thickness: self.rest.ground.of(strip.triangle).film.max(1e-5) as f32,
+            stain: stain as f32,
         }
     }
 }
 
-fn paint(image: &mut WetImage, uvs: &[[Vec2; 3]], piece: &Piece, stain: f32) {
+/// Paints a piece into the image of wetness.
+pub fn paint(image: &mut WetImage, uvs: &[[Vec2; 3]], piece: &Piece) {
     let Some([a, b, c]) = uvs.get(piece.triangle as usize) else { return };
     let mut polygon = [Vec2::ZERO; PIECE_CORNERS];
     let count = piece.count as usize;
     for (p, [x, y]) in polygon.iter_mut().zip(&piece.corners[..count]) {
         *p = *a + *x * (*b - *a) + *y * (*c - *a);
     }
-    image.paint(&polygon[..count], 1.0, 0.2 * stain);
+    image.paint(&polygon[..count], 1.0, 0.2 * piece.stain);
 }
 
 /// How much of a film is left after a tick, for a triangle.
@@ -343,15 +491,25 @@ mod tests {
             side: 1,
             count: 0,
             corners: [[0.0; 2]; PIECE_CORNERS],
+            axis: [[0.0; 2]; 2],
             born: 0.0,
             drying: 1.0,
             thickness: 1e-5,
+            stain: 0.0,
         };
         let (t, w, _) = surface.closest(glam::DVec3::new(0.51, 0.53, 0.0), 0.1).unwrap();
         let facet = surface.facets[t as usize];
         let way = DVec2::new(0.01, 0.02);
-        let to = facet.weights(facet.flat(w) + way);
-        StripCutter { surface: &surface, pieces: &mut pieces, template }.lay(t, 1, w, to, 0.15);
+        let to = facet.weights(facet.flat(w) + way).as_vec2();
+        let strip = Strip {
+            triangle: t,
+            from: w.as_vec2(),
+            to,
+            is_first: false,
+            half_width: 0.15,
+            ..Strip::NONE
+        };
+        StripCutter { surface: &surface, pieces: &mut pieces, template }.lay(&strip);
         let area: f64 = pieces
             .iter()
             .map(|p| {
@@ -365,7 +523,7 @@ mod tests {
             })
             .sum();
         // A rectangle and a cap of four sectors of 45 degrees.
-        let h = 0.15f64;
+        let h = f64::from(0.15f32);
         let expected = 2.0 * h * way.length() + 4.0 * 0.5 * h * h * (45f64).to_radians().sin();
         assert!((area / expected - 1.0).abs() < 1e-5, "{area} {expected}");
     }

@@ -93,8 +93,12 @@ fn run(crossings_wanted: u64) {
                         break;
                     }
                 }
-                total += trace.crossings;
-                assert!(trace.stalled <= 12, "{kind} {seed} {i}: {} stalls", trace.stalled);
+                total += trace.counts.crossings;
+                assert!(
+                    trace.counts.stalled <= 12,
+                    "{kind} {seed} {i}: {} stalls",
+                    trace.counts.stalled
+                );
             }
         }
         seed += 1;

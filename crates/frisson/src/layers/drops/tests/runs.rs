@@ -73,7 +73,7 @@ fn check(
     }
     let (place, _) = bench.place(&drop);
     assert!(place.distance(expected) < within, "{n} cells, shake {shake}: {place} {expected}");
-    assert_eq!(trace.stalled + trace.truncated, 0);
+    assert_eq!(trace.counts.stalled + trace.counts.truncated, 0);
 }
 
 #[test]
@@ -179,7 +179,11 @@ fn gutters_keels_cones_and_saddles_run_or_rest_as_they_must() {
     let (place, velocity) = bench.place(&drop);
     assert!(place.z.abs() < 1e-3, "settled in the gutter: {place}");
     assert!(velocity.x > 1.0, "and runs down it: {velocity}");
-    assert!(trace.crossings < 400 && trace.truncated == 0, "{}", trace.crossings);
+    assert!(
+        trace.counts.crossings < 400 && trace.counts.truncated == 0,
+        "{}",
+        trace.counts.crossings
+    );
 
     // The keel of a roof seen from below, level: sticky drops gather on it and rest or run along.
     let (p, t) = height_field(4, 2, DVec2::new(0.0, -1.0), DVec2::new(4.0, 1.0), |_, z| z.abs());
@@ -194,7 +198,11 @@ fn gutters_keels_cones_and_saddles_run_or_rest_as_they_must() {
     let (place, velocity) = bench.place(&drop);
     assert!(place.z.abs() < 1e-6 && velocity.length() < 1e-6, "{place} {velocity}");
     // A convex edge keeps the speed, so it swings over the keel until drag has settled it.
-    assert!(trace.crossings < 1500 && trace.truncated == 0, "{}", trace.crossings);
+    assert!(
+        trace.counts.crossings < 1500 && trace.counts.truncated == 0,
+        "{}",
+        trace.counts.crossings
+    );
 
     // A pit: the tip of a cone pointing down.
     let (p, t) =
@@ -208,7 +216,7 @@ fn gutters_keels_cones_and_saddles_run_or_rest_as_they_must() {
     }
     let (place, _) = bench.place(&drop);
     assert!(place.length() < 1e-2, "at the bottom of the pit: {place}");
-    assert!(trace.truncated == 0, "{}", trace.truncated);
+    assert!(trace.counts.truncated == 0, "{}", trace.counts.truncated);
 
     // A saddle: from rest at its middle nothing moves; a nudge runs off along the falling way.
     let (p, t) =

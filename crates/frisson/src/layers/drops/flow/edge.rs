@@ -1,0 +1,133 @@
+//! Drops that both sides push onto an edge: motion in one dimension.
+
+use glam::DVec2;
+
+use super::Flow;
+use crate::layers::drops::motion::{Weights, first_exit, time_of_rest};
+use crate::layers::drops::state::{Drop, Phase};
+use crate::layers::drops::surface::{Facet, on_edge};
+use crate::tolerances::drops::{EDGE_PUSH, TEE_NUDGE};
+
+impl Flow<'_> {
+    pub(super) fn on_edge(&mut self, drop: &mut Drop) {
+        let Phase::Edge { half, s, speed } = drop.phase else { return };
+        let (ta, ka) = (half / 3, half as usize % 3);
+        let fa = self.surface().facets[ta as usize];
+        let Some(across) =
+            self.surface().across(half, s.clamp(TEE_NUDGE, 1.0 - TEE_NUDGE), drop.side)
+        else {
+            return self.stand_on(drop, ta, ka, s, fa.edge(ka).normalize_or_zero() * speed);
+        };
+        let (tb, kb) = (across.half / 3, across.half as usize % 3);
+        let fb = self.surface().facets[tb as usize];
+        let (ua, mut ub) = (fa.edge(ka).normalize_or_zero(), fb.edge(kb).normalize_or_zero());
+        let inward_b = ub.perp();
+        if !across.same_way {
+            ub = -ub;
+        }
+        let place = fa.point(fa.corner(ka) + fa.edge(ka) * s);
+        let acceleration = self.acceleration(drop, place);
+        let side_b = if across.same_way { -drop.side } else { drop.side };
+        let out = (fa.normal * f64::from(drop.side) + fb.normal * f64::from(side_b))
+            .normalize_or(fa.normal * f64::from(drop.side));
+        if self.lets_go(drop, ta, out, acceleration) {
+            self.drip(drop, place, fa.lift(ua) * speed, ta);
+            return;
+        }
+        // From rest, judge roughness by the way the force would start it: what brakes acts in full.
+        let downhill = acceleration.dot(fa.lift(ua));
+        let trial = if speed == 0.0 { downhill.signum() * f64::MIN_POSITIVE } else { speed };
+        let pa = self.push(ta, fa.tangential(acceleration), ua * trial.signum());
+        let pb = self.push(tb, fb.tangential(acceleration), ub * trial.signum());
+        let least = EDGE_PUSH * acceleration.length();
+        if pa.acceleration.dot(ua.perp()) > least {
+            return self.stand_on(drop, ta, ka, s, ua * speed);
+        }
+        if pb.acceleration.dot(inward_b) > least {
+            drop.side = side_b;
+            return self.stand_on(drop, tb, kb, across.s, ub * speed);
+        }
+        let mut a = 0.5 * (pa.acceleration.dot(ua) + pb.acceleration.dot(ub));
+        // A held axis stops its part of the velocity.
+        let kept = 0.5 * (pa.velocity.dot(ua) + pb.velocity.dot(ub)) * trial.signum();
+        let v = speed * kept.clamp(0.0, 1.0);
+        if v == 0.0 && a * downhill <= 0.0 {
+            a = 0.0;
+        }
+        self.run_along(drop, half, s, v, a, &fa);
+    }
+
+    /// One-dimensional motion along an edge.
+    pub(super) fn run_along(
+        &mut self,
+        drop: &mut Drop,
+        half: u32,
+        s: f64,
+        v: f64,
+        a: f64,
+        facet: &Facet,
+    ) {
+        let k = half as usize % 3;
+        let along = facet.edge(k);
+        let length = along.length();
+        let unit = along.normalize_or_zero();
+        let x = facet.corner(k) + along * s;
+        drop.held = v == 0.0 && a == 0.0;
+        let rest = time_of_rest(v, a, self.body.drag).unwrap_or(f64::INFINITY);
+        let horizon = self.left.min(rest);
+        let end = Weights::at(self.body.drag, horizon);
+        let drag = self.body.drag;
+        let low = first_exit(s * length, v, a, drag, s <= 0.0, &end);
+        let high = first_exit((1.0 - s) * length, -v, -a, drag, s >= 1.0, &end);
+        let far = 3 * (half / 3) + (half % 3 + 1) % 3;
+        let exit = match (low, high) {
+            (Some(l), Some(h)) if h < l => Some((h, far)),
+            (None, Some(h)) => Some((h, far)),
+            (Some(l), _) => Some((l, half)),
+            (None, None) => None,
+        };
+        let time = exit.map_or(horizon, |e| e.0);
+        let at = Weights::at(drag, time);
+        let way = at.displacement(v, a);
+        let v1 = if exit.is_none() && rest <= self.left { 0.0 } else { at.velocity(v, a) };
+        let s1 = (s + way / length.max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
+        self.record(drop, facet, x, unit * v, unit * a, time);
+        let triangle = half / 3;
+        self.record_stay(
+            drop,
+            triangle,
+            on_edge(k, s),
+            on_edge(k, s1),
+            unit * v,
+            unit * v1,
+            unit * way,
+            time,
+            unit * a,
+        );
+        self.left =
+            if exit.is_none() && horizon >= self.left { 0.0 } else { (self.left - time).max(0.0) };
+        drop.phase = Phase::Edge { half, s: s1, speed: v1 };
+        if let Some((_, corner)) = exit {
+            self.trace.counts.crossings += 1;
+            let point = self.surface().start_point(corner) as usize;
+            if self.surface().tee_points[point] {
+                let s = s1.clamp(TEE_NUDGE, 1.0 - TEE_NUDGE);
+                self.stand_on(drop, triangle, k, s, unit * v1);
+            } else if !self.depart(drop, corner, facet.lift(unit * v1)) {
+                drop.phase = Phase::Corner { half: corner };
+            }
+        }
+    }
+
+    /// Puts the drop on a triangle, standing on its edge `k`.
+    pub(super) fn stand_on(
+        &mut self,
+        drop: &mut Drop,
+        triangle: u32,
+        k: usize,
+        s: f64,
+        velocity: DVec2,
+    ) {
+        drop.phase = Phase::Face { triangle, weights: on_edge(k, s), velocity, standing: 1 << k };
+    }
+}

@@ -1,0 +1,196 @@
+//! Stays on triangles and crossings of edges.
+
+use glam::{DVec2, DVec3};
+
+use super::Flow;
+use crate::layers::drops::motion::{Weights, first_exit};
+use crate::layers::drops::state::{Drop, Phase};
+use crate::layers::drops::surface::{Across, Facet, clamp_weights, on_edge};
+use crate::tolerances::drops::{ON_EDGE, RETURN_FRACTION, SNAP, TEE_NUDGE};
+
+impl Flow<'_> {
+    pub(super) fn on_face(&mut self, drop: &mut Drop) {
+        let Phase::Face { triangle, weights, velocity, standing } = drop.phase else { return };
+        let facet = self.surface().facets[triangle as usize];
+        let x = facet.flat(weights);
+        let acceleration = self.acceleration(drop, facet.point(x));
+        if self.lets_go(drop, triangle, facet.normal * f64::from(drop.side), acceleration) {
+            self.release(drop, facet.point(x), facet.lift(velocity), triangle);
+            return;
+        }
+        let push = self.push(triangle, facet.tangential(acceleration), velocity);
+        let (a, v) = (push.acceleration, push.velocity);
+        drop.held = a == DVec2::ZERO && v == DVec2::ZERO;
+        if drop.held {
+            drop.phase = Phase::Face { triangle, weights, velocity: v, standing };
+            self.record(drop, &facet, x, v, a, self.left);
+            self.left = 0.0;
+            return;
+        }
+        let horizon = self.left.min(push.until);
+        let end = Weights::at(self.body.drag, horizon);
+        let (time, edge) = self.find_exit(&facet, x, v, a, standing, &end);
+        let at = if edge.is_some() { Weights::at(self.body.drag, time) } else { end };
+        let x1 = x + at.displacement(v, a);
+        let mut v1 = at.velocity(v, a);
+        self.record(drop, &facet, x, v, a, time);
+        let Some(k) = edge else {
+            if horizon < self.left {
+                for i in 0..2 {
+                    // The axis that came to rest is exactly at rest.
+                    if v[i] * a[i] < 0.0 && v1[i].abs() <= 1e-12 * v[i].abs() {
+                        v1[i] = 0.0;
+                    }
+                }
+            }
+            let reached = clamp_weights(facet.weights(x1));
+            self.record_stay(drop, triangle, weights, reached, v, v1, x1 - x, time, a);
+            let standing = if time > 0.0 { 0 } else { standing };
+            drop.phase = Phase::Face { triangle, weights: reached, velocity: v1, standing };
+            self.left = if horizon >= self.left { 0.0 } else { self.left - time };
+            return;
+        };
+        let along = facet.edge(k);
+        let s = ((x1 - facet.corner(k)).dot(along) / along.length_squared()).clamp(0.0, 1.0);
+        self.record_stay(drop, triangle, weights, on_edge(k, s), v, v1, x1 - x, time, a);
+        self.left = (self.left - time).max(0.0);
+        let standing = if time > 0.0 { standing } else { 0b111 };
+        self.leave(drop, &facet, triangle, k, s, v1, acceleration, standing);
+    }
+
+    /// First edge left within a time, and when.
+    pub(super) fn find_exit(
+        &self,
+        facet: &Facet,
+        x: DVec2,
+        v: DVec2,
+        a: DVec2,
+        standing: u8,
+        end: &Weights,
+    ) -> (f64, Option<usize>) {
+        let mut best = (end.time, None);
+        let mut limit = *end;
+        for k in 0..3 {
+            let along = facet.edge(k);
+            let d0 = along.perp_dot(x - facet.corner(k));
+            let mut w0 = along.perp_dot(v);
+            let alpha = along.perp_dot(a);
+            let fresh = standing & (1 << k) != 0;
+            if fresh {
+                // It came in through here: rounding must not send it back.
+                w0 = w0.max(0.0);
+            }
+            let on = fresh || d0 <= ON_EDGE * along.length_squared();
+            if let Some(t) = first_exit(d0, w0, alpha, self.body.drag, on, &limit)
+                && (t < best.0 || best.1.is_none())
+            {
+                best = (t, Some(k));
+                limit = Weights::at(self.body.drag, t);
+            }
+        }
+        best
+    }
+
+    /// Leaves a triangle through edge `k` at `s`: through a vertex, or across.
+    pub(super) fn leave(
+        &mut self,
+        drop: &mut Drop,
+        facet: &Facet,
+        triangle: u32,
+        k: usize,
+        s: f64,
+        velocity: DVec2,
+        acceleration: DVec3,
+        standing: u8,
+    ) {
+        let half = 3 * triangle + k as u32;
+        let at_corner = if s <= SNAP {
+            Some(half)
+        } else if s >= 1.0 - SNAP {
+            Some(3 * triangle + (k as u32 + 1) % 3)
+        } else {
+            None
+        };
+        if let Some(corner) = at_corner {
+            let point = self.surface().start_point(corner) as usize;
+            // A drop that has just left this vertex goes on across the edge, not through it again.
+            let c = corner % 3;
+            let left_it = 1 << c | 1 << ((c + 2) % 3);
+            if standing & left_it != left_it && !self.surface().tee_points[point] {
+                self.trace.counts.crossings += 1;
+                if !self.depart(drop, corner, facet.lift(velocity)) {
+                    drop.phase = Phase::Corner { half: corner };
+                }
+                return;
+            }
+        }
+        let s = s.clamp(TEE_NUDGE, 1.0 - TEE_NUDGE);
+        let Some(across) = self.surface().across(half, s, drop.side) else {
+            let place = facet.point(facet.corner(k) + facet.edge(k) * s);
+            self.release(drop, place, facet.lift(velocity), triangle);
+            return;
+        };
+        self.trace.counts.crossings += 1;
+        self.cross(drop, facet, half, s, across, velocity, acceleration);
+    }
+
+    /// Carries the drop over an edge, or onto it when both sides push it there.
+    pub(super) fn cross(
+        &mut self,
+        drop: &mut Drop,
+        from: &Facet,
+        half: u32,
+        s: f64,
+        across: Across,
+        velocity: DVec2,
+        acceleration: DVec3,
+    ) {
+        let (triangle, k) = (across.half / 3, across.half as usize % 3);
+        let to = self.surface().facets[triangle as usize];
+        let turned = turn(from, half as usize % 3, &to, across, velocity, drop.side);
+        let side = if across.same_way { -drop.side } else { drop.side };
+        // Would it be back at once, and be pushed back again?
+        let inward = to.edge(k).perp().normalize_or_zero();
+        let speed = turned.dot(inward).max(0.0);
+        let along = turned - inward * turned.dot(inward);
+        // As a drop on the edge would be judged, so that the two never disagree.
+        let there = self.push(triangle, to.tangential(acceleration), along);
+        let back = there.acceleration.dot(inward);
+        let soon = RETURN_FRACTION * self.world.tick;
+        if back < 0.0 && 2.0 * speed < -back * soon {
+            let inward = from.edge(half as usize % 3).perp().normalize_or_zero();
+            let rest = velocity - inward * velocity.dot(inward);
+            let here = self.push(half / 3, from.tangential(acceleration), rest);
+            if here.acceleration.dot(inward) < 0.0 {
+                let along = from.edge(half as usize % 3).normalize_or_zero();
+                drop.phase = Phase::Edge { half, s, speed: velocity.dot(along) };
+                return;
+            }
+        }
+        drop.side = side;
+        drop.phase = Phase::Face {
+            triangle,
+            weights: on_edge(k, across.s),
+            velocity: turned,
+            standing: 1 << k,
+        };
+    }
+}
+
+/// Velocity carried over an edge: turned where convex, projected where concave.
+#[must_use]
+pub fn turn(from: &Facet, k: usize, to: &Facet, across: Across, v: DVec2, side: i8) -> DVec2 {
+    let along = from.edge(k).normalize_or_zero();
+    let speed_along = v.dot(along);
+    let speed_across = (-v.dot(along.perp())).max(0.0);
+    let mut along_there = to.edge(across.half as usize % 3).normalize_or_zero();
+    let inward = along_there.perp();
+    if !across.same_way {
+        along_there = -along_there;
+    }
+    let side_there = if across.same_way { -side } else { side };
+    let (n, m) = (from.normal * f64::from(side), to.normal * f64::from(side_there));
+    let convex = n.cross(m).dot(from.lift(along)) * f64::from(side) > 0.0;
+    let kept = if convex { 1.0 } else { n.dot(m).clamp(0.0, 1.0) };
+    along_there * speed_along + inward * (speed_across * kept)
+}

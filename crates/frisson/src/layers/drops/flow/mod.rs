@@ -1,0 +1,194 @@
+//! Where a drop goes during a step: stays on triangles, crossings, edges and vertices.
+//!
+//! ```text
+//!            n                convex edge: the velocity is turned about it
+//!            |   e3           concave edge: projected, the across part times the cosine
+//!      v ◄───o  /             border: the drop leaves the surface
+//!     ______/_\/_____
+//!    /   F ↙   e2   /|
+//! ```
+//!
+//! Within a stay every force is constant, so the place at any time is known in closed form
+//! (`motion.rs`) and the first exit is found for sure. Work is bounded: see [`MAX_EVENTS`].
+
+mod edge;
+mod face;
+mod trace;
+mod vertex;
+
+use glam::{DVec2, DVec3};
+
+use super::motion::time_of_rest;
+use super::state::{Drop, Phase};
+use super::surface::Surface;
+use super::trail::Strip;
+use super::world::World;
+use crate::tolerances::drops::{IDLE_TIME, MAX_EVENTS, MAX_IDLE};
+
+pub use face::turn;
+pub use trace::{Counts, Mark, Segment, Stay, Trace};
+
+/// What of a drop stays constant during a step.
+#[derive(Clone, Copy, Debug)]
+pub struct Body {
+    /// Radius of the volume's sphere [m].
+    pub radius: f64,
+    /// Drag rate on surfaces `L = kv / m` [1/s].
+    pub drag: f64,
+    /// Mass [kg].
+    pub mass: f64,
+}
+
+/// One drop's step in progress.
+pub struct Flow<'a> {
+    /// Surface, ground and forces.
+    pub world: &'a World<'a>,
+    /// What happens.
+    pub trace: &'a mut Trace,
+    /// Index of the drop.
+    pub index: u32,
+    /// Time at the end of the step [s].
+    pub end: f64,
+    /// Time left [s].
+    pub left: f64,
+    /// Its body.
+    pub body: Body,
+}
+
+/// Acceleration and velocity on a triangle after roughness, and which axes are held.
+#[derive(Clone, Copy, Debug)]
+struct Push {
+    acceleration: DVec2,
+    velocity: DVec2,
+    /// Time to the first change of sign that changes the force.
+    until: f64,
+}
+
+impl Flow<'_> {
+    /// Advances the drop by the time left. Never loses it.
+    pub fn advance(&mut self, drop: &mut Drop) {
+        let mut idle = 0;
+        for _ in 0..MAX_EVENTS {
+            if self.left <= 0.0 {
+                return;
+            }
+            let before = self.left;
+            match drop.phase {
+                Phase::Face { .. } => self.on_face(drop),
+                Phase::Edge { .. } => self.on_edge(drop),
+                Phase::Corner { half } => {
+                    if !self.depart(drop, half, DVec3::ZERO) {
+                        self.record_rest(drop);
+                        self.left = 0.0;
+                    }
+                }
+                Phase::Air { .. } => self.in_air(drop),
+            }
+            idle = if before - self.left > IDLE_TIME { 0 } else { idle + 1 };
+            if idle > MAX_IDLE {
+                self.trace.counts.stalled += 1;
+                stop(drop);
+                self.left = 0.0;
+                return;
+            }
+        }
+        self.trace.counts.truncated += 1;
+        self.left = 0.0;
+    }
+
+    fn surface(&self) -> &Surface {
+        self.world.surface
+    }
+
+    /// Time now [s].
+    pub fn now(&self) -> f64 {
+        self.end - self.left
+    }
+
+    /// Everything that accelerates the drop at a place, inertia included [m/s²].
+    fn acceleration(&self, drop: &Drop, place: DVec3) -> DVec3 {
+        self.world.acceleration(place, drop, &self.body) + drop.inertia
+    }
+
+    /// Roughness: a component that speeds the drop up is reduced, a braking one acts in full.
+    fn push(&self, triangle: u32, force: DVec2, velocity: DVec2) -> Push {
+        let (bumps, grip) = self.world.bumps(triangle);
+        let mut push = Push { acceleration: force, velocity, until: f64::INFINITY };
+        let per_height = 1.0 / (2.0 * self.body.radius);
+        for i in 0..2 {
+            let f = force[i];
+            let mut share = f64::from(bumps[i]) * per_height;
+            if share <= 0.0 {
+                continue;
+            }
+            if share >= 1.0 {
+                if f.abs() <= grip {
+                    push.acceleration[i] = 0.0;
+                    push.velocity[i] = 0.0;
+                    continue;
+                }
+                // Blown or shaken harder than the bumps can hold.
+                share = grip / f.abs();
+            }
+            if f * velocity[i] >= 0.0 {
+                push.acceleration[i] = f * (1.0 - share);
+            } else if let Some(t) = time_of_rest(velocity[i], f, self.body.drag) {
+                push.until = push.until.min(t);
+            }
+        }
+        push
+    }
+
+    /// Whether the outward pull is more than the surface can hold.
+    pub fn lets_go(&self, drop: &Drop, triangle: u32, out: DVec3, acceleration: DVec3) -> bool {
+        // The inertia's normal part is smoothed apart from the rest: a jerk of one tick is no pull.
+        let outward = (acceleration - drop.inertia).dot(out) + drop.pull;
+        outward > 0.0
+            && self.body.mass * outward > self.world.holding_force(triangle, self.body.radius)
+    }
+
+    /// The whole drop leaves the surface.
+    pub fn release(&mut self, drop: &mut Drop, position: DVec3, velocity: DVec3, from: u32) {
+        self.trace.counts.releases += 1;
+        drop.phase =
+            Phase::Air { position, velocity: velocity + drop.carrier, since: self.now(), from };
+        drop.held = false;
+        drop.changed = self.now();
+        drop.inertia = DVec3::ZERO;
+        drop.pull = 0.0;
+        drop.carrier = DVec3::ZERO;
+    }
+
+    /// Part of a hanging drop leaves, a remainder stays.
+    fn drip(&mut self, drop: &mut Drop, position: DVec3, velocity: DVec3, from: u32) {
+        let keep = drop.mass * self.world.liquid.drip_remainder;
+        if keep <= self.world.liquid.least_mass || keep >= drop.mass {
+            return self.release(drop, position, velocity, from);
+        }
+        self.trace.counts.releases += 1;
+        let share = keep / drop.mass;
+        let mut falling = *drop;
+        falling.mass = drop.mass - keep;
+        falling.solute = drop.solute * (1.0 - share);
+        falling.phase =
+            Phase::Air { position, velocity: velocity + drop.carrier, since: self.now(), from };
+        falling.changed = self.now();
+        falling.inertia = DVec3::ZERO;
+        falling.carrier = DVec3::ZERO;
+        falling.pull = 0.0;
+        falling.strip = Strip::NONE;
+        self.trace.born.push(falling);
+        drop.mass = keep;
+        drop.solute -= falling.solute;
+        drop.merged = self.now();
+        self.body = self.world.body(drop);
+    }
+}
+
+fn stop(drop: &mut Drop) {
+    match &mut drop.phase {
+        Phase::Face { velocity, .. } => *velocity = DVec2::ZERO,
+        Phase::Edge { speed, .. } => *speed = 0.0,
+        _ => {}
+    }
+}

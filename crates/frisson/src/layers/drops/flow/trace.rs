@@ -1,0 +1,217 @@
+//! What happened during a step, for the passes that follow.
+
+use glam::{DVec2, DVec3};
+
+use super::Flow;
+use crate::layers::drops::motion::{Weights, time_of_rest};
+use crate::layers::drops::state::{Drop, Phase};
+use crate::layers::drops::surface::Facet;
+
+/// A stretch of a drop's way on one triangle.
+#[derive(Clone, Copy, Debug)]
+pub struct Stay {
+    /// Index of the drop.
+    pub drop: u32,
+    /// Triangle.
+    pub triangle: u32,
+    /// Weights at the start.
+    pub from: DVec2,
+    /// Weights at the end.
+    pub to: DVec2,
+    /// Integral of the way along each axis [m].
+    pub way: DVec2,
+    /// Time at the end [s].
+    pub end: f64,
+    /// Radius of the drop's sphere [m].
+    pub radius: f64,
+    /// Side of the triangle.
+    pub side: i8,
+}
+
+/// A closed-form piece of a drop's track: `p(t) = p0 + v0 t phi1(-Lt) + a t² phi2(-Lt)`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Segment {
+    /// Id of the drop.
+    pub id: u64,
+    /// Time at which the piece starts [s].
+    pub start: f64,
+    /// Its length [s].
+    pub duration: f64,
+    /// Position at the start [m].
+    pub position: DVec3,
+    /// Velocity at the start [m/s].
+    pub velocity: DVec3,
+    /// Acceleration before drag [m/s²].
+    pub acceleration: DVec3,
+    /// Drag rate `L` [1/s].
+    pub drag: f64,
+}
+
+impl Segment {
+    /// Position at a time within the piece.
+    #[must_use]
+    pub fn position_at(&self, time: f64) -> DVec3 {
+        let weights = Weights::at(self.drag, time - self.start);
+        self.position + weights.displacement(self.velocity, self.acceleration)
+    }
+
+    /// Velocity at a time within the piece.
+    #[must_use]
+    pub fn velocity_at(&self, time: f64) -> DVec3 {
+        Weights::at(self.drag, time - self.start).velocity(self.velocity, self.acceleration)
+    }
+}
+
+/// What is counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Edges crossed.
+    pub crossings: u64,
+    /// Drops put to rest.
+    pub stalled: u64,
+    /// Drops cut short.
+    pub truncated: u64,
+    /// Landings.
+    pub landings: u64,
+    /// Drops that let go.
+    pub releases: u64,
+}
+
+impl Counts {
+    /// What came since an earlier count.
+    #[must_use]
+    pub fn since(&self, before: &Self) -> Self {
+        Self {
+            crossings: self.crossings - before.crossings,
+            stalled: self.stalled - before.stalled,
+            truncated: self.truncated - before.truncated,
+            landings: self.landings - before.landings,
+            releases: self.releases - before.releases,
+        }
+    }
+}
+
+/// Where in a trace the record of one drop ends.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Mark {
+    /// Number of track pieces.
+    pub segments: usize,
+    /// Number of drops born.
+    pub born: usize,
+    /// Counts.
+    pub counts: Counts,
+}
+
+/// What happened during a step, for the passes that follow.
+#[derive(Clone, Debug, Default)]
+pub struct Trace {
+    /// Ways on triangles, in order of drops.
+    pub stays: Vec<Stay>,
+    /// Track pieces, where asked for.
+    pub segments: Vec<Segment>,
+    /// Drops born by splashing or dripping.
+    pub born: Vec<Drop>,
+    /// Counts.
+    pub counts: Counts,
+    /// The end of each drop's record, in order.
+    pub marks: Vec<Mark>,
+    /// A drop that is no number any more.
+    pub bad: Option<u32>,
+    /// Candidate triangles of the fall, reused.
+    pub candidates: Vec<u32>,
+}
+
+impl Trace {
+    /// Empties it, keeping its storage.
+    pub fn clear(&mut self) {
+        self.stays.clear();
+        self.segments.clear();
+        self.born.clear();
+        self.marks.clear();
+        self.counts = Counts::default();
+        self.bad = None;
+    }
+
+    /// Ends the record of a drop.
+    pub fn mark(&mut self) {
+        let (segments, born) = (self.segments.len(), self.born.len());
+        self.marks.push(Mark { segments, born, counts: self.counts });
+    }
+}
+
+impl Flow<'_> {
+    pub(super) fn record_rest(&mut self, drop: &Drop) {
+        if let (true, Phase::Corner { half }) = (self.world.tracks, drop.phase) {
+            let facet = self.surface().facets[half as usize / 3];
+            let x = facet.corner(half as usize % 3);
+            self.record(drop, &facet, x, DVec2::ZERO, DVec2::ZERO, self.left);
+        }
+    }
+
+    pub(super) fn record(
+        &mut self,
+        drop: &Drop,
+        facet: &Facet,
+        x: DVec2,
+        v: DVec2,
+        a: DVec2,
+        time: f64,
+    ) {
+        if !self.world.tracks || time <= 0.0 {
+            return;
+        }
+        // The surface has arrived already: where it came from during this step is taken back.
+        let position = facet.point(x) - drop.carrier * self.left;
+        self.trace.segments.push(Segment {
+            id: drop.id,
+            start: self.now(),
+            duration: time,
+            position,
+            velocity: facet.lift(v) + drop.carrier,
+            acceleration: facet.lift(a) + drop.carrier * self.body.drag,
+            drag: self.body.drag,
+        });
+    }
+
+    pub(super) fn record_stay(
+        &mut self,
+        drop: &mut Drop,
+        triangle: u32,
+        from: DVec2,
+        to: DVec2,
+        v0: DVec2,
+        v1: DVec2,
+        way: DVec2,
+        time: f64,
+        a: DVec2,
+    ) {
+        if time <= 0.0 {
+            return;
+        }
+        let mut total = way.abs();
+        for i in 0..2 {
+            if v0[i] * v1[i] < 0.0 {
+                // There and back on this axis: count both ways.
+                if let Some(t) = time_of_rest(v0[i], a[i], self.body.drag) {
+                    let there = Weights::at(self.body.drag, t).displacement(v0[i], a[i]);
+                    total[i] = there.abs() + (way[i] - there).abs();
+                }
+            }
+        }
+        let length = total.length();
+        drop.distance += length;
+        drop.since_bead += length;
+        if length > 0.0 {
+            self.trace.stays.push(Stay {
+                drop: self.index,
+                triangle,
+                from,
+                to,
+                way: total,
+                end: self.now() + time,
+                radius: self.body.radius,
+                side: drop.side,
+            });
+        }
+    }
+}
