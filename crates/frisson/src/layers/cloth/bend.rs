@@ -29,23 +29,20 @@ pub struct Hinge {
 pub struct HingeRow {
     nodes: [u32; 4],
     rest: f32,
-    /// `alpha / h²`.
+    /// `alpha / (n h)²`.
     compliance: f32,
-    /// Small steps that one solve stands for.
-    every: f32,
     inverse_mass: [f32; 4],
 }
 
 /// Fills the rows for the present inverse masses.
 ///
-/// The pass runs every `n` steps of `h`, and each run stands for the impulse of all of them:
-/// implicit over `n h`, `dv = -w g C / (n h w g² + alpha / (n h))`, and `dx = h dv`.
+/// The pass runs every `n` steps of `h`, and each run stands for the impulse of all of them: `span`
+/// is `n h`.
 pub fn compile(
     hinges: &Grouped<Hinge>,
     starts: impl Fn(u32) -> u32,
     inverse_mass: &[f64],
-    step: f64,
-    every: u32,
+    span: f64,
     rows: &mut Grouped<HingeRow>,
 ) {
     for (row, hinge) in rows.rows.iter_mut().zip(&hinges.rows) {
@@ -53,8 +50,7 @@ pub fn compile(
         *row = HingeRow {
             nodes: hinge.nodes.map(|n| n - base),
             rest: hinge.rest,
-            compliance: (hinge.compliance / (step * step * f64::from(every))) as f32,
-            every: every as f32,
+            compliance: (hinge.compliance / (span * span)) as f32,
             inverse_mass: hinge.nodes.map(|n| inverse_mass[n as usize] as f32),
         };
     }
@@ -126,7 +122,7 @@ pub fn solve(rows: &[HingeRow], nodes: &mut [DVec3]) {
             + w[1] * g[1].length_squared()
             + w[2] * g[2].length_squared()
             + w[3] * g[3].length_squared();
-        let total = row.every * weight + row.compliance;
+        let total = weight + row.compliance;
         let lambda = -c / total;
         if !lambda.is_finite() {
             continue;

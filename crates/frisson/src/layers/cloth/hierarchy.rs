@@ -31,6 +31,15 @@ struct Span {
     share_b: f64,
 }
 
+/// A node now and at the end of the step before.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Places {
+    /// Now.
+    pub now: DVec3,
+    /// Before.
+    pub old: DVec3,
+}
+
 /// One coarse level.
 #[derive(Clone, Debug, Default)]
 struct Level {
@@ -42,9 +51,9 @@ struct Level {
     /// For each node of the next finer level: which coarse nodes move it, and how much.
     offsets: Vec<u32>,
     parents: Vec<(u32, f32)>,
-    /// Positions before and after the spans are solved.
-    before: Vec<DVec3>,
-    after: Vec<DVec3>,
+    /// Where its nodes are, and were at the step before; after solving, how far each is moved.
+    places: Vec<Places>,
+    moves: Vec<Places>,
 }
 
 /// All coarse levels, the finest first.
@@ -122,54 +131,73 @@ impl Hierarchy {
 
     /// Solves all levels for the predicted positions of the nodes. Afterwards
     /// [`Hierarchy::displacement`] says how far a node is to be moved.
-    pub fn solve(&mut self, positions: &[DVec3]) {
+    pub fn solve(&mut self, positions: &[DVec3], previous: &[DVec3]) {
         for index in (0..self.levels.len()).rev() {
             let (finer, coarser) = self.levels.split_at_mut(index + 1);
             let level = &mut finer[index];
-            level.before.clear();
-            level.before.extend(level.nodes.iter().map(|&n| positions[n as usize]));
-            level.after.clear();
-            level.after.extend_from_slice(&level.before);
-            if let Some(parent) = coarser.first() {
-                for (c, x) in level.after.iter_mut().enumerate() {
-                    *x += parent.displacement(c);
+            level.places.clear();
+            level.places.extend(level.nodes.iter().map(|&n| Places {
+                now: positions[n as usize],
+                old: previous[n as usize],
+            }));
+            level.moves.clear();
+            match coarser.first() {
+                Some(parent) => {
+                    level.moves.extend((0..level.places.len()).map(|c| parent.displacement(c)));
                 }
+                None => level.moves.resize(level.places.len(), Places::default()),
+            }
+            for (place, moved) in level.places.iter_mut().zip(&mut level.moves) {
+                let start = *place;
+                place.now += moved.now;
+                place.old += moved.old;
+                *moved = start;
             }
             for _ in 0..limits::SPAN_SWEEPS {
-                solve_spans(&level.spans, &mut level.after);
+                solve_spans(&level.spans, &mut level.places);
             }
-            for (after, before) in level.after.iter_mut().zip(&level.before) {
-                *after -= *before;
+            for (moved, place) in level.moves.iter_mut().zip(&level.places) {
+                moved.now = place.now - moved.now;
+                moved.old = place.old - moved.old;
             }
         }
     }
 
     /// How far the finest level moves a node.
     #[inline]
-    pub fn displacement(&self, node: usize) -> DVec3 {
-        self.levels.first().map_or(DVec3::ZERO, |level| level.displacement(node))
+    pub fn displacement(&self, node: usize) -> Places {
+        self.levels.first().map_or(Places::default(), |level| level.displacement(node))
     }
 }
 
 impl Level {
     #[inline]
-    fn displacement(&self, child: usize) -> DVec3 {
+    fn displacement(&self, child: usize) -> Places {
         let range = self.offsets[child] as usize..self.offsets[child + 1] as usize;
-        self.parents[range]
-            .iter()
-            .fold(DVec3::ZERO, |sum, &(c, w)| sum + self.after[c as usize] * f64::from(w))
+        let mut sum = Places::default();
+        for &(c, w) in &self.parents[range] {
+            let moved = &self.moves[c as usize];
+            sum.now += moved.now * f64::from(w);
+            sum.old += moved.old * f64::from(w);
+        }
+        sum
     }
 }
 
-fn solve_spans(spans: &[Span], x: &mut [DVec3]) {
+/// Cords do not bounce: what they were too long by already is taken back without giving speed.
+fn solve_spans(spans: &[Span], x: &mut [Places]) {
     for span in spans {
         let (a, b) = (span.a as usize, span.b as usize);
-        let d = x[a] - x[b];
+        let d = x[a].now - x[b].now;
         let r = d.length_squared();
         if r > span.length_sq {
             let s = (r - span.length_sq) / (r + span.length_sq);
-            x[a] -= d * (s * span.share_a);
-            x[b] += d * (s * span.share_b);
+            let before = (x[a].old - x[b].old).length_squared();
+            let drift = ((before - span.length_sq) / (before + span.length_sq)).clamp(0.0, s);
+            x[a].now -= d * (s * span.share_a);
+            x[b].now += d * (s * span.share_b);
+            x[a].old -= d * (drift * span.share_a);
+            x[b].old += d * (drift * span.share_b);
         }
     }
 }

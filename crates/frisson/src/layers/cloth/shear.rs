@@ -24,18 +24,15 @@ pub struct ShearRow {
     nodes: [u32; 3],
     inverse: [f32; 4],
     compliance: f32,
-    /// Small steps that one solve stands for.
-    every: f32,
     inverse_mass: [f32; 3],
 }
 
-/// Fills the rows; like hinges, they run every `every` steps.
+/// Fills the rows; like hinges, they run once for several steps, `span` seconds together.
 pub fn compile(
     shears: &Grouped<Shear>,
     starts: impl Fn(u32) -> u32,
     inverse_mass: &[f64],
-    step: f64,
-    every: u32,
+    span: f64,
     rows: &mut Grouped<ShearRow>,
 ) {
     for (row, shear) in rows.rows.iter_mut().zip(&shears.rows) {
@@ -43,8 +40,7 @@ pub fn compile(
         *row = ShearRow {
             nodes: shear.nodes.map(|n| n - base),
             inverse: shear.inverse,
-            compliance: (shear.compliance / (step * step * f64::from(every))) as f32,
-            every: every as f32,
+            compliance: (shear.compliance / (span * span)) as f32,
             inverse_mass: shear.nodes.map(|n| inverse_mass[n as usize] as f32),
         };
     }
@@ -63,7 +59,7 @@ pub fn solve(rows: &[ShearRow], nodes: &mut [DVec3]) {
         let g2 = wv * i10 + wu * i11;
         let gradient: [Vec3; 3] = [-(g1 + g2), g1, g2];
         let weight: f32 = (0..3).map(|k| row.inverse_mass[k] * gradient[k].length_squared()).sum();
-        let total = row.every * weight + row.compliance;
+        let total = weight + row.compliance;
         if weight <= 0.0 || !total.is_finite() {
             continue;
         }

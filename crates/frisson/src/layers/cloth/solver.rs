@@ -28,7 +28,7 @@ const BEND_SOLVES: u32 = 2;
 const SELF_SOLVES: u32 = 4;
 
 /// Small steps per solve of the coarse levels and tethers.
-const FAR_EVERY: u32 = 2;
+const FAR_EVERY: u32 = 1;
 
 /// Numbers of the solver.
 #[derive(Clone, Copy, Debug)]
@@ -85,6 +85,7 @@ pub struct Solver {
     pins: Vec<DVec3>,
     hierarchy: Hierarchy,
     gradient: Vec<DVec3>,
+    ahead: Vec<DVec3>,
     compiled_step: f64,
 }
 
@@ -104,6 +105,7 @@ impl Solver {
             pins: Vec::new(),
             hierarchy: rest.hierarchy.clone(),
             gradient: Vec::new(),
+            ahead: Vec::new(),
             compiled_step: 0.0,
         }
     }
@@ -137,10 +139,13 @@ impl Solver {
             let fraction = f64::from(k) / f64::from(substeps);
             self.hold(drive, fraction, &mut state.positions);
             self.advance(drive, Some(step), k > 1, (fraction, step), &mut state.positions);
-            if k % FAR_EVERY == 1 {
+            if k % FAR_EVERY == 0 {
                 self.reach_far(rest, &mut state.positions);
             }
-            self.sweep(rest, k % every == 0, &mut state.positions);
+            self.sweep(rest, &mut state.positions);
+            if k % every == 0 {
+                self.bend(rest, every, &mut state.positions);
+            }
             if let Some(wanted) = drive.volume {
                 let x = &mut state.positions;
                 pressure::solve(&rest.triangles, &self.inverse_mass, wanted, x, &mut self.gradient);
@@ -178,8 +183,8 @@ impl Solver {
         let w = &self.inverse_mass;
         let start = |node: u32| rest.strips.start(rest.strips.of(node));
         stretch::compile(&rest.edges, start, w, step, &mut self.stretch);
-        bend::compile(&rest.hinges, start, w, step, every, &mut self.hinges);
-        shear::compile(&rest.shears, start, w, step, every, &mut self.shears);
+        bend::compile(&rest.hinges, start, w, step * f64::from(every), &mut self.hinges);
+        shear::compile(&rest.shears, start, w, step * f64::from(every), &mut self.shears);
         self.hierarchy.compile(w);
         self.compiled_step = step;
     }
@@ -235,17 +240,22 @@ impl Solver {
         if self.hierarchy.is_empty() {
             return;
         }
-        self.hierarchy.solve(positions);
+        self.hierarchy.solve(positions, &self.previous);
+        let mut previous = std::mem::take(&mut self.previous);
         let this = &*self;
-        positions.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, positions)| {
-            for (local, x) in positions.iter_mut().enumerate() {
+        let chunks = positions.par_chunks_mut(CHUNK).zip(previous.par_chunks_mut(CHUNK));
+        chunks.enumerate().for_each(|(chunk, (positions, previous))| {
+            for (local, (x, old)) in positions.iter_mut().zip(previous).enumerate() {
                 let node = chunk * CHUNK + local;
                 if this.inverse_mass[node] > 0.0 {
-                    *x += this.hierarchy.displacement(node);
-                    rest.tethers.solve(node, &this.pins, x);
+                    let moved = this.hierarchy.displacement(node);
+                    *x += moved.now;
+                    *old += moved.old;
+                    rest.tethers.solve(node, &this.pins, old, x);
                 }
             }
         });
+        self.previous = previous;
     }
 
     #[inline]
@@ -281,14 +291,32 @@ impl Solver {
         }
     }
 
-    fn sweep(&self, rest: &ClothRest, with_bending: bool, positions: &mut [DVec3]) {
+    fn sweep(&self, rest: &ClothRest, positions: &mut [DVec3]) {
         rest.strips.sweep(positions, &|strip, nodes| {
             stretch::solve(self.stretch.of(strip), self.settings.law, nodes);
-            if with_bending {
-                shear::solve(self.shears.of(strip), nodes);
-                bend::solve(self.hinges.of(strip), nodes);
-            }
         });
+    }
+
+    /// Bending and shear, once for `every` small steps: solved on the positions that the cloth would
+    /// have after all of them, so that neighbouring hinges see what each other will have done by
+    /// then. (Solved on the present ones, each would take the whole way for itself: on fine meshes
+    /// that adds energy at every pass.)
+    fn bend(&mut self, rest: &ClothRest, every: u32, positions: &mut [DVec3]) {
+        let ahead = f64::from(every - 1);
+        let share = 1.0 / f64::from(every);
+        self.ahead.clear();
+        let coming = positions.iter().zip(&self.previous).map(|(x, old)| *x + (*x - *old) * ahead);
+        self.ahead.extend(coming);
+        let mut after = std::mem::take(&mut self.ahead);
+        rest.strips.sweep(&mut after, &|strip, nodes| {
+            shear::solve(self.shears.of(strip), nodes);
+            bend::solve(self.hinges.of(strip), nodes);
+        });
+        for ((x, old), after) in positions.iter_mut().zip(&self.previous).zip(&after) {
+            let moved = *x - *old;
+            *x += (*after - *x - moved * ahead) * share;
+        }
+        self.ahead = after;
     }
 
     fn stick(&self, drive: &Drive, fraction: f64, positions: &mut [DVec3]) {

@@ -196,7 +196,7 @@ fn every_internal_constraint_keeps_both_momenta() {
     let start = |node: u32| rest.strips.start(rest.strips.of(node));
     let (mut edges, mut hinges) = (rest.edges.like(), rest.hinges.like());
     stretch::compile(&rest.edges, start, &inverse, 1e-3, &mut edges);
-    bend::compile(&rest.hinges, start, &inverse, 1e-3, 2, &mut hinges);
+    bend::compile(&rest.hinges, start, &inverse, 2e-3, &mut hinges);
     let law =
         stretch::StretchLaw { stretch_limit: 0.01, compression_limit: 0.01, in_compression: 1.0 };
     let check = |x: &[DVec3], tolerance: f64| {

@@ -77,15 +77,26 @@ pub fn build(input: &TetherInput) -> Tethers {
 
 impl Tethers {
     /// Brings a node back within reach of its pins; `held` are the positions of the first nodes.
+    /// What it was too far already is taken back without giving speed.
     #[inline]
-    pub fn solve(&self, node: usize, held: &[DVec3], position: &mut DVec3) {
+    pub fn solve(
+        &self,
+        node: usize,
+        held: &[DVec3],
+        previous: &mut DVec3,
+        position: &mut DVec3,
+    ) {
         let range = self.offsets[node] as usize..self.offsets[node + 1] as usize;
         for tether in &self.rows[range] {
             let pin = held[tether.pin as usize];
             let away = *position - pin;
             let squared = away.length_squared();
             if squared > tether.length * tether.length {
-                *position = pin + away * (tether.length / squared.sqrt());
+                let distance = squared.sqrt();
+                let excess = distance - tether.length;
+                let drift = (previous.distance(pin) - tether.length).clamp(0.0, excess);
+                *position -= away * (excess / distance);
+                *previous -= away * (drift / distance);
             }
         }
     }
