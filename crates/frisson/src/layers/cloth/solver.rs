@@ -142,7 +142,8 @@ impl Solver {
             if k % FAR_EVERY == 0 {
                 self.reach_far(rest, &mut state.positions);
             }
-            self.sweep(rest, &mut state.positions);
+            self.sweep(rest, false, &mut state.positions);
+            self.sweep(rest, true, &mut state.positions);
             if k % every == 0 {
                 self.bend(rest, every, &mut state.positions);
             }
@@ -170,7 +171,7 @@ impl Solver {
         }
         let (w, x) = (&self.inverse_mass, &state.positions);
         let shares = self.settings.internal_damping;
-        rest.strips.sweep(&mut state.velocities, &|strip, velocities| {
+        rest.strips.sweep(&mut state.velocities, false, &|strip, velocities| {
             let base = rest.strips.start(strip);
             stretch::damp(rest.edges.of(strip), base, shares, w, x, velocities);
         });
@@ -291,9 +292,9 @@ impl Solver {
         }
     }
 
-    fn sweep(&self, rest: &ClothRest, positions: &mut [DVec3]) {
-        rest.strips.sweep(positions, &|strip, nodes| {
-            stretch::solve(self.stretch.of(strip), self.settings.law, nodes);
+    fn sweep(&self, rest: &ClothRest, backwards: bool, positions: &mut [DVec3]) {
+        rest.strips.sweep(positions, backwards, &|strip, nodes| {
+            stretch::solve(self.stretch.of(strip), self.settings.law, backwards, nodes);
         });
     }
 
@@ -308,7 +309,7 @@ impl Solver {
         let coming = positions.iter().zip(&self.previous).map(|(x, old)| *x + (*x - *old) * ahead);
         self.ahead.extend(coming);
         let mut after = std::mem::take(&mut self.ahead);
-        rest.strips.sweep(&mut after, &|strip, nodes| {
+        rest.strips.sweep(&mut after, false, &|strip, nodes| {
             shear::solve(self.shears.of(strip), nodes);
             bend::solve(self.hinges.of(strip), nodes);
         });

@@ -73,22 +73,29 @@ pub fn compile(
     }
 }
 
-/// Solves the rows of one strip, one after the other.
-pub fn solve(rows: &[StretchRow], law: StretchLaw, nodes: &mut [DVec3]) {
-    for row in rows {
-        let (a, b) = (row.a as usize, row.b as usize);
-        let d = nodes[a] - nodes[b];
-        let (r, rest_sq) = (d.length_squared(), row.rest_sq);
-        let mut s = (r - rest_sq) / (r + rest_sq);
-        if s > law.stretch_limit {
-            s = s.max((s - law.stretch_limit) * f64::from(row.rigid));
-        } else if s < 0.0 {
-            let hard = ((s + law.compression_limit) * f64::from(row.rigid)).min(0.0);
-            s = (s * law.in_compression).min(hard);
-        }
-        nodes[a] -= d * (s * f64::from(row.share_a));
-        nodes[b] += d * (s * f64::from(row.share_b));
+/// Solves the rows of one strip, one after the other, from the first or from the last.
+pub fn solve(rows: &[StretchRow], law: StretchLaw, backwards: bool, nodes: &mut [DVec3]) {
+    if backwards {
+        rows.iter().rev().for_each(|row| solve_row(row, law, nodes));
+    } else {
+        rows.iter().for_each(|row| solve_row(row, law, nodes));
     }
+}
+
+#[inline(always)]
+fn solve_row(row: &StretchRow, law: StretchLaw, nodes: &mut [DVec3]) {
+    let (a, b) = (row.a as usize, row.b as usize);
+    let d = nodes[a] - nodes[b];
+    let (r, rest_sq) = (d.length_squared(), row.rest_sq);
+    let mut s = (r - rest_sq) / (r + rest_sq);
+    if s > law.stretch_limit {
+        s = s.max((s - law.stretch_limit) * f64::from(row.rigid));
+    } else if s < 0.0 {
+        let hard = ((s + law.compression_limit) * f64::from(row.rigid)).min(0.0);
+        s = (s * law.in_compression).min(hard);
+    }
+    nodes[a] -= d * (s * f64::from(row.share_a));
+    nodes[b] += d * (s * f64::from(row.share_b));
 }
 
 /// Takes away relative velocity of edges' ends, one strip: all that stretches the edge by `along`,

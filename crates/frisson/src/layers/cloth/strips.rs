@@ -68,12 +68,14 @@ impl Strips {
         self.bounds[strip]
     }
 
-    /// Runs `work` for every strip, even ones first, each with the nodes of its strip and the next.
-    pub fn sweep<F>(&self, nodes: &mut [DVec3], work: &F)
+    /// Runs `work` for every strip, each with the nodes of its strip and the next: even ones first,
+    /// or odd ones when going backwards.
+    pub fn sweep<F>(&self, nodes: &mut [DVec3], backwards: bool, work: &F)
     where
         F: Fn(usize, &mut [DVec3]) + Sync,
     {
-        for parity in 0..2 {
+        for pass in 0..2 {
+            let parity = if backwards { 1 - pass } else { pass };
             let count = (self.len() + 1 - parity) / 2;
             if count > 0 {
                 let base = self.bounds[parity];
