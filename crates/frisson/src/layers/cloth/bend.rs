@@ -70,7 +70,7 @@ pub fn angle_gradient(x: [Vec3; 4]) -> Option<(f32, [Vec3; 4])> {
     }
     let length = length_sq.sqrt();
     let angle = atan2(n1.cross(n2).dot(e), length * n1.dot(n2));
-    let (u1, u2) = (n1 / (-s1 * length), n2 / (-s2 * length));
+    let (u1, u2) = (n1 * (-1.0 / (s1 * length)), n2 * (-1.0 / (s2 * length)));
     let (t1, t2) = (a.dot(e), b.dot(e));
     let g2 = u1 * length_sq;
     let g3 = u2 * length_sq;
@@ -94,7 +94,7 @@ pub fn atan2(y: f32, x: f32) -> f32 {
     let p = (p * q + 0.999_977_26) * z;
     let p = if ay > ax { std::f32::consts::FRAC_PI_2 - p } else { p };
     let p = if x < 0.0 { std::f32::consts::PI - p } else { p };
-    if y < 0.0 { -p } else { p }
+    p.copysign(y)
 }
 
 /// Solves the rows of one strip, one after the other.

@@ -98,6 +98,12 @@ impl BodyContacts {
         self.near.is_empty()
     }
 
+    /// Whether any place is near a node.
+    #[inline(always)]
+    pub fn has(&self, node: usize) -> bool {
+        !self.near.is_empty() && self.offsets[node] < self.offsets[node + 1]
+    }
+
     /// Finds the places near every node on the bodies as they are at the start of the tick. Call
     /// before the bodies are updated.
     pub fn find(

@@ -44,11 +44,21 @@ impl PosedCollider {
         self.turns = rotation != Quat::IDENTITY || self.before.0 != Quat::IDENTITY;
     }
 
-    /// Contact of a point within `reach` of the surface.
-    #[inline]
-    pub fn contact(&self, position: DVec3, reach: f64) -> Option<Touch> {
+    /// Whether a point may be within `reach` of the surface: quick, and never misses a contact.
+    #[inline(always)]
+    pub fn may_touch(&self, position: DVec3, reach: f64) -> bool {
+        may_touch(&self.shape, self.local(position), reach as f32)
+    }
+
+    #[inline(always)]
+    fn local(&self, position: DVec3) -> Vec3 {
         let offset = (position - self.translation).as_vec3();
-        let local = if self.turns { self.inverse * offset } else { offset };
+        if self.turns { self.inverse * offset } else { offset }
+    }
+
+    /// Contact of a point within `reach` of the surface.
+    pub fn contact(&self, position: DVec3, reach: f64) -> Option<Touch> {
+        let local = self.local(position);
         if !may_touch(&self.shape, local, reach as f32) {
             return None;
         }

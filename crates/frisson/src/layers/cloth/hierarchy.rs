@@ -40,6 +40,15 @@ pub struct Places {
     pub old: DVec3,
 }
 
+/// How far a node is moved, now and before [m].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Move {
+    /// Now.
+    pub now: Vec3,
+    /// Before.
+    pub old: Vec3,
+}
+
 /// One coarse level.
 #[derive(Clone, Debug, Default)]
 struct Level {
@@ -51,9 +60,11 @@ struct Level {
     /// For each node of the next finer level: which coarse nodes move it, and how much.
     offsets: Vec<u32>,
     parents: Vec<(u32, f32)>,
-    /// Where its nodes are, and were at the step before; after solving, how far each is moved.
+    /// Where its nodes are and were, before and after the spans are solved.
+    start: Vec<Places>,
     places: Vec<Places>,
-    moves: Vec<Places>,
+    /// How far each is moved.
+    moves: Vec<Move>,
 }
 
 /// All coarse levels, the finest first.
@@ -89,7 +100,7 @@ impl Hierarchy {
         let mut walk = GeodesicWalk::new(input.topology, |p| {
             input.positions[input.topology.vertex_of_point[p as usize] as usize]
         });
-        let mut spacing = limits::COARSE_EDGES * input.mean_edge;
+        let mut spacing = super::tune(1, 3.0) * input.mean_edge;
         let mut candidates: Vec<u32> = (0..input.order.len() as u32).collect();
         let mut masses = input.mass.to_vec();
         while candidates.len() - input.held.min(candidates.len()) > limits::COARSEST_NODES {
@@ -100,7 +111,7 @@ impl Hierarchy {
             candidates.clone_from(&level.nodes);
             masses.clone_from(&level.mass);
             levels.push(level);
-            spacing *= limits::COARSE_EDGES;
+            spacing *= super::tune(1, 3.0);
         }
         Self { levels }
     }
@@ -135,50 +146,45 @@ impl Hierarchy {
         for index in (0..self.levels.len()).rev() {
             let (finer, coarser) = self.levels.split_at_mut(index + 1);
             let level = &mut finer[index];
-            level.places.clear();
-            level.places.extend(level.nodes.iter().map(|&n| Places {
+            level.start.clear();
+            level.start.extend(level.nodes.iter().map(|&n| Places {
                 now: positions[n as usize],
                 old: previous[n as usize],
             }));
-            level.moves.clear();
-            match coarser.first() {
-                Some(parent) => {
-                    level.moves.extend((0..level.places.len()).map(|c| parent.displacement(c)));
+            level.places.clear();
+            let parent = coarser.first();
+            level.places.extend(level.start.iter().enumerate().map(|(c, place)| {
+                let moved = parent.map_or(Move::default(), |p| p.displacement(c));
+                Places {
+                    now: place.now + moved.now.as_dvec3(),
+                    old: place.old + moved.old.as_dvec3(),
                 }
-                None => level.moves.resize(level.places.len(), Places::default()),
-            }
-            for (place, moved) in level.places.iter_mut().zip(&mut level.moves) {
-                let start = *place;
-                place.now += moved.now;
-                place.old += moved.old;
-                *moved = start;
-            }
-            for _ in 0..limits::SPAN_SWEEPS {
-                solve_spans(&level.spans, &mut level.places);
-            }
-            for (moved, place) in level.moves.iter_mut().zip(&level.places) {
-                moved.now = place.now - moved.now;
-                moved.old = place.old - moved.old;
-            }
+            }));
+            solve_spans(&level.spans, &mut level.places);
+            level.moves.clear();
+            level.moves.extend(level.places.iter().zip(&level.start).map(|(end, start)| Move {
+                now: (end.now - start.now).as_vec3(),
+                old: (end.old - start.old).as_vec3(),
+            }));
         }
     }
 
     /// How far the finest level moves a node.
     #[inline]
-    pub fn displacement(&self, node: usize) -> Places {
-        self.levels.first().map_or(Places::default(), |level| level.displacement(node))
+    pub fn displacement(&self, node: usize) -> Move {
+        self.levels.first().map_or(Move::default(), |level| level.displacement(node))
     }
 }
 
 impl Level {
     #[inline]
-    fn displacement(&self, child: usize) -> Places {
+    fn displacement(&self, child: usize) -> Move {
         let range = self.offsets[child] as usize..self.offsets[child + 1] as usize;
-        let mut sum = Places::default();
+        let mut sum = Move::default();
         for &(c, w) in &self.parents[range] {
             let moved = &self.moves[c as usize];
-            sum.now += moved.now * f64::from(w);
-            sum.old += moved.old * f64::from(w);
+            sum.now += moved.now * w;
+            sum.old += moved.old * w;
         }
         sum
     }
@@ -223,7 +229,7 @@ fn build_level(
         }
         let coarse = level.nodes.len() as u32;
         level.nodes.push(node);
-        let far = limits::SPAN_REACH * spacing;
+        let far = super::tune(2, 2.2) * spacing;
         let point = input.order[node as usize];
         let seed = GeodesicSeed { point, distance: 0.0, label: coarse };
         let reached_points = walk.run(&[seed], far).to_vec();
@@ -241,7 +247,7 @@ fn build_level(
     level.mass = vec![0.0; level.nodes.len()];
     level.offsets.push(0);
     for (child, reach) in reached.iter().enumerate() {
-        let radius = limits::HAND_DOWN_REACH * spacing;
+        let radius = super::tune(3, 1.6) * spacing;
         // The coarse nodes themselves blend too: a node moved apart from its neighbours is a spike
         // that the edges would have to iron out again.
         let weight = |d: f64| (1.0 - (d / radius).powi(2)).max(0.0).powi(2);

@@ -142,8 +142,7 @@ impl Solver {
             if k % FAR_EVERY == 0 {
                 self.reach_far(rest, &mut state.positions);
             }
-            self.sweep(rest, false, &mut state.positions);
-            self.sweep(rest, true, &mut state.positions);
+            self.sweep(rest, &mut state.positions);
             if k % every == 0 {
                 self.bend(rest, every, &mut state.positions);
             }
@@ -171,7 +170,7 @@ impl Solver {
         }
         let (w, x) = (&self.inverse_mass, &state.positions);
         let shares = self.settings.internal_damping;
-        rest.strips.sweep(&mut state.velocities, false, &|strip, velocities| {
+        rest.strips.sweep(&mut state.velocities, &|strip, velocities| {
             let base = rest.strips.start(strip);
             stretch::damp(rest.edges.of(strip), base, shares, w, x, velocities);
         });
@@ -250,8 +249,8 @@ impl Solver {
                 let node = chunk * CHUNK + local;
                 if this.inverse_mass[node] > 0.0 {
                     let moved = this.hierarchy.displacement(node);
-                    *x += moved.now;
-                    *old += moved.old;
+                    *x += moved.now.as_dvec3();
+                    *old += moved.old.as_dvec3();
                     rest.tethers.solve(node, &this.pins, old, x);
                 }
             }
@@ -270,6 +269,10 @@ impl Solver {
         position: &mut DVec3,
     ) {
         let thickness = self.settings.thickness;
+        let far = !self.posed.iter().any(|p| p.may_touch(*position, thickness));
+        if far && !drive.bodies.has(node) {
+            return;
+        }
         let mut touches = [NO_TOUCH; MAX_TOUCHES];
         let mut count = 0;
         for posed in &self.posed {
@@ -292,9 +295,9 @@ impl Solver {
         }
     }
 
-    fn sweep(&self, rest: &ClothRest, backwards: bool, positions: &mut [DVec3]) {
-        rest.strips.sweep(positions, backwards, &|strip, nodes| {
-            stretch::solve(self.stretch.of(strip), self.settings.law, backwards, nodes);
+    fn sweep(&self, rest: &ClothRest, positions: &mut [DVec3]) {
+        rest.strips.there_and_back(positions, &|strip, way, nodes| {
+            stretch::solve(self.stretch.of(strip), self.settings.law, way, nodes);
         });
     }
 
@@ -305,19 +308,26 @@ impl Solver {
     fn bend(&mut self, rest: &ClothRest, every: u32, positions: &mut [DVec3]) {
         let ahead = f64::from(every - 1);
         let share = 1.0 / f64::from(every);
-        self.ahead.clear();
-        let coming = positions.iter().zip(&self.previous).map(|(x, old)| *x + (*x - *old) * ahead);
-        self.ahead.extend(coming);
-        let mut after = std::mem::take(&mut self.ahead);
-        rest.strips.sweep(&mut after, false, &|strip, nodes| {
-            shear::solve(self.shears.of(strip), nodes);
-            bend::solve(self.hinges.of(strip), nodes);
+        let previous = &self.previous;
+        let coming = |x: DVec3, old: DVec3| x + (x - old) * ahead;
+        self.ahead.resize(positions.len(), DVec3::ZERO);
+        let there = self.ahead.par_chunks_mut(CHUNK).zip(positions.par_chunks(CHUNK));
+        there.zip(previous.par_chunks(CHUNK)).for_each(|((after, x), old)| {
+            for (after, (x, old)) in after.iter_mut().zip(x.iter().zip(old)) {
+                *after = coming(*x, *old);
+            }
         });
-        for ((x, old), after) in positions.iter_mut().zip(&self.previous).zip(&after) {
-            let moved = *x - *old;
-            *x += (*after - *x - moved * ahead) * share;
-        }
-        self.ahead = after;
+        let (shears, hinges) = (&self.shears, &self.hinges);
+        rest.strips.sweep(&mut self.ahead, &|strip, nodes| {
+            shear::solve(shears.of(strip), nodes);
+            bend::solve(hinges.of(strip), nodes);
+        });
+        let back = positions.par_chunks_mut(CHUNK).zip(previous.par_chunks(CHUNK));
+        back.zip(self.ahead.par_chunks(CHUNK)).for_each(|((x, old), after)| {
+            for ((x, old), after) in x.iter_mut().zip(old).zip(after) {
+                *x += (*after - coming(*x, *old)) * share;
+            }
+        });
     }
 
     fn stick(&self, drive: &Drive, fraction: f64, positions: &mut [DVec3]) {

@@ -7,7 +7,7 @@
 
 use glam::DVec3;
 
-use super::strips::Grouped;
+use super::strips::{Grouped, Way};
 
 /// An edge as the mesh gives it.
 #[derive(Clone, Copy, Debug)]
@@ -73,27 +73,47 @@ pub fn compile(
     }
 }
 
-/// Solves the rows of one strip, one after the other, from the first or from the last.
-pub fn solve(rows: &[StretchRow], law: StretchLaw, backwards: bool, nodes: &mut [DVec3]) {
-    if backwards {
-        rows.iter().rev().for_each(|row| solve_row(row, law, nodes));
-    } else {
-        rows.iter().for_each(|row| solve_row(row, law, nodes));
+/// Solves the rows of one strip, one after the other.
+pub fn solve(rows: &[StretchRow], law: StretchLaw, way: Way, nodes: &mut [DVec3]) {
+    // The law of nearly all cloth, apart: it has no branch, and which edges are compressed cannot
+    // be foreseen by the processor.
+    let plain = law.in_compression == 1.0 && law.compression_limit >= 1.0;
+    let limit = law.stretch_limit;
+    match (plain, way) {
+        (true, Way::There) => rows.iter().for_each(|r| solve_row(r, nodes, |s| pull(s, r, limit))),
+        (true, Way::Back) => {
+            rows.iter().rev().for_each(|r| solve_row(r, nodes, |s| pull(s, r, limit)));
+        }
+        (false, Way::There) => {
+            rows.iter().for_each(|r| solve_row(r, nodes, |s| pull_or_push(s, r, law)));
+        }
+        (false, Way::Back) => {
+            rows.iter().rev().for_each(|r| solve_row(r, nodes, |s| pull_or_push(s, r, law)));
+        }
     }
 }
 
+/// Stretch to correct: the fabric's share of it, or what is beyond the limit if that is more.
 #[inline(always)]
-fn solve_row(row: &StretchRow, law: StretchLaw, nodes: &mut [DVec3]) {
+fn pull(s: f64, row: &StretchRow, limit: f64) -> f64 {
+    s.max((s - limit) * f64::from(row.rigid))
+}
+
+#[inline(always)]
+fn pull_or_push(s: f64, row: &StretchRow, law: StretchLaw) -> f64 {
+    if s >= 0.0 {
+        return pull(s, row, law.stretch_limit);
+    }
+    let hard = ((s + law.compression_limit) * f64::from(row.rigid)).min(0.0);
+    (s * law.in_compression).min(hard)
+}
+
+#[inline(always)]
+fn solve_row(row: &StretchRow, nodes: &mut [DVec3], correct: impl Fn(f64) -> f64) {
     let (a, b) = (row.a as usize, row.b as usize);
     let d = nodes[a] - nodes[b];
-    let (r, rest_sq) = (d.length_squared(), row.rest_sq);
-    let mut s = (r - rest_sq) / (r + rest_sq);
-    if s > law.stretch_limit {
-        s = s.max((s - law.stretch_limit) * f64::from(row.rigid));
-    } else if s < 0.0 {
-        let hard = ((s + law.compression_limit) * f64::from(row.rigid)).min(0.0);
-        s = (s * law.in_compression).min(hard);
-    }
+    let r = d.length_squared();
+    let s = correct((r - row.rest_sq) / (r + row.rest_sq));
     nodes[a] -= d * (s * f64::from(row.share_a));
     nodes[b] += d * (s * f64::from(row.share_b));
 }

@@ -23,6 +23,15 @@ pub struct Strips {
     bounds: Vec<u32>,
 }
 
+/// Direction in which a strip's rows are solved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// From the first row.
+    There,
+    /// From the last.
+    Back,
+}
+
 /// Strips at most: more would only add border work; 8 of one parity feed 8 cores.
 const MAX_STRIPS: usize = 16;
 /// Nodes that make a strip worth a task of its own.
@@ -68,19 +77,38 @@ impl Strips {
         self.bounds[strip]
     }
 
-    /// Runs `work` for every strip, each with the nodes of its strip and the next: even ones first,
-    /// or odd ones when going backwards.
-    pub fn sweep<F>(&self, nodes: &mut [DVec3], backwards: bool, work: &F)
+    /// Runs `work` for every strip, each with the nodes of its strip and the next, even ones first.
+    pub fn sweep<F>(&self, nodes: &mut [DVec3], work: &F)
     where
         F: Fn(usize, &mut [DVec3]) + Sync,
     {
-        for pass in 0..2 {
-            let parity = if backwards { 1 - pass } else { pass };
-            let count = (self.len() + 1 - parity) / 2;
-            if count > 0 {
-                let base = self.bounds[parity];
-                self.run(base, &mut nodes[base as usize..], parity, count, work);
-            }
+        self.pass(0, nodes, work);
+        self.pass(1, nodes, work);
+    }
+
+    /// Runs `work` for every strip there and back again: even strips, odd ones both ways, even ones
+    /// back. The way back undoes the bias of the way there: as a whole the sweep is a symmetric
+    /// operator, so it takes energy away and never adds any.
+    pub fn there_and_back<F>(&self, nodes: &mut [DVec3], work: &F)
+    where
+        F: Fn(usize, Way, &mut [DVec3]) + Sync,
+    {
+        self.pass(0, nodes, &|strip, nodes| work(strip, Way::There, nodes));
+        self.pass(1, nodes, &|strip, nodes| {
+            work(strip, Way::There, nodes);
+            work(strip, Way::Back, nodes);
+        });
+        self.pass(0, nodes, &|strip, nodes| work(strip, Way::Back, nodes));
+    }
+
+    fn pass<F>(&self, parity: usize, nodes: &mut [DVec3], work: &F)
+    where
+        F: Fn(usize, &mut [DVec3]) + Sync,
+    {
+        let count = (self.len() + 1 - parity) / 2;
+        if count > 0 {
+            let base = self.bounds[parity];
+            self.run(base, &mut nodes[base as usize..], parity, count, work);
         }
     }
 
