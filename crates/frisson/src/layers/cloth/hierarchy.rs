@@ -100,7 +100,7 @@ impl Hierarchy {
         let mut walk = GeodesicWalk::new(input.topology, |p| {
             input.positions[input.topology.vertex_of_point[p as usize] as usize]
         });
-        let mut spacing = super::tune(1, 3.0) * input.mean_edge;
+        let mut spacing = limits::COARSE_EDGES * input.mean_edge;
         let mut candidates: Vec<u32> = (0..input.order.len() as u32).collect();
         let mut masses = input.mass.to_vec();
         while candidates.len() - input.held.min(candidates.len()) > limits::COARSEST_NODES {
@@ -111,7 +111,7 @@ impl Hierarchy {
             candidates.clone_from(&level.nodes);
             masses.clone_from(&level.mass);
             levels.push(level);
-            spacing *= super::tune(1, 3.0);
+            spacing *= limits::COARSE_EDGES;
         }
         Self { levels }
     }
@@ -229,7 +229,7 @@ fn build_level(
         }
         let coarse = level.nodes.len() as u32;
         level.nodes.push(node);
-        let far = super::tune(2, 2.2) * spacing;
+        let far = limits::SPAN_REACH * spacing;
         let point = input.order[node as usize];
         let seed = GeodesicSeed { point, distance: 0.0, label: coarse };
         let reached_points = walk.run(&[seed], far).to_vec();
@@ -247,7 +247,7 @@ fn build_level(
     level.mass = vec![0.0; level.nodes.len()];
     level.offsets.push(0);
     for (child, reach) in reached.iter().enumerate() {
-        let radius = super::tune(3, 1.6) * spacing;
+        let radius = limits::HAND_DOWN_REACH * spacing;
         // The coarse nodes themselves blend too: a node moved apart from its neighbours is a spike
         // that the edges would have to iron out again.
         let weight = |d: f64| (1.0 - (d / radius).powi(2)).max(0.0).powi(2);

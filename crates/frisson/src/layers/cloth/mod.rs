@@ -37,8 +37,3 @@ mod tree;
 pub use material::{Fabric, Moduli};
 pub use params::{ClothAttachment, ClothParams, RestAngles, Threads};
 pub use step::Cloth;
-
-pub fn tune(i: usize, default: f64) -> f64 {
-    static T: std::sync::OnceLock<Vec<Option<f64>>> = std::sync::OnceLock::new();
-    T.get_or_init(|| (0..20).map(|i| std::env::var(format!("T{i}")).ok().map(|s| s.parse().unwrap())).collect())[i].unwrap_or(default)
-}

@@ -146,7 +146,7 @@ impl ClothRest {
             hierarchy,
             closed: topology.is_closed(),
             volume: 0.0,
-            default_limit: super::tune(5, 0.012) + 2.0 * (slack - limits::TETHER_SLACK),
+            default_limit: limits::STRETCH_LIMIT + 2.0 * (slack - limits::TETHER_SLACK),
             mean_edge,
             depth,
             warnings,
@@ -173,7 +173,7 @@ fn tether_slack(input: &RestInput) -> f64 {
     let m = &input.moduli;
     let size = f64::from(crate::geometry::Bounds::of(input.positions).diagonal());
     let softest = m.warp.min(m.weft);
-    super::tune(4, 1e-3) + 2.0 * m.density * input.gravity * size / softest
+    limits::TETHER_SLACK + 2.0 * m.density * input.gravity * size / softest
 }
 
 fn hold_points(topology: &Topology, held: &[bool]) -> Vec<bool> {

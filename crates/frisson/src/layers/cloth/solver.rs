@@ -23,12 +23,12 @@ const CHUNK: usize = 1024;
 const MAX_TOUCHES: usize = 6;
 /// Times per tick that bending and shear are solved, at least: they are weak, and one solve stands
 /// for the impulse of several small steps.
-const BEND_SOLVES: u32 = 2;
+const BEND_SOLVES: u32 = 1;
 /// Times per tick that contacts of the cloth with itself are solved.
 const SELF_SOLVES: u32 = 4;
 
 /// Small steps per solve of the coarse levels and tethers.
-const FAR_EVERY: u32 = 1;
+const FAR_EVERY: u32 = 2;
 
 /// Numbers of the solver.
 #[derive(Clone, Copy, Debug)]
@@ -48,7 +48,7 @@ pub struct SolverSettings {
 impl SolverSettings {
     /// Small steps per solve of bending and shear.
     pub fn bend_every(&self) -> u32 {
-        (self.substeps / BEND_SOLVES).max(1)
+        self.substeps.div_ceil(BEND_SOLVES)
     }
 }
 

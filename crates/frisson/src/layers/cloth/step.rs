@@ -415,11 +415,16 @@ fn thickness(params: &ClothParams, rest: &ClothRest) -> f64 {
     params.thickness.unwrap_or_else(|| params.moduli().thickness.max(coarse))
 }
 
-/// Sub-steps that keep the solver's own stretch small: one sweep per step holds an edge about as a
+/// Sub-steps that keep the solver's own stretch small. One sweep per step holds an edge about as a
 /// spring of stiffness `m / h²` would, so a depth `D` of cloth of edge `l` sags by `D g h² / l²`.
+/// With coarse levels, `D` is but a few edges.
 fn substeps_for(params: &ClothParams, rest: &ClothRest, clock: &Clock) -> u32 {
-    let sag = limits::SOLVER_SAG;
-    let step = rest.mean_edge * (sag / (rest.depth.max(rest.mean_edge) * 9.81)).sqrt();
+    let (edge, gravity) = (rest.mean_edge, 9.81);
+    let step = if rest.hierarchy.is_empty() {
+        edge * (limits::SOLVER_SAG / (rest.depth.max(edge) * gravity)).sqrt()
+    } else {
+        (limits::FALL_PER_STEP * edge / gravity).sqrt()
+    };
     let wanted = params.quality * clock.tick_seconds() / step;
     wanted.ceil().clamp(f64::from(limits::LEAST_SUBSTEPS), 1000.0) as u32
 }
