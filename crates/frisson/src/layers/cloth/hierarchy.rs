@@ -147,10 +147,12 @@ impl Hierarchy {
             let (finer, coarser) = self.levels.split_at_mut(index + 1);
             let level = &mut finer[index];
             level.start.clear();
-            level.start.extend(level.nodes.iter().map(|&n| Places {
-                now: positions[n as usize],
-                old: previous[n as usize],
-            }));
+            level.start.extend(
+                level
+                    .nodes
+                    .iter()
+                    .map(|&n| Places { now: positions[n as usize], old: previous[n as usize] }),
+            );
             level.places.clear();
             let parent = coarser.first();
             level.places.extend(level.start.iter().enumerate().map(|(c, place)| {

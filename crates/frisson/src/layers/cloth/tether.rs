@@ -79,13 +79,7 @@ impl Tethers {
     /// Brings a node back within reach of its pins; `held` are the positions of the first nodes.
     /// What it was too far already is taken back without giving speed.
     #[inline]
-    pub fn solve(
-        &self,
-        node: usize,
-        held: &[DVec3],
-        previous: &mut DVec3,
-        position: &mut DVec3,
-    ) {
+    pub fn solve(&self, node: usize, held: &[DVec3], previous: &mut DVec3, position: &mut DVec3) {
         let range = self.offsets[node] as usize..self.offsets[node + 1] as usize;
         for tether in &self.rows[range] {
             let pin = held[tether.pin as usize];
