@@ -14,12 +14,10 @@ pub const DEGENERATE_AREA_FRACTION: f32 = 1.0e-7;
 /// Shortest vector that has a direction [m]. Below it, normalising amplifies rounding noise.
 pub const MIN_LENGTH: f32 = 1.0e-12;
 
-/// Cosines of two normals at which they begin to face each other across a crease, and at which they
-/// do so wholly [-]: 96 to 120 degrees apart.
+/// Half the squared difference of two unit normals below which they are the same for the guard [-].
 ///
-/// Higher, and the two flanks of one fold, which always differ somewhat, would flatten each other; if
-/// both were the same, folds would pop as a joint bends.
-pub const GUARD_FACING_COSINES: [f32; 2] = [-0.1, -0.5];
+/// About a tenth of a degree: rounding noise of normals must not make walls out of a flat sheet.
+pub const GUARD_LEAST_TURN: f32 = 2.0e-6;
 
 /// Share of the gap to the facing surface that a fold may fill [-]; below one half, both sides fit.
 pub const GUARD_SHARE: f32 = 0.45;

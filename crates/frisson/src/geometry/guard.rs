@@ -1,4 +1,10 @@
 //! Folds must not pass through the skin that faces them in a deep crease.
+//!
+//! ```text
+//!    \   |   /      two points p, q with normals n, m share the space between them: neither may
+//!     p->|<-q       rise beyond the plane half-way, square to n - m. The same plane stops folds in a
+//!      \_|_/        tight bend from rising beyond its centre.
+//! ```
 
 use glam::{Vec3, Vec3A};
 
@@ -38,7 +44,6 @@ impl FoldGuard {
         let far = free / tolerances::GUARD_SHARE;
         let search = far.max(2.0 * spacing);
         self.grid.build_points(&self.near, search);
-        let [aside, opposite] = tolerances::GUARD_FACING_COSINES;
         for &point in points {
             let [p, n] = surface[point as usize];
             let mut least = far;
@@ -46,22 +51,30 @@ impl FoldGuard {
             self.grid.query(low, low + Vec3::splat(2.0 * search), |j| {
                 let [place, normal] = surface[obstacles[j as usize] as usize];
                 let offset = place - p;
-                let (ahead, facing) = (offset.dot(n), n.dot(normal));
-                if ahead <= 0.0 || ahead >= least || facing >= aside {
+                let clear = clearance(offset, n, normal);
+                if clear >= least {
                     return;
                 }
-                let beside = (offset - ahead * n).length();
-                // Obstacles come in gradually as they turn to face the point: a fold never pops.
-                let turned = ((aside - facing) / (aside - opposite)).min(1.0);
+                let gap = clear * (0.5 * (1.0 - n.dot(normal))).sqrt();
+                let beside = (offset.length_squared() - gap * gap).max(0.0).sqrt();
+                // Obstacles come in gradually from the side: a fold never pops.
                 let centred = (2.0 - beside / spacing).clamp(0.0, 1.0);
-                let weight = turned * centred;
-                if weight > 0.0 {
-                    least = least.min(ahead / weight);
+                if centred > 0.0 {
+                    least = least.min(clear / centred);
                 }
             });
             room[point as usize] = tolerances::GUARD_SHARE * least;
         }
     }
+}
+
+/// Twice the way from a point along its normal to the plane half-way to another, `offset` away; infinite
+/// where the two surfaces lean apart.
+#[must_use]
+pub fn clearance(offset: Vec3A, normal: Vec3A, other: Vec3A) -> f32 {
+    let apart = normal - other;
+    let (ahead, turn) = (offset.dot(apart), 0.5 * apart.length_squared());
+    if ahead > 0.0 && turn > tolerances::GUARD_LEAST_TURN { ahead / turn } else { f32::INFINITY }
 }
 
 #[cfg(test)]
@@ -80,6 +93,22 @@ mod tests {
         let shared = room([Vec3::Y, -Vec3::Y]);
         assert!(shared[0] + shared[1] < 0.02 && shared[0] > 0.005, "{shared:?}");
         assert!(room([Vec3::Y, Vec3::Y]).iter().all(|&r| r > 0.05));
+    }
+
+    #[test]
+    fn leaning_walls_share_the_wedge_and_bends_end_at_their_centre() {
+        let at = |angle: f32, radius: f32| {
+            let n = Vec3A::new(-angle.sin(), angle.cos(), 0.0);
+            (-radius * n, n)
+        };
+        // Mirror images across x = 0 on a bend of radius 0.1: nothing rises beyond the centre.
+        for degrees in [5f32, 20.0, 60.0, 85.0] {
+            let ((p, n), (q, m)) = (at(-degrees.to_radians(), 0.1), at(degrees.to_radians(), 0.1));
+            let clear = clearance(q - p, n, m);
+            assert!((0.5 * clear - 0.1).abs() < 1e-5, "{degrees}: {clear}");
+        }
+        let ((p, n), (q, m)) = (at(0.3, -0.1), at(-0.3, -0.1));
+        assert_eq!(clearance(q - p, n, m), f32::INFINITY, "a bulge has room");
     }
 
     #[test]

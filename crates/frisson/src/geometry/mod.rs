@@ -14,7 +14,7 @@ mod topology;
 pub use bvh::{ClosestPoint, RayHit, TriangleBvh, closest_on_triangle};
 pub use geodesic::{GeodesicSeed, GeodesicWalk, geodesic_distances, march_geodesic};
 pub use grid::Grid;
-pub use guard::FoldGuard;
+pub use guard::{FoldGuard, clearance};
 pub use mesh::{Attribute, AttributeValues, Bounds, Material, Mesh, MeshTopology, Texture};
 pub use normals::{NormalGroups, NormalScratch};
 pub use topology::{Lists, NONE, Topology};

@@ -8,6 +8,8 @@ mod forces;
 mod frame;
 mod layer;
 mod motion;
+#[cfg(test)]
+pub(crate) mod moved;
 mod report;
 mod run;
 mod selection;
@@ -22,7 +24,7 @@ pub use collider::{Collider, ColliderParams, ColliderSet, ColliderShape, Contact
 pub use forces::{ForceParams, Forces};
 pub use frame::{Curves, Frame, Image, Points};
 pub use layer::{BuildContext, Layer, LayerError, StepContext, nearest_name};
-pub use motion::{Anchor, PrimaryMotion, polyline_length};
+pub use motion::{Anchor, PrimaryMotion, check_vertices, polyline_length};
 pub use report::{LayerReport, Measure};
 pub use run::{EARTH_GRAVITY, NoObserver, Observer, PoseScratch, Stage, StageError};
 pub use selection::{Selection, SelectionError};

@@ -106,6 +106,16 @@ impl<'a> PrimaryMotion<'a> {
     }
 }
 
+/// Refuses a mesh that no longer has the vertices it had when a layer of some kind was built on it.
+pub fn check_vertices(mesh: &Mesh, count: usize, on: &str, kind: &str) -> Result<(), LayerError> {
+    if mesh.positions.len() == count {
+        return Ok(());
+    }
+    let problem = "changes its triangles during the shot";
+    let text = format!("{on:?} {problem}: put {kind} before the layer that does that");
+    Err(LayerError::parameter("on", text))
+}
+
 /// Length of a polyline [m].
 #[must_use]
 pub fn polyline_length(points: &[Vec3]) -> f64 {

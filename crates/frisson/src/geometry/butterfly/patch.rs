@@ -6,7 +6,10 @@ use std::sync::Arc;
 use glam::{Vec3, Vec3A};
 
 use super::{Emission, Refined};
-use crate::geometry::{FoldGuard, GeodesicSeed, Mesh, MeshTopology, Topology, march_geodesic};
+use crate::geometry::{
+    FoldGuard, GeodesicSeed, Mesh, MeshTopology, Topology, clearance, march_geodesic,
+};
+use crate::tolerances;
 
 /// The coarse surface under a refined patch: positions and normals, fetched anew in every frame.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +29,8 @@ pub struct PatchSurface {
     corners: Vec<u32>,
     /// Those and the points around them that may come to face them.
     obstacles: Vec<u32>,
+    /// Edges between corners.
+    edges: Vec<[u32; 2]>,
     /// Mean distance between neighbouring corners [m].
     spacing: f32,
     guard: FoldGuard,
@@ -78,6 +83,7 @@ impl PatchSurface {
             normal_points,
             face_offsets,
             faces_of,
+            edges: edges_between(topology, &corners),
             spacing: mean_spacing(topology, &corners, positions),
             corners,
             obstacles,
@@ -118,7 +124,7 @@ impl PatchSurface {
         heights: &mut [f32],
     ) {
         let reach = moved.iter().map(|&p| heights[p as usize]).fold(0.0f32, f32::max);
-        if reach <= 0.0 || !self.may_face_itself() {
+        if reach <= 0.0 || !self.may_be_tight(reach) {
             return;
         }
         self.guard.find_room(
@@ -145,11 +151,19 @@ impl PatchSurface {
         }
     }
 
-    /// False where all normals lie within 45 degrees of their mean: no two look at each other.
-    fn may_face_itself(&self) -> bool {
-        let normal = |&p: &u32| self.points[p as usize][1];
-        let mean = self.obstacles.iter().map(normal).sum::<Vec3A>().normalize_or_zero();
-        self.obstacles.iter().any(|p| normal(p).dot(mean) < std::f32::consts::FRAC_1_SQRT_2)
+    /// False where no fold of some height can meet another: all normals lie within 45 degrees of
+    /// their mean, and no bend is tighter than the height.
+    fn may_be_tight(&self, height: f32) -> bool {
+        let point = |&p: &u32| self.points[p as usize];
+        let far = height / tolerances::GUARD_SHARE;
+        let tight = |[a, b]: &[u32; 2]| {
+            let ([p, n], [q, m]) = (point(a), point(b));
+            clearance(q - p, n, m) < far
+        };
+        let normals = || self.obstacles.iter().map(|p| point(p)[1]);
+        let mean = normals().sum::<Vec3A>().normalize_or_zero();
+        normals().any(|n| n.dot(mean) < std::f32::consts::FRAC_1_SQRT_2)
+            || self.edges.iter().any(tight)
     }
 }
 
@@ -208,6 +222,13 @@ fn near(topology: &Topology, positions: &[Vec3], points: &[u32], reach: f32) -> 
     let (distances, _) = march_geodesic(topology, place, &seeds, f64::from(reach));
     let reached = |p: &u32| distances[*p as usize] <= f64::from(reach);
     (0..topology.point_count() as u32).filter(reached).collect()
+}
+
+/// Edges whose ends are both among some points (ascending).
+fn edges_between(topology: &Topology, points: &[u32]) -> Vec<[u32; 2]> {
+    let edge = |p: u32, q: u32| (p < q && points.binary_search(&q).is_ok()).then_some([p, q]);
+    let of_point = |&p: &u32| topology.neighbours(p).filter_map(move |q| edge(p, q));
+    points.iter().flat_map(of_point).collect()
 }
 
 fn mean_spacing(topology: &Topology, points: &[u32], positions: &[Vec3]) -> f32 {

@@ -9,7 +9,9 @@ use super::params::{Fold, FoldsParams, RestSurface};
 use super::plan::{Faces, FoldPlan};
 use super::section::Sections;
 use crate::geometry::butterfly::{Emission, PatchSurface, Refined, RefinedMesh};
-use crate::geometry::{GeodesicSeed, MeshTopology, NONE, Topology, TriangleBvh, march_geodesic};
+use crate::geometry::{
+    GeodesicSeed, MeshTopology, NONE, Topology, TriangleBvh, closest_on_triangle, march_geodesic,
+};
 use crate::math::spline::Nurbs;
 use crate::stage::{Anchor, BuildContext, LayerError, PrimaryMotion};
 use crate::tolerances::folds as tolerances;
@@ -235,10 +237,13 @@ fn triangles_near(
     let place = |p: u32| positions[p as usize];
     let bound = f64::from(width + 2.0 * reach);
     let (distances, _) = march_geodesic(topology, place, &seeds, bound);
+    // Near along the surface by its corners, and then nearer than the width as a whole.
     let near = |t: &u32| {
         let corners = topology.triangles[*t as usize];
         let nearest = corners.iter().map(|&p| distances[p as usize]).fold(f64::INFINITY, f64::min);
-        nearest < f64::from(width + 0.5 * longest(*t))
+        let places = corners.map(place);
+        let reached = |&p: &Vec3| closest_on_triangle(p, places).0.distance(p) < width;
+        nearest < f64::from(width + 0.5 * longest(*t)) && curve.places.iter().any(reached)
     };
     let mut found: Vec<u32> = (0..topology.triangles.len() as u32).filter(near).collect();
     found.extend(&curve.triangles);

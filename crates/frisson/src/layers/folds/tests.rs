@@ -1,60 +1,16 @@
 //! The whole layer on sheets with a prescribed stretch.
 
-use std::sync::Arc;
-
 use glam::Vec3;
 use proptest::prelude::{ProptestConfig, prop_assert, proptest};
 
 use super::*;
 use crate::geometry::Mesh;
 use crate::layers::LayerParams;
-use crate::stage::{
-    Actor, ActorMotion, ActorSet, Anchor, Clock, ColliderSet, Forces, MeshSequence, NoObserver,
-    Placement, Rate, Stage, StageError,
-};
+use crate::stage::moved::{self, bend, crossings, run, sheet};
+use crate::stage::{Anchor, Selection, Stage, StageError};
 
-const N: usize = 20;
-
-/// A 1 m square sheet in the plane y = 0, scaled in x and z by `scale(t)`.
-struct Sheet {
-    meshes: Vec<Mesh>,
-    motion: Box<dyn Fn(Vec3, f64) -> Vec3 + Send + Sync>,
-}
-
-impl MeshSequence for Sheet {
-    fn meshes(&self) -> &[Mesh] {
-        &self.meshes
-    }
-    fn positions_at(&self, mesh: usize, time: f64, out: &mut Vec<Vec3>) {
-        out.clear();
-        out.extend(self.meshes[mesh].positions.iter().map(|&p| (self.motion)(p, time)));
-    }
-}
-
-fn sheet() -> Mesh {
-    let mut positions = Vec::new();
-    let mut triangles = Vec::new();
-    let at = |x: usize, z: usize| (z * (N + 1) + x) as u32;
-    for z in 0..=N {
-        for x in 0..=N {
-            positions.push(Vec3::new(x as f32 / N as f32, 0.0, z as f32 / N as f32));
-            if x < N && z < N {
-                triangles.push([at(x, z), at(x, z + 1), at(x + 1, z)]);
-                triangles.push([at(x + 1, z), at(x, z + 1), at(x + 1, z + 1)]);
-            }
-        }
-    }
-    Mesh::new("sheet", positions, triangles)
-}
-
-fn stage(
-    folds: Vec<Fold>,
-    motion: impl Fn(Vec3, f64) -> Vec3 + Send + Sync + 'static,
-) -> Result<Stage, StageError> {
-    let sequence = Sheet { meshes: vec![sheet()], motion: Box::new(motion) };
-    let motion = ActorMotion::Sequence(Arc::new(sequence));
-    let actor = Actor { name: "sheet".to_owned(), motion, placement: Placement::default() };
-    let params = FoldsParams {
+fn params(folds: Vec<Fold>) -> FoldsParams {
+    FoldsParams {
         name: "folds".to_owned(),
         on: "sheet".to_owned(),
         folds,
@@ -64,14 +20,14 @@ fn stage(
         collide: vec![],
         gap: 0.0,
         attributes: true,
-    };
-    Stage::new(
-        Clock::new(Rate::whole(30), 0, 30),
-        ActorSet::new(vec![actor]),
-        ColliderSet::default(),
-        Forces::default(),
-        &[LayerParams::Folds(params)],
-    )
+    }
+}
+
+fn stage(
+    folds: Vec<Fold>,
+    motion: impl Fn(Vec3, f64) -> Vec3 + Send + Sync + 'static,
+) -> Result<Stage, StageError> {
+    moved::stage(vec![moved::moved(sheet(), motion)], &[LayerParams::Folds(params(folds))])
 }
 
 fn line(name: &str, from: [f32; 3], to: [f32; 3]) -> Fold {
@@ -90,13 +46,6 @@ fn still(p: Vec3, _: f64) -> Vec3 {
 /// Stretches x by 30% and holds after one second.
 fn stretch(factor: f32) -> impl Fn(Vec3, f64) -> Vec3 + Send + Sync {
     move |p, t| Vec3::new(p.x * (1.0 + (factor - 1.0) * t.min(1.0) as f32), p.y, p.z)
-}
-
-fn run(stage: &mut Stage, frames: usize) -> Mesh {
-    for _ in 0..frames {
-        stage.advance_frame(&mut NoObserver).unwrap();
-    }
-    stage.frame().meshes[0].clone()
 }
 
 fn crest(mesh: &Mesh) -> f32 {
@@ -193,6 +142,126 @@ fn a_fold_inside_one_triangle_does_not_vanish() {
     (tiny.width, tiny.amplitude, tiny.subdivision) = (0.008, 0.004, 4);
     let mesh = run(&mut stage(vec![tiny], still).unwrap(), 1);
     assert!(crest(&mesh) > 0.002, "{}", crest(&mesh));
+}
+
+#[test]
+fn starting_folds_ignore_the_stretch() {
+    let mut f = fold();
+    f.stiff = true;
+    let mesh = run(&mut stage(vec![f], stretch(1.3)).unwrap(), 30);
+    assert!((crest(&mesh) - 0.05).abs() < 1e-4, "{}", crest(&mesh));
+}
+
+#[test]
+fn folds_fade_in_and_out_by_their_keys() {
+    let mut f = fold();
+    f.amount = serde_json::from_str("[[5, 0], [15, 1], [25, 0.5]]").unwrap();
+    let mut s = stage(vec![f], still).unwrap();
+    let heights: Vec<f32> = (0..5).map(|_| crest(&run(&mut s, 5))).collect();
+    let wanted = [0.0, 0.025, 0.05, 0.0375, 0.025];
+    for (height, want) in heights.iter().zip(wanted) {
+        assert!((height - want).abs() < 1e-4, "{heights:?}");
+    }
+}
+
+#[test]
+fn masks_paint_folds_away() {
+    let mut f = fold();
+    f.mask =
+        Some(Selection { r#box: Some([0.0, -1.0, 0.0, 1.0, 1.0, 0.5]), ..Selection::default() });
+    let mesh = run(&mut stage(vec![f], still).unwrap(), 1);
+    let height = |z: std::ops::Range<f32>| {
+        mesh.positions.iter().filter(|p| z.contains(&p.z)).map(|p| p.y).fold(0.0, f32::max)
+    };
+    assert!(height(0.2..0.48) > 0.049, "{}", height(0.2..0.48));
+    assert!(height(0.58..0.9) == 0.0, "{}", height(0.58..0.9));
+}
+
+/// Rolls the sheet around an axis along z through (0.5, -radius), without stretch.
+fn roll(radius: f32) -> impl Fn(Vec3, f64) -> Vec3 + Send + Sync {
+    move |p, t| {
+        let angle = (p.x - 0.5) / radius * t.min(1.0) as f32;
+        if angle.abs() < 1e-6 {
+            return p;
+        }
+        let r = radius / t.min(1.0) as f32;
+        Vec3::new(0.5 + r * angle.sin(), r * (angle.cos() - 1.0), p.z)
+    }
+}
+
+#[test]
+fn a_fold_over_a_rounded_edge_opens() {
+    let height = |curvature: f32| {
+        let mut f = fold();
+        f.curvature = curvature;
+        let mesh = run(&mut stage(vec![f], roll(0.3)).unwrap(), 30);
+        let heights = mesh.scalar("fold_height").unwrap();
+        heights.iter().fold(0.0f32, |m, h| m.max(*h))
+    };
+    let (blind, half, full) = (height(0.0), height(0.5), height(1.0));
+    // Facets of the coarse sheet are a little shorter than the arcs they stand for.
+    assert!((blind - 0.05).abs() < 2e-3, "{blind}");
+    assert!(half < 0.9 * blind && full < half - 0.1 * blind, "{blind} {half} {full}");
+}
+
+#[test]
+fn grooves_stay_outside_of_the_body_below() {
+    let mut groove = fold();
+    groove.amplitude = -0.05;
+    let body = moved::grid("body", 4, 4, |x, z| {
+        Vec3::new(0.5 * x as f32 - 0.5, -0.02, 0.5 * z as f32 - 0.5)
+    });
+    let params =
+        FoldsParams { collide: vec!["body".to_owned()], gap: 0.005, ..params(vec![groove]) };
+    let actors = vec![moved::moved(sheet(), still), moved::moved(body, still)];
+    let mesh = run(&mut moved::stage(actors, &[LayerParams::Folds(params)]).unwrap(), 2);
+    let lowest = mesh.positions.iter().map(|p| p.y).fold(0.0, f32::min);
+    assert!((lowest + 0.015).abs() < 1e-4, "{lowest}");
+}
+
+#[test]
+fn folds_that_face_each_other_do_not_cross() {
+    // The sheet closes like a book around a thick spine: two folds, one on each page.
+    let book = |p: Vec3, t: f64| {
+        let middle = Vec3::X * 0.5;
+        bend(p - middle, 150f32.to_radians() * t.min(1.0) as f32, 0.16) + middle
+    };
+    let pages = || {
+        [0.34, 0.66].map(|x| {
+            let mut f = line("page", [x, 0.0, 0.15], [x, 0.0, 0.85]);
+            (f.amplitude, f.curvature) = (0.1, 0.0);
+            f
+        })
+    };
+    let crossed = |guard: bool, amount: f64| {
+        let mut pages = pages();
+        pages.iter_mut().for_each(|f| f.amount = amount.into());
+        let params = FoldsParams { guard, ..params(pages.to_vec()) };
+        let actor = moved::moved(sheet(), book);
+        let mesh = run(&mut moved::stage(vec![actor], &[LayerParams::Folds(params)]).unwrap(), 30);
+        crossings(&mesh)
+    };
+    assert_eq!(crossed(false, 0.0), [], "the book itself is sound");
+    assert!(!crossed(false, 1.0).is_empty(), "they meet without the guard");
+    assert_eq!(crossed(true, 1.0), []);
+}
+
+#[test]
+fn folds_follow_the_size_an_actor_is_placed_at() {
+    // A sheet modelled in centimetres: the same folds as on one modelled in metres.
+    let mut mesh = sheet();
+    mesh.positions.iter_mut().for_each(|p| *p *= 100.0);
+    let mut actor = moved::moved(mesh, still);
+    actor.placement.scale = 0.01;
+    let mut f = fold();
+    f.points = vec![Anchor::Position([50.0, 0.0, 15.0]), Anchor::Position([50.0, 0.0, 85.0])];
+    let placed =
+        run(&mut moved::stage(vec![actor], &[LayerParams::Folds(params(vec![f]))]).unwrap(), 3);
+    let plain = run(&mut stage(vec![fold()], still).unwrap(), 3);
+    assert_eq!(placed.positions.len(), plain.positions.len());
+    for (a, b) in placed.positions.iter().zip(&plain.positions) {
+        assert!(a.distance(*b) < 1e-5, "{a} {b}");
+    }
 }
 
 #[test]

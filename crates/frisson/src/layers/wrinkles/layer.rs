@@ -13,8 +13,8 @@ use super::state::WrinklesState;
 use crate::geometry::Mesh;
 use crate::geometry::butterfly::{Emission, RefinedMesh, vertices_of};
 use crate::stage::{
-    BuildContext, Frame, Layer, LayerError, LayerReport, SnapshotError, StepContext, from_snapshot,
-    to_snapshot,
+    BuildContext, Frame, Layer, LayerError, LayerReport, SnapshotError, StepContext,
+    check_vertices, from_snapshot, to_snapshot,
 };
 use crate::tolerances::wrinkles as tolerances;
 
@@ -250,15 +250,7 @@ impl Layer for WrinklesLayer {
             return Ok(());
         }
         let mesh = &mut frame.meshes[self.rest.mesh];
-        if mesh.positions.len() != self.rest.base.vertex_count {
-            return Err(LayerError::parameter(
-                "on",
-                format!(
-                    "{:?} changes its triangles during the shot: put wrinkles before the layer that does that",
-                    self.params.on
-                ),
-            ));
-        }
+        check_vertices(mesh, self.rest.base.vertex_count, &self.params.on, self.kind())?;
         self.rest.surface.measure(&mesh.positions);
         self.lift(context.frame_number());
         self.refine();

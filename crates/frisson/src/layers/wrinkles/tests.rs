@@ -1,67 +1,14 @@
 //! The whole layer on sheets that are squeezed by a prescribed motion.
 
-use std::sync::Arc;
-
 use glam::Vec3;
 
 use super::*;
-use crate::geometry::Mesh;
 use crate::layers::LayerParams;
-use crate::stage::{
-    Actor, ActorMotion, ActorSet, Anchor, Clock, ColliderSet, Forces, MeshSequence, NoObserver,
-    Placement, Rate, Stage, StageError,
-};
+use crate::stage::moved::{self, CELLS, bend, crossings, run, sheet, sheet_vertex as vertex};
+use crate::stage::{Actor, Anchor, Stage, StageError, from_snapshot};
 
-const N: usize = 20;
-
-/// A 1 m square sheet in the plane y = 0 whose x axis shrinks by `squeeze(t)`.
-struct Sheet {
-    meshes: Vec<Mesh>,
-    squeeze: fn(f64) -> f32,
-}
-
-impl MeshSequence for Sheet {
-    fn meshes(&self) -> &[Mesh] {
-        &self.meshes
-    }
-    fn positions_at(&self, mesh: usize, time: f64, out: &mut Vec<Vec3>) {
-        let factor = (self.squeeze)(time);
-        out.clear();
-        let squeezed = |p: &Vec3| Vec3::new(p.x * factor, p.y, p.z);
-        out.extend(self.meshes[mesh].positions.iter().map(squeezed));
-    }
-}
-
-fn sheet() -> Mesh {
-    let mut positions = Vec::new();
-    let mut triangles = Vec::new();
-    let at = |x: usize, z: usize| (z * (N + 1) + x) as u32;
-    for z in 0..=N {
-        for x in 0..=N {
-            positions.push(Vec3::new(x as f32 / N as f32, 0.0, z as f32 / N as f32));
-            if x < N && z < N {
-                triangles.push([at(x, z), at(x, z + 1), at(x + 1, z)]);
-                triangles.push([at(x + 1, z), at(x, z + 1), at(x + 1, z + 1)]);
-            }
-        }
-    }
-    Mesh::new("sheet", positions, triangles)
-}
-
-/// Vertex at a place of the undeformed sheet, in steps of 1/20.
-fn vertex(x: usize, z: usize) -> u32 {
-    (z * (N + 1) + x) as u32
-}
-
-fn stage(
-    tools: Vec<WrinkleTool>,
-    emit: Emit,
-    squeeze: fn(f64) -> f32,
-) -> Result<Stage, StageError> {
-    let sequence = Sheet { meshes: vec![sheet()], squeeze };
-    let motion = ActorMotion::Sequence(Arc::new(sequence));
-    let actor = Actor { name: "sheet".to_owned(), motion, placement: Placement::default() };
-    let params = WrinklesParams {
+fn params(tools: Vec<WrinkleTool>, emit: Emit) -> WrinklesParams {
+    WrinklesParams {
         name: "wrinkles".to_owned(),
         on: "sheet".to_owned(),
         tools,
@@ -69,14 +16,17 @@ fn stage(
         emit,
         guard: true,
         attributes: true,
-    };
-    Stage::new(
-        Clock::new(Rate::whole(30), 0, 30),
-        ActorSet::new(vec![actor]),
-        ColliderSet::default(),
-        Forces::default(),
-        &[LayerParams::Wrinkles(params)],
-    )
+    }
+}
+
+/// The sheet, its x axis shrunk by `squeeze(t)`.
+fn stage(
+    tools: Vec<WrinkleTool>,
+    emit: Emit,
+    squeeze: fn(f64) -> f32,
+) -> Result<Stage, StageError> {
+    let actor = moved::moved(sheet(), move |p, t| Vec3::new(p.x * squeeze(t), p.y, p.z));
+    moved::stage(vec![actor], &[LayerParams::Wrinkles(params(tools, emit))])
 }
 
 /// Shrinks to 70% within a second.
@@ -88,13 +38,6 @@ fn tool() -> WrinkleTool {
     let mut tool = WrinkleTool::new("t", vertex(2, 10), vertex(18, 10), 0.3);
     tool.folds = 4;
     tool
-}
-
-fn run(stage: &mut Stage, frames: usize) -> Mesh {
-    for _ in 0..frames {
-        stage.advance_frame(&mut NoObserver).unwrap();
-    }
-    stage.frame().meshes[0].clone()
 }
 
 #[test]
@@ -134,7 +77,7 @@ fn superposed_tools_add() {
     let first = run(&mut stage(vec![tool()], Emit::Static, squeeze).unwrap(), 30);
     let second = run(&mut stage(vec![across()], Emit::Static, squeeze).unwrap(), 30);
     let mut moved = 0;
-    for v in 0..(N + 1) * (N + 1) {
+    for v in 0..(CELLS + 1) * (CELLS + 1) {
         let sum = first.positions[v].y + second.positions[v].y;
         assert!((both.positions[v].y - sum).abs() < 1e-6);
         moved += usize::from(first.positions[v].y != 0.0 && second.positions[v].y != 0.0);
@@ -212,4 +155,55 @@ fn the_same_bits_on_one_and_two_threads() {
         pool.install(|| run(&mut stage(vec![tool()], Emit::Static, squeeze).unwrap(), 10))
     };
     assert_eq!(on(1), on(2));
+}
+
+/// An elbow: a tube of radius 0.2 m along x that bends by 150 degrees within a second, towards +y. Its
+/// inside is pressed to an eighth and both halves come to face each other, but they do not touch.
+fn elbow() -> Actor {
+    let (around, along, radius, bent) = (32, 72, 0.2f32, 0.6f32);
+    let tube = moved::grid("sheet", along, around, |i, j| {
+        let angle = std::f32::consts::TAU * (j % around) as f32 / around as f32;
+        let x = 2.0 * i as f32 / along as f32 - 1.0;
+        Vec3::new(x, radius * angle.cos(), radius * angle.sin())
+    });
+    moved::moved(tube, move |p, t| bend(p, 150f32.to_radians() * t.min(1.0) as f32, bent))
+}
+
+/// A tool along the inside of the elbow.
+fn elbow_tool() -> WrinkleTool {
+    let at = |x: f32| Anchor::Position([x, 0.2, 0.0]);
+    let mut tool = WrinkleTool::new("inside", 0, 1, 0.15);
+    (tool.a, tool.b, tool.folds) = (at(-0.5), at(0.5), 5);
+    tool.through = [-0.25, 0.0, 0.25].map(at).to_vec();
+    tool
+}
+
+#[test]
+fn folds_in_a_closing_elbow_stay_out_of_the_facing_skin() {
+    let mesh = |guard: bool, amount: f64, frames: usize| {
+        let mut tool = elbow_tool();
+        tool.amount = amount.into();
+        let params = WrinklesParams { guard, max_level: 2, ..params(vec![tool], Emit::Static) };
+        let mut stage = moved::stage(vec![elbow()], &[LayerParams::Wrinkles(params)]).unwrap();
+        run(&mut stage, frames)
+    };
+    for frames in [20, 25, 30] {
+        assert_eq!(crossings(&mesh(false, 0.0, frames)), [], "the elbow itself is sound");
+        let guarded = mesh(true, 1.0, frames);
+        assert_eq!(crossings(&guarded), [], "frame {frames}");
+        let highest =
+            guarded.scalar("wrinkle_height").unwrap().iter().fold(0.0f32, |m, h| m.max(*h));
+        assert!(highest > 0.01, "there are folds all the same: {highest}");
+    }
+    assert!(!crossings(&mesh(false, 1.0, 30)).is_empty(), "without the guard they would meet");
+}
+
+#[test]
+fn planes_of_live_tools_are_kept_in_the_state() {
+    let mut live = tool();
+    live.live = true;
+    let mut stage = stage(vec![live], Emit::Static, squeeze).unwrap();
+    run(&mut stage, 5);
+    let state: state::WrinklesState = from_snapshot(&stage.layers()[0].save()).unwrap();
+    assert_eq!(state.planes, vec![vec![Vec3::Y]]);
 }
