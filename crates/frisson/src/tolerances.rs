@@ -406,6 +406,12 @@ pub mod soft {
     /// Contact surfaces of two bodies must agree to 1e-5; a hundred times finer costs one evaluation.
     pub const SEED: f64 = 1.0e-7;
 
+    /// Finer seeds per seed in a contact [-].
+    ///
+    /// With 8, the force of two balls that overlap by a twentieth of their radius is right to 2% with
+    /// 200 seeds; with 4 it is off by up to 4%, with one by 15%.
+    pub const FINE_SEEDS: usize = 8;
+
     /// Rounds of a seed's search after its place is bracketed. Six are usual.
     pub const SLIDE_ROUNDS: usize = 40;
 

@@ -9,6 +9,8 @@ use super::{Bounds, Field, IsoError, IsoSettings, PointsSoa};
 pub const SIDE: usize = 8;
 /// Lattice points along a block's edge: the last layer is also the next block's first.
 pub const POINTS: usize = SIDE + 1;
+/// A row whose points are all inside.
+const FULL_ROW: u16 = (1 << POINTS) - 1;
 /// Furthest lattice index: block keys pack three of them into 64 bits.
 const MAX_INDEX: f32 = 4.0e6;
 
@@ -21,11 +23,15 @@ pub struct Block {
     pub parts: Vec<u32>,
     /// Field at the 9³ lattice points, minus the level; x fastest.
     pub values: Vec<f32>,
-    /// Sign pattern of each cube; x fastest.
+    /// Which lattice points are inside, as bits of rows along x; y fastest.
+    pub rows: Vec<u16>,
+    /// Cubes (ascending) that the surface passes through.
+    pub mixed: Vec<u16>,
+    /// Sign pattern of each cube; x fastest. Zero where the surface does not pass.
     pub patterns: Vec<u8>,
     /// Cubes (ascending) that use the table's `joined` row.
     pub joined: Vec<u16>,
-    /// First vertex of each cube, in this block's numbering.
+    /// First vertex of each mixed cube, in this block's numbering.
     pub first_vertex: Vec<u16>,
     /// Number of the block's first vertex in the whole mesh.
     pub vertex_offset: u32,
@@ -221,7 +227,11 @@ fn sample(
         *v = if v.is_nan() { -1.0 } else { (*v - settings.level).clamp(-f32::MAX, f32::MAX) };
     }
     close_off(lattice, origin, values);
-    if values.iter().all(|v| *v >= 0.0) || values.iter().all(|v| *v < 0.0) {
+    block.rows.clear();
+    block.rows.extend(values.chunks_exact(POINTS).map(|row| {
+        row.iter().enumerate().fold(0, |bits, (i, v)| bits | u16::from(*v >= 0.0) << i)
+    }));
+    if block.rows.iter().all(|r| *r == 0) || block.rows.iter().all(|r| *r == FULL_ROW) {
         values.clear();
     }
 }
@@ -252,7 +262,7 @@ fn woken_neighbours(lattice: &Lattice, blocks: &[Block], first_new: usize) -> Ve
         .par_iter()
         .filter(|b| !b.values.is_empty())
         .flat_map_iter(|block| {
-            neighbours().filter(|&d| crosses(&block.values, d)).map(|d| block.coord + d)
+            neighbours().filter(|&d| crosses(&block.rows, d)).map(|d| block.coord + d)
         })
         .filter(|&coord| lattice.contains_block(coord))
         .collect();
@@ -269,21 +279,24 @@ fn neighbours() -> impl Iterator<Item = IVec3> {
 }
 
 /// Whether the lattice points shared with the neighbour in direction `d` have both signs.
-fn crosses(values: &[f32], d: IVec3) -> bool {
+fn crosses(rows: &[u16], d: IVec3) -> bool {
     let range = |d: i32| match d {
         -1 => 0..1,
         1 => SIDE..POINTS,
         _ => 0..POINTS,
     };
-    let (mut inside, mut outside) = (false, false);
+    let mask = match d.x {
+        -1 => 1,
+        1 => 1 << SIDE,
+        _ => FULL_ROW,
+    };
+    let (mut inside, mut outside) = (0, 0);
     for k in range(d.z) {
         for j in range(d.y) {
-            for i in range(d.x) {
-                let positive = values[(k * POINTS + j) * POINTS + i] >= 0.0;
-                inside |= positive;
-                outside |= !positive;
-            }
+            let row = rows[k * POINTS + j];
+            inside |= row & mask;
+            outside |= !row & mask;
         }
     }
-    inside && outside
+    inside != 0 && outside != 0
 }

@@ -5,6 +5,7 @@ use rayon::prelude::*;
 
 use super::blocks::{Block, POINTS, SIDE, find_block};
 use super::cases::{Cases, NO_SHEET, Sheets, edge_corners};
+use super::newton::Newton;
 use super::{Field, IsoSettings};
 use crate::tolerances;
 
@@ -14,9 +15,8 @@ fn cube_coord(cube: usize) -> [usize; 3] {
     [cube % SIDE, cube / SIDE % SIDE, cube / (SIDE * SIDE)]
 }
 
-/// A number for a cube of the lattice, unique within 2^21 cubes of the origin.
-pub fn cube_key(block: IVec3, cube: usize) -> u64 {
-    let at = block * SIDE as i32 + IVec3::from_array(cube_coord(cube).map(|v| v as i32));
+/// A number for a point of the lattice, unique within 2^20 points of the origin.
+fn point_key(at: IVec3) -> u64 {
     let part = |v: i32| (i64::from(v) + (1 << 20)) as u64 & ((1 << 21) - 1);
     part(at.z) << 42 | part(at.y) << 21 | part(at.x)
 }
@@ -26,31 +26,17 @@ fn point_index([i, j, k]: [usize; 3], corner: usize) -> usize {
     ((k + (corner >> 2)) * POINTS + j + (corner >> 1 & 1)) * POINTS + i + (corner & 1)
 }
 
-/// Whether a pattern has corners on both sides.
-fn is_mixed(pattern: u8) -> bool {
-    pattern != 0 && pattern != u8::MAX
-}
-
 impl Block {
     fn sheets<'a>(&self, cases: &'a Cases, cube: usize) -> &'a Sheets {
         let pattern = self.patterns[cube] as usize;
-        let joined = self.joined.binary_search(&(cube as u16)).is_ok();
+        let joined = !self.joined.is_empty() && self.joined.binary_search(&(cube as u16)).is_ok();
         if joined { &cases.joined[pattern] } else { &cases.apart[pattern] }
     }
 }
 
 /// Sign pattern of every cube, and which of them use the other table row.
 pub fn classify(cases: &Cases, blocks: &mut [Block]) {
-    blocks.par_iter_mut().for_each(|block| {
-        block.patterns.clear();
-        block.joined.clear();
-        for cube in 0..CUBES {
-            let at = cube_coord(cube);
-            let inside = |c: usize| u8::from(block.values[point_index(at, c)] >= 0.0) << c;
-            let pattern = (0..8).map(inside).sum();
-            block.patterns.push(pattern);
-        }
-    });
+    blocks.par_iter_mut().for_each(find_mixed);
     let shared = &*blocks;
     let joined: Vec<Vec<u16>> = shared.par_iter().map(|b| joined_cubes(cases, shared, b)).collect();
     for (block, joined) in blocks.iter_mut().zip(joined) {
@@ -58,10 +44,35 @@ pub fn classify(cases: &Cases, blocks: &mut [Block]) {
     }
 }
 
+/// Fills in the cubes that have corners on both sides, eight rows of bits at a time.
+fn find_mixed(block: &mut Block) {
+    block.patterns.clear();
+    block.patterns.resize(CUBES, 0);
+    block.mixed.clear();
+    for k in 0..SIDE {
+        for j in 0..SIDE {
+            let row = |dj: usize, dk: usize| block.rows[(k + dk) * POINTS + j + dj];
+            let rows = [row(0, 0), row(1, 0), row(0, 1), row(1, 1)];
+            let any = rows.iter().fold(0, |m, r| m | r | r >> 1);
+            let all = rows.iter().fold(u16::MAX, |m, r| m & r & r >> 1);
+            let mut mixed = any & !all & ((1 << SIDE) - 1);
+            while mixed != 0 {
+                let i = mixed.trailing_zeros() as usize;
+                mixed &= mixed - 1;
+                let pair = |r: u16| (r >> i & 3) as u8;
+                let [a, b, c, d] = rows.map(pair);
+                let cube = (k * SIDE + j) * SIDE + i;
+                block.patterns[cube] = a | b << 2 | c << 4 | d << 6;
+                block.mixed.push(cube as u16);
+            }
+        }
+    }
+}
+
 /// Cubes whose doubly crossed face is doubly crossed by the neighbour's single sheet as well.
 fn joined_cubes(cases: &Cases, blocks: &[Block], block: &Block) -> Vec<u16> {
     let mut out = Vec::new();
-    for cube in 0..CUBES {
+    for cube in block.mixed.iter().map(|&c| c as usize) {
         let Some(face) = cases.twice_face[block.patterns[cube] as usize] else { continue };
         let mut step = [0i32; 3];
         step[face as usize / 2] = if face & 1 == 1 { 1 } else { -1 };
@@ -87,29 +98,24 @@ fn joined_cubes(cases: &Cases, blocks: &[Block], block: &Block) -> Vec<u16> {
 pub fn place_vertices(
     field: &impl Field,
     settings: &IsoSettings,
+    newton: &mut Newton,
     block: &mut Block,
     cases: &Cases,
 ) {
     let mut vertices = std::mem::take(&mut block.vertices);
-    let mut normals = std::mem::take(&mut block.normals);
     vertices.clear();
-    normals.clear();
-    block.first_vertex.clear();
-    for cube in 0..CUBES {
-        block.first_vertex.push(vertices.len() as u16);
-        if is_mixed(block.patterns[cube]) {
-            sheet_means(block, block.sheets(cases, cube), cube, settings.cell, &mut vertices);
-        }
+    block.first_vertex.resize(CUBES, 0);
+    for index in 0..block.mixed.len() {
+        let cube = block.mixed[index] as usize;
+        block.first_vertex[cube] = vertices.len() as u16;
+        sheet_means(block, block.sheets(cases, cube), cube, settings.cell, &mut vertices);
     }
+    block.normals.clear();
+    block.normals.resize(vertices.len(), Vec3::ZERO);
     // Where smoothing follows, its passes go the rest of the way.
     let steps = if settings.relax > 0 { 2 } else { tolerances::isosurface::NEWTON_STEPS };
-    for vertex in &mut vertices {
-        let (onto, normal) = onto_surface(field, settings, &block.parts, *vertex, steps);
-        *vertex = onto;
-        normals.push(normal);
-    }
+    newton.run(field, settings, &block.parts, &mut vertices, &mut block.normals, steps);
     block.vertices = vertices;
-    block.normals = normals;
 }
 
 fn sheet_means(block: &Block, sheets: &Sheets, cube: usize, cell: f32, out: &mut Vec<Vec3>) {
@@ -136,39 +142,6 @@ fn sheet_means(block: &Block, sheets: &Sheets, cube: usize, cell: f32, out: &mut
 
 fn corner_offset(corner: usize) -> Vec3 {
     Vec3::new((corner & 1) as f32, (corner >> 1 & 1) as f32, (corner >> 2) as f32)
-}
-
-/// Newton's way along the gradient from a point to the surface, and the normal there. Never further
-/// than a cell: where the field has a crease or was closed off, the point stays near its cube.
-pub fn onto_surface(
-    field: &impl Field,
-    settings: &IsoSettings,
-    parts: &[u32],
-    start: Vec3,
-    steps: u32,
-) -> (Vec3, Vec3) {
-    let cell = settings.cell;
-    let step = tolerances::isosurface::DIFFERENCE_CELLS * cell;
-    let mut at = start;
-    let mut normal = Vec3::ZERO;
-    for _ in 0..steps {
-        let (value, gradient) = field.value_and_gradient(parts, at, step);
-        let slope_sq = gradient.length_squared();
-        if !(slope_sq > f32::MIN_POSITIVE && slope_sq.is_finite()) {
-            break;
-        }
-        normal = -gradient / slope_sq.sqrt();
-        let excess = value - settings.level;
-        let way = (gradient * (-excess / slope_sq)).clamp_length_max(0.5 * cell);
-        if !way.is_finite() {
-            break;
-        }
-        at = start + (at + way - start).clamp_length_max(cell);
-        if way.length_squared() < (tolerances::isosurface::ON_SURFACE_CELLS * cell).powi(2) {
-            break;
-        }
-    }
-    (at, if normal == Vec3::ZERO { Vec3::Y } else { normal })
 }
 
 /// Gives every block the number of its first vertex in the whole mesh.
@@ -216,45 +189,92 @@ impl<'a> Surroundings<'a> {
     }
 }
 
-/// Two triangles per crossed edge whose low end is one of this block's first 8³ points.
-pub fn join_quads(blocks: &[Block], cases: &Cases, index: usize, out: &mut Vec<[u32; 3]>) {
-    let around = Surroundings::of(blocks, index);
-    let block = &blocks[index];
-    for point in 0..CUBES {
-        let at = cube_coord(point);
-        let here = block.values[point_index(at, 0)] >= 0.0;
-        for axis in 0..3 {
-            let there = block.values[point_index(at, 1 << axis)] >= 0.0;
-            if here != there {
-                join_quad(&around, cases, at, axis, here, out);
+/// An edge of the lattice that the surface crosses.
+#[derive(Clone, Copy, Debug)]
+struct Crossing {
+    /// Its low end.
+    at: [usize; 3],
+    axis: usize,
+    low_end_inside: bool,
+}
+
+/// Every crossed edge whose low end is one of a block's first 8³ points.
+fn for_each_crossing(block: &Block, mut each: impl FnMut(Crossing)) {
+    const FIRST: u16 = (1 << SIDE) - 1;
+    for k in 0..SIDE {
+        for j in 0..SIDE {
+            let here = block.rows[k * POINTS + j];
+            let next =
+                [here >> 1, block.rows[k * POINTS + j + 1], block.rows[(k + 1) * POINTS + j]];
+            let changes = next.map(|n| (here ^ n) & FIRST);
+            let mut left = changes[0] | changes[1] | changes[2];
+            while left != 0 {
+                let i = left.trailing_zeros() as usize;
+                left &= left - 1;
+                let low_end_inside = here >> i & 1 == 1;
+                for axis in (0..3).filter(|&a| changes[a] >> i & 1 == 1) {
+                    each(Crossing { at: [i, j, k], axis, low_end_inside });
+                }
             }
         }
     }
 }
 
-fn join_quad(
+/// The vertices of the four cubes around a crossed edge, counter-clockwise seen from its high end.
+fn corners_around(
     around: &Surroundings<'_>,
     cases: &Cases,
-    at: [usize; 3],
-    axis: usize,
-    low_end_inside: bool,
-    out: &mut Vec<[u32; 3]>,
-) {
+    crossing: Crossing,
+) -> Option<[(u32, Vec3); 4]> {
+    let Crossing { at, axis, .. } = crossing;
     let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
-    // Around the edge, counter-clockwise seen from its high end.
-    let corners = [(0, 0), (1, 0), (1, 1), (0, 1)].map(|(back_u, back_v)| {
+    let corner = |back_u: i32, back_v: i32| {
         let mut cube = at.map(|c| c as i32);
         cube[u] -= back_u;
         cube[v] -= back_v;
         around.vertex(cases, cube, 4 * axis + back_u as usize + 2 * back_v as usize)
+    };
+    Some([corner(0, 0)?, corner(1, 0)?, corner(1, 1)?, corner(0, 1)?])
+}
+
+/// Two triangles per crossed edge whose low end is one of this block's first 8³ points.
+pub fn join_quads(blocks: &[Block], cases: &Cases, index: usize, out: &mut Vec<[u32; 3]>) {
+    let around = Surroundings::of(blocks, index);
+    for_each_crossing(&blocks[index], |crossing| {
+        let Some([a, b, c, d]) = corners_around(&around, cases, crossing) else { return };
+        let (a, b, c, d) = if crossing.low_end_inside { (a, b, c, d) } else { (d, c, b, a) };
+        if a.1.distance_squared(c.1) <= b.1.distance_squared(d.1) {
+            out.push([a.0, b.0, c.0]);
+            out.push([a.0, c.0, d.0]);
+        } else {
+            out.push([a.0, b.0, d.0]);
+            out.push([b.0, c.0, d.0]);
+        }
     });
-    let [Some(a), Some(b), Some(c), Some(d)] = corners else { return };
-    let (a, b, c, d) = if low_end_inside { (a, b, c, d) } else { (d, c, b, a) };
-    if a.1.distance_squared(c.1) <= b.1.distance_squared(d.1) {
-        out.push([a.0, b.0, c.0]);
-        out.push([a.0, c.0, d.0]);
-    } else {
-        out.push([a.0, b.0, d.0]);
-        out.push([b.0, c.0, d.0]);
-    }
+}
+
+/// A crossed edge as two extractions on the same lattice can compare it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CrossedEdge {
+    /// Low end and axis: the same number in every extraction.
+    pub key: (u64, u8),
+    /// Whether the low end is inside.
+    pub low_end_inside: bool,
+    /// Vertices of the four cubes around it, in an order that is the same in every extraction.
+    pub vertices: [u32; 4],
+}
+
+/// The crossed edges of one block.
+pub fn crossed_edges(blocks: &[Block], cases: &Cases, index: usize, out: &mut Vec<CrossedEdge>) {
+    let around = Surroundings::of(blocks, index);
+    let origin = blocks[index].coord * SIDE as i32;
+    for_each_crossing(&blocks[index], |crossing| {
+        let Some(corners) = corners_around(&around, cases, crossing) else { return };
+        let low = origin + IVec3::from_array(crossing.at.map(|v| v as i32));
+        out.push(CrossedEdge {
+            key: (point_key(low), crossing.axis as u8),
+            low_end_inside: crossing.low_end_inside,
+            vertices: corners.map(|c| c.0),
+        });
+    });
 }

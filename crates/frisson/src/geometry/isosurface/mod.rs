@@ -25,6 +25,7 @@
 mod blocks;
 mod cases;
 mod dual;
+mod newton;
 mod relax;
 #[cfg(test)]
 mod tests;
@@ -36,6 +37,8 @@ use thiserror::Error;
 use super::Bounds;
 use blocks::Block;
 use cases::Cases;
+pub use dual::CrossedEdge;
+use newton::Newton;
 
 /// Many points at once, one array per axis: loops over them vectorise.
 #[derive(Clone, Copy, Debug)]
@@ -68,6 +71,41 @@ impl PointsSoa<'_> {
     }
 }
 
+/// Values and gradients at many points, one array per component.
+#[derive(Clone, Debug, Default)]
+pub struct SamplesSoa {
+    /// Values.
+    pub value: Vec<f32>,
+    /// Gradients, x.
+    pub x: Vec<f32>,
+    /// Gradients, y.
+    pub y: Vec<f32>,
+    /// Gradients, z.
+    pub z: Vec<f32>,
+}
+
+impl SamplesSoa {
+    /// Room for some samples, all zero.
+    pub fn reset(&mut self, count: usize) {
+        for array in [&mut self.value, &mut self.x, &mut self.y, &mut self.z] {
+            array.clear();
+            array.resize(count, 0.0);
+        }
+    }
+
+    /// One sample.
+    #[must_use]
+    pub fn get(&self, index: usize) -> (f32, Vec3) {
+        (self.value[index], Vec3::new(self.x[index], self.y[index], self.z[index]))
+    }
+
+    /// Sets one sample.
+    pub fn set(&mut self, index: usize, value: f32, gradient: Vec3) {
+        self.value[index] = value;
+        (self.x[index], self.y[index], self.z[index]) = gradient.into();
+    }
+}
+
 /// A scalar field made of parts that matter only near them.
 pub trait Field: Sync {
     /// Number of parts; they are named by index.
@@ -90,6 +128,21 @@ pub trait Field: Sync {
         self.values(parts, PointsSoa { x: &x, y: &y, z: &z }, &mut out);
         let g = Vec3::new(out[2] - out[1], out[4] - out[3], out[6] - out[5]);
         (out[0], g / (2.0 * step))
+    }
+
+    /// Value and gradient at some points; worth its own loop where parts can be taken one by one.
+    fn values_and_gradients(
+        &self,
+        parts: &[u32],
+        points: PointsSoa<'_>,
+        step: f32,
+        out: &mut SamplesSoa,
+    ) {
+        out.reset(points.len());
+        for i in 0..points.len() {
+            let (value, gradient) = self.value_and_gradient(parts, points.get(i), step);
+            out.set(i, value, gradient);
+        }
     }
 }
 
@@ -154,6 +207,7 @@ pub struct IsoSurface {
     cases: Cases,
     blocks: Vec<Block>,
     spare: Vec<Block>,
+    sums: Vec<(Vec3, f32)>,
 }
 
 impl Default for IsoSurface {
@@ -173,6 +227,7 @@ impl IsoSurface {
             cases: Cases::build(),
             blocks: Vec::new(),
             spare: Vec::new(),
+            sums: Vec::new(),
         }
     }
 
@@ -186,9 +241,13 @@ impl IsoSurface {
         let lattice = blocks::Lattice::new(settings)?;
         blocks::find(field, settings, &lattice, &mut self.blocks, &mut self.spare)?;
         dual::classify(&self.cases, &mut self.blocks);
-        self.blocks.par_iter_mut().for_each(|block| {
-            dual::place_vertices(field, settings, block, &self.cases);
-        });
+        let cases = &self.cases;
+        self.blocks.par_iter_mut().with_min_len(4).for_each_init(
+            Newton::default,
+            |newton, block| {
+                dual::place_vertices(field, settings, newton, block, cases);
+            },
+        );
         dual::number_vertices(&mut self.blocks);
         self.join_quads();
         self.gather_vertices();
@@ -204,25 +263,29 @@ impl IsoSurface {
         self.blocks.len()
     }
 
-    /// The field's parts of every block, with the range of its vertices.
-    pub fn for_each_block(&self, mut each: impl FnMut(&[u32], std::ops::Range<usize>)) {
+    /// Fills one value per vertex, block by block: `fill` gets the field's parts there, the vertices,
+    /// and their values.
+    pub fn fill_by_block<T: Send>(
+        &self,
+        mut values: &mut [T],
+        fill: impl Fn(&[u32], &[Vec3], &mut [T]) + Sync,
+    ) {
+        let mut pieces = Vec::with_capacity(self.blocks.len());
         for block in &self.blocks {
+            let (here, rest) = values.split_at_mut(block.vertices.len());
             let first = block.vertex_offset as usize;
-            each(&block.parts, first..first + block.vertices.len());
+            pieces.push((block, &self.positions[first..first + here.len()], here));
+            values = rest;
         }
+        let each = |(block, at, out): (&Block, &[Vec3], &mut [T])| fill(&block.parts, at, out);
+        pieces.into_par_iter().with_min_len(8).for_each(each);
     }
 
-    /// Every vertex that is the only one of its lattice cube, with a key of the cube that is the same
-    /// in every extraction on the same lattice.
-    pub fn for_each_lone_vertex(&self, mut each: impl FnMut(u64, u32)) {
-        for block in &self.blocks {
-            let ends = block.first_vertex.iter().skip(1).copied();
-            let ends = ends.chain([block.vertices.len() as u16]);
-            for (cube, (&first, end)) in block.first_vertex.iter().zip(ends).enumerate() {
-                if end == first + 1 {
-                    let key = dual::cube_key(block.coord, cube);
-                    each(key, block.vertex_offset + u32::from(first));
-                }
+    /// The crossed lattice edges of the blocks whose parts `wanted` accepts.
+    pub fn crossed_edges(&self, wanted: impl Fn(&[u32]) -> bool, out: &mut Vec<CrossedEdge>) {
+        for (index, block) in self.blocks.iter().enumerate() {
+            if wanted(&block.parts) {
+                dual::crossed_edges(&self.blocks, &self.cases, index, out);
             }
         }
     }

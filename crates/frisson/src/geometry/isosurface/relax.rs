@@ -3,74 +3,59 @@
 use glam::Vec3;
 use rayon::prelude::*;
 
-use super::dual::onto_surface;
+use super::newton::Newton;
 use super::{Field, IsoSettings, IsoSurface};
 use crate::tolerances;
 
-/// Neighbours of each vertex, one after the other. In a closed mesh every directed edge occurs once,
-/// so the heads of a vertex's outgoing edges are all its neighbours.
-struct Neighbours {
-    offsets: Vec<u32>,
-    heads: Vec<u32>,
-}
-
-impl Neighbours {
-    fn build(vertex_count: usize, triangles: &[[u32; 3]]) -> Self {
-        let mut offsets = vec![0u32; vertex_count + 1];
-        for &v in triangles.iter().flatten() {
-            offsets[v as usize + 1] += 1;
+/// Sum of every vertex's neighbours, and their number. In a closed mesh every directed edge occurs
+/// once, so the heads of a vertex's outgoing edges are all its neighbours.
+fn sum_neighbours(positions: &[Vec3], triangles: &[[u32; 3]], sums: &mut Vec<(Vec3, f32)>) {
+    sums.clear();
+    sums.resize(positions.len(), (Vec3::ZERO, 0.0));
+    for t in triangles {
+        let corners = t.map(|v| positions[v as usize]);
+        for c in 0..3 {
+            let sum = &mut sums[t[c] as usize];
+            *sum = (sum.0 + corners[(c + 1) % 3], sum.1 + 1.0);
         }
-        for i in 0..vertex_count {
-            offsets[i + 1] += offsets[i];
-        }
-        let mut next = offsets.clone();
-        let mut heads = vec![0; 3 * triangles.len()];
-        for t in triangles {
-            for c in 0..3 {
-                let slot = &mut next[t[c] as usize];
-                heads[*slot as usize] = t[(c + 1) % 3];
-                *slot += 1;
-            }
-        }
-        Self { offsets, heads }
-    }
-
-    fn of(&self, vertex: usize) -> &[u32] {
-        &self.heads[self.offsets[vertex] as usize..self.offsets[vertex + 1] as usize]
     }
 }
 
 /// Runs `settings.relax` passes; every pass reads the old positions and writes new ones.
 pub fn relax(field: &impl Field, settings: &IsoSettings, surface: &mut IsoSurface) {
-    let neighbours = Neighbours::build(surface.positions.len(), &surface.triangles);
-    let mut owners = Vec::with_capacity(surface.positions.len());
-    for (index, block) in surface.blocks.iter().enumerate() {
-        owners.resize(owners.len() + block.vertices.len(), index as u32);
-    }
+    let mut sums = std::mem::take(&mut surface.sums);
     // A vertex that wandered further from where it began might meet parts its block does not list.
     let start = surface.positions.clone();
     for pass in 1..=settings.relax {
         // The next pass corrects what one step leaves; only the last has to arrive.
         let last = pass == settings.relax;
         let steps = if last { tolerances::isosurface::NEWTON_STEPS } else { 1 };
-        let (old, old_normals) = (&surface.positions, &surface.normals);
-        let moved: Vec<(Vec3, Vec3)> = (0..old.len())
-            .into_par_iter()
-            .with_min_len(256)
-            .map(|v| {
-                let around = neighbours.of(v);
-                let sum: Vec3 = around.iter().map(|&n| old[n as usize]).sum();
-                let way = sum / around.len().max(1) as f32 - old[v];
-                let normal = old_normals[v];
-                let target = old[v] + 0.5 * (way - way.dot(normal) * normal);
-                let kept = start[v] + (target - start[v]).clamp_length_max(0.5 * settings.cell);
-                let parts = &surface.blocks[owners[v] as usize].parts;
-                onto_surface(field, settings, parts, kept, steps)
-            })
-            .collect();
-        for (v, (position, normal)) in moved.into_iter().enumerate() {
-            surface.positions[v] = position;
-            surface.normals[v] = normal;
+        sum_neighbours(&surface.positions, &surface.triangles, &mut sums);
+        let IsoSurface { blocks, positions, normals, .. } = surface;
+        let mut pieces = Vec::with_capacity(blocks.len());
+        let (mut positions, mut normals) = (&mut positions[..], &mut normals[..]);
+        for block in blocks.iter() {
+            let (here, rest) = positions.split_at_mut(block.vertices.len());
+            let (normals_here, normals_rest) = normals.split_at_mut(block.vertices.len());
+            pieces.push((block, here, normals_here));
+            (positions, normals) = (rest, normals_rest);
         }
+        pieces.into_par_iter().with_min_len(4).for_each_init(
+            Newton::default,
+            |newton, (block, positions, normals)| {
+                let first = block.vertex_offset as usize;
+                for (i, (position, normal)) in
+                    positions.iter_mut().zip(normals.iter_mut()).enumerate()
+                {
+                    let (sum, count) = sums[first + i];
+                    let way = sum / count.max(1.0) - *position;
+                    let target = *position + 0.5 * (way - way.dot(*normal) * *normal);
+                    let from = start[first + i];
+                    *position = from + (target - from).clamp_length_max(0.5 * settings.cell);
+                }
+                newton.run(field, settings, &block.parts, positions, normals, steps);
+            },
+        );
     }
+    surface.sums = sums;
 }

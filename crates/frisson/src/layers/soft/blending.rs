@@ -20,7 +20,17 @@ impl Components {
     }
 
     /// Smallest member of an element's component.
-    pub fn root(&mut self, element: u32) -> u32 {
+    #[must_use]
+    pub fn root(&self, element: u32) -> u32 {
+        let mut at = element;
+        while self.parents[at as usize] != at {
+            at = self.parents[at as usize];
+        }
+        at
+    }
+
+    /// The same, and the way there is shorter next time.
+    fn shorten(&mut self, element: u32) -> u32 {
         let mut at = element;
         while self.parents[at as usize] != at {
             let up = self.parents[self.parents[at as usize] as usize];
@@ -32,7 +42,7 @@ impl Components {
 
     /// Joins two components.
     pub fn join(&mut self, a: u32, b: u32) {
-        let (a, b) = (self.root(a), self.root(b));
+        let (a, b) = (self.shorten(a), self.shorten(b));
         self.parents[a.max(b) as usize] = a.min(b);
     }
 }

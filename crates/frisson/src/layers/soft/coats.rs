@@ -122,6 +122,7 @@ fn add_bone(
     let local = points.iter().map(|p| *p - points[0]).collect();
     let made = rest.push_primitive(object, bone.from.clone(), kind, body, local, thickness);
     made.color = bone.color.unwrap_or(made.color);
+    made.uv = bone.uv;
     made.volume[1] = bone.volume.clone().unwrap_or(1.0.into());
 }
 

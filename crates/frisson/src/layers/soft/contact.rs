@@ -6,8 +6,9 @@ use super::blend::Coats;
 use super::field::closest;
 use super::params::SoftParams;
 use super::rest::SoftRest;
-use super::sample::{ContactPoint, Presser, Territory, Tool};
+use super::sample::{ContactPoint, Presser, Territory};
 use super::state::{Side, SoftState};
+use super::tool::Tool;
 use crate::tolerances::soft as tolerances;
 
 /// What two primitives do to each other.
@@ -181,7 +182,7 @@ impl Contacts<'_> {
         let body = self.rest.primitives[me].body;
         let (_, _, velocity) = self.tools[tool].contact(contact.point);
         let slip = state.bodies[body].velocity_at(contact.point) - velocity;
-        let friction = f64::from(self.tools[tool].collider.friction);
+        let friction = self.tools[tool].friction();
         let traction = self.traction(contact, contact.normal, slip, self.resistance(me), friction);
         state.bodies[body].push(contact.area * traction, contact.point);
     }

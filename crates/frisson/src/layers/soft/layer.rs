@@ -12,6 +12,7 @@ use super::params::SoftParams;
 use super::rest::SoftRest;
 use super::sample::Territory;
 use super::state::{BodyState, SoftState};
+use super::tool::Toolbox;
 use super::volume::Volumes;
 use crate::character::Pose;
 use crate::geometry::Grid;
@@ -33,6 +34,7 @@ pub struct SoftLayer {
     pub(super) contacts: ContactForces,
     pub(super) grid: Grid,
     pub(super) components: Components,
+    pub(super) toolbox: Toolbox,
     pub(super) poses: Vec<Pose>,
     pub(super) own_volumes: Vec<Volumes>,
     /// Steps taken back since the start of the bake.
@@ -45,6 +47,7 @@ impl SoftLayer {
     /// Builds the structures; nothing moves yet.
     pub fn new(params: SoftParams, context: &BuildContext) -> Result<Self, LayerError> {
         let rest = SoftRest::build(&params, context)?;
+        let toolbox = rest.toolbox.clone();
         let mut coats = Coats { level: rest.level, ..Coats::default() };
         let mut groups = Vec::new();
         for (index, p) in rest.primitives.iter().enumerate() {
@@ -92,6 +95,7 @@ impl SoftLayer {
             contacts: ContactForces::default(),
             grid: Grid::default(),
             components: Components::default(),
+            toolbox,
             poses: Vec::new(),
             own_volumes: Vec::new(),
             take_backs: 0,
@@ -161,7 +165,12 @@ impl Layer for SoftLayer {
         "soft"
     }
 
+    fn needs_surfaces_between_frames(&self) -> bool {
+        !self.toolbox.meshes.is_empty()
+    }
+
     fn step(&mut self, context: &StepContext, frame: &mut Frame) -> Result<(), LayerError> {
+        self.toolbox.update(context, frame);
         if self.state.rest_volumes.is_empty() {
             self.start(context);
         }
@@ -179,7 +188,9 @@ impl Layer for SoftLayer {
     }
 
     fn save(&self) -> Vec<u8> {
-        to_snapshot(&self.state)
+        let mut state = self.state.clone();
+        state.tools = self.toolbox.surfaces.iter().map(|s| s.positions().to_vec()).collect();
+        to_snapshot(&state)
     }
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
@@ -191,6 +202,10 @@ impl Layer for SoftLayer {
             && state.distances.iter().zip(&self.rest.seeds).all(|(d, s)| d.len() == s.len());
         if !fits {
             return Err(SnapshotError("the soft bodies have changed".to_owned()));
+        }
+        self.toolbox.surfaces.resize_with(state.tools.len(), Default::default);
+        for (surface, positions) in self.toolbox.surfaces.iter_mut().zip(&state.tools) {
+            surface.restore(positions.clone());
         }
         self.state = state;
         Ok(())

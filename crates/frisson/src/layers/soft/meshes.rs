@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use glam::Vec3;
+use glam::{Vec2, Vec3};
 
+use super::blending::Components;
 use super::layer::SoftLayer;
-use super::step::tools_at;
-use super::surface::{LabelField, SurfaceField};
-use crate::geometry::isosurface::{IsoSettings, IsoSurface};
+use super::surface::{LabelField, Paint, SurfaceField};
+use super::tool::Tool;
+use crate::geometry::isosurface::{CrossedEdge, IsoSettings, IsoSurface};
 use crate::geometry::{Material, Mesh, MeshTopology};
 use crate::stage::{Frame, LayerError, StepContext};
 
@@ -19,7 +20,14 @@ const PRESSURE: &str = "pressure";
 pub(super) struct SurfaceMeshes {
     field: SurfaceField,
     surfaces: Vec<IsoSurface>,
-    cubes: Vec<(u64, u32, u32)>,
+    /// Edges crossed by several labels, with vertices numbered over all of them.
+    edges: Vec<CrossedEdge>,
+    /// Number of each label's first vertex among those of all labels.
+    firsts: Vec<u32>,
+    /// Vertices that are the same point.
+    same: Components,
+    /// Sum and number of the vertices that are the same point, at the first of them.
+    sums: Vec<(Vec3, u32)>,
 }
 
 impl SurfaceMeshes {
@@ -31,25 +39,24 @@ impl SurfaceMeshes {
         frame: &mut Frame,
     ) -> Result<(), LayerError> {
         self.field.set(&layer.coats, &layer.rest);
-        let tools = tools_at(&layer.rest.tools, context, 1.0);
+        let tools = layer.toolbox.at(context, 1.0);
         let labels = layer.rest.labels.len();
         self.surfaces.resize_with(labels, IsoSurface::new);
         for label in 0..labels {
             let cell = layer.rest.cell as f32;
             let bounds = self.field.bounds(label as u32).grown(2.0 * cell);
-            // Smoothing moves vertices of two bodies differently: only lone ones get it.
-            let relax = u32::from(labels == 1);
-            let settings = IsoSettings { cell, bounds, relax, ..IsoSettings::default() };
+            let settings = IsoSettings { cell, bounds, relax: 1, ..IsoSettings::default() };
             let field = LabelField { field: &self.field, label: label as u32, tools: &tools };
             self.surfaces[label]
                 .extract(&field, &settings)
                 .map_err(|e| LayerError::parameter("cell", e.to_string()))?;
         }
+        self.firsts.clear();
         if labels > 1 {
             self.share_vertices();
         }
         for label in 0..labels {
-            self.write_mesh(layer, label, frame);
+            self.write_mesh(layer, &tools, label, frame);
         }
         if layer.params.contacts {
             self.write_contacts(layer, frame);
@@ -57,38 +64,67 @@ impl SurfaceMeshes {
         Ok(())
     }
 
-    /// Vertices of different bodies in the same cube become one point. On a contact surface they are
-    /// equal already; at its rim, where the outside meets both, they are near.
+    /// Where one body's inside borders on another's, both have the same lattice edge crossed, in
+    /// opposite senses: the vertices around it become the same points. On the contact surface they
+    /// are all but equal; at its rim, where the outside meets both, they are near.
     fn share_vertices(&mut self) {
-        self.cubes.clear();
+        let mut next = 0;
+        self.firsts.clear();
+        self.edges.clear();
         for (label, surface) in self.surfaces.iter().enumerate() {
-            surface.for_each_lone_vertex(|cube, vertex| {
-                self.cubes.push((cube, label as u32, vertex));
-            });
+            self.firsts.push(next);
+            let first_edge = self.edges.len();
+            surface.crossed_edges(
+                |parts| self.field.meets_others(label as u32, parts),
+                &mut self.edges,
+            );
+            for edge in &mut self.edges[first_edge..] {
+                edge.vertices = edge.vertices.map(|v| v + next);
+            }
+            next += surface.positions.len() as u32;
         }
-        self.cubes.sort_unstable();
-        let mut start = 0;
-        while start < self.cubes.len() {
-            let key = self.cubes[start].0;
-            let end = start + self.cubes[start..].iter().take_while(|c| c.0 == key).count();
-            let group = &self.cubes[start..end];
-            start = end;
-            if group.len() < 2 {
-                continue;
+        self.firsts.push(next);
+        self.edges.sort_unstable();
+        self.same.reset(next as usize);
+        for pair in self.edges.windows(2) {
+            if pair[0].key == pair[1].key && pair[0].low_end_inside != pair[1].low_end_inside {
+                for (a, b) in pair[0].vertices.into_iter().zip(pair[1].vertices) {
+                    self.same.join(a, b);
+                }
             }
-            let at = |&(_, l, v): &(u64, u32, u32)| self.surfaces[l as usize].positions[v as usize];
-            let first = at(&group[0]);
-            if group.iter().all(|c| at(c) == first) {
-                continue;
+        }
+        self.sums.clear();
+        self.sums.resize(next as usize, (Vec3::ZERO, 0));
+        for (label, surface) in self.surfaces.iter().enumerate() {
+            for (v, position) in surface.positions.iter().enumerate() {
+                let sum = &mut self.sums[self.same.root(self.firsts[label] + v as u32) as usize];
+                *sum = (sum.0 + *position, sum.1 + 1);
             }
-            let mean = group.iter().map(at).sum::<Vec3>() / group.len() as f32;
-            for &(_, l, v) in group {
-                self.surfaces[l as usize].positions[v as usize] = mean;
+        }
+        for (label, surface) in self.surfaces.iter_mut().enumerate() {
+            for (v, position) in surface.positions.iter_mut().enumerate() {
+                let (sum, count) =
+                    self.sums[self.same.root(self.firsts[label] + v as u32) as usize];
+                if count > 1 {
+                    *position = sum / count as f32;
+                }
             }
         }
     }
 
-    fn write_mesh(&self, layer: &SoftLayer, label: usize, frame: &mut Frame) {
+    /// Whether a vertex of a label is also another label's.
+    fn is_shared(&self, label: usize, vertex: usize) -> bool {
+        let Some(first) = self.firsts.get(label) else { return false };
+        let root = self.same.root(first + vertex as u32);
+        self.sums[root as usize].1 > 1
+    }
+
+    /// Whether a vertex is shared with a label before its own.
+    fn is_anothers(&self, label: usize, vertex: u32) -> bool {
+        self.firsts.get(label).is_some_and(|first| self.same.root(first + vertex) < *first)
+    }
+
+    fn write_mesh(&self, layer: &SoftLayer, tools: &[Tool<'_>], label: usize, frame: &mut Frame) {
         let surface = &self.surfaces[label];
         let name = &layer.rest.labels[label];
         let index = frame.mesh_index(name).unwrap_or_else(|| {
@@ -99,7 +135,7 @@ impl SurfaceMeshes {
         mesh.positions.clone_from(&surface.positions);
         mesh.normals.clone_from(&surface.normals);
         mesh.velocities.clear();
-        let colors = self.colors(layer, label);
+        let (colors, uvs) = self.paint(layer, label);
         // With a colour per vertex, the material is white paint.
         let (r, g, b) = match (colors.is_empty(), self.first_color(layer, label)) {
             (true, [r, g, b]) => (r, g, b),
@@ -109,6 +145,7 @@ impl SurfaceMeshes {
             vertex_count: surface.positions.len(),
             triangles: surface.triangles.clone(),
             colors,
+            uvs,
             materials: vec![Material {
                 name: name.clone(),
                 base_color: [r, g, b, 1.0],
@@ -117,17 +154,31 @@ impl SurfaceMeshes {
             }],
             ..MeshTopology::default()
         });
+        mesh.set_scalar(PRESSURE, |values| self.press(layer, tools, label, values));
+    }
+
+    /// Pressure on every vertex that another body or a tool touches.
+    fn press(&self, layer: &SoftLayer, tools: &[Tool<'_>], label: usize, values: &mut [f32]) {
         let field = &self.field;
-        mesh.set_scalar(PRESSURE, |values| {
-            surface.for_each_block(|parts, range| {
-                for v in range {
-                    values[v] = field.pressure(label as u32, parts, surface.positions[v]);
-                }
-            });
-            // What is above the iso-value by rounding alone is no pressure.
-            let noise = 1e-3 * field.level();
-            values.iter_mut().filter(|v| **v < noise).for_each(|v| *v = 0.0);
+        // What is above the iso-value by rounding alone is no pressure.
+        let noise = 1e-3 * field.level();
+        let near = 0.25 * layer.rest.cell as f32;
+        self.surfaces[label].fill_by_block(values, |parts, positions, values| {
+            values.fill(0.0);
+            if !field.meets_others(label as u32, parts) {
+                return;
+            }
+            for (value, &at) in values.iter_mut().zip(positions) {
+                let pressure = field.pressure(label as u32, parts, at);
+                let pressure = if pressure < noise { 0.0 } else { pressure };
+                // Negative until somebody is found to share the vertex.
+                *value =
+                    if field.is_on_tool(tools, parts, at, near) { pressure } else { -pressure };
+            }
         });
+        for (v, value) in values.iter_mut().enumerate().filter(|(_, v)| **v <= 0.0) {
+            *value = if self.is_shared(label, v) { value.abs() } else { 0.0 };
+        }
     }
 
     fn first_color(&self, layer: &SoftLayer, label: usize) -> [f32; 3] {
@@ -135,23 +186,28 @@ impl SurfaceMeshes {
         objects.filter(|o| o.label == label).map(|o| o.params.color).next().unwrap_or([0.7; 3])
     }
 
-    /// Colours per vertex, where the primitives of the label differ.
-    fn colors(&self, layer: &SoftLayer, label: usize) -> Vec<[f32; 4]> {
+    /// Colours per vertex, where the primitives of the label differ; texture coordinates, where they
+    /// have some.
+    fn paint(&self, layer: &SoftLayer, label: usize) -> (Vec<[f32; 4]>, Vec<Vec2>) {
         let first = self.first_color(layer, label);
         let own = |o: usize| layer.rest.objects[o].label == label;
-        let same = layer.rest.primitives.iter().filter(|p| own(p.object)).all(|p| p.color == first);
-        if same {
-            return Vec::new();
+        let primitives = || layer.rest.primitives.iter().filter(|p| own(p.object));
+        let plain = primitives().all(|p| p.color == first);
+        let bare = primitives().all(|p| p.uv.is_none());
+        if plain && bare {
+            return (Vec::new(), Vec::new());
         }
         let surface = &self.surfaces[label];
-        let mut colors = vec![[1.0; 4]; surface.positions.len()];
-        surface.for_each_block(|parts, range| {
-            for v in range {
-                let c = self.field.color(label as u32, parts, surface.positions[v]);
-                colors[v] = [c.x, c.y, c.z, 1.0];
+        let mut paints = vec![Paint::default(); surface.positions.len()];
+        surface.fill_by_block(&mut paints, |parts, positions, paints| {
+            for (paint, &at) in paints.iter_mut().zip(positions) {
+                *paint = self.field.paint(label as u32, parts, at);
             }
         });
-        colors
+        let color = |p: &Paint| [p.color.x, p.color.y, p.color.z, 1.0];
+        let colors = if plain { Vec::new() } else { paints.iter().map(color).collect() };
+        let uvs = if bare { Vec::new() } else { paints.iter().map(|p| p.uv).collect() };
+        (colors, uvs)
     }
 
     /// The triangles under pressure, as a mesh of their own.
@@ -159,13 +215,15 @@ impl SurfaceMeshes {
         let name = format!("{}/contacts", layer.params.name);
         let (mut positions, mut normals, mut triangles) = (Vec::new(), Vec::new(), Vec::new());
         let mut pressures: Vec<f32> = Vec::new();
-        for mesh_name in &layer.rest.labels {
+        for (label, mesh_name) in layer.rest.labels.iter().enumerate() {
             let Some(index) = frame.mesh_index(mesh_name) else { continue };
             let mesh = &frame.meshes[index];
             let Some(pressure) = mesh.scalar(PRESSURE) else { continue };
             let mut renamed = vec![u32::MAX; mesh.positions.len()];
             for t in &mesh.topology.triangles {
-                if t.iter().any(|&v| pressure[v as usize] <= 0.0) {
+                let bare = t.iter().any(|&v| pressure[v as usize] <= 0.0);
+                // What two bodies share is written by the first of them.
+                if bare || t.iter().all(|&v| self.is_anothers(label, v)) {
                     continue;
                 }
                 triangles.push(t.map(|v| {

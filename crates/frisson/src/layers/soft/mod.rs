@@ -19,8 +19,7 @@
 //! modeling between flexible solids* (1993).
 //!
 //! Limits: articulated figures are solved by positions with our own ball and hinge joints, not by a
-//! rigid-body library; tools are the scene's colliders (planes, balls, capsules, boxes, ellipsoids), as
-//! bodies of infinite stiffness, not meshes; outside a contact the coat does not bulge by itself, only
+//! rigid-body library; tools are infinitely stiff; outside a contact the coat does not bulge by itself, only
 //! through the volume controller; objects that may fuse share one mesh.
 
 mod blend;
@@ -38,6 +37,7 @@ mod state;
 mod step;
 mod structure;
 mod surface;
+mod tool;
 mod volume;
 
 pub use field::Coat;

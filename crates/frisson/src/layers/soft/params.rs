@@ -27,7 +27,8 @@ pub struct SoftParams {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1e-9))]
     pub level: Option<f64>,
-    /// Colliders of the scene that are tools here; all of them if not given.
+    /// Colliders of the scene, and closed meshes made before this layer, that are tools here; all
+    /// colliders if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<String>>,
     /// Samples per primitive [-].
@@ -150,6 +151,10 @@ pub struct PrimitiveParams {
     /// Own stiffness [N/m³].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stiffness: Option<f64>,
+    /// Texture coordinates at its two ends [-]; vertices get those of the primitives around them,
+    /// blended as colours are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uv: Option<[[f32; 2]; 2]>,
     /// Own colour, linear RGB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub color: Option<[f32; 3]>,
@@ -216,6 +221,10 @@ pub struct BoneParams {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1e-6))]
     pub thickness: Option<f64>,
+    /// Texture coordinates at its two ends [-]; vertices get those of the primitives around them,
+    /// blended as colours are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uv: Option<[[f32; 2]; 2]>,
     /// Own colour, linear RGB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub color: Option<[f32; 3]>,
@@ -265,6 +274,10 @@ pub struct CoatBone {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1e-6))]
     pub thickness: Option<f64>,
+    /// Texture coordinates at its two ends [-]; vertices get those of the primitives around them,
+    /// blended as colours are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uv: Option<[[f32; 2]; 2]>,
     /// Own colour, linear RGB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub color: Option<[f32; 3]>,

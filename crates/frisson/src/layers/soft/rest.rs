@@ -7,8 +7,9 @@ use glam::{DMat3, DQuat, DVec3};
 use super::coats::coat_bones;
 use super::field::{Coat, Kind};
 use super::params::{SoftObject, SoftParams, validate_own};
-use super::seeds::{Seed, build_seeds, compute_pieces};
+use super::seeds::{FineSeeds, Seed, build_seeds, compute_pieces};
 use super::structure::{BodyRest, Drive, JointRest};
+use super::tool::Toolbox;
 use crate::stage::{Animated, BuildContext, LayerError};
 use crate::tolerances::soft as tolerances;
 
@@ -29,6 +30,8 @@ pub struct PrimitiveRest {
     pub coat: Coat,
     /// Linear RGB.
     pub color: [f32; 3],
+    /// Texture coordinates at its ends.
+    pub uv: Option<[[f32; 2]; 2]>,
     /// Volume factors that multiply: the object's and its own.
     pub volume: [Animated; 2],
     /// Primitives it blends with, if not all of its group.
@@ -65,8 +68,10 @@ pub struct SoftRest {
     pub joints: Vec<JointRest>,
     /// Seeds of each primitive.
     pub seeds: Vec<Vec<Seed>>,
-    /// Colliders of the scene that are tools.
-    pub tools: Vec<usize>,
+    /// Colliders and meshes that are tools.
+    pub toolbox: Toolbox,
+    /// Finer seeds that take the place of a seed in or near a contact.
+    pub fine_seeds: Vec<Arc<FineSeeds>>,
     /// Names of the meshes.
     pub labels: Vec<String>,
     /// Size of the surface's triangles [m].
@@ -97,8 +102,29 @@ impl SoftRest {
             .iter()
             .map(|p| build_seeds(p.kind, &p.points, p.coat.thickness, params.seeds))
             .collect();
+        rest.build_fine_seeds(params.seeds);
         rest.name_meshes(&params.name);
         Ok(rest)
+    }
+
+    /// Doughs have many small contacts that need no finer sampling than their seeds.
+    fn build_fine_seeds(&mut self, seeds: usize) {
+        let none = Arc::new(FineSeeds::default());
+        // A point's seeds do not depend on its thickness.
+        let mut of_points: Option<Arc<FineSeeds>> = None;
+        for (p, coarse) in self.primitives.iter().zip(&self.seeds) {
+            if self.objects[p.object].params.dough.is_some() {
+                self.fine_seeds.push(Arc::clone(&none));
+                continue;
+            }
+            let build =
+                || Arc::new(FineSeeds::build(p.kind, &p.points, p.coat.thickness, seeds, coarse));
+            let fine = match p.kind {
+                Kind::Point => Arc::clone(of_points.get_or_insert_with(build)),
+                _ => build(),
+            };
+            self.fine_seeds.push(fine);
+        }
     }
 
     fn find_tools(
@@ -107,18 +133,26 @@ impl SoftRest {
         context: &BuildContext,
     ) -> Result<(), LayerError> {
         let all = context.colliders.all();
+        let reach = self.primitives.iter().map(|p| p.coat.support).fold(0.0, f64::max);
+        self.toolbox.reach = 4.0 * reach as f32;
+        self.toolbox.friction = params.friction as f32;
         let Some(names) = &params.tools else {
-            self.tools = (0..all.len()).collect();
+            self.toolbox.colliders = (0..all.len()).collect();
             return Ok(());
         };
         for name in names {
-            let found = all.iter().position(|c| c.name == *name).ok_or_else(|| {
-                LayerError::unknown("tools", "collider", name, all.iter().map(|c| c.name.as_str()))
-            })?;
-            self.tools.push(found);
+            if let Some(found) = all.iter().position(|c| c.name == *name) {
+                self.toolbox.colliders.push(found);
+            } else if context.frame.mesh_index(name).is_some() {
+                self.toolbox.meshes.push(name.clone());
+            } else {
+                let meshes = context.frame.meshes.iter().map(|m| m.name.as_str());
+                let known = all.iter().map(|c| c.name.as_str()).chain(meshes);
+                return Err(LayerError::unknown("tools", "collider or mesh", name, known));
+            }
         }
-        self.tools.sort_unstable();
-        self.tools.dedup();
+        self.toolbox.colliders.sort_unstable();
+        self.toolbox.colliders.dedup();
         Ok(())
     }
 
@@ -201,6 +235,7 @@ impl SoftRest {
             points,
             coat,
             color: object.color,
+            uv: None,
             volume: [object.volume.clone(), 1.0.into()],
             links: None,
         });
@@ -236,6 +271,7 @@ impl SoftRest {
             let made = self.push_primitive(object, p.name.clone(), kind, body, local, thickness);
             made.coat.stiffness = p.stiffness.unwrap_or(made.coat.stiffness);
             made.color = p.color.unwrap_or(made.color);
+            made.uv = p.uv;
             made.volume[1] = p.volume.clone().unwrap_or(1.0.into());
         }
         if object.free {
@@ -310,6 +346,7 @@ impl SoftRest {
             let made =
                 self.push_primitive(object, bone.name.clone(), kind, body, points, thickness);
             made.color = bone.color.unwrap_or(made.color);
+            made.uv = bone.uv;
             made.volume[1] = bone.volume.clone().unwrap_or(1.0.into());
             let first = self.primitives.len() - 1;
             self.add_rigid_body(object, first);
@@ -478,6 +515,7 @@ mod tests {
             points: vec![DVec3::new(1.0, 2.0, 3.0)],
             coat,
             color: [0.0; 3],
+            uv: None,
             volume: [1.0.into(), 1.0.into()],
             links: None,
         };

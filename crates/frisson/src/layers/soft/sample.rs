@@ -1,13 +1,15 @@
 //! Where every seed is: surface, border, contact; and what its territory weighs.
 
+use std::sync::Arc;
+
 use glam::{DQuat, DVec3, Vec3};
 use rayon::prelude::*;
 
 use super::blend::{Coats, FieldScratch, NOBODY, Neighbourhood, Seen};
 use super::field::Kind;
-use super::seeds::{Piece, Ray, Seed, compute_pieces, medial, slide};
+use super::seeds::{FineSeeds, Piece, Ray, Seed, compute_pieces, medial, slide};
+use super::tool::Tool;
 use crate::geometry::Grid;
-use crate::stage::Collider;
 use crate::tolerances::soft as tolerances;
 
 /// Who presses on a seed.
@@ -64,29 +66,14 @@ impl Territory {
     }
 }
 
-/// A tool at an instant within a tick.
-pub struct Tool<'a> {
-    /// The collider.
-    pub collider: &'a Collider,
-    /// Share of the tick that has passed.
-    pub fraction: f32,
-}
-
-impl Tool<'_> {
-    /// Signed distance [m], outward normal, velocity [m/s].
-    #[must_use]
-    pub fn contact(&self, at: DVec3) -> (f64, DVec3, DVec3) {
-        let c = self.collider.contact(at.as_vec3(), self.fraction);
-        (f64::from(c.distance), c.normal.as_dvec3(), c.velocity.as_dvec3())
-    }
-}
-
 /// Everything that stays the same while the seeds slide.
 pub struct Sampling<'a> {
     /// The coats.
     pub coats: &'a Coats,
     /// Seeds of each primitive.
     pub seeds: &'a [Vec<Seed>],
+    /// Finer seeds for contacts.
+    pub fine_seeds: &'a [Arc<FineSeeds>],
     /// Rotation of the body that carries each primitive.
     pub rotations: &'a [DQuat],
     /// Tools.
@@ -160,19 +147,39 @@ impl Sampling<'_> {
         let in_reach = |i: &u32| self.tools[*i as usize].contact(middle).0 < size;
         territory.tools.clear();
         territory.tools.extend((0..self.tools.len() as u32).filter(in_reach));
-        let tolerance = tolerances::SEED * primitive.coat.thickness;
-        for (seed, distance) in self.seeds[index].iter().zip(distances) {
+        for (i, (seed, distance)) in self.seeds[index].iter().zip(distances).enumerate() {
             let ray = seed.ray(points, &territory.pieces);
-            let place = |d: f64| ray.origin + d * ray.direction;
-            let (near, scratch, tools) =
-                (&territory.near, &mut territory.scratch, &territory.tools);
-            *distance = slide(*distance, reach, tolerance, primitive.coat.stiffness, |d| {
-                self.inside(index, scratch, near, tools, place(d), d).0
-            });
-            let d = *distance;
-            territory.volume += ray.weight * d.powi(ray.power) / f64::from(ray.power);
-            self.classify(index, &ray, d, territory);
+            *distance = self.slide(index, &ray, *distance, reach, territory);
+            territory.volume += ray.weight * distance.powi(ray.power) / f64::from(ray.power);
+            let first = territory.contacts.len();
+            let near = self.classify(index, &ray, *distance, territory);
+            let Some(fine) = self.fine_seeds[index].of(i).filter(|_| near) else { continue };
+            territory.contacts.truncate(first);
+            let gains = (territory.gain, territory.common_gain);
+            for seed in fine {
+                let ray = seed.ray(points, &territory.pieces);
+                let d = self.slide(index, &ray, *distance, reach, territory);
+                self.classify(index, &ray, d, territory);
+            }
+            (territory.gain, territory.common_gain) = gains;
         }
+    }
+
+    /// Where a seed that starts at some distance arrives.
+    fn slide(
+        &self,
+        index: usize,
+        ray: &Ray,
+        start: f64,
+        reach: f64,
+        territory: &mut Territory,
+    ) -> f64 {
+        let coat = &self.coats.primitives[index].coat;
+        let (near, scratch, tools) = (&territory.near, &mut territory.scratch, &territory.tools);
+        slide(start, reach, tolerances::SEED * coat.thickness, coat.stiffness, |d| {
+            let at = ray.origin + d * ray.direction;
+            self.inside(index, scratch, near, tools, at, d).0
+        })
     }
 
     /// Positive inside the territory of a primitive; and what was seen there.
@@ -205,8 +212,8 @@ impl Sampling<'_> {
         (least, seen, tool_distance, tool)
     }
 
-    /// What stopped the seed, and what follows from it.
-    fn classify(&self, index: usize, ray: &Ray, d: f64, territory: &mut Territory) {
+    /// What stopped the seed, and what follows from it. Whether a contact is within its cell.
+    fn classify(&self, index: usize, ray: &Ray, d: f64, territory: &mut Territory) -> bool {
         let coats = self.coats;
         let coat = &coats.primitives[index].coat;
         let at = ray.origin + d * ray.direction;
@@ -217,6 +224,8 @@ impl Sampling<'_> {
         let on_tool = tool_distance < close;
         let pressed = seen.other > coats.level;
         let cone = ray.weight * d.powi(ray.power - 1);
+        let cell = 1.5 * cone.sqrt();
+        let near_contact = tool_distance < cell || seen.other > coats.level - coat.stiffness * cell;
         if on_tool {
             let normal = -self.tools[tool as usize].contact(at).1;
             let area = cone / ray.direction.dot(normal).max(tolerances::LEAST_COSINE);
@@ -226,7 +235,7 @@ impl Sampling<'_> {
                 let contact = ContactPoint { presser, point: at, normal, pressure, area };
                 territory.contacts.push(contact);
             }
-            return;
+            return near_contact;
         }
         let gap = (seen.side - coats.level.max(seen.other)) / coat.stiffness;
         if gap > close {
@@ -234,7 +243,7 @@ impl Sampling<'_> {
             if border && seen.rival_primitive != NOBODY {
                 territory.gain += self.border_gain(index, &seen, at, cone, ray.direction);
             }
-            return;
+            return near_contact;
         }
         let (own, lengths) = scratch.side_gradient(coats, near, index as u32, at);
         if pressed {
@@ -253,6 +262,7 @@ impl Sampling<'_> {
             let single = coats.field_of(index, at).1.abs();
             territory.gain += area * single / slope;
         }
+        near_contact
     }
 
     /// How much volume a border gives per metre of thickness: much where two fields are nearly alike.

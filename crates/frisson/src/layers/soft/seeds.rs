@@ -167,6 +167,52 @@ pub fn build_seeds(kind: Kind, points: &[DVec3], thickness: f64, count: usize) -
     seeds
 }
 
+/// Finer seeds of a primitive, sorted by the seed whose place each takes.
+#[derive(Clone, Debug, Default)]
+pub struct FineSeeds {
+    seeds: Vec<Seed>,
+    /// First of each seed's finer ones; empty when there are none.
+    starts: Vec<u32>,
+}
+
+impl FineSeeds {
+    /// [`tolerances::FINE_SEEDS`] times as many; each belongs to the nearest seed.
+    #[must_use]
+    pub fn build(
+        kind: Kind,
+        points: &[DVec3],
+        thickness: f64,
+        count: usize,
+        coarse: &[Seed],
+    ) -> Self {
+        let mut pieces = Vec::new();
+        compute_pieces(kind, points, DQuat::IDENTITY, &mut pieces);
+        let tip = |s: &Seed| {
+            let ray = s.ray(points, &pieces);
+            ray.origin + thickness * ray.direction
+        };
+        let tips: Vec<DVec3> = coarse.iter().map(tip).collect();
+        let nearest = |s: &Seed| {
+            let at = tip(s);
+            let distance = |i: &usize| tips[*i].distance_squared(at);
+            (0..tips.len()).min_by(|a, b| distance(a).total_cmp(&distance(b))).unwrap_or(0)
+        };
+        let fine = build_seeds(kind, points, thickness, tolerances::FINE_SEEDS * count);
+        let mut owned: Vec<(usize, Seed)> = fine.iter().map(|s| (nearest(s), *s)).collect();
+        owned.sort_by_key(|o| o.0);
+        let starts =
+            (0..=coarse.len()).map(|i| owned.partition_point(|o| o.0 < i) as u32).collect();
+        Self { seeds: owned.into_iter().map(|o| o.1).collect(), starts }
+    }
+
+    /// Those that take the place of a seed; none if it stands for itself.
+    #[must_use]
+    pub fn of(&self, seed: usize) -> Option<&[Seed]> {
+        let end = *self.starts.get(seed + 1)?;
+        Some(&self.seeds[self.starts[seed] as usize..end as usize])
+    }
+}
+
 fn weights_of(entries: &[(usize, f64)]) -> ([f64; 3], u8) {
     let first = entries.iter().map(|e| e.0).min().unwrap_or(0);
     let mut weights = [0.0; 3];

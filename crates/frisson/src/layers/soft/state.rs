@@ -1,6 +1,6 @@
 //! All that evolves, and is put back when a step was too long.
 
-use glam::{DQuat, DVec3};
+use glam::{DQuat, DVec3, Vec3};
 use serde::{Deserialize, Serialize};
 
 /// Where a body of the internal structure is. Particles do not turn.
@@ -73,6 +73,8 @@ pub struct SoftState {
     pub sides: Vec<Side>,
     /// Per primitive: distance of each seed [m].
     pub distances: Vec<Vec<f64>>,
+    /// Where the meshes that are tools were; filled in when saving.
+    pub tools: Vec<Vec<Vec3>>,
     /// Length of the last step that went well [s].
     pub step: f64,
     /// Greatest depth of a contact, in thicknesses [-].

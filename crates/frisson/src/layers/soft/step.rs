@@ -5,7 +5,7 @@ use glam::{DQuat, DVec3};
 use super::coats::joint_points;
 use super::contact::Contacts;
 use super::layer::SoftLayer;
-use super::sample::{Sampling, Tool, fill_grid};
+use super::sample::{Sampling, fill_grid};
 use super::structure::{DoughLaw, Drive, integrate_bodies, solve_joints};
 use super::volume::{VolumeControl, Volumes};
 use super::{blending, rest::ObjectRest};
@@ -219,11 +219,12 @@ impl SoftLayer {
     }
 
     fn sample(&mut self, context: &StepContext, now: Instant) {
-        let tools = tools_at(&self.rest.tools, context, now.fraction);
+        let tools = self.toolbox.at(context, now.fraction);
         fill_grid(&self.coats, &mut self.grid);
         let sampling = Sampling {
             coats: &self.coats,
             seeds: &self.rest.seeds,
+            fine_seeds: &self.rest.fine_seeds,
             rotations: &self.rotations,
             tools: &tools,
         };
@@ -283,7 +284,7 @@ impl SoftLayer {
         for body in &mut self.state.bodies {
             (body.force, body.torque) = (DVec3::ZERO, DVec3::ZERO);
         }
-        let tools = tools_at(&self.rest.tools, context, now.fraction);
+        let tools = self.toolbox.at(context, now.fraction);
         let contacts = Contacts {
             params: &self.params,
             rest: &self.rest,
@@ -362,15 +363,6 @@ impl SoftLayer {
         }
         longest
     }
-}
-
-/// The tools of the layer at an instant within a tick.
-pub(super) fn tools_at<'a>(
-    tools: &[usize],
-    context: &'a StepContext,
-    fraction: f32,
-) -> Vec<Tool<'a>> {
-    tools.iter().map(|&t| Tool { collider: &context.colliders.all()[t], fraction }).collect()
 }
 
 /// The law of a dough's particles at a frame.

@@ -1,13 +1,13 @@
 //! The field as the iso-surface extraction asks it, in f32 and without buffers.
 
-use glam::Vec3;
+use glam::{Vec2, Vec3};
 
 use super::blend::{Coats, Primitive};
 use super::field::Kind;
 use super::rest::SoftRest;
-use super::sample::Tool;
+use super::tool::Tool;
 use crate::geometry::Bounds;
-use crate::geometry::isosurface::{Field, PointsSoa};
+use crate::geometry::isosurface::{Field, PointsSoa, SamplesSoa};
 
 /// Most groups, and most primitives of graphs, that matter at one point. Further ones are too weak to
 /// be seen; a point in a heap of doughs meets three.
@@ -18,6 +18,9 @@ const MOST: usize = 24;
 struct Part {
     kind: Kind,
     points: Vec<Vec3>,
+    /// From the first to the second point of a segment, and one over its square length.
+    along: Vec3,
+    inverse_length_sq: f32,
     /// A sphere around the points.
     center: Vec3,
     radius: f32,
@@ -33,6 +36,16 @@ struct Part {
     label: u32,
     links: Option<std::sync::Arc<[u32]>>,
     color: Vec3,
+    uv: [Vec2; 2],
+}
+
+/// What a vertex looks like.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Paint {
+    /// Linear RGB.
+    pub color: Vec3,
+    /// Texture coordinates.
+    pub uv: Vec2,
 }
 
 /// Everything in the layer, as fields that can be asked label by label.
@@ -61,10 +74,13 @@ impl Part {
         let points: Vec<Vec3> = coats.points_of(index).iter().map(|p| p.as_vec3()).collect();
         let center = Bounds::of(&points).center();
         let radius = points.iter().map(|p| p.distance(center)).fold(0.0, f32::max);
+        let along = points.get(1).map_or(Vec3::ZERO, |b| *b - points[0]);
         let coat = &primitive.coat;
         let p = &rest.primitives[index];
         Self {
             kind: primitive.kind,
+            along,
+            inverse_length_sq: 1.0 / along.length_squared().max(1e-30),
             center,
             radius,
             points,
@@ -79,6 +95,7 @@ impl Part {
             label: rest.objects[p.object].label as u32,
             links: primitive.links.clone(),
             color: Vec3::from_array(p.color),
+            uv: p.uv.unwrap_or_default().map(Vec2::from_array),
         }
     }
 
@@ -127,6 +144,25 @@ impl Part {
                 at - crate::geometry::closest_on_triangle(at, [a, b, c]).0
             }
         }
+    }
+
+    /// Texture coordinates at a place on the primitive: from end to end by length.
+    fn uv_at(&self, at: Vec3) -> Vec2 {
+        if self.kind != Kind::Polyline || self.uv[0] == self.uv[1] {
+            return self.uv[0];
+        }
+        let (mut before, mut here, mut best) = (0.0, 0.0, f32::INFINITY);
+        for w in self.points.windows(2) {
+            let length = w[0].distance(w[1]);
+            let along = (at - w[0]).dot(w[1] - w[0]) / length.max(1e-20);
+            let along = along.clamp(0.0, length);
+            let off = at.distance(w[0] + (w[1] - w[0]) * (along / length.max(1e-20)));
+            if off < best {
+                (best, here) = (off, before + along);
+            }
+            before += length;
+        }
+        self.uv[0].lerp(self.uv[1], here / before.max(1e-20))
     }
 
     /// Least and greatest value within a radius of a place.
@@ -285,24 +321,40 @@ impl SurfaceField {
         }
     }
 
-    /// Colour at a point: that of the label's primitives, by their fields.
+    /// Colour and texture coordinates at a point: those of the label's primitives, by their fields.
     #[must_use]
-    pub fn color(&self, label: u32, parts: &[u32], at: Vec3) -> Vec3 {
-        let mut sum = Vec3::ZERO;
+    pub fn paint(&self, label: u32, parts: &[u32], at: Vec3) -> Paint {
+        let mut sum = Paint::default();
         let mut weight = 0.0;
         for &index in parts {
             let Some(part) = self.parts.get(index as usize) else { continue };
             if part.label == label {
-                let value = part.value_and_slope(part.away(at).length(), self.level).0;
+                let away = part.away(at);
+                let value = part.value_and_slope(away.length(), self.level).0;
                 // Squared, so that the nearest primitive shows.
-                sum += part.color * value * value;
+                sum.color += part.color * value * value;
+                sum.uv += part.uv_at(at - away) * value * value;
                 weight += value * value;
             }
         }
         if weight > 0.0 {
-            return sum / weight;
+            return Paint { color: sum.color / weight, uv: sum.uv / weight };
         }
-        self.parts.iter().find(|p| p.label == label).map_or(Vec3::ONE, |p| p.color)
+        let first = self.parts.iter().find(|p| p.label == label);
+        first.map_or(sum, |p| Paint { color: p.color, uv: p.uv[0] })
+    }
+
+    /// Whether parts of other labels, or tools, are among some parts.
+    #[must_use]
+    pub fn meets_others(&self, label: u32, parts: &[u32]) -> bool {
+        parts.iter().any(|&p| self.parts.get(p as usize).is_none_or(|part| part.label != label))
+    }
+
+    /// Whether a tool among some parts touches a point.
+    #[must_use]
+    pub fn is_on_tool(&self, tools: &[Tool<'_>], parts: &[u32], at: Vec3, near: f32) -> bool {
+        let tool = |p: &u32| (*p as usize).checked_sub(self.parts.len());
+        parts.iter().filter_map(tool).any(|t| tools[t].distance(at).0 < near)
     }
 
     /// Pressure on a point of a label's surface [Pa]: its field above the iso-value.
@@ -361,9 +413,9 @@ impl LabelField<'_> {
         let first_tool = self.field.parts.len() as u32;
         for &part in parts.iter().filter(|&&p| p >= first_tool) {
             let tool = &self.tools[(part - first_tool) as usize];
-            let c = tool.collider.contact(at, tool.fraction);
-            if c.distance * slope < value {
-                (value, gradient) = (c.distance * slope, c.normal * slope);
+            let (distance, normal) = tool.distance(at);
+            if distance * slope < value {
+                (value, gradient) = (distance * slope, normal * slope);
             }
         }
         (value, gradient)
@@ -384,7 +436,7 @@ impl Field for LabelField<'_> {
         for &index in parts {
             let Some(part) = self.field.parts.get(index as usize) else {
                 let tool = &self.tools[index as usize - self.field.parts.len()];
-                if tool.collider.contact(center, tool.fraction).distance < half {
+                if tool.distance(center).0 < half {
                     out.push(index);
                     alone = false;
                 }
@@ -410,7 +462,16 @@ impl Field for LabelField<'_> {
     }
 
     fn values(&self, parts: &[u32], points: PointsSoa<'_>, out: &mut [f32]) {
-        if self.values_of_one_group(parts, points, out) {
+        if self.all_add_up(parts) {
+            out.fill(-self.field.level);
+            for &index in parts {
+                let part = &self.field.parts[index as usize];
+                if part.kind == Kind::Point {
+                    part.add_values::<false>(self.field.level, points, out);
+                } else {
+                    part.add_values::<true>(self.field.level, points, out);
+                }
+            }
             return;
         }
         for (i, value) in out.iter_mut().enumerate() {
@@ -421,41 +482,116 @@ impl Field for LabelField<'_> {
     fn value_and_gradient(&self, parts: &[u32], p: Vec3, _step: f32) -> (f32, Vec3) {
         self.at(parts, p)
     }
+
+    fn values_and_gradients(
+        &self,
+        parts: &[u32],
+        points: PointsSoa<'_>,
+        _step: f32,
+        out: &mut SamplesSoa,
+    ) {
+        out.reset(points.len());
+        if !self.all_add_up(parts) {
+            for i in 0..points.len() {
+                let (value, gradient) = self.at(parts, points.get(i));
+                out.set(i, value, gradient);
+            }
+            return;
+        }
+        out.value.fill(-self.field.level);
+        for &index in parts {
+            let part = &self.field.parts[index as usize];
+            if part.kind == Kind::Point {
+                part.add_samples::<false>(self.field.level, points, out);
+            } else {
+                part.add_samples::<true>(self.field.level, points, out);
+            }
+        }
+    }
 }
 
 impl LabelField<'_> {
-    /// The common case: points that all blend, and nobody else. One tight loop per primitive.
-    fn values_of_one_group(&self, parts: &[u32], points: PointsSoa<'_>, out: &mut [f32]) -> bool {
+    /// Whether all that matters here are points and segments of the label that all add up: the common
+    /// case, for which there are tight loops.
+    fn all_add_up(&self, parts: &[u32]) -> bool {
         let all = &self.field.parts;
         let Some(first) = parts.first().and_then(|&p| all.get(p as usize)) else { return false };
         let simple = |&p: &u32| {
             all.get(p as usize).is_some_and(|part| {
                 part.group == first.group
-                    && part.links.is_none()
-                    && part.kind == Kind::Point
+                    && part.kind != Kind::Triangle
+                    && part.points.len() <= 2
                     && part.steepness <= 3.0
                     && part.hardening == 0.0
             })
         };
-        if first.label != self.label || !parts.iter().all(simple) {
-            return false;
+        let linked = |a: u32, b: u32| {
+            let links = all[a as usize].links.as_ref();
+            a == b || links.is_none_or(|l| l.binary_search(&b).is_ok())
+        };
+        first.label == self.label
+            && parts.iter().all(simple)
+            && (first.links.is_none() || parts.iter().all(|&a| parts.iter().all(|&b| linked(a, b))))
+    }
+}
+
+impl Part {
+    /// Way from the primitive to a place; for points and segments.
+    #[inline(always)]
+    fn straight_away<const SEGMENT: bool>(&self, x: f32, y: f32, z: f32) -> (f32, f32, f32) {
+        let a = self.points[0];
+        let (x, y, z) = (x - a.x, y - a.y, z - a.z);
+        if !SEGMENT {
+            return (x, y, z);
         }
-        let level = self.field.level;
-        out.fill(-level);
-        for &index in parts {
-            let part = &all[index as usize];
-            let (c, p) = (part.center, part.steepness);
-            let edge = part.thickness + part.offset;
-            for (i, value) in out.iter_mut().enumerate() {
-                let (x, y, z) = (points.x[i] - c.x, points.y[i] - c.y, points.z[i] - c.z);
-                let distance = (x * x + y * y + z * z).sqrt();
-                let beyond = distance - edge;
-                let t = (beyond * part.inverse_width).clamp(0.0, 1.0);
-                let u = 1.0 - t;
-                let outside = level * u * u * (1.0 + 2.0 * t - p * t);
-                *value += outside + part.stiffness * (-beyond).max(0.0);
-            }
+        let d = self.along;
+        let t = (x * d.x + y * d.y + z * d.z) * self.inverse_length_sq;
+        let t = t.clamp(0.0, 1.0);
+        (x - t * d.x, y - t * d.y, z - t * d.z)
+    }
+
+    /// Adds the field at some points.
+    fn add_values<const SEGMENT: bool>(&self, level: f32, at: PointsSoa<'_>, out: &mut [f32]) {
+        let (p, edge) = (self.steepness, self.thickness + self.offset);
+        let count = out.len();
+        let (xs, ys, zs) = (&at.x[..count], &at.y[..count], &at.z[..count]);
+        for i in 0..count {
+            let (x, y, z) = self.straight_away::<SEGMENT>(xs[i], ys[i], zs[i]);
+            let distance = (x * x + y * y + z * z).sqrt();
+            let beyond = distance - edge;
+            let t = (beyond * self.inverse_width).clamp(0.0, 1.0);
+            let u = 1.0 - t;
+            let outside = level * u * u * (1.0 + 2.0 * t - p * t);
+            out[i] += outside + self.stiffness * (-beyond).max(0.0);
         }
-        true
+    }
+
+    /// Adds the field and its gradient at some points.
+    fn add_samples<const SEGMENT: bool>(
+        &self,
+        level: f32,
+        at: PointsSoa<'_>,
+        out: &mut SamplesSoa,
+    ) {
+        let (p, edge) = (self.steepness, self.thickness + self.offset);
+        let count = at.len();
+        let (xs, ys, zs) = (&at.x[..count], &at.y[..count], &at.z[..count]);
+        let (value, gx) = (&mut out.value[..count], &mut out.x[..count]);
+        let (gy, gz) = (&mut out.y[..count], &mut out.z[..count]);
+        for i in 0..count {
+            let (x, y, z) = self.straight_away::<SEGMENT>(xs[i], ys[i], zs[i]);
+            let distance = (x * x + y * y + z * z).sqrt();
+            let beyond = distance - edge;
+            let t = (beyond * self.inverse_width).clamp(0.0, 1.0);
+            let u = 1.0 - t;
+            let outside = level * u * u * (1.0 + 2.0 * t - p * t);
+            value[i] += outside + self.stiffness * (-beyond).max(0.0);
+            // At t = 0 this is the stiffness, as everywhere inside.
+            let slope = level * self.inverse_width * u * (p * (3.0 * t - 1.0) - 6.0 * t);
+            let scale = slope / distance.max(1e-20);
+            gx[i] += scale * x;
+            gy[i] += scale * y;
+            gz[i] += scale * z;
+        }
     }
 }
