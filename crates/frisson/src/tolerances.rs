@@ -461,6 +461,18 @@ pub mod soft {
     /// Slip below which friction is viscous [m/s]. Smaller makes resting bodies tremble.
     pub const SLIP: f64 = 0.05;
 
+    /// Widening of that range with the load, as a share of the slip that one step of full friction
+    /// takes away [-]. Below one half a loaded body's friction overshoots and it spins for ever.
+    pub const SLIP_SHARE: f64 = 0.7;
+
+    /// Distance of two blended primitives, in thicknesses, below which they share their volume rather
+    /// than each keep its own [-]. Smaller, and a primitive that meets another is suddenly buried.
+    pub const SEPARATE: f64 = 0.5;
+
+    /// Time over which a bulge follows the pressure of its contact [s]. Shorter, and it trembles with
+    /// the contact's samples.
+    pub const BULGE_TIME: f64 = 0.05;
+
     /// Cells per thickness when the scene says nothing [-]: a ball has some 600 triangles.
     pub const CELLS_PER_THICKNESS: f64 = 5.0;
 }

@@ -244,6 +244,7 @@ fn clips(p: &Person) -> Vec<Clip> {
             pose.turn(p.neck, Quat::from_rotation_y(0.5 * lag));
             pose.turn(p.head, Quat::from_rotation_y(0.7 * lag));
         }),
+        clip(&p.rig, "flex", 4.0, true, |t, pose| flex(p, t, pose)),
     ]
 }
 
@@ -270,6 +271,19 @@ fn idle(p: &Person, phase: f32, pose: &mut JointPose) {
     pose.turn(p.head, Quat::from_rotation_y(0.10 * wave(1.0, 0.2)));
     for side in 0..2 {
         hang_arm(p, side, 0.03 * wave(2.0, 0.3), 0.22, 0.14, pose);
+    }
+}
+
+/// Arms come forward and bend until the forearms press on the upper arms, and go back.
+fn flex(p: &Person, t: f32, pose: &mut JointPose) {
+    idle(p, 0.0, pose);
+    let bent = smoothstep(0.4, 1.5, t) - smoothstep(2.6, 3.7, t);
+    for side in 0..2 {
+        let [_, upper, lower, hand] = p.arms[side];
+        for joint in [upper, lower, hand] {
+            pose.rotations[joint] = Quat::IDENTITY;
+        }
+        hang_arm(p, side, 0.55 * bent, 0.22 + 2.28 * bent, 0.14 + 0.25 * bent, pose);
     }
 }
 

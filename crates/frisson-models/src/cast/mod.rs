@@ -244,4 +244,4 @@ pub(crate) const CATALOG: &[Entry] = &[
 ];
 
 /// Clips of the figure and of what it wears.
-const FIGURE_CLIPS: &[&str] = &["walk", "run", "idle", "turn"];
+const FIGURE_CLIPS: &[&str] = &["walk", "run", "idle", "turn", "flex"];

@@ -1,8 +1,7 @@
 //! Soft bodies: steps per second with contacts, extraction of a surface.
 
-use frisson::geometry::Bounds;
 use frisson::layers::LayerParams;
-use frisson::layers::soft::{DoughParams, SoftObject, SoftParams};
+use frisson::layers::soft::{DoughParams, PrimitiveParams, SoftObject, SoftParams};
 use frisson::stage::{
     ActorSet, Clock, ColliderParams, ColliderSet, ColliderShape, Forces, NoObserver, Rate, Stage,
 };
@@ -36,7 +35,7 @@ fn heaps(count: usize) -> Vec<SoftObject> {
         .collect()
 }
 
-fn build(objects: Vec<SoftObject>, cell: f64, fps: u32) -> Result<Stage, Failure> {
+fn build(objects: Vec<SoftObject>, cell: f64, fps: u32, seeds: usize) -> Result<Stage, Failure> {
     let floor = ColliderParams {
         name: "floor".to_owned(),
         shape: ColliderShape::Plane { point: [0.0; 3], normal: [0.0, 1.0, 0.0] },
@@ -52,74 +51,128 @@ fn build(objects: Vec<SoftObject>, cell: f64, fps: u32) -> Result<Stage, Failure
     let colliders = ColliderSet::new(&[floor], &actors, f64::from(fps)).map_err(|e| fail(&e))?;
     let mut params = SoftParams::new("soft", objects);
     params.cell = Some(cell);
-    params.seeds = 64;
+    params.seeds = seeds;
     let clock = Clock::new(Rate::whole(fps), 0, 1_000_000);
     let forces = Forces::new(Vec3::Y * -9.81, vec![], f64::from(fps));
     Stage::new(clock, actors, colliders, forces, &[LayerParams::Soft(params)]).map_err(|e| fail(&e))
 }
 
+/// Number of steps the layer has taken.
+fn steps_of(stage: &Stage) -> f64 {
+    let reports = stage.reports();
+    let all = reports.iter().flat_map(|r| &r.measures);
+    all.filter(|m| m.name == "steps").map(|m| m.value).sum()
+}
+
 fn stepping(options: &BenchOptions) -> Result<Table, Failure> {
     let mut table = Table::new(
-        "Soft bodies: heaps of dough on a table, 64 seeds a primitive",
-        &["primitives", "tick [ms]", "ticks/s", "us per primitive"],
+        "Soft bodies: heaps of dough on a table, 64 seeds a primitive, best tick",
+        &[
+            "primitives",
+            "steps in it",
+            "step [ms]",
+            "steps/s",
+            "us per primitive",
+            "goal [steps/s]",
+        ],
     );
-    let sizes: &[usize] = if options.quick { &[100, 400] } else { &[100, 300, 1000] };
-    for &count in sizes {
+    let sizes: &[(usize, &str)] = if options.quick {
+        &[(100, "30"), (400, "")]
+    } else {
+        &[(100, "30"), (300, ""), (1000, "5")]
+    };
+    for &(count, goal) in sizes {
         // A cell as large as the scene: the surface costs next to nothing, ticks are measured.
-        let mut stage = build(heaps(count), 1.0, 120)?;
-        for _ in 0..5 {
+        let mut stage = build(heaps(count), 1.0, 120, 64)?;
+        let mut best = (f64::INFINITY, 0.0);
+        for tick in 0..if options.quick { 12 } else { 24 } {
+            let before = steps_of(&stage);
+            let started = std::time::Instant::now();
             stage.advance_frame(&mut NoObserver).map_err(|e| Failure::input(e.to_string()))?;
+            let steps = steps_of(&stage) - before;
+            let seconds = started.elapsed().as_secs_f64() / steps.max(1.0);
+            // The heaps settle on the table first.
+            if tick >= 5 && seconds < best.0 {
+                best = (seconds, steps);
+            }
         }
-        let seconds = options.median_seconds(|| {
-            let _ = stage.advance_frame(&mut NoObserver);
-        });
         table.row([
             count.to_string(),
-            format!("{:.1}", 1e3 * seconds),
-            format!("{:.1}", 1.0 / seconds),
-            format!("{:.0}", 1e6 * seconds / count as f64),
+            format!("{:.0}", best.1),
+            format!("{:.1}", 1e3 * best.0),
+            format!("{:.1}", 1.0 / best.0),
+            format!("{:.0}", 1e6 * best.0 / count as f64),
+            goal.to_owned(),
         ]);
     }
-    table.note("a tick is 1/120 s and takes as many steps as its stiffness needs");
+    table.note("a tick is 1/120 s and takes as many steps as the stiffness needs");
     Ok(table)
+}
+
+/// Balls at random in a cube: clumps that blend, as metaball tests have them.
+fn cloud(count: usize) -> SoftObject {
+    let mut object = SoftObject::new("body", 0.05);
+    let side = 0.11 * (count as f64).cbrt();
+    let at = |i: usize, axis: u64| side * frisson::math::random::uniform(7, i as u64, axis);
+    object.primitives = (0..count)
+        .map(|i| PrimitiveParams {
+            point: Some([at(i, 0), at(i, 1), at(i, 2)]),
+            ..PrimitiveParams::default()
+        })
+        .collect();
+    object
+}
+
+/// What others take for about as many triangles on this kind of machine [ms].
+struct Peers {
+    blender: &'static str,
+    others: &'static str,
 }
 
 fn extraction(options: &BenchOptions) -> Result<Table, Failure> {
     let mut table = Table::new(
-        "Soft bodies: surface of one blended body, sampling included",
-        &["primitives", "triangles", "with surface [ms]", "without [ms]", "extraction [ms]"],
+        "Soft bodies: surface of balls that blend, field sampling included, best of all calls",
+        &["balls", "triangles", "closed", "ours [ms]", "Blender [ms]", "others [ms]"],
     );
-    let sizes: &[(usize, f64)] =
-        if options.quick { &[(50, 0.008)] } else { &[(50, 0.008), (200, 0.008)] };
-    for &(count, cell) in sizes {
-        let object = |spacing: f64| {
-            let mut object = SoftObject::new("body", 0.05);
-            let side = (count as f64).cbrt().ceil() as usize;
-            let at = |i: usize| [i % side, i / side % side, i / side / side];
-            let points = (0..count)
-                .map(|i| at(i).map(|v| spacing * v as f64))
-                .map(|[x, y, z]| [x, y + 1.0, z])
-                .collect();
-            object.dough = Some(DoughParams { points, ..DoughParams::default() });
-            object
-        };
-        let mut fine = build(vec![object(0.1)], cell, 120)?;
-        let mut coarse = build(vec![object(0.1)], 5.0, 120)?;
-        let with = options.median_seconds(|| {
-            let _ = fine.advance_frame(&mut NoObserver);
-        });
-        let without = options.median_seconds(|| {
-            let _ = coarse.advance_frame(&mut NoObserver);
-        });
-        let mesh = &fine.frame().meshes[0];
-        debug_assert!(Bounds::of(&mesh.positions).diagonal() > 0.0);
+    let at = |blender, others| Peers { blender, others };
+    let sizes = [
+        (50, 0.0061, at("15 (20k)", "")),
+        (200, 0.0050, at("136 (100k)", "")),
+        (1000, 0.0047, at("1775 (500k)", "VTK 280, of it 40 extracting")),
+    ];
+    for (count, cell, peers) in sizes.into_iter().take(if options.quick { 1 } else { 3 }) {
+        let mut stages =
+            [build(vec![cloud(count)], cell, 120, 16)?, build(vec![cloud(count)], 5.0, 120, 16)?];
+        let mut best = [f64::INFINITY; 2];
+        for _ in 0..if options.quick { 5 } else { 15 } {
+            for (stage, best) in stages.iter_mut().zip(&mut best) {
+                let started = std::time::Instant::now();
+                stage.advance_frame(&mut NoObserver).map_err(|e| Failure::input(e.to_string()))?;
+                *best = best.min(started.elapsed().as_secs_f64());
+            }
+        }
+        let mesh = &stages[0].frame().meshes[0];
         table.row([
             count.to_string(),
             mesh.topology.triangles.len().to_string(),
-            format!("{:.1}", 1e3 * with),
-            format!("{:.1}", 1e3 * without),
-            format!("{:.1}", 1e3 * (with - without)),
+            if is_closed(&mesh.topology.triangles) { "yes" } else { "NO" }.to_owned(),
+            format!("{:.1}", 1e3 * (best[0] - best[1])),
+            peers.blender.to_owned(),
+            peers.others.to_owned(),
         ]);
     }
+    table.note(
+        "others: measured on two cores of the same kind of machine, November 2026; Blender 5.0.1",
+    );
+    table.note("ours: a tick with the surface less a tick without it");
     Ok(table)
+}
+
+/// Whether every edge has exactly two triangles, in opposite senses.
+fn is_closed(triangles: &[[u32; 3]]) -> bool {
+    let mut edges: Vec<(u32, u32)> =
+        triangles.iter().flat_map(|t| [(t[0], t[1]), (t[1], t[2]), (t[2], t[0])]).collect();
+    edges.sort_unstable();
+    edges.windows(2).all(|w| w[0] != w[1])
+        && edges.iter().all(|&(a, b)| edges.binary_search(&(b, a)).is_ok())
 }

@@ -281,6 +281,24 @@ impl IsoSurface {
         pieces.into_par_iter().with_min_len(8).for_each(each);
     }
 
+    /// Lets `each` move every vertex and turn its normal, with the field's parts at hand.
+    pub fn move_by_block(&mut self, each: impl Fn(&[u32], &mut Vec3, &mut Vec3) + Sync) {
+        let Self { blocks, positions, normals, .. } = self;
+        let mut pieces = Vec::with_capacity(blocks.len());
+        let (mut positions, mut normals) = (&mut positions[..], &mut normals[..]);
+        for block in blocks.iter() {
+            let (here, rest) = positions.split_at_mut(block.vertices.len());
+            let (normals_here, normals_rest) = normals.split_at_mut(block.vertices.len());
+            pieces.push((block, here, normals_here));
+            (positions, normals) = (rest, normals_rest);
+        }
+        pieces.into_par_iter().with_min_len(8).for_each(|(block, positions, normals)| {
+            for (position, normal) in positions.iter_mut().zip(normals) {
+                each(&block.parts, position, normal);
+            }
+        });
+    }
+
     /// The crossed lattice edges of the blocks whose parts `wanted` accepts.
     pub fn crossed_edges(&self, wanted: impl Fn(&[u32]) -> bool, out: &mut Vec<CrossedEdge>) {
         for (index, block) in self.blocks.iter().enumerate() {

@@ -29,6 +29,10 @@ pub struct Primitive {
     pub coat: Coat,
     /// Translation of the field by the volume controller [m].
     pub offset: f64,
+    /// Field that its bulges beside contacts add at most [Pa].
+    pub bulge: f64,
+    /// Mesh that shows it.
+    pub label: u32,
     /// Group it blends in.
     pub group: u32,
     /// Primitives of the group it blends with, ascending; `None`: all of the group.
@@ -160,6 +164,9 @@ impl Neighbourhood {
 #[derive(Clone, Debug, Default)]
 pub struct FieldScratch {
     values: Vec<f64>,
+    /// Members that can matter on the ray in hand.
+    on_ray: Vec<u32>,
+    limited: bool,
     groups: Vec<GroupValue>,
 }
 
@@ -211,8 +218,15 @@ fn best_clique(values: &[f64], masks: &[u128], candidates: u128) -> (f64, u128) 
 
 impl FieldScratch {
     fn evaluate(&mut self, coats: &Coats, near: &Neighbourhood, at: DVec3) {
-        self.values.clear();
-        self.values.extend(near.members.iter().map(|&m| coats.field_of(m as usize, at).0));
+        if self.limited {
+            for &i in &self.on_ray {
+                let member = near.members[i as usize] as usize;
+                self.values[i as usize] = coats.field_of(member, at).0;
+            }
+        } else {
+            self.values.clear();
+            self.values.extend(near.members.iter().map(|&m| coats.field_of(m as usize, at).0));
+        }
         self.groups.clear();
         for (run, &(start, end, _, graph)) in near.runs.iter().enumerate() {
             let values = &self.values[start as usize..end as usize];
@@ -227,6 +241,39 @@ impl FieldScratch {
         if !coats.ramps.is_empty() {
             self.add_ramps(coats, near);
         }
+    }
+
+    /// From now on only places on a ray, no further than `length`, are asked: most members are out
+    /// of reach all along it.
+    pub fn begin_ray(
+        &mut self,
+        coats: &Coats,
+        near: &Neighbourhood,
+        origin: DVec3,
+        direction: DVec3,
+        length: f64,
+    ) {
+        self.values.clear();
+        self.values.resize(near.members.len(), 0.0);
+        self.on_ray.clear();
+        for (i, &m) in near.members.iter().enumerate() {
+            let primitive = &coats.primitives[m as usize];
+            let matters = primitive.kind != Kind::Point || {
+                let to = coats.points[primitive.first as usize] - origin;
+                let along = to.dot(direction).clamp(0.0, length);
+                let reach = primitive.coat.support + primitive.offset;
+                reach > 0.0 && (to - along * direction).length_squared() < reach * reach
+            };
+            if matters {
+                self.on_ray.push(i as u32);
+            }
+        }
+        self.limited = true;
+    }
+
+    /// Any place may be asked again.
+    pub fn end_ray(&mut self) {
+        self.limited = false;
     }
 
     fn add_ramps(&mut self, coats: &Coats, near: &Neighbourhood) {
@@ -262,7 +309,9 @@ impl FieldScratch {
         for g in 0..self.groups.len() {
             let (start, end, of, graph) = near.runs[g];
             if of != group {
-                if self.groups[g].total > seen.other {
+                // A group that is not here but is being fused with mine is no other side.
+                let here = self.groups[g].own > 0.0;
+                if here && self.groups[g].total > seen.other {
                     seen.other = self.groups[g].total;
                     seen.other_primitive = self.strongest(near, g, u128::MAX);
                 }
@@ -429,6 +478,8 @@ mod tests {
                 count: 1,
                 coat,
                 offset: 0.0,
+                bulge: 0.0,
+                label: 0,
                 group: 0,
                 links: links(i),
             })

@@ -1,7 +1,7 @@
 //! Dynamic blending: pieces that part, pieces that fuse.
 
 use super::blend::Coats;
-use super::field::closest;
+use super::field::gap;
 use super::rest::SoftRest;
 use super::sample::Territory;
 use super::state::{Fusion, SoftState};
@@ -51,24 +51,8 @@ impl Components {
 #[must_use]
 pub fn supports_meet(coats: &Coats, a: usize, b: usize) -> bool {
     let (pa, pb) = (&coats.primitives[a], &coats.primitives[b]);
-    let (of_a, of_b) = (coats.points_of(a), coats.points_of(b));
     let reach = coats.reach(a) + coats.reach(b);
-    // Alternating projections on convex pieces converge to the closest pair.
-    let mut q = of_b[0];
-    let mut last = f64::INFINITY;
-    for _ in 0..16 {
-        let p = closest(pa.kind, of_a, q);
-        q = closest(pb.kind, of_b, p);
-        let distance = p.distance(q);
-        if distance < reach {
-            return true;
-        }
-        if distance > last * (1.0 - 1e-6) {
-            break;
-        }
-        last = distance;
-    }
-    false
+    gap(pa.kind, coats.points_of(a), pb.kind, coats.points_of(b), reach) < reach
 }
 
 /// Splits groups whose influence graph has fallen apart. Only pairs that still blend count: pieces

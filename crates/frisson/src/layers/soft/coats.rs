@@ -2,11 +2,12 @@
 
 use glam::{DMat3, DVec3};
 
-use super::field::{Kind, closest};
+use super::field::Kind;
+use super::fit::SkinFit;
 use super::params::{CoatBone, CoatParams, DoughParams, SoftObject, validate_own};
 use super::rest::SoftRest;
 use super::structure::{BodyRest, Drive};
-use crate::character::{Character, Pose, Sampling};
+use crate::character::{Pose, Sampling};
 use crate::stage::{BuildContext, LayerError};
 
 /// Most particles of one dough: beyond it a typo is likelier than a wish.
@@ -50,14 +51,14 @@ pub fn fill(dough: &DoughParams, spacing: f64) -> Result<Vec<DVec3>, f64> {
     Ok(points)
 }
 
-/// Adds the coats of a character's bones.
+/// Adds the coats of a character's bones; whether these are joined, so that only neighbours blend.
 pub fn coat_bones(
     rest: &mut SoftRest,
     object: &SoftObject,
     coat: &CoatParams,
     key: &str,
     context: &BuildContext,
-) -> Result<(), LayerError> {
+) -> Result<bool, LayerError> {
     let names = || context.actors.all().iter().map(|a| a.name.as_str());
     let actor = context
         .actors
@@ -70,12 +71,21 @@ pub fn coat_bones(
     let mut pose = Pose::default();
     let start = context.clock.frame_time(context.clock.start_frame());
     context.actors.all()[actor].pose_at(start, Sampling::Smooth, &mut pose);
-    let bones = if coat.bones.is_empty() { bones_of(&character) } else { coat.bones.clone() };
+    let fit = SkinFit { character: &character, context, actor, pose: &pose };
+    let jointed = !character.skins.is_empty();
+    let bones = match (coat.bones.is_empty(), jointed) {
+        (false, _) => coat.bones.clone(),
+        (true, true) => fit.bones(),
+        (true, false) => fit.balls(coat.balls),
+    };
     if bones.is_empty() {
-        return Err(LayerError::parameter(format!("{key}.coat.on"), "the character has no bones"));
+        let problem = "the actor has neither bones nor a closed mesh to fit coats to";
+        return Err(LayerError::parameter(format!("{key}.coat.on"), problem));
     }
-    for (index, bone) in bones.iter().enumerate() {
-        let key = format!("{key}.coat.bones[{index}]");
+    let given = bones.iter().enumerate().map(|(i, b)| (format!("{key}.coat.bones[{i}]"), b));
+    let muscles = coat.muscles.iter().enumerate();
+    let muscles = muscles.map(|(i, b)| (format!("{key}.coat.muscles[{i}]"), b));
+    for (key, bone) in given.chain(muscles) {
         validate_own(&key, bone.thickness, None, bone.volume.as_ref())?;
         let nodes = || character.skeleton.nodes().iter().map(|n| n.name.as_str());
         let find = |field: &str, name: &str| {
@@ -91,16 +101,13 @@ pub fn coat_bones(
             to,
             span: bone.span.unwrap_or([0.0, 1.0]),
             offset: DVec3::from_array(bone.offset),
+            tip: bone.tip.map(DVec3::from_array),
         };
         let points = joint_points(&drive, &pose);
-        let fitted = || fit_thickness(&character, context, actor, from, &points);
-        let thickness = bone
-            .thickness
-            .or_else(|| coat.bones.is_empty().then(fitted).flatten())
-            .unwrap_or(object.thickness);
+        let thickness = bone.thickness.unwrap_or(object.thickness);
         add_bone(rest, object, bone, drive, points, thickness);
     }
-    Ok(())
+    Ok(jointed)
 }
 
 fn add_bone(
@@ -128,58 +135,13 @@ fn add_bone(
 
 /// World points of a coat between two joints.
 pub fn joint_points(drive: &Drive, pose: &Pose) -> Vec<DVec3> {
-    let Drive::Joints { from, to, span, offset, .. } = drive else { return Vec::new() };
-    let shift = pose.world_from_node[*from].transform_vector3(offset.as_vec3()).as_dvec3();
+    let Drive::Joints { from, to, span, offset, tip, .. } = drive else { return Vec::new() };
+    let turned = |v: &DVec3| pose.world_from_node[*from].transform_vector3(v.as_vec3()).as_dvec3();
+    let shift = turned(offset);
     let (a, b) = (pose.origin(*from).as_dvec3() + shift, pose.origin(*to).as_dvec3() + shift);
     if from == to {
-        return vec![a];
+        let tip = tip.as_ref().map(|t| pose.origin(*from).as_dvec3() + turned(t));
+        return [Some(a), tip].into_iter().flatten().collect();
     }
     span.iter().map(|s| a.lerp(b, *s)).collect()
-}
-
-/// Every joint and its parent; ends of chains as balls.
-fn bones_of(character: &Character) -> Vec<CoatBone> {
-    let mut joints: Vec<usize> = character.skins.iter().flat_map(|s| s.joints.clone()).collect();
-    joints.sort_unstable();
-    joints.dedup();
-    let nodes = character.skeleton.nodes();
-    let mut bones = Vec::new();
-    for &joint in &joints {
-        if let Some(parent) = nodes[joint].parent.filter(|p| joints.contains(p)) {
-            bones.push(CoatBone {
-                from: nodes[parent].name.clone(),
-                to: Some(nodes[joint].name.clone()),
-                ..CoatBone::default()
-            });
-        }
-        let leaf = joints.iter().all(|&j| nodes[j].parent != Some(joint));
-        if leaf {
-            bones.push(CoatBone { from: nodes[joint].name.clone(), ..CoatBone::default() });
-        }
-    }
-    bones
-}
-
-/// Median distance of the skin that follows a joint to the bone, where that bone is the closest.
-fn fit_thickness(
-    character: &Character,
-    context: &BuildContext,
-    actor: usize,
-    joint: usize,
-    points: &[DVec3],
-) -> Option<f64> {
-    let kind = if points.len() == 1 { Kind::Point } else { Kind::Polyline };
-    let mut distances = Vec::new();
-    for (mesh, source) in context.actors.mesh_range(actor).zip(&character.meshes) {
-        let Some(skin) = source.skin.map(|s| &character.skins[s]) else { continue };
-        for (vertex, p) in context.frame.meshes[mesh].positions.iter().enumerate() {
-            let strongest = source.influences.of(vertex).max_by(|a, b| a.1.total_cmp(&b.1));
-            if strongest.is_some_and(|(j, _)| skin.joints[j as usize] == joint) {
-                let at = p.as_dvec3();
-                distances.push(closest(kind, points, at).distance(at));
-            }
-        }
-    }
-    distances.sort_by(f64::total_cmp);
-    distances.get(distances.len() / 2).copied().filter(|d| *d > 1e-6)
 }

@@ -35,6 +35,10 @@ pub struct ContactForces {
     pub deepest: usize,
     /// Number of seeds in contact.
     pub count: usize,
+    /// Per body: slip below which its friction is viscous [m/s].
+    pub slips: Vec<f64>,
+    /// Per body: speed at its skin per impulse there [1/kg].
+    eases: Vec<f64>,
 }
 
 /// The inputs of the contact forces.
@@ -49,6 +53,8 @@ pub struct Contacts<'a> {
     pub territories: &'a [Territory],
     /// Tools.
     pub tools: &'a [Tool<'a>],
+    /// Length of the step that will use the forces [s].
+    pub dt: f64,
 }
 
 impl Contacts<'_> {
@@ -56,6 +62,7 @@ impl Contacts<'_> {
     pub fn apply(&self, state: &mut SoftState, out: &mut ContactForces) {
         self.gather_pairs(out);
         self.remember_sides(state, out);
+        self.find_slips(state, out);
         (out.depth, out.count) = (0.0, 0);
         for (index, territory) in self.territories.iter().enumerate() {
             let coat = &self.rest.primitives[index].coat;
@@ -67,9 +74,11 @@ impl Contacts<'_> {
                 out.count += 1;
                 match contact.presser {
                     Presser::Primitive(other) => {
-                        self.press_each_other(state, index, other as usize, contact)
+                        self.press_each_other(state, out, index, other as usize, contact)
                     }
-                    Presser::Tool(tool) => self.press_tool(state, index, tool as usize, contact),
+                    Presser::Tool(tool) => {
+                        self.press_tool(state, out, index, tool as usize, contact)
+                    }
                 }
             }
             if let Some(other) = territory.buried_by {
@@ -133,20 +142,54 @@ impl Contacts<'_> {
         if across < -0.5 { normal - 2.0 * across * side } else { normal }
     }
 
+    /// Friction of a heavily loaded body, taken as viscous below a small slip, would turn the slip
+    /// around within one step and shake for ever: its viscous range is as wide as the step needs.
+    fn find_slips(&self, state: &SoftState, out: &mut ContactForces) {
+        out.slips.clear();
+        out.slips.resize(state.bodies.len(), 0.0);
+        for (index, territory) in self.territories.iter().enumerate() {
+            let load = |c: &ContactPoint| match c.presser {
+                Presser::Primitive(_) => 0.5 * self.params.friction * c.pressure * c.area,
+                Presser::Tool(t) => self.tools[t as usize].friction() * c.pressure * c.area,
+            };
+            let me = self.rest.primitives[index].body;
+            for contact in &territory.contacts {
+                out.slips[me] += load(contact);
+                if let Presser::Primitive(other) = contact.presser {
+                    out.slips[self.rest.primitives[other as usize].body] += load(contact);
+                }
+            }
+        }
+        // Loads become slips once all primitives of a body are known: the easiest to move counts.
+        out.eases.clear();
+        out.eases.resize(state.bodies.len(), 0.0);
+        for p in &self.rest.primitives {
+            let body = &self.rest.bodies[p.body];
+            let arm = p.points.iter().map(|q| q.length()).fold(0.0, f64::max) + p.coat.thickness;
+            let turn = body.inverse_inertia.to_cols_array().into_iter().fold(0.0, f64::max);
+            let ease = body.inverse_mass + arm * arm * turn;
+            out.eases[p.body] = out.eases[p.body].max(ease);
+        }
+        for (slip, ease) in out.slips.iter_mut().zip(&out.eases) {
+            *slip = (tolerances::SLIP_SHARE * *slip * ease * self.dt).max(tolerances::SLIP);
+        }
+    }
+
     /// Pressure with damping, and friction, per unit area on the first body [Pa].
     fn traction(
         &self,
         contact: &ContactPoint,
         normal: DVec3,
-        slip: DVec3,
+        slip: (DVec3, f64),
         resistance: f64,
         friction: f64,
     ) -> DVec3 {
+        let (slip, viscous_below) = slip;
         let closing = slip.dot(normal);
         let pressure = (contact.pressure + resistance * closing).max(0.0);
         let along = slip - closing * normal;
         let speed = along.length();
-        let rub = friction * pressure / speed.max(tolerances::SLIP);
+        let rub = friction * pressure / speed.max(viscous_below);
         -pressure * normal - rub * along
     }
 
@@ -160,6 +203,7 @@ impl Contacts<'_> {
     fn press_each_other(
         &self,
         state: &mut SoftState,
+        out: &ContactForces,
         me: usize,
         other: usize,
         contact: &ContactPoint,
@@ -168,6 +212,7 @@ impl Contacts<'_> {
         let normal = self.sided(state, me, other, contact.normal);
         let at = contact.point;
         let slip = state.bodies[a].velocity_at(at) - state.bodies[b].velocity_at(at);
+        let slip = (slip, out.slips[a].max(out.slips[b]));
         let resistance = self.resistance(me).min(self.resistance(other));
         let (ga, gb) = (state.groups[me], state.groups[other]);
         let groups = (ga.min(gb), ga.max(gb));
@@ -178,10 +223,18 @@ impl Contacts<'_> {
         state.bodies[b].push(-force, at);
     }
 
-    fn press_tool(&self, state: &mut SoftState, me: usize, tool: usize, contact: &ContactPoint) {
+    fn press_tool(
+        &self,
+        state: &mut SoftState,
+        out: &ContactForces,
+        me: usize,
+        tool: usize,
+        contact: &ContactPoint,
+    ) {
         let body = self.rest.primitives[me].body;
         let (_, _, velocity) = self.tools[tool].contact(contact.point);
         let slip = state.bodies[body].velocity_at(contact.point) - velocity;
+        let slip = (slip, out.slips[body]);
         let friction = self.tools[tool].friction();
         let traction = self.traction(contact, contact.normal, slip, self.resistance(me), friction);
         state.bodies[body].push(contact.area * traction, contact.point);

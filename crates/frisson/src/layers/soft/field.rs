@@ -66,6 +66,20 @@ impl Coat {
     }
 }
 
+/// Width of the zone beside a contact in which a coat bulges, as a share of the level [-].
+pub const BULGE_ZONE: f64 = 0.8;
+
+/// Shape of a bulge over that zone: 0 at the contact and at the zone's end, with no slope at either, so
+/// that the surface stays smooth; 1 in the middle. And its derivative.
+#[must_use]
+pub fn bulge_shape(s: f64) -> (f64, f64) {
+    if !(0.0..1.0).contains(&s) {
+        return (0.0, 0.0);
+    }
+    let u = s * (1.0 - s);
+    (16.0 * u * u, 32.0 * u * (1.0 - 2.0 * s))
+}
+
 /// What a primitive is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -128,6 +142,31 @@ fn closest_on_triangle([a, b, c]: [DVec3; 3], p: DVec3) -> DVec3 {
         if v.distance_squared(p) < u.distance_squared(p) { v } else { u }
     };
     nearer(nearer(on_edges[0], on_edges[1]), on_edges[2])
+}
+
+/// Distance of two primitives, or any distance below `enough` once there is one.
+#[must_use]
+pub fn gap(kind_a: Kind, a: &[DVec3], kind_b: Kind, b: &[DVec3], enough: f64) -> f64 {
+    // Alternating projections on convex pieces converge to the closest pair; bent ones may have
+    // several places to begin.
+    let mut least = f64::INFINITY;
+    for &start in [b.first(), b.last()].into_iter().flatten() {
+        let (mut q, mut last) = (start, f64::INFINITY);
+        for _ in 0..16 {
+            let p = closest(kind_a, a, q);
+            q = closest(kind_b, b, p);
+            let distance = p.distance(q);
+            least = least.min(distance);
+            if least < enough || distance > last * (1.0 - 1e-6) {
+                break;
+            }
+            last = distance;
+        }
+        if least < enough {
+            break;
+        }
+    }
+    least
 }
 
 #[cfg(test)]

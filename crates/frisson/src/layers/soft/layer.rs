@@ -39,6 +39,8 @@ pub struct SoftLayer {
     pub(super) own_volumes: Vec<Volumes>,
     /// Steps taken back since the start of the bake.
     pub(super) take_backs: usize,
+    /// Steps taken since the start of the bake.
+    pub(super) steps: usize,
     meshes: SurfaceMeshes,
     warnings: Vec<String>,
 }
@@ -59,6 +61,8 @@ impl SoftLayer {
                 count: p.points.len() as u32,
                 coat: p.coat,
                 offset: 0.0,
+                bulge: 0.0,
+                label: rest.objects[p.object].label as u32,
                 group,
                 links: rest.primitives[index].links.as_ref().map(Arc::clone),
             });
@@ -79,6 +83,7 @@ impl SoftLayer {
         let state = SoftState {
             bodies,
             offsets: vec![0.0; count],
+            bulges: vec![0.0; count],
             groups,
             distances,
             step: f64::INFINITY,
@@ -99,6 +104,7 @@ impl SoftLayer {
             poses: Vec::new(),
             own_volumes: Vec::new(),
             take_backs: 0,
+            steps: 0,
             meshes: SurfaceMeshes::default(),
             warnings: Vec::new(),
         })
@@ -198,6 +204,7 @@ impl Layer for SoftLayer {
         let fits = state.bodies.len() == self.rest.bodies.len()
             && state.offsets.len() == self.rest.primitives.len()
             && state.groups.len() == self.rest.primitives.len()
+            && state.bulges.len() == self.rest.primitives.len()
             && state.distances.len() == self.rest.seeds.len()
             && state.distances.iter().zip(&self.rest.seeds).all(|(d, s)| d.len() == s.len());
         if !fits {
@@ -222,6 +229,7 @@ impl Layer for SoftLayer {
         report.measure("pieces", "-", self.piece_count() as f64);
         report.measure("contact samples", "-", self.contacts.count as f64);
         report.measure("depth / thickness", "-", self.contacts.depth);
+        report.measure("steps", "-", self.steps as f64);
         report.measure("steps taken back", "-", self.take_backs as f64);
         self.warnings.iter().for_each(|w| report.warn(w.clone()));
     }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use glam::{Vec2, Vec3};
 
 use super::blending::Components;
+use super::label::LabelField;
 use super::layer::SoftLayer;
-use super::surface::{LabelField, Paint, SurfaceField};
+use super::surface::{Paint, SurfaceField};
 use super::tool::Tool;
 use crate::geometry::isosurface::{CrossedEdge, IsoSettings, IsoSurface};
 use crate::geometry::{Material, Mesh, MeshTopology};
@@ -50,6 +51,13 @@ impl SurfaceMeshes {
             self.surfaces[label]
                 .extract(&field, &settings)
                 .map_err(|e| LayerError::parameter("cell", e.to_string()))?;
+            self.surfaces[label].move_by_block(|parts, position, normal| {
+                if field.may_crease(parts)
+                    && let Some(crease) = field.onto_crease(parts, *position, cell)
+                {
+                    (*position, *normal) = crease;
+                }
+            });
         }
         self.firsts.clear();
         if labels > 1 {
@@ -136,24 +144,27 @@ impl SurfaceMeshes {
         mesh.normals.clone_from(&surface.normals);
         mesh.velocities.clear();
         let (colors, uvs) = self.paint(layer, label);
-        // With a colour per vertex, the material is white paint.
-        let (r, g, b) = match (colors.is_empty(), self.first_color(layer, label)) {
-            (true, [r, g, b]) => (r, g, b),
-            _ => (1.0, 1.0, 1.0),
-        };
-        mesh.topology = Arc::new(MeshTopology {
-            vertex_count: surface.positions.len(),
-            triangles: surface.triangles.clone(),
-            colors,
-            uvs,
-            materials: vec![Material {
-                name: name.clone(),
-                base_color: [r, g, b, 1.0],
-                roughness: 0.55,
-                ..Material::default()
-            }],
-            ..MeshTopology::default()
-        });
+        let old = &mesh.topology;
+        let unchanged = old.vertex_count == surface.positions.len()
+            && old.triangles == surface.triangles
+            && old.colors == colors
+            && old.uvs == uvs;
+        // Layers that collide with a surface at rest need not rebuild what they know of it.
+        if !unchanged {
+            mesh.topology = Arc::new(MeshTopology {
+                vertex_count: surface.positions.len(),
+                triangles: surface.triangles.clone(),
+                colors,
+                uvs,
+                materials: vec![Material {
+                    name: name.clone(),
+                    base_color: [1.0; 4],
+                    roughness: 0.55,
+                    ..Material::default()
+                }],
+                ..MeshTopology::default()
+            });
+        }
         mesh.set_scalar(PRESSURE, |values| self.press(layer, tools, label, values));
     }
 
@@ -181,23 +192,19 @@ impl SurfaceMeshes {
         }
     }
 
-    fn first_color(&self, layer: &SoftLayer, label: usize) -> [f32; 3] {
-        let objects = layer.rest.objects.iter();
-        objects.filter(|o| o.label == label).map(|o| o.params.color).next().unwrap_or([0.7; 3])
-    }
-
-    /// Colours per vertex, where the primitives of the label differ; texture coordinates, where they
-    /// have some.
+    /// Colours per vertex (also where all are alike: some formats carry no materials), and texture
+    /// coordinates where the primitives have some.
     fn paint(&self, layer: &SoftLayer, label: usize) -> (Vec<[f32; 4]>, Vec<Vec2>) {
-        let first = self.first_color(layer, label);
         let own = |o: usize| layer.rest.objects[o].label == label;
         let primitives = || layer.rest.primitives.iter().filter(|p| own(p.object));
+        let first = primitives().next().map_or([0.7; 3], |p| p.color);
         let plain = primitives().all(|p| p.color == first);
         let bare = primitives().all(|p| p.uv.is_none());
-        if plain && bare {
-            return (Vec::new(), Vec::new());
-        }
         let surface = &self.surfaces[label];
+        if plain && bare {
+            let [r, g, b] = first;
+            return (vec![[r, g, b, 1.0]; surface.positions.len()], Vec::new());
+        }
         let mut paints = vec![Paint::default(); surface.positions.len()];
         surface.fill_by_block(&mut paints, |parts, positions, paints| {
             for (paint, &at) in paints.iter_mut().zip(positions) {
@@ -205,9 +212,8 @@ impl SurfaceMeshes {
             }
         });
         let color = |p: &Paint| [p.color.x, p.color.y, p.color.z, 1.0];
-        let colors = if plain { Vec::new() } else { paints.iter().map(color).collect() };
         let uvs = if bare { Vec::new() } else { paints.iter().map(|p| p.uv).collect() };
-        (colors, uvs)
+        (paints.iter().map(color).collect(), uvs)
     }
 
     /// The triangles under pressure, as a mesh of their own.

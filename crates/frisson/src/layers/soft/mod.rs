@@ -27,6 +27,8 @@ mod blending;
 mod coats;
 mod contact;
 mod field;
+mod fit;
+mod label;
 mod layer;
 mod meshes;
 mod params;

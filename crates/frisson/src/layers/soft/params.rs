@@ -51,6 +51,11 @@ pub struct SoftParams {
     #[serde(default = "default_damping")]
     #[schemars(range(min = 0.0, max = 10.0))]
     pub damping: f64,
+    /// How far the coat bulges beside a contact with another object or a tool, as a share of the
+    /// depth of the contact [-].
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 2.0))]
+    pub bulge: f64,
     /// Also write the contact surfaces as a mesh `name/contacts`, with the attribute `pressure`.
     #[serde(default)]
     pub contacts: bool,
@@ -247,13 +252,25 @@ pub struct BoneParams {
 }
 
 /// Coats on a character's joints.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct CoatParams {
     /// Actor that carries them.
     pub on: String,
-    /// Bones to coat; if none is given, every bone of the skeleton, as thick as the skin around it.
+    /// Bones to coat; if none is given, every bone of the skeleton, as thick as the skin around it,
+    /// or, for an actor without a skeleton, balls that fill its mesh.
     pub bones: Vec<CoatBone>,
+    /// Coats besides those of the bones: muscles, which blend with the bones they touch.
+    pub muscles: Vec<CoatBone>,
+    /// Most balls that fill a mesh without a skeleton [-].
+    #[schemars(range(min = 1, max = 1000))]
+    pub balls: usize,
+}
+
+impl Default for CoatParams {
+    fn default() -> Self {
+        Self { on: String::new(), bones: Vec::new(), muscles: Vec::new(), balls: 40 }
+    }
 }
 
 /// A coat between two joints.
@@ -270,6 +287,9 @@ pub struct CoatBone {
     pub span: Option<[f64; 2]>,
     /// Displacement in the first joint's axes [m].
     pub offset: [f64; 3],
+    /// Displacement of the other end in the same axes [m], for a coat of one joint alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tip: Option<[f64; 3]>,
     /// Own thickness [m]; by default that of the skin around, or the object's.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1e-6))]
@@ -333,6 +353,7 @@ impl SoftParams {
             volume_damping: default_volume_damping(),
             friction: default_friction(),
             damping: default_damping(),
+            bulge: 0.0,
             contacts: false,
         }
     }
@@ -362,6 +383,7 @@ impl SoftParams {
             ("volume_time", self.volume_time),
             ("friction", self.friction),
             ("damping", self.damping),
+            ("bulge", self.bulge),
         ] {
             if !value.is_finite() || value < 0.0 {
                 return Err(LayerError::parameter(key, "must be 0 or more"));

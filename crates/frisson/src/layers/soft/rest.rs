@@ -5,7 +5,7 @@ use std::sync::Arc;
 use glam::{DMat3, DQuat, DVec3};
 
 use super::coats::coat_bones;
-use super::field::{Coat, Kind};
+use super::field::{Coat, Kind, gap};
 use super::params::{SoftObject, SoftParams, validate_own};
 use super::seeds::{FineSeeds, Seed, build_seeds, compute_pieces};
 use super::structure::{BodyRest, Drive, JointRest};
@@ -194,12 +194,14 @@ impl SoftRest {
             spacing: 0.0,
             particle_mass: 0.0,
         });
+        // In a figure only neighbours blend, unless the scene says otherwise.
+        let mut jointed = !object.bones.is_empty();
         if object.dough.is_some() {
             self.add_dough(object, key)?;
         } else if !object.bones.is_empty() {
             self.add_bones(object, key)?;
         } else if let Some(coat) = &object.coat {
-            coat_bones(self, object, coat, key, context)?;
+            jointed = coat_bones(self, object, coat, key, context)?;
         } else {
             self.add_primitives(object);
         }
@@ -207,7 +209,7 @@ impl SoftRest {
         if let Some(last) = self.objects.last_mut() {
             last.primitives = range.clone();
         }
-        self.link_primitives(object, key, range)
+        self.link_primitives(object, key, range, jointed)
     }
 
     /// A new primitive of the object being built.
@@ -394,6 +396,7 @@ impl SoftRest {
         object: &SoftObject,
         key: &str,
         range: std::ops::Range<usize>,
+        chains: bool,
     ) -> Result<(), LayerError> {
         let mut pairs: Vec<(usize, usize)> = Vec::new();
         let names: Vec<String> =
@@ -409,7 +412,6 @@ impl SoftRest {
                 pairs.push((find(a)?, find(b)?));
             }
         }
-        let chains = !object.bones.is_empty() || object.coat.is_some();
         if object.blend.is_none() && !chains {
             return Ok(());
         }
@@ -430,7 +432,8 @@ impl SoftRest {
         Ok(())
     }
 
-    /// Bones that share an end (a parent and its children, siblings at one joint) blend.
+    /// Bones that touch (a parent and its children, siblings at one joint, a muscle beside its bone)
+    /// blend.
     fn link_touching(
         &self,
         object: &SoftObject,
@@ -443,17 +446,16 @@ impl SoftRest {
                 pairs.extend(found.map(|p| (p, index)));
             }
         }
-        let world = |i: usize| -> Vec<DVec3> {
+        let world = |i: usize| -> (Kind, Vec<DVec3>) {
             let p = &self.primitives[i];
-            p.points.iter().map(|q| *q + self.bodies[p.body].start).collect()
+            (p.kind, p.points.iter().map(|q| *q + self.bodies[p.body].start).collect())
         };
         for a in range.clone() {
             for b in range.start..a {
                 let near =
                     0.5 * self.primitives[a].coat.thickness.min(self.primitives[b].coat.thickness);
-                let (pa, pb) = (world(a), world(b));
-                let shares = pa.iter().any(|p| pb.iter().any(|q| p.distance(*q) < near));
-                if shares {
+                let ((kind_a, of_a), (kind_b, of_b)) = (world(a), world(b));
+                if gap(kind_a, &of_a, kind_b, &of_b, near) < near {
                     pairs.push((b - range.start, a - range.start));
                 }
             }

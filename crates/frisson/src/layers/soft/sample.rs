@@ -5,8 +5,8 @@ use std::sync::Arc;
 use glam::{DQuat, DVec3, Vec3};
 use rayon::prelude::*;
 
-use super::blend::{Coats, FieldScratch, NOBODY, Neighbourhood, Seen};
-use super::field::Kind;
+use super::blend::{Coats, FieldScratch, NOBODY, Neighbourhood, Primitive, Seen};
+use super::field::{BULGE_ZONE, Kind, bulge_shape};
 use super::seeds::{FineSeeds, Piece, Ray, Seed, compute_pieces, medial, slide};
 use super::tool::Tool;
 use crate::geometry::Grid;
@@ -142,6 +142,9 @@ impl Sampling<'_> {
         (territory.volume, territory.gain, territory.common_gain) = (0.0, 0.0, 0.0);
         territory.buried_by = self.buried_by(index, territory);
         let reach = coats.reach(index);
+        // Seeds go on from where they were: no further than half a thickness beyond the furthest.
+        let furthest = distances.iter().copied().fold(0.0, f64::max);
+        let limit = reach.min(furthest + 0.5 * primitive.coat.thickness);
         let middle = coats.middle(index);
         let size = points.iter().map(|p| p.distance(middle)).fold(reach, |m, d| m.max(d + reach));
         let in_reach = |i: &u32| self.tools[*i as usize].contact(middle).0 < size;
@@ -149,20 +152,23 @@ impl Sampling<'_> {
         territory.tools.extend((0..self.tools.len() as u32).filter(in_reach));
         for (i, (seed, distance)) in self.seeds[index].iter().zip(distances).enumerate() {
             let ray = seed.ray(points, &territory.pieces);
-            *distance = self.slide(index, &ray, *distance, reach, territory);
+            territory.scratch.begin_ray(coats, &territory.near, ray.origin, ray.direction, limit);
+            *distance = self.slide(index, &ray, *distance, limit, territory);
             territory.volume += ray.weight * distance.powi(ray.power) / f64::from(ray.power);
             let first = territory.contacts.len();
             let near = self.classify(index, &ray, *distance, territory);
             let Some(fine) = self.fine_seeds[index].of(i).filter(|_| near) else { continue };
             territory.contacts.truncate(first);
+            territory.scratch.end_ray();
             let gains = (territory.gain, territory.common_gain);
             for seed in fine {
                 let ray = seed.ray(points, &territory.pieces);
-                let d = self.slide(index, &ray, *distance, reach, territory);
+                let d = self.slide(index, &ray, *distance, limit, territory);
                 self.classify(index, &ray, d, territory);
             }
             (territory.gain, territory.common_gain) = gains;
         }
+        territory.scratch.end_ray();
     }
 
     /// Where a seed that starts at some distance arrives.
@@ -171,12 +177,12 @@ impl Sampling<'_> {
         index: usize,
         ray: &Ray,
         start: f64,
-        reach: f64,
+        limit: f64,
         territory: &mut Territory,
     ) -> f64 {
         let coat = &self.coats.primitives[index].coat;
         let (near, scratch, tools) = (&territory.near, &mut territory.scratch, &territory.tools);
-        slide(start, reach, tolerances::SEED * coat.thickness, coat.stiffness, |d| {
+        slide(start, limit, tolerances::SEED * coat.thickness, coat.stiffness, |d| {
             let at = ray.origin + d * ray.direction;
             self.inside(index, scratch, near, tools, at, d).0
         })
@@ -194,8 +200,6 @@ impl Sampling<'_> {
     ) -> (f64, Seen, f64, u32) {
         let primitive = &self.coats.primitives[index];
         let seen = scratch.see(self.coats, near, index as u32, at);
-        let surface = seen.side - self.coats.level.max(seen.other);
-        let mut least = surface.min(seen.own - seen.rival);
         let (mut tool_distance, mut tool) = (f64::INFINITY, 0);
         for &i in tools {
             let d = self.tools[i as usize].contact(at).0;
@@ -203,6 +207,10 @@ impl Sampling<'_> {
                 (tool_distance, tool) = (d, i);
             }
         }
+        let bulge =
+            if primitive.bulge > 0.0 { self.bulge(primitive, &seen, tool_distance) } else { 0.0 };
+        let surface = seen.side + bulge - self.coats.level.max(seen.other);
+        let mut least = surface.min(seen.own - seen.rival);
         least = least.min(primitive.coat.stiffness * tool_distance);
         if primitive.kind == Kind::Polyline && primitive.count > 2 {
             let slack = tolerances::MEDIAL * primitive.coat.thickness;
@@ -210,6 +218,16 @@ impl Sampling<'_> {
             least = least.min(primitive.coat.stiffness * (beyond + slack));
         }
         (least, seen, tool_distance, tool)
+    }
+
+    /// What a bulge adds beside a contact with another mesh or a tool [Pa].
+    fn bulge(&self, primitive: &Primitive, seen: &Seen, tool_distance: f64) -> f64 {
+        let zone = BULGE_ZONE * self.coats.level;
+        let others = self.coats.primitives.get(seen.other_primitive as usize);
+        let other = others.filter(|o| o.label != primitive.label).map_or(0.0, |_| seen.other);
+        let beside_other = bulge_shape((self.coats.level - other) / zone).0;
+        let beside_tool = bulge_shape(primitive.coat.stiffness * tool_distance / zone).0;
+        primitive.bulge * beside_other.max(beside_tool)
     }
 
     /// What stopped the seed, and what follows from it. Whether a contact is within its cell.

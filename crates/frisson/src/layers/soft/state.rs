@@ -61,6 +61,8 @@ pub struct SoftState {
     pub bodies: Vec<BodyState>,
     /// Per primitive: translation of its field [m].
     pub offsets: Vec<f64>,
+    /// Per primitive: pressure that makes it bulge beside its contacts [Pa].
+    pub bulges: Vec<f64>,
     /// Per primitive: volume of its territory at the last step [m³].
     pub volumes: Vec<f64>,
     /// Per primitive: volume at the start [m³]; empty before the first step.

@@ -5,7 +5,7 @@ use glam::{DQuat, DVec3};
 use super::coats::joint_points;
 use super::contact::Contacts;
 use super::layer::SoftLayer;
-use super::sample::{Sampling, fill_grid};
+use super::sample::{ContactPoint, Presser, Sampling, fill_grid};
 use super::structure::{DoughLaw, Drive, integrate_bodies, solve_joints};
 use super::volume::{VolumeControl, Volumes};
 use super::{blending, rest::ObjectRest};
@@ -85,6 +85,7 @@ impl SoftLayer {
                 );
             }
             done = end;
+            self.steps += 1;
             self.state.depth = self.contacts.depth;
             self.state.step = (1.5 * dt).min(tick);
         }
@@ -200,6 +201,7 @@ impl SoftLayer {
             let body = &self.state.bodies[p.body];
             let coat = &mut self.coats.primitives[index];
             coat.offset = self.state.offsets[index];
+            coat.bulge = self.params.bulge * self.state.bulges[index];
             coat.group = self.state.groups[index];
             self.rotations[index] = body.rotation;
             let first = coat.first as usize;
@@ -250,34 +252,40 @@ impl SoftLayer {
             });
         }
         for (index, p) in self.rest.primitives.iter().enumerate() {
-            let around = self.volumes_around(index);
+            let (around, apart) = self.volumes_around(index);
             self.state.offsets[index] = control.next_offset(
                 &p.coat,
                 self.state.offsets[index],
                 &self.own_volumes[index],
                 &around,
+                apart,
             );
             self.state.volumes[index] = self.own_volumes[index].now;
         }
     }
 
-    /// Volumes of a primitive and of those it blends with, the closer the more.
-    fn volumes_around(&self, index: usize) -> Volumes {
+    /// Volumes of a primitive and of those it blends with, the closer the more; and whether those
+    /// are far enough (1) to have territories of their own.
+    fn volumes_around(&self, index: usize) -> (Volumes, f64) {
         let middle = self.coats.middle(index);
         let mut sum = Volumes::default();
+        let room = tolerances::SEPARATE * self.rest.primitives[index].coat.thickness;
+        let mut apart = 1.0f64;
         for &other in self.territories[index].near() {
             let o = other as usize;
             let weight = if o == index {
                 1.0
             } else if self.coats.linked(index, o) {
-                (self.coats.field_of(o, middle).0 / self.coats.level).min(1.0)
+                let (field, _, away) = self.coats.field_of(o, middle);
+                apart = apart.min(away.length() / room);
+                (field / self.coats.level).min(1.0)
             } else {
                 0.0
             };
             let free = Volumes { gain: self.territories[o].common_gain, ..self.own_volumes[o] };
             sum.add(&free, weight);
         }
-        sum
+        (sum, apart * apart)
     }
 
     fn apply_forces(&mut self, context: &StepContext, now: Instant) {
@@ -291,9 +299,30 @@ impl SoftLayer {
             coats: &self.coats,
             territories: &self.territories,
             tools: &tools,
+            dt: now.dt,
         };
         contacts.apply(&mut self.state, &mut self.contacts);
         self.apply_dough(now.time * context.clock.rate.fps());
+        self.update_bulges(now.dt);
+    }
+
+    /// Bulges follow the greatest pressure of each primitive's contacts with others and tools.
+    fn update_bulges(&mut self, dt: f64) {
+        if self.params.bulge == 0.0 {
+            return;
+        }
+        let share = 1.0 - (-dt / tolerances::BULGE_TIME).exp();
+        for (index, territory) in self.territories.iter().enumerate() {
+            let label = self.coats.primitives[index].label;
+            let apart = |c: &ContactPoint| match c.presser {
+                Presser::Primitive(o) => self.coats.primitives[o as usize].label != label,
+                Presser::Tool(_) => true,
+            };
+            let pressures = territory.contacts.iter().filter(|c| apart(c)).map(|c| c.pressure);
+            let wanted = pressures.fold(0.0, f64::max);
+            let bulge = &mut self.state.bulges[index];
+            *bulge += share * (wanted - *bulge);
+        }
     }
 
     /// Attraction, repulsion and viscosity among the particles that blend.

@@ -30,6 +30,8 @@ pub enum Drive {
         span: [f64; 2],
         /// Displacement in the first node's axes [m].
         offset: DVec3,
+        /// Displacement of the other end, if it hangs on the first node as well [m].
+        tip: Option<DVec3>,
     },
 }
 

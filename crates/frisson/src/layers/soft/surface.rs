@@ -3,11 +3,11 @@
 use glam::{Vec2, Vec3};
 
 use super::blend::{Coats, Primitive};
-use super::field::Kind;
+use super::field::{BULGE_ZONE, Kind};
 use super::rest::SoftRest;
 use super::tool::Tool;
 use crate::geometry::Bounds;
-use crate::geometry::isosurface::{Field, PointsSoa, SamplesSoa};
+use crate::geometry::isosurface::{PointsSoa, SamplesSoa};
 
 /// Most groups, and most primitives of graphs, that matter at one point. Further ones are too weak to
 /// be seen; a point in a heap of doughs meets three.
@@ -15,26 +15,27 @@ const MOST: usize = 24;
 
 /// A primitive for the extraction.
 #[derive(Clone, Debug)]
-struct Part {
-    kind: Kind,
-    points: Vec<Vec3>,
+pub(super) struct Part {
+    pub(super) kind: Kind,
+    pub(super) points: Vec<Vec3>,
     /// From the first to the second point of a segment, and one over its square length.
     along: Vec3,
     inverse_length_sq: f32,
     /// A sphere around the points.
-    center: Vec3,
-    radius: f32,
-    thickness: f32,
+    pub(super) center: Vec3,
+    pub(super) radius: f32,
+    pub(super) thickness: f32,
     inverse_width: f32,
     /// `k (R - e) / c`.
-    steepness: f32,
+    pub(super) steepness: f32,
     stiffness: f32,
-    hardening: f32,
+    pub(super) hardening: f32,
     offset: f32,
-    reach: f32,
-    group: u32,
-    label: u32,
-    links: Option<std::sync::Arc<[u32]>>,
+    bulge: f32,
+    pub(super) reach: f32,
+    pub(super) group: u32,
+    pub(super) label: u32,
+    pub(super) links: Option<std::sync::Arc<[u32]>>,
     color: Vec3,
     uv: [Vec2; 2],
 }
@@ -51,8 +52,10 @@ pub struct Paint {
 /// Everything in the layer, as fields that can be asked label by label.
 #[derive(Clone, Debug, Default)]
 pub struct SurfaceField {
-    level: f32,
-    parts: Vec<Part>,
+    pub(super) level: f32,
+    /// What any bulge adds at most [Pa].
+    pub(super) most_bulge: f32,
+    pub(super) parts: Vec<Part>,
     ramps: Vec<(u32, u32, f32)>,
 }
 
@@ -65,8 +68,10 @@ pub struct LabelValue {
     pub other: f32,
     /// Label that holds it.
     pub other_label: u32,
-    own_gradient: Vec3,
-    other_gradient: Vec3,
+    /// What a bulge of the label adds at most [Pa].
+    pub bulge: f32,
+    pub(super) own_gradient: Vec3,
+    pub(super) other_gradient: Vec3,
 }
 
 impl Part {
@@ -90,6 +95,7 @@ impl Part {
             stiffness: coat.stiffness as f32,
             hardening: coat.hardening as f32,
             offset: primitive.offset as f32,
+            bulge: primitive.bulge as f32,
             reach: coats.reach(index) as f32,
             group: primitive.group,
             label: rest.objects[p.object].label as u32,
@@ -166,7 +172,7 @@ impl Part {
     }
 
     /// Least and greatest value within a radius of a place.
-    fn range(&self, at: Vec3, radius: f32, level: f32) -> (f32, f32) {
+    pub(super) fn range(&self, at: Vec3, radius: f32, level: f32) -> (f32, f32) {
         let distance = self.away(at).length();
         let low = self.value_and_slope(distance + radius, level).0;
         (low, self.value_and_slope((distance - radius).max(0.0), level).0)
@@ -174,7 +180,7 @@ impl Part {
 }
 
 /// A growing set on the stack.
-struct Stack<T: Copy> {
+pub(super) struct Stack<T: Copy> {
     items: [T; MOST],
     count: usize,
 }
@@ -189,17 +195,19 @@ impl<T: Copy> Stack<T> {
             self.count += 1;
         }
     }
-    fn as_slice(&self) -> &[T] {
+    pub(super) fn as_slice(&self) -> &[T] {
         &self.items[..self.count]
     }
 }
 
 #[derive(Clone, Copy, Default)]
-struct GroupSum {
+pub(super) struct GroupSum {
     group: u32,
-    label: u32,
-    value: f32,
-    gradient: Vec3,
+    pub(super) label: u32,
+    pub(super) value: f32,
+    pub(super) gradient: Vec3,
+    /// Sum of values times bulges: divided by the value, the bulge here.
+    bulge: f32,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -216,8 +224,19 @@ impl SurfaceField {
         self.parts.clear();
         let all = coats.primitives.iter().enumerate();
         self.parts.extend(all.map(|(i, p)| Part::new(p, coats, i, rest)));
+        self.most_bulge = self.parts.iter().map(|p| p.bulge).fold(0.0, f32::max);
         self.ramps.clear();
         self.ramps.extend(coats.ramps.iter().map(|r| (r.0, r.1, r.2 as f32)));
+    }
+
+    /// Stiffness of a label's first primitive [N/m³].
+    pub(super) fn stiffness(&self, label: u32) -> f32 {
+        self.parts.iter().find(|p| p.label == label).map_or(1.0, |p| p.stiffness)
+    }
+
+    /// Distance from a tool within which a label bulges [m].
+    pub(super) fn bulge_width(&self, label: u32) -> f32 {
+        BULGE_ZONE as f32 * self.level / self.stiffness(label)
     }
 
     /// Box of the supports of a label's primitives.
@@ -230,6 +249,24 @@ impl SurfaceField {
     /// Fields of a label and of the others at a point, from the given parts.
     #[must_use]
     pub fn value(&self, label: u32, parts: &[u32], at: Vec3) -> LabelValue {
+        let groups = self.sums(parts, at, false);
+        let mut out = LabelValue { other_label: u32::MAX, ..LabelValue::default() };
+        for g in groups.as_slice() {
+            if g.label == label {
+                if g.value > out.own {
+                    (out.own, out.own_gradient) = (g.value, g.gradient);
+                    out.bulge = g.bulge / g.value;
+                }
+            } else if g.value > out.other {
+                (out.other, out.other_gradient, out.other_label) = (g.value, g.gradient, g.label);
+            }
+        }
+        out
+    }
+
+    /// What adds up at a point, sum by sum; with `seconds`, also the best clique of a graph beside the
+    /// best of all.
+    pub(super) fn sums(&self, parts: &[u32], at: Vec3, seconds: bool) -> Stack<GroupSum> {
         let mut groups = Stack::new(GroupSum::default());
         let mut graph = Stack::new(Active::default());
         for &index in parts {
@@ -251,28 +288,20 @@ impl SurfaceField {
                 Some(sum) => {
                     sum.value += value;
                     sum.gradient += gradient;
+                    sum.bulge += value * part.bulge;
                 }
                 None => {
                     let (group, label) = (part.group, part.label);
-                    groups.push(GroupSum { group, label, value, gradient });
+                    let bulge = value * part.bulge;
+                    groups.push(GroupSum { group, label, value, gradient, bulge });
                 }
             }
         }
-        self.add_cliques(&graph, &mut groups);
+        self.add_cliques(&graph, &mut groups, seconds);
         if !self.ramps.is_empty() {
             self.add_ramps(&mut groups);
         }
-        let mut out = LabelValue { other_label: u32::MAX, ..LabelValue::default() };
-        for g in groups.as_slice() {
-            if g.label == label {
-                if g.value > out.own {
-                    (out.own, out.own_gradient) = (g.value, g.gradient);
-                }
-            } else if g.value > out.other {
-                (out.other, out.other_gradient, out.other_label) = (g.value, g.gradient, g.label);
-            }
-        }
-        out
+        groups
     }
 
     fn add_ramps(&self, groups: &mut Stack<GroupSum>) {
@@ -290,7 +319,7 @@ impl SurfaceField {
     }
 
     /// The best clique of every graph that matters here.
-    fn add_cliques(&self, graph: &Stack<Active>, groups: &mut Stack<GroupSum>) {
+    fn add_cliques(&self, graph: &Stack<Active>, groups: &mut Stack<GroupSum>, seconds: bool) {
         let active = graph.as_slice();
         let mut left = (1u32 << active.len()) - 1;
         while left != 0 {
@@ -311,14 +340,28 @@ impl SurfaceField {
                 }
             }
             let (_, clique) = best_clique(active, &masks, members);
-            let mut sum =
-                GroupSum { group: first.group, label: first.label, ..GroupSum::default() };
-            for i in (0..active.len()).filter(|i| clique >> i & 1 == 1) {
-                sum.value += active[i].value;
-                sum.gradient += active[i].gradient;
+            groups.push(self.clique_sum(first, active, clique));
+            let mut second = (0.0, 0);
+            for i in (0..active.len()).filter(|i| seconds && (members & !clique) >> i & 1 == 1) {
+                let (sum, set) = best_clique(active, &masks, members & masks[i]);
+                if sum + active[i].value > second.0 {
+                    second = (sum + active[i].value, set | 1 << i);
+                }
             }
-            groups.push(sum);
+            if second.0 > 0.0 {
+                groups.push(self.clique_sum(first, active, second.1));
+            }
         }
+    }
+
+    fn clique_sum(&self, first: &Part, active: &[Active], clique: u32) -> GroupSum {
+        let mut sum = GroupSum { group: first.group, label: first.label, ..GroupSum::default() };
+        for i in (0..active.len()).filter(|i| clique >> i & 1 == 1) {
+            sum.value += active[i].value;
+            sum.gradient += active[i].gradient;
+            sum.bulge += active[i].value * self.parts[active[i].part as usize].bulge;
+        }
+        sum
     }
 
     /// Colour and texture coordinates at a point: those of the label's primitives, by their fields.
@@ -385,156 +428,6 @@ fn best_clique(active: &[Active], masks: &[u32; MOST], candidates: u32) -> (f32,
     if without.0 > with.0 { without } else { with }
 }
 
-/// One label of the field: positive inside its body as the others and the tools leave it.
-///
-/// Where two bodies overlap both surfaces are where their fields are equal, so the value of one is
-/// exactly minus the value of the other, and both meshes get the same vertices.
-pub struct LabelField<'a> {
-    /// All primitives.
-    pub field: &'a SurfaceField,
-    /// Whose surface.
-    pub label: u32,
-    /// Tools that cut into it.
-    pub tools: &'a [Tool<'a>],
-}
-
-impl LabelField<'_> {
-    /// Value and gradient; tools scale with the label's own slope.
-    fn at(&self, parts: &[u32], at: Vec3) -> (f32, Vec3) {
-        let v = self.field.value(self.label, parts, at);
-        let level = self.field.level;
-        let mut value = v.own - v.other.max(level);
-        let mut gradient =
-            if v.other > level { v.own_gradient - v.other_gradient } else { v.own_gradient };
-        if value == 0.0 && v.other > level && self.label > v.other_label {
-            value = -f32::MIN_POSITIVE;
-        }
-        let slope = level / self.field.parts.first().map_or(1.0, |p| p.thickness);
-        let first_tool = self.field.parts.len() as u32;
-        for &part in parts.iter().filter(|&&p| p >= first_tool) {
-            let tool = &self.tools[(part - first_tool) as usize];
-            let (distance, normal) = tool.distance(at);
-            if distance * slope < value {
-                (value, gradient) = (distance * slope, normal * slope);
-            }
-        }
-        (value, gradient)
-    }
-}
-
-impl Field for LabelField<'_> {
-    fn part_count(&self) -> usize {
-        self.field.parts.len() + self.tools.len()
-    }
-
-    fn gather(&self, parts: &[u32], bounds: &Bounds, out: &mut Vec<u32>) -> bool {
-        out.clear();
-        let center = bounds.center();
-        let half = 0.5 * bounds.diagonal();
-        let level = self.field.level;
-        let (mut most, mut least, mut alone) = (0.0f32, 0.0f32, true);
-        for &index in parts {
-            let Some(part) = self.field.parts.get(index as usize) else {
-                let tool = &self.tools[index as usize - self.field.parts.len()];
-                if tool.distance(center).0 < half {
-                    out.push(index);
-                    alone = false;
-                }
-                continue;
-            };
-            if part.center.distance(center) >= part.radius + part.reach + half {
-                continue;
-            }
-            let (low, high) = part.range(center, half, level);
-            if high <= 0.0 {
-                continue;
-            }
-            out.push(index);
-            if part.label == self.label {
-                most += high;
-                least = least.max(low);
-            } else {
-                alone = false;
-            }
-        }
-        // Rounding must not lose a sliver at the very border.
-        most >= 0.999 * level && !(alone && least > level)
-    }
-
-    fn values(&self, parts: &[u32], points: PointsSoa<'_>, out: &mut [f32]) {
-        if self.all_add_up(parts) {
-            out.fill(-self.field.level);
-            for &index in parts {
-                let part = &self.field.parts[index as usize];
-                if part.kind == Kind::Point {
-                    part.add_values::<false>(self.field.level, points, out);
-                } else {
-                    part.add_values::<true>(self.field.level, points, out);
-                }
-            }
-            return;
-        }
-        for (i, value) in out.iter_mut().enumerate() {
-            *value = self.at(parts, points.get(i)).0;
-        }
-    }
-
-    fn value_and_gradient(&self, parts: &[u32], p: Vec3, _step: f32) -> (f32, Vec3) {
-        self.at(parts, p)
-    }
-
-    fn values_and_gradients(
-        &self,
-        parts: &[u32],
-        points: PointsSoa<'_>,
-        _step: f32,
-        out: &mut SamplesSoa,
-    ) {
-        out.reset(points.len());
-        if !self.all_add_up(parts) {
-            for i in 0..points.len() {
-                let (value, gradient) = self.at(parts, points.get(i));
-                out.set(i, value, gradient);
-            }
-            return;
-        }
-        out.value.fill(-self.field.level);
-        for &index in parts {
-            let part = &self.field.parts[index as usize];
-            if part.kind == Kind::Point {
-                part.add_samples::<false>(self.field.level, points, out);
-            } else {
-                part.add_samples::<true>(self.field.level, points, out);
-            }
-        }
-    }
-}
-
-impl LabelField<'_> {
-    /// Whether all that matters here are points and segments of the label that all add up: the common
-    /// case, for which there are tight loops.
-    fn all_add_up(&self, parts: &[u32]) -> bool {
-        let all = &self.field.parts;
-        let Some(first) = parts.first().and_then(|&p| all.get(p as usize)) else { return false };
-        let simple = |&p: &u32| {
-            all.get(p as usize).is_some_and(|part| {
-                part.group == first.group
-                    && part.kind != Kind::Triangle
-                    && part.points.len() <= 2
-                    && part.steepness <= 3.0
-                    && part.hardening == 0.0
-            })
-        };
-        let linked = |a: u32, b: u32| {
-            let links = all[a as usize].links.as_ref();
-            a == b || links.is_none_or(|l| l.binary_search(&b).is_ok())
-        };
-        first.label == self.label
-            && parts.iter().all(simple)
-            && (first.links.is_none() || parts.iter().all(|&a| parts.iter().all(|&b| linked(a, b))))
-    }
-}
-
 impl Part {
     /// Way from the primitive to a place; for points and segments.
     #[inline(always)]
@@ -551,7 +444,12 @@ impl Part {
     }
 
     /// Adds the field at some points.
-    fn add_values<const SEGMENT: bool>(&self, level: f32, at: PointsSoa<'_>, out: &mut [f32]) {
+    pub(super) fn add_values<const SEGMENT: bool>(
+        &self,
+        level: f32,
+        at: PointsSoa<'_>,
+        out: &mut [f32],
+    ) {
         let (p, edge) = (self.steepness, self.thickness + self.offset);
         let count = out.len();
         let (xs, ys, zs) = (&at.x[..count], &at.y[..count], &at.z[..count]);
@@ -567,7 +465,7 @@ impl Part {
     }
 
     /// Adds the field and its gradient at some points.
-    fn add_samples<const SEGMENT: bool>(
+    pub(super) fn add_samples<const SEGMENT: bool>(
         &self,
         level: f32,
         at: PointsSoa<'_>,

@@ -125,9 +125,10 @@ fn two_balls(h: f64, direction: DVec3, seeds: usize) -> Rig {
 #[test]
 fn equal_balls_press_as_the_closed_form_says() {
     let (e, k) = (0.1, 1e6);
-    for h in [0.04, 0.05, 0.065] {
-        for direction in [DVec3::X, DVec3::Y, DVec3::new(1.0, 2.0, 0.5), DVec3::new(-1.0, 0.1, 3.0)]
-        {
+    for h in [0.03, 0.04, 0.05, 0.065, 0.08, 0.09, 0.095] {
+        for i in 0..12 {
+            let axis = |k| random::signed(9, i, k);
+            let direction = DVec3::new(axis(0), axis(1), axis(2));
             let rig = two_balls(h, direction, 200);
             let bodies = &rig.layer.state.bodies;
             let expected = std::f64::consts::PI * k / 3.0 * (e - h).powi(2) * (e + 2.0 * h);
@@ -196,7 +197,7 @@ fn sliding(control: bool) -> (f64, f64) {
         PrimitiveParams { move_x: back, ..point([1e-3, 0.0, 0.0]) },
     ];
     let mut params = SoftParams::new("two", vec![object]);
-    params.volume_time = if control { 0.03 } else { 0.0 };
+    params.volume_time = if control { 1.0 / 60.0 } else { 0.0 };
     params.seeds = 400;
     let mut rig = Rig::new(params);
     let start = rig.layer.rest_volume();
@@ -218,9 +219,7 @@ fn without_control_two_points_grow_fourfold() {
 #[test]
 fn with_control_two_points_keep_their_volume() {
     let (least, most) = sliding(true);
-    // With this wide a support the neck opens within a tenth of a thickness, where the volume answers
-    // almost without bound to the coat: the controller overshoots by 6% there. The goal is 2%.
-    assert!(least > 0.98 && most < 1.07, "{least} {most}");
+    assert!(least > 0.98 && most < 1.02, "{least} {most}");
 }
 
 #[test]
@@ -279,8 +278,7 @@ fn extracted_bodies_are_closed_and_share_their_contact() {
         let pressure = m.scalar("pressure").unwrap();
         let mut shared = 0;
         for (v, p) in m.positions.iter().zip(pressure) {
-            // At the rim a cube may hold a corner of one body only.
-            if *p > 1e4 {
+            if *p > 0.0 {
                 assert!(other.positions.contains(v), "{v} at {p} Pa is not shared");
                 shared += 1;
             }
@@ -309,15 +307,14 @@ fn dough(name: &str, points: Vec<[f64; 3]>) -> SoftObject {
     }
 }
 
-#[test]
-fn stacked_balls_come_to_rest() {
+/// Three balls in a well: a free column topples.
+fn stack() -> Rig {
     let free = |name: &str, y: f64| SoftObject {
         free: true,
         stiffness: 2e6,
         ..ball(name, [0.0, y, 0.0], 0.1)
     };
     let params = SoftParams::new("stack", vec![free("a", 0.1), free("b", 0.3), free("c", 0.52)]);
-    // A column of balls topples: walls keep it up.
     let wall = |point: [f32; 3], normal: [f32; 3]| ColliderShape::Plane { point, normal };
     let well = colliders(&[
         ("floor", wall([0.0; 3], [0.0, 1.0, 0.0])),
@@ -326,7 +323,12 @@ fn stacked_balls_come_to_rest() {
         ("back", wall([0.0, 0.0, -0.1], [0.0, 0.0, 1.0])),
         ("front", wall([0.0, 0.0, 0.1], [0.0, 0.0, -1.0])),
     ]);
-    let mut rig = Rig::try_new(params, well, 9.81).unwrap();
+    Rig::try_new(params, well, 9.81).unwrap()
+}
+
+#[test]
+fn stacked_balls_come_to_rest() {
+    let mut rig = stack();
     let energy = |rig: &Rig| -> f64 {
         rig.layer
             .state
@@ -339,12 +341,13 @@ fn stacked_balls_come_to_rest() {
             .sum()
     };
     let start = energy(&rig);
-    for _ in 0..600 {
+    for _ in 0..900 {
         rig.tick();
-        assert!(energy(&rig) < start * 1.001);
+        assert!(energy(&rig) <= start * (1.0 + 1e-9));
     }
     for b in &rig.layer.state.bodies {
-        assert!(b.velocity.length() < 0.03, "{}", b.velocity);
+        assert!(b.velocity.length() < 1e-3, "{}", b.velocity);
+        assert!(b.spin.length() < 0.02, "{}", b.spin);
         assert!(b.position.x.abs() < 0.05 && b.position.y > 0.05, "{}", b.position);
     }
     let y: Vec<f64> = rig.layer.state.bodies.iter().map(|b| b.position.y).collect();
@@ -584,4 +587,26 @@ fn dough_flows_rests_on_the_floor_and_keeps_its_volume() {
     closed_manifold(mesh);
     let lowest = mesh.positions.iter().map(|p| p.y).fold(f32::INFINITY, f32::min);
     assert!(lowest.abs() < 2e-3, "{lowest}");
+}
+
+#[test]
+#[ignore = "probe"]
+#[allow(clippy::print_stdout, reason = "probe")]
+fn probe_stack() {
+    let mut rig = stack();
+    for i in 0..1200 {
+        rig.tick();
+        if i % 60 == 0 {
+            let one = |b: &state::BodyState| {
+                format!(
+                    "{:.5} y {:.4} spin {:.4}",
+                    b.velocity.length(),
+                    b.position.y,
+                    b.spin.length()
+                )
+            };
+            let v: Vec<String> = rig.layer.state.bodies.iter().map(one).collect();
+            println!("{i} {v:?} vol {:.4}", rig.layer.volume() / rig.layer.rest_volume());
+        }
+    }
 }

@@ -52,9 +52,17 @@ impl VolumeControl {
     /// What a territory and its neighbours lack together, they get from the free surface: `around`.
     /// What it lacks against them, it gets by moving the borders: `own`, whose gain grows without
     /// bound where two primitives nearly coincide. One gain for both would let them push each other
-    /// out in turns, or let the sum drift.
+    /// out in turns, or let the sum drift. `apart` fades the second as two primitives become one (0):
+    /// who owns which half is no question then, and the smallest error would bury one of them.
     #[must_use]
-    pub fn next_offset(&self, coat: &Coat, offset: f64, own: &Volumes, around: &Volumes) -> f64 {
+    pub fn next_offset(
+        &self,
+        coat: &Coat,
+        offset: f64,
+        own: &Volumes,
+        around: &Volumes,
+        apart: f64,
+    ) -> f64 {
         if self.seconds <= 0.0 || own.wanted <= 0.0 || around.wanted <= 0.0 {
             return offset;
         }
@@ -64,7 +72,7 @@ impl VolumeControl {
         let (s_own, s_around) = (gain(own), gain(around));
         let ((d_own, r_own), (d, r)) = (own.error(self.dt), around.error(self.dt));
         let pull = |error: f64, rate: f64, s: f64| -(error / seconds + self.damping * rate) / s;
-        let speed = pull(d, r, s_around) + pull(d_own - d, r_own - r, s_own.max(s_around));
+        let speed = pull(d, r, s_around) + apart * pull(d_own - d, r_own - r, s_own.max(s_around));
         let most = tolerances::SLEW * coat.thickness / seconds;
         let next = offset + self.dt * speed.clamp(-most, most);
         next.clamp(-tolerances::THINNEST * coat.thickness, coat.support)

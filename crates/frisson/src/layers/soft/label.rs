@@ -1,0 +1,255 @@
+//! One label of the field, as the extraction asks it: its surface, its contacts, its creases.
+
+use glam::Vec3;
+
+use super::field::{BULGE_ZONE, Kind, bulge_shape};
+use super::surface::{LabelValue, SurfaceField};
+use super::tool::Tool;
+use crate::geometry::Bounds;
+use crate::geometry::isosurface::{Field, PointsSoa, SamplesSoa};
+
+/// One label of the field: positive inside its body as the others and the tools leave it.
+///
+/// Where two bodies overlap both surfaces are where their fields are equal, so the value of one is
+/// exactly minus the value of the other, and both meshes get the same vertices.
+pub struct LabelField<'a> {
+    /// All primitives.
+    pub field: &'a SurfaceField,
+    /// Whose surface.
+    pub label: u32,
+    /// Tools that cut into it.
+    pub tools: &'a [Tool<'a>],
+}
+
+impl LabelField<'_> {
+    /// What a bulge adds beside a contact, and its gradient (that of its own height left out).
+    fn bulge(&self, v: &LabelValue, parts: &[u32], at: Vec3) -> (f32, Vec3) {
+        let zone = BULGE_ZONE as f32 * self.field.level;
+        let shape = |s: f32| {
+            let (height, slope) = bulge_shape(f64::from(s));
+            (height as f32, slope as f32)
+        };
+        let (mut height, slope) = shape((self.field.level - v.other) / zone);
+        let mut way = v.other_gradient * (-slope / zone);
+        let first_tool = self.field.parts.len();
+        for tool in parts.iter().filter_map(|&p| (p as usize).checked_sub(first_tool)) {
+            let (distance, normal) = self.tools[tool].distance(at);
+            let stiffness = self.field.stiffness(self.label);
+            let (here, slope) = shape(stiffness * distance / zone);
+            if here > height {
+                (height, way) = (here, normal * (slope * stiffness / zone));
+            }
+        }
+        (v.bulge * height, v.bulge * way)
+    }
+
+    /// Value and gradient; tools scale with the label's own slope.
+    fn at(&self, parts: &[u32], at: Vec3) -> (f32, Vec3) {
+        let v = self.field.value(self.label, parts, at);
+        let level = self.field.level;
+        let mut value = v.own - v.other.max(level);
+        let mut gradient =
+            if v.other > level { v.own_gradient - v.other_gradient } else { v.own_gradient };
+        if value == 0.0 && v.other > level && self.label > v.other_label {
+            value = -f32::MIN_POSITIVE;
+        }
+        if v.bulge > 0.0 {
+            let (added, way) = self.bulge(&v, parts, at);
+            (value, gradient) = (value + added, gradient + way);
+        }
+        let slope = level / self.field.parts.first().map_or(1.0, |p| p.thickness);
+        let first_tool = self.field.parts.len() as u32;
+        for &part in parts.iter().filter(|&&p| p >= first_tool) {
+            let tool = &self.tools[(part - first_tool) as usize];
+            let (distance, normal) = tool.distance(at);
+            if distance * slope < value {
+                (value, gradient) = (distance * slope, normal * slope);
+            }
+        }
+        (value, gradient)
+    }
+}
+
+/// A condition that holds on one side of a crease: a value that is zero there, and its gradient.
+type Condition = (f32, Vec3);
+
+impl LabelField<'_> {
+    /// Moves a vertex onto the crease where the free surface meets a contact, or a tool another
+    /// surface, if there is one closer than half a cell; and the normal there.
+    #[must_use]
+    pub fn onto_crease(&self, parts: &[u32], start: Vec3, cell: f32) -> Option<(Vec3, Vec3)> {
+        let mut at = start;
+        let mut normal = Vec3::ZERO;
+        for _ in 0..4 {
+            let [first, second] = self.two_conditions(parts, at, cell)?;
+            let (na, nb) = (first.1.normalize_or_zero(), second.1.normalize_or_zero());
+            // Surfaces that meet at less than eight degrees have no crease to speak of.
+            let cosine = na.dot(nb);
+            if cosine.abs() > 0.99 {
+                return None;
+            }
+            // The least way that brings both to zero.
+            let (ra, rb) = (first.0 / first.1.length(), second.0 / second.1.length());
+            let sine_sq = 1.0 - cosine * cosine;
+            let (a, b) = ((ra - cosine * rb) / sine_sq, (rb - cosine * ra) / sine_sq);
+            at -= a * na + b * nb;
+            if !at.is_finite() || at.distance_squared(start) > 0.25 * cell * cell {
+                return None;
+            }
+            normal = -(na + nb);
+        }
+        Some((at, normal.normalize_or(Vec3::Y)))
+    }
+
+    /// The two conditions closest to being met here: own surface, contact, tools. All are positive
+    /// inside the body.
+    fn two_conditions(&self, parts: &[u32], at: Vec3, cell: f32) -> Option<[Condition; 2]> {
+        let groups = self.field.sums(parts, at, true);
+        let best = groups
+            .as_slice()
+            .iter()
+            .filter(|g| g.label == self.label)
+            .max_by(|a, b| a.value.total_cmp(&b.value))?;
+        let mut found = [(f32::INFINITY, (0.0, Vec3::ZERO)); 2];
+        let mut add = |value: f32, gradient: Vec3| {
+            let distance = value.abs() / gradient.length().max(f32::MIN_POSITIVE);
+            if distance < found[0].0 {
+                found[1] = found[0];
+                found[0] = (distance, (value, gradient));
+            } else if distance < found[1].0 {
+                found[1] = (distance, (value, gradient));
+            }
+        };
+        add(best.value - self.field.level, best.gradient);
+        for g in groups.as_slice().iter().filter(|g| g.value > 0.0 && !std::ptr::eq(*g, best)) {
+            add(best.value - g.value, best.gradient - g.gradient);
+        }
+        let first_tool = self.field.parts.len();
+        for tool in parts.iter().filter_map(|&p| (p as usize).checked_sub(first_tool)) {
+            let (distance, normal) = self.tools[tool].distance(at);
+            add(distance, normal);
+        }
+        (found[1].0 < cell).then_some([found[0].1, found[1].1])
+    }
+}
+
+impl Field for LabelField<'_> {
+    fn part_count(&self) -> usize {
+        self.field.parts.len() + self.tools.len()
+    }
+
+    fn gather(&self, parts: &[u32], bounds: &Bounds, out: &mut Vec<u32>) -> bool {
+        out.clear();
+        let center = bounds.center();
+        let half = 0.5 * bounds.diagonal();
+        let level = self.field.level;
+        let bulging = self.field.most_bulge > 0.0;
+        let (mut most, mut least, mut alone) = (self.field.most_bulge, 0.0f32, true);
+        for &index in parts {
+            let Some(part) = self.field.parts.get(index as usize) else {
+                let tool = &self.tools[index as usize - self.field.parts.len()];
+                let beside = if bulging { self.field.bulge_width(self.label) } else { 0.0 };
+                if tool.distance(center).0 < half + beside {
+                    out.push(index);
+                    alone = false;
+                }
+                continue;
+            };
+            if part.center.distance(center) >= part.radius + part.reach + half {
+                continue;
+            }
+            let (low, high) = part.range(center, half, level);
+            if high <= 0.0 {
+                continue;
+            }
+            out.push(index);
+            if part.label == self.label {
+                most += high;
+                least = least.max(low);
+            } else {
+                alone = false;
+            }
+        }
+        // Rounding must not lose a sliver at the very border.
+        most >= 0.999 * level && !(alone && least > level)
+    }
+
+    fn values(&self, parts: &[u32], points: PointsSoa<'_>, out: &mut [f32]) {
+        if self.all_add_up(parts) {
+            out.fill(-self.field.level);
+            for &index in parts {
+                let part = &self.field.parts[index as usize];
+                if part.kind == Kind::Point {
+                    part.add_values::<false>(self.field.level, points, out);
+                } else {
+                    part.add_values::<true>(self.field.level, points, out);
+                }
+            }
+            return;
+        }
+        for (i, value) in out.iter_mut().enumerate() {
+            *value = self.at(parts, points.get(i)).0;
+        }
+    }
+
+    fn value_and_gradient(&self, parts: &[u32], p: Vec3, _step: f32) -> (f32, Vec3) {
+        self.at(parts, p)
+    }
+
+    fn values_and_gradients(
+        &self,
+        parts: &[u32],
+        points: PointsSoa<'_>,
+        _step: f32,
+        out: &mut SamplesSoa,
+    ) {
+        out.reset(points.len());
+        if !self.all_add_up(parts) {
+            for i in 0..points.len() {
+                let (value, gradient) = self.at(parts, points.get(i));
+                out.set(i, value, gradient);
+            }
+            return;
+        }
+        out.value.fill(-self.field.level);
+        for &index in parts {
+            let part = &self.field.parts[index as usize];
+            if part.kind == Kind::Point {
+                part.add_samples::<false>(self.field.level, points, out);
+            } else {
+                part.add_samples::<true>(self.field.level, points, out);
+            }
+        }
+    }
+}
+
+impl LabelField<'_> {
+    /// Whether there may be creases: where not everything simply adds up.
+    #[must_use]
+    pub fn may_crease(&self, parts: &[u32]) -> bool {
+        parts.len() > 1 && !self.all_add_up(parts)
+    }
+
+    /// Whether all that matters here are points and segments of the label that all add up: the common
+    /// case, for which there are tight loops.
+    fn all_add_up(&self, parts: &[u32]) -> bool {
+        let all = &self.field.parts;
+        let Some(first) = parts.first().and_then(|&p| all.get(p as usize)) else { return false };
+        let simple = |&p: &u32| {
+            all.get(p as usize).is_some_and(|part| {
+                part.group == first.group
+                    && part.kind != Kind::Triangle
+                    && part.points.len() <= 2
+                    && part.steepness <= 3.0
+                    && part.hardening == 0.0
+            })
+        };
+        let linked = |a: u32, b: u32| {
+            let links = all[a as usize].links.as_ref();
+            a == b || links.is_none_or(|l| l.binary_search(&b).is_ok())
+        };
+        first.label == self.label
+            && parts.iter().all(simple)
+            && (first.links.is_none() || parts.iter().all(|&a| parts.iter().all(|&b| linked(a, b))))
+    }
+}
