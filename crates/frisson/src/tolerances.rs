@@ -87,6 +87,10 @@ pub mod wrinkles {
     ///
     /// Skinning squeezes some edges by a few percent at every joint; nobody draws folds there.
     pub const PROPOSED_COMPRESSION: f64 = 0.1;
+
+    /// Height of a proposed tool's folds, as a share of its length [-]: what skin and sleeves show at
+    /// their strongest. Higher, and a limb looks swollen; lower, and the folds are too fine to refine.
+    pub const PROPOSED_HEIGHT: f64 = 0.06;
 }
 
 /// Thresholds of the cloth layer.

@@ -158,10 +158,12 @@ fn propose_wrinkles(resting: &Actor, moving: &Actor, duration: f64) -> String {
             let (Anchor::Vertex(a), Anchor::Vertex(b)) = (p.tool.a, p.tool.b) else { continue };
             let _ = writeln!(
                 text,
-                "#   {{ name = {:?}, a = {a}, b = {b}, width = {:.4}, folds = {} }}, # shortened by {:.0}% at {:.2} s",
+                "#   {{ name = {:?}, a = {a}, b = {b}, width = {:.4}, folds = {}, \
+                 jitter = {{ spacing = 0.4, height = 0.3, angle_deg = 8, seed = {} }} }}, # shortened by {:.0}% at {:.2} s",
                 p.tool.name,
                 p.tool.width,
                 p.tool.folds,
+                p.tool.jitter.seed,
                 100.0 * p.compression,
                 p.time
             );

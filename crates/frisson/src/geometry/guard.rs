@@ -23,30 +23,31 @@ pub struct FoldGuard {
 }
 
 impl FoldGuard {
-    /// How far the surface may rise at each of `points` [m], into `room` at the same indices.
+    /// Limits how far the surface may rise at each of `points` [m]: `room`, at the same indices, comes
+    /// with the height that is wanted there, and goes with that or what there is room for.
     ///
     /// `obstacles` are the points that may be in the way, those themselves among them; `surface` has
-    /// position and unit normal of every point. `reach` is the greatest height wanted: where nothing
-    /// faces the point, room is a little more. `spacing` is the length of an edge: what lies twice as
+    /// position and unit normal of every point. `spacing` is the length of an edge: what lies twice as
     /// far beside is not in front.
     pub fn find_room(
         &mut self,
         points: &[u32],
         obstacles: &[u32],
         surface: &[[Vec3A; 2]],
-        reach: f32,
         spacing: f32,
         room: &mut [f32],
     ) {
-        let free = 1.01 * reach;
         self.near.clear();
         self.near.extend(obstacles.iter().map(|&p| Vec3::from(surface[p as usize][0])));
-        let far = free / tolerances::GUARD_SHARE;
-        let search = far.max(2.0 * spacing);
-        self.grid.build_points(&self.near, search);
+        self.grid.build_points(&self.near, 2.0 * spacing);
         for &point in points {
+            let wanted = room[point as usize];
+            if wanted <= 0.0 {
+                continue;
+            }
             let [p, n] = surface[point as usize];
-            let mut least = far;
+            let mut least = 1.01 * wanted / tolerances::GUARD_SHARE;
+            let search = least.max(2.0 * spacing);
             let low = Vec3::from(p - Vec3A::splat(search));
             self.grid.query(low, low + Vec3::splat(2.0 * search), |j| {
                 let [place, normal] = surface[obstacles[j as usize] as usize];
@@ -83,8 +84,8 @@ mod tests {
 
     fn room(normals: [Vec3; 2]) -> Vec<f32> {
         let surface = [[Vec3A::ZERO, normals[0].into()], [Vec3A::Y * 0.02, normals[1].into()]];
-        let mut room = vec![0.0; 2];
-        FoldGuard::default().find_room(&[0, 1], &[0, 1], &surface, 0.05, 0.01, &mut room);
+        let mut room = vec![0.05; 2];
+        FoldGuard::default().find_room(&[0, 1], &[0, 1], &surface, 0.01, &mut room);
         room
     }
 

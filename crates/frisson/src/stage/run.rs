@@ -116,6 +116,8 @@ impl Stage {
         let mut frame =
             Frame { index: clock.start_frame(), time: start, meshes, ..Frame::default() };
         actors.deform(start, &mut frame.meshes);
+        // They are those of the source pose; whoever needs normals computes them, as in later frames.
+        frame.meshes.iter_mut().for_each(|m| m.normals.clear());
         let mut built: Vec<Box<dyn Layer>> = Vec::with_capacity(layers.len());
         for (index, params) in layers.iter().enumerate() {
             let context = BuildContext {

@@ -1,8 +1,15 @@
 //! Folds: what the layer adds to a simulated cloth, beside simulating the fine mesh instead.
 
+use frisson::geometry::Mesh;
+use glam::Vec3;
+
 use super::layers::{TimedScene, median};
 use super::{BenchOptions, Table};
 use crate::failure::Failure;
+
+const LENGTH: &str = include_str!("../../../../../scenes/folds-tablecloth-length.toml");
+const PLUS: &str = include_str!("../../../../../scenes/folds-tablecloth-plus.toml");
+const BUCKLING: &str = include_str!("../../../../../scenes/folds-buckling.toml");
 
 /// Squares along a side of the source-like cloth.
 const CELLS: u32 = 20;
@@ -46,7 +53,11 @@ fn measure(text: &str, frames: usize) -> Result<(Vec<f64>, usize), Failure> {
 
 /// Measures.
 pub fn run(options: &BenchOptions) -> Result<Vec<Table>, Failure> {
-    Ok(vec![source_table(options)?, growth(options)?])
+    let mut tables = vec![source_table(options)?, growth(options)?];
+    if !options.quick {
+        tables.push(what_is_left()?);
+    }
+    Ok(tables)
 }
 
 fn source_table(options: &BenchOptions) -> Result<Table, Failure> {
@@ -114,6 +125,87 @@ fn growth(options: &BenchOptions) -> Result<Table, Failure> {
     Ok(table)
 }
 
+/// Height of a fold in a tablecloth of so many squares [m]: of the crest above the line between its two
+/// feet, 0.1 m to either side, averaged along the fold. `across` is the fold along z, else that along x.
+fn fold_height(mesh: &Mesh, cells: usize, across: bool) -> f64 {
+    let foot = cells / 10;
+    let at = |away: usize, along: usize| {
+        let (column, row) = if across { (away, along) } else { (along, away) };
+        mesh.positions[row * (cells + 1) + column]
+    };
+    // Between the crossing and the ends of the fold.
+    let rows: Vec<usize> =
+        (cells / 5..=4 * cells / 5).filter(|r| r.abs_diff(cells / 2) > 3 * cells / 20).collect();
+    let height = |&row: &usize| {
+        let [a, crest, b] = [cells / 2 - foot, cells / 2, cells / 2 + foot].map(|c| at(c, row));
+        let chord = (b - a).normalize_or(Vec3::X);
+        let up = Vec3::Y - chord * chord.y;
+        f64::from((crest - a).dot(up.normalize_or(Vec3::Y)))
+    };
+    rows.iter().map(height).sum::<f64>() / rows.len().max(1) as f64
+}
+
+/// Relief of a sleeve [m]: how much the distance from its axis varies where the diamonds are.
+fn relief(mesh: &Mesh, axis: Vec3) -> f64 {
+    let inside = |p: &&Vec3| (0.2..0.34).contains(&p.y);
+    let radius = |p: &Vec3| f64::from((*p - axis).with_y(0.0).length());
+    let radii: Vec<f64> = mesh.positions.iter().filter(inside).map(radius).collect();
+    let mean = radii.iter().sum::<f64>() / radii.len().max(1) as f64;
+    let square = radii.iter().map(|r| (r - mean).powi(2)).sum::<f64>();
+    (square / radii.len().max(1) as f64).sqrt()
+}
+
+/// How high something stands in the mesh with the fold layer, and in the one that is simulated.
+type Heights = fn(&TimedScene) -> Option<[f64; 2]>;
+
+fn what_is_left() -> Result<Table, Failure> {
+    let mut table = Table::new(
+        "What is left of a fold, stretched, compressed and let back in 300 frames",
+        &["fold", "drawn [mm]", "folds: end [mm]", "left", "subdivided: end [mm]", "left"],
+    );
+    let heights: [(&str, &str, Heights); 4] = [
+        ("tablecloth_length", LENGTH, |s| {
+            Some([fold_height(s.mesh("cloth")?, 20, true), fold_height(s.mesh("fine")?, 40, true)])
+        }),
+        ("tablecloth_plus, across", PLUS, |s| {
+            Some([fold_height(s.mesh("cloth")?, 20, true), fold_height(s.mesh("fine")?, 40, true)])
+        }),
+        ("tablecloth_plus, along", PLUS, |s| {
+            Some([
+                fold_height(s.mesh("cloth")?, 20, false),
+                fold_height(s.mesh("fine")?, 40, false),
+            ])
+        }),
+        ("buckling (relief)", BUCKLING, |s| {
+            Some([relief(s.mesh("sleeve")?, Vec3::ZERO), relief(s.mesh("fine")?, 0.2 * Vec3::X)])
+        }),
+    ];
+    let mut last: Option<(&str, TimedScene, TimedScene)> = None;
+    for (name, text, measure) in heights {
+        if last.as_ref().is_none_or(|(known, ..)| *known != text) {
+            let (start, mut end) = (TimedScene::new(text)?, TimedScene::new(text)?);
+            for _ in 0..300 {
+                end.advance()?;
+            }
+            last = Some((text, start, end));
+        }
+        let pair = last.as_ref().and_then(|(_, start, end)| Some((measure(start)?, measure(end)?)));
+        let Some((drawn, end)) = pair else { continue };
+        let millimetres = |h: f64| format!("{:.1}", 1e3 * h);
+        let left = |k: usize| format!("{:.0}%", 100.0 * end[k] / drawn[k]);
+        table.row([
+            name.to_owned(),
+            millimetres(drawn[0]),
+            millimetres(end[0]),
+            left(0),
+            millimetres(end[1]),
+            left(1),
+        ]);
+    }
+    table.note("subdivided: the fold modelled into a mesh one level finer, simulated as a whole");
+    Ok(table)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,5 +214,18 @@ mod tests {
     fn folds_add_vertices_and_a_time() {
         let (times, fine) = measure(&cloth(8, &folds(0.2, 1)), 1).expect("runs");
         assert!(times.len() == 2 && fine > 81);
+    }
+
+    #[test]
+    fn heights_of_the_compared_folds_start_equal() {
+        for (text, cells) in [(LENGTH, 40), (PLUS, 40)] {
+            let scene = TimedScene::new(text).expect("builds");
+            let drawn = fold_height(scene.mesh("cloth").expect("coarse"), 20, true);
+            let modelled = fold_height(scene.mesh("fine").expect("fine"), cells, true);
+            assert!(drawn > 0.04 && (drawn - modelled).abs() < 2e-3, "{drawn} {modelled}");
+        }
+        let scene = TimedScene::new(BUCKLING).expect("builds");
+        assert!(relief(scene.mesh("sleeve").expect("sleeve"), Vec3::ZERO) > 1e-3);
+        assert!(relief(scene.mesh("fine").expect("fine"), 0.2 * Vec3::X) > 1e-3);
     }
 }

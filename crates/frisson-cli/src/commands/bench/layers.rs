@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
+use frisson::geometry::Mesh;
 use frisson::stage::{Observer, Stage};
 use frisson_io::scene::SceneFile;
 
@@ -49,6 +50,12 @@ impl TimedScene {
     /// Vertices of a mesh of the frame.
     pub fn vertices(&self, mesh: usize) -> usize {
         self.stage.frame().meshes.get(mesh).map_or(0, |m| m.positions.len())
+    }
+
+    /// A mesh of the frame, by name.
+    pub fn mesh(&self, name: &str) -> Option<&Mesh> {
+        let frame = self.stage.frame();
+        frame.meshes.get(frame.mesh_index(name)?)
     }
 
     /// Largest value among a layer's measures whose name ends so.

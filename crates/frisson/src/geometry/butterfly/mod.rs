@@ -16,11 +16,13 @@
 //! Source: D. Zorin, P. Schröder, W. Sweldens, *Interpolating subdivision for meshes with arbitrary
 //! topology* (1996).
 
+mod cascade;
 mod emit;
 mod patch;
 mod refine;
 mod rules;
 
+pub use cascade::Cascade;
 pub use emit::Emission;
 pub use patch::{PatchSurface, RefinedMesh, vertices_of};
 pub use refine::{Refined, Stencils};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use glam::{Vec3, Vec3A};
 
-use super::{Emission, Refined};
+use super::{Cascade, Emission, Refined};
 use crate::geometry::{
     FoldGuard, GeodesicSeed, Mesh, MeshTopology, Topology, clearance, march_geodesic,
 };
@@ -14,8 +14,10 @@ use crate::tolerances;
 /// The coarse surface under a refined patch: positions and normals, fetched anew in every frame.
 #[derive(Clone, Debug, Default)]
 pub struct PatchSurface {
-    /// Position and unit normal of every coarse point; only those of the patch are kept true.
+    /// Position and unit normal of every coarse point; only those of the patch are kept true. Then
+    /// those of the refined points, as the cascade orders them, their normals not quite unit.
     pub points: Vec<[Vec3A; 2]>,
+    cascade: Cascade,
     /// Coarse points that are fetched, each with one of its vertices.
     support: Vec<[u32; 2]>,
     /// Triangles around the points whose normals are needed, and their normals times twice the area.
@@ -76,7 +78,8 @@ impl PatchSurface {
         sort_unique(&mut support);
         let fetched = |&p: &u32| [p, topology.vertex_of_point[p as usize]];
         Self {
-            points: vec![[Vec3A::ZERO, Vec3A::Y]; topology.point_count()],
+            points: vec![[Vec3A::ZERO, Vec3A::Y]; refined.cascade.point_count()],
+            cascade: refined.cascade.clone(),
             support: support.iter().map(fetched).collect(),
             areas: vec![Vec3A::ZERO; faces.len()],
             faces,
@@ -108,6 +111,17 @@ impl PatchSurface {
         }
     }
 
+    /// Computes the refined points from the coarse ones that were measured.
+    pub fn refine(&mut self) {
+        self.cascade.evaluate(&mut self.points);
+    }
+
+    /// Position and normal of a refined point; the normal is nearly unit.
+    #[must_use]
+    pub fn refined(&self, index: usize) -> [Vec3A; 2] {
+        self.points[self.cascade.index_of(index)]
+    }
+
     /// Position and unit normal of a coarse point.
     #[must_use]
     pub fn at(&self, point: u32) -> (Vec3, Vec3) {
@@ -127,15 +141,24 @@ impl PatchSurface {
         if reach <= 0.0 || !self.may_be_tight(reach) {
             return;
         }
-        self.guard.find_room(
-            &self.corners,
-            &self.obstacles,
-            &self.points,
-            reach,
-            self.spacing,
-            &mut self.room,
-        );
         let coarse = topology.point_count() as u32;
+        // What each corner needs: the highest fold in the triangles around it.
+        self.corners.iter().for_each(|&p| self.room[p as usize] = 0.0);
+        for &p in moved {
+            let mut need = |corner: u32| {
+                let room = &mut self.room[corner as usize];
+                *room = room.max(heights[p as usize]);
+            };
+            match p.checked_sub(coarse) {
+                None => need(p),
+                Some(i) => {
+                    let triangle = refined.places[i as usize].triangle;
+                    topology.triangles[triangle as usize].into_iter().for_each(need);
+                }
+            }
+        }
+        let (points, spacing) = (&self.points, self.spacing);
+        self.guard.find_room(&self.corners, &self.obstacles, points, spacing, &mut self.room);
         for &p in moved {
             let room = match p.checked_sub(coarse) {
                 None => self.room[p as usize],

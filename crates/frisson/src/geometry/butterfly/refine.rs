@@ -4,6 +4,7 @@ use glam::{Vec3, Vec3A};
 use rayon::prelude::*;
 
 use super::MAX_LEVEL;
+use super::cascade::Cascade;
 use super::rules::{Stencil, compute_edge_stencil};
 use crate::geometry::{NONE, Topology};
 
@@ -18,7 +19,7 @@ pub struct Stencils {
 }
 
 impl Stencils {
-    fn push(&mut self, stencil: &[(u32, f64)]) {
+    pub(super) fn push(&mut self, stencil: &[(u32, f64)]) {
         if self.offsets.is_empty() {
             self.offsets.push(0);
         }
@@ -81,20 +82,6 @@ impl Stencils {
         [even[0] + odd[0], even[1] + odd[1]]
     }
 
-    /// The first of the pairs alone: positions without normals.
-    #[must_use]
-    pub fn evaluate_first(&self, index: usize, values: &[[Vec3A; 2]]) -> Vec3A {
-        let terms = self.terms_of(index).chunks_exact(2);
-        let (mut even, mut odd) = (Vec3A::ZERO, Vec3A::ZERO);
-        let value = |&(point, weight): &(u32, f32)| weight * values[point as usize][0];
-        terms.remainder().iter().for_each(|t| even += value(t));
-        for pair in terms {
-            even += value(&pair[0]);
-            odd += value(&pair[1]);
-        }
-        even + odd
-    }
-
     /// All combinations at once, in parallel.
     pub fn evaluate_all(&self, values: &[Vec3], out: &mut Vec<Vec3>) {
         out.resize(self.len(), Vec3::ZERO);
@@ -121,6 +108,8 @@ pub struct Refined {
     pub levels: Vec<u8>,
     /// Stencils of the refined points, over the coarse topology's points.
     pub stencils: Stencils,
+    /// The same, level by level: what a frame evaluates.
+    pub cascade: Cascade,
     /// Where each refined point lies.
     pub places: Vec<Place>,
     /// Triangles that were asked for and left out: not manifold, or degenerate.
@@ -148,6 +137,10 @@ struct SubTriangle {
 struct Points {
     coarse: usize,
     stencils: Vec<Stencil>,
+    /// How each was made from coarse and earlier points.
+    rules: Vec<Stencil>,
+    /// Points there are after each level.
+    levels: Vec<usize>,
 }
 
 impl Points {
@@ -172,6 +165,7 @@ impl Points {
         }
         merged.retain(|&(_, w)| w != 0.0);
         self.stencils.push(merged);
+        self.rules.push(rule.to_vec());
         (self.coarse + self.stencils.len() - 1) as u32
     }
 }
@@ -182,12 +176,18 @@ impl Refined {
     pub fn build(topology: &Topology, levels: &[u8]) -> Self {
         let mut refined = Self::prepare(topology, levels);
         let deepest = refined.levels.iter().copied().max().unwrap_or(0);
-        let mut points = Points { coarse: topology.point_count(), stencils: Vec::new() };
+        let mut points = Points {
+            coarse: topology.point_count(),
+            stencils: Vec::new(),
+            rules: Vec::new(),
+            levels: Vec::new(),
+        };
         let mut mesh = LevelMesh::coarse(topology, &refined.levels);
         for level in 1..=deepest {
             let needed = expand(topology, &refined.levels, level, deepest);
             mesh = mesh.subdivide(topology, &needed, &mut points);
             refined.register(topology, &mesh, level, &mut points);
+            points.levels.push(points.stencils.len());
         }
         refined.finish(topology, &points);
         refined
@@ -340,6 +340,7 @@ impl Refined {
             }
             *slot = *known;
         }
+        self.cascade = Cascade::new(points.coarse, &points.rules, &points.levels, &number);
         self.places =
             vec![Place { triangle: 0, barycentric: [1.0, 0.0, 0.0] }; self.stencils.len()];
         for t in 0..self.levels.len() as u32 {

@@ -207,6 +207,29 @@ proptest! {
 }
 
 #[test]
+fn level_by_level_gives_what_the_stencils_give() {
+    for (mesh, deepest) in [(closed(), 3u8), (sheet(6, |u, v| (3.0 * u * v).sin()), 3)] {
+        let levels: Vec<u8> = (0..mesh.topology.triangles.len())
+            .map(|t| (t * 7 % (deepest as usize + 1)) as u8)
+            .collect();
+        let (topology, refined, _) = refine(&mesh, &levels);
+        let coarse: Vec<Vec3> =
+            topology.vertex_of_point.iter().map(|&v| mesh.positions[v as usize]).collect();
+        let mut values = vec![[glam::Vec3A::ZERO; 2]; refined.cascade.point_count()];
+        for (value, &p) in values.iter_mut().zip(&coarse) {
+            *value = [p.into(), (2.0 * p).into()];
+        }
+        refined.cascade.evaluate(&mut values);
+        assert!(refined.point_count() > 100);
+        for i in 0..refined.point_count() {
+            let [once, twice] = values[refined.cascade.index_of(i)].map(Vec3::from);
+            let want = refined.stencils.evaluate(i, &coarse);
+            assert!(once.distance(want) < 2e-6 && twice.distance(2.0 * want) < 4e-6, "{i}");
+        }
+    }
+}
+
+#[test]
 fn old_vertices_and_seams_are_kept() {
     // Two triangles whose shared side is split in the file, with different uvs.
     let p = |x: f32, y: f32| Vec3::new(x, y, 0.0);

@@ -21,7 +21,7 @@ const POINTS_PER_TASK: usize = 4096;
 /// Storage reused from frame to frame.
 #[derive(Default)]
 struct Scratch {
-    /// Unit normals of the new vertices that some fold touches.
+    /// Unit normals of the new vertices.
     normals: Vec<Vec3>,
     factor: FactorScratch,
     /// Factor, then displacement [m], of every member of every fold, one fold after the other.
@@ -51,8 +51,6 @@ pub struct FoldsLayer {
     /// Vertices at those: coarse ones, then new ones (counted from the first of them).
     coarse_touched: Vec<Touched>,
     new_touched: Vec<Touched>,
-    /// Whether the normal of a new vertex is needed.
-    needs_normal: Vec<bool>,
     /// First new vertex of each refined point.
     new_vertex_of: Vec<u32>,
     /// Meshes to stay outside of, by index in the frame.
@@ -80,8 +78,6 @@ impl FoldsLayer {
             .filter(|t| touched.binary_search(&t.point).is_ok())
             .collect();
         let count = rest.fine.new_points.len();
-        let mut needs_normal = vec![params.attributes; count];
-        new_touched.iter().for_each(|t| needs_normal[t.vertex as usize] = true);
         let mut new_vertex_of = vec![NONE; rest.refined.point_count()];
         for (vertex, &i) in rest.fine.new_points.iter().enumerate().rev() {
             new_vertex_of[i as usize] = vertex as u32;
@@ -117,7 +113,6 @@ impl FoldsLayer {
             touched,
             coarse_touched,
             new_touched,
-            needs_normal,
             new_vertex_of,
             bodies,
             normal_groups,
@@ -130,33 +125,14 @@ impl FoldsLayer {
     fn refine(&mut self, mesh: &mut Mesh) {
         let (rest, s) = (&mut self.rest, &mut self.scratch);
         rest.surface.measure(&mesh.positions);
+        rest.surface.refine();
         rest.faces.update(&rest.surface.points);
-        let (stencils, surface) = (&rest.refined.stencils, &rest.surface.points);
-        let evaluate = |point: u32, wanted: bool, position: &mut Vec3, normal: &mut Vec3| {
-            if wanted {
-                let [at, out] = stencils.evaluate_pair(point as usize, surface);
-                *position = at.into();
-                *normal = nearly_unit(out).into();
-            } else {
-                *position = stencils.evaluate_first(point as usize, surface).into();
-            }
-        };
-        let coarse = rest.base.vertex_count;
-        mesh.positions.resize(rest.fine.topology.vertex_count, Vec3::ZERO);
-        let (positions, points) = (&mut mesh.positions[coarse..], &rest.fine.new_points);
-        if points.len() <= POINTS_PER_TASK {
-            let places = positions.iter_mut().zip(&mut s.normals);
-            for (((p, n), &i), &wanted) in places.zip(points).zip(&self.needs_normal) {
-                evaluate(i, wanted, p, n);
-            }
-        } else {
-            let places = positions.par_iter_mut().zip(&mut s.normals);
-            places
-                .zip(points)
-                .zip(&self.needs_normal)
-                .with_min_len(POINTS_PER_TASK)
-                .for_each(|(((p, n), &i), &wanted)| evaluate(i, wanted, p, n));
-        }
+        let new = rest.fine.new_points.iter().zip(&mut s.normals);
+        mesh.positions.extend(new.map(|(&i, normal)| {
+            let [position, out] = rest.surface.refined(i as usize);
+            *normal = nearly_unit(out).into();
+            Vec3::from(position)
+        }));
     }
 
     /// Displacement of every touched point: each fold's drawn height times its factor, meaned where
@@ -199,17 +175,22 @@ impl FoldsLayer {
             rest.surface.limit(&rest.topology, &rest.refined, &self.touched, heights);
         }
         let mesh = &frame.meshes[rest.mesh];
-        for (body_mesh, body) in &mut self.bodies {
+        // Only grooves go towards a body below.
+        let grooved = self.touched.iter().any(|&p| heights[p as usize] < 0.0);
+        for (body_mesh, body) in self.bodies.iter_mut().filter(|_| grooved) {
             body.update(&frame.meshes[*body_mesh], context.dt);
             let gap = self.params.gap;
             let mut keep_out = |point: u32, base: Vec3, normal: Vec3| {
                 let height = heights[point as usize];
-                let reach = height.abs() + gap;
+                if height >= 0.0 {
+                    return;
+                }
+                let reach = gap - height;
                 let Some((distance, _)) = body.signed_distance(base + height * normal, reach)
                 else {
                     return;
                 };
-                if height < 0.0 && distance < gap {
+                if distance < gap {
                     heights[point as usize] = (height + gap - distance).min(0.0);
                 }
             };

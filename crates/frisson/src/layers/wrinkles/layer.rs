@@ -36,6 +36,8 @@ struct Scratch {
     shape: CurveShape,
     /// Which tools refine the mesh.
     active: Vec<bool>,
+    /// Compression at each point, for the attribute.
+    compression: Vec<f32>,
 }
 
 /// Wrinkles on one mesh.
@@ -144,6 +146,9 @@ impl WrinklesLayer {
 
     /// Base positions of refined points (flat, blending into butterfly) and their normals.
     fn refine(&mut self) {
+        if self.scratch.blends.iter().any(|&b| b > 0.0) {
+            self.rest.surface.refine();
+        }
         let (rest, scratch) = (&self.rest, &mut self.scratch);
         let (pairs, blends) = (&rest.surface.points, &scratch.blends);
         let points = scratch.refined.par_iter_mut().zip(scratch.refined_normals.par_iter_mut());
@@ -154,7 +159,7 @@ impl WrinklesLayer {
             let at = |p: u32| pairs[p as usize][0];
             let mut base = u * at(a) + v * at(b) + w * at(c);
             if blends[i] > 0.0 {
-                let [smooth, out] = rest.refined.stencils.evaluate_pair(i, pairs);
+                let [smooth, out] = rest.surface.refined(i);
                 base += blends[i] * (smooth - base);
                 *normal = out.normalize_or(Vec3A::Y).into();
             }
@@ -192,7 +197,7 @@ impl WrinklesLayer {
         }
     }
 
-    fn write_attributes(&self, mesh: &mut Mesh) {
+    fn write_attributes(&mut self, mesh: &mut Mesh) {
         let Some(emitted) = self.emitted.get(&self.scratch.active) else { return };
         let (rest, s) = (&self.rest, &self.scratch);
         let coarse = rest.topology.point_count();
@@ -209,7 +214,9 @@ impl WrinklesLayer {
                 };
             }
         });
-        let mut compression = vec![0.0f32; coarse + rest.refined.point_count()];
+        let mut compression = std::mem::take(&mut self.scratch.compression);
+        compression.clear();
+        compression.resize(coarse + rest.refined.point_count(), 0.0f32);
         for (tool, &missing) in rest.tools.iter().zip(&self.state.compressions) {
             for i in &tool.influences {
                 let known = &mut compression[i.point as usize];
@@ -219,6 +226,7 @@ impl WrinklesLayer {
         mesh.set_scalar("compression", |values| {
             values.iter_mut().enumerate().for_each(|(v, c)| *c = compression[point_of(v)]);
         });
+        self.scratch.compression = compression;
     }
 }
 

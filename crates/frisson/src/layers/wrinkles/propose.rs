@@ -7,14 +7,14 @@
 
 use glam::{Mat3, Vec3};
 
-use super::params::WrinkleTool;
+use super::params::{Jitter, WrinkleTool};
 use crate::geometry::{Mesh, Topology};
 use crate::tolerances::wrinkles as tolerances;
 
 /// A suggested tool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolProposal {
-    /// The line; everything else as by default.
+    /// The line, enough folds that none stands out, and some irregularity; else as by default.
     pub tool: WrinkleTool,
     /// Shortening of the line at the worst instant, as a fraction of its full length [-].
     pub compression: f64,
@@ -190,7 +190,11 @@ impl<'a> Survey<'a> {
             vertex(b),
             self.width(line, length),
         );
-        tool.folds = (length / (3.0 * self.edge_length)).round().clamp(2.0, 8.0) as u32;
+        // A fold of n takes compression x length / n over flanks of length / 3n: it stands
+        // length / n x sqrt(compression / 3) high.
+        let folds = (compression / 3.0).sqrt() / tolerances::PROPOSED_HEIGHT;
+        tool.folds = folds.ceil().clamp(3.0, 9.0) as u32;
+        tool.jitter = Jitter { spacing: 0.4, height: 0.3, angle_deg: 8.0, seed: number as u64 };
         Some(ToolProposal { tool, compression, time })
     }
 
@@ -211,7 +215,7 @@ impl<'a> Survey<'a> {
                 widest = widest.max(aside);
             }
         }
-        widest.clamp(0.3 * length, length)
+        widest.clamp(0.25 * length, 0.6 * length)
     }
 }
 
