@@ -9,9 +9,10 @@
 //!            x3
 //! ```
 
-use glam::{DVec3, Vec3};
+use glam::{Vec3, Vec4};
 
-use super::strips::Grouped;
+use super::lanes::{self, Vec3x4};
+use super::strips::{Grouped, Strips};
 
 /// A hinge as the mesh gives it.
 #[derive(Clone, Copy, Debug)]
@@ -24,40 +25,64 @@ pub struct Hinge {
     pub compliance: f64,
 }
 
-/// A hinge ready to be solved: node indices count from the start of its strip.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct HingeRow {
-    nodes: [u32; 4],
-    rest: f32,
+/// Four hinges without a common node, ready to be solved at once: node indices count from the start
+/// of their strip. Empty lanes have no mass.
+#[derive(Clone, Copy, Debug)]
+pub struct HingePack {
+    /// Per place in the hinge, the nodes of the four hinges.
+    nodes: [[u32; 4]; 4],
+    rest: Vec4,
     /// `alpha / (n h)²`.
-    compliance: f32,
-    inverse_mass: [f32; 4],
+    compliance: Vec4,
+    inverse_mass: [Vec4; 4],
 }
 
-/// Fills the rows for the present inverse masses.
+impl Default for HingePack {
+    fn default() -> Self {
+        Self {
+            nodes: [[0; 4]; 4],
+            rest: Vec4::ZERO,
+            compliance: Vec4::ONE,
+            inverse_mass: [Vec4::ZERO; 4],
+        }
+    }
+}
+
+/// Packs the hinges of every strip in their order, for the present inverse masses.
 ///
 /// The pass runs every `n` steps of `h`, and each run stands for the impulse of all of them: `span`
 /// is `n h`.
 pub fn compile(
     hinges: &Grouped<Hinge>,
-    starts: impl Fn(u32) -> u32,
+    strips: &Strips,
     inverse_mass: &[f64],
     span: f64,
-    rows: &mut Grouped<HingeRow>,
-) {
-    for (row, hinge) in rows.rows.iter_mut().zip(&hinges.rows) {
-        let base = starts(hinge.nodes.iter().copied().min().unwrap_or(0));
-        *row = HingeRow {
-            nodes: hinge.nodes.map(|n| n - base),
-            rest: hinge.rest,
-            compliance: (hinge.compliance / (span * span)) as f32,
-            inverse_mass: hinge.nodes.map(|n| inverse_mass[n as usize] as f32),
-        };
-    }
+) -> Grouped<HingePack> {
+    Grouped::collect(strips.len(), |strip, packs| {
+        let base = strips.start(strip);
+        let mut lane = 4;
+        for hinge in hinges.of(strip) {
+            let nodes = hinge.nodes.map(|n| n - base);
+            let clash = |pack: &HingePack| {
+                nodes.iter().any(|n| pack.nodes.iter().any(|p| p[..lane].contains(n)))
+            };
+            if lane == 4 || packs.last().is_some_and(clash) {
+                packs.push(HingePack::default());
+                lane = 0;
+            }
+            let Some(pack) = packs.last_mut() else { continue };
+            for place in 0..4 {
+                pack.nodes[place][lane] = nodes[place];
+                pack.inverse_mass[place][lane] = inverse_mass[hinge.nodes[place] as usize] as f32;
+            }
+            pack.rest[lane] = hinge.rest;
+            pack.compliance[lane] = (hinge.compliance / (span * span)) as f32;
+            lane += 1;
+        }
+    })
 }
 
 /// Angle of a hinge and its gradient at the four nodes; `None` when a triangle has no area.
-#[inline(always)]
 pub fn angle_gradient(x: [Vec3; 4]) -> Option<(f32, [Vec3; 4])> {
     // Relative to one node: differences of nearby points keep their digits in f32.
     let e = x[1] - x[0];
@@ -69,7 +94,7 @@ pub fn angle_gradient(x: [Vec3; 4]) -> Option<(f32, [Vec3; 4])> {
         return None;
     }
     let length = length_sq.sqrt();
-    let angle = atan2(n1.cross(n2).dot(e), length * n1.dot(n2));
+    let angle = n1.cross(n2).dot(e).atan2(length * n1.dot(n2));
     let (u1, u2) = (n1 * (-1.0 / (s1 * length)), n2 * (-1.0 / (s2 * length)));
     let (t1, t2) = (a.dot(e), b.dot(e));
     let g2 = u1 * length_sq;
@@ -79,58 +104,51 @@ pub fn angle_gradient(x: [Vec3; 4]) -> Option<(f32, [Vec3; 4])> {
     Some((angle, [g0, g1, g2, g3]))
 }
 
-/// Four-quadrant arc tangent to 2e-6 rad: the libm one would cost as much as the rest of the hinge.
-#[inline(always)]
-pub fn atan2(y: f32, x: f32) -> f32 {
-    let (ax, ay) = (x.abs(), y.abs());
-    let (low, high) = (ax.min(ay), ax.max(ay));
-    let z = if high > 0.0 { low / high } else { 0.0 };
-    let q = z * z;
-    let p = -0.011_721_2_f32;
-    let p = p * q + 0.052_653_32;
-    let p = p * q - 0.116_432_87;
-    let p = p * q + 0.193_543_46;
-    let p = p * q - 0.332_623_47;
-    let p = (p * q + 0.999_977_26) * z;
-    let p = if ay > ax { std::f32::consts::FRAC_PI_2 - p } else { p };
-    let p = if x < 0.0 { std::f32::consts::PI - p } else { p };
-    p.copysign(y)
+/// Solves the packs of one strip, one after the other.
+pub fn solve(packs: &[HingePack], nodes: &mut [Vec4]) {
+    for pack in packs {
+        solve_pack(pack, nodes);
+    }
 }
 
-/// Solves the rows of one strip, one after the other.
-pub fn solve(rows: &[HingeRow], nodes: &mut [DVec3]) {
-    for row in rows {
-        let [i, j, k, l] = row.nodes;
-        let [i, j, k, l] = [i as usize, j as usize, k as usize, l as usize];
-        let origin = nodes[i];
-        let x = [
-            Vec3::ZERO,
-            (nodes[j] - origin).as_vec3(),
-            (nodes[k] - origin).as_vec3(),
-            (nodes[l] - origin).as_vec3(),
-        ];
-        let Some((angle, g)) = angle_gradient(x) else { continue };
-        let mut c = angle - row.rest;
-        // The short way round for rest angles near half a turn.
-        if c > std::f32::consts::PI {
-            c -= std::f32::consts::TAU;
-        } else if c < -std::f32::consts::PI {
-            c += std::f32::consts::TAU;
-        }
-        let w = &row.inverse_mass;
-        let weight = w[0] * g[0].length_squared()
-            + w[1] * g[1].length_squared()
-            + w[2] * g[2].length_squared()
-            + w[3] * g[3].length_squared();
-        let total = weight + row.compliance;
-        let lambda = -c / total;
-        if !lambda.is_finite() {
-            continue;
-        }
-        nodes[i] += (g[0] * (lambda * w[0])).as_dvec3();
-        nodes[j] += (g[1] * (lambda * w[1])).as_dvec3();
-        nodes[k] += (g[2] * (lambda * w[2])).as_dvec3();
-        nodes[l] += (g[3] * (lambda * w[3])).as_dvec3();
+#[inline(always)]
+fn solve_pack(pack: &HingePack, nodes: &mut [Vec4]) {
+    let at = pack.nodes;
+    let x0 = Vec3x4::gather(nodes, at[0]);
+    let e = Vec3x4::gather(nodes, at[1]) - x0;
+    let a = Vec3x4::gather(nodes, at[2]) - x0;
+    let b = Vec3x4::gather(nodes, at[3]) - x0;
+    let (n1, n2) = (a.cross(a - e), (b - e).cross(b));
+    let (s1, s2, length_sq) = (n1.length_squared(), n2.length_squared(), e.length_squared());
+    let least = Vec4::splat(f32::MIN_POSITIVE);
+    let good = s1.min(s2).min(length_sq).cmpgt(least);
+    // Triangles without area (and empty lanes) get harmless numbers and are left out at the end.
+    let [s1, s2, length_sq] = [s1, s2, length_sq].map(|v| Vec4::select(good, v, Vec4::ONE));
+    let length = lanes::sqrt(length_sq);
+    let angle = lanes::atan2(n1.cross(n2).dot(e), length * n1.dot(n2));
+    // The short way round for rest angles near half a turn.
+    let turn = Vec4::splat(std::f32::consts::TAU);
+    let half = Vec4::splat(std::f32::consts::PI);
+    let c = angle - pack.rest;
+    let c = Vec4::select(c.cmpgt(half), c - turn, c);
+    let c = Vec4::select(c.cmplt(-half), c + turn, c);
+    let (u1, u2) = (n1 * (-Vec4::ONE / (s1 * length)), n2 * (-Vec4::ONE / (s2 * length)));
+    let (t1, t2) = (a.dot(e), b.dot(e));
+    let g = [
+        u1 * (t1 - length_sq) + u2 * (t2 - length_sq),
+        u1 * -t1 + u2 * -t2,
+        u1 * length_sq,
+        u2 * length_sq,
+    ];
+    let w = pack.inverse_mass;
+    let weight = w[0] * g[0].length_squared()
+        + w[1] * g[1].length_squared()
+        + w[2] * g[2].length_squared()
+        + w[3] * g[3].length_squared();
+    let total = weight + pack.compliance;
+    let lambda = Vec4::select(good & total.cmplt(Vec4::splat(f32::MAX)), -c / total, Vec4::ZERO);
+    for place in 0..4 {
+        (g[place] * (lambda * w[place])).add_to(nodes, at[place]);
     }
 }
 
@@ -167,10 +185,30 @@ mod tests {
     }
 
     #[test]
-    fn arc_tangent_is_right_in_all_quadrants() {
-        for i in 0..1000 {
-            let t = i as f32 * 0.0062 - 3.1;
-            assert!((atan2(t.sin(), t.cos()) - t).abs() < 3e-6, "{t}");
+    fn four_hinges_at_once_are_solved_as_one_by_one() {
+        let angles = [-2.5f32, 0.3, 1.2, 0.0];
+        let hinges: Vec<Hinge> = (0..4u32)
+            .map(|k| Hinge { nodes: [4 * k, 4 * k + 1, 4 * k + 2, 4 * k + 3], rest: 0.4, compliance: 1e-3 })
+            .collect();
+        let levels = vec![0; 16];
+        let strips = Strips::build(&levels);
+        let mass: Vec<f64> = (0..16).map(|n| 1.0 + f64::from(n % 3)).collect();
+        let grouped = Grouped::build(&strips, hinges, |_| 0);
+        let packs = compile(&grouped, &strips, &mass, 0.1);
+        assert_eq!(packs.rows.len(), 1);
+        let start: Vec<Vec3> = angles.iter().flat_map(|a| hinge(*a)).collect();
+        let mut nodes: Vec<Vec4> = start.iter().map(|p| p.extend(0.0)).collect();
+        solve(&packs.rows, &mut nodes);
+        for (k, angle) in angles.into_iter().enumerate() {
+            let (measured, g) = angle_gradient(hinge(angle)).unwrap();
+            let w = |i: usize| mass[4 * k + i] as f32;
+            let weight: f32 = (0..4).map(|i| w(i) * g[i].length_squared()).sum();
+            let lambda = -(measured - 0.4) / (weight + 0.1);
+            for i in 0..4 {
+                let expected = start[4 * k + i] + g[i] * (lambda * w(i));
+                let found = nodes[4 * k + i].truncate();
+                assert!((found - expected).length() < 2e-5, "{angle} {i}: {found} {expected}");
+            }
         }
     }
 }

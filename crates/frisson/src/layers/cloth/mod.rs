@@ -18,6 +18,7 @@ mod bend;
 mod body;
 mod collide;
 mod hierarchy;
+mod lanes;
 mod material;
 mod params;
 mod pressure;

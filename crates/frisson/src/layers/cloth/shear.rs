@@ -3,7 +3,7 @@
 //! Per triangle, with `wu` and `wv` the images of the unit warp and weft (Baraff, Witkin 1998),
 //! `C = wu · wv`, energy `G A C² / 2`, so the compliance is `1 / (G A)`.
 
-use glam::{DVec3, Vec3};
+use glam::{Vec3, Vec4};
 
 use super::strips::Grouped;
 
@@ -47,11 +47,11 @@ pub fn compile(
 }
 
 /// Solves the rows of one strip, one after the other.
-pub fn solve(rows: &[ShearRow], nodes: &mut [DVec3]) {
+pub fn solve(rows: &[ShearRow], nodes: &mut [Vec4]) {
     for row in rows {
         let at = row.nodes.map(|n| n as usize);
-        let e1 = (nodes[at[1]] - nodes[at[0]]).as_vec3();
-        let e2 = (nodes[at[2]] - nodes[at[0]]).as_vec3();
+        let e1 = (nodes[at[1]] - nodes[at[0]]).truncate();
+        let e2 = (nodes[at[2]] - nodes[at[0]]).truncate();
         let [i00, i01, i10, i11] = row.inverse;
         let wu = e1 * i00 + e2 * i10;
         let wv = e1 * i01 + e2 * i11;
@@ -65,7 +65,7 @@ pub fn solve(rows: &[ShearRow], nodes: &mut [DVec3]) {
         }
         let lambda = -wu.dot(wv) / total;
         for k in 0..3 {
-            nodes[at[k]] += (gradient[k] * (lambda * row.inverse_mass[k])).as_dvec3();
+            nodes[at[k]] += (gradient[k] * (lambda * row.inverse_mass[k])).extend(0.0);
         }
     }
 }

@@ -1,9 +1,9 @@
 //! One tick of the cloth by small steps: predict, hold, solve, touch.
 
-use glam::DVec3;
+use glam::{DVec3, Vec4};
 use rayon::prelude::*;
 
-use super::bend::{self, HingeRow};
+use super::bend::{self, HingePack};
 use super::body::BodyContacts;
 use super::collide::{self, PosedCollider, Touch};
 use super::hierarchy::Hierarchy;
@@ -23,7 +23,7 @@ const CHUNK: usize = 1024;
 const MAX_TOUCHES: usize = 6;
 /// Times per tick that bending and shear are solved, at least: they are weak, and one solve stands
 /// for the impulse of several small steps.
-const BEND_SOLVES: u32 = 1;
+const BEND_SOLVES: u32 = 3;
 /// Times per tick that contacts of the cloth with itself are solved.
 const SELF_SOLVES: u32 = 4;
 
@@ -48,7 +48,7 @@ pub struct SolverSettings {
 impl SolverSettings {
     /// Small steps per solve of bending and shear.
     pub fn bend_every(&self) -> u32 {
-        self.substeps.div_ceil(BEND_SOLVES)
+        (self.substeps / BEND_SOLVES).max(1)
     }
 }
 
@@ -79,13 +79,13 @@ pub struct Solver {
     /// Simple colliders at the present sub-step.
     pub posed: Vec<PosedCollider>,
     stretch: Grouped<StretchRow>,
-    hinges: Grouped<HingeRow>,
+    hinges: Grouped<HingePack>,
     shears: Grouped<ShearRow>,
     previous: Vec<DVec3>,
     pins: Vec<DVec3>,
     hierarchy: Hierarchy,
     gradient: Vec<DVec3>,
-    ahead: Vec<DVec3>,
+    ahead: Vec<Vec4>,
     compiled_step: f64,
 }
 
@@ -99,7 +99,7 @@ impl Solver {
             acceleration: vec![DVec3::ZERO; count],
             posed,
             stretch: rest.edges.like(),
-            hinges: rest.hinges.like(),
+            hinges: Grouped::default(),
             shears: rest.shears.like(),
             previous: vec![DVec3::ZERO; count],
             pins: Vec::new(),
@@ -183,7 +183,7 @@ impl Solver {
         let w = &self.inverse_mass;
         let start = |node: u32| rest.strips.start(rest.strips.of(node));
         stretch::compile(&rest.edges, start, w, step, &mut self.stretch);
-        bend::compile(&rest.hinges, start, w, step * f64::from(every), &mut self.hinges);
+        self.hinges = bend::compile(&rest.hinges, &rest.strips, w, step * f64::from(every));
         shear::compile(&rest.shears, start, w, step * f64::from(every), &mut self.shears);
         self.hierarchy.compile(w);
         self.compiled_step = step;
@@ -308,9 +308,11 @@ impl Solver {
     fn bend(&mut self, rest: &ClothRest, every: u32, positions: &mut [DVec3]) {
         let ahead = f64::from(every - 1);
         let share = 1.0 / f64::from(every);
+        // Single precision counts from one of the cloth's own nodes, wherever in the world it is.
+        let origin = positions.first().copied().unwrap_or_default();
+        let coming = |x: DVec3, old: DVec3| (x - origin + (x - old) * ahead).as_vec3().extend(0.0);
         let previous = &self.previous;
-        let coming = |x: DVec3, old: DVec3| x + (x - old) * ahead;
-        self.ahead.resize(positions.len(), DVec3::ZERO);
+        self.ahead.resize(positions.len(), Vec4::ZERO);
         let there = self.ahead.par_chunks_mut(CHUNK).zip(positions.par_chunks(CHUNK));
         there.zip(previous.par_chunks(CHUNK)).for_each(|((after, x), old)| {
             for (after, (x, old)) in after.iter_mut().zip(x.iter().zip(old)) {
@@ -325,7 +327,7 @@ impl Solver {
         let back = positions.par_chunks_mut(CHUNK).zip(previous.par_chunks(CHUNK));
         back.zip(self.ahead.par_chunks(CHUNK)).for_each(|((x, old), after)| {
             for ((x, old), after) in x.iter_mut().zip(old).zip(after) {
-                *x += (*after - coming(*x, *old)) * share;
+                *x += (*after - coming(*x, *old)).truncate().as_dvec3() * share;
             }
         });
     }

@@ -78,9 +78,10 @@ impl Strips {
     }
 
     /// Runs `work` for every strip, each with the nodes of its strip and the next, even ones first.
-    pub fn sweep<F>(&self, nodes: &mut [DVec3], work: &F)
+    pub fn sweep<T, F>(&self, nodes: &mut [T], work: &F)
     where
-        F: Fn(usize, &mut [DVec3]) + Sync,
+        T: Send,
+        F: Fn(usize, &mut [T]) + Sync,
     {
         self.pass(0, nodes, work);
         self.pass(1, nodes, work);
@@ -101,9 +102,10 @@ impl Strips {
         self.pass(0, nodes, &|strip, nodes| work(strip, Way::Back, nodes));
     }
 
-    fn pass<F>(&self, parity: usize, nodes: &mut [DVec3], work: &F)
+    fn pass<T, F>(&self, parity: usize, nodes: &mut [T], work: &F)
     where
-        F: Fn(usize, &mut [DVec3]) + Sync,
+        T: Send,
+        F: Fn(usize, &mut [T]) + Sync,
     {
         let count = (self.len() + 1 - parity) / 2;
         if count > 0 {
@@ -113,9 +115,10 @@ impl Strips {
     }
 
     /// `count` strips from `first`, every other one; `nodes` starts at node `base`.
-    fn run<F>(&self, base: u32, nodes: &mut [DVec3], first: usize, count: usize, work: &F)
+    fn run<T, F>(&self, base: u32, nodes: &mut [T], first: usize, count: usize, work: &F)
     where
-        F: Fn(usize, &mut [DVec3]) + Sync,
+        T: Send,
+        F: Fn(usize, &mut [T]) + Sync,
     {
         if count == 1 {
             let end = self.bounds[(first + 2).min(self.len())];
@@ -149,6 +152,18 @@ impl<T> Grouped<T> {
         }
         for s in 0..strips.len() {
             offsets[s + 1] += offsets[s];
+        }
+        Self { rows, offsets }
+    }
+
+    /// Lets `each` push the rows of every strip in turn.
+    pub fn collect(strips: usize, each: impl Fn(usize, &mut Vec<T>)) -> Self {
+        let (mut rows, mut offsets) = (Vec::new(), vec![0u32]);
+        for strip in 0..strips {
+            let mut own = Vec::new();
+            each(strip, &mut own);
+            rows.append(&mut own);
+            offsets.push(rows.len() as u32);
         }
         Self { rows, offsets }
     }

@@ -1,0 +1,129 @@
+//! Four vectors side by side: one instruction works on four hinges.
+
+use std::ops::{Add, Mul, Sub};
+
+use glam::{Mat4, Vec4};
+
+/// Four 3-vectors, component by component.
+#[derive(Clone, Copy, Debug)]
+pub struct Vec3x4 {
+    x: Vec4,
+    y: Vec4,
+    z: Vec4,
+}
+
+impl Vec3x4 {
+    /// Reads four nodes (their fourth component is not used).
+    #[inline(always)]
+    pub fn gather(nodes: &[Vec4], at: [u32; 4]) -> Self {
+        let [a, b, c, d] = at.map(|n| nodes[n as usize]);
+        let rows = Mat4::from_cols(a, b, c, d).transpose();
+        Self { x: rows.x_axis, y: rows.y_axis, z: rows.z_axis }
+    }
+
+    /// Adds to four nodes, one after the other.
+    #[inline(always)]
+    pub fn add_to(self, nodes: &mut [Vec4], at: [u32; 4]) {
+        let columns = Mat4::from_cols(self.x, self.y, self.z, Vec4::ZERO).transpose();
+        nodes[at[0] as usize] += columns.x_axis;
+        nodes[at[1] as usize] += columns.y_axis;
+        nodes[at[2] as usize] += columns.z_axis;
+        nodes[at[3] as usize] += columns.w_axis;
+    }
+
+    /// Dot products.
+    #[inline(always)]
+    pub fn dot(self, other: Self) -> Vec4 {
+        self.x * other.x + self.y * other.y + self.z * other.z
+    }
+
+    /// Cross products.
+    #[inline(always)]
+    pub fn cross(self, other: Self) -> Self {
+        Self {
+            x: self.y * other.z - self.z * other.y,
+            y: self.z * other.x - self.x * other.z,
+            z: self.x * other.y - self.y * other.x,
+        }
+    }
+
+    /// Squared lengths.
+    #[inline(always)]
+    pub fn length_squared(self) -> Vec4 {
+        self.dot(self)
+    }
+}
+
+impl Add for Vec3x4 {
+    type Output = Self;
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        Self { x: self.x + other.x, y: self.y + other.y, z: self.z + other.z }
+    }
+}
+
+impl Sub for Vec3x4 {
+    type Output = Self;
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        Self { x: self.x - other.x, y: self.y - other.y, z: self.z - other.z }
+    }
+}
+
+impl Mul<Vec4> for Vec3x4 {
+    type Output = Self;
+    #[inline(always)]
+    fn mul(self, factor: Vec4) -> Self {
+        Self { x: self.x * factor, y: self.y * factor, z: self.z * factor }
+    }
+}
+
+/// Square roots.
+#[inline(always)]
+pub fn sqrt(v: Vec4) -> Vec4 {
+    Vec4::from_array(v.to_array().map(f32::sqrt))
+}
+
+/// Four-quadrant arc tangents to 2e-6 rad: the libm one would cost as much as the rest of a hinge.
+#[inline(always)]
+pub fn atan2(y: Vec4, x: Vec4) -> Vec4 {
+    let of = Vec4::splat;
+    let (ax, ay) = (x.abs(), y.abs());
+    let (low, high) = (ax.min(ay), ax.max(ay));
+    let z = low / high.max(of(f32::MIN_POSITIVE));
+    let q = z * z;
+    let p = of(-0.011_721_2) * q + of(0.052_653_32);
+    let p = p * q - of(0.116_432_87);
+    let p = p * q + of(0.193_543_46);
+    let p = p * q - of(0.332_623_47);
+    let p = (p * q + of(0.999_977_26)) * z;
+    let p = Vec4::select(ay.cmpgt(ax), of(std::f32::consts::FRAC_PI_2) - p, p);
+    let p = Vec4::select(x.cmplt(Vec4::ZERO), of(std::f32::consts::PI) - p, p);
+    Vec4::select(y.cmplt(Vec4::ZERO), -p, p)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arc_tangent_is_right_in_all_quadrants() {
+        for i in 0..1000 {
+            let t = i as f32 * 0.0062 - 3.1;
+            let found = atan2(Vec4::splat(t.sin()), Vec4::splat(t.cos()));
+            assert!((found - Vec4::splat(t)).abs().max_element() < 3e-6, "{t}");
+        }
+        assert_eq!(atan2(Vec4::ZERO, Vec4::ZERO), Vec4::ZERO);
+    }
+
+    #[test]
+    fn what_is_gathered_can_be_added_back() {
+        let nodes: Vec<Vec4> = (0..6).map(|i| Vec4::new(i as f32, 2.0, 3.0 * i as f32, 0.0)).collect();
+        let mut doubled = nodes.clone();
+        Vec3x4::gather(&nodes, [5, 0, 3, 1]).add_to(&mut doubled, [5, 0, 3, 1]);
+        for n in 0..6 {
+            let factor = if [5, 0, 3, 1].contains(&n) { 2.0 } else { 1.0 };
+            assert_eq!(doubled[n], factor * nodes[n]);
+        }
+    }
+}
