@@ -11,7 +11,7 @@
 
 use glam::{Vec3, Vec4};
 
-use super::lanes::{self, Vec3x4};
+use super::lanes::{self, Moving, Vec3x4};
 use super::strips::{Grouped, Strips};
 
 /// A hinge as the mesh gives it.
@@ -105,14 +105,14 @@ pub fn angle_gradient(x: [Vec3; 4]) -> Option<(f32, [Vec3; 4])> {
 }
 
 /// Solves the packs of one strip, one after the other.
-pub fn solve(packs: &[HingePack], nodes: &mut [Vec4]) {
+pub fn solve(packs: &[HingePack], nodes: &mut [Moving]) {
     for pack in packs {
         solve_pack(pack, nodes);
     }
 }
 
 #[inline(always)]
-fn solve_pack(pack: &HingePack, nodes: &mut [Vec4]) {
+fn solve_pack(pack: &HingePack, nodes: &mut [Moving]) {
     let at = pack.nodes;
     let x0 = Vec3x4::gather(nodes, at[0]);
     let e = Vec3x4::gather(nodes, at[1]) - x0;
@@ -197,7 +197,8 @@ mod tests {
         let packs = compile(&grouped, &strips, &mass, 0.1);
         assert_eq!(packs.rows.len(), 1);
         let start: Vec<Vec3> = angles.iter().flat_map(|a| hinge(*a)).collect();
-        let mut nodes: Vec<Vec4> = start.iter().map(|p| p.extend(0.0)).collect();
+        let still = |p: &Vec3| Moving { start: p.extend(0.0), moved: Vec4::ZERO };
+        let mut nodes: Vec<Moving> = start.iter().map(still).collect();
         solve(&packs.rows, &mut nodes);
         for (k, angle) in angles.into_iter().enumerate() {
             let (measured, g) = angle_gradient(hinge(angle)).unwrap();
@@ -205,8 +206,8 @@ mod tests {
             let weight: f32 = (0..4).map(|i| w(i) * g[i].length_squared()).sum();
             let lambda = -(measured - 0.4) / (weight + 0.1);
             for i in 0..4 {
-                let expected = start[4 * k + i] + g[i] * (lambda * w(i));
-                let found = nodes[4 * k + i].truncate();
+                let expected = g[i] * (lambda * w(i));
+                let found = nodes[4 * k + i].moved.truncate();
                 assert!((found - expected).length() < 2e-5, "{angle} {i}: {found} {expected}");
             }
         }

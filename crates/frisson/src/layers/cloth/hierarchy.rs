@@ -162,7 +162,10 @@ impl Hierarchy {
                     old: place.old + moved.old.as_dvec3(),
                 }
             }));
-            solve_spans(&level.spans, &mut level.places);
+            // Far sweeps cost next to nothing.
+            for _ in 0..limits::SPAN_SWEEPS * (index + 1) {
+                solve_spans(&level.spans, &mut level.places);
+            }
             level.moves.clear();
             level.moves.extend(level.places.iter().zip(&level.start).map(|(end, start)| Move {
                 now: (end.now - start.now).as_vec3(),

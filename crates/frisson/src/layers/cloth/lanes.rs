@@ -4,6 +4,16 @@ use std::ops::{Add, Mul, Sub};
 
 use glam::{Mat4, Vec4};
 
+/// A node in single precision: where it starts from and how far it has moved. Kept apart, small
+/// moves lose no digits, so that what one node gains another loses exactly.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Moving {
+    /// Start (the fourth component is not used).
+    pub start: Vec4,
+    /// Moved since.
+    pub moved: Vec4,
+}
+
 /// Four 3-vectors, component by component.
 #[derive(Clone, Copy, Debug)]
 pub struct Vec3x4 {
@@ -13,22 +23,22 @@ pub struct Vec3x4 {
 }
 
 impl Vec3x4 {
-    /// Reads four nodes (their fourth component is not used).
+    /// Reads where four nodes are.
     #[inline(always)]
-    pub fn gather(nodes: &[Vec4], at: [u32; 4]) -> Self {
-        let [a, b, c, d] = at.map(|n| nodes[n as usize]);
+    pub fn gather(nodes: &[Moving], at: [u32; 4]) -> Self {
+        let [a, b, c, d] = at.map(|n| nodes[n as usize].start + nodes[n as usize].moved);
         let rows = Mat4::from_cols(a, b, c, d).transpose();
         Self { x: rows.x_axis, y: rows.y_axis, z: rows.z_axis }
     }
 
-    /// Adds to four nodes, one after the other.
+    /// Moves four nodes, one after the other.
     #[inline(always)]
-    pub fn add_to(self, nodes: &mut [Vec4], at: [u32; 4]) {
+    pub fn add_to(self, nodes: &mut [Moving], at: [u32; 4]) {
         let columns = Mat4::from_cols(self.x, self.y, self.z, Vec4::ZERO).transpose();
-        nodes[at[0] as usize] += columns.x_axis;
-        nodes[at[1] as usize] += columns.y_axis;
-        nodes[at[2] as usize] += columns.z_axis;
-        nodes[at[3] as usize] += columns.w_axis;
+        nodes[at[0] as usize].moved += columns.x_axis;
+        nodes[at[1] as usize].moved += columns.y_axis;
+        nodes[at[2] as usize].moved += columns.z_axis;
+        nodes[at[3] as usize].moved += columns.w_axis;
     }
 
     /// Dot products.
@@ -118,12 +128,13 @@ mod tests {
 
     #[test]
     fn what_is_gathered_can_be_added_back() {
-        let nodes: Vec<Vec4> = (0..6).map(|i| Vec4::new(i as f32, 2.0, 3.0 * i as f32, 0.0)).collect();
-        let mut doubled = nodes.clone();
-        Vec3x4::gather(&nodes, [5, 0, 3, 1]).add_to(&mut doubled, [5, 0, 3, 1]);
-        for n in 0..6 {
-            let factor = if [5, 0, 3, 1].contains(&n) { 2.0 } else { 1.0 };
-            assert_eq!(doubled[n], factor * nodes[n]);
+        let start = |i: usize| Vec4::new(i as f32, 2.0, 3.0 * i as f32, 0.0);
+        let mut nodes: Vec<Moving> =
+            (0..6).map(|i| Moving { start: start(i), moved: Vec4::ZERO }).collect();
+        Vec3x4::gather(&nodes, [5, 0, 3, 1]).add_to(&mut nodes, [5, 0, 3, 1]);
+        for (n, node) in nodes.iter().enumerate() {
+            let expected = if [5, 0, 3, 1].contains(&n) { start(n) } else { Vec4::ZERO };
+            assert_eq!(node.moved, expected);
         }
     }
 }

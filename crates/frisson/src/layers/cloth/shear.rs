@@ -3,8 +3,9 @@
 //! Per triangle, with `wu` and `wv` the images of the unit warp and weft (Baraff, Witkin 1998),
 //! `C = wu · wv`, energy `G A C² / 2`, so the compliance is `1 / (G A)`.
 
-use glam::{Vec3, Vec4};
+use glam::Vec3;
 
+use super::lanes::Moving;
 use super::strips::Grouped;
 
 /// A triangle's shear as the mesh gives it.
@@ -47,11 +48,14 @@ pub fn compile(
 }
 
 /// Solves the rows of one strip, one after the other.
-pub fn solve(rows: &[ShearRow], nodes: &mut [Vec4]) {
+pub fn solve(rows: &[ShearRow], nodes: &mut [Moving]) {
+    let edge = |nodes: &[Moving], a: usize, b: usize| {
+        (nodes[a].start - nodes[b].start + (nodes[a].moved - nodes[b].moved)).truncate()
+    };
     for row in rows {
         let at = row.nodes.map(|n| n as usize);
-        let e1 = (nodes[at[1]] - nodes[at[0]]).truncate();
-        let e2 = (nodes[at[2]] - nodes[at[0]]).truncate();
+        let e1 = edge(nodes, at[1], at[0]);
+        let e2 = edge(nodes, at[2], at[0]);
         let [i00, i01, i10, i11] = row.inverse;
         let wu = e1 * i00 + e2 * i10;
         let wv = e1 * i01 + e2 * i11;
@@ -65,7 +69,7 @@ pub fn solve(rows: &[ShearRow], nodes: &mut [Vec4]) {
         }
         let lambda = -wu.dot(wv) / total;
         for k in 0..3 {
-            nodes[at[k]] += (gradient[k] * (lambda * row.inverse_mass[k])).extend(0.0);
+            nodes[at[k]].moved += (gradient[k] * (lambda * row.inverse_mass[k])).extend(0.0);
         }
     }
 }

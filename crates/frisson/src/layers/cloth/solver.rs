@@ -7,6 +7,7 @@ use super::bend::{self, HingePack};
 use super::body::BodyContacts;
 use super::collide::{self, PosedCollider, Touch};
 use super::hierarchy::Hierarchy;
+use super::lanes::Moving;
 use super::pressure;
 use super::rest::ClothRest;
 use super::selfs::SelfContacts;
@@ -85,7 +86,7 @@ pub struct Solver {
     pins: Vec<DVec3>,
     hierarchy: Hierarchy,
     gradient: Vec<DVec3>,
-    ahead: Vec<Vec4>,
+    ahead: Vec<Moving>,
     compiled_step: f64,
 }
 
@@ -312,11 +313,11 @@ impl Solver {
         let origin = positions.first().copied().unwrap_or_default();
         let coming = |x: DVec3, old: DVec3| (x - origin + (x - old) * ahead).as_vec3().extend(0.0);
         let previous = &self.previous;
-        self.ahead.resize(positions.len(), Vec4::ZERO);
+        self.ahead.resize(positions.len(), Moving::default());
         let there = self.ahead.par_chunks_mut(CHUNK).zip(positions.par_chunks(CHUNK));
         there.zip(previous.par_chunks(CHUNK)).for_each(|((after, x), old)| {
             for (after, (x, old)) in after.iter_mut().zip(x.iter().zip(old)) {
-                *after = coming(*x, *old);
+                *after = Moving { start: coming(*x, *old), moved: Vec4::ZERO };
             }
         });
         let (shears, hinges) = (&self.shears, &self.hinges);
@@ -324,10 +325,10 @@ impl Solver {
             shear::solve(shears.of(strip), nodes);
             bend::solve(hinges.of(strip), nodes);
         });
-        let back = positions.par_chunks_mut(CHUNK).zip(previous.par_chunks(CHUNK));
-        back.zip(self.ahead.par_chunks(CHUNK)).for_each(|((x, old), after)| {
-            for ((x, old), after) in x.iter_mut().zip(old).zip(after) {
-                *x += (*after - coming(*x, *old)).truncate().as_dvec3() * share;
+        let back = positions.par_chunks_mut(CHUNK).zip(self.ahead.par_chunks(CHUNK));
+        back.for_each(|(x, after)| {
+            for (x, after) in x.iter_mut().zip(after) {
+                *x += after.moved.truncate().as_dvec3() * share;
             }
         });
     }

@@ -217,10 +217,10 @@ fn every_internal_constraint_keeps_both_momenta() {
         check(&x, 1e-6);
     }
     for row in &hinges.rows {
-        let mut x: Vec<Vec4> = shaken.iter().map(|p| p.as_vec3().extend(0.0)).collect();
-        let start = x.clone();
+        let still = |p: &DVec3| lanes::Moving { start: p.as_vec3().extend(0.0), moved: Vec4::ZERO };
+        let mut x: Vec<lanes::Moving> = shaken.iter().map(still).collect();
         bend::solve(&[*row], &mut x);
-        let moved = |n: usize| shaken[n] + (x[n] - start[n]).truncate().as_dvec3();
+        let moved = |n: usize| shaken[n] + x[n].moved.truncate().as_dvec3();
         check(&(0..x.len()).map(moved).collect::<Vec<_>>(), 1e-5);
     }
 }
