@@ -56,7 +56,8 @@ pub fn compile(
         let [a, b] = edge.nodes;
         let base = starts(a.min(b));
         let (wa, wb) = (inverse_mass[a as usize], inverse_mass[b as usize]);
-        let soft = wa + wb + edge.compliance / (step * step);
+        // Solved twice a step, there and back: each way has half the stiffness.
+        let soft = wa + wb + 2.0 * edge.compliance / (step * step);
         if wa + wb <= 0.0 {
             // A row from a node to itself does nothing.
             *row = StretchRow { rest_sq: 1.0, ..StretchRow::default() };

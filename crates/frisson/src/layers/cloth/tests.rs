@@ -253,18 +253,17 @@ fn sag(n: u32, quality: f64) -> f64 {
     let mut mesh = sheet(n, n, (1.0, 1.0), Vec3::ZERO);
     mesh.positions.iter_mut().for_each(|p| *p = Vec3::new(p.x, -p.z, 0.0));
     let mut scene = Scene::build(vec![still("sheet", mesh)], &[], gravity(), p).unwrap();
-    scene.ticks(240);
+    scene.ticks(100);
     -scene.positions().iter().map(|p| p.y).fold(0.0, f64::min) - 1.0
 }
 
 #[test]
-#[ignore = "long, and the coarse sheet does not settle to 1 % yet"]
 fn hanging_sheet_converges_and_does_not_depend_on_the_mesh() {
-    let coarse = [sag(16, 8.0), sag(16, 16.0)];
+    let coarse = [sag(16, 4.0), sag(16, 8.0)];
     assert!((coarse[1] / coarse[0] - 1.0).abs() < 0.01, "{coarse:?}");
-    let fine = [sag(64, 2.0), sag(64, 4.0)];
+    let fine = [sag(64, 4.0), sag(64, 8.0)];
     assert!((fine[1] / fine[0] - 1.0).abs() < 0.01, "{fine:?}");
-    assert!((fine[1] / coarse[1] - 1.0).abs() < 0.05, "{coarse:?} {fine:?}");
+    assert!((fine[1] / coarse[1] - 1.0).abs() < 0.03, "{coarse:?} {fine:?}");
     assert!(fine[1] > 0.01);
 }
 
