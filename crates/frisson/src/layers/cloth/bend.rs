@@ -188,7 +188,11 @@ mod tests {
     fn four_hinges_at_once_are_solved_as_one_by_one() {
         let angles = [-2.5f32, 0.3, 1.2, 0.0];
         let hinges: Vec<Hinge> = (0..4u32)
-            .map(|k| Hinge { nodes: [4 * k, 4 * k + 1, 4 * k + 2, 4 * k + 3], rest: 0.4, compliance: 1e-3 })
+            .map(|k| Hinge {
+                nodes: [4 * k, 4 * k + 1, 4 * k + 2, 4 * k + 3],
+                rest: 0.4,
+                compliance: 1e-3,
+            })
             .collect();
         let levels = vec![0; 16];
         let strips = Strips::build(&levels);

@@ -160,11 +160,13 @@ impl PatchTree {
         }
         let (ca, cb) = (self.patches[a as usize].child, self.patches[b as usize].child);
         if a == b {
-            if ca > 0 {
-                out(ca, ca);
-                out(ca + 1, ca + 1);
-                out(ca, ca + 1);
+            if ca == 0 {
+                out(a, a);
+                return false;
             }
+            out(ca, ca);
+            out(ca + 1, ca + 1);
+            out(ca, ca + 1);
             return true;
         }
         if ca == 0 && cb == 0 {
@@ -200,10 +202,12 @@ impl PatchTree {
     }
 
     fn visit(&self, a: u32, b: u32, reach: f32, dt: f32, each: &mut impl FnMut(u32, u32)) {
-        if a != b && self.patches[a as usize].child == 0 && self.patches[b as usize].child == 0 {
+        if self.patches[a as usize].child == 0 && self.patches[b as usize].child == 0 {
             if self.may_meet(a, b, reach, dt) {
-                for &s in self.triangles(a) {
-                    for &t in self.triangles(b) {
+                for (k, &s) in self.triangles(a).iter().enumerate() {
+                    // A leaf with itself: layers that lie close at rest can share one.
+                    let first = if a == b { k + 1 } else { 0 };
+                    for &t in &self.triangles(b)[first..] {
                         each(s, t);
                     }
                 }
