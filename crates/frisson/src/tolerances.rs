@@ -14,6 +14,13 @@ pub const DEGENERATE_AREA_FRACTION: f32 = 1.0e-7;
 /// Shortest vector that has a direction [m]. Below it, normalising amplifies rounding noise.
 pub const MIN_LENGTH: f32 = 1.0e-12;
 
+/// Cosines of two normals at which they begin to face each other across a crease, and at which they
+/// do so wholly [-]: 60 to 90 degrees apart.
+///
+/// Higher, and every limb is searched for what faces it; if both were the same, folds would pop as a
+/// joint bends.
+pub const GUARD_FACING_COSINES: [f32; 2] = [0.5, 0.0];
+
 /// Half the squared difference of two unit normals below which they are the same for the guard [-].
 ///
 /// About a tenth of a degree: rounding noise of normals must not make walls out of a flat sheet.
@@ -90,7 +97,7 @@ pub mod wrinkles {
 
     /// Height of a proposed tool's folds, as a share of its length [-]: what skin and sleeves show at
     /// their strongest. Higher, and a limb looks swollen; lower, and the folds are too fine to refine.
-    pub const PROPOSED_HEIGHT: f64 = 0.06;
+    pub const PROPOSED_HEIGHT: f64 = 0.04;
 }
 
 /// Thresholds of the cloth layer.

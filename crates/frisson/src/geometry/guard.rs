@@ -28,7 +28,8 @@ impl FoldGuard {
     ///
     /// `obstacles` are the points that may be in the way, those themselves among them; `surface` has
     /// position and unit normal of every point. `spacing` is the length of an edge: what lies twice as
-    /// far beside is not in front.
+    /// far beside is not in front. Points whose normals are less than 60 degrees apart do not face each
+    /// other; between neighbours among those, [`clearance`] is twice the radius of the bend.
     pub fn find_room(
         &mut self,
         points: &[u32],
@@ -37,6 +38,7 @@ impl FoldGuard {
         spacing: f32,
         room: &mut [f32],
     ) {
+        let [aside, opposite] = tolerances::GUARD_FACING_COSINES;
         self.near.clear();
         self.near.extend(obstacles.iter().map(|&p| Vec3::from(surface[p as usize][0])));
         self.grid.build_points(&self.near, 2.0 * spacing);
@@ -51,17 +53,21 @@ impl FoldGuard {
             let low = Vec3::from(p - Vec3A::splat(search));
             self.grid.query(low, low + Vec3::splat(2.0 * search), |j| {
                 let [place, normal] = surface[obstacles[j as usize] as usize];
-                let offset = place - p;
+                let (offset, facing) = (place - p, n.dot(normal));
+                if facing >= aside {
+                    return;
+                }
                 let clear = clearance(offset, n, normal);
                 if clear >= least {
                     return;
                 }
-                let gap = clear * (0.5 * (1.0 - n.dot(normal))).sqrt();
+                let gap = clear * (0.5 * (1.0 - facing)).sqrt();
                 let beside = (offset.length_squared() - gap * gap).max(0.0).sqrt();
-                // Obstacles come in gradually from the side: a fold never pops.
+                // Obstacles come in gradually from the side and as they turn: a fold never pops.
                 let centred = (2.0 - beside / spacing).clamp(0.0, 1.0);
-                if centred > 0.0 {
-                    least = least.min(clear / centred);
+                let weight = centred * ((aside - facing) / (aside - opposite)).min(1.0);
+                if weight > 0.0 {
+                    least = least.min(clear / weight);
                 }
             });
             room[point as usize] = tolerances::GUARD_SHARE * least;

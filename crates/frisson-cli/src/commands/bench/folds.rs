@@ -145,62 +145,74 @@ fn fold_height(mesh: &Mesh, cells: usize, across: bool) -> f64 {
     rows.iter().map(height).sum::<f64>() / rows.len().max(1) as f64
 }
 
-/// Relief of a sleeve [m]: how much the distance from its axis varies where the diamonds are.
-fn relief(mesh: &Mesh, axis: Vec3) -> f64 {
-    let inside = |p: &&Vec3| (0.2..0.34).contains(&p.y);
-    let radius = |p: &Vec3| f64::from((*p - axis).with_y(0.0).length());
-    let radii: Vec<f64> = mesh.positions.iter().filter(inside).map(radius).collect();
-    let mean = radii.iter().sum::<f64>() / radii.len().max(1) as f64;
-    let square = radii.iter().map(|r| (r - mean).powi(2)).sum::<f64>();
-    (square / radii.len().max(1) as f64).sqrt()
+/// Heights of a sleeve's pattern when drawn and now [m]: how much the distance from its axis varies where
+/// the diamonds are, and how much of that variation is still there.
+fn pattern_heights(drawn: &Mesh, now: &Mesh, axis: Vec3) -> [f64; 2] {
+    let inside: Vec<usize> = (0..drawn.positions.len())
+        .filter(|&v| (0.18..0.36).contains(&drawn.positions[v].y))
+        .collect();
+    let count = inside.len().max(1) as f64;
+    let relief = |mesh: &Mesh| {
+        let radius = |&v: &usize| f64::from((mesh.positions[v] - axis).with_y(0.0).length());
+        let mean = inside.iter().map(radius).sum::<f64>() / count;
+        inside.iter().map(|v| radius(v) - mean).collect::<Vec<f64>>()
+    };
+    let (was, is) = (relief(drawn), relief(now));
+    let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>() / count;
+    let height = product(&was, &was).sqrt();
+    [height, product(&was, &is) / height.max(f64::MIN_POSITIVE)]
 }
 
-/// How high something stands in the mesh with the fold layer, and in the one that is simulated.
-type Heights = fn(&TimedScene) -> Option<[f64; 2]>;
+/// Heights when drawn and at the end, with the fold layer and where the finer mesh is simulated.
+type Heights = fn(&TimedScene, &TimedScene) -> Option<[[f64; 2]; 2]>;
+
+fn tablecloth(start: &TimedScene, end: &TimedScene, across: bool) -> Option<[[f64; 2]; 2]> {
+    let of = |name: &str, cells: usize| {
+        Some([start, end].map(|s| s.mesh(name).map_or(0.0, |m| fold_height(m, cells, across))))
+    };
+    Some([of("cloth", 20)?, of("fine", 40)?])
+}
+
+fn sleeve(start: &TimedScene, end: &TimedScene) -> Option<[[f64; 2]; 2]> {
+    let of =
+        |name: &str, axis: Vec3| Some(pattern_heights(start.mesh(name)?, end.mesh(name)?, axis));
+    Some([of("sleeve", Vec3::ZERO)?, of("fine", 0.2 * Vec3::X)?])
+}
 
 fn what_is_left() -> Result<Table, Failure> {
     let mut table = Table::new(
         "What is left of a fold, stretched, compressed and let back in 300 frames",
         &["fold", "drawn [mm]", "folds: end [mm]", "left", "subdivided: end [mm]", "left"],
     );
-    let heights: [(&str, &str, Heights); 4] = [
-        ("tablecloth_length", LENGTH, |s| {
-            Some([fold_height(s.mesh("cloth")?, 20, true), fold_height(s.mesh("fine")?, 40, true)])
-        }),
-        ("tablecloth_plus, across", PLUS, |s| {
-            Some([fold_height(s.mesh("cloth")?, 20, true), fold_height(s.mesh("fine")?, 40, true)])
-        }),
-        ("tablecloth_plus, along", PLUS, |s| {
-            Some([
-                fold_height(s.mesh("cloth")?, 20, false),
-                fold_height(s.mesh("fine")?, 40, false),
-            ])
-        }),
-        ("buckling (relief)", BUCKLING, |s| {
-            Some([relief(s.mesh("sleeve")?, Vec3::ZERO), relief(s.mesh("fine")?, 0.2 * Vec3::X)])
-        }),
+    let scenes: [(&str, &[(&str, Heights)]); 3] = [
+        (LENGTH, &[("tablecloth_length", |a, b| tablecloth(a, b, true))]),
+        (
+            PLUS,
+            &[
+                ("tablecloth_plus, across", |a, b| tablecloth(a, b, true)),
+                ("tablecloth_plus, along", |a, b| tablecloth(a, b, false)),
+            ],
+        ),
+        (BUCKLING, &[("buckling, mean of the pattern", sleeve)]),
     ];
-    let mut last: Option<(&str, TimedScene, TimedScene)> = None;
-    for (name, text, measure) in heights {
-        if last.as_ref().is_none_or(|(known, ..)| *known != text) {
-            let (start, mut end) = (TimedScene::new(text)?, TimedScene::new(text)?);
-            for _ in 0..300 {
-                end.advance()?;
-            }
-            last = Some((text, start, end));
+    for (text, folds) in scenes {
+        let (start, mut end) = (TimedScene::new(text)?, TimedScene::new(text)?);
+        for _ in 0..300 {
+            end.advance()?;
         }
-        let pair = last.as_ref().and_then(|(_, start, end)| Some((measure(start)?, measure(end)?)));
-        let Some((drawn, end)) = pair else { continue };
-        let millimetres = |h: f64| format!("{:.1}", 1e3 * h);
-        let left = |k: usize| format!("{:.0}%", 100.0 * end[k] / drawn[k]);
-        table.row([
-            name.to_owned(),
-            millimetres(drawn[0]),
-            millimetres(end[0]),
-            left(0),
-            millimetres(end[1]),
-            left(1),
-        ]);
+        for (name, measure) in folds {
+            let Some(both) = measure(&start, &end) else { continue };
+            let millimetres = |h: f64| format!("{:.1}", 1e3 * h);
+            let left = |[drawn, end]: [f64; 2]| format!("{:.0}%", 100.0 * end / drawn);
+            table.row([
+                (*name).to_owned(),
+                millimetres(both[0][0]),
+                millimetres(both[0][1]),
+                left(both[0]),
+                millimetres(both[1][1]),
+                left(both[1]),
+            ]);
+        }
     }
     table.note("subdivided: the fold modelled into a mesh one level finer, simulated as a whole");
     Ok(table)
@@ -218,14 +230,14 @@ mod tests {
 
     #[test]
     fn heights_of_the_compared_folds_start_equal() {
-        for (text, cells) in [(LENGTH, 40), (PLUS, 40)] {
+        for text in [LENGTH, PLUS] {
             let scene = TimedScene::new(text).expect("builds");
-            let drawn = fold_height(scene.mesh("cloth").expect("coarse"), 20, true);
-            let modelled = fold_height(scene.mesh("fine").expect("fine"), cells, true);
-            assert!(drawn > 0.04 && (drawn - modelled).abs() < 2e-3, "{drawn} {modelled}");
+            let [drawn, modelled] = tablecloth(&scene, &scene, true).expect("both are there");
+            assert!(drawn[0] > 0.04 && (drawn[0] - modelled[0]).abs() < 2e-3);
         }
         let scene = TimedScene::new(BUCKLING).expect("builds");
-        assert!(relief(scene.mesh("sleeve").expect("sleeve"), Vec3::ZERO) > 1e-3);
-        assert!(relief(scene.mesh("fine").expect("fine"), 0.2 * Vec3::X) > 1e-3);
+        for [drawn, same] in sleeve(&scene, &scene).expect("both are there") {
+            assert!(drawn > 1e-3 && (same / drawn - 1.0).abs() < 1e-9, "{drawn} {same}");
+        }
     }
 }

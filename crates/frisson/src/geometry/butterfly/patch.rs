@@ -138,7 +138,13 @@ impl PatchSurface {
         heights: &mut [f32],
     ) {
         let reach = moved.iter().map(|&p| heights[p as usize]).fold(0.0f32, f32::max);
-        if reach <= 0.0 || !self.may_be_tight(reach) {
+        if reach <= 0.0 {
+            return;
+        }
+        let far = reach / tolerances::GUARD_SHARE;
+        let (bent, facing) =
+            (self.edges.iter().any(|&e| self.bend(e) < far), self.may_face_itself());
+        if !bent && !facing {
             return;
         }
         let coarse = topology.point_count() as u32;
@@ -157,8 +163,18 @@ impl PatchSurface {
                 }
             }
         }
-        let (points, spacing) = (&self.points, self.spacing);
-        self.guard.find_room(&self.corners, &self.obstacles, points, spacing, &mut self.room);
+        if bent {
+            for &edge in &self.edges {
+                let most = tolerances::GUARD_SHARE * self.bend(edge);
+                for p in edge {
+                    self.room[p as usize] = self.room[p as usize].min(most);
+                }
+            }
+        }
+        if facing {
+            let (points, spacing) = (&self.points, self.spacing);
+            self.guard.find_room(&self.corners, &self.obstacles, points, spacing, &mut self.room);
+        }
         for &p in moved {
             let room = match p.checked_sub(coarse) {
                 None => self.room[p as usize],
@@ -174,19 +190,17 @@ impl PatchSurface {
         }
     }
 
-    /// False where no fold of some height can meet another: all normals lie within 45 degrees of
-    /// their mean, and no bend is tighter than the height.
-    fn may_be_tight(&self, height: f32) -> bool {
-        let point = |&p: &u32| self.points[p as usize];
-        let far = height / tolerances::GUARD_SHARE;
-        let tight = |[a, b]: &[u32; 2]| {
-            let ([p, n], [q, m]) = (point(a), point(b));
-            clearance(q - p, n, m) < far
-        };
-        let normals = || self.obstacles.iter().map(|p| point(p)[1]);
+    /// Twice the way to the centre of the bend between the ends of an edge.
+    fn bend(&self, [a, b]: [u32; 2]) -> f32 {
+        let ([p, n], [q, m]) = (self.points[a as usize], self.points[b as usize]);
+        clearance(q - p, n, m)
+    }
+
+    /// False where all normals lie within 30 degrees of their mean: no two face each other.
+    fn may_face_itself(&self) -> bool {
+        let normals = || self.obstacles.iter().map(|&p| self.points[p as usize][1]);
         let mean = normals().sum::<Vec3A>().normalize_or_zero();
-        normals().any(|n| n.dot(mean) < std::f32::consts::FRAC_1_SQRT_2)
-            || self.edges.iter().any(tight)
+        normals().any(|n| n.dot(mean) < 0.866)
     }
 }
 

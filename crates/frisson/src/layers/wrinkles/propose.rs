@@ -193,7 +193,7 @@ impl<'a> Survey<'a> {
         // A fold of n takes compression x length / n over flanks of length / 3n: it stands
         // length / n x sqrt(compression / 3) high.
         let folds = (compression / 3.0).sqrt() / tolerances::PROPOSED_HEIGHT;
-        tool.folds = folds.ceil().clamp(3.0, 9.0) as u32;
+        tool.folds = folds.ceil().clamp(3.0, 12.0) as u32;
         tool.jitter = Jitter { spacing: 0.4, height: 0.3, angle_deg: 8.0, seed: number as u64 };
         Some(ToolProposal { tool, compression, time })
     }
