@@ -136,9 +136,9 @@ fn extraction(options: &BenchOptions) -> Result<Table, Failure> {
     );
     let at = |blender, others| Peers { blender, others };
     let sizes = [
-        (50, 0.0061, at("15 (20k)", "")),
-        (200, 0.0050, at("136 (100k)", "")),
-        (1000, 0.0047, at("1775 (500k)", "VTK 280, of it 40 extracting")),
+        (50, 0.0123, at("15 (20k)", "")),
+        (200, 0.0110, at("136 (100k)", "")),
+        (1000, 0.0110, at("1775 (500k)", "VTK 280, of it 40 extracting")),
     ];
     for (count, cell, peers) in sizes.into_iter().take(if options.quick { 1 } else { 3 }) {
         let mut stages =

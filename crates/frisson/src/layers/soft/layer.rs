@@ -60,6 +60,8 @@ impl SoftLayer {
                 first: coats.points.len() as u32,
                 count: p.points.len() as u32,
                 coat: p.coat,
+                inverse_width: 1.0 / (p.coat.support - p.coat.thickness),
+                steepness: p.coat.stiffness * (p.coat.support - p.coat.thickness) / p.coat.level,
                 offset: 0.0,
                 bulge: 0.0,
                 label: rest.objects[p.object].label as u32,
