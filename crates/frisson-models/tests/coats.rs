@@ -84,8 +84,8 @@ fn a_muscle_swells_by_its_keys_and_presses_on_the_forearm() {
     let figure = || actor("hero", "figure", Some("flex"), Placement::default());
     let run = |most: f64| {
         let muscle = CoatBone {
-            from: "upper_arm_l".to_owned(),
-            to: Some("forearm_l".to_owned()),
+            from: "upper_arm_left".to_owned(),
+            to: Some("forearm_left".to_owned()),
             span: Some([0.3, 0.75]),
             offset: [0.0, 0.0, 0.022],
             thickness: Some(0.034),
@@ -99,7 +99,7 @@ fn a_muscle_swells_by_its_keys_and_presses_on_the_forearm() {
             ..CoatBone::default()
         };
         let coat = CoatParams {
-            bones: vec![arm("upper_arm_l", "forearm_l"), arm("forearm_l", "hand_l")],
+            bones: vec![arm("upper_arm_left", "forearm_left"), arm("forearm_left", "hand_left")],
             muscles: vec![muscle],
             ..on("hero")
         };

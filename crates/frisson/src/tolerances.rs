@@ -482,11 +482,19 @@ pub mod soft {
 
     /// Distance of two blended primitives, in thicknesses, below which they share their volume rather
     /// than each keep its own [-]. Smaller, and a primitive that meets another is suddenly buried.
-    pub const SEPARATE: f64 = 0.5;
+    pub const SEPARATE: f64 = 1.0;
 
     /// Time over which a bulge follows the pressure of its contact [s]. Shorter, and it trembles with
     /// the contact's samples.
     pub const BULGE_TIME: f64 = 0.05;
+
+    /// Strength of a bond as a share of the greatest attraction [-]. Without bonds a dough is a liquid;
+    /// with bonds much stronger than the attraction it is brittle.
+    pub const BOND_STRENGTH: f64 = 0.5;
+
+    /// Share of the way from the rest distance to the tearing distance after which a bond fades [-].
+    /// Earlier, and a dough tears where it is pulled first instead of necking.
+    pub const BOND_FADES: f64 = 0.4;
 
     /// Cells per thickness when the scene says nothing [-]: a ball has some 600 triangles.
     pub const CELLS_PER_THICKNESS: f64 = 5.0;

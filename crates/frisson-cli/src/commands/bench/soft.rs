@@ -18,9 +18,11 @@ pub fn run(options: &BenchOptions) -> Result<Vec<Table>, Failure> {
 /// Heaps of dough on a table, side by side: equal density, contacts with the table and each other.
 fn heaps(count: usize) -> Vec<SoftObject> {
     let per_heap = 25;
+    // As square as can be: every size has the same neighbours but for its border.
+    let columns = (count.div_ceil(per_heap) as f64).sqrt().ceil() as usize;
     (0..count.div_ceil(per_heap))
         .map(|heap| {
-            let (row, column) = ((heap / 8) as f64, (heap % 8) as f64);
+            let (row, column) = ((heap / columns) as f64, (heap % columns) as f64);
             let mut object = SoftObject::new(&format!("heap{heap:03}"), 0.05);
             object.stiffness = 3e5;
             let points = (0..per_heap)

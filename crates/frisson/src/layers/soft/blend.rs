@@ -543,7 +543,8 @@ mod tests {
             let expected = (f[0] + f[1]).max(f[1] + f[2]);
             assert!((scratch.union(&coats, &near, at) - expected).abs() < 1e-9);
             let seen = scratch.see(&coats, &near, 0, at);
-            assert!((seen.side - f[0] - f[1]).abs() < 1e-9 && seen.rival == f[1]);
+            assert!((seen.side - f[0] - f[1]).abs() < 1e-9);
+            assert!((seen.rival - f[1]).abs() < 1e-9);
             if f[2] > 0.0 {
                 assert!((seen.other - f[1] - f[2]).abs() < 1e-9, "{at}");
                 assert_eq!(seen.other_primitive, 2);

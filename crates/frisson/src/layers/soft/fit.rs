@@ -101,7 +101,8 @@ impl SkinFit<'_> {
         let along = |p: &DVec3| (*p - center).dot(axis);
         let across = median_distance(&skin, &[center - axis * 1e3, center + axis * 1e3]);
         let half = skin.iter().map(|p| along(p).abs()).fold(0.0, f64::max);
-        let reach = (half - across.unwrap_or(half)).max(0.0);
+        let across = across.unwrap_or(half);
+        let reach = if half < ROUND * across { 0.0 } else { half - across };
         let ends = [center - axis * reach, center + axis * reach];
         let local = self.pose.world_from_node[joint].inverse();
         let origin = self.pose.origin(joint).as_dvec3();
@@ -134,6 +135,9 @@ fn longest_direction(points: &[DVec3], center: DVec3) -> DVec3 {
     }
     axis
 }
+
+/// Half length in half widths below which a leaf's skin is filled with a ball.
+const ROUND: f64 = 1.9;
 
 /// Samples along the longest side of a mesh's box when balls are fitted to it.
 const FIT_SAMPLES: f32 = 32.0;

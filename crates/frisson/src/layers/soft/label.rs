@@ -70,8 +70,15 @@ impl LabelField<'_> {
     }
 }
 
-/// A condition that holds on one side of a crease: a value that is zero there, and its gradient.
-type Condition = (f32, Vec3);
+/// A condition that holds on a crease.
+#[derive(Clone, Copy, Default)]
+struct Condition {
+    /// Zero on the crease.
+    value: f32,
+    gradient: Vec3,
+    /// Gradient of the surface that comes up to the crease: minus its normal.
+    surface: Vec3,
+}
 
 impl LabelField<'_> {
     /// Moves a vertex onto the crease where the free surface meets a contact, or a tool another
@@ -82,21 +89,23 @@ impl LabelField<'_> {
         let mut normal = Vec3::ZERO;
         for _ in 0..4 {
             let [first, second] = self.two_conditions(parts, at, cell)?;
-            let (na, nb) = (first.1.normalize_or_zero(), second.1.normalize_or_zero());
+            let (na, nb) =
+                (first.gradient.normalize_or_zero(), second.gradient.normalize_or_zero());
             // Surfaces that meet at less than eight degrees have no crease to speak of.
             let cosine = na.dot(nb);
             if cosine.abs() > 0.99 {
                 return None;
             }
             // The least way that brings both to zero.
-            let (ra, rb) = (first.0 / first.1.length(), second.0 / second.1.length());
+            let distance = |c: &Condition| c.value / c.gradient.length();
+            let (ra, rb) = (distance(&first), distance(&second));
             let sine_sq = 1.0 - cosine * cosine;
             let (a, b) = ((ra - cosine * rb) / sine_sq, (rb - cosine * ra) / sine_sq);
             at -= a * na + b * nb;
             if !at.is_finite() || at.distance_squared(start) > 0.25 * cell * cell {
                 return None;
             }
-            normal = -(na + nb);
+            normal = -(first.surface.normalize_or_zero() + second.surface.normalize_or_zero());
         }
         Some((at, normal.normalize_or(Vec3::Y)))
     }
@@ -110,24 +119,27 @@ impl LabelField<'_> {
             .iter()
             .filter(|g| g.label == self.label)
             .max_by(|a, b| a.value.total_cmp(&b.value))?;
-        let mut found = [(f32::INFINITY, (0.0, Vec3::ZERO)); 2];
-        let mut add = |value: f32, gradient: Vec3| {
+        let mut found = [(f32::INFINITY, Condition::default()); 2];
+        let mut add = |value: f32, gradient: Vec3, surface: Vec3| {
+            let condition = Condition { value, gradient, surface };
             let distance = value.abs() / gradient.length().max(f32::MIN_POSITIVE);
             if distance < found[0].0 {
                 found[1] = found[0];
-                found[0] = (distance, (value, gradient));
+                found[0] = (distance, condition);
             } else if distance < found[1].0 {
-                found[1] = (distance, (value, gradient));
+                found[1] = (distance, condition);
             }
         };
-        add(best.value - self.field.level, best.gradient);
+        add(best.value - self.field.level, best.gradient, best.gradient);
         for g in groups.as_slice().iter().filter(|g| g.value > 0.0 && !std::ptr::eq(*g, best)) {
-            add(best.value - g.value, best.gradient - g.gradient);
+            let across = best.gradient - g.gradient;
+            let surface = if g.label == self.label { g.gradient } else { across };
+            add(best.value - g.value, across, surface);
         }
         let first_tool = self.field.parts.len();
         for tool in parts.iter().filter_map(|&p| (p as usize).checked_sub(first_tool)) {
             let (distance, normal) = self.tools[tool].distance(at);
-            add(distance, normal);
+            add(distance, normal, normal);
         }
         (found[1].0 < cell).then_some([found[0].1, found[1].1])
     }

@@ -11,7 +11,7 @@ use super::meshes::SurfaceMeshes;
 use super::params::SoftParams;
 use super::rest::SoftRest;
 use super::sample::Territory;
-use super::state::{BodyState, SoftState};
+use super::state::{BodyState, Bond, SoftState};
 use super::tool::Toolbox;
 use super::volume::Volumes;
 use crate::character::Pose;
@@ -37,6 +37,7 @@ pub struct SoftLayer {
     pub(super) toolbox: Toolbox,
     pub(super) poses: Vec<Pose>,
     pub(super) own_volumes: Vec<Volumes>,
+    pub(super) spare_bonds: Vec<Bond>,
     /// Steps taken back since the start of the bake.
     pub(super) take_backs: usize,
     /// Steps taken since the start of the bake.
@@ -105,6 +106,7 @@ impl SoftLayer {
             toolbox,
             poses: Vec::new(),
             own_volumes: Vec::new(),
+            spare_bonds: Vec::new(),
             take_backs: 0,
             steps: 0,
             meshes: SurfaceMeshes::default(),

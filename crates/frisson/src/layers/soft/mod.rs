@@ -26,6 +26,7 @@ mod blend;
 mod blending;
 mod coats;
 mod contact;
+mod dough;
 mod field;
 mod fit;
 mod label;

@@ -175,7 +175,8 @@ pub struct PrimitiveParams {
     pub move_z: Animated,
 }
 
-/// Particles that attract at a distance, repel when close, and rub: dough, clay, jelly.
+/// Particles that repel when close, rub, and are held together by bonds that flow and tear: dough,
+/// clay, jelly.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct DoughParams {
@@ -198,10 +199,15 @@ pub struct DoughParams {
     /// key-framed: heat softens.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub firmness: Animated,
-    /// Greatest attraction as a share of the repulsion at half the rest distance [-].
+    /// Greatest pull of a bond between particles, as a share of the repulsion at half the rest
+    /// distance [-].
     #[schemars(range(min = 0.0, max = 10.0))]
     pub cohesion: f64,
-    /// Distance at which the attraction ends, in rest distances [-].
+    /// Strain at which a bond gives way and flows [-]: small for clay, large for jelly.
+    #[serde(rename = "yield")]
+    #[schemars(range(min = 0.005, max = 10.0))]
+    pub yield_strain: f64,
+    /// Distance at which a bond is torn, in rest distances [-].
     #[schemars(range(min = 1.05, max = 4.0))]
     pub range: f64,
     /// Viscosity as a share of the critical damping of a pair [-]; may be key-framed.
@@ -561,6 +567,7 @@ impl Default for DoughParams {
             spacing: None,
             firmness: one(),
             cohesion: 0.3,
+            yield_strain: 0.08,
             range: 1.5,
             viscosity: 0.6.into(),
         }
@@ -596,6 +603,9 @@ impl DoughParams {
             return bad("viscosity", "must be 0 or more, with keys that ascend in frame");
         }
         let sound = |v: f64, least: f64| v.is_finite() && v >= least;
+        if !sound(self.yield_strain, 0.005) {
+            return bad("yield", "must be 0.005 or more");
+        }
         if !sound(self.range, 1.05) || !sound(self.cohesion, 0.0) {
             return bad("range", "must be greater than 1, and cohesion 0 or more");
         }

@@ -45,6 +45,15 @@ pub struct Fusion {
     pub seconds: f64,
 }
 
+/// What holds two particles of a dough together.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Bond {
+    /// The primitives, the greater first.
+    pub pair: (u32, u32),
+    /// Distance at which it does not pull [m].
+    pub length: f64,
+}
+
 /// The side from which two primitives that do not blend first met.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Side {
@@ -71,6 +80,8 @@ pub struct SoftState {
     pub groups: Vec<u32>,
     /// Fusions under way.
     pub fusions: Vec<Fusion>,
+    /// Bonds of doughs, ascending by pair.
+    pub bonds: Vec<Bond>,
     /// Sides of the contacts, ascending by pair.
     pub sides: Vec<Side>,
     /// Per primitive: distance of each seed [m].

@@ -2,13 +2,14 @@
 
 use glam::{DQuat, DVec3};
 
+use super::blending;
 use super::coats::joint_points;
 use super::contact::Contacts;
+use super::dough::DoughLaw;
 use super::layer::SoftLayer;
 use super::sample::{ContactPoint, Presser, Sampling, fill_grid};
-use super::structure::{DoughLaw, Drive, integrate_bodies, solve_joints};
+use super::structure::{Drive, integrate_bodies, solve_joints};
 use super::volume::{VolumeControl, Volumes};
-use super::{blending, rest::ObjectRest};
 use crate::character::{Sampling as ClipSampling, rotation_of};
 use crate::stage::StepContext;
 use crate::tolerances::soft as tolerances;
@@ -325,34 +326,8 @@ impl SoftLayer {
         }
     }
 
-    /// Attraction, repulsion and viscosity among the particles that blend.
-    fn apply_dough(&mut self, frame: f64) {
-        let laws: Vec<Option<DoughLaw>> =
-            self.rest.objects.iter().map(|o| dough_law(o, frame)).collect();
-        for (a, territory) in self.territories.iter().enumerate() {
-            let pa = &self.rest.primitives[a];
-            let Some(law_a) = laws[pa.object] else { continue };
-            for &b in territory.near().iter().filter(|&&b| (b as usize) < a) {
-                let pb = &self.rest.primitives[b as usize];
-                let Some(law_b) = laws[pb.object] else { continue };
-                let weight = self.blend_weight(a, b as usize);
-                if weight == 0.0 {
-                    continue;
-                }
-                let (ba, bb) = (self.state.bodies[pa.body], self.state.bodies[pb.body]);
-                let way = ba.position - bb.position;
-                let distance = way.length();
-                let n = way.normalize_or(DVec3::Y);
-                let parting = (ba.velocity - bb.velocity).dot(n);
-                let push = 0.5 * (law_a.force(distance, parting) + law_b.force(distance, parting));
-                let force = weight * push * n;
-                self.state.bodies[pa.body].force += force;
-                self.state.bodies[pb.body].force -= force;
-            }
-        }
-    }
-
-    fn blend_weight(&self, a: usize, b: usize) -> f64 {
+    /// How far two primitives blend, from 0 to 1.
+    pub(super) fn blend_weight(&self, a: usize, b: usize) -> f64 {
         let (ga, gb) = (self.state.groups[a], self.state.groups[b]);
         if ga == gb {
             return 1.0;
@@ -386,31 +361,10 @@ impl SoftLayer {
             }
         }
         for object in &self.rest.objects {
-            if let Some(law) = dough_law(object, frame) {
+            if let Some(law) = DoughLaw::at(object, frame) {
                 longest = longest.min(law.stable_step(object.particle_mass));
             }
         }
         longest
     }
-}
-
-/// The law of a dough's particles at a frame.
-fn dough_law(object: &ObjectRest, frame: f64) -> Option<DoughLaw> {
-    let dough = object.params.dough.as_ref()?;
-    let e = object.params.thickness;
-    let stiffness = dough.firmness.at(frame) * object.params.stiffness * e * e;
-    Some(DoughLaw {
-        spacing: object.spacing,
-        stiffness,
-        attraction: dough.cohesion * stiffness * 0.5 * object.spacing,
-        range: dough.range,
-        viscosity: 2.0
-            * dough.viscosity.at(frame)
-            * (dough.firmness.at(frame).max(0.1)
-                * object.params.stiffness
-                * e
-                * e
-                * object.particle_mass)
-                .sqrt(),
-    })
 }

@@ -1,4 +1,4 @@
-//! What is inside: rigid bones and particles, and the forces among them.
+//! What is inside: how bodies move, and the joints of rigid bones.
 //!
 //! Articulated figures are solved by positions: each step moves the bodies freely, then brings the
 //! joints together (M. Müller et al., *Detailed rigid body simulation with extended position based
@@ -223,79 +223,9 @@ fn solve_angles(rest: &[BodyRest], joint: &JointRest, bodies: &mut [BodyState]) 
     }
 }
 
-/// Forces among the particles of a dough, in rest distances `s = r / r0`.
-///
-/// ```text
-///  force ^\
-///        | \ repulsion           a parabola, so that it is capped
-///      0 +--\1-------.--- s      attraction: a hump that ends at `range`
-///        |   \__..-''
-/// ```
-#[derive(Clone, Copy, Debug)]
-pub struct DoughLaw {
-    /// Rest distance [m].
-    pub spacing: f64,
-    /// Repulsion per metre [N/m].
-    pub stiffness: f64,
-    /// Greatest attraction [N].
-    pub attraction: f64,
-    /// End of the attraction, in rest distances [-].
-    pub range: f64,
-    /// Viscosity of a pair [N s/m].
-    pub viscosity: f64,
-}
-
-impl DoughLaw {
-    /// Force that pushes two particles apart at a distance and a speed of parting [N].
-    #[must_use]
-    pub fn force(&self, distance: f64, parting: f64) -> f64 {
-        let end = self.range * self.spacing;
-        if distance >= end {
-            return 0.0;
-        }
-        let elastic = if distance < self.spacing {
-            let near = self.spacing - distance;
-            // Twice as stiff at half the rest distance: a heap does not collapse on itself.
-            self.stiffness * near * (1.0 + 2.0 * near / self.spacing)
-        } else {
-            let x = (distance - self.spacing) / (end - self.spacing);
-            -self.attraction * 6.75 * x * (1.0 - x) * (1.0 - x)
-        };
-        elastic - self.viscosity * (1.0 - distance / end) * parting
-    }
-
-    /// Longest step that stays stable for particles of a mass [s].
-    #[must_use]
-    pub fn stable_step(&self, mass: f64) -> f64 {
-        // A particle in the middle of a heap feels about six neighbours along any axis.
-        let slope = 6.75 * self.attraction / ((self.range - 1.0) * self.spacing);
-        let elastic = (mass / (6.0 * self.stiffness.max(slope)).max(1e-300)).sqrt();
-        let viscous = mass / (6.0 * self.viscosity).max(1e-300);
-        tolerances::STEP_SHARE * elastic.min(2.0 * viscous)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn dough_repels_when_close_and_attracts_up_to_its_range() {
-        let law =
-            DoughLaw { spacing: 0.1, stiffness: 50.0, attraction: 2.0, range: 2.0, viscosity: 1.0 };
-        assert_eq!(law.force(0.1, 0.0), 0.0);
-        assert!((law.force(0.05, 0.0) - 5.0).abs() < 1e-12);
-        assert!((law.force(0.1 + 0.1 / 3.0, 0.0) + 2.0).abs() < 1e-12);
-        assert_eq!(law.force(0.2, 5.0), 0.0);
-        assert!(law.force(0.1, 1.0) < 0.0);
-        // Continuous.
-        let mut last = law.force(0.0, 0.0);
-        for i in 1..=2500 {
-            let f = law.force(f64::from(i) * 1e-4, 0.0);
-            assert!((f - last).abs() < 0.05);
-            last = f;
-        }
-    }
 
     #[test]
     fn a_hanging_chain_keeps_its_joints_and_swings_no_further_than_allowed() {

@@ -1,0 +1,211 @@
+//! What holds a dough together: attraction and repulsion, viscosity, and bonds that flow and tear.
+//!
+//! ```text
+//!  force ^\
+//!        | \ repulsion           a parabola, so that it is capped
+//!      0 +--\1-------.--- s      attraction: a hump that ends at `range`; s = distance / spacing
+//!        |   \__..-''
+//!
+//!  a bond ^     ____             elastic up to the yield strain, then its rest length follows:
+//!         |    /                 plastic flow. Out at `range` it has faded away: torn.
+//!       0 +---/------.---
+//!         |__/
+//! ```
+//!
+//! Attraction alone makes a liquid that draws itself together into drops. Bonds, made at the distance
+//! the particles have, free of stress, hold against it: a lump keeps the shape it is given. Drawn out,
+//! bonds flow, attraction lets the particles rearrange, and a neck forms before it parts.
+
+use glam::DVec3;
+
+use super::layer::SoftLayer;
+use super::rest::ObjectRest;
+use super::state::Bond;
+use crate::tolerances::soft as tolerances;
+
+/// Forces among the particles of a dough.
+#[derive(Clone, Copy, Debug)]
+pub struct DoughLaw {
+    /// Rest distance [m].
+    pub spacing: f64,
+    /// Repulsion per metre [N/m].
+    pub stiffness: f64,
+    /// Greatest pull of a bond [N].
+    pub attraction: f64,
+    /// Strain at which a bond flows [-].
+    pub yield_strain: f64,
+    /// Distance at which a bond is torn, in rest distances [-].
+    pub range: f64,
+    /// Viscosity of a pair [N s/m].
+    pub viscosity: f64,
+}
+
+impl DoughLaw {
+    /// The law of an object's particles at a frame.
+    #[must_use]
+    pub fn at(object: &ObjectRest, frame: f64) -> Option<Self> {
+        let dough = object.params.dough.as_ref()?;
+        let e = object.params.thickness;
+        let full = object.params.stiffness * e * e;
+        let firmness = dough.firmness.at(frame);
+        let stiffness = firmness * full;
+        let critical = 2.0 * (firmness.max(0.1) * full * object.particle_mass).sqrt();
+        Some(Self {
+            spacing: object.spacing,
+            stiffness,
+            attraction: dough.cohesion * stiffness * 0.5 * object.spacing,
+            yield_strain: dough.yield_strain,
+            range: dough.range,
+            viscosity: dough.viscosity.at(frame) * critical,
+        })
+    }
+
+    /// Force that pushes two particles apart at a distance and a speed of parting, bonds left out [N].
+    #[must_use]
+    pub fn force(&self, distance: f64, parting: f64) -> f64 {
+        let end = self.range * self.spacing;
+        if distance >= end {
+            return 0.0;
+        }
+        // Twice as stiff at half the rest distance: a heap does not collapse on itself.
+        let elastic = if distance < self.spacing {
+            let near = self.spacing - distance;
+            self.stiffness * near * (1.0 + 2.0 * near / self.spacing)
+        } else {
+            let x = (distance - self.spacing) / (end - self.spacing);
+            -self.attraction * 6.75 * x * (1.0 - x) * (1.0 - x)
+        };
+        elastic - self.viscosity * (1.0 - distance / end) * parting
+    }
+
+    /// Force by which a bond pushes two particles apart [N], and its rest length after it has flowed.
+    #[must_use]
+    pub fn bond(&self, distance: f64, length: f64) -> (f64, f64) {
+        let limit = self.yield_strain * self.spacing;
+        let stretch = (distance - length).clamp(-limit, limit);
+        let way = (distance / self.spacing - 1.0) / (self.range - 1.0);
+        let hold = ((1.0 - way) / (1.0 - tolerances::BOND_FADES)).clamp(0.0, 1.0).powi(2);
+        let strength = tolerances::BOND_STRENGTH * self.attraction;
+        (-strength * hold * stretch / limit, distance - stretch)
+    }
+
+    /// Longest step that stays stable for particles of a mass [s].
+    #[must_use]
+    pub fn stable_step(&self, mass: f64) -> f64 {
+        // A particle in the middle of a heap feels about six neighbours along any axis.
+        let hump = 6.75 * self.attraction / ((self.range - 1.0) * self.spacing);
+        let bond = self.attraction / (self.yield_strain * self.spacing);
+        let slope = hump + tolerances::BOND_STRENGTH * bond;
+        let elastic = (mass / (6.0 * self.stiffness.max(slope)).max(1e-300)).sqrt();
+        let viscous = mass / (6.0 * self.viscosity).max(1e-300);
+        tolerances::STEP_SHARE * elastic.min(2.0 * viscous)
+    }
+}
+
+impl SoftLayer {
+    /// Repulsion, viscosity and bonds among the particles that blend.
+    pub(super) fn apply_dough(&mut self, frame: f64) {
+        let laws: Vec<Option<DoughLaw>> =
+            self.rest.objects.iter().map(|o| DoughLaw::at(o, frame)).collect();
+        if laws.iter().all(Option::is_none) {
+            return;
+        }
+        let old = std::mem::take(&mut self.state.bonds);
+        let mut bonds = std::mem::take(&mut self.spare_bonds);
+        bonds.clear();
+        let mut at = 0;
+        for a in 0..self.territories.len() {
+            let Some(law) = laws[self.rest.primitives[a].object] else { continue };
+            at += old[at..].partition_point(|b| b.pair.0 < a as u32);
+            let end = at + old[at..].partition_point(|b| b.pair.0 == a as u32);
+            let first = bonds.len();
+            self.pull_on(a, &law, &laws, &old[at..end], &mut bonds);
+            bonds[first..].sort_unstable_by_key(|b| b.pair);
+            at = end;
+        }
+        self.state.bonds = bonds;
+        self.spare_bonds = old;
+    }
+
+    /// Forces between a particle and those listed before it.
+    fn pull_on(
+        &mut self,
+        a: usize,
+        law: &DoughLaw,
+        laws: &[Option<DoughLaw>],
+        old: &[Bond],
+        bonds: &mut Vec<Bond>,
+    ) {
+        let body_a = self.rest.primitives[a].body;
+        for &b in self.territories[a].near().iter().filter(|&&b| (b as usize) < a) {
+            let pb = &self.rest.primitives[b as usize];
+            let Some(law_b) = laws[pb.object] else { continue };
+            let (ba, bb) = (&self.state.bodies[body_a], &self.state.bodies[pb.body]);
+            let way = ba.position - bb.position;
+            let distance = way.length();
+            if distance >= (law.range * law.spacing).max(law_b.range * law_b.spacing) {
+                continue;
+            }
+            let weight = self.blend_weight(a, b as usize);
+            if weight == 0.0 {
+                continue;
+            }
+            let pair = (a as u32, b);
+            let known = old.binary_search_by_key(&pair, |b| b.pair).ok();
+            let length = known.map_or(distance, |k| old[k].length);
+            let n = way.normalize_or(DVec3::Y);
+            let parting = (ba.velocity - bb.velocity).dot(n);
+            let (pull_a, length_a) = law.bond(distance, length);
+            let (pull_b, length_b) = law_b.bond(distance, length);
+            bonds.push(Bond { pair, length: 0.5 * (length_a + length_b) });
+            let push = law.force(distance, parting) + law_b.force(distance, parting);
+            let force = weight * 0.5 * (push + pull_a + pull_b) * n;
+            self.state.bodies[body_a].force += force;
+            self.state.bodies[pb.body].force -= force;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LAW: DoughLaw = DoughLaw {
+        spacing: 0.1,
+        stiffness: 50.0,
+        attraction: 2.0,
+        yield_strain: 0.1,
+        range: 2.0,
+        viscosity: 1.0,
+    };
+
+    #[test]
+    fn dough_repels_when_close_and_rubs() {
+        assert_eq!(LAW.force(0.1, 0.0), 0.0);
+        assert!((LAW.force(0.05, 0.0) - 5.0).abs() < 1e-12);
+        assert!((LAW.force(0.1 + 0.1 / 3.0, 0.0) + 2.0).abs() < 1e-12);
+        assert_eq!(LAW.force(0.2, 5.0), 0.0);
+        assert!(LAW.force(0.1, 1.0) < 0.0);
+        let mut last = LAW.force(0.0, 0.0);
+        for i in 1..=2500 {
+            let f = LAW.force(f64::from(i) * 1e-4, 0.0);
+            assert!((f - last).abs() < 0.05);
+            last = f;
+        }
+    }
+
+    #[test]
+    fn a_bond_is_elastic_then_flows_then_tears() {
+        // Elastic: the rest length stays, the force is linear.
+        let most = tolerances::BOND_STRENGTH * LAW.attraction;
+        let (pull, length) = LAW.bond(0.105, 0.1);
+        assert!((pull + 0.5 * most).abs() < 1e-9 && (length - 0.1).abs() < 1e-12);
+        // Beyond the yield strain the force stays and the rest length follows.
+        let (pull, length) = LAW.bond(0.12, 0.1);
+        assert!((pull + most).abs() < 1e-9 && (length - 0.11).abs() < 1e-12);
+        // Released, it pushes back only from where it has flowed to.
+        assert!((LAW.bond(0.11, length).0).abs() < 1e-9);
+        // Far out it has faded away.
+        assert!(LAW.bond(0.19, 0.15).0.abs() < 0.1 && LAW.bond(0.2, 0.15).0 == 0.0);
+    }
+}

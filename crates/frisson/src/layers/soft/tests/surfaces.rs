@@ -1,0 +1,186 @@
+//! Tools, bulges, paint, contact surfaces, necks.
+
+use super::*;
+
+#[test]
+fn a_mesh_is_a_tool_like_the_plane_it_looks_like() {
+    // A block whose upper face is the floor.
+    let corner = |i: u32| {
+        let side = |bit: u32| if i >> bit & 1 == 1 { 0.6 } else { -0.6 };
+        Vec3::new(side(0), side(1) - 0.6, side(2))
+    };
+    let quads =
+        [[0, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]];
+    let triangles = quads.iter().flat_map(|q: &[u32; 4]| [[q[0], q[1], q[2]], [q[0], q[2], q[3]]]);
+    let mut frame = Frame::default();
+    let block =
+        crate::geometry::Mesh::new("block", (0..8).map(corner).collect(), triangles.collect());
+    frame.meshes.push(block);
+    let free = || SoftObject { free: true, ..ball("a", [0.02, 0.12, 0.01], 0.1) };
+    let mut params = SoftParams::new("on_block", vec![free()]);
+    params.tools = Some(vec!["block".to_owned()]);
+    let mut on_block = Rig::try_in(params, ColliderSet::default(), 9.81, frame).unwrap();
+    assert!(on_block.layer.needs_surfaces_between_frames());
+    let mut on_plane =
+        Rig::try_new(SoftParams::new("on_plane", vec![free()]), floor(), 9.81).unwrap();
+    for _ in 0..240 {
+        on_block.tick();
+        on_plane.tick();
+    }
+    let height = |r: &Rig| r.layer.state.bodies[0].position.y;
+    assert!((height(&on_block) - height(&on_plane)).abs() < 1e-3, "{}", height(&on_block));
+    assert!(height(&on_block) < 0.1 && on_block.layer.contacts.count > 0);
+    let mut unknown = SoftParams::new("x", vec![free()]);
+    unknown.tools = Some(vec!["blok".to_owned()]);
+    assert!(Rig::try_new(unknown, floor(), 0.0).is_err());
+}
+
+#[test]
+fn a_bulge_rises_beside_a_contact_and_leaves_the_contact_alone() {
+    let run = |bulge: f64| {
+        let at = |x: f64| [x, 0.0, 0.0];
+        let mut params =
+            SoftParams::new("pair", vec![ball("a", at(-0.08), 0.1), ball("b", at(0.08), 0.1)]);
+        params.bulge = bulge;
+        params.volume_time = 0.0;
+        params.cell = Some(0.01);
+        let mut rig = Rig::new(params);
+        for _ in 0..60 {
+            rig.tick();
+        }
+        let force = rig.layer.state.bodies[1].force.x;
+        (rig.show().meshes[0].clone(), force)
+    };
+    let ((plain, force), (bulged, same)) = (run(0.0), run(1.0));
+    closed_manifold(&bulged);
+    assert!((force / same - 1.0).abs() < 1e-6, "{force} {same}");
+    // Girth where the zone is.
+    let girth = |m: &crate::geometry::Mesh| {
+        let near = m.positions.iter().filter(|p| (-0.05..-0.01).contains(&p.x));
+        near.map(|p| p.y.hypot(p.z)).fold(0.0, f32::max)
+    };
+    assert!(girth(&bulged) > girth(&plain) + 1e-3, "{} {}", girth(&bulged), girth(&plain));
+    let furthest =
+        |m: &crate::geometry::Mesh| m.positions.iter().map(|p| p.x).fold(f32::MIN, f32::max);
+    assert!(furthest(&bulged) < 1e-4, "{}", furthest(&bulged));
+}
+
+#[test]
+fn colours_and_texture_coordinates_follow_the_primitives() {
+    let mut object = SoftObject::new("stick", 0.05);
+    object.primitives = vec![
+        PrimitiveParams {
+            segment: Some([[0.0; 3], [0.4, 0.0, 0.0]]),
+            uv: Some([[0.0, 0.25], [1.0, 0.75]]),
+            color: Some([1.0, 0.0, 0.0]),
+            ..PrimitiveParams::default()
+        },
+        PrimitiveParams {
+            segment: Some([[0.4, 0.0, 0.0], [0.8, 0.0, 0.0]]),
+            uv: Some([[1.0, 0.75], [2.0, 0.25]]),
+            color: Some([0.0, 0.0, 1.0]),
+            ..PrimitiveParams::default()
+        },
+    ];
+    let mut rig = Rig::new(SoftParams::new("stick", vec![object]));
+    let mesh = &rig.show().meshes[0];
+    assert_eq!(mesh.topology.uvs.len(), mesh.positions.len());
+    for ((p, uv), color) in mesh.positions.iter().zip(&mesh.topology.uvs).zip(&mesh.topology.colors)
+    {
+        let expected = (p.x / 0.4).clamp(0.0, 2.0);
+        assert!((uv.x - expected).abs() < 0.2, "{p} {uv}");
+        let [red, _, blue, _] = *color;
+        assert!((red + blue - 1.0).abs() < 1e-5);
+        assert!(p.x > 0.25 || red > 0.95, "{p} {color:?}");
+        assert!(p.x < 0.55 || blue > 0.95, "{p} {color:?}");
+    }
+}
+
+#[test]
+fn contact_surfaces_are_written_once_with_their_pressure() {
+    let mut params = SoftParams::new(
+        "pair",
+        vec![ball("a", [-0.08, 0.0, 0.0], 0.1), ball("b", [0.08, 0.0, 0.0], 0.1)],
+    );
+    params.contacts = true;
+    params.volume_time = 0.0;
+    let mut rig = Rig::new(params);
+    let frame = rig.show();
+    let contacts = &frame.meshes[frame.mesh_index("pair/contacts").unwrap()];
+    let pressure = contacts.scalar("pressure").unwrap();
+    assert!(contacts.positions.iter().all(|p| p.x.abs() < 1e-4));
+    // p = k (e - r) on the plane between two equal balls.
+    for (p, value) in contacts.positions.iter().zip(pressure) {
+        let expected = 1e6 * (0.1 - p.distance(Vec3::new(-0.08, 0.0, 0.0)));
+        assert!((value - expected).abs() < 200.0, "{value} {expected}");
+    }
+    let area: f32 = contacts
+        .topology
+        .triangles
+        .iter()
+        .map(|t| {
+            let [a, b, c] = t.map(|v| contacts.positions[v as usize]);
+            0.5 * (b - a).cross(c - a).length()
+        })
+        .sum();
+    let disc = std::f32::consts::PI * (0.01 - 0.0064);
+    assert!((0.7..1.05).contains(&(area / disc)), "{}", area / disc);
+}
+
+#[test]
+fn a_torn_dough_necks_first() {
+    // A bar drawn out by its ends, slowly.
+    let mut object = SoftObject::new("bar", 0.03);
+    object.stiffness = 3e5;
+    let half = [0.16, 0.035, 0.035];
+    object.dough =
+        Some(DoughParams { block: Some([[0.0; 3], half]), range: 2.0, ..DoughParams::default() });
+    let mut params = SoftParams::new("bar", vec![object]);
+    params.seeds = 32;
+    let mut rig = Rig::new(params);
+    let ends: Vec<(usize, f64)> = (0..rig.layer.primitive_count())
+        .map(|i| (i, rig.layer.coats.points[i].x))
+        .filter(|(_, x)| x.abs() > 0.11)
+        .collect();
+    let waist = |rig: &mut Rig| {
+        let mesh = &rig.show().meshes[0];
+        let middle = mesh.positions.iter().filter(|p| p.x.abs() < 0.06);
+        let mut bins = [0.0f32; 12];
+        for p in middle {
+            let bin = (((p.x + 0.06) / 0.01) as usize).min(11);
+            bins[bin] = bins[bin].max(p.y.hypot(p.z));
+        }
+        bins.into_iter().fold(f32::INFINITY, f32::min)
+    };
+    let first = waist(&mut rig);
+    let mut thinnest = first;
+    let mut torn = None;
+    for tick in 1..=400 {
+        rig.tick();
+        let way = 0.0008 * f64::from(tick);
+        for &(i, x) in &ends {
+            let body = &mut rig.layer.state.bodies[i];
+            body.position.x = x + way * x.signum();
+            body.velocity = DVec3::X * (0.096 * x.signum());
+        }
+        if tick % 10 == 0 {
+            let now = waist(&mut rig);
+            #[allow(clippy::print_stdout, reason = "probe")]
+            {
+                println!("{tick}: waist {now} pieces {}", rig.layer.piece_count());
+            }
+            if now > 0.0 {
+                thinnest = thinnest.min(now);
+            }
+        }
+        if rig.layer.piece_count() > 1 {
+            torn = Some(tick);
+            break;
+        }
+    }
+    let torn = torn.expect("it never tore");
+    assert!(torn > 60, "it snapped after {torn} ticks");
+    assert!(thinnest < 0.75 * first, "no neck: {thinnest} of {first}");
+    let volume = rig.layer.volume() / rig.layer.rest_volume();
+    assert!((volume - 1.0).abs() < 0.1, "{volume}");
+}
