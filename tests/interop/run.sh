@@ -58,5 +58,10 @@ fi
 
 if [ "${1:-}" = "--blender" ]; then
     "$python" "$here/blender.py" "$work/shot"
+    # A surface whose topology changes, with colours: watertight in every frame.
+    cargo run --quiet -p frisson-cli -- bake scenes/soft-muscles.toml -o "$work/soft.frisson" --force
+    cargo run --quiet -p frisson-cli -- export "$work/soft.frisson" --to "$work/soft.abc" \
+        --to "$work/soft.usdc" --force
+    "$python" "$here/check_soft.py" "$work/soft.abc" "$work/soft.usdc"
 fi
 echo "interop: passed"

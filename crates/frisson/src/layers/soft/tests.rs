@@ -586,14 +586,8 @@ fn dough_flows_rests_on_the_floor_and_keeps_its_volume() {
     params.seeds = 64;
     let mut rig = Rig::try_new(params, floor(), 9.81).unwrap();
     let start = rig.layer.rest_volume();
-    for i in 0..240 {
+    for _ in 0..240 {
         rig.tick();
-        #[allow(clippy::print_stdout, reason = "probe")]
-        if i % 20 == 0 {
-            let fastest =
-                rig.layer.state.bodies.iter().map(|b| (b.velocity.length() * 1e4) as i64).max();
-            println!("{i}: {fastest:?} depth {}", rig.layer.contacts.depth);
-        }
     }
     let ratio = rig.layer.volume() / start;
     assert!((ratio - 1.0).abs() < 0.1, "{ratio}");

@@ -142,17 +142,20 @@ fn a_torn_dough_necks_first() {
         .map(|i| (i, rig.layer.coats.points[i].x))
         .filter(|(_, x)| x.abs() > 0.11)
         .collect();
-    let waist = |rig: &mut Rig| {
+    // The thinnest place between the ends that are held.
+    let waist = |rig: &mut Rig, way: f32| {
         let mesh = &rig.show().meshes[0];
-        let middle = mesh.positions.iter().filter(|p| p.x.abs() < 0.06);
-        let mut bins = [0.0f32; 12];
-        for p in middle {
-            let bin = (((p.x + 0.06) / 0.01) as usize).min(11);
-            bins[bin] = bins[bin].max(p.y.hypot(p.z));
+        let half = 0.11 + way;
+        let mut bins = vec![0.0f32; (2.0 * half / 0.012) as usize];
+        let count = bins.len();
+        for p in mesh.positions.iter().filter(|p| p.x.abs() < half) {
+            let bin = ((p.x + half) / (2.0 * half) * count as f32) as usize;
+            let bin = &mut bins[bin.min(count - 1)];
+            *bin = bin.max(p.y.hypot(p.z));
         }
         bins.into_iter().fold(f32::INFINITY, f32::min)
     };
-    let first = waist(&mut rig);
+    let first = waist(&mut rig, 0.0);
     let mut thinnest = first;
     let mut torn = None;
     for tick in 1..=400 {
@@ -163,12 +166,8 @@ fn a_torn_dough_necks_first() {
             body.position.x = x + way * x.signum();
             body.velocity = DVec3::X * (0.096 * x.signum());
         }
-        if tick % 10 == 0 {
-            let now = waist(&mut rig);
-            #[allow(clippy::print_stdout, reason = "probe")]
-            {
-                println!("{tick}: waist {now} pieces {}", rig.layer.piece_count());
-            }
+        if tick % 5 == 0 {
+            let now = waist(&mut rig, way as f32);
             if now > 0.0 {
                 thinnest = thinnest.min(now);
             }
