@@ -15,6 +15,12 @@ fn finalise(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
+/// Mixes one more word into a hash: for keys of several parts that share their first ones.
+#[must_use]
+pub fn chain(key: u64, word: u64) -> u64 {
+    finalise(key.rotate_left(23) ^ word.wrapping_add(0x9E37_79B9_7F4A_7C15))
+}
+
 /// Uniform in [0, 1), all 53 bits used.
 #[must_use]
 pub fn uniform(seed: u64, id: u64, counter: u64) -> f64 {

@@ -1,6 +1,6 @@
 //! Force fields: gravity, wind with gusts, drag, radial, vortex.
 
-use glam::Vec3;
+use glam::{Vec3, Vec4};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -127,12 +127,8 @@ impl Forces {
                     } else {
                         let place = position / gust_size.max(1e-6);
                         let when = (time * f64::from(*gust_hz)) as f32;
-                        let along = gust_noise(*seed, place, when);
-                        let side = Vec3::new(
-                            gust_noise(seed ^ 1, place, when),
-                            gust_noise(seed ^ 2, place, when),
-                            gust_noise(seed ^ 3, place, when),
-                        );
+                        let noise = gust_noise(*seed, place, when);
+                        let (along, side) = (noise.w, noise.truncate());
                         mean * (direction * (1.0 + gust * along) + 0.3 * *gust * side)
                     }
                 }
@@ -175,27 +171,34 @@ impl Forces {
     }
 }
 
-/// Smooth noise in [-1, 1] over space and time, C1, about one feature per unit.
-fn gust_noise(seed: u64, place: Vec3, when: f32) -> f32 {
-    let coordinates = [place.x, place.y, place.z, when];
-    let cells = coordinates.map(f32::floor);
-    let weights: [f32; 4] = std::array::from_fn(|i| {
-        let t = coordinates[i] - cells[i];
-        t * t * (3.0 - 2.0 * t)
-    });
-    let mut sum = 0.0;
-    for corner in 0..16u32 {
-        let mut weight = 1.0;
-        let mut key = seed;
-        for axis in 0..4 {
-            let high = corner >> axis & 1;
-            weight *= if high == 1 { weights[axis] } else { 1.0 - weights[axis] };
-            let cell = cells[axis] as i64 + i64::from(high);
-            key = random::hash(key, cell as u64, axis as u64);
+/// Four independent smooth noises in [-1, 1) over space and time, C1, about one feature per unit.
+///
+/// Every corner of the lattice has one word, four numbers of 16 bits: the sixteen corners around a
+/// place share the words of their edges, so that thirty mixes make four noises.
+fn gust_noise(seed: u64, place: Vec3, when: f32) -> Vec4 {
+    let coordinates = [when, place.z, place.y, place.x];
+    let mut words = [seed; 16];
+    let mut weights = [1.0f32; 16];
+    for (axis, &at) in coordinates.iter().enumerate() {
+        let cell = at.floor();
+        let t = at - cell;
+        let t = t * t * (3.0 - 2.0 * t);
+        for k in 0..1usize << axis {
+            let (word, weight) = (words[k], weights[k]);
+            for (high, share) in [(0, 1.0 - t), (1, t)] {
+                let slot = k | high << axis;
+                let number = (cell as i64 + high as i64) as u64;
+                words[slot] = random::chain(word, number);
+                weights[slot] = weight * share;
+            }
         }
-        sum += weight * (random::signed(key, 0, 0) as f32);
     }
-    sum
+    let number = |word: u64, k: u32| f32::from((word >> (16 * k)) as u16 as i16);
+    let sum = words.iter().zip(weights).fold(Vec4::ZERO, |sum, (&word, weight)| {
+        let four = Vec4::new(number(word, 0), number(word, 1), number(word, 2), number(word, 3));
+        sum + weight * four
+    });
+    sum / 32768.0
 }
 
 #[cfg(test)]

@@ -41,10 +41,8 @@ pub(super) struct ChainInput<'a> {
     pub air: &'a [DVec3],
     /// Drag rate [1/s].
     pub drag: f64,
-    /// Rest direction of each segment in the frame of the one before.
+    /// Rest direction of each segment in the frame of the one before, twist included.
     pub targets: &'a [DVec3],
-    /// Twist of each segment [rad].
-    pub twists: &'a [f64],
     /// First axis at the root.
     pub root_across: DVec3,
     /// Goal of each particle, now and a step ago, and its stiffness rate squared [1/s²].
@@ -227,7 +225,8 @@ impl Chain {
             let along = if length > 1.0e-6 * input.segment { edge / length } else { before };
             // A springy segment that shrinks to nothing must not turn torques into infinite forces.
             let length = length.max(0.7 * input.segment);
-            let target = world_target(input.targets[i], input.twists[i], before, across);
+            let local = input.targets[i];
+            let target = local.x * across + local.y * before.cross(across) + local.z * before;
             let (torque, hardness) = hinge(input.bending, along, target);
             self.joints[i] = hardness;
             let couple = torque.cross(along) / length;
@@ -322,14 +321,6 @@ fn hinge(stiffness: f64, along: DVec3, target: DVec3) -> (DVec3, f64) {
     // Beyond 150 degrees the torque no longer grows: a folded chain must not explode.
     let open = (1.0 + along.dot(target)).max(0.134);
     (along.cross(target) * (2.0 * stiffness / open), 2.0 * stiffness / open)
-}
-
-/// Direction that a segment wants, in the frame of the one before, turned by the twist.
-pub(super) fn world_target(local: DVec3, twist: f64, along: DVec3, across: DVec3) -> DVec3 {
-    let second = along.cross(across);
-    let (sine, cosine) = twist.sin_cos();
-    let (x, y) = (cosine * local.x - sine * local.y, sine * local.x + cosine * local.y);
-    x * across + y * second + local.z * along
 }
 
 /// A unit vector across `from` carried to across `to` by the smallest rotation.

@@ -112,6 +112,35 @@ impl PosedBody {
         (d, self.axes * n)
     }
 
+    /// Whether the body stands in the way from `from` along the unit vector `direction`.
+    pub fn blocks(&self, from: Vec3, direction: Vec3, length: f32) -> bool {
+        if self.bound >= 0.0 {
+            let to_center = self.origin - from;
+            let at = direction.dot(to_center).clamp(0.0, length);
+            if (to_center - at * direction).length_squared() > self.bound * self.bound {
+                return false;
+            }
+        }
+        let mut t = 0.0;
+        for _ in 0..24 {
+            let d = self.distance(from + t * direction).0;
+            if d < 0.0 {
+                return true;
+            }
+            // First-order distances of flat ellipsoids may be too long; the least step ends it.
+            t += (0.7 * d).max(0.02 * length);
+            if t > length {
+                return false;
+            }
+        }
+        false
+    }
+
+    /// Whether something within `reach` of `p` may touch the body.
+    pub fn is_near(&self, p: Vec3, reach: f32) -> bool {
+        !self.is_clear(p, reach) && self.distance(p).0 < 1.5 * reach
+    }
+
     /// How far the material at `p` moved over the sub-step [m].
     pub fn carried(&self, p: Vec3) -> Vec3 {
         let local = self.axes.transpose() * (p - self.origin);
@@ -203,19 +232,30 @@ fn ellipsoid(radii: Vec3) -> Kind {
     Kind::Ellipsoid { inverse, inverse_sq: inverse * inverse, least: radii.min_element() }
 }
 
-/// Fills `out` with the planes that hold a particle out of `bodies`; the deepest ones win.
+/// Bodies that a particle may touch, one bit each; those beyond the sixty-third share the last bit.
+pub(super) fn near_bodies(bodies: &[PosedBody], p: Vec3, reach: f32) -> u64 {
+    let bit = |k: usize| 1u64 << k.min(63);
+    let near = |(k, b): (usize, &PosedBody)| if b.is_near(p, reach) { bit(k) } else { 0 };
+    bodies.iter().enumerate().map(near).fold(0, |a, b| a | b)
+}
+
+/// Fills `out` with the planes that hold a particle out of the bodies whose bits are set in `near`;
+/// the deepest ones win.
 pub(super) fn collect_contacts(
     bodies: &[PosedBody],
+    near: u64,
     start: DVec3,
     p: DVec3,
-    margin: f32,
-    restitution: f32,
+    (margin, restitution): (f32, f32),
     out: &mut [Contact; MAX_CONTACTS],
     count: usize,
 ) -> usize {
     let (start, p) = (start.as_vec3(), p.as_vec3());
     let mut count = count;
-    for body in bodies {
+    if near == 0 {
+        return count;
+    }
+    for (_, body) in bodies.iter().enumerate().filter(|(k, _)| near >> (*k).min(63) & 1 == 1) {
         if let Some(contact) = body.contact(start, p, margin, restitution) {
             insert_contact(out, &mut count, contact, p.as_dvec3());
         }

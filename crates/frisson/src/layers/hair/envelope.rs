@@ -7,10 +7,9 @@
 use glam::Vec3;
 
 use super::chain::MAX_PARTICLES;
-use super::mesh_contact::MeshPlane;
 use super::rest::WispRoot;
 use super::state::Wisp;
-use super::tick::{Drive, TickInput};
+use super::tick::{Around, Drive, TickInput};
 
 /// Share of a particle's mass that one sample carries [-].
 pub(super) fn sample_share(input: &TickInput) -> f32 {
@@ -91,11 +90,7 @@ pub(super) fn react(
 }
 
 /// Keeps the samples out of bodies: back along the half-axis to the crossing nearest the particle.
-pub(super) fn collide(
-    input: &TickInput,
-    wisp: &mut Wisp,
-    planes: &[Option<MeshPlane>; MAX_PARTICLES],
-) {
+pub(super) fn collide(input: &TickInput, wisp: &mut Wisp, around: &Around) {
     let samples = input.rest.directions.len();
     let margin = 0.5 * input.params.body.margin;
     let Some(bodies) = input.bodies.last() else { return };
@@ -103,7 +98,11 @@ pub(super) fn collide(
     for i in 2..wisp.positions.len() {
         let (p, own) = (wisp.positions[i], wisp.velocities[i]);
         let widest = wisp.radii[i * samples..(i + 1) * samples].iter().copied().fold(0.0, f32::max);
-        for body in bodies {
+        let near = around.near[i];
+        if near == 0 && around.planes[i].is_none() {
+            continue;
+        }
+        for (_, body) in bodies.iter().enumerate().filter(|(k, _)| near >> (*k).min(63) & 1 == 1) {
             if body.is_clear(p, widest + margin) || body.distance(p).0 > 2.0 * widest + margin {
                 continue;
             }
@@ -115,7 +114,7 @@ pub(super) fn collide(
                 stop(wisp, index, met, (carried - own).dot(axis));
             }
         }
-        if let Some(plane) = &planes[i] {
+        if let Some(plane) = &around.planes[i] {
             let carried = plane.carried / input.dt as f32;
             for s in 0..samples {
                 let axis = wisp.half_axis(i, input.rest.directions[s]);

@@ -22,10 +22,12 @@ mod detail;
 mod envelope;
 mod fit;
 mod guides;
+mod impulse;
 mod interact;
 #[cfg(test)]
 mod interaction_tests;
 mod mesh_contact;
+mod overlap;
 mod params;
 mod planes;
 mod rest;

@@ -57,6 +57,8 @@ pub(super) struct Wisp {
     pub reactions: Vec<Vec3>,
     /// Force with which a body presses each particle, for friction [N].
     pub pressures: Vec<f32>,
+    /// Share of the wind that reaches each particle [-].
+    pub shelter: Vec<f32>,
     /// First axis at the root, carried by the scalp.
     pub root_across: Vec3,
     /// Rate at which the root spins about its own direction [rad/s].

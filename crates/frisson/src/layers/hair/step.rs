@@ -157,32 +157,51 @@ impl HairLayer {
     fn gather_forces(&mut self, context: &StepContext) {
         let (n, forces) = (self.rest.count, context.forces);
         let time = context.time - 0.5 * context.dt;
-        let Scratch { accelerations, air, shadow, posed, .. } = &mut self.scratch;
+        let Scratch { accelerations, air, .. } = &mut self.scratch;
         let wisps = &self.state.wisps;
         accelerations.resize(wisps.len() * n, Vec3::ZERO);
         air.resize(wisps.len() * n, Vec3::ZERO);
         let windy = forces.has_wind();
-        accelerations.par_chunks_mut(n).zip(air.par_chunks_mut(n)).zip(wisps.par_iter()).for_each(
-            |((accelerations, air), wisp)| {
-                for i in 0..n {
-                    let p = wisp.positions[i];
-                    accelerations[i] = forces.acceleration(p, time);
-                    let sampled = windy && (i % 3 == 0 || i + 1 == n);
-                    air[i] = if sampled { forces.air_velocity(p, time) } else { Vec3::ZERO };
-                }
-                // Gusts are larger than segments: two particles of three take the mean of others.
-                for i in (0..n).filter(|i| windy && i % 3 != 0 && i + 1 != n) {
-                    let (from, to) = (i - i % 3, (i - i % 3 + 3).min(n - 1));
-                    let t = (i - from) as f32 / (to - from) as f32;
-                    air[i] = air[from].lerp(air[to], t);
-                }
-            },
-        );
+        let work = accelerations.par_chunks_mut(n).zip(air.par_chunks_mut(n)).zip(wisps);
+        work.with_min_len(16).for_each(|((accelerations, air), wisp)| {
+            for i in 0..n {
+                let p = wisp.positions[i];
+                accelerations[i] = forces.acceleration(p, time);
+                let sampled = windy && (i % 3 == 0 || i + 1 == n);
+                air[i] = if sampled { forces.air_velocity(p, time) } else { Vec3::ZERO };
+            }
+            // Gusts are larger than segments: two particles of three take the mean of others.
+            for i in (0..n).filter(|i| windy && i % 3 != 0 && i + 1 != n) {
+                let (from, to) = (i - i % 3, (i - i % 3 + 3).min(n - 1));
+                let t = (i - from) as f32 / (to - from) as f32;
+                air[i] = air[from].lerp(air[to], t);
+            }
+        });
+        self.shelter(context, windy);
+    }
+
+    /// Takes the wind out of the air where hair or a body stands in its way.
+    fn shelter(&mut self, context: &StepContext, windy: bool) {
         let strength = self.params.wind_shadow;
-        if windy && strength > 0.0 && air.iter().any(|a| a.length_squared() > 1.0e-6) {
-            shadow.build(&self.rest, wisps);
+        if !windy || strength <= 0.0 {
+            return;
+        }
+        let Scratch { air, shadow, posed, .. } = &mut self.scratch;
+        let wisps = &mut self.state.wisps;
+        // Hair and bodies move little against the wind in a thirtieth of a second.
+        let every = (1.0 / (30.0 * context.dt)).round().max(1.0) as u64;
+        if self.state.ticks.is_multiple_of(every) {
+            let blows = air.iter().any(|a| a.length_squared() > 1.0e-6);
+            if blows {
+                shadow.build(&self.rest, wisps);
+            }
             let bodies = posed.last().map_or(&[][..], Vec::as_slice);
-            wind::apply_shadow(shadow, strength, &self.rest, wisps, bodies, air);
+            wind::measure_shelter(shadow, strength, &self.rest, wisps, bodies, air);
+        }
+        for (air, wisp) in air.chunks_mut(self.rest.count).zip(wisps) {
+            for (a, share) in air.iter_mut().zip(&wisp.shelter) {
+                *a *= *share;
+            }
         }
     }
 

@@ -62,6 +62,7 @@ pub(super) fn build_wisps(rest: &mut HairRest, scene: &StyleScene) -> Vec<Wisp> 
             twists: vec![0.0; n],
             twist_velocities: vec![0.0; n],
             reactions: vec![Vec3::ZERO; n],
+            shelter: vec![1.0; n],
             pressures: vec![0.0; n],
             root_across: pose.across,
             positions,
@@ -209,7 +210,7 @@ fn resting_forces(rest: &HairRest, wisp: &Wisp, scene: &StyleScene) -> Vec<DVec3
                 let mut found = [Contact::default(); MAX_CONTACTS];
                 let margin = body.margin + 1.0e-5;
                 let count =
-                    contact::collect_contacts(scene.bodies, p, p, margin, 0.0, &mut found, 0);
+                    contact::collect_contacts(scene.bodies, !0, p, p, (margin, 0.0), &mut found, 0);
                 let sum: DVec3 = found[..count].iter().map(|c| c.normal).sum();
                 force += sum.normalize_or_zero() * f64::from(wisp.pressures[i]);
             }

@@ -64,15 +64,44 @@ pub(super) fn integrate_wisp(
     if !input.meshes.is_empty() {
         find_mesh_planes(input, wisp, &mut planes);
     }
-    let before: [Vec3; MAX_PARTICLES] =
-        std::array::from_fn(|i| wisp.velocities.get(i).copied().unwrap_or_default());
-    integrate_chain(input, wisp, drive, chain, root, carried, &planes);
+    let mut before = [Vec3::ZERO; MAX_PARTICLES];
+    before[..wisp.velocities.len()].copy_from_slice(&wisp.velocities);
+    let near = find_bodies(input, wisp);
+    let around = Around { planes: &planes, near: &near };
+    integrate_chain(input, wisp, drive, chain, root, carried, &around);
     turn_root(input, wisp, pose, root);
     compute_planes(wisp);
     envelope::integrate(input, wisp, drive, &before, root);
-    envelope::collide(input, wisp, &planes);
+    envelope::collide(input, wisp, &around);
     envelope::react(input, wisp, drive, &before, root);
     jumped
+}
+
+/// What stands around a wisp during a tick.
+pub(super) struct Around<'a> {
+    /// The nearest mesh at every particle.
+    pub planes: &'a [Option<MeshPlane>; MAX_PARTICLES],
+    /// Bodies near every particle, one bit each.
+    pub near: &'a [u64; MAX_PARTICLES],
+}
+
+/// Bodies that a particle, or the envelope around it, may touch during this tick.
+fn find_bodies(input: &TickInput, wisp: &Wisp) -> [u64; MAX_PARTICLES] {
+    let mut near = [0; MAX_PARTICLES];
+    let Some(bodies) = input.bodies.last() else { return near };
+    if bodies.is_empty() {
+        return near;
+    }
+    let samples = input.rest.directions.len();
+    let dt = input.dt as f32;
+    for i in 2..wisp.positions.len() {
+        let radii = &wisp.radii[i * samples..(i + 1) * samples];
+        let widest = radii.iter().copied().fold(0.0, f32::max);
+        // Twice its own way in a tick, and as far again as a fast body may come to meet it.
+        let reach = 2.0 * wisp.velocities[i].length() * dt + widest + 0.03;
+        near[i] = contact::near_bodies(bodies, wisp.positions[i], reach);
+    }
+    near
 }
 
 /// The root jumped (a cut, a reset): the wisp goes with it as it is, and comes to rest.
@@ -106,7 +135,7 @@ fn integrate_chain(
     chain: &mut Chain,
     root: &WispRoot,
     carried: [Vec3; 2],
-    planes: &[Option<MeshPlane>; MAX_PARTICLES],
+    around: &Around,
 ) {
     let n = wisp.positions.len();
     let substeps = input.bodies.len();
@@ -117,12 +146,12 @@ fn integrate_chain(
     let mut masses = [0.0; MAX_PARTICLES];
     let mut accelerations = [DVec3::ZERO; MAX_PARTICLES];
     let mut air = [DVec3::ZERO; MAX_PARTICLES];
-    let mut twists = [0.0; MAX_PARTICLES];
+    let mut targets = [DVec3::Z; MAX_PARTICLES];
     for i in 0..n {
         masses[i] = root.masses[i] * share * heavier;
         accelerations[i] = (drive.accelerations[i] + wisp.reactions[i]).as_dvec3();
         air[i] = drive.air[i].as_dvec3();
-        twists[i] = f64::from(wisp.twists[i]);
+        targets[i] = turned(root.targets[i], wisp.twists[i]);
         chain.now[i] = wisp.positions[i].as_dvec3();
         chain.velocities[i] = wisp.velocities[i].as_dvec3();
         chain.pressures[i] = f64::from(wisp.pressures[i]);
@@ -155,8 +184,7 @@ fn integrate_chain(
             accelerations: &accelerations[..n],
             air: &air[..n],
             drag: input.drag / heavier,
-            targets: &root.targets,
-            twists: &twists[..n],
+            targets: &targets[..n],
             root_across: across,
             goals: &goals[..n],
             iterations: 2,
@@ -166,11 +194,12 @@ fn integrate_chain(
         let slip = if input.friction { 1.0 + 2.0 * wet } else { 0.0 };
         chain.integrate(&chain_input, |i, start, p, out| {
             let mut count = 0;
-            if let Some(plane) = &planes[i] {
+            if let Some(plane) = &around.planes[i] {
                 let c = plane.contact(fraction as f32, substeps, margin, bounce);
                 contact::insert_contact(out, &mut count, c, p);
             }
-            count = contact::collect_contacts(bodies, start, p, margin, bounce, out, count);
+            let near = around.near[i];
+            count = contact::collect_contacts(bodies, near, start, p, (margin, bounce), out, count);
             for c in &mut out[..count] {
                 c.friction *= slip;
             }
@@ -188,6 +217,16 @@ fn integrate_chain(
         // What the linearised planes left inside, pockets included.
         wisp.positions[i] = contact::push_out(last, wisp.positions[i], 0.0);
     }
+}
+
+/// A rest direction turned about the axis by a twist.
+fn turned(local: DVec3, twist: f32) -> DVec3 {
+    if twist == 0.0 {
+        return local;
+    }
+    let (sine, cosine) = twist.sin_cos();
+    let (sine, cosine) = (f64::from(sine), f64::from(cosine));
+    DVec3::new(cosine * local.x - sine * local.y, sine * local.x + cosine * local.y, local.z)
 }
 
 /// Goals of every particle at the end of the tick: the style, the tie, the braid.

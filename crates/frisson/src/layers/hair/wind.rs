@@ -69,14 +69,10 @@ impl WindShadow {
         }
     }
 
+    /// Density of the cell that holds a place: `splat` has already smoothed it.
     fn sample(&self, p: Vec3) -> f32 {
-        let (cell, t) = self.place(p);
-        (0..8)
-            .map(|corner| {
-                let at = IVec3::new(corner & 1, corner >> 1 & 1, corner >> 2 & 1);
-                self.index(cell + at).map_or(0.0, |i| self.density[i] * weight(t, at))
-            })
-            .sum()
+        let cell = ((p - self.low) / self.cell).floor().as_ivec3();
+        self.index(cell).map_or(0.0, |i| self.density[i])
     }
 
     fn place(&self, p: Vec3) -> (IVec3, Vec3) {
@@ -95,17 +91,11 @@ impl WindShadow {
         let Some(upwind) = (-air).try_normalize() else { return 1.0 };
         let step = 1.2 * self.cell;
         // Start outside of the wisp's own outline.
-        let start = own_radius + self.cell;
-        let mut depth = 0.0;
-        let mut lee = 1.0f32;
-        for k in 0..STEPS {
-            let at = p + upwind * (start + step * k as f32);
-            depth += self.sample(at) * step;
-            if lee == 1.0 && bodies.iter().any(|b| !b.is_clear(at, 0.0) && b.distance(at).0 < 0.0) {
-                lee = LEE;
-            }
-        }
-        lee * (-depth).exp()
+        let from = p + upwind * (own_radius + self.cell);
+        let density: f32 = (0..STEPS).map(|k| self.sample(from + upwind * (step * k as f32))).sum();
+        let length = step * (STEPS - 1) as f32;
+        let lee = if bodies.iter().any(|b| b.blocks(from, upwind, length)) { LEE } else { 1.0 };
+        lee * (-density * step).exp()
     }
 }
 
@@ -114,24 +104,27 @@ fn weight(t: Vec3, at: IVec3) -> f32 {
     pick(t.x, at.x) * pick(t.y, at.y) * pick(t.z, at.z)
 }
 
-/// Takes the wind out of the air at every particle that stands in a shadow.
-pub(super) fn apply_shadow(
+/// How much wind reaches every particle: measured at every other one, halfway between for the rest.
+pub(super) fn measure_shelter(
     shadow: &WindShadow,
     strength: f32,
     rest: &HairRest,
-    wisps: &[Wisp],
+    wisps: &mut [Wisp],
     bodies: &[PosedBody],
-    air: &mut [Vec3],
+    air: &[Vec3],
 ) {
     let (n, samples) = (rest.count, rest.directions.len());
-    air.par_chunks_mut(n).zip(wisps.par_iter()).for_each(|(air, wisp)| {
-        for i in 2..n {
-            if air[i].length_squared() > 1.0e-6 {
-                let radii = &wisp.radii[i * samples..(i + 1) * samples];
-                let radius = radii.iter().sum::<f32>() / samples as f32;
-                let share = shadow.share(wisp.positions[i], air[i], radius, bodies);
-                air[i] *= share.powf(strength);
-            }
+    wisps.par_iter_mut().zip(air.par_chunks(n)).with_min_len(16).for_each(|(wisp, air)| {
+        wisp.shelter.resize(n, 1.0);
+        let measured = |i: usize| i % 2 == 0 || i + 1 == n;
+        for i in (2..n).filter(|&i| measured(i)) {
+            let radii = &wisp.radii[i * samples..(i + 1) * samples];
+            let radius = radii.iter().sum::<f32>() / samples as f32;
+            let share = shadow.share(wisp.positions[i], air[i], radius, bodies);
+            wisp.shelter[i] = if strength == 1.0 { share } else { share.powf(strength) };
+        }
+        for i in (3..n).filter(|&i| !measured(i)) {
+            wisp.shelter[i] = 0.5 * (wisp.shelter[i - 1] + wisp.shelter[i + 1]);
         }
     });
 }
