@@ -246,7 +246,7 @@ pub(super) fn collect_contacts(
     near: u64,
     start: DVec3,
     p: DVec3,
-    (margin, restitution): (f32, f32),
+    (heights, restitution): (impl Fn(usize) -> f32, f32),
     out: &mut [Contact; MAX_CONTACTS],
     count: usize,
 ) -> usize {
@@ -255,8 +255,8 @@ pub(super) fn collect_contacts(
     if near == 0 {
         return count;
     }
-    for (_, body) in bodies.iter().enumerate().filter(|(k, _)| near >> (*k).min(63) & 1 == 1) {
-        if let Some(contact) = body.contact(start, p, margin, restitution) {
+    for (k, body) in bodies.iter().enumerate().filter(|(k, _)| near >> (*k).min(63) & 1 == 1) {
+        if let Some(contact) = body.contact(start, p, heights(k), restitution) {
             insert_contact(out, &mut count, contact, p.as_dvec3());
         }
     }
@@ -287,21 +287,26 @@ pub(super) fn insert_contact(
     }
 }
 
-/// Moves a point out of all bodies, also out of a pocket where several overlap.
-pub(super) fn push_out(bodies: &[PosedBody], p: Vec3, margin: f32) -> Vec3 {
+/// Moves a point out of all bodies, to its height above each, also out of a pocket where several
+/// overlap.
+pub(super) fn push_out(bodies: &[PosedBody], p: Vec3, heights: impl Fn(usize) -> f32) -> Vec3 {
     let deepest = |p: Vec3| {
         bodies
             .iter()
-            .filter(|b| !b.is_clear(p, margin))
-            .map(|b| b.distance(p))
+            .enumerate()
+            .filter(|(k, b)| !b.is_clear(p, heights(*k)))
+            .map(|(k, b)| {
+                let (d, n) = b.distance(p);
+                (d - heights(k), n)
+            })
             .min_by(|a, b| a.0.total_cmp(&b.0))
     };
     let mut at = p;
     let mut tried = Vec3::ZERO;
     for _ in 0..super::limits::PUSH_ROUNDS {
         match deepest(at) {
-            Some((d, n)) if d < margin => {
-                at += n * (margin - d + 1.0e-6);
+            Some((d, n)) if d < 0.0 => {
+                at += n * (1.0e-6 - d);
                 tried += n;
             }
             _ => return at,
@@ -311,11 +316,46 @@ pub(super) fn push_out(bodies: &[PosedBody], p: Vec3, margin: f32) -> Vec3 {
     let direction = tried.normalize_or(Vec3::Y);
     for _ in 0..256 {
         match deepest(at) {
-            Some((d, _)) if d < margin => at += direction * (margin - d).max(1.0e-4),
+            Some((d, _)) if d < 0.0 => at += direction * (-d).max(1.0e-4),
             _ => return at,
         }
     }
     at
+}
+
+/// How high above every body the particles of one wisp must stay.
+///
+/// A fitted body may swallow a root, which the scalp carries and nothing pushes out. The wisp then
+/// comes out of the body gradually: asking its first free particle to be outside at once would tear
+/// it off.
+#[derive(Clone, Copy)]
+pub(super) struct Heights {
+    margin: f32,
+    segment: f32,
+    /// Height of particle 1 above each body, if it is less than the margin [m].
+    roots: [f32; 64],
+}
+
+/// How steeply hair may come out of a body that swallows its root [-].
+const RISE: f32 = 0.5;
+
+impl Heights {
+    /// For a wisp whose particle 1 is at `root`.
+    pub fn new(bodies: &[PosedBody], root: Vec3, segment: f32, margin: f32) -> Self {
+        let mut roots = [margin; 64];
+        for (height, body) in roots.iter_mut().zip(bodies) {
+            if !body.is_clear(root, margin) {
+                *height = body.distance(root).0.min(margin);
+            }
+        }
+        Self { margin, segment, roots }
+    }
+
+    /// Height of a particle above a body [m].
+    pub fn at(&self, particle: usize, body: usize) -> f32 {
+        let root = self.roots.get(body).copied().unwrap_or(self.margin);
+        (root + RISE * self.segment * (particle as f32 - 1.0)).min(self.margin)
+    }
 }
 
 #[cfg(test)]
@@ -371,7 +411,7 @@ mod tests {
         let bodies = [at(-0.12), at(0.12)];
         for i in 0..500u64 {
             let c = |k| 0.3 * crate::math::random::signed(6, i, k) as f32;
-            let p = push_out(&bodies, Vec3::new(c(0), c(1), c(2)), 0.001);
+            let p = push_out(&bodies, Vec3::new(c(0), c(1), c(2)), |_| 0.001);
             for body in &bodies {
                 assert!(body.distance(p).0 > 0.0, "{p}");
             }

@@ -102,7 +102,8 @@ pub(super) fn collide(input: &TickInput, wisp: &mut Wisp, around: &Around) {
         if near == 0 && around.planes[i].is_none() {
             continue;
         }
-        for (_, body) in bodies.iter().enumerate().filter(|(k, _)| near >> (*k).min(63) & 1 == 1) {
+        for (k, body) in bodies.iter().enumerate().filter(|(k, _)| near >> (*k).min(63) & 1 == 1) {
+            let margin = margin.min(around.heights.at(i, k) - margin);
             if body.is_clear(p, widest + margin) || body.distance(p).0 > 2.0 * widest + margin {
                 continue;
             }

@@ -1,45 +1,44 @@
 //! What two overlapping sections do to each other: one impulse along the same shares with opposite
 //! signs, so that momentum is kept to rounding.
 
-use glam::Vec3;
+use glam::{Vec3, Vec4};
 
 use super::interact::{InteractionInput, Shapes};
-use super::overlap::{self, Overlap};
-use super::sections::{MAX_SAMPLES, NodeShape};
+use super::overlap::{self, Near, Overlap};
+use super::sections::{GROUPS, NodeShape};
 
 /// How one particle and its samples move.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Motion {
     pub velocity: Vec3,
-    /// Rates of the samples [m/s].
-    pub rates: [f32; MAX_SAMPLES],
+    /// Rates of the samples [m/s], in groups of four.
+    pub rates: [Vec4; GROUPS],
 }
 
 impl Motion {
     pub fn new(velocity: Vec3, rates: &[f32]) -> Self {
-        let mut all = [0.0; MAX_SAMPLES];
-        all[..rates.len()].copy_from_slice(rates);
-        Self { velocity, rates: all }
+        let rate = |k: usize| rates.get(k).copied().unwrap_or(0.0);
+        let rates =
+            std::array::from_fn(|g| Vec4::from_array(std::array::from_fn(|k| rate(4 * g + k))));
+        Self { velocity, rates }
     }
 }
 
-/// Lets the sections `a` and `b` act on each other if they overlap. `motions` are those of their four
-/// nodes. Tells which phenomenon it was (0 rubbing, 1 collision).
+/// Lets the sections `a` and `b`, whose axes come close, act on each other if they overlap. `motions`
+/// are those of their four nodes. Tells which phenomenon it was (0 rubbing, 1 collision).
 pub(super) fn treat(
     input: &InteractionInput,
     shapes: &Shapes,
-    a: usize,
-    b: usize,
+    near: &Near,
     motions: &mut [Motion; 4],
 ) -> Option<usize> {
     if move_together(motions) {
         return None;
     }
-    let sum = overlap::between(shapes, a, b)?;
-    let (na, nb) = (shapes.first_node(a), shapes.first_node(b));
-    let nodes = [na, na + 1, nb, nb + 1].map(|k| &shapes.nodes[k]);
+    let sum = overlap::between(shapes, near)?;
+    let nodes = near.nodes(shapes);
     let velocity = relative_velocity(shapes, &sum, nodes, motions);
-    let along = [shapes.sections[a].along, shapes.sections[b].along];
+    let along = [shapes.sections[near.sections[0]].along, shapes.sections[near.sections[1]].along];
     let (change, kind) = wanted_change(input, &sum, nodes, along, velocity)?;
     let size = change.length();
     if size > super::limits::STILL {
@@ -65,15 +64,15 @@ fn relative_velocity(
 ) -> Vec3 {
     let mut sum = Vec3::ZERO;
     for k in 0..4 {
-        let mut share = pair.node_shares[k];
-        for s in 0..shapes.samples {
-            let of_sample = pair.sample_shares[k][s];
-            if of_sample != 0.0 {
-                share += of_sample;
-                sum += (of_sample * motions[k].rates[s]) * shapes.axis(nodes[k], s);
-            }
+        let (mut share, mut a, mut b) = (pair.node_shares[k], 0.0, 0.0);
+        for g in 0..shapes.groups() {
+            let shares = pair.samples(k, g);
+            let moved = shares * motions[k].rates[g];
+            share += shares.element_sum();
+            a += moved.dot(shapes.cosines[g]);
+            b += moved.dot(shapes.sines[g]);
         }
-        sum += share * motions[k].velocity;
+        sum += share * motions[k].velocity + a * nodes[k].across + b * nodes[k].second;
     }
     sum / pair.weight
 }
@@ -101,7 +100,7 @@ fn wanted_change(
             return None;
         }
         let wet = 1.0 + 4.0 * nodes[0].wetness.max(nodes[2].wetness);
-        let decay = -(-params.viscosity * wet * pair.density * input.dt).exp_m1();
+        let decay = -(-params.viscosity * wet * pair.density * input.since()).exp_m1();
         let barred = forbidden * forbidden.dot(velocity);
         return Some((-barred - decay * (velocity - barred), 0));
     }
@@ -131,10 +130,9 @@ fn push(
     direction: Vec3,
     size: f32,
 ) {
-    let samples = shapes.samples;
-    let sample_mass = input.mass_share / samples as f32;
+    let sample_mass = input.mass_share / shapes.samples as f32;
     let mut changes = [Vec3::ZERO; 4];
-    let mut gains = [[0.0; MAX_SAMPLES]; 4];
+    let mut gains = [[Vec4::ZERO; GROUPS]; 4];
     let mut response = 0.0;
     let mut largest = 0.0f32;
     for k in 0..4 {
@@ -142,33 +140,35 @@ fn push(
         if inverse == 0.0 {
             continue;
         }
-        let mut total = pair.node_shares[k];
-        let mut impulse = pair.node_shares[k] * direction;
-        let mut radial_response = 0.0;
-        let mut answer = Vec3::ZERO;
-        for sample in 0..samples {
-            let share = pair.sample_shares[k][sample];
-            if share != 0.0 {
-                let axis = shapes.axis(nodes[k], sample);
-                let radial = direction.dot(axis);
-                total += share;
-                impulse += share * (direction - radial * axis);
-                radial_response += share * share * radial * radial;
-                answer += (share * radial) * axis;
-                gains[k][sample] = share * radial * inverse / sample_mass;
-            }
+        // Everything in the axes of the node's plane: first, second, normal.
+        let node = nodes[k];
+        let d = Vec3::new(
+            direction.dot(node.across),
+            direction.dot(node.second),
+            direction.dot(node.normal),
+        );
+        let (mut total, mut radial_response) = (pair.node_shares[k], 0.0);
+        let (mut answer_x, mut answer_y) = (0.0, 0.0);
+        for g in 0..shapes.groups() {
+            let shares = pair.samples(k, g);
+            let radial = shares * (d.x * shapes.cosines[g] + d.y * shapes.sines[g]);
+            total += shares.element_sum();
+            radial_response += radial.length_squared();
+            answer_x += radial.dot(shapes.cosines[g]);
+            answer_y += radial.dot(shapes.sines[g]);
+            gains[k][g] = radial * (inverse / sample_mass);
         }
+        let answer = Vec3::new(answer_x, answer_y, 0.0);
+        let impulse = total * d - answer;
         // The samples' radial masses stay behind when the particle moves.
         let across = inverse / (1.0 - 0.5 * input.mass_share);
-        let normal = nodes[k].normal;
-        let change = across * impulse + (inverse - across) * normal.dot(impulse) * normal;
-        changes[k] = change;
-        response += total * change.dot(direction) - answer.dot(change)
-            + radial_response * inverse / sample_mass;
+        let change = Vec3::new(across * impulse.x, across * impulse.y, inverse * impulse.z);
+        changes[k] = change.x * node.across + change.y * node.second + change.z * node.normal;
+        response += change.dot(impulse) + radial_response * inverse / sample_mass;
         largest = largest.max(change.length_squared());
-        for sample in 0..samples {
-            gains[k][sample] -= shapes.axis(nodes[k], sample).dot(change);
-            largest = largest.max(gains[k][sample] * gains[k][sample]);
+        for g in 0..shapes.groups() {
+            gains[k][g] -= change.x * shapes.cosines[g] + change.y * shapes.sines[g];
+            largest = largest.max((gains[k][g] * gains[k][g]).max_element());
         }
     }
     if response <= 0.0 {
@@ -177,8 +177,8 @@ fn push(
     let strength = (size * pair.weight / response).min(size / largest.sqrt());
     for k in (0..4).filter(|&k| nodes[k].inverse_mass > 0.0) {
         motions[k].velocity += strength * changes[k];
-        for sample in 0..samples {
-            motions[k].rates[sample] += strength * gains[k][sample];
+        for g in 0..shapes.groups() {
+            motions[k].rates[g] += strength * gains[k][g];
         }
     }
 }

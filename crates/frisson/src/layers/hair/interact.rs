@@ -8,14 +8,19 @@
 //! Wisps are dealt into blocks and the blocks play a round-robin tournament: in one round every block
 //! meets one other, and the meetings of a round share no wisp. They run in parallel, the rounds one
 //! after the other, and the result does not depend on the number of threads.
+//!
+//! In a thick head of hair a section has many partners at once. Beyond `most_partners` the pairs of
+//! wisps take turns, each with the time since its last one: what they do together stays the same, and
+//! the cost of a pass does not grow with how much hair lies in one place.
 
 use glam::{Vec3, Vec4};
 use rayon::prelude::*;
 
 use super::impulse::{self, Motion};
+use super::overlap::Near;
 use super::params::InteractionParams;
 use super::rest::HairRest;
-use super::sections::{Lanes, MAX_SAMPLES, NodeShape, SectionShape};
+use super::sections::{GROUPS, Lanes, MAX_SAMPLES, NodeShape, SectionShape};
 use super::state::Wisp;
 
 /// Blocks of wisps: even, and enough to keep eight threads busy.
@@ -32,6 +37,28 @@ pub(super) struct InteractionInput<'a> {
     pub dt: f32,
     /// Particles of a wisp that the scalp carries and no impulse moves.
     pub carried: usize,
+    /// Of so many passes a pair of wisps is treated in one, and the number of this pass.
+    pub turns: u32,
+    pub pass: u64,
+}
+
+impl InteractionInput<'_> {
+    /// Whether it is the turn of two wisps.
+    fn is_turn(&self, a: u32, b: u32) -> bool {
+        self.turns == 1
+            || (u64::from(a) + u64::from(b) + self.pass).is_multiple_of(u64::from(self.turns))
+    }
+
+    /// Time since a pair was treated last [s].
+    pub fn since(&self) -> f32 {
+        self.dt * self.turns as f32
+    }
+}
+
+/// In how many turns pairs should be treated from now on, given what the last pass did.
+pub(super) fn next_turns(params: &InteractionParams, turns: u32, pairs: u32, sections: u32) -> u32 {
+    let partners = 2.0 * pairs as f32 * turns as f32 / sections.max(1) as f32;
+    (partners / params.most_partners as f32).ceil().clamp(1.0, 64.0) as u32
 }
 
 /// A box, as two vectors of four so that it is compared in two instructions.
@@ -69,8 +96,9 @@ pub(super) struct Shapes {
     pub samples: usize,
     /// Particles of a wisp.
     pub count: usize,
-    /// Cosine and sine of each sample's angle.
-    pub directions: Vec<(f32, f32)>,
+    /// Cosines and sines of the samples' angles, in groups of four; 0 where there is no sample.
+    pub cosines: [Vec4; GROUPS],
+    pub sines: [Vec4; GROUPS],
     pub nodes: Vec<NodeShape>,
     /// Samples of every node, four at a time.
     pub points: Vec<Lanes>,
@@ -129,21 +157,16 @@ impl Shapes {
         self.samples.div_ceil(4)
     }
 
-    /// Half-axis on which a sample sits.
-    pub fn axis(&self, node: &NodeShape, sample: usize) -> Vec3 {
-        if self.samples == 4 {
-            let axis = if sample & 1 == 0 { node.across } else { node.second };
-            return if sample < 2 { axis } else { -axis };
-        }
-        let (cosine, sine) = self.directions[sample];
-        cosine * node.across + sine * node.second
-    }
-
     /// Copies what the pass needs from the wisps.
     pub fn gather(&mut self, input: &InteractionInput, wisps: &[Wisp]) {
         self.count = input.rest.count;
         self.samples = input.rest.directions.len();
-        self.directions.clone_from(&input.rest.directions);
+        let directions = &input.rest.directions;
+        for g in 0..GROUPS {
+            let of = |k: usize| directions.get(4 * g + k).copied().unwrap_or((0.0, 0.0));
+            self.cosines[g] = Vec4::from_array(std::array::from_fn(|k| of(k).0));
+            self.sines[g] = Vec4::from_array(std::array::from_fn(|k| of(k).1));
+        }
         let (n, per_wisp, groups) = (self.count, self.per_wisp(), self.groups());
         self.nodes.resize(wisps.len() * n, NodeShape::default());
         self.points.resize(wisps.len() * n * groups, Lanes::default());
@@ -152,7 +175,6 @@ impl Shapes {
         self.boxes.resize(wisps.len() * per_wisp, Box4::default());
         self.halves.resize(wisps.len(), [Box4::default(); 2]);
         self.wholes.resize(wisps.len(), Box4::default());
-        let directions = &self.directions;
         let work = (wisps.par_iter())
             .zip(self.nodes.par_chunks_mut(n))
             .zip(self.points.par_chunks_mut(n * groups))
@@ -237,7 +259,8 @@ impl Shapes {
     pub fn overlapping(&self, with_itself: bool) -> Vec<[u32; 2]> {
         let mut out = Vec::new();
         let mut each = |x: usize, y: usize| {
-            if super::overlap::between(self, x, y).is_some() {
+            let near = Near::find(self, x, y);
+            if near.is_some_and(|near| super::overlap::between(self, &near).is_some()) {
                 out.push([self.first_node(x) as u32, self.first_node(y) as u32]);
             }
         };
@@ -344,7 +367,11 @@ impl Interactions {
             for (wisp, motions) in wisps[block.first..].iter_mut().zip(block.motions.chunks(n)) {
                 for (i, motion) in motions.iter().enumerate() {
                     wisp.velocities[i] = motion.velocity;
-                    wisp.radial_velocities[i * s..(i + 1) * s].copy_from_slice(&motion.rates[..s]);
+                    for (k, rate) in
+                        wisp.radial_velocities[i * s..(i + 1) * s].iter_mut().enumerate()
+                    {
+                        *rate = motion.rates[k / 4][k % 4];
+                    }
                 }
             }
         }
@@ -357,15 +384,16 @@ impl Block {
         let Self { first, motions, order, treated, .. } = self;
         let base = *first * shapes.count;
         let mut each = |x: usize, y: usize| {
+            let Some(near) = Near::find(shapes, x, y) else { return };
             let (a, b) = (shapes.first_node(x) - base, shapes.first_node(y) - base);
             let mut four = [motions[a], motions[a + 1], motions[b], motions[b + 1]];
-            if let Some(kind) = impulse::treat(input, shapes, x, y, &mut four) {
+            if let Some(kind) = impulse::treat(input, shapes, &near, &mut four) {
                 [motions[a], motions[a + 1], motions[b], motions[b + 1]] = four;
                 treated[kind] += 1;
             }
         };
         for (k, &a) in order.iter().enumerate() {
-            if input.params.with_itself {
+            if input.params.with_itself && input.is_turn(a, a) {
                 shapes.within(a as usize, &mut each);
             }
             let right = shapes.wholes[a as usize].high.x;
@@ -373,7 +401,9 @@ impl Block {
                 if shapes.wholes[b as usize].low.x > right {
                     break;
                 }
-                shapes.between(a as usize, b as usize, &mut each);
+                if input.is_turn(a, b) {
+                    shapes.between(a as usize, b as usize, &mut each);
+                }
             }
         }
     }
@@ -384,9 +414,10 @@ impl Block {
         let (base_a, base_b) = (low.first * shapes.count, high.first * shapes.count);
         let (ours, theirs, treated) = (&mut low.motions, &mut high.motions, &mut low.treated);
         let mut each = |x: usize, y: usize| {
+            let Some(near) = Near::find(shapes, x, y) else { return };
             let (a, b) = (shapes.first_node(x) - base_a, shapes.first_node(y) - base_b);
             let mut four = [ours[a], ours[a + 1], theirs[b], theirs[b + 1]];
-            if let Some(kind) = impulse::treat(input, shapes, x, y, &mut four) {
+            if let Some(kind) = impulse::treat(input, shapes, &near, &mut four) {
                 [ours[a], ours[a + 1], theirs[b], theirs[b + 1]] = four;
                 treated[kind] += 1;
             }
@@ -397,7 +428,9 @@ impl Block {
                 if shapes.wholes[b as usize].low.x > right {
                     break;
                 }
-                shapes.between(a as usize, b as usize, &mut each);
+                if input.is_turn(a, b) {
+                    shapes.between(a as usize, b as usize, &mut each);
+                }
             }
         }
     }

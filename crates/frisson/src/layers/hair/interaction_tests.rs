@@ -67,6 +67,8 @@ impl Bundle {
             wetness: &self.wetness,
             dt,
             carried: 0,
+            turns: 1,
+            pass: 0,
         };
         interactions.apply(&input, &mut self.wisps);
         interactions
@@ -237,6 +239,8 @@ fn every_overlap_is_found_once_thin_crossings_included() {
             wetness: &bundle.wetness,
             dt: 0.01,
             carried: 0,
+            turns: 1,
+            pass: 0,
         };
         interactions.shapes.gather(&input, &bundle.wisps);
         let found = interactions.shapes.overlapping(true);
@@ -321,6 +325,8 @@ fn no_particle_gets_more_speed_than_there_is_to_stop() {
             wetness: &bundle.wetness,
             dt: 1.0 / 30.0,
             carried: 2,
+            turns: 1,
+            pass: 0,
         };
         interactions.apply(&input, &mut bundle.wisps);
         let speeds = bundle.wisps.iter().flat_map(|w| &w.velocities[2..]).map(|v| v.length());

@@ -38,6 +38,9 @@ mod split;
 mod split_tests;
 mod state;
 mod step;
+mod strand_planes;
+#[cfg(test)]
+mod strand_tests;
 mod strands;
 mod style;
 mod style_params;

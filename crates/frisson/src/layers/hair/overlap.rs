@@ -1,7 +1,7 @@
 //! How two sections overlap: the points of each that are inside the other, and how the relative
 //! velocity of the two depends on their particles and samples.
 
-use glam::{Vec2, Vec3};
+use glam::{Vec2, Vec3, Vec4};
 
 use super::interact::Shapes;
 use super::sections::{InsidePoint, MAX_SAMPLES, NodeShape, closest_on_segments, envelope_radius};
@@ -21,7 +21,43 @@ pub(super) struct Overlap {
     pub density: f32,
 }
 
+/// Two sections whose axes come closer than their widest radii.
+pub(super) struct Near {
+    pub sections: [usize; 2],
+    /// Where on each axis, 0 to 1.
+    at: [f32; 2],
+    /// From the first to the second there [m].
+    gap: Vec3,
+}
+
+impl Near {
+    /// The sections `a` and `b`, unless they are too far apart to overlap.
+    pub fn find(shapes: &Shapes, a: usize, b: usize) -> Option<Self> {
+        let (sa, sb) = (&shapes.sections[a], &shapes.sections[b]);
+        let axes = [sa, sb].map(|s| [s.origin, s.origin + s.length * s.along]);
+        let (s, t) = closest_on_segments(axes[0], axes[1]);
+        let gap = axes[1][0].lerp(axes[1][1], t) - axes[0][0].lerp(axes[0][1], s);
+        let reach = sa.widest + sb.widest;
+        (gap.length_squared() <= reach * reach).then_some(Self {
+            sections: [a, b],
+            at: [s, t],
+            gap,
+        })
+    }
+
+    /// The first section's two nodes, then the second's.
+    pub fn nodes<'a>(&self, shapes: &'a Shapes) -> [&'a NodeShape; 4] {
+        let [a, b] = self.sections.map(|s| shapes.first_node(s));
+        [a, a + 1, b, b + 1].map(|k| &shapes.nodes[k])
+    }
+}
+
 impl Overlap {
+    /// Shares of a group of four samples of a node.
+    pub fn samples(&self, node: usize, group: usize) -> Vec4 {
+        Vec4::from_slice(&self.sample_shares[node][4 * group..4 * group + 4])
+    }
+
     /// The volume's own velocity at a point inside it, by the weights of what defines it there.
     fn add_volume(&mut self, inside: &InsidePoint, slot: usize, samples: usize, signed: f32) {
         self.weight += signed.abs();
@@ -76,27 +112,18 @@ impl Overlap {
 }
 
 /// The overlap of two sections, if there is one.
-pub(super) fn between(shapes: &Shapes, a: usize, b: usize) -> Option<Overlap> {
-    let (na, nb) = (shapes.first_node(a), shapes.first_node(b));
-    let nodes = [na, na + 1, nb, nb + 1].map(|k| &shapes.nodes[k]);
-    let (sa, sb) = (&shapes.sections[a], &shapes.sections[b]);
-    let axes = [[nodes[0].center, nodes[1].center], [nodes[2].center, nodes[3].center]];
-    let (s, t) = closest_on_segments(axes[0], axes[1]);
-    let gap = axes[1][0].lerp(axes[1][1], t) - axes[0][0].lerp(axes[0][1], s);
-    let distance_sq = gap.length_squared();
-    // Nothing of either can be inside the other beyond the sum of the widest radii.
-    let reach = sa.widest + sb.widest;
-    if distance_sq > reach * reach {
-        return None;
-    }
+pub(super) fn between(shapes: &Shapes, near: &Near) -> Option<Overlap> {
+    let Near { sections: [a, b], at: [s, t], gap } = *near;
+    let nodes = near.nodes(shapes);
     let mut sum = Overlap::default();
     sum.add_points(shapes, a, b, 2, 1.0);
     sum.add_points(shapes, b, a, 0, -1.0);
-    let distance = distance_sq.sqrt();
+    let distance = gap.length();
     let direction = if distance > 1.0e-6 {
         gap / distance
     } else {
-        sa.along.cross(sb.along).normalize_or(Vec3::Y)
+        let across = shapes.sections[a].along.cross(shapes.sections[b].along);
+        across.normalize_or(Vec3::Y)
     };
     let samples = shapes.samples;
     let ra = radius_towards([nodes[0], nodes[1]], samples, direction, s);

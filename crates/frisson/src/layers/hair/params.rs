@@ -126,7 +126,7 @@ impl Default for HairParams {
             wind_shadow: 1.0,
             goal_hz: Animated::default(),
             goal_map: None,
-            substeps: 2,
+            substeps: 1,
             wetness: Animated::default(),
             seed: 0,
             envelope: EnvelopeParams::default(),
@@ -221,6 +221,10 @@ pub struct InteractionParams {
     /// How often interactions are treated [Hz].
     #[schemars(range(min = 1.0, max = 1000.0))]
     pub rate_hz: f32,
+    /// Partners of a section that are treated in one pass; where there are more they take turns, each
+    /// with the time since its last one. More is smoother and slower.
+    #[schemars(range(min = 1, max = 1000))]
+    pub most_partners: u32,
     /// Whether a wisp also meets itself.
     pub with_itself: bool,
 }
@@ -234,6 +238,7 @@ impl Default for InteractionParams {
             threshold: 0.9,
             full: false,
             rate_hz: 30.0,
+            most_partners: 12,
             with_itself: true,
         }
     }
@@ -329,6 +334,8 @@ pub struct StrandParams {
     /// How far strays stand away, in radii [-].
     #[schemars(range(min = 0.0, max = 5.0))]
     pub stray_distance: f32,
+    /// Whether every point of a hair gets its velocity, for motion blur.
+    pub velocities: bool,
 }
 
 impl Default for StrandParams {
@@ -348,6 +355,7 @@ impl Default for StrandParams {
             clump: 0.0,
             strays: 0.0,
             stray_distance: 1.0,
+            velocities: false,
         }
     }
 }

@@ -18,6 +18,9 @@ use super::strands::radius_at;
 /// Most samples around a particle.
 pub(super) const MAX_SAMPLES: usize = 8;
 
+/// Most groups of four samples.
+pub(super) const GROUPS: usize = MAX_SAMPLES / 4;
+
 /// One plane of a wisp, as the interactions see it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct NodeShape {

@@ -12,6 +12,8 @@ pub(super) struct HairState {
     pub ticks: u64,
     /// Number given to the next split, so that both halves know each other.
     pub next_split: u32,
+    /// In how many passes all pairs of wisps are treated once.
+    pub turns: u32,
     /// Positions of the scalp and of colliding meshes at the last tick.
     pub surfaces: Vec<Vec<Vec3>>,
     /// How often hair was carried along because its root jumped.

@@ -6,19 +6,19 @@ use rayon::prelude::*;
 use super::chain::Chain;
 use super::contact::{Body, PosedBody};
 use super::fit::{self, Fitted};
-use super::interact::{InteractionInput, Interactions};
+use super::interact::{InteractionInput, Interactions, next_turns};
 use super::params::HairParams;
 use super::rest::{HairRest, RootPose};
 use super::split;
 use super::state::{HairState, Wisp};
-use super::strands::{self, StrandInput};
+use super::strands::{self, Before, StrandInput};
 use super::style::{self, StyleScene};
 use super::tick::{Drive, TickInput, integrate_wisp};
 use super::wind::{self, WindShadow};
 use crate::character::{Pose, Sampling};
 use crate::geometry::Mesh;
 use crate::stage::{
-    ActorSet, Animated, BuildContext, ColliderSet, Frame, Layer, LayerError, LayerReport,
+    ActorSet, Animated, BuildContext, ColliderSet, Curves, Frame, Layer, LayerError, LayerReport,
     SnapshotError, StepContext, SurfaceMotion, from_snapshot, to_snapshot,
 };
 
@@ -51,6 +51,10 @@ struct Scratch {
     pose_before: Pose,
     interactions: Interactions,
     shadow: WindShadow,
+    /// Wisps and skin one tick before the output, when velocities are wanted.
+    past: Vec<Wisp>,
+    past_skin: Vec<Vec3>,
+    past_secs: f32,
 }
 
 impl HairLayer {
@@ -222,8 +226,14 @@ impl HairLayer {
             wetness: &self.scratch.wetness,
             dt: (context.dt * every as f64) as f32,
             carried: 2,
+            turns: self.state.turns.max(1),
+            pass: self.state.ticks / every,
         };
-        self.scratch.interactions.apply(&input, &mut self.state.wisps);
+        let interactions = &mut self.scratch.interactions;
+        interactions.apply(&input, &mut self.state.wisps);
+        let pairs = interactions.treated.iter().sum();
+        let sections = self.state.wisps.len() * (self.rest.count - 2);
+        self.state.turns = next_turns(params, input.turns, pairs, sections as u32);
     }
 
     fn advance(&mut self, context: &StepContext, mesh: &Mesh) {
@@ -269,12 +279,11 @@ impl HairLayer {
     pub(super) fn write(&mut self, mesh: usize, frame: &mut Frame) {
         let Frame { meshes, curves, .. } = frame;
         let mesh = &meshes[mesh];
-        let triangles = &mesh.topology.triangles;
         let index = curves.iter().position(|c| c.name == self.params.name);
         let index = index.unwrap_or_else(|| {
             let strands = &self.params.strands;
             let uvs = &mesh.topology.uvs;
-            let name = &self.params.name;
+            let (name, triangles) = (&self.params.name, &mesh.topology.triangles);
             curves.push(strands::build_curves(name, &self.rest, strands, uvs, triangles));
             curves.len() - 1
         });
@@ -284,19 +293,32 @@ impl HairLayer {
         for (index, wisp) in self.state.wisps.iter().enumerate() {
             of_root[wisp.root as usize].push(index as u32);
         }
-        let none = Vec::new();
-        let input = StrandInput {
+        let input = self.strand_input(mesh);
+        let Curves { points, velocities, .. } = &mut curves[index];
+        strands::write_strands(&input, points, velocities);
+    }
+
+    /// What the strands are made from; `of_root` must be up to date.
+    pub(super) fn strand_input<'a>(&'a self, mesh: &'a Mesh) -> StrandInput<'a> {
+        let scratch = &self.scratch;
+        StrandInput {
             rest: &self.rest,
             params: &self.params.strands,
             seed: self.params.seed,
             wisps: &self.state.wisps,
-            of_root,
-            triangles,
+            of_root: &scratch.of_root,
+            triangles: &mesh.topology.triangles,
             skin: &mesh.positions,
-            bodies: self.scratch.posed.last().unwrap_or(&none),
+            bodies: scratch.posed.last().map_or(&[], Vec::as_slice),
+            meshes: &self.meshes,
+            margin: self.params.body.margin,
+            before: (scratch.past_secs > 0.0).then_some(Before {
+                wisps: &scratch.past,
+                skin: &scratch.past_skin,
+                dt: scratch.past_secs,
+            }),
             by_length: self.params.stretch <= 0.0,
-        };
-        strands::write_strands(&input, &mut curves[index].points);
+        }
     }
 
     fn check_finite(&self, context: &StepContext) -> Result<(), LayerError> {
@@ -423,6 +445,11 @@ impl HairLayer {
         if mesh.positions.len() != self.state.surfaces[0].len() {
             let problem = "the scalp's topology changes: put hair before the layer that refines it";
             return Err(LayerError::parameter("on", problem));
+        }
+        if context.is_output && self.params.strands.velocities {
+            self.scratch.past.clone_from(&self.state.wisps);
+            self.scratch.past_skin.clone_from(&self.state.surfaces[0]);
+            self.scratch.past_secs = context.dt as f32;
         }
         let before = std::mem::take(&mut self.state.surfaces[0]);
         compute_roots(&self.rest, mesh, &before, &mut self.scratch.roots_before);

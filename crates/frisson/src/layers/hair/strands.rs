@@ -11,8 +11,9 @@ use super::contact::PosedBody;
 use super::params::StrandParams;
 use super::rest::HairRest;
 use super::state::Wisp;
+use super::strand_planes::{Planes, lift_off_meshes, push_out_of_bodies};
 use crate::math::random;
-use crate::stage::Curves;
+use crate::stage::{Curves, SurfaceMotion};
 
 /// What the strands of one frame are made from.
 pub(super) struct StrandInput<'a> {
@@ -25,8 +26,21 @@ pub(super) struct StrandInput<'a> {
     pub triangles: &'a [[u32; 3]],
     pub skin: &'a [Vec3],
     pub bodies: &'a [PosedBody],
+    pub meshes: &'a [SurfaceMotion],
+    /// Height above meshes at which hair rests [m].
+    pub margin: f32,
+    /// The wisps and the skin one tick earlier, and the time since, for velocities.
+    pub before: Option<Before<'a>>,
     /// Whether hairs are cut by arc length (straight hair) or by rest parameter (springy).
     pub by_length: bool,
+}
+
+/// The wisps one tick earlier.
+#[derive(Clone, Copy)]
+pub(super) struct Before<'a> {
+    pub wisps: &'a [Wisp],
+    pub skin: &'a [Vec3],
+    pub dt: f32,
 }
 
 /// Sets up everything of the curves that stays the same.
@@ -55,6 +69,7 @@ pub(super) fn build_curves(
         name: name.to_owned(),
         counts: vec![points as u32; hairs],
         points: vec![Vec3::ZERO; hairs * points],
+        velocities: vec![Vec3::ZERO; if params.velocities { hairs * points } else { 0 }],
         widths: widths.iter().copied().cycle().take(hairs * points).collect(),
         ids: (0..hairs as u64).collect(),
         root_uvs,
@@ -63,18 +78,77 @@ pub(super) fn build_curves(
     }
 }
 
-/// Writes the points of every hair.
-pub(super) fn write_strands(input: &StrandInput, out: &mut [Vec3]) {
+/// Writes the points of every hair, and their velocities if they are wanted.
+pub(super) fn write_strands(input: &StrandInput, points: &mut [Vec3], velocities: &mut [Vec3]) {
     let per_root = input.rest.per_wisp * input.params.points as usize;
     if per_root == 0 {
         return;
     }
-    out.par_chunks_mut(per_root).enumerate().for_each_init(Planes::new, |planes, (root, out)| {
-        for &wisp in &input.of_root[root] {
-            planes.set(input, &input.wisps[wisp as usize]);
-            write_wisp(input, root, &input.wisps[wisp as usize], planes, out);
-        }
+    let room = || [Planes::new(), Planes::new()];
+    if input.before.is_none() || velocities.is_empty() {
+        let work = points.par_chunks_mut(per_root).enumerate();
+        return work.for_each_init(room, |planes, (root, points)| {
+            write_root(input, root, planes, points, &mut []);
+        });
+    }
+    let work = points.par_chunks_mut(per_root).zip(velocities.par_chunks_mut(per_root)).enumerate();
+    work.for_each_init(room, |planes, (root, (points, velocities))| {
+        write_root(input, root, planes, points, velocities);
     });
+}
+
+/// Writes the hairs of one root, which several wisps may share.
+fn write_root(
+    input: &StrandInput,
+    root: usize,
+    planes: &mut [Planes; 2],
+    points: &mut [Vec3],
+    velocities: &mut [Vec3],
+) {
+    let samples = input.rest.directions.len();
+    for &index in &input.of_root[root] {
+        let wisp = &input.wisps[index as usize];
+        planes[0].set(wisp, samples);
+        planes[0].find_near(input);
+        write_wisp(input, root, wisp, &planes[0], points);
+        if let (Some(before), false) = (&input.before, velocities.is_empty()) {
+            // A wisp that has just been born has no past: its hairs were its parent's.
+            let past = before.wisps.get(index as usize).filter(|w| w.root == wisp.root);
+            planes[1].set(past.unwrap_or(wisp), samples);
+            write_velocities(input, before, root, wisp, planes, velocities);
+        }
+    }
+}
+
+/// Velocities of the hairs of a wisp: of their points in the planes, along the same curve.
+fn write_velocities(
+    input: &StrandInput,
+    before: &Before,
+    root: usize,
+    wisp: &Wisp,
+    planes: &[Planes; 2],
+    out: &mut [Vec3],
+) {
+    let points = input.params.points as usize;
+    let (mut hair, mut past) = (Hair::new(), Hair::new());
+    for (local, out) in out.chunks_exact_mut(points).enumerate() {
+        let id = (root * input.rest.per_wisp + local) as u64;
+        if wisp.depth > 0 && !belongs(id, wisp) {
+            continue;
+        }
+        hair.control(input, root, id, &planes[0], input.skin);
+        hair.measure();
+        past.control(input, root, id, &planes[1], before.skin);
+        let step = hair.tip(input.by_length) / (points - 1) as f32;
+        for (a, b) in past.control[..hair.count].iter_mut().zip(&hair.control) {
+            *a = (*b - *a) / before.dt;
+        }
+        for (k, out) in out.iter_mut().enumerate() {
+            let (segment, t) = hair.segment(step * k as f32);
+            let [a, b, c, d] = past.around(segment);
+            *out = catmull_rom(a, b, c, d, t).into();
+        }
+    }
 }
 
 /// Whether a hair went with a wisp through all of the wisp's splits.
@@ -85,74 +159,6 @@ pub(super) fn belongs(hair: u64, wisp: &Wisp) -> bool {
 /// Which half a hair goes with at a split.
 pub(super) fn side(hair: u64, level: u8) -> u32 {
     (random::hash(0x5117, hair, u64::from(level)) & 1) as u32
-}
-
-/// The planes of one wisp, laid out for the hairs' loop.
-struct Planes {
-    count: usize,
-    centers: [Vec3A; MAX_PARTICLES],
-    across: [Vec3A; MAX_PARTICLES],
-    second: [Vec3A; MAX_PARTICLES],
-    /// Radii towards +x, -x, +y, -y (four samples), else by angle.
-    radii: [[f32; 8]; MAX_PARTICLES],
-    /// Bodies that may touch the segment before each plane, one bit each.
-    near: [u64; MAX_PARTICLES],
-    reach: f32,
-}
-
-impl Planes {
-    fn new() -> Self {
-        Self {
-            count: 0,
-            centers: [Vec3A::ZERO; MAX_PARTICLES],
-            across: [Vec3A::ZERO; MAX_PARTICLES],
-            second: [Vec3A::ZERO; MAX_PARTICLES],
-            radii: [[0.0; 8]; MAX_PARTICLES],
-            near: [0; MAX_PARTICLES],
-            reach: 0.0,
-        }
-    }
-
-    fn set(&mut self, input: &StrandInput, wisp: &Wisp) {
-        let samples = input.rest.directions.len();
-        self.count = wisp.positions.len();
-        self.reach = 1.0;
-        for i in 0..self.count {
-            self.centers[i] = wisp.positions[i].into();
-            self.across[i] = wisp.across[i].into();
-            self.second[i] = wisp.second_axis(i).into();
-            self.radii[i][..samples].copy_from_slice(&wisp.radii[i * samples..(i + 1) * samples]);
-        }
-        let widest = wisp.radii.iter().copied().fold(0.0, f32::max);
-        let detail = 2.0 * (input.params.curl_radius + input.params.frizz);
-        let stray = if input.params.strays > 0.0 { input.params.stray_distance } else { 0.0 };
-        for i in 1..self.count {
-            let (a, b) = (wisp.positions[i - 1], wisp.positions[i]);
-            let middle = 0.5 * (a + b);
-            // Half the segment, the envelope, and what a Catmull-Rom arc bulges.
-            let reach = 0.75 * a.distance(b) + widest * (1.0 + stray) + detail + 2.0e-3;
-            self.near[i] = 0;
-            for (k, body) in input.bodies.iter().enumerate().take(64) {
-                if !body.is_clear(middle, reach) && body.distance(middle).0 < 1.5 * reach {
-                    self.near[i] |= 1 << k;
-                }
-            }
-        }
-    }
-
-    /// Where a place of the unit disc is in a plane.
-    fn point(&self, plane: usize, disc: Vec2, samples: usize) -> Vec3A {
-        let r = &self.radii[plane];
-        let (x, y) = if samples == 4 {
-            let rx = if disc.x >= 0.0 { r[0] } else { r[2] };
-            let ry = if disc.y >= 0.0 { r[1] } else { r[3] };
-            (disc.x * rx, disc.y * ry)
-        } else {
-            let radius = radius_at(&r[..samples], disc);
-            (disc.x * radius, disc.y * radius)
-        };
-        self.centers[plane] + x * self.across[plane] + y * self.second[plane]
-    }
 }
 
 /// Radius of an envelope in a direction, by angle between its samples.
@@ -184,7 +190,7 @@ fn write_wisp(input: &StrandInput, root: usize, wisp: &Wisp, planes: &Planes, ou
         if wisp.depth > 0 && !belongs(id, wisp) {
             continue;
         }
-        hair.control(input, root, id, planes);
+        hair.control(input, root, id, planes, input.skin);
         hair.measure();
         hair.write(input, planes, root, out);
     }
@@ -218,7 +224,14 @@ impl Hair {
     }
 
     /// Points of the hair: its root on the skin, then one in every plane from the second on.
-    fn control(&mut self, input: &StrandInput, root: usize, id: u64, planes: &Planes) {
+    fn control(
+        &mut self,
+        input: &StrandInput,
+        root: usize,
+        id: u64,
+        planes: &Planes,
+        skin: &[Vec3],
+    ) {
         let rest = input.rest;
         let samples = rest.directions.len();
         self.stream = Stream(random::hash(input.seed, id, 3));
@@ -230,7 +243,7 @@ impl Hair {
         self.is_stray = stray;
         self.disc = rest.discs[id as usize];
         self.count = planes.count;
-        let skin = rest.hair_roots[id as usize].place(input.triangles, input.skin);
+        let skin = rest.hair_roots[id as usize].place(input.triangles, skin);
         self.control[0] = skin.into();
         let last = (planes.count - 1) as f32;
         let mut disc = self.disc;
@@ -252,15 +265,23 @@ impl Hair {
         }
     }
 
-    /// Arc length of every segment, by Richardson on one and two chords.
+    /// Arc length of every segment: its chord, and eight thirds of its bulge squared over the chord;
+    /// by quadrature where it bends a lot.
     fn measure(&mut self) {
-        let last = self.count - 1;
-        for i in 0..last {
+        for i in 0..self.count - 1 {
             let [a, b, c, d] = self.around(i);
-            let middle = (9.0 * (b + c) - (a + d)) * (1.0 / 16.0);
-            let one = b.distance(c);
-            let two = b.distance(middle) + middle.distance(c);
-            self.lengths[i] = (4.0 * two - one) * (1.0 / 3.0);
+            let chord = c - b;
+            let length_sq = chord.length_squared().max(1.0e-18);
+            // From the middle of the chord to the middle of the arc, the part across.
+            let bulge = (b + c - a - d) * (1.0 / 16.0);
+            let along = bulge.dot(chord);
+            let across_sq = bulge.length_squared() - along * along / length_sq;
+            let length = length_sq.sqrt();
+            self.lengths[i] = if across_sq + along * along / length_sq < 2.0e-3 * length_sq {
+                length + (8.0 / 3.0) * across_sq / length
+            } else {
+                arc_length([a, b, c, d])
+            };
         }
     }
 
@@ -303,6 +324,12 @@ impl Hair {
         }
     }
 
+    /// Segment of the curve at a parameter, and the fraction of it.
+    fn segment(&self, at: f32) -> (usize, f32) {
+        let segment = (at as usize).min(self.count - 2);
+        (segment, at - segment as f32)
+    }
+
     fn write(&mut self, input: &StrandInput, planes: &Planes, root: usize, out: &mut [Vec3]) {
         let tip = self.tip(input.by_length);
         let step = tip / (out.len() - 1) as f32;
@@ -310,8 +337,7 @@ impl Hair {
         let last = self.count - 2;
         for (k, out) in out.iter_mut().enumerate() {
             let at = step * k as f32;
-            let segment = (at as usize).min(last);
-            let t = at - segment as f32;
+            let (segment, t) = self.segment(at);
             let [a, b, c, d] = self.around(segment);
             let mut p = catmull_rom(a, b, c, d, t);
             if let Some(detail) = &detail {
@@ -322,43 +348,44 @@ impl Hair {
                 let offset = detail.offset(along, length);
                 p += offset.x * (u0 + t * (u - u0)) + offset.y * (v0 + t * (v - v0));
             }
-            let mut near = planes.near[segment + 1];
+            let (near, meshes) = (planes.near[segment + 1], planes.near_meshes[segment + 1]);
             if near != 0 && k > 0 {
-                p = push(input.bodies, &mut near, p);
+                p = push_out_of_bodies(input.bodies, near, p);
+            }
+            if meshes != 0 && k > 0 {
+                let reach = self.lengths[segment].max(0.03);
+                p = lift_off_meshes(input.meshes, meshes, p, reach, input.margin);
             }
             *out = p.into();
         }
     }
 }
 
+/// A hair's points in the planes of its wisp, and its own length.
+#[cfg(test)]
+pub(super) fn control_points(input: &StrandInput, id: u64, wisp: &Wisp) -> (Vec<Vec3>, f32) {
+    let mut planes = Planes::new();
+    planes.set(wisp, input.rest.directions.len());
+    let mut hair = Hair::new();
+    hair.control(input, wisp.root as usize, id, &planes, input.skin);
+    (hair.control[..hair.count].iter().map(|&p| p.into()).collect(), hair.own_length)
+}
+
+/// Length of a Catmull-Rom segment, by five Gauss points.
+fn arc_length([a, b, c, d]: [Vec3A; 4]) -> f32 {
+    const POINTS: [(f32, f32); 5] = [
+        (0.046_910_08, 0.118_463_44),
+        (0.230_765_35, 0.239_314_34),
+        (0.5, 0.284_444_45),
+        (0.769_234_66, 0.239_314_34),
+        (0.953_089_9, 0.118_463_44),
+    ];
+    let (c1, c2, c3) = (c - a, 2.0 * a - 5.0 * b + 4.0 * c - d, 3.0 * (b - c) + d - a);
+    let speed = |t: f32| 0.5 * (c1 + t * (2.0 * c2 + 3.0 * t * c3)).length();
+    POINTS.iter().map(|&(t, weight)| weight * speed(t)).sum()
+}
+
 fn catmull_rom(a: Vec3A, b: Vec3A, c: Vec3A, d: Vec3A, t: f32) -> Vec3A {
     let (c1, c2, c3) = (c - a, 2.0 * a - 5.0 * b + 4.0 * c - d, 3.0 * (b - c) + d - a);
     b + 0.5 * t * (c1 + t * (c2 + t * c3))
-}
-
-/// Moves a point of a hair out of the bodies whose bits are set.
-fn push(bodies: &[PosedBody], near: &mut u64, p: Vec3A) -> Vec3A {
-    let mut at: Vec3 = p.into();
-    // Three rounds: the distance is first order for ellipsoids, and bodies overlap.
-    for _ in 0..3 {
-        let mut moved = false;
-        let mut bits = *near;
-        while bits != 0 {
-            let k = bits.trailing_zeros() as usize;
-            bits &= bits - 1;
-            let body = &bodies[k];
-            if body.is_clear(at, 0.0) {
-                continue;
-            }
-            let (d, n) = body.distance(at);
-            if d < 0.0 {
-                at += n * (1.0e-5 - d);
-                moved = true;
-            }
-        }
-        if !moved {
-            break;
-        }
-    }
-    at.into()
 }

@@ -5,7 +5,7 @@ use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
 use super::chain::{self, Chain};
-use super::contact::{self, Contact, MAX_CONTACTS, PosedBody};
+use super::contact::{self, Contact, Heights, MAX_CONTACTS, PosedBody};
 use super::params::HairParams;
 use super::planes::compute_planes;
 use super::rest::{HairRest, RootPose};
@@ -200,7 +200,8 @@ fn field_at(field: &StyleField, root: Vec3, p: Vec3, time: f32) -> Vec3 {
 /// Forces that the joints must balance at rest: weight, envelope, bodies.
 fn resting_forces(rest: &HairRest, wisp: &Wisp, scene: &StyleScene) -> Vec<DVec3> {
     let root = &rest.roots[wisp.root as usize];
-    let body = &scene.params.body;
+    let margin = scene.params.body.margin;
+    let heights = Heights::new(scene.bodies, wisp.positions[1], root.segment, margin);
     (0..rest.count)
         .map(|i| {
             let p = wisp.positions[i].as_dvec3();
@@ -208,9 +209,15 @@ fn resting_forces(rest: &HairRest, wisp: &Wisp, scene: &StyleScene) -> Vec<DVec3
             let mut force = root.masses[i] * (outer + wisp.reactions[i]).as_dvec3();
             if wisp.pressures[i] > 0.0 {
                 let mut found = [Contact::default(); MAX_CONTACTS];
-                let margin = body.margin + 1.0e-5;
-                let count =
-                    contact::collect_contacts(scene.bodies, !0, p, p, (margin, 0.0), &mut found, 0);
+                let count = contact::collect_contacts(
+                    scene.bodies,
+                    !0,
+                    p,
+                    p,
+                    (|k| heights.at(i, k) + 1.0e-5, 0.0),
+                    &mut found,
+                    0,
+                );
                 let sum: DVec3 = found[..count].iter().map(|c| c.normal).sum();
                 force += sum.normalize_or_zero() * f64::from(wisp.pressures[i]);
             }

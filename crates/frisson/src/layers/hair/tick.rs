@@ -3,7 +3,7 @@
 use glam::{DVec3, Mat3, Vec3};
 
 use super::chain::{Chain, ChainInput, Goal, MAX_PARTICLES};
-use super::contact::{self, PosedBody};
+use super::contact::{self, Heights, PosedBody};
 use super::envelope;
 use super::mesh_contact::{MeshPlane, find_mesh_planes};
 use super::params::HairParams;
@@ -67,7 +67,10 @@ pub(super) fn integrate_wisp(
     let mut before = [Vec3::ZERO; MAX_PARTICLES];
     before[..wisp.velocities.len()].copy_from_slice(&wisp.velocities);
     let near = find_bodies(input, wisp);
-    let around = Around { planes: &planes, near: &near };
+    let none = Vec::new();
+    let bodies = input.bodies.last().unwrap_or(&none);
+    let heights = Heights::new(bodies, carried[1], root.segment, input.params.body.margin);
+    let around = Around { planes: &planes, near: &near, heights: &heights };
     integrate_chain(input, wisp, drive, chain, root, carried, &around);
     turn_root(input, wisp, pose, root);
     compute_planes(wisp);
@@ -83,6 +86,8 @@ pub(super) struct Around<'a> {
     pub planes: &'a [Option<MeshPlane>; MAX_PARTICLES],
     /// Bodies near every particle, one bit each.
     pub near: &'a [u64; MAX_PARTICLES],
+    /// How high above them the particles stay.
+    pub heights: &'a Heights,
 }
 
 /// Bodies that a particle, or the envelope around it, may touch during this tick.
@@ -199,7 +204,8 @@ fn integrate_chain(
                 contact::insert_contact(out, &mut count, c, p);
             }
             let near = around.near[i];
-            count = contact::collect_contacts(bodies, near, start, p, (margin, bounce), out, count);
+            let height = |k: usize| around.heights.at(i, k);
+            count = contact::collect_contacts(bodies, near, start, p, (height, bounce), out, count);
             for c in &mut out[..count] {
                 c.friction *= slip;
             }
@@ -212,10 +218,32 @@ fn integrate_chain(
         wisp.velocities[i] = chain.velocities[i].as_vec3();
         wisp.pressures[i] = chain.pressures[i] as f32;
     }
-    let last = &input.bodies[substeps - 1];
-    for i in 2..n {
-        // What the linearised planes left inside, pockets included.
-        wisp.positions[i] = contact::push_out(last, wisp.positions[i], 0.0);
+    let inextensible = !root.stretch.is_finite();
+    settle_outside(&input.bodies[substeps - 1], wisp, around, inextensible.then_some(root.segment));
+}
+
+/// What the linearised planes left inside bodies, pockets included, goes out, and the segments of
+/// straight hair get their length back: one after the other, until both hold.
+fn settle_outside(bodies: &[PosedBody], wisp: &mut Wisp, around: &Around, segment: Option<f32>) {
+    let n = wisp.positions.len();
+    for _ in 0..super::limits::SETTLE_ROUNDS {
+        let mut moved = false;
+        for i in (2..n).filter(|&i| around.near[i] != 0) {
+            let height = |k: usize| around.heights.at(i, k).min(0.0);
+            let out = contact::push_out(bodies, wisp.positions[i], height);
+            moved |= out != wisp.positions[i];
+            wisp.positions[i] = out;
+        }
+        if let Some(segment) = segment {
+            for i in 2..n {
+                let along = wisp.positions[i] - wisp.positions[i - 1];
+                let along = along.normalize_or(wisp.normals[i - 1]);
+                wisp.positions[i] = wisp.positions[i - 1] + segment * along;
+            }
+        }
+        if !moved {
+            return;
+        }
     }
 }
 

@@ -1,0 +1,114 @@
+//! Laws of the visible hairs.
+
+use glam::{Quat, Vec3};
+
+use super::strands::control_points;
+use super::tests::{Rig, Scene, ball, banging, head_of_hair, path};
+
+/// A head of hair that has been shaken for a while, without bodies that would push hairs about.
+fn shaken(length_variation: f32, points: u32) -> Rig {
+    let mut scene = head_of_hair(20);
+    scene.colliders.clear();
+    scene.params.strands.length_variation = length_variation;
+    scene.params.strands.points = points;
+    scene.path = path(1.0, banging);
+    let mut rig = Rig::new(scene).unwrap();
+    for _ in 0..10 {
+        rig.advance();
+    }
+    rig
+}
+
+fn lengths(rig: &Rig) -> Vec<f32> {
+    let points = rig.layer.params.strands.points as usize;
+    let length = |s: &[Vec3]| s.windows(2).map(|w| w[0].distance(w[1])).sum();
+    rig.points().chunks_exact(points).map(length).collect()
+}
+
+#[test]
+fn hairs_start_on_the_skin_and_have_their_own_length_or_their_curve_s() {
+    // Many points, so that the polyline is as long as the curve.
+    let (cut, whole) = (shaken(0.15, 200), shaken(0.0, 200));
+    let mesh = &cut.frame.meshes[0];
+    let input = cut.layer.strand_input(mesh);
+    let mut shorter = 0;
+    for (hair, (length, curve)) in lengths(&cut).into_iter().zip(lengths(&whole)).enumerate() {
+        let root = cut.layer.rest.hair_roots[hair].place(&mesh.topology.triangles, &mesh.positions);
+        assert_eq!(cut.points()[hair * 200], root);
+        let wisp = &cut.layer.state.wisps[hair / cut.layer.rest.per_wisp];
+        let (_, own) = control_points(&input, hair as u64, wisp);
+        let want = own.min(curve);
+        assert!((length / want - 1.0).abs() < 0.01, "{hair}: {length}, not {want}");
+        shorter += u32::from(own < 0.97 * curve);
+    }
+    assert!(shorter > 50, "{shorter}");
+}
+
+#[test]
+fn hairs_stay_inside_the_envelope_at_the_planes() {
+    let rig = shaken(0.15, 16);
+    let input = rig.layer.strand_input(&rig.frame.meshes[0]);
+    for wisp in &rig.layer.state.wisps {
+        for hair in 0..rig.layer.rest.per_wisp {
+            let id = (wisp.root as usize * rig.layer.rest.per_wisp + hair) as u64;
+            let (control, _) = control_points(&input, id, wisp);
+            for (i, p) in control.iter().enumerate().skip(1) {
+                let away = *p - wisp.positions[i];
+                let (x, y) = (away.dot(wisp.across[i]), away.dot(wisp.second_axis(i)));
+                let r = &wisp.radii[4 * i..4 * i + 4];
+                let (a, b) =
+                    (if x >= 0.0 { r[0] } else { r[2] }, if y >= 0.0 { r[1] } else { r[3] });
+                assert!(away.dot(wisp.normals[i]).abs() < 1e-5, "off the plane");
+                assert!((x / a).hypot(y / b) < 1.0 + 1e-4, "outside the envelope");
+            }
+        }
+    }
+}
+
+#[test]
+fn velocities_are_those_of_the_points() {
+    let mut scene = head_of_hair(12);
+    scene.colliders.clear();
+    scene.fps = 120;
+    scene.params.strands.velocities = true;
+    scene.params.strands.length_variation = 0.0;
+    scene.path = path(1.0, banging);
+    let mut rig = Rig::new(scene).unwrap();
+    for _ in 0..20 {
+        rig.advance();
+    }
+    let before = rig.points().to_vec();
+    rig.advance();
+    let curves = &rig.frame.curves[0];
+    let fastest = curves.velocities.iter().map(|v| v.length()).fold(0.0, f32::max);
+    assert!(fastest > 0.3, "{fastest}");
+    let errors = before.iter().zip(&curves.points).zip(&curves.velocities);
+    let errors: Vec<f32> = errors.map(|((a, b), v)| (*v - 120.0 * (*b - *a)).length()).collect();
+    let rms = (errors.iter().map(|e| e * e).sum::<f32>() / errors.len() as f32).sqrt();
+    // A point also slides along its curve as the curve's length changes; that is no motion of hair.
+    assert!(rms < 0.05 * fastest, "{rms} of {fastest}");
+}
+
+#[test]
+fn no_hair_goes_through_the_mesh() {
+    let mut params = super::HairParams { wisps: 30, ..super::HairParams::default() };
+    params.scalp.r#box = Some([-1.0, 0.02, -1.0, 1.0, 1.0, 1.0]);
+    params.strands.per_wisp = 30;
+    params.body.meshes = vec!["scalp".to_owned()];
+    let mut scene = Scene::new(params, ball(0.1, 24));
+    scene.path = path(2.0, banging);
+    let mut rig = Rig::new(scene).unwrap();
+    let mesh = ball(0.1, 24);
+    for frame in 0..60 {
+        rig.advance();
+        let (turn, shift): (Quat, Vec3) = banging(f64::from(frame + 1) / 30.0);
+        let bvh = crate::geometry::TriangleBvh::build(&mesh.positions, &mesh.topology.triangles);
+        let points = rig.layer.params.strands.points as usize;
+        for (k, &p) in rig.points().iter().enumerate().filter(|(k, _)| k % points != 0) {
+            let local = turn.inverse() * (p - shift);
+            let Some(hit) = bvh.closest_point(local, 0.05) else { continue };
+            let height = (local - hit.point).dot(bvh.face_normal(hit.triangle));
+            assert!(height > -2e-4, "frame {frame}, point {k}: {height}");
+        }
+    }
+}
