@@ -8,6 +8,7 @@ mod file;
 mod frames;
 mod names;
 mod selected;
+mod tubes;
 
 use std::fmt;
 use std::io;
@@ -24,6 +25,7 @@ pub(crate) use file::PendingFile;
 pub(crate) use frames::{Frames, clean_attribute_name};
 pub(crate) use names::{NameRule, Names};
 use selected::SelectedFrames;
+pub use tubes::TubeParams;
 
 /// One export of a scene: a format with its file, and what to write.
 ///
@@ -63,6 +65,8 @@ pub struct ExportParams {
     pub velocities: bool,
     /// How morph targets are stored (GLB only).
     pub morphs: MorphStorage,
+    /// How strands become triangles (GLB only, which has no curves).
+    pub strands: TubeParams,
     /// Units of the file per metre: 100 writes centimetres.
     #[schemars(range(min = 1e-6, max = 1e6))]
     pub scale: f32,
@@ -85,6 +89,7 @@ impl Default for ExportParams {
             normals: None,
             velocities: true,
             morphs: MorphStorage::Dense,
+            strands: TubeParams::default(),
             scale: 1.0,
             frames: None,
         }

@@ -275,6 +275,11 @@ pub mod hair {
     /// Hair does not blow up like a balloon; much larger, and struck wisps overlap half the head.
     pub const WIDEST: f32 = 2.0;
 
+    /// A guide curve that starts farther than this from the scalp is worth a warning [m].
+    ///
+    /// A centimetre is more than any hairline is off; ten mean another unit or another head.
+    pub const GUIDE_OFF: f32 = 0.01;
+
     /// Rounds of pushing particles out of bodies and giving segments their length back.
     ///
     /// Each round leaves a fraction of the error; after four it is below a tenth of a millimetre.

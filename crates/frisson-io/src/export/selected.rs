@@ -1,8 +1,10 @@
-//! A shot with only the shapes and frames that an export asks for, in its units.
+//! A shot with only the shapes and frames that an export asks for, in its units, with strands as
+//! triangles.
 
 use frisson::stage::Frame;
 
 use super::frames::{scale_frame, selected_range};
+use super::tubes::Tubes;
 use super::{ExportError, ExportParams};
 use crate::source::{FrameSource, ShotInfo, SourceError};
 
@@ -10,6 +12,7 @@ pub(super) struct SelectedFrames<'a> {
     source: &'a mut dyn FrameSource,
     params: &'a ExportParams,
     info: ShotInfo,
+    tubes: Tubes,
 }
 
 impl<'a> SelectedFrames<'a> {
@@ -18,7 +21,7 @@ impl<'a> SelectedFrames<'a> {
         params: &'a ExportParams,
     ) -> Result<Self, ExportError> {
         let info = selected_range(source.info(), params)?;
-        Ok(Self { source, params, info })
+        Ok(Self { source, params, info, tubes: Tubes::default() })
     }
 }
 
@@ -38,6 +41,7 @@ impl FrameSource for SelectedFrames<'_> {
         if self.params.scale != 1.0 {
             scale_frame(out, self.params.scale);
         }
+        self.tubes.convert(&self.params.strands, out);
         Ok(())
     }
 }

@@ -16,7 +16,7 @@ use crate::failure::Failure;
 
 /// Measures.
 pub fn run(options: &BenchOptions) -> Result<Vec<Table>, Failure> {
-    Ok(vec![growth(options)?, parts(options)?, source(options)?])
+    Ok(vec![growth(options)?, turns(options)?, parts(options)?, source(options)?])
 }
 
 /// Time spent in the layer itself, frame by frame [s].
@@ -140,8 +140,25 @@ fn growth(options: &BenchOptions) -> Result<Table, Failure> {
             format!("{:.0}%", 100.0 * (1.0 - alone / all)),
         ]);
     }
-    table.note("30 frames a second, 8 chain steps a frame; the layer alone, skinning left out");
+    table.note("30 frames a second, 4 chain steps a frame; the layer alone, skinning left out");
+    table.note("thickness of a wisp goes with one over the root of their number: the same hair");
     table.note(format!("{} threads", rayon::current_num_threads()));
+    Ok(table)
+}
+
+/// What taking turns saves where much hair lies in one place.
+fn turns(options: &BenchOptions) -> Result<Table, Failure> {
+    let frames = if options.quick { 15 } else { 40 };
+    let mut table = Table::new(
+        "Partners of a section treated in one pass (interaction.most_partners)",
+        &["wisps", "most partners", "ms/frame"],
+    );
+    for wisps in [100, 1000] {
+        for most in [4, 8, 32, 1000] {
+            let time = measure(head(wisps, |p| p.interaction.most_partners = most)?, frames)?;
+            table.row([wisps.to_string(), most.to_string(), format!("{:.2}", 1e3 * time)]);
+        }
+    }
     Ok(table)
 }
 

@@ -1,6 +1,6 @@
 //! Bodies that stop the hair: ellipsoids and the scene's colliders, posed at every sub-step.
 
-use glam::{DVec3, Mat3, Quat, Vec3};
+use glam::{DVec3, Mat3, Mat3A, Quat, Vec3, Vec3A};
 
 use crate::stage::{Collider, ColliderShape, cuboid};
 
@@ -52,6 +52,8 @@ pub(super) struct PosedBody {
     /// Pose a sub-step earlier, for the material's motion.
     axes_before: Mat3,
     origin_before: Vec3,
+    /// World to the ball that an ellipsoid is a stretched image of, columns.
+    to_ball: Mat3A,
     /// Ball around the shape; negative radius: unbounded.
     bound: f32,
     friction: f32,
@@ -75,7 +77,10 @@ impl PosedBody {
         };
         let (axes, origin) = posed(fraction);
         let (axes_before, origin_before) = posed(before);
-        Self { kind, axes, origin, axes_before, origin_before, bound, friction: body.friction }
+        let scale = if let Kind::Ellipsoid { inverse, .. } = kind { inverse } else { Vec3::ONE };
+        let to_ball = Mat3A::from(Mat3::from_diagonal(scale) * axes.transpose());
+        let friction = body.friction;
+        Self { kind, axes, origin, axes_before, origin_before, to_ball, bound, friction }
     }
 
     /// Whether a ball around `p` stays clear of the body for sure.
@@ -85,6 +90,16 @@ impl PosedBody {
         }
         let reach = self.bound + radius;
         p.distance_squared(self.origin) > reach * reach
+    }
+
+    /// Whether a point is inside; quicker than its distance.
+    pub fn holds(&self, p: Vec3A) -> bool {
+        match self.kind {
+            Kind::Ellipsoid { .. } => {
+                (self.to_ball * (p - Vec3A::from(self.origin))).length_squared() < 1.0
+            }
+            _ => self.distance(p.into()).0 < 0.0,
+        }
     }
 
     /// Signed distance (first order for ellipsoids, exact at the surface) and outward normal.
@@ -395,6 +410,10 @@ mod tests {
                 assert!(e.abs() < 2e-4, "{shape:?} {p}: {e}");
                 let (inside, _) = body.distance(surface - 0.01 * n);
                 assert!(inside < 0.0, "{shape:?}");
+                assert!(
+                    body.holds((surface - 0.01 * n).into())
+                        && !body.holds((surface + 0.01 * n).into())
+                );
             }
         }
     }

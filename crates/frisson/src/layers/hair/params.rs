@@ -238,7 +238,7 @@ impl Default for InteractionParams {
             threshold: 0.9,
             full: false,
             rate_hz: 30.0,
-            most_partners: 12,
+            most_partners: 8,
             with_itself: true,
         }
     }

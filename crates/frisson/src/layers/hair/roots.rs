@@ -54,6 +54,7 @@ pub(super) fn build_rest(
         rest.roots.push(build_root(params, mesh, point, index, root_radius)?);
     }
     check_memory(params, rest.roots.len())?;
+    rest.warnings.extend(guides_off_the_scalp(params, &bvh.0));
     plant_hairs(params, mesh, &bvh, &mut rest);
     Ok(rest)
 }
@@ -203,6 +204,25 @@ fn build_root(
     };
     root.measure(params, radius.max(1.0e-5), root_radius);
     Ok(root)
+}
+
+/// A word about guide curves that do not start on the scalp: they are moved there.
+fn guides_off_the_scalp(params: &HairParams, scalp: &TriangleBvh) -> Option<String> {
+    let guides = &params.style.guides;
+    let height = |g: &Vec<[f32; 3]>| {
+        let start = Vec3::from_array(*g.first()?);
+        Some(scalp.closest_point(start, f32::INFINITY)?.distance)
+    };
+    let off = guides.iter().filter_map(height).filter(|d| *d > super::limits::GUIDE_OFF);
+    let (count, worst) = off.fold((0, 0.0f32), |(count, worst), d| (count + 1, worst.max(d)));
+    (count > 0).then(|| {
+        format!(
+            "{count} of {} guide curves start off the scalp, the worst {:.1} cm away: each was \
+             moved to the root it shapes (is the selection right, and the unit metres?)",
+            guides.len(),
+            100.0 * worst
+        )
+    })
 }
 
 /// Gaussian in the unit disc, and the place on the skin where that hair starts.

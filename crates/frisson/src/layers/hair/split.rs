@@ -1,9 +1,17 @@
 //! Wisps that split where their motion tears them wide, and merge again when they stay together.
+//!
+//! ```text
+//!             ___________ a        particles before `joined` belong to both halves and move as one;
+//!   root ────<___________ b        the split opens towards the root where the wisp is torn there,
+//!           joined                 and closes towards the tip where the halves stay together
+//! ```
+
+use std::ops::Range;
 
 use glam::Vec3;
 
 use super::params::SplitParams;
-use super::rest::HairRest;
+use super::rest::{HairRest, WispRoot};
 use super::state::{HairState, Wisp};
 
 /// Splits every wisp that is torn wide enough, up to the bound.
@@ -29,6 +37,8 @@ pub(super) fn apply_splits(params: &SplitParams, rest: &HairRest, state: &mut Ha
 /// Where a wisp is torn.
 pub(super) struct Tear {
     plane: usize,
+    /// The torn plane nearest the root.
+    first: usize,
     /// Sample on the longest diameter.
     sample: usize,
     /// Largest over smallest diameter.
@@ -39,6 +49,7 @@ pub(super) struct Tear {
 pub(super) fn widest_tear(wisp: &Wisp, rest: &HairRest, limit: f32) -> Option<Tear> {
     let samples = rest.directions.len();
     let mut worst: Option<Tear> = None;
+    let mut first = None;
     for plane in 2..wisp.positions.len() {
         let radii = &wisp.radii[plane * samples..(plane + 1) * samples];
         let diameter = |k: usize| {
@@ -56,8 +67,11 @@ pub(super) fn widest_tear(wisp: &Wisp, rest: &HairRest, limit: f32) -> Option<Te
             }
         }
         let ratio = most / least.max(1.0e-6);
-        if ratio > limit && worst.as_ref().is_none_or(|w| ratio > w.ratio) {
-            worst = Some(Tear { plane, sample, ratio });
+        if ratio > limit {
+            let first = *first.get_or_insert(plane);
+            if worst.as_ref().is_none_or(|w| ratio > w.ratio) {
+                worst = Some(Tear { plane, first, sample, ratio });
+            }
         }
     }
     worst
@@ -76,14 +90,15 @@ pub(super) fn split(
     wisp.radius_scale *= params.radius_scale;
     wisp.apart = false;
     wisp.close_for = 0.0;
+    wisp.joined = tear.first as u8;
     wisp.splits.push(number);
     wisp.pressures.iter_mut().for_each(|p| *p *= 0.5);
     let mut other = wisp.clone();
     other.path |= 1 << wisp.depth;
     wisp.depth += 1;
     other.depth = wisp.depth;
-    for i in 2..wisp.positions.len() {
-        let fade = ((i - 1) as f32 / (tear.plane - 1) as f32).min(1.0);
+    for i in tear.first..wisp.positions.len() {
+        let fade = ((i + 1 - tear.first) as f32 / (tear.plane + 1 - tear.first) as f32).min(1.0);
         let speed = wisp.velocities[i].length().max(params.min_speed);
         let axis = wisp.half_axis(i, rest.directions[tear.sample]);
         let part = axis * (params.speed * (1.0 - 1.0 / tear.ratio) * speed * fade);
@@ -93,8 +108,8 @@ pub(super) fn split(
     other
 }
 
-/// Notes which halves have been apart, draws together those that stay close, and replaces two that
-/// have come together by one.
+/// Moves halves as one where they are joined, opens and closes the split between them, and replaces
+/// two that are joined all along by one.
 pub(super) fn apply_merges(params: &SplitParams, rest: &HairRest, state: &mut HairState, dt: f32) {
     let mut index = 0;
     while index < state.wisps.len() {
@@ -102,23 +117,57 @@ pub(super) fn apply_merges(params: &SplitParams, rest: &HairRest, state: &mut Ha
             index += 1;
             continue;
         };
-        let (distance, speed) = separation(&state.wisps[index], &state.wisps[other]);
+        let root = &rest.roots[state.wisps[index].root as usize];
         let radius = mean_radius(&state.wisps[index], rest);
-        let close = distance < params.merge_distance * radius && speed < CALM;
         let [a, b] = pair_mut(&mut state.wisps, index, other);
-        if distance > params.apart * radius {
+        if farthest(a, b) > params.apart * radius {
             (a.apart, b.apart) = (true, true);
         }
-        let since = if close { a.close_for + dt } else { 0.0 };
-        (a.close_for, b.close_for) = (since, since);
-        if params.merge_distance > 0.0 && since >= params.merge_after {
-            draw_together(a, b, dt);
-            if distance < super::limits::MERGED * radius {
-                merge(a, b, params);
-                state.wisps.remove(other);
-            }
+        if let Some(tear) = widest_tear(a, rest, params.ratio) {
+            a.joined = a.joined.min(tear.first as u8);
+        }
+        close(params, radius, dt, a, b);
+        hold_together(root, a, b);
+        if a.joined as usize == rest.count {
+            merge(a, b, params);
+            state.wisps.remove(other);
         }
         index += 1;
+    }
+}
+
+/// Closes a split from where it is joined towards the tip: halves that stay close for a while are
+/// drawn together, and joined once they are together.
+fn close(params: &SplitParams, radius: f32, dt: f32, a: &mut Wisp, b: &mut Wisp) {
+    let n = a.positions.len();
+    let near = |a: &Wisp, b: &Wisp, i: usize| {
+        a.positions[i].distance(b.positions[i]) < params.merge_distance * radius
+            && a.velocities[i].distance(b.velocities[i]) < CALM
+    };
+    let from = a.joined.max(2) as usize;
+    let until = (from..n).find(|&i| !near(a, b, i)).unwrap_or(n);
+    a.close_for = if until > from { a.close_for + dt } else { 0.0 };
+    if a.close_for >= params.merge_after && params.merge_distance > 0.0 {
+        draw_together(a, b, from..until, dt);
+        let together = super::limits::MERGED * radius;
+        let apart = |i: &usize| a.positions[*i].distance(b.positions[*i]) > together;
+        a.joined = (from..until).find(apart).unwrap_or(until) as u8;
+    }
+    (b.joined, b.close_for) = (a.joined, a.close_for);
+}
+
+/// The joined parts of two halves move as one; momentum is kept, as both weigh the same.
+fn hold_together(root: &WispRoot, a: &mut Wisp, b: &mut Wisp) {
+    let joined = a.joined as usize;
+    if joined <= 2 {
+        return;
+    }
+    mix(a, b, 2..joined, 0.5);
+    for wisp in [a, b] {
+        if !root.stretch.is_finite() {
+            super::tick::fit_lengths(wisp, root.segment);
+        }
+        super::planes::compute_planes(wisp);
     }
 }
 
@@ -136,10 +185,9 @@ fn sibling(wisps: &[Wisp], index: usize) -> Option<usize> {
     (index + 1..wisps.len()).find(|&k| twin(&wisps[k]))
 }
 
-fn separation(a: &Wisp, b: &Wisp) -> (f32, f32) {
-    let most =
-        |x: &[Vec3], y: &[Vec3]| x.iter().zip(y).map(|(p, q)| p.distance(*q)).fold(0.0, f32::max);
-    (most(&a.positions, &b.positions), most(&a.velocities, &b.velocities))
+/// How far two halves are apart where they are farthest [m].
+fn farthest(a: &Wisp, b: &Wisp) -> f32 {
+    a.positions.iter().zip(&b.positions).map(|(p, q)| p.distance(*q)).fold(0.0, f32::max)
 }
 
 fn mean_radius(wisp: &Wisp, rest: &HairRest) -> f32 {
@@ -152,9 +200,13 @@ fn pair_mut(wisps: &mut [Wisp], a: usize, b: usize) -> [&mut Wisp; 2] {
     [&mut low[a], &mut high[0]]
 }
 
-/// Brings everything of two halves towards their mean.
-fn draw_together(a: &mut Wisp, b: &mut Wisp, dt: f32) {
-    let share = 0.5 * -(-dt / DRAW_SECS).exp_m1();
+/// Brings the given particles of two halves towards their mean.
+fn draw_together(a: &mut Wisp, b: &mut Wisp, particles: Range<usize>, dt: f32) {
+    mix(a, b, particles, 0.5 * -(-dt / DRAW_SECS).exp_m1());
+}
+
+/// Moves everything of the given particles by a share of the way to the other half's; 0.5: both meet.
+fn mix(a: &mut Wisp, b: &mut Wisp, particles: Range<usize>, share: f32) {
     let vectors = |x: &mut [Vec3], y: &mut [Vec3]| {
         for (p, q) in x.iter_mut().zip(y) {
             let step = share * (*q - *p);
@@ -169,12 +221,15 @@ fn draw_together(a: &mut Wisp, b: &mut Wisp, dt: f32) {
             *q -= step;
         }
     };
-    vectors(&mut a.positions, &mut b.positions);
-    vectors(&mut a.velocities, &mut b.velocities);
-    numbers(&mut a.radii, &mut b.radii);
-    numbers(&mut a.radial_velocities, &mut b.radial_velocities);
-    numbers(&mut a.twists, &mut b.twists);
-    numbers(&mut a.twist_velocities, &mut b.twist_velocities);
+    let samples = a.radii.len() / a.positions.len();
+    let fine = particles.start * samples..particles.end * samples;
+    let range = || particles.clone();
+    vectors(&mut a.positions[range()], &mut b.positions[range()]);
+    vectors(&mut a.velocities[range()], &mut b.velocities[range()]);
+    numbers(&mut a.radii[fine.clone()], &mut b.radii[fine.clone()]);
+    numbers(&mut a.radial_velocities[fine.clone()], &mut b.radial_velocities[fine]);
+    numbers(&mut a.twists[range()], &mut b.twists[range()]);
+    numbers(&mut a.twist_velocities[range()], &mut b.twist_velocities[range()]);
 }
 
 /// Puts two halves back into `a`.
@@ -193,6 +248,7 @@ fn merge(a: &mut Wisp, b: &Wisp, params: &SplitParams) {
     a.depth -= 1;
     a.path &= !(1 << a.depth);
     a.apart = true;
+    a.joined = 0;
     a.close_for = 0.0;
     super::planes::compute_planes(a);
 }

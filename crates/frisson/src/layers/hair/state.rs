@@ -37,6 +37,8 @@ pub(super) struct Wisp {
     pub splits: Vec<u32>,
     /// Whether it has been apart from its sibling (then they rub, and it may split again).
     pub apart: bool,
+    /// Particles before this one move as one with those of its sibling.
+    pub joined: u8,
     /// How long it has been close to its sibling [s].
     pub close_for: f32,
     /// Particles [m]; the first two are carried by the scalp.

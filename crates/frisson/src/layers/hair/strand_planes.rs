@@ -93,7 +93,7 @@ impl Planes {
 
 /// Moves a point of a hair out of the bodies whose bits are set.
 pub(super) fn push_out_of_bodies(bodies: &[PosedBody], near: u64, p: Vec3A) -> Vec3A {
-    let mut at: Vec3 = p.into();
+    let mut at = p;
     // Three rounds: the distance is first order for ellipsoids, and bodies overlap.
     for _ in 0..3 {
         let mut moved = false;
@@ -101,12 +101,9 @@ pub(super) fn push_out_of_bodies(bodies: &[PosedBody], near: u64, p: Vec3A) -> V
         while bits != 0 {
             let body = &bodies[bits.trailing_zeros() as usize];
             bits &= bits - 1;
-            if body.is_clear(at, 0.0) {
-                continue;
-            }
-            let (d, n) = body.distance(at);
-            if d < 0.0 {
-                at += n * (1.0e-5 - d);
+            if body.holds(at) {
+                let (d, n) = body.distance(at.into());
+                at += Vec3A::from(n) * (1.0e-5 - d);
                 moved = true;
             }
         }
@@ -114,7 +111,7 @@ pub(super) fn push_out_of_bodies(bodies: &[PosedBody], near: u64, p: Vec3A) -> V
             break;
         }
     }
-    at.into()
+    at
 }
 
 /// Lifts a point of a hair out of the meshes whose bits are set, to `margin` above them.

@@ -603,3 +603,18 @@ fn guides_are_taken_as_the_pose_and_held() {
     let moved = rig.layer.state.wisps[0].positions.last().unwrap().distance(tip);
     assert!(moved < 1e-3, "{moved}; {:?}", rig.layer.rest.warnings);
 }
+
+#[test]
+fn guides_off_the_scalp_are_said_to_be() {
+    let warnings = |height: f32| {
+        let mut scene = Scene::new(hanging(), ceiling(0.1));
+        scene.params.style.guides = vec![vec![[0.0, height, 0.0], [0.0, height - 0.2, 0.0]]];
+        Rig::new(scene).unwrap().layer.rest.warnings
+    };
+    assert!(warnings(0.005).is_empty(), "{:?}", warnings(0.005));
+    assert!(
+        warnings(-0.15)[0].contains("off the scalp, the worst 15.0 cm"),
+        "{:?}",
+        warnings(-0.15)
+    );
+}

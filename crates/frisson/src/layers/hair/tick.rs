@@ -235,15 +235,20 @@ fn settle_outside(bodies: &[PosedBody], wisp: &mut Wisp, around: &Around, segmen
             wisp.positions[i] = out;
         }
         if let Some(segment) = segment {
-            for i in 2..n {
-                let along = wisp.positions[i] - wisp.positions[i - 1];
-                let along = along.normalize_or(wisp.normals[i - 1]);
-                wisp.positions[i] = wisp.positions[i - 1] + segment * along;
-            }
+            fit_lengths(wisp, segment);
         }
         if !moved {
             return;
         }
+    }
+}
+
+/// Gives every free segment its length, from the root outwards.
+pub(super) fn fit_lengths(wisp: &mut Wisp, segment: f32) {
+    for i in 2..wisp.positions.len() {
+        let along = wisp.positions[i] - wisp.positions[i - 1];
+        let along = along.normalize_or(wisp.normals[i - 1]);
+        wisp.positions[i] = wisp.positions[i - 1] + segment * along;
     }
 }
 
