@@ -2,7 +2,7 @@
 
 use glam::{DVec3, Quat, Vec3};
 
-use super::split::{split, widest_tear};
+use super::split::{apply_merges, split, widest_tear};
 use super::strands::{belongs, side};
 use super::tests::{Rig, Scene, ceiling, hanging, path};
 
@@ -105,7 +105,58 @@ fn halves_part_come_together_and_merge_without_a_jump() {
     assert_eq!(rig.layer.state.wisps.len(), 1, "never merged");
     let wisp = &rig.layer.state.wisps[0];
     assert_eq!((wisp.share, wisp.depth, wisp.path), (1.0, 0, 0));
-    assert!(jump_at_merge < 2e-4, "{jump_at_merge}");
+    // In that frame the last particles were drawn together: slower than hair settles.
+    assert!(jump_at_merge < 1e-3, "{jump_at_merge}");
+}
+
+#[test]
+fn merging_moves_no_hair_visibly() {
+    let mut rig = torn();
+    rig.layer.state.wisps[0].radii[7 * 4] *= 3.0;
+    let tear = widest_tear(&rig.layer.state.wisps[0], &rig.layer.rest, 1.5).unwrap();
+    let params = rig.layer.params.split.clone();
+    let mut other = split(&mut rig.layer.state.wisps[0], &tear, &rig.layer.rest, &params, 0);
+    // Halves as far apart as they may be when they merge, joined up to the last particle.
+    let apart = super::limits::MERGED * 0.004;
+    other.velocities.clone_from(&rig.layer.state.wisps[0].velocities);
+    other.positions[11] += Vec3::X * apart;
+    rig.layer.state.wisps.push(other);
+    for wisp in &mut rig.layer.state.wisps {
+        wisp.radii.fill(0.01);
+        (wisp.joined, wisp.close_for) = (11, 10.0);
+    }
+    let points = write(&mut rig);
+    apply_merges(&params, &rig.layer.rest, &mut rig.layer.state, 1.0 / 120.0);
+    assert_eq!(rig.layer.state.wisps.len(), 1, "not merged");
+    let after = write(&mut rig);
+    let jump = points.iter().zip(&after).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
+    assert!(jump < 2e-4, "{jump}");
+}
+
+#[test]
+fn halves_move_as_one_nearer_to_the_root_than_the_tear() {
+    let mut rig = torn();
+    rig.layer.params.split.ratio = 1.5;
+    for plane in 8..12 {
+        rig.layer.state.wisps[0].radii[plane * 4] *= 3.0;
+        rig.layer.state.wisps[0].radii[plane * 4 + 2] *= 3.0;
+    }
+    let mut most_apart = 0.0f32;
+    for _ in 0..4 {
+        rig.advance();
+        let [a, b] = [&rig.layer.state.wisps[0], &rig.layer.state.wisps[1]];
+        let apart = |i: usize| a.positions[i].distance(b.positions[i]);
+        assert!(a.joined >= 6, "the split opened to particle {}", a.joined);
+        let joined = a.joined as usize;
+        assert!((0..joined).all(|i| apart(i) < 1e-6), "the joined part came apart");
+        most_apart = most_apart.max(apart(11));
+        let segment = rig.layer.rest.roots[0].segment;
+        for wisp in [a, b] {
+            let lengths = wisp.positions[1..].windows(2).map(|w| w[0].distance(w[1]) / segment);
+            assert!(lengths.into_iter().all(|l| (l - 1.0).abs() < 0.01));
+        }
+    }
+    assert!(most_apart > 1e-3, "{most_apart}");
 }
 
 fn fastest(rig: &Rig) -> f32 {
