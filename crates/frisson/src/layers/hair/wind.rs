@@ -116,7 +116,7 @@ pub(super) fn measure_shelter(
     let (n, samples) = (rest.count, rest.directions.len());
     wisps.par_iter_mut().zip(air.par_chunks(n)).with_min_len(16).for_each(|(wisp, air)| {
         wisp.shelter.resize(n, 1.0);
-        let measured = |i: usize| i % 2 == 0 || i + 1 == n;
+        let measured = |i: usize| i.is_multiple_of(2) || i + 1 == n;
         for i in (2..n).filter(|&i| measured(i)) {
             let radii = &wisp.radii[i * samples..(i + 1) * samples];
             let radius = radii.iter().sum::<f32>() / samples as f32;
