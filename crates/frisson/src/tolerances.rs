@@ -170,6 +170,10 @@ pub mod cloth {
     /// fibres. Much more, and folds move as in honey.
     pub const FIBRE_DAMPING: f64 = 0.1;
 
+    /// Share of the dressing time in which characters move into their first pose [-]; the cloth comes
+    /// to rest in what is left.
+    pub const DRESSING_MOVES: f32 = 0.7;
+
     /// Speed at which cloth that is inside a collider is brought out [m/s]. Faster, and a bad start
     /// makes the cloth jump; slower, and it is seen inside.
     pub const RECOVERY_SPEED: f64 = 0.25;

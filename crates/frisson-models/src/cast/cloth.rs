@@ -223,9 +223,9 @@ fn tint(mesh: &mut CharacterMesh, color: impl Fn(Vec2) -> Vec3) {
 pub(super) fn cape(p: &Person) -> CharacterMesh {
     let grid = Grid { columns: 40, rows: 36, round: false };
     let mut mesh = grid.mesh("cape", material("cape", 0xFFFFFF, 0.8), |uv| {
-        let a = (0.5 - uv.x) * 3.5;
-        // Over the shoulders first, then down and outwards.
+        // Over the shoulders first, then down and outwards, behind the arms.
         let over = smoothstep(0.0, 0.16, uv.y);
+        let a = (0.5 - uv.x) * (3.5 - 1.3 * over);
         let x = (0.082 + 0.178 * over + 0.09 * uv.y) * a.sin();
         let z = -0.020 - (0.066 + 0.105 * over + 0.18 * uv.y * uv.y) * a.cos();
         let y = 1.508 - 0.022 * over * (0.4 + a.sin().powi(2)) - 1.04 * (uv.y - 0.14).max(0.0);

@@ -120,10 +120,12 @@ pub fn resolve(
 ) {
     if let Some((a, b)) = pinch(touches, thickness) {
         // Friction holds pinched cloth: it goes with the mean of the surfaces, midway between them.
-        let middle = 0.5 * (b.distance - a.distance);
+        let middle = (0.5 * (b.distance - a.distance)).clamp(-recovery, recovery);
         let carried = *previous + 0.5 * (a.moved + b.moved);
         let across = (*position - carried).dot(a.normal) * a.normal;
         *position = carried + across + middle * a.normal;
+        // Being put midway gives no speed.
+        *previous += across + middle * a.normal;
         return;
     }
     for touch in touches {
@@ -148,7 +150,9 @@ fn push(touch: &Touch, thickness: f64, recovery: f64, previous: &mut DVec3, posi
     let eased = touch.distance + limits::BAND_EASE * (thickness - touch.distance);
     let wanted = eased.max(0.5 * thickness) - touch.distance;
     let approach = -(*position - *previous - touch.moved).dot(touch.normal);
-    let lift = wanted.min(approach.max(0.0) + recovery);
+    // Shallow contacts are lifted at once; what is deep (a bad start) comes out calmly.
+    let most = if touch.distance > -thickness { wanted } else { approach.max(0.0) + recovery };
+    let lift = wanted.min(most);
     if lift <= 0.0 {
         return;
     }

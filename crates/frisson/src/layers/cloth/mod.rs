@@ -17,6 +17,7 @@ mod attach;
 mod bend;
 mod body;
 mod collide;
+mod dress;
 mod hierarchy;
 mod lanes;
 mod material;

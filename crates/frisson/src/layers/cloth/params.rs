@@ -106,6 +106,12 @@ pub struct ClothParams {
     #[serde(default = "default_damping")]
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub damping: f64,
+    /// How long the cloth is simulated before the first frame [s], while characters move from their
+    /// source pose, in which the garment was modelled, into their first pose. With 0 the garment
+    /// starts as it is skinned at the first frame, limbs through it or not.
+    #[serde(default = "default_dressing")]
+    #[schemars(range(min = 0.0, max = 60.0))]
+    pub dressing: f64,
     /// Multiplies the number of sub-steps that the mesh's fineness asks for [-].
     #[serde(default = "default_quality")]
     #[schemars(range(min = 0.1, max = 100.0))]
@@ -134,6 +140,9 @@ fn default_lift() -> f64 {
 }
 fn default_damping() -> f64 {
     0.1
+}
+fn default_dressing() -> f64 {
+    1.0
 }
 fn default_quality() -> f64 {
     1.0
@@ -218,6 +227,7 @@ impl ClothParams {
             drag: default_drag(),
             lift: default_lift(),
             damping: default_damping(),
+            dressing: default_dressing(),
             quality: default_quality(),
             substeps: None,
             tethers: default_tethers(),
@@ -255,6 +265,7 @@ impl ClothParams {
             ("drag", self.drag),
             ("lift", self.lift),
             ("damping", self.damping),
+            ("dressing", self.dressing),
         ];
         for (name, value) in positive {
             require(name, value > 0.0 && value.is_finite(), value, "greater than 0")?;

@@ -155,11 +155,13 @@ impl SelfContacts {
         out.push(NearPair { node, triangle, side });
     }
 
-    /// Solves all contacts once, one after the other.
+    /// Solves all contacts once, one after the other; `recovery` is how far a pair may be moved apart
+    /// beyond stopping its approach [m].
     pub fn solve(
         &mut self,
         rest: &ClothRest,
         inverse_mass: &[f64],
+        recovery: f64,
         previous: &mut [DVec3],
         positions: &mut [DVec3],
     ) {
@@ -189,10 +191,11 @@ impl SelfContacts {
             if total <= 0.0 {
                 continue;
             }
-            let lift = self.thickness - distance;
             let moved = blend(corners.map(|n| positions[n] - previous[n]), w);
             let relative = (positions[node] - previous[node]) - moved;
             let approach = relative.dot(direction).min(0.0);
+            // Tangled or squeezed cloth is brought apart calmly.
+            let lift = (self.thickness - distance).min(recovery - approach);
             let tangent = relative - relative.dot(direction) * direction;
             let grip = self.friction * (lift - approach) / tangent.length().max(1e-30);
             // What the relative motion of this step is changed by.

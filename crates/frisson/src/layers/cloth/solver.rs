@@ -154,7 +154,8 @@ impl Solver {
             self.stick(drive, fraction, &mut state.positions);
             if k % self_every == 0 {
                 let x = &mut state.positions;
-                contacts.solve(rest, &self.inverse_mass, &mut self.previous, x);
+                let recovery = limits::RECOVERY_SPEED * step * f64::from(self_every);
+                contacts.solve(rest, &self.inverse_mass, recovery, &mut self.previous, x);
             }
             for (posed, &index) in self.posed.iter_mut().zip(drive.colliders.1) {
                 posed.set(&drive.colliders.0[index], fraction);

@@ -6,6 +6,7 @@ use super::air::{self, AirLaw};
 use super::attach::Attachments;
 use super::body::{Body, BodyContacts, BodyReach};
 use super::collide::PosedCollider;
+use super::dress::Dressing;
 use super::params::ClothParams;
 use super::rest::{ClothRest, RestInput};
 use super::selfs::SelfContacts;
@@ -37,12 +38,25 @@ pub struct Cloth {
     held_nodes: Vec<u32>,
     per_triangle: Vec<DVec3>,
     ticks_per_frame: u32,
+    dressing: Dressing,
     started: bool,
 }
 
 impl Cloth {
     /// Resolves names and builds the rest data.
     pub fn new(params: ClothParams, context: &BuildContext) -> Result<Self, LayerError> {
+        let dressing =
+            if params.dressing > 0.0 { Dressing::new(context) } else { Dressing::default() };
+        let mut start = context.frame.clone();
+        dressing.blend(context.frame, 0.0, &mut start);
+        Self::dressed(params, dressing, &BuildContext { frame: &start, ..*context })
+    }
+
+    fn dressed(
+        params: ClothParams,
+        dressing: Dressing,
+        context: &BuildContext,
+    ) -> Result<Self, LayerError> {
         let mesh_index = find_mesh(context, "on", &params.on)?;
         let mesh = &context.frame.meshes[mesh_index];
         let select = |field: &str, s: &Selection| select_vertices(context, mesh_index, field, s);
@@ -112,6 +126,7 @@ impl Cloth {
             held_nodes: Vec::new(),
             per_triangle: Vec::new(),
             ticks_per_frame: context.clock.ticks_per_frame,
+            dressing,
             started: false,
         })
     }
@@ -173,6 +188,33 @@ impl Cloth {
         // Inside the pool the strips' tasks start without waking anybody from outside.
         rayon::scope(|_| solver.tick(rest, &drive, selfs, state));
         self.attachments.catch_and_release(&mut self.state, context.frame_number(), &self.params);
+    }
+
+    /// Simulates from the source pose into the first one, then a little longer in it.
+    fn dress(&mut self, context: &StepContext, frame: &Frame) {
+        if self.dressing.is_empty() {
+            return;
+        }
+        let dressing = std::mem::take(&mut self.dressing);
+        let dt = context.clock.tick_seconds();
+        let ticks = (self.params.dressing / dt).ceil().max(1.0) as u32;
+        let mut between = frame.clone();
+        let tick = StepContext {
+            dt,
+            is_output: false,
+            surfaces_wanted: false,
+            clock: context.clock,
+            frame: context.frame,
+            time: context.time,
+            actors: context.actors,
+            colliders: context.colliders,
+            forces: context.forces,
+        };
+        for k in 1..=ticks {
+            let t = (k as f32 / (limits::DRESSING_MOVES * ticks as f32)).min(1.0);
+            dressing.blend(frame, t * t * (3.0 - 2.0 * t), &mut between);
+            self.tick(&tick, &between);
+        }
     }
 
     /// Finds what nodes may touch in this tick, then moves the bodies on.
@@ -269,6 +311,7 @@ impl Layer for Cloth {
             self.tick(context, frame);
         } else if !self.started {
             self.measure_start(context);
+            self.dress(context, frame);
         }
         self.started = true;
         let bad = self.state.positions.iter().position(|p| !p.is_finite());
