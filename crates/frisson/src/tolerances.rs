@@ -178,6 +178,9 @@ pub mod cloth {
     /// makes the cloth jump; slower, and it is seen inside.
     pub const RECOVERY_SPEED: f64 = 0.25;
 
+    /// The same for cloth that started free and was pressed in later, by a fast limb [m/s].
+    pub const FAST_RECOVERY_SPEED: f64 = 4.0;
+
     /// Pairs nearer than so many thicknesses (beyond what moves in a tick) are watched [-].
     pub const SELF_REACH: f64 = 1.5;
 

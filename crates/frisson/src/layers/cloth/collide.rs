@@ -110,11 +110,11 @@ pub struct Touch {
 /// is lifted at once, above it is eased up, so that small folds are pressed but not ironed out.
 ///
 /// `recovery` is how far a node may be lifted per sub-step beyond stopping its approach: cloth that
-/// starts deep inside comes out calmly.
+/// starts deep inside comes out calmly; `drift` is how far it was moved without speed in this step.
 pub fn resolve(
     touches: &[Touch],
     thickness: f64,
-    recovery: f64,
+    (recovery, drift): (f64, DVec3),
     previous: &mut DVec3,
     position: &mut DVec3,
 ) {
@@ -129,7 +129,7 @@ pub fn resolve(
         return;
     }
     for touch in touches {
-        push(touch, thickness, recovery, previous, position);
+        push(touch, thickness, (recovery, drift), previous, position);
     }
 }
 
@@ -146,13 +146,19 @@ fn pinch(touches: &[Touch], thickness: f64) -> Option<(Touch, Touch)> {
     None
 }
 
-fn push(touch: &Touch, thickness: f64, recovery: f64, previous: &mut DVec3, position: &mut DVec3) {
-    let eased = touch.distance + limits::BAND_EASE * (thickness - touch.distance);
-    let wanted = eased.max(0.5 * thickness) - touch.distance;
+fn push(
+    touch: &Touch,
+    thickness: f64,
+    (recovery, drift): (f64, DVec3),
+    previous: &mut DVec3,
+    position: &mut DVec3,
+) {
+    let top = touch.distance + limits::BAND_EASE * (thickness - touch.distance);
+    let wanted = top.max(0.5 * thickness) - touch.distance;
     let approach = -(*position - *previous - touch.moved).dot(touch.normal);
-    // Shallow contacts are lifted at once; what is deep (a bad start) comes out calmly.
-    let most = if touch.distance > -thickness { wanted } else { approach.max(0.0) + recovery };
-    let lift = wanted.min(most);
+    // What cords moved without speed may have moved it in, too.
+    let pulled = (approach - drift.dot(touch.normal)).max(approach).max(0.0);
+    let lift = wanted.min(pulled + recovery);
     if lift <= 0.0 {
         return;
     }
@@ -163,13 +169,17 @@ fn push(touch: &Touch, thickness: f64, recovery: f64, previous: &mut DVec3, posi
     let tangent = slide - slide.dot(touch.normal) * touch.normal;
     let length = tangent.length();
     if length > 0.0 {
-        *position -= tangent * (touch.friction * lift / length).min(1.0);
+        // What presses is the approach that was stopped; being eased up does not.
+        let pressed = lift.min(approach.max(0.0));
+        *position -= tangent * (touch.friction * pressed / length).min(1.0);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const FREELY: (f64, DVec3) = (1.0, DVec3::ZERO);
 
     fn touch(distance: f64, normal: DVec3) -> Touch {
         Touch { distance, normal, moved: DVec3::ZERO, friction: 0.5 }
@@ -179,7 +189,7 @@ mod tests {
     fn the_band_keeps_the_order_of_heights() {
         let lifted = |d: f64| {
             let mut p = DVec3::Y * d;
-            resolve(&[touch(d, DVec3::Y)], 0.01, 1.0, &mut p.clone(), &mut p);
+            resolve(&[touch(d, DVec3::Y)], 0.01, FREELY, &mut p.clone(), &mut p);
             p.y
         };
         let heights: Vec<f64> = (-5..=10).map(|i| lifted(f64::from(i) * 1e-3)).collect();
@@ -190,8 +200,8 @@ mod tests {
     #[test]
     fn friction_stops_slow_sliding_and_slows_fast() {
         let slid = |start: f64| {
-            let mut p = DVec3::new(start, 0.0, 0.0);
-            resolve(&[touch(0.0, DVec3::Y)], 0.01, 1.0, &mut DVec3::ZERO.clone(), &mut p);
+            let (mut before, mut p) = (DVec3::Y * 0.005, DVec3::new(start, 0.0, 0.0));
+            resolve(&[touch(0.0, DVec3::Y)], 0.01, FREELY, &mut before, &mut p);
             p.x
         };
         assert_eq!(slid(0.002), 0.0);
@@ -201,7 +211,7 @@ mod tests {
     #[test]
     fn a_deep_start_is_brought_out_without_a_kick() {
         let (mut before, mut p) = (DVec3::ZERO, DVec3::ZERO);
-        resolve(&[touch(-0.2, DVec3::Y)], 0.01, 1.0, &mut before, &mut p);
+        resolve(&[touch(-0.2, DVec3::Y)], 0.01, FREELY, &mut before, &mut p);
         assert!((p.y - 0.205).abs() < 1e-12);
         assert!((p - before).length() < 1e-12, "{}", p - before);
     }
@@ -213,7 +223,7 @@ mod tests {
         let mut above = touch(-0.003, DVec3::NEG_Y);
         below.moved = DVec3::X * 0.02;
         above.moved = DVec3::X * 0.04;
-        resolve(&[below, above], 0.01, 1.0, &mut DVec3::ZERO.clone(), &mut p);
+        resolve(&[below, above], 0.01, FREELY, &mut DVec3::ZERO.clone(), &mut p);
         assert!((p - DVec3::new(0.03, -0.001, 0.0)).length() < 1e-12, "{p}");
     }
 }

@@ -197,7 +197,7 @@ impl SelfContacts {
             // Tangled or squeezed cloth is brought apart calmly.
             let lift = (self.thickness - distance).min(recovery - approach);
             let tangent = relative - relative.dot(direction) * direction;
-            let grip = self.friction * (lift - approach) / tangent.length().max(1e-30);
+            let grip = self.friction * -approach / tangent.length().max(1e-30);
             // What the relative motion of this step is changed by.
             let stop = -approach * direction - tangent * grip.min(1.0);
             let push = direction * (lift / total);

@@ -1,6 +1,6 @@
 //! One tick of the cloth by small steps: predict, hold, solve, touch.
 
-use glam::{DVec3, Vec4};
+use glam::{DVec3, Vec3, Vec4};
 use rayon::prelude::*;
 
 use super::bend::{self, HingePack};
@@ -44,6 +44,8 @@ pub struct SolverSettings {
     pub internal_damping: (f64, f64),
     /// Height of the contact band [m].
     pub thickness: f64,
+    /// Speed at which cloth is brought out of what it has got into [m/s].
+    pub recovery_speed: f64,
 }
 
 impl SolverSettings {
@@ -87,6 +89,8 @@ pub struct Solver {
     hierarchy: Hierarchy,
     gradient: Vec<DVec3>,
     ahead: Vec<Moving>,
+    /// How far cords moved every node without speed in this step [m]; empty when they did not act.
+    drifts: Vec<Vec3>,
     compiled_step: f64,
 }
 
@@ -107,6 +111,7 @@ impl Solver {
             hierarchy: rest.hierarchy.clone(),
             gradient: Vec::new(),
             ahead: Vec::new(),
+            drifts: Vec::new(),
             compiled_step: 0.0,
         }
     }
@@ -140,6 +145,7 @@ impl Solver {
             let fraction = f64::from(k) / f64::from(substeps);
             self.hold(drive, fraction, &mut state.positions);
             self.advance(drive, Some(step), k > 1, (fraction, step), &mut state.positions);
+            self.drifts.clear();
             if k % FAR_EVERY == 0 {
                 self.reach_far(rest, &mut state.positions);
             }
@@ -244,20 +250,27 @@ impl Solver {
         }
         self.hierarchy.solve(positions, &self.previous);
         let mut previous = std::mem::take(&mut self.previous);
+        let mut drifts = std::mem::take(&mut self.drifts);
+        drifts.resize(positions.len(), Vec3::ZERO);
         let this = &*self;
         let chunks = positions.par_chunks_mut(CHUNK).zip(previous.par_chunks_mut(CHUNK));
-        chunks.enumerate().for_each(|(chunk, (positions, previous))| {
-            for (local, (x, old)) in positions.iter_mut().zip(previous).enumerate() {
+        let chunks = chunks.zip(drifts.par_chunks_mut(CHUNK));
+        chunks.enumerate().for_each(|(chunk, ((positions, previous), drifts))| {
+            let nodes = positions.iter_mut().zip(previous).zip(drifts);
+            for (local, ((x, old), drift)) in nodes.enumerate() {
                 let node = chunk * CHUNK + local;
                 if this.inverse_mass[node] > 0.0 {
                     let moved = this.hierarchy.displacement(node);
+                    let before = *old;
                     *x += moved.now.as_dvec3();
                     *old += moved.old.as_dvec3();
                     rest.tethers.solve(node, &this.pins, old, x);
+                    *drift = (*old - before).as_vec3();
                 }
             }
         });
         self.previous = previous;
+        self.drifts = drifts;
     }
 
     #[inline]
@@ -292,8 +305,9 @@ impl Solver {
             }
         }
         if count > 0 {
-            let recovery = limits::RECOVERY_SPEED * share * drive.dt;
-            collide::resolve(&touches[..count], thickness, recovery, previous, position);
+            let recovery = self.settings.recovery_speed * share * drive.dt;
+            let drift = self.drifts.get(node).map_or(DVec3::ZERO, |d| d.as_dvec3());
+            collide::resolve(&touches[..count], thickness, (recovery, drift), previous, position);
         }
     }
 

@@ -94,6 +94,7 @@ impl Cloth {
             damping: params.damping,
             internal_damping: internal_damping(&attachments),
             thickness,
+            recovery_speed: limits::RECOVERY_SPEED,
         };
         let solver = Solver::new(&rest, settings, posed);
         let depth = params.body_depth;
@@ -155,6 +156,10 @@ impl Cloth {
 
     fn tick(&mut self, context: &StepContext, frame: &Frame) {
         let dt = context.dt;
+        // Only a bad start has to be resolved calmly; later, a limb is out of the cloth at once.
+        let calm = self.state.start_depth > self.solver.settings.thickness;
+        self.solver.settings.recovery_speed =
+            if calm { limits::RECOVERY_SPEED } else { limits::FAST_RECOVERY_SPEED };
         self.find_contacts(frame, dt);
         self.attachments.update(&frame.meshes, dt);
         self.place_held(context, &frame.meshes[self.mesh]);
