@@ -1,6 +1,6 @@
 //! Contact of the cloth with itself: node against triangle, on the side where it was.
 //!
-//! Once a tick the tree finds the pairs that may come within the thickness. A pair that was near
+//! Every other tick the tree finds the pairs that may come within the thickness. A pair that was near
 //! before keeps its side, so that a node pressed through by force is brought back to where it came
 //! from. Contacts do not bounce: a correction moves the cloth apart without giving it speed, and
 //! only the speed of approach is taken away.
@@ -82,7 +82,13 @@ impl SelfContacts {
         }
     }
 
-    /// Finds the pairs that may touch within a tick; `near` holds the last tick's pairs and their
+    /// Takes back the pairs of the last search.
+    pub fn restore(&mut self, near: &[NearPair]) {
+        self.pairs.clear();
+        self.pairs.extend_from_slice(near);
+    }
+
+    /// Finds the pairs that may touch within `dt`; `near` holds the last tick's pairs and their
     /// sides, and is brought up to date.
     pub fn find(
         &mut self,

@@ -13,6 +13,8 @@ pub struct ClothState {
     pub positions: Vec<DVec3>,
     /// Velocity of every node [m/s].
     pub velocities: Vec<DVec3>,
+    /// Ticks so far.
+    pub ticks: u64,
     /// Pairs of node and triangle that are near each other, sorted.
     pub near: Vec<NearPair>,
     /// Where sticky attachments have caught a node.

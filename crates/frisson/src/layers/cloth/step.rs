@@ -226,7 +226,12 @@ impl Cloth {
     fn find_contacts(&mut self, frame: &Frame, dt: f64) {
         let state = &mut self.state;
         let (x, v) = (&state.positions, &state.velocities);
-        self.selfs.find(&self.rest, x, v, dt, &mut state.near);
+        // A search looks ahead over the ticks up to the next one.
+        if state.ticks % SELF_SEARCH_TICKS == 0 {
+            let horizon = dt * SELF_SEARCH_TICKS as f64;
+            self.selfs.find(&self.rest, x, v, horizon, &mut state.near);
+        }
+        state.ticks += 1;
         self.contacts.find(&self.bodies, &state.positions, &state.velocities, dt, self.reach);
         self.contacts.keep_normals(&self.bodies);
         for body in &mut self.bodies {
@@ -294,6 +299,9 @@ impl Cloth {
     }
 }
 
+/// Ticks per search for contacts of the cloth with itself.
+const SELF_SEARCH_TICKS: u64 = 2;
+
 const ALWAYS: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 
 impl Layer for Cloth {
@@ -355,6 +363,7 @@ impl Layer for Cloth {
         for (carrier, positions) in self.attachments.carriers.iter_mut().zip(&state.carriers) {
             carrier.restore(positions);
         }
+        self.selfs.restore(&state.near);
         self.state = state;
         self.started = true;
         Ok(())
