@@ -37,5 +37,5 @@ mod tether;
 mod tree;
 
 pub use material::{Fabric, Moduli};
-pub use params::{ClothAttachment, ClothParams, RestAngles, Threads};
+pub use params::{ClothAttachment, ClothParams, ClothSeam, RestAngles, Threads};
 pub use step::Cloth;

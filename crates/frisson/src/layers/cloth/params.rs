@@ -76,6 +76,9 @@ pub struct ClothParams {
     /// Vertices held by something else: a surface, a joint, a path; or that stick when they touch.
     #[serde(default)]
     pub attachments: Vec<ClothAttachment>,
+    /// Seams, hems and waistbands: vertices along a line, where the cloth is thicker.
+    #[serde(default)]
+    pub seams: Vec<ClothSeam>,
     /// Volume that the enclosed air wants to have, as a multiple of the volume at rest [-]. Closed
     /// meshes only.
     #[serde(default)]
@@ -197,6 +200,30 @@ pub struct ClothAttachment {
     pub release_beyond: Option<f64>,
 }
 
+/// A line along which the cloth is doubled: heavier and stiffer in bending.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ClothSeam {
+    /// Vertices along the seam.
+    pub vertices: Selection,
+    /// How many times stiffer in bending the cloth is there [-]. Two layers sewn together have eight
+    /// times the rigidity of one.
+    #[serde(default = "default_seam_bend")]
+    #[schemars(range(min = 0.0, max = 1e6))]
+    pub bend: f64,
+    /// How many times heavier the cloth is there [-].
+    #[serde(default = "default_seam_weight")]
+    #[schemars(range(min = 1e-3, max = 1e3))]
+    pub weight: f64,
+}
+
+fn default_seam_bend() -> f64 {
+    8.0
+}
+fn default_seam_weight() -> f64 {
+    2.0
+}
+
 impl ClothParams {
     /// Parameters with their defaults.
     #[must_use]
@@ -219,6 +246,7 @@ impl ClothParams {
             friction: None,
             pins: None,
             attachments: Vec::new(),
+            seams: Vec::new(),
             pressure: None,
             colliders: None,
             bodies: Vec::new(),
@@ -284,6 +312,13 @@ impl ClothParams {
         {
             let problem = "must be greater than 0 at every key, in ascending frames";
             return Err(LayerError::parameter("pressure", problem));
+        }
+        for (index, seam) in self.seams.iter().enumerate() {
+            let field = |key: &str| format!("seams[{index}].{key}");
+            let sound = seam.bend >= 0.0 && seam.bend.is_finite();
+            require(&field("bend"), sound, seam.bend, "0 or more")?;
+            let sound = seam.weight > 0.0 && seam.weight.is_finite();
+            require(&field("weight"), sound, seam.weight, "greater than 0")?;
         }
         for (index, attachment) in self.attachments.iter().enumerate() {
             attachment.validate(index)?;

@@ -23,6 +23,8 @@ pub struct RestInput<'a> {
     pub uvs: &'a [Vec2],
     /// Vertices that are always held.
     pub held: &'a [bool],
+    /// How many times stiffer in bending and heavier the cloth is, per vertex; empty without seams.
+    pub seams: &'a [(f64, f64)],
     /// The fabric.
     pub moduli: Moduli,
     /// Where the threads run.
@@ -255,6 +257,11 @@ impl Build<'_> {
         self.input.positions[self.topology.vertex_of_point[p as usize] as usize].as_dvec3()
     }
 
+    fn seam(&self, p: u32) -> (f64, f64) {
+        let vertex = self.topology.vertex_of_point[p as usize] as usize;
+        self.input.seams.get(vertex).copied().unwrap_or((1.0, 1.0))
+    }
+
     fn node(&self, p: u32) -> u32 {
         self.node_of_point[p as usize]
     }
@@ -357,7 +364,10 @@ impl Build<'_> {
                 RestAngles::AsModelled => modelled,
             };
             let length_sq = self.place(p).distance_squared(self.place(q));
-            let compliance = area / (3.0 * length_sq * self.input.moduli.bend);
+            // As stiff as its nodes are on average: a seam stiffens what runs along and across it.
+            let stiffer = points.iter().map(|&k| self.seam(k).0).sum::<f64>() / 4.0;
+            let rigidity = (self.input.moduli.bend * stiffer).max(f64::MIN_POSITIVE);
+            let compliance = area / (3.0 * length_sq * rigidity);
             hinges.push(Hinge { nodes: points.map(|k| self.node(k)), rest, compliance });
         }
         let nodes: Vec<[u32; 4]> = hinges.iter().map(|h| h.nodes).collect();
@@ -421,7 +431,8 @@ impl Build<'_> {
         let mut mass = vec![0.0; self.node_of_point.len()];
         for (t, corners) in self.topology.triangles.iter().enumerate() {
             for &p in corners {
-                mass[self.node(p) as usize] += self.input.moduli.density * areas[t] / 3.0;
+                let density = self.input.moduli.density * self.seam(p).1;
+                mass[self.node(p) as usize] += density * areas[t] / 3.0;
             }
         }
         let mean = mass.iter().sum::<f64>() / mass.len() as f64;

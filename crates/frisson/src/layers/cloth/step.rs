@@ -65,7 +65,9 @@ impl Cloth {
         for hold in attachments.holds.iter().filter(|h| h.frames == ALWAYS) {
             held[hold.vertex as usize] = true;
         }
-        let rest = build_rest(&params, mesh, &held, f64::from(context.forces.gravity.length()))?;
+        let seams = seam_factors(&params, mesh.positions.len(), select)?;
+        let rest =
+            build_rest(&params, mesh, (&held, &seams), f64::from(context.forces.gravity.length()))?;
         for hold in &mut attachments.holds {
             hold.node = rest.node_of_vertex[hold.vertex as usize];
         }
@@ -426,10 +428,26 @@ fn select_vertices(
     Ok(chosen)
 }
 
+/// How many times stiffer in bending and heavier every vertex is; empty without seams.
+fn seam_factors(
+    params: &ClothParams,
+    count: usize,
+    select: impl Fn(&str, &Selection) -> Result<Vec<u32>, LayerError>,
+) -> Result<Vec<(f64, f64)>, LayerError> {
+    let mut factors = Vec::new();
+    for (index, seam) in params.seams.iter().enumerate() {
+        factors.resize(count, (1.0, 1.0));
+        for vertex in select(&format!("seams[{index}].vertices"), &seam.vertices)? {
+            factors[vertex as usize] = (seam.bend, seam.weight);
+        }
+    }
+    Ok(factors)
+}
+
 fn build_rest(
     params: &ClothParams,
     mesh: &Mesh,
-    held: &[bool],
+    (held, seams): (&[bool], &[(f64, f64)]),
     gravity: f64,
 ) -> Result<ClothRest, LayerError> {
     let topology = &mesh.topology;
@@ -442,6 +460,7 @@ fn build_rest(
         triangles: &topology.triangles,
         uvs: &topology.uvs,
         held,
+        seams,
         moduli: params.moduli(),
         threads: params.threads,
         rest_angles: params.rest_angles,

@@ -267,6 +267,32 @@ fn hanging_sheet_converges_and_does_not_depend_on_the_mesh() {
     assert!(fine[1] > 0.01);
 }
 
+/// How far the free end of a strip, held at the other, hangs down.
+fn droop(seams: Vec<ClothSeam>) -> f64 {
+    let held = (0..5).flat_map(|j| [9 * j, 9 * j + 1]);
+    let p = ClothParams { seams, bend: Some(2e-5), damping: 2.0, pins: pinned(held), ..params() };
+    let mesh = sheet(9, 5, (0.12, 0.06), Vec3::ZERO);
+    let mut scene = Scene::build(vec![still("sheet", mesh)], &[], gravity(), p).unwrap();
+    scene.ticks(150);
+    -scene.positions().iter().map(|p| p.y).fold(f64::MAX, f64::min)
+}
+
+#[test]
+fn a_seam_stiffens_the_cloth_along_it() {
+    let along = Selection { vertices: (18..27).collect(), ..Selection::default() };
+    let seam = ClothSeam { vertices: along, bend: 500.0, weight: 1.0 };
+    let (plain, sewn) = (droop(vec![]), droop(vec![seam.clone()]));
+    assert!(plain > 0.05, "{plain}");
+    assert!(sewn < 0.7 * plain, "{sewn} of {plain}");
+    let heavy = ClothSeam { weight: 3.0, ..seam };
+    let mesh = sheet(9, 5, (0.12, 0.06), Vec3::ZERO);
+    let p = ClothParams { seams: vec![heavy], ..params() };
+    let scene = Scene::build(vec![still("sheet", mesh)], &[], gravity(), p).unwrap();
+    let mass: f64 = scene.cloth.rest.mass.iter().sum();
+    let expected = 0.15 * 0.12 * 0.06 * (1.0 + 2.0 * 0.25);
+    assert!((mass / expected - 1.0).abs() < 1e-4, "{mass} {expected}");
+}
+
 #[test]
 fn a_prism_fold_bends_without_stretching() {
     let mesh = sheet(17, 5, (2.0, 0.5), Vec3::ZERO);
@@ -583,6 +609,12 @@ fn bad_input_is_refused_by_name() {
     says(&|p| p.attachments = vec![ClothAttachment::default()], "exactly one");
     says(&|p| p.threads = Threads::Uv, "uv");
     says(&|p| p.substeps = Some(0), "substeps");
+    let seam = |vertex, bend| {
+        let vertices = Selection { vertices: vec![vertex], ..Selection::default() };
+        vec![ClothSeam { vertices, bend, weight: 2.0 }]
+    };
+    says(&|p| p.seams = seam(0, f64::NAN), "seams[0].bend");
+    says(&|p| p.seams = seam(99, 8.0), "seams[0]");
 }
 
 #[test]
