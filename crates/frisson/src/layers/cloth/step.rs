@@ -229,7 +229,7 @@ impl Cloth {
         let state = &mut self.state;
         let (x, v) = (&state.positions, &state.velocities);
         // A search looks ahead over the ticks up to the next one.
-        if state.ticks % SELF_SEARCH_TICKS == 0 {
+        if state.ticks.is_multiple_of(SELF_SEARCH_TICKS) {
             let horizon = dt * SELF_SEARCH_TICKS as f64;
             self.selfs.find(&self.rest, x, v, horizon, &mut state.near);
         }
