@@ -55,7 +55,11 @@ fn every_kind_of_picture_is_written() {
 
 #[test]
 fn overlays_and_blur_change_the_picture() {
-    let s = baked();
+    let s = Session::with_worm(8, 6);
+    let scene = String::from_utf8(s.read("worm.toml")).unwrap();
+    let shown = "name = \"belly\", show_weights = true, show_offsets = true,";
+    s.write("worm.toml", &scene.replace("name = \"belly\",", shown));
+    s.ok("bake worm.toml");
     let draw = |options: &str| {
         s.ok(&format!(
             "render worm.frisson --frame 3 --size 240x135 --samples 2 --force -o x.png {options}"
@@ -64,7 +68,9 @@ fn overlays_and_blur_change_the_picture() {
     };
     let plain = draw("");
     assert_eq!(differing(&plain, &draw("")), 0, "pictures are the same twice");
-    for overlay in ["wireframe", "velocities", "joints", "attribute:flesh_offset"] {
+    for overlay in
+        ["wireframe", "velocities", "joints", "attribute:flesh:belly", "displacement:flesh_offset"]
+    {
         let changed = differing(&plain, &draw(&format!("--overlay {overlay}")));
         assert!(changed > 10, "{overlay} changes {changed} pixels");
     }

@@ -41,18 +41,22 @@ pub struct HeatScale {
     pub high: f32,
 }
 
+/// An error that lists what there is instead.
+pub(crate) fn unknown_attribute(frame: &Frame, name: &str) -> PictureError {
+    let mut existing: Vec<&str> = attributes(frame).map(|a| a.name.as_str()).collect();
+    existing.sort_unstable();
+    existing.dedup();
+    let existing = if existing.is_empty() { "none".to_owned() } else { existing.join(", ") };
+    PictureError::UnknownAttribute { name: name.to_owned(), existing }
+}
+
 impl HeatScale {
     /// The scale a tint asks for; `None` if it asks for none.
     pub fn of(frame: &Frame, tint: &Tint) -> Result<Option<Self>, PictureError> {
         let Tint::Attribute { name, range } = tint else { return Ok(None) };
         let found = attribute_range(frame, name);
         if found.is_none() {
-            let mut existing: Vec<&str> = attributes(frame).map(|a| a.name.as_str()).collect();
-            existing.sort_unstable();
-            existing.dedup();
-            let existing =
-                if existing.is_empty() { "none".to_owned() } else { existing.join(", ") };
-            return Err(PictureError::UnknownAttribute { name: name.clone(), existing });
+            return Err(unknown_attribute(frame, name));
         }
         let (low, high) = range.or(found).unwrap_or((0.0, 1.0));
         Ok(Some(Self { name: name.clone(), low, high }))
@@ -141,6 +145,38 @@ impl XRay {
             }
             self.lines.push((child, child, 6.0, [230, 90, 30]));
         }
+    }
+
+    /// A vector attribute as lines from where the vertices that face the camera would be without it.
+    pub fn add_displacements(
+        &mut self,
+        frame: &Frame,
+        name: &str,
+        camera: &Camera,
+    ) -> Result<(), PictureError> {
+        /// Lines of one mesh, about.
+        const LINES: usize = 3000;
+        let mut found = false;
+        for mesh in &frame.meshes {
+            let values = mesh.attributes.iter().find(|a| a.name == name).map(|a| &a.values);
+            let Some(AttributeValues::Vector(offsets)) = values else { continue };
+            found = true;
+            let longest = offsets.iter().map(|o| o.length()).fold(0.0, f32::max);
+            let faces = |v: usize| {
+                let normal = mesh.normals.get(v).copied().unwrap_or(Vec3::ZERO);
+                normal.dot(mesh.positions[v] - camera.position) <= 0.0
+            };
+            let moved = |v: &usize| offsets[*v].length() > 1e-3 * longest && faces(*v);
+            let moved: Vec<usize> = (0..offsets.len()).filter(moved).collect();
+            for &v in moved.iter().step_by((moved.len() / LINES).max(1)) {
+                let color = heat(offsets[v].length() / longest);
+                let color = color.to_array().map(|c| (255.0 * c.powf(1.0 / 2.2)) as u8);
+                let p = mesh.positions[v];
+                self.lines.push((p - offsets[v], p, 1.0, color));
+                self.lines.push((p, p, 2.5, color));
+            }
+        }
+        if found { Ok(()) } else { Err(unknown_attribute(frame, name)) }
     }
 
     /// A ring.

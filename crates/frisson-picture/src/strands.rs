@@ -12,6 +12,8 @@ use crate::shape::Segment;
 
 /// Pieces beyond which strands are no longer smoothed.
 const SMOOTHING_LIMIT: usize = 3_000_000;
+/// Overlay lines of one shape, about.
+const LINES: usize = 6000;
 /// Brown, for curves that carry no colour.
 const DEFAULT_COLOR: Vec3 = Vec3::new(0.12, 0.065, 0.035);
 
@@ -77,27 +79,27 @@ impl Tangle {
 
     /// Velocities as coloured lines from where things are to where they are going.
     pub fn add_velocities(&mut self, frame: &Frame, seconds: f32, radius: f32) {
-        const LINES: usize = 6000;
         let shapes = (frame.meshes.iter().map(|m| (&m.positions, &m.velocities)))
             .chain(frame.curves.iter().map(|c| (&c.points, &c.velocities)))
             .chain(frame.points.iter().map(|p| (&p.positions, &p.velocities)));
         for (positions, velocities) in shapes {
             let step = (positions.len() / LINES).max(1);
             for (p, v) in positions.iter().zip(velocities).step_by(step) {
-                let b = *p + *v * seconds;
-                if (b - *p).length() > 2.0 * radius && b.is_finite() {
-                    self.of_strand.push(self.strands.len() as u32);
-                    self.segments.push(Segment {
-                        a: (*p).into(),
-                        b: b.into(),
-                        radius_a: radius,
-                        radius_b: 0.2 * radius,
-                    });
-                    let color = overlay::heat((v.length() / 4.0).min(1.0));
-                    self.strands.push(Strand { color, flat: true });
-                }
+                let color = overlay::heat((v.length() / 4.0).min(1.0));
+                self.add_line(*p, *p + *v * seconds, radius, color);
             }
         }
+    }
+
+    /// A line that thins out to its end; nothing if it is no longer than it is thick.
+    fn add_line(&mut self, a: Vec3, b: Vec3, radius: f32, color: Vec3A) {
+        if !((b - a).length() > 2.0 * radius && b.is_finite()) {
+            return;
+        }
+        self.of_strand.push(self.strands.len() as u32);
+        let (radius_a, radius_b) = (radius, 0.2 * radius);
+        self.segments.push(Segment { a: a.into(), b: b.into(), radius_a, radius_b });
+        self.strands.push(Strand { color, flat: true });
     }
 }
 

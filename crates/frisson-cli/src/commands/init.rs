@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use frisson::character::{Character, Pose, Sampling};
-use frisson::geometry::Mesh;
+use frisson::geometry::{Bounds, Mesh};
 use frisson::layers::wrinkles::propose_tools;
 use frisson::stage::{Actor, ActorMotion, Anchor};
 use frisson_io::scene::{ActorContent, ActorLoader};
@@ -82,13 +82,11 @@ impl Init {
         let _ = writeln!(text, "[actors.{actor}]\nsource = {:?}", self.source_beside(output));
         let clip = match &self.clip {
             Some(name) => Some(find_clip(character, name)?),
-            None => character.clips.first().map(|c| c.name.clone()),
+            None => (!character.clips.is_empty()).then_some(0),
         };
-        if let Some(clip) = clip {
-            let _ = writeln!(text, "clip = {clip:?}");
-        }
-        for other in character.clips.iter().skip(1) {
-            let _ = writeln!(text, "# clip = {:?}   # {:.2} s", other.name, other.duration());
+        for (index, other) in character.clips.iter().enumerate() {
+            let mark = if Some(index) == clip { "" } else { "# " };
+            let _ = writeln!(text, "{mark}clip = {:?}   # {:.2} s", other.name, other.duration());
         }
         let placement = placement_for(character);
         if placement.scale != 1.0 {
@@ -103,12 +101,17 @@ impl Init {
             looped: false,
         };
         let resting = Actor { name: actor.clone(), motion: motion(None), placement };
-        write_flesh(&mut text, &resting);
-        let clip = self.clip.as_deref().map_or(Some(0), |name| character.clip_index(name));
-        if let Some(clip) = clip.filter(|&i| i < character.clips.len()) {
+        let moving = clip.map(|clip| {
             let moving = Actor { name: actor, motion: motion(Some(clip)), placement };
-            let duration = character.clips[clip].duration();
-            text.push_str(&propose_wrinkles(&resting, &moving, duration));
+            (moving, character.clips[clip].duration())
+        });
+        let closes = moving.as_ref().is_some_and(|(who, duration)| closes(who, *duration));
+        if closes {
+            let _ = writeln!(text, "loop = true   # its last pose is its first");
+        }
+        write_flesh(&mut text, &resting, closes);
+        if let Some((moving, duration)) = &moving {
+            text.push_str(&propose_wrinkles(&resting, moving, *duration));
         }
         let _ = writeln!(text, "\n[[exports]]\nalembic = {:?}", format!("{stem}.abc"));
         Ok(text)
@@ -128,17 +131,28 @@ impl Init {
     }
 }
 
+/// All meshes of an actor at a time.
+fn posed(who: &Actor, time: f64) -> Vec<Mesh> {
+    let (mut pose, mut meshes) = (Pose::default(), who.source_meshes());
+    who.pose_at(time, Sampling::AsAuthored, &mut pose);
+    who.deform(time, &pose, &mut meshes);
+    meshes
+}
+
+/// Whether a clip ends where it began, to a hundredth of the character's size.
+fn closes(who: &Actor, duration: f64) -> bool {
+    let (first, last) = (posed(who, 0.0), posed(who, duration));
+    let points = |meshes: &[Mesh]| meshes.iter().flat_map(|m| m.positions.clone()).collect();
+    let (first, last): (Vec<Vec3>, Vec<Vec3>) = (points(&first), points(&last));
+    let size = Bounds::of(&first).diagonal();
+    duration > 0.0 && first.iter().zip(&last).all(|(a, b)| a.distance(*b) < 0.01 * size)
+}
+
 /// Wrinkle tools where the clip compresses the meshes, as comments to be kept, edited or dropped.
 ///
 /// Both actors are the same, placed as in the scene, so that widths come out in its metres.
 fn propose_wrinkles(resting: &Actor, moving: &Actor, duration: f64) -> String {
     const SAMPLES: usize = 24;
-    let posed = |who: &Actor, time: f64| {
-        let (mut pose, mut meshes) = (Pose::default(), who.source_meshes());
-        who.pose_at(time, Sampling::AsAuthored, &mut pose);
-        who.deform(time, &pose, &mut meshes);
-        meshes
-    };
     let meshes = posed(resting, 0.0);
     let time = |i: usize| duration * i as f64 / SAMPLES as f64;
     let instants: Vec<_> = (0..SAMPLES).map(|i| (time(i), posed(moving, time(i)))).collect();
@@ -173,9 +187,9 @@ fn propose_wrinkles(resting: &Actor, moving: &Actor, duration: f64) -> String {
     text
 }
 
-fn find_clip(character: &Character, name: &str) -> Result<String, Failure> {
-    if character.clip_index(name).is_some() {
-        return Ok(name.to_owned());
+fn find_clip(character: &Character, name: &str) -> Result<usize, Failure> {
+    if let Some(index) = character.clip_index(name) {
+        return Ok(index);
     }
     let names: Vec<&str> = character.clips.iter().map(|c| c.name.as_str()).collect();
     let failure = Failure::input(format!("there is no clip named {name:?}"));

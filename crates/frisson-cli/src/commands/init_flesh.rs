@@ -25,7 +25,8 @@ pub fn placement_for(character: &Character) -> Placement {
 }
 
 /// Proposes flesh, one layer each, and says why.
-pub fn write_flesh(text: &mut String, actor: &Actor) {
+/// `looped` tells that the clip closes: then flesh may too.
+pub fn write_flesh(text: &mut String, actor: &Actor, looped: bool) {
     let proposals = propose(actor);
     let _ = writeln!(text, "\n# What follows by itself goes here, one [[layers]] each.");
     if proposals.is_empty() {
@@ -36,16 +37,16 @@ pub fn write_flesh(text: &mut String, actor: &Actor) {
         text,
         "# Flesh, proposed by the skeleton and the depth of the mesh around it: try, change, delete.\n\
          # A lower frequency_hz looks heavier, a lower damping_ratio swings longer, a lower limit moves\n\
-         # less. Add `loop = true` when the clip closes.\n"
+         # less. With `loop`, flesh ends as it begins, for a clip that does.\n"
     );
     for proposal in &proposals {
         let _ = writeln!(text, "# {}", proposal.reason);
-        let _ = writeln!(text, "[[layers]]\nflesh = {}\n", flesh_line(&proposal.params));
+        let _ = writeln!(text, "[[layers]]\nflesh = {}\n", flesh_line(&proposal.params, looped));
     }
 }
 
 /// An element as one line; only what differs from the defaults.
-fn flesh_line(p: &FleshParams) -> String {
+fn flesh_line(p: &FleshParams, looped: bool) -> String {
     let mut parts = vec![
         format!("name = {:?}", p.name),
         format!("on = {:?}", p.on),
@@ -67,6 +68,9 @@ fn flesh_line(p: &FleshParams) -> String {
     parts.extend(p.selection.as_ref().map(|s| format!("selection = {{ {} }}", selection_line(s))));
     if p.edge_falloff > 0.0 {
         parts.push(format!("edge_falloff = {:?}", p.edge_falloff));
+    }
+    if looped {
+        parts.push("loop = true".to_owned());
     }
     format!("{{ {} }}", parts.join(", "))
 }

@@ -89,7 +89,8 @@ pub struct Render {
     fine: bool,
     #[command(flatten)]
     camera: CameraOptions,
-    /// What to draw besides: wireframe, clay, velocities, joints, colliders, attribute:NAME.
+    /// What to draw besides: wireframe, clay, velocities, joints, colliders, attribute:NAME (as
+    /// colours), displacement:NAME (a vector attribute as segments).
     #[arg(long, value_name = "LIST")]
     overlay: Vec<String>,
     /// Blur motion over this part of a frame (0.5 is a usual shutter).

@@ -271,6 +271,10 @@ impl Bake {
         let started = Instant::now();
         let reports = self.stage.reports();
         self.output.clone_from(self.stage.frame());
+        for mesh in &mut self.output.meshes {
+            // What layers leave for each other is not for anyone else.
+            mesh.attributes.retain(|a| !a.name.starts_with('.'));
+        }
         self.normals.complete(&mut self.output);
         let number = self.stage.frame_number();
         self.writer.write_frame(&self.output, &reports)?;

@@ -15,9 +15,14 @@ pub struct Overlays {
     pub joints: bool,
     /// Colliders of the scene.
     pub colliders: bool,
+    /// A named vector attribute as segments.
+    pub displacement: Option<String>,
     /// A named attribute as heat colours.
     pub attribute: Option<String>,
 }
+
+const KNOWN: &str =
+    "wireframe, clay, velocities, joints, colliders, attribute:NAME, displacement:NAME";
 
 impl Overlays {
     /// Reads a list such as `wireframe,attribute:strain`.
@@ -31,18 +36,23 @@ impl Overlays {
                 "joints" => overlays.joints = true,
                 "colliders" => overlays.colliders = true,
                 "" => {}
-                other => match other.strip_prefix("attribute:") {
-                    Some(name) => overlays.attribute = Some(name.to_owned()),
-                    None => {
-                        let known =
-                            "wireframe, clay, velocities, joints, colliders, attribute:NAME";
-                        let text = format!("there is no overlay named {other:?}");
-                        return Err(Failure::input(text).help(format!("known are: {known}")));
-                    }
-                },
+                other => overlays.parse_named(other)?,
             }
         }
         Ok(overlays)
+    }
+
+    /// An overlay that names an attribute.
+    fn parse_named(&mut self, item: &str) -> Result<(), Failure> {
+        if let Some(name) = item.strip_prefix("attribute:") {
+            self.attribute = Some(name.to_owned());
+        } else if let Some(name) = item.strip_prefix("displacement:") {
+            self.displacement = Some(name.to_owned());
+        } else {
+            let text = format!("there is no overlay named {item:?}");
+            return Err(Failure::input(text).help(format!("known are: {KNOWN}")));
+        }
+        Ok(())
     }
 }
 

@@ -9,7 +9,7 @@ use frisson_io::FrameSource;
 use frisson_io::cache::CacheReader;
 use frisson_io::scene::{CameraParams, LookName, SceneFile};
 use frisson_picture::look::{Look, Tint};
-use frisson_picture::overlay::{HeatScale, attribute_range, draw_legend};
+use frisson_picture::overlay::{HeatScale, XRay, attribute_range, draw_legend};
 use frisson_picture::{
     Camera, Framing, GroundChoice, Image, RenderOptions, Scene, View, render, render_motion,
 };
@@ -299,6 +299,11 @@ impl Shot {
         };
         if let Ok(Some(scale)) = HeatScale::of(frame, &self.look.tint) {
             draw_legend(&mut image, &scale);
+        }
+        if let Some(name) = &self.overlays.displacement {
+            let mut lines = XRay::default();
+            lines.add_displacements(frame, name, &self.camera).map_err(failure)?;
+            lines.draw(&mut image, &self.camera);
         }
         if let Some(rig) = &self.rig {
             rig.draw(frame.time, self.overlays.joints, self.overlays.colliders)

@@ -26,6 +26,10 @@ pub struct FleshLayer {
     swing: FleshSwing,
     /// The static frame at every other grid time of the current tick; storage is reused.
     nodes: Vec<StaticFrame>,
+    /// The spring's step of the last grid interval: ticks are of one length mostly.
+    step: Option<SpringStep>,
+    /// Whether it is known what other elements touch.
+    settled: bool,
     warnings: Vec<String>,
 }
 
@@ -38,7 +42,7 @@ impl FleshLayer {
             return Err(LayerError::parameter("on", "flesh needs a skinned character"));
         };
         let chain = NodeChain::new(character, actor.clip(), rest.joint);
-        let touch = |w| Touch::new(w, &context.frame.meshes);
+        let touch = |w| Touch::new(w, &context.frame.meshes, params.show_offsets);
         let touches = rest.weights.iter().map(touch).collect();
         let swing = FleshSwing { deepest: rest.deepest, ..FleshSwing::default() };
         let mut layer = Self {
@@ -47,8 +51,10 @@ impl FleshLayer {
             chain,
             state: FleshState::default(),
             nodes: Vec::new(),
+            step: None,
             touches,
             swing,
+            settled: false,
             warnings: Vec::new(),
         };
         layer.state = layer.initial_state(context)?;
@@ -83,7 +89,7 @@ impl FleshLayer {
         duration: f64,
     ) -> FleshState {
         let count = (duration * tolerances::GRID_HZ).round().max(1.0) as usize;
-        let step = SpringStep::new(self.params.spring(), duration / count as f64);
+        let step = self.spring_step(duration / count as f64);
         // Times run over one cycle of the clip, whether or not the actor itself repeats it.
         let frame_at = |i: usize| {
             let clip_time = actor.clip_time(start + duration * (i % count) as f64 / count as f64);
@@ -162,12 +168,20 @@ impl FleshLayer {
     /// artist's own pull [m/s²].
     fn acceleration(&self, clock: &Clock, forces: &Forces, time: f64, rotation: DQuat) -> DVec3 {
         let share = self.params.gravity.at(time * clock.rate.fps());
+        let own = DVec3::from_array(self.params.pseudo_gravity);
+        if share == 0.0 {
+            return own;
+        }
         let gravity = forces.gravity.as_dvec3();
         let turned = rotation * self.rest.rest_rotation.inverse() * gravity;
         let relative = gravity - turned;
         let noise = tolerances::SAME_POSE_FRACTION * gravity.length();
         let relative = if relative.length() <= noise { DVec3::ZERO } else { relative };
-        share * relative + DVec3::from_array(self.params.pseudo_gravity)
+        share * relative + own
+    }
+
+    fn spring_step(&self, seconds: f64) -> SpringStep {
+        SpringStep::new(self.params.spring(), seconds, self.params.rotation != 0.0)
     }
 
     /// Advances the spring over a tick, on the fixed grid.
@@ -181,7 +195,10 @@ impl FleshLayer {
             self.state = self.still_state(actor, context.clock, context.forces, context.time);
             return;
         }
-        let step = SpringStep::new(self.params.spring(), seconds);
+        let step = match self.step {
+            Some(step) if step.seconds() == seconds => step,
+            _ => *self.step.insert(self.spring_step(seconds)),
+        };
         let limit = self.limit();
         for i in 0..2 * pairs {
             let time = start + seconds * i as f64;
@@ -229,20 +246,27 @@ impl FleshLayer {
             LimitKind::Hard => self.state.elongation,
         };
         let turn = self.state.turn * f64::from(self.params.rotation);
-        let actor = &context.actors.all()[self.rest.actor];
+        let pivot = match self.state.path {
+            Some(path) if context.dt > 0.0 => path.position,
+            _ => self.static_frame(&context.actors.all()[self.rest.actor], context.time).position,
+        };
         FleshSwing {
             elongation: (amount * elongation).as_vec3(),
             turn: (amount * turn).as_vec3(),
-            pivot: self.static_frame(actor, context.time).position.as_vec3(),
+            pivot: pivot.as_vec3(),
             deepest: self.rest.deepest,
         }
     }
 
     fn deform(&mut self, context: &StepContext, frame: &mut Frame) {
         self.swing = self.output(context);
+        let all_have_left_room = context.dt > 0.0 && !self.settled;
+        self.settled |= all_have_left_room;
         for touch in &mut self.touches {
             if context.dt == 0.0 {
                 touch.leave_room(&mut frame.meshes[touch.mesh]);
+            } else if all_have_left_room {
+                touch.settle(&frame.meshes[touch.mesh]);
             }
             touch.apply(&self.swing, &mut frame.meshes[touch.mesh]);
         }
@@ -290,7 +314,10 @@ fn path_at(nodes: &[StaticFrame], grid: usize) -> StaticFrame {
         count if k + 2 == count => one_sided(p(k + 1), p(k), p(k - 1), p(k - 2)),
         _ => (9.0 * (p(k) + p(k + 1)) - p(k - 1) - p(k + 2)) / 16.0,
     };
-    StaticFrame { position, rotation: nodes[k].rotation.slerp(nodes[k + 1].rotation, 0.5) }
+    let (a, b) = (nodes[k].rotation, nodes[k + 1].rotation);
+    // Half-way on the arc is the mean of its ends, made a rotation again.
+    let near = if a.dot(b) < 0.0 { -b } else { b };
+    StaticFrame { position, rotation: (a + near).normalize() }
 }
 
 /// The middle between the first two of four evenly spaced points.

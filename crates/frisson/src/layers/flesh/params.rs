@@ -99,6 +99,10 @@ pub struct FleshParams {
     /// Also write the weights as a vertex attribute `flesh:<name>`, to look at.
     #[serde(default)]
     pub show_weights: bool,
+    /// Also write how far flesh moved each vertex as a vertex attribute `flesh_offset` [m], to look at
+    /// (`frisson render --overlay displacement:flesh_offset`).
+    #[serde(default)]
+    pub show_offsets: bool,
 }
 
 /// A joint at the far end of the virtual bone: its name, or its name and an offset.
@@ -224,6 +228,7 @@ impl FleshParams {
             cuts: Vec::new(),
             teleport: 1.0,
             show_weights: false,
+            show_offsets: false,
         }
     }
 

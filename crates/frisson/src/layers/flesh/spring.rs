@@ -22,13 +22,21 @@ pub struct StaticFrame {
 pub struct SpringStep {
     step: OscillatorStep,
     seconds: f64,
+    /// Whether the rotation swings too; it costs as much again.
+    turns: bool,
 }
 
 impl SpringStep {
     /// For a spring (undamped angular frequency, damping ratio) and the length of an interval [s].
     #[must_use]
-    pub fn new((frequency, ratio): (f64, f64), seconds: f64) -> Self {
-        Self { step: OscillatorStep::new(frequency, ratio, seconds), seconds }
+    pub fn new((frequency, ratio): (f64, f64), seconds: f64, turns: bool) -> Self {
+        Self { step: OscillatorStep::new(frequency, ratio, seconds), seconds, turns }
+    }
+
+    /// Length of the interval [s].
+    #[must_use]
+    pub fn seconds(&self) -> f64 {
+        self.seconds
     }
 
     /// Advances to the next grid time, where the static frame is `next`. `acceleration` acts on the
@@ -41,7 +49,10 @@ impl SpringStep {
         acceleration: DVec3,
     ) {
         let velocity = (next.position - from.position) / self.seconds;
-        let angular = rotation_vector(next.rotation * from.rotation.inverse()) / self.seconds;
+        let angular = match self.turns {
+            true => rotation_vector(next.rotation * from.rotation.inverse()) / self.seconds,
+            false => DVec3::ZERO,
+        };
         // Without a path the frame has always moved like this: no kick.
         let before = state.path.unwrap_or(PathPoint {
             position: from.position,
@@ -53,8 +64,10 @@ impl SpringStep {
         state.turn_velocity -= angular - before.angular;
         (state.elongation, state.velocity) =
             self.step.apply(state.elongation, state.velocity, acceleration);
-        (state.turn, state.turn_velocity) =
-            self.step.apply(state.turn, state.turn_velocity, DVec3::ZERO);
+        if self.turns {
+            (state.turn, state.turn_velocity) =
+                self.step.apply(state.turn, state.turn_velocity, DVec3::ZERO);
+        }
         state.path =
             Some(PathPoint { position: next.position, rotation: next.rotation, velocity, angular });
     }
@@ -125,7 +138,7 @@ mod tests {
 
     fn run(w: f64, zeta: f64, rate: f64, seconds: f64) -> Vec<f64> {
         let h = 1.0 / rate;
-        let step = SpringStep::new((w, zeta), h);
+        let step = SpringStep::new((w, zeta), h, true);
         let velocity = |t: f64| (shake(t + 1e-6).0 - shake(t - 1e-6).0) / 2e-6;
         let mut state = FleshState {
             path: Some(PathPoint {
@@ -194,7 +207,7 @@ mod tests {
     fn a_push_first_leaves_the_flesh_behind() {
         for direction in [DVec3::X, DVec3::Y, DVec3::new(1.0, -2.0, 0.5)] {
             let h = 1.0 / 480.0;
-            let step = SpringStep::new((15.0, 0.2), h);
+            let step = SpringStep::new((15.0, 0.2), h, true);
             let mut state = FleshState::default();
             let at = |t: f64| frame(direction * (0.5 * t * t));
             step.advance(&mut state, at(0.0), at(0.0), DVec3::ZERO);
@@ -230,7 +243,7 @@ mod tests {
         let s = |t: f64| frame(DVec3::X * 0.1 * (std::f64::consts::TAU * t).sin());
         let spring = (std::f64::consts::TAU * 2.2, 0.1);
         let h = 1.0 / 480.0;
-        let step = SpringStep::new(spring, h);
+        let step = SpringStep::new(spring, h, true);
         let cycle = |start: FleshState| {
             let mut state = start;
             for i in 0..480 {

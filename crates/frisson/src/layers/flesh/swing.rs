@@ -1,22 +1,24 @@
 //! How a swing reaches the mesh.
 
-use glam::{Mat4, Quat, Vec3};
+use glam::{Mat4, Quat, Vec3, Vec4, Vec4Swizzles as _};
 use rayon::prelude::*;
 
 use super::rest::FleshWeights;
 use crate::geometry::{Attribute, AttributeValues, Mesh};
 
-/// Attribute in which elements leave how far they have moved each vertex, for the next element on
-/// the same mesh and for whoever wants to look.
-const OFFSET: &str = "flesh_offset";
-/// Attribute in which elements leave the smallest `shape` so far, where they touch a vertex; it does
-/// not change during a bake.
+/// Attribute in which elements leave how far they have moved the vertices that others touch too; the
+/// name starts with a dot, so it stays out of the output.
+const OFFSET: &str = ".flesh_offset";
+/// The same for everyone to look at.
+const SHOWN_OFFSET: &str = "flesh_offset";
+/// Attribute in which elements leave the smallest `shape` so far, where they touch a vertex; negative
+/// where several do. It does not change during a bake.
 const ROOM: &str = ".flesh_room";
 
 /// Vertices a task takes at once.
 const CHUNK: usize = 16_384;
-/// Vertices from which an element is spread over threads: waking them costs as much as moving some
-/// tens of thousands.
+/// Vertices of one run from which it is spread over threads: waking them costs as much as moving
+/// some tens of thousands.
 const PARALLEL: usize = 65_536;
 
 /// One element's displacement field at one instant.
@@ -43,75 +45,127 @@ impl FleshSwing {
 }
 
 /// The vertices of one mesh that an element touches, laid out for the loop.
+#[derive(Default)]
 pub(super) struct Touch {
     /// Index of the mesh in the frame.
     pub mesh: usize,
-    /// Vertices that no earlier element touches, and their weights.
-    alone: Vec<(u32, f32)>,
+    /// First vertex and weights of stretches of vertices that only this element touches.
+    runs: Vec<(u32, Vec<f32>)>,
+    /// Vertices whose offsets are asked for, by later elements that touch them or by whoever looks.
+    first: Vec<(u32, f32)>,
     /// Vertices that earlier elements touch too: weight, and smallest `shape` of them all [m].
     shared: Vec<(u32, f32, f32)>,
     /// Smallest `shape` of every vertex of the mesh, this element included [m]; given to the
     /// frame at the first step.
     room: Vec<f32>,
+    /// Whether everyone may look at the offsets.
+    show: bool,
 }
 
 impl Touch {
     /// Tells apart what earlier elements touch, by what they left in the frame.
-    pub fn new(weights: &FleshWeights, meshes: &[Mesh]) -> Self {
+    pub fn new(weights: &FleshWeights, meshes: &[Mesh], show: bool) -> Self {
         let mesh = &meshes[weights.mesh];
-        let earlier = mesh.attributes.iter().find(|a| a.name == ROOM).map(|a| &a.values);
-        let mut room = match earlier {
+        let mut room = match mesh.attributes.iter().find(|a| a.name == ROOM).map(|a| &a.values) {
             Some(AttributeValues::Scalar(room)) => room.clone(),
             _ => vec![f32::INFINITY; mesh.positions.len()],
         };
-        let (mut alone, mut shared) = (Vec::new(), Vec::new());
+        let mut touch = Self { mesh: weights.mesh, show, ..Self::default() };
         for (i, &vertex) in weights.vertices.iter().enumerate() {
             let place = &mut room[vertex as usize];
-            let met = *place < f32::INFINITY;
-            *place = place.min(weights.shapes[i]);
-            match met {
-                true => shared.push((vertex, weights.alphas[i], *place)),
-                false => alone.push((vertex, weights.alphas[i])),
+            let smallest = place.abs().min(weights.shapes[i]);
+            if *place < f32::INFINITY {
+                *place = -smallest;
+                touch.shared.push((vertex, weights.alphas[i], smallest));
+            } else {
+                *place = smallest;
+                touch.first.push((vertex, weights.alphas[i]));
             }
         }
-        Self { mesh: weights.mesh, alone, shared, room }
+        touch.room = room;
+        touch
+    }
+
+    /// Tells later elements what is touched; once, before they are built.
+    pub fn leave_room(&mut self, mesh: &mut Mesh) {
+        put_back(mesh, ROOM, AttributeValues::Scalar(std::mem::take(&mut self.room)));
+    }
+
+    /// Tells apart what later elements touch, when all have left their mark: where none does, and
+    /// nobody looks, offsets need not be written.
+    pub fn settle(&mut self, mesh: &Mesh) {
+        let room = mesh.attributes.iter().find(|a| a.name == ROOM).map(|a| &a.values);
+        let Some(AttributeValues::Scalar(room)) = room else { return };
+        if self.show {
+            return;
+        }
+        let alone = |vertex: u32| room[vertex as usize] >= 0.0;
+        for &(vertex, alpha) in self.first.iter().filter(|&&(v, _)| alone(v)) {
+            match self.runs.last_mut() {
+                Some((start, alphas)) if *start + alphas.len() as u32 == vertex => {
+                    alphas.push(alpha);
+                }
+                _ => self.runs.push((vertex, vec![alpha])),
+            }
+        }
+        self.first.retain(|&(v, _)| !alone(v));
     }
 
     /// Adds the element to what earlier elements did, clamped to the smallest `shape` where several
     /// meet.
     pub fn apply(&self, swing: &FleshSwing, mesh: &mut Mesh) {
-        let mut offsets = take_offsets(mesh);
-        let positions = &mut mesh.positions[..];
-        if swing.turn == Vec3::ZERO {
-            self.push(positions, &mut offsets, |alpha, _| alpha * swing.elongation);
-        } else {
-            let rotation = Quat::from_scaled_axis(swing.turn);
-            self.push(positions, &mut offsets, |alpha, p| {
-                let arm = p - swing.pivot;
-                let own = alpha * (swing.elongation + (rotation * arm - arm));
-                own.clamp_length_max(alpha * swing.deepest)
-            });
+        // What does not swing keeps its very bits: adding zero would turn -0 into 0.
+        let still = swing.elongation == Vec3::ZERO && swing.turn == Vec3::ZERO;
+        if still && self.first.is_empty() && self.shared.is_empty() {
+            return;
         }
-        put_back(mesh, OFFSET, AttributeValues::Vector(offsets));
+        let rotation = Quat::from_scaled_axis(swing.turn);
+        let turned = |alpha: f32, p: Vec3| {
+            let arm = p - swing.pivot;
+            let own = alpha * (swing.elongation + (rotation * arm - arm));
+            own.clamp_length_max(alpha * swing.deepest)
+        };
+        if swing.turn == Vec3::ZERO {
+            if !still {
+                self.move_runs(&mut mesh.positions, |p, a| shift(p, a, swing.elongation));
+            }
+            self.move_listed(mesh, |alpha, _| alpha * swing.elongation);
+        } else {
+            self.move_runs(&mut mesh.positions, |positions, alphas| {
+                for (p, &alpha) in positions.iter_mut().zip(alphas) {
+                    *p += turned(alpha, *p);
+                }
+            });
+            self.move_listed(mesh, turned);
+        }
     }
 
-    fn push(
-        &self,
-        positions: &mut [Vec3],
-        offsets: &mut [Vec3],
-        own: impl Fn(f32, Vec3) -> Vec3 + Sync,
-    ) {
-        if self.alone.len() < PARALLEL {
-            push_alone(&self.alone, 0, positions, offsets, &own);
-        } else {
-            let chunks = positions.par_chunks_mut(CHUNK).zip(offsets.par_chunks_mut(CHUNK));
-            chunks.enumerate().for_each(|(chunk, (positions, offsets))| {
-                let first = (chunk * CHUNK) as u32;
-                let end = first + positions.len() as u32;
-                let range = self.alone.partition_point(|&(v, _)| v < first)
-                    ..self.alone.partition_point(|&(v, _)| v < end);
-                push_alone(&self.alone[range], first, positions, offsets, &own);
-            });
+    fn move_runs(&self, positions: &mut [Vec3], act: impl Fn(&mut [Vec3], &[f32]) + Sync) {
+        for (start, alphas) in &self.runs {
+            let positions = &mut positions[*start as usize..][..alphas.len()];
+            if alphas.len() < PARALLEL {
+                act(positions, alphas);
+            } else {
+                let chunks = positions.par_chunks_mut(CHUNK).zip(alphas.par_chunks(CHUNK));
+                chunks.for_each(|(positions, alphas)| act(positions, alphas));
+            }
+        }
+    }
+
+    /// Vertices whose offsets are kept.
+    fn move_listed(&self, mesh: &mut Mesh, own: impl Fn(f32, Vec3) -> Vec3) {
+        if self.first.is_empty() && self.shared.is_empty() {
+            return;
+        }
+        let mut offsets = take_offsets(mesh, OFFSET);
+        let positions = &mut mesh.positions[..];
+        for &(vertex, alpha) in &self.first {
+            let v = vertex as usize;
+            let own = own(alpha, positions[v]);
+            if own != Vec3::ZERO {
+                positions[v] += own;
+            }
+            offsets[v] = own;
         }
         for &(vertex, alpha, room) in &self.shared {
             let v = vertex as usize;
@@ -122,37 +176,44 @@ impl Touch {
             }
             offsets[v] = total;
         }
-    }
-
-    /// Tells later elements what is touched; once, before they are built.
-    pub fn leave_room(&mut self, mesh: &mut Mesh) {
-        put_back(mesh, ROOM, AttributeValues::Scalar(std::mem::take(&mut self.room)));
-    }
-}
-
-/// Moves vertices that no other element touches; `first` is the vertex that the slices start at.
-fn push_alone(
-    alone: &[(u32, f32)],
-    first: u32,
-    positions: &mut [Vec3],
-    offsets: &mut [Vec3],
-    own: &impl Fn(f32, Vec3) -> Vec3,
-) {
-    for &(vertex, alpha) in alone {
-        let v = (vertex - first) as usize;
-        let own = own(alpha, positions[v]);
-        // Adding zero would turn -0 into 0: what does not swing keeps its very bits.
-        if own != Vec3::ZERO {
-            positions[v] += own;
+        if self.show {
+            let mut shown = take_offsets(mesh, SHOWN_OFFSET);
+            let firsts = self.first.iter().map(|f| f.0);
+            for vertex in firsts.chain(self.shared.iter().map(|s| s.0)) {
+                shown[vertex as usize] = offsets[vertex as usize];
+            }
+            put_back(mesh, SHOWN_OFFSET, AttributeValues::Vector(shown));
         }
-        offsets[v] = own;
+        put_back(mesh, OFFSET, AttributeValues::Vector(offsets));
     }
 }
 
-/// The offsets left by earlier elements; storage is reused.
-fn take_offsets(mesh: &mut Mesh) -> Vec<Vec3> {
+/// Adds `alpha u` to every position: four vertices are twelve numbers, three registers.
+fn shift(positions: &mut [Vec3], alphas: &[f32], u: Vec3) {
+    let whole = positions.len() / 4 * 4;
+    let (fours, rest) = positions.split_at_mut(whole);
+    let numbers: &mut [[f32; 4]] = bytemuck::cast_slice_mut(fours);
+    let ways = [
+        Vec4::new(u.x, u.y, u.z, u.x),
+        Vec4::new(u.y, u.z, u.x, u.y),
+        Vec4::new(u.z, u.x, u.y, u.z),
+    ];
+    for (three, alpha) in numbers.chunks_exact_mut(3).zip(alphas.chunks_exact(4)) {
+        let alpha = Vec4::from_slice(alpha);
+        let shares = [alpha.xxxy(), alpha.yyzz(), alpha.zwww()];
+        for i in 0..3 {
+            three[i] = (Vec4::from_array(three[i]) + shares[i] * ways[i]).to_array();
+        }
+    }
+    for (p, &alpha) in rest.iter_mut().zip(&alphas[whole..]) {
+        *p += alpha * u;
+    }
+}
+
+/// The offsets left so far; storage is reused.
+fn take_offsets(mesh: &mut Mesh, name: &str) -> Vec<Vec3> {
     let count = mesh.positions.len();
-    let found = mesh.attributes.iter_mut().find(|a| a.name == OFFSET);
+    let found = mesh.attributes.iter_mut().find(|a| a.name == name);
     let mut values = match found
         .map(|a| std::mem::replace(&mut a.values, AttributeValues::Vector(Vec::new())))
     {
@@ -167,5 +228,23 @@ fn put_back(mesh: &mut Mesh, name: &str, values: AttributeValues) {
     match mesh.attributes.iter_mut().find(|a| a.name == name) {
         Some(attribute) => attribute.values = values,
         None => mesh.attributes.push(Attribute { name: name.to_owned(), values }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn four_at_a_time_is_the_same_as_one_at_a_time() {
+        for count in 0..14 {
+            let place = |i: usize| Vec3::new(i as f32, 0.3 * i as f32, -1.0 / (i + 1) as f32);
+            let mut moved: Vec<Vec3> = (0..count).map(place).collect();
+            let alphas: Vec<f32> = (0..count).map(|i| 0.1 + 0.07 * i as f32).collect();
+            let u = Vec3::new(0.3, -0.7, 0.11);
+            shift(&mut moved, &alphas, u);
+            let want: Vec<Vec3> = (0..count).map(|i| place(i) + alphas[i] * u).collect();
+            assert_eq!(moved, want);
+        }
     }
 }
