@@ -27,8 +27,8 @@ impl FoldGuard {
     /// with the height that is wanted there, and goes with that or what there is room for.
     ///
     /// `obstacles` are the points that may be in the way, those themselves among them; `surface` has
-    /// position and unit normal of every point. `spacing` is the length of an edge: what lies twice as
-    /// far beside is not in front. Points whose normals are less than 60 degrees apart do not face each
+    /// position and unit normal of every point. `spacing` is the length of an edge: what lies much
+    /// further beside is not in front. Points whose normals are less than 60 degrees apart do not face each
     /// other; between neighbours among those, [`clearance`] is twice the radius of the bend.
     pub fn find_room(
         &mut self,
@@ -41,7 +41,8 @@ impl FoldGuard {
         let [aside, opposite] = tolerances::GUARD_FACING_COSINES;
         self.near.clear();
         self.near.extend(obstacles.iter().map(|&p| Vec3::from(surface[p as usize][0])));
-        self.grid.build_points(&self.near, 2.0 * spacing);
+        let [middle, edge] = tolerances::GUARD_BESIDE.map(|share| share * spacing);
+        self.grid.build_points(&self.near, edge);
         for &point in points {
             let wanted = room[point as usize];
             if wanted <= 0.0 {
@@ -49,7 +50,7 @@ impl FoldGuard {
             }
             let [p, n] = surface[point as usize];
             let mut least = 1.01 * wanted / tolerances::GUARD_SHARE;
-            let search = least.max(2.0 * spacing);
+            let search = least.max(edge);
             let low = Vec3::from(p - Vec3A::splat(search));
             self.grid.query(low, low + Vec3::splat(2.0 * search), |j| {
                 let [place, normal] = surface[obstacles[j as usize] as usize];
@@ -64,7 +65,7 @@ impl FoldGuard {
                 let gap = clear * (0.5 * (1.0 - facing)).sqrt();
                 let beside = (offset.length_squared() - gap * gap).max(0.0).sqrt();
                 // Obstacles come in gradually from the side and as they turn: a fold never pops.
-                let centred = (2.0 - beside / spacing).clamp(0.0, 1.0);
+                let centred = ((edge - beside) / (edge - middle)).clamp(0.0, 1.0);
                 let weight = centred * ((aside - facing) / (aside - opposite)).min(1.0);
                 if weight > 0.0 {
                     least = least.min(clear / weight);
