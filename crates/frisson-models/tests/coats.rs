@@ -1,11 +1,10 @@
-//! Coats of soft bodies on the built-in cast: fitted by themselves, swelling, in the way of others.
+//! Coats of soft bodies on the built-in cast: fitted by themselves, swelling.
 
 use std::sync::Arc;
 
 use frisson::geometry::{Mesh, TriangleBvh};
 use frisson::layers::LayerParams;
-use frisson::layers::cloth::ClothParams;
-use frisson::layers::soft::{CoatBone, CoatParams, PrimitiveParams, SoftObject, SoftParams};
+use frisson::layers::soft::{CoatBone, CoatParams, SoftObject, SoftParams};
 use frisson::stage::{
     Actor, ActorMotion, ActorSet, Animated, Clock, ColliderSet, Forces, NoObserver, Placement,
     Rate, Stage,
@@ -117,33 +116,4 @@ fn a_muscle_swells_by_its_keys_and_presses_on_the_forearm() {
     assert!((calm - 1.0).abs() < 0.06, "{calm}");
     assert!(swollen > calm + 0.05, "{swollen} {calm}");
     assert!(touching > 0.0, "the forearm does not touch");
-}
-
-#[test]
-fn cloth_lies_on_a_soft_body() {
-    let sheet = actor(
-        "sheet",
-        "sheet?cells=16&size=0.5&height=0.2",
-        None,
-        Placement { ..Placement::default() },
-    );
-    let mut ball = SoftObject::new("ball", 0.15);
-    ball.primitives =
-        vec![PrimitiveParams { point: Some([0.0, 0.0, 0.0]), ..PrimitiveParams::default() }];
-    let mut soft = SoftParams::new("soft", vec![ball]);
-    soft.seeds = 64;
-    let mut cloth = ClothParams::new("cloth", "sheet");
-    cloth.bodies = vec!["soft".to_owned()];
-    let layers = [LayerParams::Soft(soft), LayerParams::Cloth(cloth)];
-    let mut stage = stage(vec![sheet], 9.81, &layers);
-    for _ in 0..30 {
-        stage.advance_frame(&mut NoObserver).unwrap();
-    }
-    let positions = &mesh(&stage, "sheet").positions;
-    let closest = positions.iter().map(|p| p.length()).fold(f32::INFINITY, f32::min);
-    assert!(closest > 0.145, "the sheet is {closest} m from the centre");
-    let lowest = positions.iter().map(|p| p.y).fold(f32::INFINITY, f32::min);
-    assert!(lowest < 0.05 && lowest > -0.6, "{lowest}");
-    let top = positions.iter().map(|p| p.y).fold(f32::NEG_INFINITY, f32::max);
-    assert!((top - 0.15).abs() < 0.02, "{top}");
 }

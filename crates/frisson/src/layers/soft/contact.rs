@@ -67,7 +67,8 @@ impl Contacts<'_> {
         for (index, territory) in self.territories.iter().enumerate() {
             let coat = &self.rest.primitives[index].coat;
             for contact in &territory.contacts {
-                let depth = contact.pressure / (coat.stiffness * coat.thickness);
+                // Where fields add up the pressure says more than the coat is thick.
+                let depth = (contact.pressure / (coat.stiffness * coat.thickness)).min(1.0);
                 if depth > out.depth {
                     (out.depth, out.deepest) = (depth, index);
                 }
