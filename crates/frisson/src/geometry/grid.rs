@@ -70,7 +70,13 @@ impl Grid {
     /// Cell of a place. Far places saturate; they share the outermost cells.
     #[must_use]
     pub fn cell_of(&self, p: Vec3) -> IVec3 {
-        (p * self.inverse_cell).floor().as_ivec3()
+        let p = p * self.inverse_cell;
+        // Rounds down without a call: towards zero, then one less where that went up.
+        let cell = |v: f32| {
+            let towards_zero = v as i32;
+            towards_zero.saturating_sub(i32::from(v < towards_zero as f32))
+        };
+        IVec3::new(cell(p.x), cell(p.y), cell(p.z))
     }
 
     fn start(&mut self, cell: f32, expected: usize) {

@@ -44,10 +44,21 @@ impl Default for Setup {
     }
 }
 
-/// Median time of a step [s], and edges crossed in one.
+/// Median time of a step, processor time of all threads in one [s], and edges crossed in one.
 struct Measured {
     seconds: f64,
+    processor: f64,
     crossings: f64,
+}
+
+/// Processor time of this program so far [s]; none where the system does not tell.
+fn processor_time() -> Option<f64> {
+    let tasks = std::fs::read_dir("/proc/self/task").ok()?;
+    let nanoseconds = tasks.flatten().filter_map(|task| {
+        let text = std::fs::read_to_string(task.path().join("schedstat")).ok()?;
+        text.split_whitespace().next()?.parse::<f64>().ok()
+    });
+    Some(1e-9 * nanoseconds.sum::<f64>())
 }
 
 /// An inclined square of `2 k²` triangles.
@@ -104,10 +115,11 @@ fn measure(setup: &Setup, steps: usize) -> Result<Measured, Failure> {
     let mut times = Vec::with_capacity(steps);
     // Solving shapes and growing buffers happens once: two steps to warm up.
     let warm = usize::from(setup.speed == 0.0) * 2;
-    let mut before = 0.0;
+    let (mut before, mut processor) = (0.0, None);
     for i in 0..steps + warm {
         if i == warm {
             before = crossings(&stage);
+            processor = processor_time();
         }
         let started = Instant::now();
         stage.advance_frame(&mut NoObserver).map_err(|e| Failure::input(e.to_string()))?;
@@ -115,9 +127,12 @@ fn measure(setup: &Setup, steps: usize) -> Result<Measured, Failure> {
             times.push(started.elapsed().as_secs_f64());
         }
     }
+    let processor = processor_time().zip(processor).map(|(now, then)| (now - then) / steps as f64);
     let crossed = (crossings(&stage) - before) / steps as f64;
+    let wall = times.iter().sum::<f64>() / steps as f64;
     times.sort_by(f64::total_cmp);
-    Ok(Measured { seconds: times[steps / 2], crossings: crossed })
+    let processor = processor.unwrap_or(wall * rayon::current_num_threads() as f64);
+    Ok(Measured { seconds: times[steps / 2], processor, crossings: crossed })
 }
 
 /// Measures.
@@ -150,11 +165,12 @@ fn with_shapes(steps: usize) -> Result<Table, Failure> {
         let mut row = vec![triangles.to_string()];
         for (drops, source) in [10, 50, 100].into_iter().zip(source) {
             let setup = Setup { drops, triangles, shapes: true, ..Setup::default() };
-            row.push(cell(source, measure(&setup, steps)?.seconds));
+            row.push(cell(source, measure(&setup, steps)?.processor));
         }
         table.rows.push(row);
     }
     table.note("source: 195 MHz R10000; a step is one frame of 1/30 s");
+    table.note("ours, here and below: processor time of all threads together");
     Ok(table)
 }
 
@@ -183,7 +199,7 @@ fn without_shapes(steps: usize) -> Result<Table, Failure> {
         (512, ["<0.1", "0.6", "3.1"]),
     ];
     drops_table("4.2 A step without shapes: source / ours [s]", &rows, |drops, triangles| {
-        Ok(measure(&Setup { drops, triangles, ..Setup::default() }, steps)?.seconds)
+        Ok(measure(&Setup { drops, triangles, ..Setup::default() }, steps)?.processor)
     })
 }
 
@@ -194,7 +210,7 @@ fn merging(steps: usize) -> Result<Table, Failure> {
         drops_table("4.3 Finding merges: source / ours [s]", &rows, |drops, triangles| {
             let with = Setup { drops, triangles, ..Setup::default() };
             let without = Setup { merging: false, ..with };
-            Ok((measure(&with, steps)?.seconds - measure(&without, steps)?.seconds).max(0.0))
+            Ok((measure(&with, steps)?.processor - measure(&without, steps)?.processor).max(0.0))
         })?;
     table.note("ours: a step with merging less the same step without; also across triangles");
     Ok(table)
@@ -207,7 +223,7 @@ fn trajectories(steps: usize) -> Result<Table, Failure> {
         &rows,
         |drops, triangles| {
             let setup = Setup { drops, triangles, merging: false, ..Setup::default() };
-            Ok(measure(&setup, steps)?.seconds)
+            Ok(measure(&setup, steps)?.processor)
         },
     )
 }
@@ -228,15 +244,15 @@ fn crossed(steps: usize) -> Result<Table, Failure> {
         table.rows.push(vec![
             wanted.to_string(),
             format!("{per:.1}"),
-            cell(source, measured.seconds),
+            cell(source, measured.processor),
             if per > 0.5 {
-                format!("{:.0}", 1e9 * measured.seconds / measured.crossings)
+                format!("{:.0}", 1e9 * measured.processor / measured.crossings)
             } else {
                 "-".to_owned()
             },
         ]);
     }
-    table.note("all threads; gravity speeds the drops up during the steps");
+    table.note("gravity speeds the drops up during the steps");
     Ok(table)
 }
 
@@ -247,16 +263,34 @@ fn subdivision(steps: usize) -> Result<Table, Failure> {
     );
     for (triangles, source) in [(2, "12.8"), (8, "3.1"), (32, "1.6"), (128, "1.5"), (512, "1.9")] {
         let setup = Setup { drops: 4000, triangles, ..Setup::default() };
-        let seconds = measure(&setup, steps)?.seconds;
+        let seconds = measure(&setup, steps)?.processor;
         table.rows.push(vec![triangles.to_string(), cell(source, seconds)]);
     }
     Ok(table)
 }
 
 fn promises(options: &BenchOptions, steps: usize) -> Result<Table, Failure> {
-    let mut table =
-        Table::new("What the layer promises on two cores", &["what", "wanted", "measured"]);
+    let mut table = Table::new(
+        "What the layer promises on two cores",
+        &["what", "wanted", "measured", "processor ms", "one core alone"],
+    );
     let tick = 1.0 / 120.0;
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(1)
+        .build()
+        .map_err(|e| Failure::input(e.to_string()))?;
+    let mut row = |what: &str, wanted: &str, setup: &Setup| -> Result<(), Failure> {
+        let both = measure(setup, steps)?;
+        let one = pool.install(|| measure(setup, steps))?;
+        table.row([
+            what.to_owned(),
+            wanted.to_owned(),
+            format!("{:.0}", 1.0 / both.seconds),
+            format!("{:.1}", 1e3 * both.processor),
+            format!("{:.0}", 1.0 / one.processor),
+        ]);
+        Ok(())
+    };
     let full = Setup {
         drops: 8000,
         trails: true,
@@ -265,46 +299,37 @@ fn promises(options: &BenchOptions, steps: usize) -> Result<Table, Failure> {
         step: tick,
         ..Setup::default()
     };
-    let rate = 1.0 / measure(&full, steps)?.seconds;
-    table.row([
-        "8000 drops: shapes, merging, trails [steps/s]".to_owned(),
-        "60".to_owned(),
-        format!("{rate:.0}"),
-    ]);
+    row("8000 drops: shapes, merging, trails [steps/s]", "60", &full)?;
+    let flow = Setup { shapes: false, trails: false, ..full };
+    row("8000 drops: merging only [steps/s]", "-", &flow)?;
     let many = Setup { drops: 100_000, triangles: 2048, step: tick, ..Setup::default() };
-    let rate = 1.0 / measure(&many, steps)?.seconds;
-    table.row([
-        "100,000 drops, merging, no shapes [steps/s]".to_owned(),
-        "24".to_owned(),
-        format!("{rate:.0}"),
-    ]);
+    row("100,000 drops, merging, no shapes [steps/s]", "24", &many)?;
     let drops = if options.quick { 2000 } else { 10_000 };
     let fine = Setup { drops, triangles: 131_072, merging: false, speed: 2.0, ..Setup::default() };
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(1)
-        .build()
-        .map_err(|e| Failure::input(e.to_string()))?;
     let one = pool.install(|| measure(&fine, 5))?;
     table.row([
         "crossings on one core [1/s]".to_owned(),
         "1000000".to_owned(),
         format!("{:.0}", one.crossings / one.seconds),
+        format!("{:.1}", 1e3 * one.processor),
+        format!("{:.0}", one.crossings / one.processor),
     ]);
     table.note(format!("{} threads; a step is one tick of 1/120 s, shown", {
         rayon::current_num_threads()
     }));
+    table.note("one core alone: by the processor time of a run on one thread, whatever else runs");
     Ok(table)
 }
 
 fn growth(steps: usize) -> Result<Table, Failure> {
     let mut table = Table::new(
         "Growth with the number of drops: merging and trails, no shapes",
-        &["drops", "ms a step", "ns a drop"],
+        &["drops", "processor ms a step", "ns a drop"],
     );
     for drops in [1000, 10_000, 100_000] {
         let setup =
             Setup { drops, triangles: 2048, trails: true, step: 1.0 / 120.0, ..Setup::default() };
-        let seconds = measure(&setup, steps)?.seconds;
+        let seconds = measure(&setup, steps)?.processor;
         table.row([
             drops.to_string(),
             format!("{:.3}", 1e3 * seconds),

@@ -203,7 +203,7 @@ impl Bodies {
         let Some((place, velocity)) = standing(drop, surface) else { return Vec3::ZERO };
         let facet = &surface.facets[place.triangle as usize];
         let origin = surface.point(place.triangle, place.weights);
-        let n = self.normal(surface, &place);
+        let n = self.normal(surface, &place).as_dvec3().normalize();
         let force = context.forces.acceleration(origin.as_vec3(), context.time).as_dvec3()
             + drop.inertia
             - n * n.dot(drop.inertia)
@@ -326,15 +326,13 @@ impl Bodies {
     }
 
     /// Smooth outward normal of a place.
-    pub fn normal(&self, surface: &Surface, place: &Place) -> DVec3 {
+    pub fn normal(&self, surface: &Surface, place: &Place) -> Vec3 {
         let t = place.triangle as usize;
-        let corners = surface.triangles[t];
-        let w = [1.0 - place.weights.x - place.weights.y, place.weights.x, place.weights.y];
-        let sum = (0..3)
-            .fold(DVec3::ZERO, |sum, k| sum + self.units[corners[k] as usize].as_dvec3() * w[k]);
-        let side = f64::from(place.side) * f64::from(surface.parity[t]);
-        let facet = surface.facets[t].normal * f64::from(place.side);
-        let smooth = (sum * side).normalize_or(facet);
+        let [a, b, c] = surface.triangles[t].map(|p| self.units[p as usize]);
+        let (u, v) = (place.weights.x as f32, place.weights.y as f32);
+        let side = f32::from(place.side) * f32::from(surface.parity[t]);
+        let facet = surface.facets[t].normal.as_vec3() * f32::from(place.side);
+        let smooth = ((a * (1.0 - u - v) + b * u + c * v) * side).normalize_or(facet);
         // At creases the facet's own normal is nearer to what the drop sits on.
         if smooth.dot(facet) < 0.5 { facet } else { smooth }
     }

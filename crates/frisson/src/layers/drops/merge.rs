@@ -79,6 +79,7 @@ pub struct Merger {
     found: Vec<Vec<(u32, u32)>>,
     parents: Vec<u32>,
     tagged: Vec<(u32, u32, u32)>,
+    largest: f32,
     /// Drops of the groups, by group, ascending in each.
     pub members: Vec<u32>,
     /// Pairs of the groups, by group, as places in the group's list of members.
@@ -110,6 +111,7 @@ impl Merger {
         self.middles.extend(self.sitting.iter().map(|&i| ways[i as usize].middle()));
         self.extents.clear();
         self.extents.extend(self.sitting.iter().map(|&i| ways[i as usize].extent()));
+        self.largest = self.extents.iter().copied().fold(0.0, f32::max);
         let mean = self.extents.iter().map(|e| f64::from(*e)).sum::<f64>() / count as f64;
         // Cells twice as wide as a mean way: few of them to look into, few drops in each.
         self.grid.build_points(&self.middles, (4.0 * mean) as f32);
@@ -147,6 +149,13 @@ impl Merger {
                 pairs.push((a.min(b), a.max(b)));
             }
         });
+    }
+
+    /// Calls `each` for every drop of the last search that may be within a distance of a place now.
+    pub fn near(&self, place: DVec3, distance: f64, mut each: impl FnMut(u32)) {
+        let reach = Vec3::splat(distance as f32 * 1.000_01 + self.largest);
+        let p = place.as_vec3();
+        self.grid.query(p - reach, p + reach, |i| each(self.sitting[i as usize]));
     }
 
     /// Joins pairs into groups.
@@ -208,9 +217,11 @@ pub fn root(parents: &mut [u32], mut i: u32) -> u32 {
 /// What decides whether a sitting drop touches another.
 #[derive(Clone, Copy, Debug)]
 pub struct Touch {
-    place: DVec3,
+    /// Where it is [m].
+    pub place: DVec3,
     normal: DVec3,
-    reach: f64,
+    /// How far it reaches [m].
+    pub reach: f64,
 }
 
 impl Touch {

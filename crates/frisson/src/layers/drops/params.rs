@@ -134,8 +134,8 @@ pub struct GroundParams {
     /// Largest acceleration the bumps hold a drop against [m/s²]; blown or shaken harder, it moves.
     #[schemars(range(min = 0.0))]
     pub grip: f32,
-    /// Direction of the first axis: `edge` (first edge, or the first trail), `uv` (along u), or a
-    /// vector projected on the surface.
+    /// Direction of the first axis: `trail` (the first one that crosses; the first edge until then),
+    /// `uv` (along u), or `{ direction = [x, y, z] }`, projected on the surface.
     pub axis: AxisParams,
     /// Adhesion `D` [N/m²]: a drop lets go when the outward pull exceeds `D pi r²`.
     #[schemars(range(min = 0.0, max = 1e9))]

@@ -326,6 +326,7 @@ impl Pass<'_> {
             for (run, parts) in groups[..chunks].iter_mut().zip(merger.groups.chunks(GROUP_CHUNK)) {
                 run.bequeath(parts, merger, heirs);
             }
+            merges += self.merge_on(merger, drops, heirs);
         }
         (merges, limited)
     }
@@ -390,6 +391,51 @@ impl Pass<'_> {
                 *merges += 1;
             }
         }
+    }
+}
+
+impl Pass<'_> {
+    /// A merged drop is larger and elsewhere: takes in what it touches now, and so on.
+    fn merge_on(&self, merger: &Merger, drops: &mut [Drop], heirs: &mut [u32]) -> u64 {
+        let (surface, factor) = (self.world.surface, self.reach.unwrap_or(1.0));
+        let touch = |drop: &Drop| Touch::of(drop, surface, self.rest, factor);
+        let mut merges = 0;
+        for &member in &merger.members {
+            let mut of = member as usize;
+            let has_merged = drops[of].merged > self.world.time - self.world.tick;
+            while drops[of].mass > 0.0
+                && has_merged
+                && let Some(mine) = touch(&drops[of])
+            {
+                let mut found: Option<u32> = None;
+                // Others reach at most as far as the boxes of their ways.
+                merger.near(mine.place, mine.reach, |i| {
+                    let other = &drops[i as usize];
+                    if i as usize != of
+                        && other.mass > 0.0
+                        && found.is_none_or(|f| i < f)
+                        && touch(other).is_some_and(|t| t.touches(&mine))
+                    {
+                        found = Some(i);
+                    }
+                });
+                let Some(other) = found else { break };
+                let heavier = drops[of].mass >= drops[other as usize].mass;
+                let (keep, give) =
+                    if heavier { (of, other as usize) } else { (other as usize, of) };
+                let gone = drops[give];
+                unite(&mut drops[keep], &gone, surface, self.world.time);
+                drops[give].mass = 0.0;
+                drops[give].solute = 0.0;
+                heirs[give] = keep as u32;
+                of = keep;
+                merges += 1;
+            }
+        }
+        for i in 0..heirs.len() as u32 {
+            heirs[i as usize] = root(heirs, i);
+        }
+        merges
     }
 }
 

@@ -93,7 +93,7 @@ impl StripMesh<'_> {
             let place = Place { triangle: piece.triangle, weights: corner, side: piece.side };
             let x = facet.flat(corner);
             let middle = a + along * along.dot(x - a);
-            let normal = self.bodies.normal(self.surface, &place).as_vec3();
+            let normal = self.bodies.normal(self.surface, &place);
             positions[i] = facet.point(middle + (x - middle) * width).as_vec3() + normal * lift;
             normals[i] = normal;
         }

@@ -12,14 +12,14 @@ impl Flow<'_> {
     pub(super) fn on_edge(&mut self, drop: &mut Drop) {
         let Phase::Edge { half, s, speed } = drop.phase else { return };
         let (ta, ka) = (half / 3, half as usize % 3);
-        let fa = self.surface().facets[ta as usize];
+        let fa = &self.world.surface.facets[ta as usize];
         let Some(across) =
             self.surface().across(half, s.clamp(TEE_NUDGE, 1.0 - TEE_NUDGE), drop.side)
         else {
             return self.stand_on(drop, ta, ka, s, fa.edge(ka).normalize_or_zero() * speed);
         };
         let (tb, kb) = (across.half / 3, across.half as usize % 3);
-        let fb = self.surface().facets[tb as usize];
+        let fb = &self.world.surface.facets[tb as usize];
         let (ua, mut ub) = (fa.edge(ka).normalize_or_zero(), fb.edge(kb).normalize_or_zero());
         let inward_b = ub.perp();
         if !across.same_way {
@@ -54,7 +54,7 @@ impl Flow<'_> {
         if v == 0.0 && a * downhill <= 0.0 {
             a = 0.0;
         }
-        self.run_along(drop, half, s, v, a, &fa);
+        self.run_along(drop, half, s, v, a, fa);
     }
 
     /// One-dimensional motion along an edge.

@@ -11,7 +11,7 @@ use crate::tolerances::drops::{ON_EDGE, RETURN_FRACTION, SNAP, TEE_NUDGE};
 impl Flow<'_> {
     pub(super) fn on_face(&mut self, drop: &mut Drop) {
         let Phase::Face { triangle, weights, velocity, standing } = drop.phase else { return };
-        let facet = self.surface().facets[triangle as usize];
+        let facet = &self.world.surface.facets[triangle as usize];
         let x = facet.flat(weights);
         let acceleration = self.acceleration(drop, facet.point(x));
         if self.lets_go(drop, triangle, facet.normal * f64::from(drop.side), acceleration) {
@@ -23,17 +23,17 @@ impl Flow<'_> {
         drop.held = a == DVec2::ZERO && v == DVec2::ZERO;
         if drop.held {
             drop.phase = Phase::Face { triangle, weights, velocity: v, standing };
-            self.record(drop, &facet, x, v, a, self.left);
+            self.record(drop, facet, x, v, a, self.left);
             self.left = 0.0;
             return;
         }
         let horizon = self.left.min(push.until);
         let end = Weights::at(self.body.drag, horizon);
-        let (time, edge) = self.find_exit(&facet, x, v, a, standing, &end);
+        let (time, edge) = self.find_exit(facet, x, v, a, standing, &end);
         let at = if edge.is_some() { Weights::at(self.body.drag, time) } else { end };
         let x1 = x + at.displacement(v, a);
         let mut v1 = at.velocity(v, a);
-        self.record(drop, &facet, x, v, a, time);
+        self.record(drop, facet, x, v, a, time);
         let Some(k) = edge else {
             if horizon < self.left {
                 for i in 0..2 {
@@ -55,7 +55,7 @@ impl Flow<'_> {
         self.record_stay(drop, triangle, weights, on_edge(k, s), v, v1, x1 - x, time, a);
         self.left = (self.left - time).max(0.0);
         let standing = if time > 0.0 { standing } else { 0b111 };
-        self.leave(drop, &facet, triangle, k, s, v1, acceleration, standing);
+        self.leave(drop, facet, triangle, k, s, v1, acceleration, standing);
     }
 
     /// First edge left within a time, and when.
@@ -146,8 +146,8 @@ impl Flow<'_> {
         acceleration: DVec3,
     ) {
         let (triangle, k) = (across.half / 3, across.half as usize % 3);
-        let to = self.surface().facets[triangle as usize];
-        let turned = turn(from, half as usize % 3, &to, across, velocity, drop.side);
+        let to = &self.world.surface.facets[triangle as usize];
+        let turned = turn(from, half as usize % 3, to, across, velocity, drop.side);
         let side = if across.same_way { -drop.side } else { drop.side };
         // Would it be back at once, and be pushed back again?
         let inward = to.edge(k).perp().normalize_or_zero();

@@ -2,6 +2,8 @@
 
 mod crossings;
 mod layer;
+mod meetings;
+mod options;
 mod runs;
 mod scenes;
 
