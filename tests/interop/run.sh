@@ -63,5 +63,10 @@ if [ "${1:-}" = "--blender" ]; then
     cargo run --quiet -p frisson-cli -- export "$work/soft.frisson" --to "$work/soft.abc" \
         --to "$work/soft.usdc" --force
     "$python" "$here/check_soft.py" "$work/soft.abc" "$work/soft.usdc"
+    frisson="cargo run --quiet -p frisson-cli --"
+    $frisson bake scenes/drops-roughness.toml -o "$work/drops.frisson" --force --quiet
+    $frisson export "$work/drops.frisson" --to "$work/drops.usdc" --to "$work/drops.abc" --force --quiet
+    "$python" "$here/drops.py" "$work/drops.usdc"
+    "$python" "$here/drops.py" "$work/drops.abc"
 fi
 echo "interop: passed"

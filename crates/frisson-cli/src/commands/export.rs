@@ -29,8 +29,9 @@ Examples:
   frisson export shot.toml --joints shot.glb    flesh as extra joints, from the scene itself
 
 Formats by extension: .abc (Alembic), .usd .usdc .usda (USD), .glb (morph targets), .pc2 .mdd (point
-caches), .obj (one file a frame), .png (normal and height maps of folded meshes in one frame, the
-first of --frames or else the last). An unfinished cache exports the frames it has.
+caches), .obj (one file a frame), .png (images that layers paint, such as the wetness of drops, one
+file a frame; where there are none, normal and height maps of folded meshes in one frame, the first
+of --frames or else the last). An unfinished cache exports the frames it has.
 
 With --joints the scene is simulated again and each flesh element becomes animated joints, which any
 engine plays as plain skinning; it says how far that is from the exact layer.")]
@@ -91,7 +92,8 @@ impl Export {
         let folder = self.cache.parent().unwrap_or(Path::new("")).to_owned();
         let mut all = Vec::new();
         for target in &self.to {
-            if target.extension().is_some_and(|e| e.eq_ignore_ascii_case("png")) {
+            let is_picture = target.extension().is_some_and(|e| e.eq_ignore_ascii_case("png"));
+            if is_picture && !self.has_images(&mut reader)? {
                 all.extend(self.write_maps(&mut reader, target, ui)?);
                 continue;
             }
@@ -131,6 +133,20 @@ impl Export {
         Ok(())
     }
 
+    /// Whether a layer has painted images, such as wetness.
+    fn has_images(&self, reader: &mut CacheReader) -> Result<bool, Failure> {
+        let mut frame = Frame::default();
+        reader
+            .read_frame(self.mapped_frame(reader), &mut frame)
+            .map_err(|e| Failure::input(e.to_string()))?;
+        Ok(!frame.images.is_empty() && self.shape.is_empty())
+    }
+
+    /// The frame that maps are made of.
+    fn mapped_frame(&self, reader: &CacheReader) -> i64 {
+        self.frames.as_ref().map_or(reader.info().last_frame, |frames| frames[0])
+    }
+
     /// Writes maps of every folded mesh in one frame, beside `target`.
     fn write_maps(
         &self,
@@ -138,10 +154,7 @@ impl Export {
         target: &Path,
         ui: &Ui,
     ) -> Result<Vec<WrittenFile>, Failure> {
-        let number = match &self.frames {
-            Some(frames) => frames[0],
-            None => reader.info().last_frame,
-        };
+        let number = self.mapped_frame(reader);
         let mut frame = Frame::default();
         reader.read_frame(number, &mut frame).map_err(|e| Failure::input(e.to_string()))?;
         let wanted = |m: &&Mesh| self.shape.is_empty() || self.shape.contains(&m.name);

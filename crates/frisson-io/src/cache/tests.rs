@@ -3,8 +3,8 @@
 use std::io::Cursor;
 use std::sync::Arc;
 
-use frisson::geometry::{Attribute, AttributeValues, Mesh};
-use frisson::stage::{Curves, Frame, LayerReport, Points};
+use frisson::geometry::{Attribute, AttributeValues, Mesh, Texture};
+use frisson::stage::{Curves, Frame, Image, LayerReport, Points};
 use glam::{Vec2, Vec3};
 use proptest::prelude::*;
 
@@ -36,8 +36,18 @@ fn wave(index: i64, topology: &Mesh) -> Frame {
         ids: (0..index as u64).map(|i| i << 40 | 3).collect(),
         ..Points::default()
     };
+    // Wetness spreads over an image that grows on the way.
+    let side = if index < 10 { 4u32 } else { 8 };
+    let wet = |i: u32| if i64::from(i) < index { [250 - i as u8, 3, 0, 255] } else { [0, 0, 0, 255] };
+    let rgba = (0..side * side).flat_map(wet).collect();
+    let image = Image {
+        name: "rain.wetness".to_owned(),
+        mesh: "strip".to_owned(),
+        texture: Arc::new(Texture { width: side, height: side, rgba }),
+    };
     let time = index as f64 / 24.0;
-    Frame { index, time, meshes: vec![mesh], points: vec![points], ..Frame::default() }
+    let (meshes, points, images) = (vec![mesh], vec![points], vec![image]);
+    Frame { index, time, meshes, points, images, ..Frame::default() }
 }
 
 fn strip() -> Mesh {

@@ -220,6 +220,46 @@ fn a_scene_entry_is_short() {
 }
 
 #[test]
+fn images_become_one_png_a_frame() {
+    let folder = tempfile::tempdir().unwrap();
+    let pixel = |i: u8| [10 * i, 255 - i, 0, 255];
+    let image = |name: &str, frame: u8| frisson::stage::Image {
+        name: name.to_owned(),
+        mesh: "sheet".to_owned(),
+        texture: std::sync::Arc::new(frisson::geometry::Texture {
+            width: 3,
+            height: 2,
+            rgba: (0..6).flat_map(|i| pixel(i + frame)).collect(),
+        }),
+    };
+    let shot = |names: &[&str]| {
+        let frame = |index: u8| Frame {
+            index: i64::from(index),
+            time: f64::from(index) / 25.0,
+            images: names.iter().map(|n| image(n, index)).collect(),
+            ..Frame::default()
+        };
+        MemorySource::new((4..6).map(frame).collect())
+    };
+    let written =
+        export_with(&mut shot(&["rain.wetness"]), folder.path(), "png = \"wet.png\"").unwrap();
+    let names: Vec<_> = written.iter().map(|w| w.path.file_name().unwrap().to_owned()).collect();
+    assert_eq!(names, ["wet.0004.png", "wet.0005.png"]);
+    let file = std::io::BufReader::new(std::fs::File::open(&written[1].path).unwrap());
+    let mut reader = png::Decoder::new(file).read_info().unwrap();
+    let mut bytes = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut bytes).unwrap();
+    assert_eq!((info.width, info.height, info.color_type), (3, 2, png::ColorType::Rgba));
+    assert_eq!(bytes, image("rain.wetness", 5).texture.rgba);
+    // Two images: both names are in the files' names.
+    let two =
+        export_with(&mut shot(&["rain.wetness", "mud"]), folder.path(), "png = \"b.png\"").unwrap();
+    assert_eq!(two.len(), 4);
+    let none = export_with(&mut shot(&[]), folder.path(), "png = \"c.png\"");
+    assert!(matches!(none, Err(ExportError::Nothing(ExportFormat::Png))));
+}
+
+#[test]
 fn existing_files_are_refused_and_kept() {
     let folder = tempfile::tempdir().unwrap();
     let written = export_to(folder.path(), "alembic = \"a.abc\"").unwrap();
