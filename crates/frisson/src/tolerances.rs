@@ -428,6 +428,10 @@ pub mod drops {
     /// cannot follow: the one before is used [radians].
     pub const SHAPE_SHARPEST: f64 = 0.7;
 
+    /// Ground whose smooth normal differs less than this from the triangle's, as one minus the cosine,
+    /// is flat for a drop [-]: its rim would move by a thousandth of its radius.
+    pub const FLAT_GROUND: f64 = 1.0e-6;
+
     /// Depth of a drop's base below the surface, in radii [-]: no light between them.
     pub const BASE_SINK: f32 = 0.03;
 

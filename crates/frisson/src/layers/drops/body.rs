@@ -13,7 +13,7 @@ use super::walk::{Place, walk};
 use crate::geometry::{Mesh, MeshTopology, TriangleBvh};
 use crate::math::random;
 use crate::stage::Forces;
-use crate::tolerances::drops::{BASE_SINK, CHUNK};
+use crate::tolerances::drops::{BASE_SINK, CHUNK, FLAT_GROUND};
 
 /// Rings and slices of a coarse drop, picked from the fine ones.
 const COARSE_RINGS: [usize; 3] = [0, 2, 4];
@@ -218,7 +218,7 @@ impl Bodies {
         let bond = liquid.density * size * radius * radius / liquid.tension;
         let angle = if size > 0.0 { (-n.dot(force) / size).clamp(-1.0, 1.0).acos() } else { 0.0 };
         let kind = context.rest.ground.kind_index(place.triangle);
-        self.tables[self.table_of_kind[kind]].shape(bond, angle, shape);
+        self.tables[self.table_of_kind[kind]].mix(bond, angle, shape);
         let speed = velocity.length();
         let frame = Frame3 { origin, ex, ey, n, radius };
         let lifted = facet.lift(velocity);
@@ -250,7 +250,6 @@ impl Bodies {
         let p = context.params;
         let blend = p.blend.max(1e-6);
         let age = ((context.time - drop.changed) / blend).max(0.0);
-        let mut changed = false;
         if age < 1.0 {
             let b = (age * age * (3.0 - 2.0 * age)) as f32;
             let mut ball = Shape::default();
@@ -260,13 +259,11 @@ impl Bodies {
                 shape.y[i] = ball.y[i] + (shape.y[i] - ball.y[i]) * b;
                 shape.z[i] = (ball.z[i] + 1.0).max(0.0) * (1.0 - b) + shape.z[i] * b;
             }
-            changed = true;
         }
         // A tail behind a running drop: its base grows longer along the way.
         let longer = (1.0 - (-speed / (4.0 * p.wobble_speed)).exp()) * 0.25;
         if longer > 1e-3 {
             stretch(shape, motion.normalize_or(DVec2::X), 1.0 + longer);
-            changed = true;
         }
         let since = (context.time - drop.merged) / blend;
         if (0.0..6.0).contains(&since) && drop.stretch.y > 0.0 {
@@ -274,16 +271,13 @@ impl Bodies {
             let axis = DVec2::new(along.dot(frame.ex), along.dot(frame.ey)).normalize_or(DVec2::X);
             let swing = drop.stretch.y * (-since).exp() * (4.0 * since).cos();
             stretch(shape, axis, 1.0 + swing);
-            changed = true;
         }
         let tent = 1.0 - (speed / p.wobble_speed - 1.0).abs();
         if tent > 0.0 && p.wobble > 0.0 {
             wobble(shape, drop.id, drop.distance / frame.radius, (p.wobble * tent) as f32);
-            changed = true;
         }
-        if changed {
-            fix_volume(shape, 0.0);
-        }
+        // Interpolation and wobble change the volume.
+        shape.fix_volume();
     }
 
     /// Where the rim of each slice really is, against the flat one.
@@ -304,10 +298,19 @@ impl Bodies {
             base.shift = found.point.as_dvec3() - frame.origin;
         }
         for slice in 0..SLICES {
+            let flat = shape.x[slice] * shape.x[slice] + shape.y[slice] * shape.y[slice];
+            base.inverse[slice] = 1.0 / flat.max(1e-6);
+        }
+        let widest = base.inverse.iter().fold(0.0, |most: f32, i| most.max(1.0 / i)).sqrt();
+        let is_flat = facet.normal.dot(frame.n).abs() > 1.0 - FLAT_GROUND;
+        if is_flat && context.shown.is_none() && f64::from(widest) * frame.radius < room {
+            return base;
+        }
+        let (tx, ty) = (facet.tangential(frame.ex), facet.tangential(frame.ey));
+        for slice in 0..SLICES {
             let flat = DVec2::new(f64::from(shape.x[slice]), f64::from(shape.y[slice]));
             let reach = flat.length() * frame.radius;
-            let e = (frame.ex * flat.x + frame.ey * flat.y).normalize_or_zero();
-            let way = facet.tangential(e).normalize_or_zero() * reach;
+            let way = (tx * flat.x + ty * flat.y).normalize_or_zero() * reach;
             let mut real = if reach < room {
                 facet.point(middle + way)
             } else {
@@ -319,22 +322,43 @@ impl Bodies {
             {
                 real = found.point.as_dvec3() - base.shift;
             }
-            base.offsets[slice] = (real - (frame.origin + e * reach)).as_vec3();
-            base.inverse[slice] = 1.0 / (flat.length_squared() as f32).max(1e-6);
+            let even = (frame.ex * flat.x + frame.ey * flat.y) * frame.radius;
+            base.offsets[slice] = (real - (frame.origin + even)).as_vec3();
         }
         base
     }
 
     /// Smooth outward normal of a place.
     pub fn normal(&self, surface: &Surface, place: &Place) -> Vec3 {
-        let t = place.triangle as usize;
-        let [a, b, c] = surface.triangles[t].map(|p| self.units[p as usize]);
         let (u, v) = (place.weights.x as f32, place.weights.y as f32);
-        let side = f32::from(place.side) * f32::from(surface.parity[t]);
-        let facet = surface.facets[t].normal.as_vec3() * f32::from(place.side);
-        let smooth = ((a * (1.0 - u - v) + b * u + c * v) * side).normalize_or(facet);
+        self.normals_on(surface, place.triangle, place.side).at(u, v)
+    }
+
+    /// Normals on one side of a triangle.
+    pub fn normals_on(&self, surface: &Surface, triangle: u32, side: i8) -> Normals {
+        let t = triangle as usize;
+        let out = f32::from(side) * f32::from(surface.parity[t]);
+        Normals {
+            corners: surface.triangles[t].map(|p| self.units[p as usize] * out),
+            facet: surface.facets[t].normal.as_vec3() * f32::from(side),
+        }
+    }
+}
+
+/// Outward normals of a triangle.
+pub struct Normals {
+    corners: [Vec3; 3],
+    facet: Vec3,
+}
+
+impl Normals {
+    /// At the weights of corners 1 and 2.
+    #[must_use]
+    pub fn at(&self, u: f32, v: f32) -> Vec3 {
+        let [a, b, c] = self.corners;
+        let smooth = (a * (1.0 - u - v) + b * u + c * v).normalize_or(self.facet);
         // At creases the facet's own normal is nearer to what the drop sits on.
-        if smooth.dot(facet) < 0.5 { facet } else { smooth }
+        if smooth.dot(self.facet) < 0.5 { self.facet } else { smooth }
     }
 }
 
@@ -360,30 +384,31 @@ impl<'a> Out<'a> {
 /// Normals of the liquid's surface to the air. The base does not count: it would darken the rim.
 fn cap_normals(detail: Detail, positions: &[Vec3], normals: &mut [Vec3]) {
     let (rings, slices) = grid_of(detail);
-    normals.fill(Vec3::ZERO);
-    let mut add = |a: usize, b: usize, c: usize| {
-        let n = (positions[b] - positions[a]).cross(positions[c] - positions[a]);
-        normals[a] += n;
-        normals[b] += n;
-        normals[c] += n;
-    };
     let apex = rings * slices;
+    let top = positions[apex];
+    let mut up = Vec3::ZERO;
     for ring in 0..rings {
-        for slice in 0..slices {
-            let next = if slice + 1 == slices { 0 } else { slice + 1 };
-            let (a, b) = (ring * slices + slice, ring * slices + next);
-            if ring + 1 == rings {
-                add(a, b, apex);
-            } else {
-                add(a, b, b + slices);
-                add(a, b + slices, a + slices);
-            }
+        let row = &positions[ring * slices..(ring + 1) * slices];
+        let below = &positions[ring.saturating_sub(1) * slices..][..slices];
+        let above = &positions[(ring + 1) * slices..];
+        let out = &mut normals[ring * slices..(ring + 1) * slices];
+        for s in 0..slices {
+            let (last, next) =
+                (if s == 0 { slices } else { s } - 1, if s + 1 == slices { 0 } else { s + 1 });
+            let higher = if ring + 1 == rings { top } else { above[s] };
+            // Around, times upwards, is outwards.
+            let n = (row[next] - row[last]).cross(higher - below[s]);
+            out[s] = n.normalize_or(Vec3::Y);
+            up += out[s];
+        }
+        if ring + 1 < rings {
+            up = Vec3::ZERO;
         }
     }
+    normals[apex] = up.normalize_or(Vec3::Y);
     if detail != Detail::Card {
         normals[apex + 1] = -normals[apex];
     }
-    normals.iter_mut().for_each(|n| *n = n.normalize_or(Vec3::Y));
 }
 
 /// Rings and slices.
@@ -627,13 +652,16 @@ fn wobble(shape: &mut Shape, id: u64, way: f64, amplitude: f32) {
     for (i, w) in waves.iter_mut().enumerate() {
         *w = (noise(i as u64, 0), noise(i as u64, 1));
     }
+    let turns: [(f32, f32); SLICES] = std::array::from_fn(|slice| {
+        (std::f32::consts::TAU * slice as f32 / SLICES as f32).sin_cos()
+    });
     for slice in 0..SLICES {
-        let turn = std::f32::consts::TAU * slice as f32 / SLICES as f32;
         let sum: f32 = waves
             .iter()
             .enumerate()
             .map(|(i, (a, b))| {
-                let (s, c) = ((i + 1) as f32 * turn).sin_cos();
+                // Multiples of the turn are turns of other slices.
+                let (s, c) = turns[(i + 1) * slice % SLICES];
                 (a * c + b * s) / (i + 1) as f32
             })
             .sum();

@@ -7,7 +7,7 @@
 //!   the rest keep their result           each group runs again from its start, tested N times
 //! ```
 
-use glam::{DVec2, DVec3, Vec3};
+use glam::{DVec2, DVec3, Vec3, Vec4};
 use rayon::prelude::*;
 
 use super::rest::Rest;
@@ -74,7 +74,8 @@ pub struct Group {
 pub struct Merger {
     grid: Grid,
     middles: Vec<Vec3>,
-    extents: Vec<f32>,
+    /// Middle and half side of each box.
+    boxes: Vec<Vec4>,
     sitting: Vec<u32>,
     found: Vec<Vec<(u32, u32)>>,
     parents: Vec<u32>,
@@ -109,12 +110,18 @@ impl Merger {
         }
         self.middles.clear();
         self.middles.extend(self.sitting.iter().map(|&i| ways[i as usize].middle()));
-        self.extents.clear();
-        self.extents.extend(self.sitting.iter().map(|&i| ways[i as usize].extent()));
-        self.largest = self.extents.iter().copied().fold(0.0, f32::max);
-        let mean = self.extents.iter().map(|e| f64::from(*e)).sum::<f64>() / count as f64;
-        // Cells twice as wide as a mean way: few of them to look into, few drops in each.
-        self.grid.build_points(&self.middles, (4.0 * mean) as f32);
+        self.boxes.clear();
+        self.boxes.extend(
+            self.sitting
+                .iter()
+                .zip(&self.middles)
+                .map(|(&i, m)| m.extend(ways[i as usize].extent())),
+        );
+        self.largest = self.boxes.iter().fold(0.0, |most, b| most.max(b.w));
+        let mean = self.boxes.iter().map(|b| f64::from(b.w)).sum::<f64>() / count as f64;
+        // Cells four times as wide as a mean box: mostly one or two of them to look into along each
+        // axis, and few drops in each.
+        self.grid.build_points(&self.middles, (8.0 * mean) as f32);
         self.search_all(ways);
         self.group(ways.len());
     }
@@ -137,15 +144,18 @@ impl Merger {
     fn search(&self, i: usize, ways: &[Way], pairs: &mut Vec<(u32, u32)>) {
         let a = self.sitting[i];
         let way = &ways[a as usize];
-        let p = self.middles[i];
-        let reach = Vec3::splat(2.0 * self.extents[i] * 1.000_01);
-        self.grid.query(p - reach, p + reach, |j| {
-            let j = j as usize;
-            let larger =
-                self.extents[i] > self.extents[j] || self.extents[i] == self.extents[j] && j > i;
-            let b = self.sitting[j];
+        let mine = self.boxes[i];
+        let reach = Vec3::splat(2.0 * mine.w * 1.000_01);
+        self.grid.query(mine.truncate() - reach, mine.truncate() + reach, |j| {
+            let other = self.boxes[j as usize];
+            let larger = mine.w > other.w || mine.w == other.w && j as usize > i;
+            let apart = (mine - other).abs().truncate().max_element();
+            if !larger || apart > mine.w + other.w {
+                return;
+            }
+            let b = self.sitting[j as usize];
             let other = &ways[b as usize];
-            if larger && (way.stirred || other.stirred) && way.meets(other) {
+            if (way.stirred || other.stirred) && way.meets(other) {
                 pairs.push((a.min(b), a.max(b)));
             }
         });

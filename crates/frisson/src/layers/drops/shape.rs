@@ -60,25 +60,39 @@ impl Shape {
     /// Volume between the points and the plane z = 0 of the contact line, in cubed radii.
     #[must_use]
     pub fn volume(&self) -> f32 {
-        let det = |a: usize, b: usize, c: usize| {
-            self.x[a] * (self.y[b] * self.z[c] - self.z[b] * self.y[c])
-                + self.y[a] * (self.z[b] * self.x[c] - self.x[b] * self.z[c])
-                + self.z[a] * (self.x[b] * self.y[c] - self.y[b] * self.x[c])
+        let mut lanes = [0.0f32; SLICES];
+        let mut fan = [[0.0f32; SLICES]; 3];
+        let ring = |r: usize| {
+            let at = r * SLICES..(r + 1) * SLICES;
+            [&self.x[at.clone()], &self.y[at.clone()], &self.z[at]]
         };
-        let mut sum = 0.0;
-        for ring in 0..RINGS {
-            for slice in 0..SLICES {
-                let next = (slice + 1) % SLICES;
-                let (a, b) = (ring * SLICES + slice, ring * SLICES + next);
-                if ring + 1 == RINGS {
-                    sum += det(a, b, POINTS - 1);
-                } else {
-                    let (c, d) = (a + SLICES, b + SLICES);
-                    sum += det(a, b, d) + det(a, d, c);
+        let turned = |[x, y, z]: [&[f32]; 3]| {
+            [x, y, z].map(|v| std::array::from_fn::<f32, SLICES, _>(|s| v[(s + 1) % SLICES]))
+        };
+        for r in 0..RINGS {
+            let a = ring(r);
+            let b = turned(a);
+            if r + 1 == RINGS {
+                for s in 0..SLICES {
+                    fan[0][s] = a[1][s] * b[2][s] - a[2][s] * b[1][s];
+                    fan[1][s] = a[2][s] * b[0][s] - a[0][s] * b[2][s];
+                    fan[2][s] = a[0][s] * b[1][s] - a[1][s] * b[0][s];
                 }
+                break;
+            }
+            let c = ring(r + 1);
+            let d = turned(c);
+            // The two triangles a b d and a d c: a . (b x d + d x c) = a . ((b - c) x d).
+            for s in 0..SLICES {
+                let e = [b[0][s] - c[0][s], b[1][s] - c[1][s], b[2][s] - c[2][s]];
+                lanes[s] += a[0][s] * (e[1] * d[2][s] - e[2] * d[1][s])
+                    + a[1][s] * (e[2] * d[0][s] - e[0] * d[2][s])
+                    + a[2][s] * (e[0] * d[1][s] - e[1] * d[0][s]);
             }
         }
-        sum / 6.0
+        let top = [self.x[POINTS - 1], self.y[POINTS - 1], self.z[POINTS - 1]];
+        let cap: f32 = (0..3).map(|k| fan[k].iter().sum::<f32>() * top[k]).sum();
+        (lanes.iter().sum::<f32>() + cap) / 6.0
     }
 
     /// Scales to the exact volume.
@@ -154,6 +168,12 @@ impl ShapeTable {
     /// The shape for a Bond number and an angle between force and inward normal [radians], between
     /// the solved ones, at its exact volume.
     pub fn shape(&self, bond: f64, angle: f64, out: &mut Shape) {
+        self.mix(bond, angle, out);
+        out.fix_volume();
+    }
+
+    /// The same before its volume is put right.
+    pub fn mix(&self, bond: f64, angle: f64, out: &mut Shape) {
         let root = bond.max(0.0).sqrt().min(BONDS[BONDS.len() - 1].sqrt());
         let row = BONDS.partition_point(|b| b.sqrt() <= root).clamp(1, BONDS.len() - 1);
         let (low, high) = (BONDS[row - 1].sqrt(), BONDS[row].sqrt());
@@ -167,7 +187,6 @@ impl ShapeTable {
         out.add(&a[row], u * (1.0 - v));
         out.add(&b[row - 1], (1.0 - u) * v);
         out.add(&b[row], u * v);
-        out.fix_volume();
     }
 
     fn column(&self, index: usize) -> &[Shape] {

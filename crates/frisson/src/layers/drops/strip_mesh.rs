@@ -7,7 +7,6 @@ use glam::{DVec2, Vec3};
 use super::body::Bodies;
 use super::surface::Surface;
 use super::trail::Piece;
-use super::walk::Place;
 use crate::geometry::Mesh;
 use crate::tolerances::drops::TRAIL_LIFT;
 
@@ -88,12 +87,12 @@ impl StripMesh<'_> {
         let [a, b] = piece.axis.map(|c| facet.flat(weights(c)));
         let along = (b - a).normalize_or_zero();
         let width = (1.4 * left).min(1.0);
+        let outward = self.bodies.normals_on(self.surface, piece.triangle, piece.side);
         for (i, c) in piece.corners[..piece.count as usize].iter().enumerate() {
             let corner = weights(*c);
-            let place = Place { triangle: piece.triangle, weights: corner, side: piece.side };
             let x = facet.flat(corner);
             let middle = a + along * along.dot(x - a);
-            let normal = self.bodies.normal(self.surface, &place);
+            let normal = outward.at(c[0], c[1]);
             positions[i] = facet.point(middle + (x - middle) * width).as_vec3() + normal * lift;
             normals[i] = normal;
         }
