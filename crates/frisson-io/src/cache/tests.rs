@@ -38,7 +38,8 @@ fn wave(index: i64, topology: &Mesh) -> Frame {
     };
     // Wetness spreads over an image that grows on the way.
     let side = if index < 10 { 4u32 } else { 8 };
-    let wet = |i: u32| if i64::from(i) < index { [250 - i as u8, 3, 0, 255] } else { [0, 0, 0, 255] };
+    let wet =
+        |i: u32| if i64::from(i) < index { [250 - i as u8, 3, 0, 255] } else { [0, 0, 0, 255] };
     let rgba = (0..side * side).flat_map(wet).collect();
     let image = Image {
         name: "rain.wetness".to_owned(),

@@ -316,6 +316,7 @@ pub fn unite(heavy: &mut Drop, light: &Drop, surface: &Surface, time: f64) {
     heavy.merged = time;
     heavy.stretch = DVec2::new(angle, stretch);
     heavy.held = false;
+    heavy.asleep = false;
     heavy.side = reached.side;
     heavy.pull = heavy.pull.max(light.pull);
     heavy.born = heavy.born.min(light.born);

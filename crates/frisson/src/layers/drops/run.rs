@@ -208,7 +208,7 @@ impl Pass<'_> {
     /// Whether nothing can have changed for a held drop.
     fn sleeps(&self, drop: &Drop) -> bool {
         let Phase::Face { triangle, .. } = drop.phase else { return false };
-        self.quiet && drop.held && !self.wet[triangle as usize]
+        self.quiet && drop.asleep && !self.wet[triangle as usize]
     }
 
     fn run_one(&self, index: u32, drop: &mut Drop, start: &Drop, trace: &mut Trace) -> Way {

@@ -68,7 +68,7 @@ impl Sinks<'_> {
         if more > 0.0 && drop.is_on_surface() && !drop.bead {
             drop.mass += more;
             // Heavier: what held it may not hold it any more.
-            drop.held = false;
+            drop.asleep = false;
             state.ledger.emitted.add(more);
         }
     }
@@ -117,7 +117,7 @@ impl Sinks<'_> {
         if rate > 0.0 && *stain > 0.0 && drop.mass > 0.0 {
             let taken = *stain * -(-rate * self.dt).exp_m1();
             *stain -= taken;
-            drop.held = false;
+            drop.asleep = false;
             drop.mass += taken;
             drop.solute += taken;
         }

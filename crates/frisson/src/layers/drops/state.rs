@@ -65,6 +65,8 @@ pub struct Drop {
     pub bead: bool,
     /// Whether roughness holds it.
     pub held: bool,
+    /// Whether it is held and nothing has changed for it since: it has neither grown nor merged.
+    pub asleep: bool,
     /// Velocity of the surface under it [m/s].
     pub carrier: DVec3,
     /// Acceleration it feels because the surface accelerates [m/s²].
@@ -101,6 +103,7 @@ impl Drop {
             side: 1,
             bead: false,
             held: false,
+            asleep: false,
             carrier: DVec3::ZERO,
             inertia: DVec3::ZERO,
             pull: 0.0,

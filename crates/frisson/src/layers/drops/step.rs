@@ -217,6 +217,7 @@ impl DropsLayer {
             drop.mass -= mass;
             drop.solute -= bead.solute;
             bead.bead = true;
+            bead.asleep = false;
             bead.born = time;
             bead.distance = 0.0;
             bead.strip = Strip::NONE;

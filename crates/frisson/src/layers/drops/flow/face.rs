@@ -21,6 +21,7 @@ impl Flow<'_> {
         let push = self.push(triangle, facet.tangential(acceleration), velocity);
         let (a, v) = (push.acceleration, push.velocity);
         drop.held = a == DVec2::ZERO && v == DVec2::ZERO;
+        drop.asleep = drop.held;
         if drop.held {
             drop.phase = Phase::Face { triangle, weights, velocity: v, standing };
             self.record(drop, facet, x, v, a, self.left);

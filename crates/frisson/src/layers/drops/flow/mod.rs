@@ -88,6 +88,7 @@ impl Flow<'_> {
             if idle > MAX_IDLE {
                 self.trace.counts.stalled += 1;
                 stop(drop);
+                drop.asleep = true;
                 self.left = 0.0;
                 return;
             }
@@ -153,6 +154,7 @@ impl Flow<'_> {
         drop.phase =
             Phase::Air { position, velocity: velocity + drop.carrier, since: self.now(), from };
         drop.held = false;
+        drop.asleep = false;
         drop.changed = self.now();
         drop.inertia = DVec3::ZERO;
         drop.pull = 0.0;
@@ -181,6 +183,7 @@ impl Flow<'_> {
         drop.mass = keep;
         drop.solute -= falling.solute;
         drop.merged = self.now();
+        drop.asleep = false;
         self.body = self.world.body(drop);
     }
 }

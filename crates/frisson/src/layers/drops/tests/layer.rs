@@ -220,6 +220,26 @@ fn held_drops_ride_a_moving_surface_without_sliding() {
 }
 
 #[test]
+fn a_held_drop_sleeps_until_it_grows() {
+    let text = r#"{"name": "d", "on": "ground", "ground": [{"roughness": [1e-3, 1e-3], "adhesion": 1e6}],
+        "merging": {"enabled": false}, "trails": {"enabled": false},
+        "sources": [{"condensation": {"count": 1, "mass": 2e-6, "growth": 4e-6, "until": 60}},
+                    {"region": {"count": 20, "mass": [1e-6, 1e-6]}}]}"#;
+    let mut lab = Lab::new(incline(), &params(text), GRAVITY, 30);
+    lab.run(48);
+    let held = |lab: &Lab| lab.layer.state().drops.iter().filter(|d| d.held).count();
+    let asleep = |lab: &Lab| lab.layer.state().drops.iter().filter(|d| d.asleep).count();
+    assert_eq!((held(&lab), asleep(&lab)), (21, 20), "the growing one is held, but awake");
+    let before = lab.positions();
+    // Above 2 mm of height, 4.2 mg, it passes.
+    lab.run(96);
+    let after = lab.positions();
+    let moved: Vec<u64> =
+        before.iter().zip(&after).filter(|(a, b)| a != b).map(|(a, _)| a.0).collect();
+    assert_eq!(moved, [lab.layer.state().drops[0].id]);
+}
+
+#[test]
 fn a_fast_shake_throws_drops_off_and_a_slow_one_does_not() {
     let text = r#"{"name": "d", "on": "ground", "ground": [{"roughness": [0.01, 0.01], "grip": 1e6, "adhesion": 60}],
         "sources": [{"region": {"count": 50, "mass": [1e-5, 1e-5]}}], "merging": {"enabled": false}}"#;
