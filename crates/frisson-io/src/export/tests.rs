@@ -226,7 +226,7 @@ fn images_become_one_png_a_frame() {
     let image = |name: &str, frame: u8| frisson::stage::Image {
         name: name.to_owned(),
         mesh: "sheet".to_owned(),
-        texture: std::sync::Arc::new(frisson::geometry::Texture {
+        texture: Arc::new(frisson::geometry::Texture {
             width: 3,
             height: 2,
             rgba: (0..6).flat_map(|i| pixel(i + frame)).collect(),
@@ -245,7 +245,7 @@ fn images_become_one_png_a_frame() {
         export_with(&mut shot(&["rain.wetness"]), folder.path(), "png = \"wet.png\"").unwrap();
     let names: Vec<_> = written.iter().map(|w| w.path.file_name().unwrap().to_owned()).collect();
     assert_eq!(names, ["wet.0004.png", "wet.0005.png"]);
-    let file = std::io::BufReader::new(std::fs::File::open(&written[1].path).unwrap());
+    let file = io::BufReader::new(std::fs::File::open(&written[1].path).unwrap());
     let mut reader = png::Decoder::new(file).read_info().unwrap();
     let mut bytes = vec![0; reader.output_buffer_size().unwrap()];
     let info = reader.next_frame(&mut bytes).unwrap();
