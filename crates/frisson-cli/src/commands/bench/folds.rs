@@ -233,7 +233,10 @@ mod tests {
         for text in [LENGTH, PLUS] {
             let scene = TimedScene::new(text).expect("builds");
             let [drawn, modelled] = tablecloth(&scene, &scene, true).expect("both are there");
-            assert!(drawn[0] > 0.04 && (drawn[0] - modelled[0]).abs() < 2e-3);
+            assert!(
+                drawn[0] > 0.04 && (drawn[0] - modelled[0]).abs() < 2e-3,
+                "{drawn:?} {modelled:?}"
+            );
         }
         let scene = TimedScene::new(BUCKLING).expect("builds");
         for [drawn, same] in sleeve(&scene, &scene).expect("both are there") {

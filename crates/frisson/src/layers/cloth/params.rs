@@ -111,7 +111,8 @@ pub struct ClothParams {
     pub damping: f64,
     /// How long the cloth is simulated before the first frame [s], while characters move from their
     /// source pose, in which the garment was modelled, into their first pose. With 0 the garment
-    /// starts as it is skinned at the first frame, limbs through it or not.
+    /// starts as it is skinned at the first frame, limbs through it or not. Cloth without `bodies`
+    /// starts so always.
     #[serde(default = "default_dressing")]
     #[schemars(range(min = 0.0, max = 60.0))]
     pub dressing: f64,

@@ -45,8 +45,8 @@ pub struct Cloth {
 impl Cloth {
     /// Resolves names and builds the rest data.
     pub fn new(params: ClothParams, context: &BuildContext) -> Result<Self, LayerError> {
-        let dressing =
-            if params.dressing > 0.0 { Dressing::new(context) } else { Dressing::default() };
+        let wanted = params.dressing > 0.0 && !params.bodies.is_empty();
+        let dressing = if wanted { Dressing::new(context) } else { Dressing::default() };
         let mut start = context.frame.clone();
         dressing.blend(context.frame, 0.0, &mut start);
         Self::dressed(params, dressing, &BuildContext { frame: &start, ..*context })
