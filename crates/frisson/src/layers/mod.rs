@@ -5,6 +5,8 @@ pub mod drops;
 pub mod flesh;
 pub mod folds;
 pub mod hair;
+#[cfg(test)]
+pub(crate) mod moved;
 pub mod soft;
 pub mod wrinkles;
 

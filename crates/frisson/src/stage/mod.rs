@@ -8,8 +8,6 @@ mod forces;
 mod frame;
 mod layer;
 mod motion;
-#[cfg(test)]
-pub(crate) mod moved;
 mod report;
 mod run;
 mod selection;

@@ -6,7 +6,7 @@ use proptest::prelude::{ProptestConfig, prop_assert, proptest};
 use super::*;
 use crate::geometry::Mesh;
 use crate::layers::LayerParams;
-use crate::stage::moved::{self, bend, crossings, run, sheet};
+use crate::layers::moved::{self, bend, crossings, run, sheet};
 use crate::stage::{Anchor, Selection, Stage, StageError};
 
 fn params(folds: Vec<Fold>) -> FoldsParams {

@@ -4,7 +4,7 @@ use glam::Vec3;
 
 use super::*;
 use crate::layers::LayerParams;
-use crate::stage::moved::{self, CELLS, bend, crossings, run, sheet, sheet_vertex as vertex};
+use crate::layers::moved::{self, CELLS, bend, crossings, run, sheet, sheet_vertex as vertex};
 use crate::stage::{Actor, Anchor, Stage, StageError, from_snapshot};
 
 fn params(tools: Vec<WrinkleTool>, emit: Emit) -> WrinklesParams {

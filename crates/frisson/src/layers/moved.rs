@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use glam::{Quat, Vec3};
 
-use super::{
+use super::LayerParams;
+use crate::geometry::{Grid, Mesh};
+use crate::stage::{
     Actor, ActorMotion, ActorSet, Clock, ColliderSet, Forces, MeshSequence, NoObserver, Placement,
     Rate, Stage, StageError,
 };
-use crate::geometry::{Grid, Mesh};
-use crate::layers::LayerParams;
 
 /// Squares along a side of [`sheet`].
 pub(crate) const CELLS: usize = 20;
