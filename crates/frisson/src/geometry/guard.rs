@@ -50,8 +50,9 @@ impl FoldGuard {
             }
             let [p, n] = surface[point as usize];
             let mut least = 1.01 * wanted / tolerances::GUARD_SHARE;
-            let (below, above) = reach(n, least, edge);
-            self.grid.query((p - below).into(), (p + above).into(), |j| {
+            let search = least.max(edge);
+            let low = Vec3::from(p - Vec3A::splat(search));
+            self.grid.query(low, low + Vec3::splat(2.0 * search), |j| {
                 let [place, normal] = surface[obstacles[j as usize] as usize];
                 let (offset, facing) = (place - p, n.dot(normal));
                 if facing >= aside {
@@ -73,23 +74,6 @@ impl FoldGuard {
             room[point as usize] = tolerances::GUARD_SHARE * least;
         }
     }
-}
-
-/// How far below and above a point, along each axis, something can lie that leaves less than `least` in
-/// front of it: ahead within the cone of directions half-way to what faces it, `edge` to the side.
-fn reach(normal: Vec3A, least: f32, edge: f32) -> (Vec3A, Vec3A) {
-    let cosine = (0.5 * (1.0 - tolerances::GUARD_FACING_COSINES[0])).sqrt();
-    let sine = (1.0 - cosine * cosine).sqrt();
-    let search = Vec3A::splat(least.max(edge));
-    let across = (Vec3A::ONE - normal * normal).max(Vec3A::ZERO);
-    let across = sine * Vec3A::new(across.x.sqrt(), across.y.sqrt(), across.z.sqrt());
-    let furthest = |n: Vec3A| {
-        let slanted = (cosine * n + across).max(Vec3A::ZERO);
-        let inside = n.cmpge(Vec3A::splat(cosine));
-        let ahead = Vec3A::select(inside, Vec3A::ONE, slanted);
-        (Vec3A::splat(edge) + least * ahead).min(search)
-    };
-    (furthest(-normal), furthest(normal))
 }
 
 /// Twice the way from a point along its normal to the plane half-way to another, `offset` away; infinite
