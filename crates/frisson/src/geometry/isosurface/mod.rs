@@ -281,8 +281,8 @@ impl IsoSurface {
         pieces.into_par_iter().with_min_len(8).for_each(each);
     }
 
-    /// Lets `each` move every vertex and turn its normal, with the field's parts at hand.
-    pub fn move_by_block(&mut self, each: impl Fn(&[u32], &mut Vec3, &mut Vec3) + Sync) {
+    /// Each block with the positions and normals of its own vertices.
+    fn split_by_block(&mut self) -> Vec<(&Block, &mut [Vec3], &mut [Vec3])> {
         let Self { blocks, positions, normals, .. } = self;
         let mut pieces = Vec::with_capacity(blocks.len());
         let (mut positions, mut normals) = (&mut positions[..], &mut normals[..]);
@@ -292,6 +292,12 @@ impl IsoSurface {
             pieces.push((block, here, normals_here));
             (positions, normals) = (rest, normals_rest);
         }
+        pieces
+    }
+
+    /// Lets `each` move every vertex and turn its normal, with the field's parts at hand.
+    pub fn move_by_block(&mut self, each: impl Fn(&[u32], &mut Vec3, &mut Vec3) + Sync) {
+        let pieces = self.split_by_block();
         pieces.into_par_iter().with_min_len(8).for_each(|(block, positions, normals)| {
             for (position, normal) in positions.iter_mut().zip(normals) {
                 each(&block.parts, position, normal);

@@ -31,16 +31,7 @@ pub fn relax(field: &impl Field, settings: &IsoSettings, surface: &mut IsoSurfac
         let last = pass == settings.relax;
         let steps = if last { tolerances::isosurface::NEWTON_STEPS } else { 1 };
         sum_neighbours(&surface.positions, &surface.triangles, &mut sums);
-        let IsoSurface { blocks, positions, normals, .. } = surface;
-        let mut pieces = Vec::with_capacity(blocks.len());
-        let (mut positions, mut normals) = (&mut positions[..], &mut normals[..]);
-        for block in blocks.iter() {
-            let (here, rest) = positions.split_at_mut(block.vertices.len());
-            let (normals_here, normals_rest) = normals.split_at_mut(block.vertices.len());
-            pieces.push((block, here, normals_here));
-            (positions, normals) = (rest, normals_rest);
-        }
-        pieces.into_par_iter().with_min_len(4).for_each_init(
+        surface.split_by_block().into_par_iter().with_min_len(4).for_each_init(
             Newton::default,
             |newton, (block, positions, normals)| {
                 let first = block.vertex_offset as usize;
