@@ -209,7 +209,7 @@ pub struct InteractionParams {
     pub friction: bool,
     /// Whether wisps that meet across collide.
     pub collisions: bool,
-    /// Viscous friction of interpenetrating wisps [1/s]: 0.5 slips apart, 50 sticks.
+    /// Viscous friction of interpenetrating wisps [1/s]: 0.5 slips apart at once, 50 creeps.
     #[schemars(range(min = 0.0, max = 10_000.0))]
     pub viscosity: f32,
     /// Two wisps interpenetrate while the cosine between their relative velocity and the normal of
