@@ -25,6 +25,10 @@ pub const GUARD_FACING_COSINES: [f32; 2] = [0.5, 0.0];
 /// [-]. A surface has a point within 0.7 edges of any place on it; further out costs time only.
 pub const GUARD_BESIDE: [f32; 2] = [0.7, 1.2];
 
+/// Cells per obstacle that the guard's search may have [-]. A patch of skin fills few of the cells
+/// around it; more are slower to clear than to search.
+pub const GUARD_CELLS_PER_ITEM: usize = 8;
+
 /// Half the squared difference of two unit normals below which they are the same for the guard [-].
 ///
 /// About a tenth of a degree: rounding noise of normals must not make walls out of a flat sheet.

@@ -6,9 +6,8 @@
 //!      \_|_/        tight bend from rising beyond its centre.
 //! ```
 
-use glam::{Vec3, Vec3A};
+use glam::{UVec3, Vec3A};
 
-use super::Grid;
 use crate::tolerances;
 
 /// Finds the room in front of the points of a mesh that is about to fold. Storage is reused from
@@ -18,8 +17,7 @@ use crate::tolerances;
 /// matter are wider than its triangles, and a frame costs little.
 #[derive(Clone, Debug, Default)]
 pub struct FoldGuard {
-    grid: Grid,
-    near: Vec<Vec3>,
+    cells: Cells,
 }
 
 impl FoldGuard {
@@ -39,10 +37,8 @@ impl FoldGuard {
         room: &mut [f32],
     ) {
         let [aside, opposite] = tolerances::GUARD_FACING_COSINES;
-        self.near.clear();
-        self.near.extend(obstacles.iter().map(|&p| Vec3::from(surface[p as usize][0])));
         let [middle, edge] = tolerances::GUARD_BESIDE.map(|share| share * spacing);
-        self.grid.build_points(&self.near, edge);
+        self.cells.fill(obstacles.iter().map(|&p| surface[p as usize]), edge);
         for &point in points {
             let wanted = room[point as usize];
             if wanted <= 0.0 {
@@ -50,14 +46,14 @@ impl FoldGuard {
             }
             let [p, n] = surface[point as usize];
             let mut least = 1.01 * wanted / tolerances::GUARD_SHARE;
-            let search = least.max(edge);
-            let low = Vec3::from(p - Vec3A::splat(search));
-            self.grid.query(low, low + Vec3::splat(2.0 * search), |j| {
-                let [place, normal] = surface[obstacles[j as usize] as usize];
-                let (offset, facing) = (place - p, n.dot(normal));
+            // Nothing further away counts: what is that far ahead weighs too little where it is beside.
+            let search = least.hypot(middle).max(edge);
+            self.cells.visit(p, search, |[place, normal]| {
+                let facing = n.dot(normal);
                 if facing >= aside {
                     return;
                 }
+                let offset = place - p;
                 let clear = clearance(offset, n, normal);
                 if clear >= least {
                     return;
@@ -76,6 +72,78 @@ impl FoldGuard {
     }
 }
 
+/// Positions and normals by the cells of a block of space that holds them all, rows of cells one after
+/// the other: what is near a point is a few runs of memory.
+#[derive(Clone, Debug, Default)]
+struct Cells {
+    low: Vec3A,
+    inverse_cell: f32,
+    counts: UVec3,
+    /// `starts[c]..starts[c + 1]` of `items` lie in cell `c`.
+    starts: Vec<u32>,
+    items: Vec<[Vec3A; 2]>,
+}
+
+impl Cells {
+    /// Fills cells with a side of `cell` [m], or larger ones where the block would have many more cells
+    /// than items.
+    fn fill(&mut self, items: impl ExactSizeIterator<Item = [Vec3A; 2]> + Clone, cell: f32) {
+        let bounds = items.clone().fold((Vec3A::MAX, Vec3A::MIN), |(low, high), [p, _]| {
+            (low.min(p), high.max(p))
+        });
+        self.low = bounds.0;
+        let extent = (bounds.1 - bounds.0).max(Vec3A::ZERO);
+        let most = (tolerances::GUARD_CELLS_PER_ITEM * items.len() + 8) as f32;
+        let mut cell = cell.max(f32::MIN_POSITIVE);
+        let count = |cell: f32| ((extent / cell).floor() + 1.0).max(Vec3A::ONE);
+        while count(cell).element_product() > most {
+            cell *= 1.5;
+        }
+        self.inverse_cell = 1.0 / cell;
+        self.counts = count(cell).as_uvec3();
+        self.starts.clear();
+        self.starts.resize(self.counts.element_product() as usize + 2, 0);
+        // Counted two places ahead, so that filling moves each start to where it belongs.
+        for [p, _] in items.clone() {
+            let c = self.cell_of(p);
+            self.starts[c + 2] += 1;
+        }
+        for c in 2..self.starts.len() {
+            self.starts[c] += self.starts[c - 1];
+        }
+        self.items.resize(items.len(), [Vec3A::ZERO; 2]);
+        for item in items {
+            let c = self.cell_of(item[0]);
+            self.items[self.starts[c + 1] as usize] = item;
+            self.starts[c + 1] += 1;
+        }
+    }
+
+    /// Calls `each` for all items within `reach` of a place along every axis, and some more.
+    fn visit(&self, place: Vec3A, reach: f32, mut each: impl FnMut([Vec3A; 2])) {
+        let (low, high) = (self.clamp(place - reach), self.clamp(place + reach));
+        for z in low.z..=high.z {
+            for y in low.y..=high.y {
+                let row = (z * self.counts.y + y) * self.counts.x;
+                let first = self.starts[(row + low.x) as usize] as usize;
+                let end = self.starts[(row + high.x) as usize + 1] as usize;
+                self.items[first..end].iter().for_each(|&item| each(item));
+            }
+        }
+    }
+
+    /// Cell of a place along each axis; those outside belong to the outermost.
+    fn clamp(&self, place: Vec3A) -> UVec3 {
+        let cell = ((place - self.low) * self.inverse_cell).max(Vec3A::ZERO);
+        cell.as_uvec3().min(self.counts - 1)
+    }
+
+    fn cell_of(&self, place: Vec3A) -> usize {
+        let c = self.clamp(place);
+        ((c.z * self.counts.y + c.y) * self.counts.x + c.x) as usize
+    }
+}
+
 /// Twice the way from a point along its normal to the plane half-way to another, `offset` away; infinite
 /// where the two surfaces lean apart.
 #[must_use]
@@ -87,7 +155,30 @@ pub fn clearance(offset: Vec3A, normal: Vec3A, other: Vec3A) -> f32 {
 
 #[cfg(test)]
 mod tests {
+    use glam::Vec3;
+
     use super::*;
+    use crate::math::random;
+
+    #[test]
+    fn cells_hand_out_everything_in_reach() {
+        let c = |i, k| random::signed(4, i, k) as f32;
+        let cloud = |stretch: Vec3A| -> Vec<[Vec3A; 2]> {
+            (0..300).map(|i| [stretch * Vec3A::new(c(i, 0), c(i, 1), c(i, 2)), Vec3A::Y]).collect()
+        };
+        // A lump, a sheet, and points so far apart that cells must grow.
+        for stretch in [Vec3A::ONE, Vec3A::new(2.0, 0.0, 1.0), Vec3A::splat(1.0e4)] {
+            let (items, reach) = (cloud(stretch), 0.3 * stretch.max_element());
+            let mut cells = Cells::default();
+            cells.fill(items.iter().copied(), 0.25);
+            for &[p, _] in &items {
+                let near = |q: Vec3A| (q - p).abs().max_element() <= reach;
+                let mut found = 0;
+                cells.visit(p, reach, |[q, _]| found += usize::from(near(q)));
+                assert_eq!(found, items.iter().filter(|[q, _]| near(*q)).count());
+            }
+        }
+    }
 
     fn room(normals: [Vec3; 2]) -> Vec<f32> {
         let surface = [[Vec3A::ZERO, normals[0].into()], [Vec3A::Y * 0.02, normals[1].into()]];

@@ -152,18 +152,22 @@ impl WrinklesLayer {
         let (rest, scratch) = (&self.rest, &mut self.scratch);
         let (pairs, blends) = (&rest.surface.points, &scratch.blends);
         let points = scratch.refined.par_iter_mut().zip(scratch.refined_normals.par_iter_mut());
-        points.enumerate().with_min_len(POINTS_PER_TASK).for_each(|(i, (position, normal))| {
+        let flat = |i: usize| {
             let place = rest.refined.places[i];
             let [a, b, c] = rest.topology.triangles[place.triangle as usize];
             let [u, v, w] = place.barycentric;
             let at = |p: u32| pairs[p as usize][0];
-            let mut base = u * at(a) + v * at(b) + w * at(c);
-            if blends[i] > 0.0 {
-                let [smooth, out] = rest.surface.refined(i);
-                base += blends[i] * (smooth - base);
-                *normal = out.normalize_or(Vec3A::Y).into();
+            u * at(a) + v * at(b) + w * at(c)
+        };
+        points.enumerate().with_min_len(POINTS_PER_TASK).for_each(|(i, (position, normal))| {
+            let blend = blends[i];
+            if blend <= 0.0 {
+                *position = flat(i).into();
+                return;
             }
-            *position = base.into();
+            let [smooth, out] = rest.surface.refined(i);
+            *normal = out.normalize_or(Vec3A::Y).into();
+            *position = if blend < 1.0 { flat(i).lerp(smooth, blend) } else { smooth }.into();
         });
     }
 
