@@ -13,6 +13,8 @@ use crate::shape::Primitive;
 /// Primitives in the order of their hierarchy.
 pub(crate) struct Bvh<P> {
     tree: CwBvh,
+    /// Box of everything: most rays from the ground around a subject pass it by.
+    bounds: Aabb,
     /// In leaf order, so that a leaf's primitives lie side by side.
     primitives: Vec<P>,
     /// Index before sorting, for each primitive.
@@ -31,9 +33,16 @@ impl<P: Primitive> Bvh<P> {
     /// Builds the hierarchy; the boxes must be finite.
     pub fn build(primitives: &[P]) -> Self {
         if primitives.is_empty() {
-            return Self { tree: CwBvh::default(), primitives: Vec::new(), source: Vec::new() };
+            let bounds = Aabb::empty();
+            return Self {
+                tree: CwBvh::default(),
+                bounds,
+                primitives: Vec::new(),
+                source: Vec::new(),
+            };
         }
         let boxes: Vec<Boxed> = primitives.iter().map(|p| Boxed(padded(p.aabb()))).collect();
+        let bounds = boxes.iter().fold(Aabb::empty(), |all, b| all.union(&b.0));
         let count = primitives.len();
         // Reinsertion pays for itself only while a picture casts many rays per primitive.
         let (distance, reinsertion) = match count {
@@ -54,7 +63,7 @@ impl<P: Primitive> Bvh<P> {
         let tree = bvh2_to_cwbvh(&binary, 3, true, false);
         let source = tree.primitive_indices.clone();
         let primitives = source.iter().map(|&i| primitives[i as usize]).collect();
-        Self { tree, primitives, source }
+        Self { tree, bounds, primitives, source }
     }
 
     #[allow(clippy::len_without_is_empty)]
@@ -75,7 +84,7 @@ impl<P: Primitive> Bvh<P> {
     /// The nearest hit before `ray.tmax`: place and distance.
     #[inline]
     pub fn nearest(&self, ray: Ray) -> Option<(u32, f32)> {
-        if self.primitives.is_empty() {
+        if self.misses(&ray) {
             return None;
         }
         let mut hit = RayHit::none();
@@ -84,10 +93,16 @@ impl<P: Primitive> Bvh<P> {
             .then_some((hit.primitive_id, hit.t))
     }
 
+    /// Whether a ray passes the whole hierarchy by.
+    #[inline(always)]
+    fn misses(&self, ray: &Ray) -> bool {
+        self.primitives.is_empty() || self.bounds.intersect_ray(ray) > ray.tmax.min(f32::MAX)
+    }
+
     /// Visits hits in no particular order until `stop` says so; returns whether it did.
     #[inline]
     pub fn any(&self, ray: Ray, mut stop: impl FnMut(u32, f32) -> bool) -> bool {
-        if self.primitives.is_empty() {
+        if self.misses(&ray) {
             return false;
         }
         !self.tree.ray_traverse_miss(ray, |ray, place| {

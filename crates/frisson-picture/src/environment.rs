@@ -1,9 +1,7 @@
 //! Light from far away: a dome that is brighter above, and lamps that are discs on it.
 
-use glam::{Vec2, Vec3A};
+use glam::Vec3A;
 use std::f32::consts::PI;
-
-use crate::sampling::cone_direction;
 
 /// A lamp far away: a disc of some angular radius.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,12 +15,6 @@ pub struct Lamp {
 }
 
 impl Lamp {
-    /// A direction towards a point of the disc.
-    #[must_use]
-    pub fn sample(&self, u: Vec2) -> Vec3A {
-        cone_direction(self.direction, self.radius.cos(), u)
-    }
-
     /// Radiance seen along a mirror of some roughness: the disc with a soft edge, dimmed as it
     /// spreads.
     #[must_use]

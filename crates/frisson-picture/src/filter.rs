@@ -13,7 +13,7 @@ use crate::film::brightness;
 
 const PASSES: u32 = 4;
 /// Brightness differences of this many standard deviations are believed to be real.
-const BELIEF: f32 = 3.0;
+const BELIEF: f32 = 4.5;
 const KERNEL: [f32; 3] = [3.0 / 8.0, 1.0 / 4.0, 1.0 / 16.0];
 
 #[derive(Clone, Copy)]
@@ -122,15 +122,15 @@ fn filtered(cells: &[Cell], w: usize, h: usize, x: usize, y: usize, step: i64) -
             let reach = (dx.abs().max(dy.abs()) * step) as f32;
             let depth = (near.depth - here.depth).abs() / (here.slope * reach + 1e-4 * here.depth);
             let doubt = (near.brightness - here.brightness).abs() / tolerance;
-            let exponent = depth + doubt;
-            if exponent > 8.0 {
+            let difference = depth + doubt;
+            if difference >= 8.0 {
                 continue;
             }
             let turned = aligned.powi(16);
             let weight = KERNEL[dx.unsigned_abs() as usize]
                 * KERNEL[dy.unsigned_abs() as usize]
                 * turned
-                * (-exponent).exp();
+                * (1.0 - 0.125 * difference).powi(8);
             light += near.light * weight;
             weights += weight;
             variance += near.variance * weight * weight;

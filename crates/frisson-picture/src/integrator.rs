@@ -8,12 +8,12 @@ use glam::Vec3A;
 use obvhs::ray::Ray;
 use std::f32::consts::PI;
 
-use crate::environment::{Environment, smoothstep};
+use crate::environment::{Environment, Lamp, smoothstep};
 use crate::fibre::Fibre;
 use crate::optics::{
     fresnel, lobe_albedo, microfacet, normal_reflectance, reflect, refract, schlick,
 };
-use crate::sampling::{Sampler, cone_direction, cosine_direction, sphere_direction};
+use crate::sampling::{Cone, Sampler, cone_direction, cosine_direction, sphere_direction};
 use crate::scene::Scene;
 use crate::surface::{Hit, Surface};
 use crate::volume::{StrandVolume, thickness};
@@ -43,6 +43,8 @@ pub(crate) struct PathSample {
     pub depth: f32,
     /// Whether the pixel deserves more samples.
     pub hard: bool,
+    /// Which lamps are seen from there whole, and which not at all: two bits each.
+    pub lamps: u32,
 }
 
 /// How an opaque surface divides the light.
@@ -52,12 +54,21 @@ struct Split {
     albedo: Vec3A,
     /// Share that the smooth coat or the metal reflects.
     coat: Vec3A,
-    /// Lamps in the coat.
-    highlights: Vec3A,
-    /// Everything else in the coat.
+    /// What the coat reflects, without the lamps.
     reflection: Vec3A,
     /// Whether the reflection is too blurred to show anything sharp.
     blurred: bool,
+}
+
+/// Light that falls on an opaque point.
+#[derive(Clone, Copy, Debug, Default)]
+struct Light {
+    /// Weighted by its cosine and divided by π.
+    even: Vec3A,
+    /// Lamps in the coat, as the eye sees them.
+    highlights: Vec3A,
+    /// As [`PathSample::lamps`].
+    lamps: u32,
 }
 
 /// What is left to a path.
@@ -75,6 +86,8 @@ struct Budget {
 pub(crate) struct Lit<'a> {
     pub scene: &'a Scene,
     pub environment: Environment,
+    /// The cone in which each lamp is seen.
+    cones: Vec<Cone>,
     pub bounces: u32,
     /// Size of a pixel at unit distance.
     pub pixel_slope: f32,
@@ -111,6 +124,11 @@ impl<'a> Lit<'a> {
             volume,
             thickness: thickness(color),
             scene,
+            cones: environment
+                .lamps
+                .iter()
+                .map(|l| Cone::new(l.direction, l.radius.cos()))
+                .collect(),
             environment,
             bounces,
             pixel_slope,
@@ -174,15 +192,16 @@ impl<'a> Lit<'a> {
             return PathSample { other, depth: t, normal: Vec3A::Y, ..PathSample::default() };
         }
         let surface = self.scene.ground_surface(ray, t);
-        let light = self.gather(&surface, budget, sampler);
+        let light = self.gather(&surface, -ray.direction, budget, sampler);
         let albedo = surface.albedo * (1.0 - fade);
         PathSample {
-            diffuse: albedo * light,
+            diffuse: albedo * light.even,
             albedo,
             other,
             normal: Vec3A::Y,
             depth: t,
             hard: false,
+            lamps: light.lamps,
         }
     }
 
@@ -204,9 +223,11 @@ impl<'a> Lit<'a> {
         if clear < 1.0 {
             let split = self.split(surface, ray, budget, sampler);
             let opaque = 1.0 - clear;
-            result.diffuse = split.albedo * self.gather(surface, budget, sampler) * opaque;
+            let light = self.gather(surface, -ray.direction, budget, sampler);
+            result.diffuse = split.albedo * light.even * opaque;
             result.albedo = split.albedo * opaque;
-            result.other += split.highlights * opaque;
+            result.other += light.highlights * opaque;
+            result.lamps = light.lamps;
             // A blurred reflection is as smooth as scattered light and is filtered with it; a sharp
             // one must not be.
             if split.blurred {
@@ -223,32 +244,14 @@ impl<'a> Lit<'a> {
     /// Divides the light between the body of a surface and its smooth coat or metal.
     fn split(&self, surface: &Surface, ray: &Ray, budget: Budget, sampler: &mut Sampler) -> Split {
         let to_eye = -ray.direction;
-        let f0 =
-            Vec3A::splat(normal_reflectance(surface.ior)).lerp(surface.albedo, surface.metallic);
+        let f0 = coat_reflectance(surface);
         if f0.max_element() <= 0.0 {
             return Split { albedo: surface.albedo, ..Split::default() };
         }
         let cos = surface.normal.dot(to_eye).clamp(0.0, 1.0);
         let coat = lobe_albedo(f0, surface.roughness, cos);
-        let alpha = (surface.roughness * surface.roughness).max(0.002);
-        let mut glossy = Vec3A::ZERO;
+        let alpha = coat_alpha(surface);
         let origin = surface.lifted + surface.flat * self.epsilon;
-        for (index, lamp) in self.environment.lamps.iter().enumerate() {
-            let to_lamp = lamp.direction;
-            let facing = surface.normal.dot(to_lamp);
-            if facing <= 0.0 {
-                continue;
-            }
-            // A disc looks like a rougher surface under a point.
-            let widened = (alpha + 0.4 * lamp.radius.sin()).min(1.0);
-            let lobe = microfacet(surface.normal, to_lamp, to_eye, widened) * facing;
-            if lobe > 1e-3 {
-                let half = (to_lamp + to_eye).normalize_or(surface.normal);
-                let reflected = schlick(f0, half.dot(to_eye)) * lobe * lamp.irradiance;
-                let u = sampler.pair();
-                glossy += reflected * self.visibility(origin, lamp.sample(u), index);
-            }
-        }
         let mirror = reflect(ray.direction, surface.normal);
         let sharp = surface.roughness < 0.3 || surface.metallic > 0.5;
         let around = if sharp && budget.bounces > 0 && coat.max_element() > 0.02 {
@@ -263,50 +266,79 @@ impl<'a> Lit<'a> {
         Split {
             albedo: surface.albedo * (1.0 - surface.metallic) * (Vec3A::ONE - coat),
             coat,
-            highlights: glossy,
             reflection: coat * around,
             blurred: sharp && surface.roughness > 0.12,
         }
     }
 
-    /// Light that arrives at an opaque point, weighted by its cosine and divided by π.
-    fn gather(&self, surface: &Surface, budget: Budget, sampler: &mut Sampler) -> Vec3A {
+    /// Light that arrives at an opaque point from everywhere.
+    fn gather(
+        &self,
+        surface: &Surface,
+        to_eye: Vec3A,
+        budget: Budget,
+        sampler: &mut Sampler,
+    ) -> Light {
         let origin = surface.lifted + surface.flat * self.epsilon;
-        let lamps = &self.environment.lamps;
-        let mut light = Vec3A::ZERO;
+        let lamps = self.environment.lamps.len();
+        let mut light = Light::default();
         if budget.bounces == self.bounces {
-            for (index, lamp) in lamps.iter().enumerate() {
-                let direction = lamp.sample(sampler.pair());
-                light += self.direct(surface, origin, direction, index, 1.0);
+            for lamp in 0..lamps {
+                self.add_lamp(surface, to_eye, origin, lamp, 1.0, sampler, &mut light);
             }
-        } else if !lamps.is_empty() {
+        } else if lamps > 0 {
             // Once scattered, one lamp stands for all.
-            let pick = ((sampler.one() * lamps.len() as f32) as usize).min(lamps.len() - 1);
-            let direction = lamps[pick].sample(sampler.pair());
-            light += self.direct(surface, origin, direction, pick, lamps.len() as f32);
+            let pick = ((sampler.one() * lamps as f32) as usize).min(lamps - 1);
+            self.add_lamp(surface, to_eye, origin, pick, lamps as f32, sampler, &mut light);
         }
         if budget.bounces == 0 {
-            return light + self.environment.ambient(surface.normal);
+            light.even += self.environment.ambient(surface.normal);
+            return light;
         }
         let direction = cosine_direction(surface.normal, sampler.pair());
         let next = Budget { bounces: budget.bounces - 1, lamps: false, ..budget };
-        light + self.follow(Ray::new_inf(origin, above(direction, surface.flat)), next, sampler)
+        let ray = Ray::new_inf(origin, above(direction, surface.flat));
+        light.even += self.follow(ray, next, sampler);
+        light
     }
 
-    fn direct(
+    /// Adds one lamp: a shadow ray says how much of it reaches the body and the coat.
+    fn add_lamp(
         &self,
         surface: &Surface,
+        to_eye: Vec3A,
         origin: Vec3A,
-        to_lamp: Vec3A,
         lamp: usize,
         weight: f32,
-    ) -> Vec3A {
+        sampler: &mut Sampler,
+        light: &mut Light,
+    ) {
+        let to_lamp = self.cones[lamp].direction(sampler.pair());
         let facing = surface.normal.dot(to_lamp);
         if facing <= 0.0 || surface.flat.dot(to_lamp) <= 0.0 {
-            return Vec3A::ZERO;
+            return;
         }
-        let irradiance = self.environment.lamps[lamp].irradiance * weight;
-        irradiance * (facing / PI) * self.visibility(origin, to_lamp, lamp)
+        let visible = self.visibility(origin, to_lamp, lamp);
+        if visible == Vec3A::ZERO {
+            light.lamps |= 1 << (2 * lamp % 32);
+            return;
+        }
+        if visible == Vec3A::ONE {
+            light.lamps |= 2 << (2 * lamp % 32);
+        }
+        let Lamp { direction, radius, irradiance } = self.environment.lamps[lamp];
+        let arriving = irradiance * visible * weight;
+        light.even += arriving * (facing / PI);
+        let f0 = coat_reflectance(surface);
+        let facing = surface.normal.dot(direction);
+        if f0.max_element() <= 0.0 || facing <= 0.0 {
+            return;
+        }
+        // A disc looks like a rougher surface under a point.
+        let widened = (coat_alpha(surface) + 0.4 * radius.sin()).min(1.0);
+        let lobe = microfacet(surface.normal, direction, to_eye, widened) * facing;
+        let half = (direction + to_eye).normalize_or(surface.normal);
+        light.highlights += arriving * schlick(f0, half.dot(to_eye)) * lobe;
     }
 
     /// Radiance along a ray that has left a surface.
@@ -320,7 +352,7 @@ impl<'a> Lit<'a> {
                 let fade = self.ground_fade(&ray, t);
                 let surface = self.scene.ground_surface(&ray, t);
                 let near = if fade < 1.0 {
-                    surface.albedo * self.gather(&surface, budget, sampler)
+                    surface.albedo * self.gather(&surface, -ray.direction, budget, sampler).even
                 } else {
                     Vec3A::ZERO
                 };
@@ -345,7 +377,8 @@ impl<'a> Lit<'a> {
             return self.boundary(surface, ray, budget, sampler, false);
         }
         let split = self.split(surface, ray, budget, sampler);
-        split.albedo * self.gather(surface, budget, sampler) + split.highlights + split.reflection
+        let light = self.gather(surface, -ray.direction, budget, sampler);
+        split.albedo * light.even + light.highlights + split.reflection
     }
 
     /// Reflection and refraction at a smooth boundary: both, or one chosen by its share.
@@ -483,7 +516,7 @@ impl<'a> Lit<'a> {
         let step = 2.5 * segment.radius_a.max(segment.radius_b) + self.epsilon;
         let mut light = Vec3A::ZERO;
         for (index, lamp) in self.environment.lamps.iter().enumerate() {
-            let direction = lamp.sample(sampler.pair());
+            let direction = self.cones[index].direction(sampler.pair());
             let scattered = fibre.scatter(direction, -ray.direction) * lamp.irradiance;
             if scattered.max_element() > 2e-3 {
                 let from = position + direction * step;
@@ -523,7 +556,7 @@ impl<'a> Lit<'a> {
         let mut light = self.environment.ambient(Vec3A::Y) * 0.5;
         if !lamps.is_empty() && !strand.flat {
             let pick = ((sampler.one() * lamps.len() as f32) as usize).min(lamps.len() - 1);
-            let direction = lamps[pick].sample(sampler.pair());
+            let direction = self.cones[pick].direction(sampler.pair());
             let step = 2.5 * segment.radius_a.max(segment.radius_b) + self.epsilon;
             let from = ray.origin + ray.direction * t + direction * step;
             let irradiance = lamps[pick].irradiance * (0.25 * lamps.len() as f32);
@@ -531,6 +564,16 @@ impl<'a> Lit<'a> {
         }
         strand.color * light
     }
+}
+
+/// Share that the coat or the metal reflects of light that falls straight on it.
+fn coat_reflectance(surface: &Surface) -> Vec3A {
+    Vec3A::splat(normal_reflectance(surface.ior)).lerp(surface.albedo, surface.metallic)
+}
+
+/// Roughness of the coat as its facets have it.
+fn coat_alpha(surface: &Surface) -> f32 {
+    (surface.roughness * surface.roughness).max(0.002)
 }
 
 fn lit_segments(scene: &Scene) -> impl Iterator<Item = crate::shape::Segment> + Clone + '_ {

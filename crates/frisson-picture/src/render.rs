@@ -5,7 +5,7 @@ use glam::Vec2;
 use rayon::prelude::*;
 
 use crate::film::{FilmPixel, Sums};
-use crate::integrator::Lit;
+use crate::integrator::{Lit, PathSample};
 use crate::sampling::Sampler;
 use crate::{Camera, Film, Image, Look, PictureError, Scene, filter};
 
@@ -21,7 +21,7 @@ pub struct RenderOptions {
     pub width: u32,
     /// Pixels down.
     pub height: u32,
-    /// Samples in each pixel.
+    /// Samples in each pixel; half as many where a pixel and those around it show one thing in one light.
     pub samples: u32,
     /// How many times as many samples go to pixels with hair, clear liquids or outlines.
     pub detail: u32,
@@ -117,6 +117,7 @@ fn trace(scene: &Scene, camera: &Camera, options: &RenderOptions) -> Result<Film
     Ok(Film { width: options.width, height: options.height, pixels })
 }
 
+/// Traces the pixels of a tile: half of the samples everywhere, then the rest where they are needed.
 fn trace_tile(
     lit: &Lit,
     camera: &Camera,
@@ -125,50 +126,88 @@ fn trace_tile(
     row: u32,
 ) -> Vec<FilmPixel> {
     let (left, top) = (column * TILE, row * TILE);
-    let mut pixels = Vec::with_capacity((TILE * TILE) as usize);
-    for y in top..(top + TILE).min(options.height) {
-        for x in left..(left + TILE).min(options.width) {
-            pixels.push(trace_pixel(lit, camera, options, x, y));
-        }
+    let (w, h) = (TILE.min(options.width - left), TILE.min(options.height - top));
+    let mut pixels = vec![Pixel::default(); (w * h) as usize];
+    let place = |i: usize| (left + i as u32 % w, top + i as u32 / w);
+    for (i, pixel) in pixels.iter_mut().enumerate() {
+        pixel.trace(lit, camera, options, place(i), options.samples.div_ceil(2));
     }
-    pixels
-}
-
-fn trace_pixel(lit: &Lit, camera: &Camera, options: &RenderOptions, x: u32, y: u32) -> FilmPixel {
-    let half = 0.5 * options.height as f32;
-    let corner = Vec2::new(x as f32 - 0.5 * options.width as f32, y as f32 - half);
-    let mut sums = Sums::default();
-    let mut wanted = options.samples;
-    let mut outline = Outline::default();
-    while sums.count() < wanted {
-        let mut sampler = Sampler::new(options.seed, x, y, sums.count());
-        let place = corner + tent(sampler.pair());
-        let lens = if camera.aperture > 0.0 { sampler.pair() } else { Vec2::ZERO };
-        let ray = camera.ray(Vec2::new(place.x, -place.y) / half, lens);
-        let sample = lit.sample(ray, &mut sampler);
-        sums.add(&sample);
-        if sums.count() <= options.samples && (sample.hard || outline.found(&sample)) {
-            wanted = options.samples * options.detail.max(1);
-        }
-    }
-    sums.mean()
-}
-
-/// Notices when the samples of a pixel fall on different things.
-#[derive(Default)]
-struct Outline {
-    first: Option<(f32, glam::Vec3A)>,
-}
-
-impl Outline {
-    fn found(&mut self, sample: &crate::integrator::PathSample) -> bool {
-        let Some((depth, normal)) = self.first else {
-            self.first = Some((sample.depth, sample.normal));
-            return false;
+    let even: Vec<bool> = (0..pixels.len()).map(|i| is_even(&pixels, w, h, i)).collect();
+    for (i, pixel) in pixels.iter_mut().enumerate() {
+        let wanted = match (pixel.hard, even[i]) {
+            (true, _) => options.samples * options.detail.max(1),
+            (false, true) => 0,
+            (false, false) => options.samples,
         };
-        let apart = (sample.depth - depth).abs() > 0.03 * depth.min(sample.depth);
-        apart || sample.normal.dot(normal) < 0.6 && sample.normal != normal
+        pixel.trace(lit, camera, options, place(i), wanted);
+        // The second half may find what the first has missed.
+        if pixel.hard {
+            pixel.trace(lit, camera, options, place(i), options.samples * options.detail.max(1));
+        }
     }
+    pixels.iter().map(|p| p.sums.mean()).collect()
+}
+
+/// Whether a pixel and those beside it all show one thing in one light.
+fn is_even(pixels: &[Pixel], w: u32, h: u32, index: usize) -> bool {
+    let (x, y) = (index as u32 % w, index as u32 / w);
+    let Some(here) = &pixels[index].first else { return false };
+    let rows = y.saturating_sub(1)..=(y + 1).min(h - 1);
+    rows.flat_map(|y| (x.saturating_sub(1)..=(x + 1).min(w - 1)).map(move |x| y * w + x)).all(|i| {
+        let near = &pixels[i as usize];
+        !near.mixed && !near.hard && near.first.as_ref().is_some_and(|f| shows_the_same(here, f))
+    })
+}
+
+/// A pixel on its way.
+#[derive(Clone, Default)]
+struct Pixel {
+    sums: Sums,
+    first: Option<PathSample>,
+    /// Whether its samples differ in more than noise.
+    mixed: bool,
+    /// Whether it shows hair, clear liquid, a mirror or an outline.
+    hard: bool,
+}
+
+impl Pixel {
+    /// Adds samples until there are `wanted`.
+    fn trace(
+        &mut self,
+        lit: &Lit,
+        camera: &Camera,
+        options: &RenderOptions,
+        (x, y): (u32, u32),
+        wanted: u32,
+    ) {
+        let half = 0.5 * options.height as f32;
+        let corner = Vec2::new(x as f32 - 0.5 * options.width as f32, y as f32 - half);
+        while self.sums.count() < wanted {
+            let mut sampler = Sampler::new(options.seed, x, y, self.sums.count());
+            let place = corner + tent(sampler.pair());
+            let lens = if camera.aperture > 0.0 { sampler.pair() } else { Vec2::ZERO };
+            let ray = camera.ray(Vec2::new(place.x, -place.y) / half, lens);
+            let sample = lit.sample(ray, &mut sampler);
+            self.sums.add(&sample);
+            let first = self.first.get_or_insert(sample);
+            self.mixed |= !shows_the_same(first, &sample);
+            self.hard |= sample.hard || is_outline(first, &sample);
+        }
+    }
+}
+
+/// Whether two samples fall on different things.
+fn is_outline(a: &PathSample, b: &PathSample) -> bool {
+    let apart = (a.depth - b.depth).abs() > 0.03 * a.depth.min(b.depth);
+    apart || a.normal.dot(b.normal) < 0.6 && a.normal != b.normal
+}
+
+/// Whether two samples differ by no more than scattered light does.
+fn shows_the_same(a: &PathSample, b: &PathSample) -> bool {
+    a.lamps == b.lamps
+        && (a.albedo - b.albedo).abs().max_element() < 0.02
+        && (a.normal == b.normal || a.normal.dot(b.normal) > 0.95)
+        && !is_outline(a, b)
 }
 
 /// A place for a sample: spread over 1.5 pixels with a tent, which keeps outlines smooth without

@@ -100,25 +100,58 @@ pub fn disc(u: Vec2) -> Vec2 {
     if p.x == 0.0 && p.y == 0.0 {
         return Vec2::ZERO;
     }
-    let (r, angle) = if p.x.abs() > p.y.abs() {
-        (p.x, PI / 4.0 * (p.y / p.x))
+    // Angles from the nearer axis are at most 45 degrees: short series do for them.
+    if p.x.abs() > p.y.abs() {
+        let (sin, cos) = small_sin_cos(PI / 4.0 * (p.y / p.x));
+        p.x * Vec2::new(cos, sin)
     } else {
-        (p.y, PI / 2.0 - PI / 4.0 * (p.x / p.y))
-    };
-    r * Vec2::new(angle.cos(), angle.sin())
+        let (sin, cos) = small_sin_cos(PI / 4.0 * (p.x / p.y));
+        p.y * Vec2::new(sin, cos)
+    }
+}
+
+/// Sine and cosine of an angle of at most 45 degrees, to 4e-7.
+fn small_sin_cos(angle: f32) -> (f32, f32) {
+    let q = angle * angle;
+    let sin = angle * (1.0 - q / 6.0 * (1.0 - q / 20.0 * (1.0 - q / 42.0)));
+    let cos = 1.0 - q / 2.0 * (1.0 - q / 12.0 * (1.0 - q / 30.0 * (1.0 - q / 56.0)));
+    (sin, cos)
+}
+
+/// Directions within some angle of an axis.
+#[derive(Clone, Copy, Debug)]
+pub struct Cone {
+    axis: Vec3A,
+    cos_radius: f32,
+    tangent: Vec3A,
+    bitangent: Vec3A,
+}
+
+impl Cone {
+    /// Around a unit axis.
+    #[must_use]
+    pub fn new(axis: Vec3A, cos_radius: f32) -> Self {
+        let (tangent, bitangent) = basis(axis);
+        Self { axis, cos_radius, tangent, bitangent }
+    }
+
+    /// A direction, uniform over the solid angle.
+    #[must_use]
+    pub fn direction(&self, u: Vec2) -> Vec3A {
+        // The concentric disc has uniform area, and 1 - cos is proportional to solid angle:
+        // sin² = 1 - (1 - k r²)² = r² k (2 - k r²).
+        let d = disc(u);
+        let k = 1.0 - self.cos_radius;
+        let drop = k * d.length_squared();
+        let across = d * (k * (2.0 - drop)).max(0.0).sqrt();
+        self.tangent * across.x + self.bitangent * across.y + self.axis * (1.0 - drop)
+    }
 }
 
 /// A direction within a cone, uniform over its solid angle.
 #[must_use]
 pub fn cone_direction(axis: Vec3A, cos_radius: f32, u: Vec2) -> Vec3A {
-    let d = disc(u);
-    // The concentric disc has uniform area, and 1 - cos is proportional to solid angle.
-    let r2 = d.length_squared();
-    let cos = 1.0 - r2 * (1.0 - cos_radius);
-    let sin = (1.0 - cos * cos).max(0.0).sqrt();
-    let (t, b) = basis(axis);
-    let around = if r2 > 0.0 { d / r2.sqrt() } else { Vec2::X };
-    (t * (around.x * sin) + b * (around.y * sin) + axis * cos).normalize_or(axis)
+    Cone::new(axis, cos_radius).direction(u).normalize_or(axis)
 }
 
 /// A direction uniform over the sphere.
@@ -158,6 +191,15 @@ mod tests {
                 strata[(u.x * 4.0) as usize][(u.y * 4.0) as usize] = true;
             }
             assert!(strata.iter().flatten().all(|&s| s));
+        }
+    }
+
+    #[test]
+    fn short_series_are_sine_and_cosine() {
+        for step in -100..=100 {
+            let angle = PI / 400.0 * step as f32;
+            let (sin, cos) = small_sin_cos(angle);
+            assert!((sin - angle.sin()).abs() < 4e-7 && (cos - angle.cos()).abs() < 4e-7);
         }
     }
 

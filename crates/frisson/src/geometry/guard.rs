@@ -88,9 +88,9 @@ impl Cells {
     /// Fills cells with a side of `cell` [m], or larger ones where the block would have many more cells
     /// than items.
     fn fill(&mut self, items: impl ExactSizeIterator<Item = [Vec3A; 2]> + Clone, cell: f32) {
-        let bounds = items.clone().fold((Vec3A::MAX, Vec3A::MIN), |(low, high), [p, _]| {
-            (low.min(p), high.max(p))
-        });
+        let bounds = items
+            .clone()
+            .fold((Vec3A::MAX, Vec3A::MIN), |(low, high), [p, _]| (low.min(p), high.max(p)));
         self.low = bounds.0;
         let extent = (bounds.1 - bounds.0).max(Vec3A::ZERO);
         let most = (tolerances::GUARD_CELLS_PER_ITEM * items.len() + 8) as f32;
