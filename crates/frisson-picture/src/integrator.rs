@@ -43,6 +43,8 @@ pub(crate) struct PathSample {
     pub depth: f32,
     /// Whether the pixel deserves more samples.
     pub hard: bool,
+    /// Whether it shows a strand.
+    pub strand: bool,
     /// Which lamps are seen from there whole, and which not at all: two bits each.
     pub lamps: u32,
 }
@@ -159,6 +161,7 @@ impl<'a> Lit<'a> {
                 other: self.fibre(place, &ray, t, sampler),
                 depth: t,
                 hard: true,
+                strand: true,
                 ..PathSample::default()
             },
             Hit::Ground(t) => self.ground_sample(&ray, t, budget, sampler),
@@ -200,8 +203,8 @@ impl<'a> Lit<'a> {
             other,
             normal: Vec3A::Y,
             depth: t,
-            hard: false,
             lamps: light.lamps,
+            ..PathSample::default()
         }
     }
 

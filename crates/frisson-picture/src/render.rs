@@ -11,6 +11,8 @@ use crate::{Camera, Film, Image, Look, PictureError, Scene, filter};
 
 /// Side of the square tiles that threads take [px].
 const TILE: u32 = 16;
+/// How many times as many samples go to pixels that single strands cross.
+const STRAY_DETAIL: u32 = 4;
 /// Largest side of a picture [px].
 const LARGEST: u32 = 16_384;
 
@@ -134,15 +136,15 @@ fn trace_tile(
     }
     let even: Vec<bool> = (0..pixels.len()).map(|i| is_even(&pixels, w, h, i)).collect();
     for (i, pixel) in pixels.iter_mut().enumerate() {
-        let wanted = match (pixel.hard, even[i]) {
-            (true, _) => options.samples * options.detail.max(1),
-            (false, true) => 0,
-            (false, false) => options.samples,
-        };
-        pixel.trace(lit, camera, options, place(i), wanted);
-        // The second half may find what the first has missed.
+        if !even[i] {
+            pixel.trace(lit, camera, options, place(i), options.samples);
+        }
+        let detailed = options.samples * options.detail.max(1);
         if pixel.hard {
-            pixel.trace(lit, camera, options, place(i), options.samples * options.detail.max(1));
+            pixel.trace(lit, camera, options, place(i), detailed);
+        }
+        if pixel.shows_stray_strands() {
+            pixel.trace(lit, camera, options, place(i), STRAY_DETAIL * detailed);
         }
     }
     pixels.iter().map(|p| p.sums.mean()).collect()
@@ -168,9 +170,16 @@ struct Pixel {
     mixed: bool,
     /// Whether it shows hair, clear liquid, a mirror or an outline.
     hard: bool,
+    /// Samples that show strands.
+    strands: u32,
 }
 
 impl Pixel {
+    /// Whether strands cover a part of it: thinner than a pixel, they would look like dots.
+    fn shows_stray_strands(&self) -> bool {
+        self.strands > 0 && self.strands < self.sums.count()
+    }
+
     /// Adds samples until there are `wanted`.
     fn trace(
         &mut self,
@@ -190,6 +199,7 @@ impl Pixel {
             let sample = lit.sample(ray, &mut sampler);
             self.sums.add(&sample);
             let first = self.first.get_or_insert(sample);
+            self.strands += u32::from(sample.strand);
             self.mixed |= !shows_the_same(first, &sample);
             self.hard |= sample.hard || is_outline(first, &sample);
         }
