@@ -119,7 +119,10 @@ fn trace(scene: &Scene, camera: &Camera, options: &RenderOptions) -> Result<Film
     Ok(Film { width: options.width, height: options.height, pixels })
 }
 
-/// Traces the pixels of a tile: half of the samples everywhere, then the rest where they are needed.
+/// Traces the pixels of a tile: half of the samples everywhere, then more where they are needed.
+///
+/// What a pixel needs is judged with those around it: judged by its own samples alone, a pixel in which
+/// the first ones happen to miss a strand would stay as it is, and strands would come out too thin.
 fn trace_tile(
     lit: &Lit,
     camera: &Camera,
@@ -130,35 +133,46 @@ fn trace_tile(
     let (left, top) = (column * TILE, row * TILE);
     let (w, h) = (TILE.min(options.width - left), TILE.min(options.height - top));
     let mut pixels = vec![Pixel::default(); (w * h) as usize];
-    let place = |i: usize| (left + i as u32 % w, top + i as u32 / w);
-    for (i, pixel) in pixels.iter_mut().enumerate() {
-        pixel.trace(lit, camera, options, place(i), options.samples.div_ceil(2));
+    let trace = |pixels: &mut [Pixel], wanted: &[u32]| {
+        for (i, pixel) in pixels.iter_mut().enumerate() {
+            let place = (left + i as u32 % w, top + i as u32 / w);
+            pixel.trace(lit, camera, options, place, wanted[i]);
+        }
+    };
+    let mut wanted = vec![options.samples.div_ceil(2); pixels.len()];
+    trace(&mut pixels, &wanted);
+    for (i, wanted) in wanted.iter_mut().enumerate() {
+        let even = pixels[i].is_even_with(around(&pixels, w, h, i as u32));
+        *wanted = if even { 0 } else { options.samples };
     }
-    let even: Vec<bool> = (0..pixels.len()).map(|i| is_even(&pixels, w, h, i)).collect();
-    for (i, pixel) in pixels.iter_mut().enumerate() {
-        if !even[i] {
-            pixel.trace(lit, camera, options, place(i), options.samples);
-        }
-        let detailed = options.samples * options.detail.max(1);
-        if pixel.hard {
-            pixel.trace(lit, camera, options, place(i), detailed);
-        }
-        if pixel.shows_stray_strands() {
-            pixel.trace(lit, camera, options, place(i), STRAY_DETAIL * detailed);
-        }
+    trace(&mut pixels, &wanted);
+    for (i, wanted) in wanted.iter_mut().enumerate() {
+        *wanted = wanted_for_detail(options, around(&pixels, w, h, i as u32));
     }
+    trace(&mut pixels, &wanted);
     pixels.iter().map(|p| p.sums.mean()).collect()
 }
 
-/// Whether a pixel and those beside it all show one thing in one light.
-fn is_even(pixels: &[Pixel], w: u32, h: u32, index: usize) -> bool {
-    let (x, y) = (index as u32 % w, index as u32 / w);
-    let Some(here) = &pixels[index].first else { return false };
+/// Samples for a pixel where it and those around it show hair, clear liquids or outlines.
+fn wanted_for_detail<'a>(
+    options: &RenderOptions,
+    around: impl Iterator<Item = &'a Pixel> + Clone,
+) -> u32 {
+    if !around.clone().any(|near| near.hard) {
+        return 0;
+    }
+    let detailed = options.samples * options.detail.max(1);
+    let (strands, all) = around.fold((0, 0), |(s, n), p| (s + p.strands, n + p.sums.count()));
+    // Strands thinner than a pixel would look like dots.
+    if strands > 0 && strands < all { STRAY_DETAIL * detailed } else { detailed }
+}
+
+/// A pixel and those beside it.
+fn around(pixels: &[Pixel], w: u32, h: u32, index: u32) -> impl Iterator<Item = &Pixel> + Clone {
+    let (x, y) = (index % w, index / w);
     let rows = y.saturating_sub(1)..=(y + 1).min(h - 1);
-    rows.flat_map(|y| (x.saturating_sub(1)..=(x + 1).min(w - 1)).map(move |x| y * w + x)).all(|i| {
-        let near = &pixels[i as usize];
-        !near.mixed && !near.hard && near.first.as_ref().is_some_and(|f| shows_the_same(here, f))
-    })
+    let columns = x.saturating_sub(1)..=(x + 1).min(w - 1);
+    rows.flat_map(move |y| columns.clone().map(move |x| &pixels[(y * w + x) as usize]))
 }
 
 /// A pixel on its way.
@@ -175,9 +189,15 @@ struct Pixel {
 }
 
 impl Pixel {
-    /// Whether strands cover a part of it: thinner than a pixel, they would look like dots.
-    fn shows_stray_strands(&self) -> bool {
-        self.strands > 0 && self.strands < self.sums.count()
+    /// Whether it shows the same thing in the same light as those around it.
+    fn is_even_with<'a>(&self, mut around: impl Iterator<Item = &'a Self>) -> bool {
+        let same = |first: &PathSample| {
+            around.all(|near| {
+                let other = near.first.as_ref();
+                !near.mixed && !near.hard && other.is_some_and(|f| shows_the_same(first, f))
+            })
+        };
+        self.first.as_ref().is_some_and(same)
     }
 
     /// Adds samples until there are `wanted`.

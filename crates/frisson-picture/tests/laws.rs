@@ -157,8 +157,8 @@ fn hair_coverage_does_not_depend_on_the_pattern() {
     let scene = Scene::from_frame(&frame, &furnace()).unwrap();
     // Strands thinner than a pixel, from afar.
     let camera = Camera::look_at(Vec3::new(0.0, 0.0, 30.0), Vec3::ZERO, 2.0).unwrap();
-    for (seed, samples) in [(0, 4), (1, 4), (7, 8), (3, 16), (4, 3)] {
-        let options = RenderOptions { samples, seed, detail: 1, ..RenderOptions::preview(64, 64) };
+    for (seed, samples, detail) in [(0, 4, 1), (1, 4, 3), (7, 8, 1), (3, 16, 1), (4, 3, 4)] {
+        let options = RenderOptions { samples, seed, detail, ..RenderOptions::preview(64, 64) };
         let film = render_film(&scene, &camera, &options).unwrap();
         let mean = film.pixels.iter().map(|p| p.coverage).sum::<f32>() / 4096.0;
         assert!((mean - share).abs() < 0.012, "seed {seed}, {samples} samples: {mean}");
