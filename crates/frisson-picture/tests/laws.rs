@@ -272,7 +272,6 @@ fn film_is_finite(frame: &Frame) {
 }
 
 #[test]
-#[ignore = "takes a minute and two gigabytes; run by hand in release"]
 fn four_million_triangles_give_a_picture() {
     let ball = stock::ball("b", Vec3::ZERO, 1.0, 1000, 2000, white(0.6, 0.0));
     assert_eq!(ball.topology.triangles.len(), 4_000_000);
