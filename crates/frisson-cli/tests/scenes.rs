@@ -24,11 +24,16 @@ fn scenes() -> Vec<PathBuf> {
 }
 
 #[test]
-fn every_scene_file_is_valid() {
+fn every_scene_file_is_valid_and_in_the_gallery() {
     for path in scenes() {
-        if let Err(error) = SceneFile::read(&path) {
-            panic!("{error}");
-        }
+        let scene = SceneFile::read(&path).unwrap_or_else(|error| panic!("{error}"));
+        let gallery = scene.scene.gallery.unwrap_or_default();
+        let said = [gallery.title, gallery.look_for];
+        assert!(
+            said.iter().all(|s| !s.is_empty()),
+            "{}: [gallery] says too little",
+            path.display()
+        );
     }
 }
 

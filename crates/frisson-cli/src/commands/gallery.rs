@@ -59,9 +59,10 @@ impl Gallery {
         let mut entries = Vec::new();
         for (index, path) in scenes.iter().enumerate() {
             let name = stem(path);
+            let mut remark = String::new();
             match self.one(ui, path, &name) {
                 Ok(Some(entry)) => entries.push(entry),
-                Ok(None) => {}
+                Ok(None) => remark.push_str(": left out, it has no [gallery] table"),
                 Err(Failure::Message { code: 130, text, .. }) => {
                     return Err(Failure::interrupted(text).help("run it again to go on"));
                 }
@@ -74,7 +75,7 @@ impl Gallery {
             let html = page::html(&entries, &self.output);
             let index_path = self.output.join("index.html");
             frisson_picture::output::write_text(&index_path, &html).map_err(failure)?;
-            ui.remark(format!("{}/{} {name}", index + 1, scenes.len()));
+            ui.remark(format!("{}/{} {name}{remark}", index + 1, scenes.len()));
         }
         let page = self.output.join("index.html");
         let failed = entries.iter().filter(|e| e.problem.is_some()).count();
