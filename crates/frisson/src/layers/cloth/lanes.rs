@@ -1,8 +1,8 @@
-//! Four vectors side by side: one instruction works on four hinges.
+//! Four vectors side by side: one instruction works on four edges or hinges.
 
 use std::ops::{Add, Mul, Sub};
 
-use glam::{Mat4, Vec4};
+use glam::{DVec3, Mat4, Vec4};
 
 /// A node in single precision: where it starts from and how far it has moved. Kept apart, small
 /// moves lose no digits, so that what one node gains another loses exactly.
@@ -12,6 +12,14 @@ pub struct Moving {
     pub start: Vec4,
     /// Moved since.
     pub moved: Vec4,
+}
+
+impl Moving {
+    /// A node that has not moved yet.
+    #[inline(always)]
+    pub fn new(place: DVec3) -> Self {
+        Self { start: place.as_vec3().extend(0.0), moved: Vec4::ZERO }
+    }
 }
 
 /// Four 3-vectors, component by component.

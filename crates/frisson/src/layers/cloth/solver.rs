@@ -1,6 +1,6 @@
 //! One tick of the cloth by small steps: predict, hold, solve, touch.
 
-use glam::{DVec3, Vec3, Vec4};
+use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
 use super::bend::{self, HingePack};
@@ -13,8 +13,8 @@ use super::rest::ClothRest;
 use super::selfs::SelfContacts;
 use super::shear::{self, ShearRow};
 use super::state::ClothState;
-use super::stretch::{self, StretchLaw, StretchRow};
-use super::strips::Grouped;
+use super::stretch::{self, StretchLaw, StretchPack};
+use super::strips::{Grouped, Way};
 use crate::stage::Collider;
 use crate::tolerances::cloth as limits;
 
@@ -81,14 +81,14 @@ pub struct Solver {
     pub acceleration: Vec<DVec3>,
     /// Simple colliders at the present sub-step.
     pub posed: Vec<PosedCollider>,
-    stretch: Grouped<StretchRow>,
+    stretch: Grouped<StretchPack>,
     hinges: Grouped<HingePack>,
     shears: Grouped<ShearRow>,
     previous: Vec<DVec3>,
     pins: Vec<DVec3>,
     hierarchy: Hierarchy,
     gradient: Vec<DVec3>,
-    ahead: Vec<Moving>,
+    moving: Vec<Moving>,
     /// How far cords moved every node without speed in this step [m]; empty when they did not act.
     drifts: Vec<Vec3>,
     compiled_step: f64,
@@ -103,14 +103,14 @@ impl Solver {
             inverse_mass: rest.mass.iter().map(|m| 1.0 / m).collect(),
             acceleration: vec![DVec3::ZERO; count],
             posed,
-            stretch: rest.edges.like(),
+            stretch: Grouped::default(),
             hinges: Grouped::default(),
             shears: rest.shears.like(),
             previous: vec![DVec3::ZERO; count],
             pins: Vec::new(),
             hierarchy: rest.hierarchy.clone(),
             gradient: Vec::new(),
-            ahead: Vec::new(),
+            moving: Vec::new(),
             drifts: Vec::new(),
             compiled_step: 0.0,
         }
@@ -190,7 +190,7 @@ impl Solver {
         }
         let w = &self.inverse_mass;
         let start = |node: u32| rest.strips.start(rest.strips.of(node));
-        stretch::compile(&rest.edges, start, w, step, &mut self.stretch);
+        self.stretch = stretch::compile(&rest.edges, &rest.strips, w, step);
         self.hinges = bend::compile(&rest.hinges, &rest.strips, w, step * f64::from(every));
         shear::compile(&rest.shears, start, w, step * f64::from(every), &mut self.shears);
         self.hierarchy.compile(w);
@@ -311,9 +311,34 @@ impl Solver {
         }
     }
 
-    fn sweep(&self, rest: &ClothRest, positions: &mut [DVec3]) {
-        rest.strips.there_and_back(positions, &|strip, way, nodes| {
-            stretch::solve(self.stretch.of(strip), self.settings.law, way, nodes);
+    /// Edges there and back again: even strips, odd ones both ways, even ones back. The way back
+    /// undoes the bias of the way there: as a whole the sweep is a symmetric operator, so it takes
+    /// energy away and never adds any. Nodes are read into single precision, and moved, where their
+    /// strip is at work anyway.
+    fn sweep(&mut self, rest: &ClothRest, positions: &mut [DVec3]) {
+        let origin = positions.first().copied().unwrap_or_default();
+        self.moving.resize(positions.len(), Moving::default());
+        let (edges, law) = (&self.stretch, self.settings.law);
+        let solve = |strip: usize, way: Way, nodes: &mut [Moving]| {
+            stretch::solve(edges.of(strip), law, way, nodes);
+        };
+        let both = (&mut *positions, self.moving.as_mut_slice());
+        rest.strips.pass(0, both, &|strip, (x, nodes): (&mut [DVec3], &mut [Moving])| {
+            for (node, x) in nodes.iter_mut().zip(x) {
+                *node = Moving::new(*x - origin);
+            }
+            solve(strip, Way::There, nodes);
+        });
+        rest.strips.pass(1, self.moving.as_mut_slice(), &|strip, nodes: &mut [Moving]| {
+            solve(strip, Way::There, nodes);
+            solve(strip, Way::Back, nodes);
+        });
+        let both = (positions, self.moving.as_mut_slice());
+        rest.strips.pass(0, both, &|strip, (x, nodes): (&mut [DVec3], &mut [Moving])| {
+            solve(strip, Way::Back, nodes);
+            for (node, x) in nodes.iter().zip(x) {
+                *x += node.moved.truncate().as_dvec3();
+            }
         });
     }
 
@@ -326,21 +351,21 @@ impl Solver {
         let share = 1.0 / f64::from(every);
         // Single precision counts from one of the cloth's own nodes, wherever in the world it is.
         let origin = positions.first().copied().unwrap_or_default();
-        let coming = |x: DVec3, old: DVec3| (x - origin + (x - old) * ahead).as_vec3().extend(0.0);
+        let coming = |x: DVec3, old: DVec3| Moving::new(x - origin + (x - old) * ahead);
         let previous = &self.previous;
-        self.ahead.resize(positions.len(), Moving::default());
-        let there = self.ahead.par_chunks_mut(CHUNK).zip(positions.par_chunks(CHUNK));
+        self.moving.resize(positions.len(), Moving::default());
+        let there = self.moving.par_chunks_mut(CHUNK).zip(positions.par_chunks(CHUNK));
         there.zip(previous.par_chunks(CHUNK)).for_each(|((after, x), old)| {
             for (after, (x, old)) in after.iter_mut().zip(x.iter().zip(old)) {
-                *after = Moving { start: coming(*x, *old), moved: Vec4::ZERO };
+                *after = coming(*x, *old);
             }
         });
         let (shears, hinges) = (&self.shears, &self.hinges);
-        rest.strips.sweep(&mut self.ahead, &|strip, nodes| {
+        rest.strips.sweep(&mut self.moving, &|strip, nodes| {
             shear::solve(shears.of(strip), nodes);
             bend::solve(hinges.of(strip), nodes);
         });
-        let back = positions.par_chunks_mut(CHUNK).zip(self.ahead.par_chunks(CHUNK));
+        let back = positions.par_chunks_mut(CHUNK).zip(self.moving.par_chunks(CHUNK));
         back.for_each(|(x, after)| {
             for (x, after) in x.iter_mut().zip(after) {
                 *x += after.moved.truncate().as_dvec3() * share;

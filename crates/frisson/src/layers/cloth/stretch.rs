@@ -5,9 +5,10 @@
 //! length `L`, `(r - L²) / (r + L²)` equals `C / |a - b|` to second order and is 0 with it, so no
 //! square root is needed.
 
-use glam::DVec3;
+use glam::{DVec3, Vec4};
 
-use super::strips::{Grouped, Way};
+use super::lanes::{Moving, Vec3x4};
+use super::strips::{Grouped, Strips, Way};
 
 /// An edge as the mesh gives it.
 #[derive(Clone, Copy, Debug)]
@@ -20,17 +21,23 @@ pub struct Edge {
     pub compliance: f64,
 }
 
-/// An edge ready to be solved: node indices count from the start of its strip.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct StretchRow {
-    a: u32,
-    b: u32,
-    rest_sq: f64,
+/// Four edges without a common node, ready to be solved at once: node indices count from the start of
+/// their strip. Empty lanes have no share.
+#[derive(Clone, Copy, Debug)]
+pub struct StretchPack {
+    a: [u32; 4],
+    b: [u32; 4],
+    rest_sq: Vec4,
     /// Share of the correction that each end takes.
-    share_a: f32,
-    share_b: f32,
-    /// Factor from a compliant to a rigid correction, for the limits.
-    rigid: f32,
+    share_a: Vec4,
+    share_b: Vec4,
+}
+
+impl Default for StretchPack {
+    fn default() -> Self {
+        let none = Vec4::ZERO;
+        Self { a: [0; 4], b: [0; 4], rest_sq: Vec4::ONE, share_a: none, share_b: none }
+    }
 }
 
 /// Limits and modes of the pass.
@@ -44,79 +51,83 @@ pub struct StretchLaw {
     pub in_compression: f64,
 }
 
-/// Fills the rows for a step length and the present inverse masses.
+/// Packs that are looked at for a free lane.
+const OPEN_PACKS: usize = 12;
+
+/// Packs the edges of every strip, for a step length and the present inverse masses. An edge joins an
+/// earlier pack that has room, but never overtakes one that it shares a node with.
 pub fn compile(
     edges: &Grouped<Edge>,
-    starts: impl Fn(u32) -> u32,
+    strips: &Strips,
     inverse_mass: &[f64],
     step: f64,
-    rows: &mut Grouped<StretchRow>,
-) {
-    for (row, edge) in rows.rows.iter_mut().zip(&edges.rows) {
-        let [a, b] = edge.nodes;
-        let base = starts(a.min(b));
-        let (wa, wb) = (inverse_mass[a as usize], inverse_mass[b as usize]);
-        // Solved twice a step, there and back: each way has half the stiffness.
-        let soft = wa + wb + 2.0 * edge.compliance / (step * step);
-        if wa + wb <= 0.0 {
-            // A row from a node to itself does nothing.
-            *row = StretchRow { rest_sq: 1.0, ..StretchRow::default() };
-            continue;
+) -> Grouped<StretchPack> {
+    Grouped::collect(strips.len(), |strip, packs: &mut Vec<StretchPack>| {
+        let base = strips.start(strip);
+        let mut lanes: Vec<usize> = Vec::new();
+        for edge in edges.of(strip) {
+            let [wa, wb] = edge.nodes.map(|n| inverse_mass[n as usize]);
+            if wa + wb <= 0.0 {
+                continue;
+            }
+            let [a, b] = edge.nodes.map(|n| n - base);
+            let clash = |p: usize| {
+                let used = lanes[p];
+                let has =
+                    |n: &u32| packs[p].a[..used].contains(n) || packs[p].b[..used].contains(n);
+                has(&a) || has(&b)
+            };
+            let first = packs.len().saturating_sub(OPEN_PACKS);
+            let free = (first..packs.len()).rev().take_while(|&p| !clash(p));
+            let into = free.filter(|&p| lanes[p] < 4).last().unwrap_or_else(|| {
+                packs.push(StretchPack::default());
+                lanes.push(0);
+                packs.len() - 1
+            });
+            let lane = lanes[into];
+            lanes[into] += 1;
+            // Solved twice a step, there and back: each way has half the stiffness.
+            let soft = wa + wb + 2.0 * edge.compliance / (step * step);
+            let pack = &mut packs[into];
+            (pack.a[lane], pack.b[lane]) = (a, b);
+            pack.rest_sq[lane] = (edge.rest * edge.rest) as f32;
+            pack.share_a[lane] = (wa / soft) as f32;
+            pack.share_b[lane] = (wb / soft) as f32;
         }
-        *row = StretchRow {
-            a: a - base,
-            b: b - base,
-            rest_sq: edge.rest * edge.rest,
-            share_a: (wa / soft) as f32,
-            share_b: (wb / soft) as f32,
-            rigid: (soft / (wa + wb)) as f32,
-        };
-    }
+    })
 }
 
-/// Solves the rows of one strip, one after the other.
-pub fn solve(rows: &[StretchRow], law: StretchLaw, way: Way, nodes: &mut [DVec3]) {
-    // The law of nearly all cloth, apart: it has no branch, and which edges are compressed cannot
-    // be foreseen by the processor.
+/// Solves the packs of one strip, one after the other.
+pub fn solve(packs: &[StretchPack], law: StretchLaw, way: Way, nodes: &mut [Moving]) {
+    // The law of nearly all cloth, apart: it is shorter.
     let plain = law.in_compression == 1.0 && law.compression_limit >= 1.0;
-    let limit = law.stretch_limit;
+    let limit = Vec4::splat(law.stretch_limit as f32);
+    let softness = Vec4::splat(law.in_compression as f32);
+    let shortest = Vec4::splat(law.compression_limit as f32);
+    // Stretch to correct: the fabric's share of it, or what is beyond the limit if that is more.
+    let pull = |s: Vec4, rigid: Vec4| s.max((s - limit) * rigid);
+    let either = |s: Vec4, rigid: Vec4| {
+        let hard = ((s + shortest) * rigid).min(Vec4::ZERO);
+        let push = (s * softness).min(hard);
+        Vec4::select(s.cmpge(Vec4::ZERO), pull(s, rigid), push)
+    };
     match (plain, way) {
-        (true, Way::There) => rows.iter().for_each(|r| solve_row(r, nodes, |s| pull(s, r, limit))),
-        (true, Way::Back) => {
-            rows.iter().rev().for_each(|r| solve_row(r, nodes, |s| pull(s, r, limit)));
-        }
-        (false, Way::There) => {
-            rows.iter().for_each(|r| solve_row(r, nodes, |s| pull_or_push(s, r, law)));
-        }
-        (false, Way::Back) => {
-            rows.iter().rev().for_each(|r| solve_row(r, nodes, |s| pull_or_push(s, r, law)));
-        }
+        (true, Way::There) => packs.iter().for_each(|p| solve_pack(p, nodes, pull)),
+        (true, Way::Back) => packs.iter().rev().for_each(|p| solve_pack(p, nodes, pull)),
+        (false, Way::There) => packs.iter().for_each(|p| solve_pack(p, nodes, either)),
+        (false, Way::Back) => packs.iter().rev().for_each(|p| solve_pack(p, nodes, either)),
     }
 }
 
-/// Stretch to correct: the fabric's share of it, or what is beyond the limit if that is more.
 #[inline(always)]
-fn pull(s: f64, row: &StretchRow, limit: f64) -> f64 {
-    s.max((s - limit) * f64::from(row.rigid))
-}
-
-#[inline(always)]
-fn pull_or_push(s: f64, row: &StretchRow, law: StretchLaw) -> f64 {
-    if s >= 0.0 {
-        return pull(s, row, law.stretch_limit);
-    }
-    let hard = ((s + law.compression_limit) * f64::from(row.rigid)).min(0.0);
-    (s * law.in_compression).min(hard)
-}
-
-#[inline(always)]
-fn solve_row(row: &StretchRow, nodes: &mut [DVec3], correct: impl Fn(f64) -> f64) {
-    let (a, b) = (row.a as usize, row.b as usize);
-    let d = nodes[a] - nodes[b];
+fn solve_pack(pack: &StretchPack, nodes: &mut [Moving], correct: impl Fn(Vec4, Vec4) -> Vec4) {
+    let d = Vec3x4::gather(nodes, pack.a) - Vec3x4::gather(nodes, pack.b);
     let r = d.length_squared();
-    let s = correct((r - row.rest_sq) / (r + row.rest_sq));
-    nodes[a] -= d * (s * f64::from(row.share_a));
-    nodes[b] += d * (s * f64::from(row.share_b));
+    // From a compliant to a rigid correction, for the limits.
+    let rigid = Vec4::ONE / (pack.share_a + pack.share_b).max(Vec4::splat(f32::MIN_POSITIVE));
+    let s = correct((r - pack.rest_sq) / (r + pack.rest_sq), rigid);
+    (d * (s * -pack.share_a)).add_to(nodes, pack.a);
+    (d * (s * pack.share_b)).add_to(nodes, pack.b);
 }
 
 /// Takes away relative velocity of edges' ends, one strip: all that stretches the edge by `along`,

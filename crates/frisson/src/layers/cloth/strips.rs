@@ -14,7 +14,25 @@
 //! Within a strip the constraints are solved one after the other, outwards from the pins, so that
 //! one sweep carries a pin's pull through the whole strip. The order is fixed by the mesh alone.
 
-use glam::DVec3;
+/// What is cut with the nodes: one slice, or two side by side.
+pub trait Nodes: Send + Sized {
+    /// The first `at` nodes, and the others.
+    fn cut(self, at: usize) -> (Self, Self);
+}
+
+impl<T: Send> Nodes for &mut [T] {
+    fn cut(self, at: usize) -> (Self, Self) {
+        self.split_at_mut(at)
+    }
+}
+
+impl<A: Send, B: Send> Nodes for (&mut [A], &mut [B]) {
+    fn cut(self, at: usize) -> (Self, Self) {
+        let (a, c) = self.0.split_at_mut(at);
+        let (b, d) = self.1.split_at_mut(at);
+        ((a, b), (c, d))
+    }
+}
 
 /// Cuts of the node range into strips.
 #[derive(Clone, Debug, Default)]
@@ -83,51 +101,38 @@ impl Strips {
         T: Send,
         F: Fn(usize, &mut [T]) + Sync,
     {
-        self.pass(0, nodes, work);
+        self.pass(0, &mut *nodes, work);
         self.pass(1, nodes, work);
     }
 
-    /// Runs `work` for every strip there and back again: even strips, odd ones both ways, even ones
-    /// back. The way back undoes the bias of the way there: as a whole the sweep is a symmetric
-    /// operator, so it takes energy away and never adds any.
-    pub fn there_and_back<F>(&self, nodes: &mut [DVec3], work: &F)
-    where
-        F: Fn(usize, Way, &mut [DVec3]) + Sync,
-    {
-        self.pass(0, nodes, &|strip, nodes| work(strip, Way::There, nodes));
-        self.pass(1, nodes, &|strip, nodes| {
-            work(strip, Way::There, nodes);
-            work(strip, Way::Back, nodes);
-        });
-        self.pass(0, nodes, &|strip, nodes| work(strip, Way::Back, nodes));
-    }
-
-    fn pass<T, F>(&self, parity: usize, nodes: &mut [T], work: &F)
-    where
-        T: Send,
-        F: Fn(usize, &mut [T]) + Sync,
-    {
+    /// Runs `work` for the strips of one parity, each with the nodes of its strip and the next. The
+    /// even ones together cover all nodes.
+    pub fn pass<N: Nodes, F: Fn(usize, N) + Sync>(&self, parity: usize, nodes: N, work: &F) {
         let count = (self.len() + 1 - parity) / 2;
         if count > 0 {
             let base = self.bounds[parity];
-            self.run(base, &mut nodes[base as usize..], parity, count, work);
+            let (_, nodes) = nodes.cut(base as usize);
+            self.run(base, nodes, parity, count, work);
         }
     }
 
     /// `count` strips from `first`, every other one; `nodes` starts at node `base`.
-    fn run<T, F>(&self, base: u32, nodes: &mut [T], first: usize, count: usize, work: &F)
-    where
-        T: Send,
-        F: Fn(usize, &mut [T]) + Sync,
-    {
+    fn run<N: Nodes, F: Fn(usize, N) + Sync>(
+        &self,
+        base: u32,
+        nodes: N,
+        first: usize,
+        count: usize,
+        work: &F,
+    ) {
         if count == 1 {
             let end = self.bounds[(first + 2).min(self.len())];
-            work(first, &mut nodes[..(end - base) as usize]);
+            work(first, nodes.cut((end - base) as usize).0);
             return;
         }
         let half = count / 2;
         let middle = self.bounds[first + 2 * half];
-        let (left, right) = nodes.split_at_mut((middle - base) as usize);
+        let (left, right) = nodes.cut((middle - base) as usize);
         rayon::join(
             || self.run(base, left, first, half, work),
             || self.run(middle, right, first + 2 * half, count - half, work),
@@ -229,8 +234,14 @@ mod tests {
             assert!(levels[b - 1] > levels[a], "strip {s}");
             assert_eq!(strips.of(a as u32), s);
         }
-        let mut seen = vec![DVec3::ZERO; 5000];
-        strips.sweep(&mut seen, &|_, nodes| nodes[0] += DVec3::X);
-        assert_eq!(seen.iter().filter(|p| p.x > 0.0).count(), strips.len());
+        let mut seen = vec![0; 5000];
+        strips.sweep(&mut seen, &|_, nodes| nodes[0] += 1);
+        assert_eq!(seen.iter().filter(|n| **n > 0).count(), strips.len());
+        let (mut one, mut two) = (vec![0; 5000], vec![0; 5000]);
+        strips.pass(0, (one.as_mut_slice(), two.as_mut_slice()), &|_, (a, b): (&mut [i32], _)| {
+            a.iter_mut().for_each(|n| *n += 1);
+            b.iter_mut().for_each(|n: &mut i32| *n += 2);
+        });
+        assert!(one.iter().all(|n| *n == 1) && two.iter().all(|n| *n == 2));
     }
 }
