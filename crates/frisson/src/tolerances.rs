@@ -386,8 +386,18 @@ pub mod drops {
     /// widths [-]. Larger, and curved trails show corners; smaller, and there are more strips.
     pub const STRIP_BEND: f64 = 0.1;
 
-    /// Longest strip, in half widths [-]: a strip dries as one.
-    pub const STRIP_LENGTH: f64 = 12.0;
+    /// Longest strip, in half widths [-]: it dries unevenly, but evenly between its two ends.
+    pub const STRIP_LENGTH: f64 = 48.0;
+
+    /// A strip is gone after this many drying times [-]: it has drawn back to 7% of its width.
+    pub const DRY_AFTER: f64 = 3.0;
+
+    /// Steps in which a strip draws back while it dries. More, and more of them are drawn again in
+    /// every frame; fewer, and a strip is seen to jump: it narrows by a thirtieth at a time.
+    pub const DRYING_STEPS: f64 = 96.0;
+
+    /// Dry strips are looked for after this part of the drying time [-].
+    pub const SWEEP_SHARE: f64 = 0.25;
 
     /// Two drops merge only if the cosine between their normals is above this [-]: a leaf has two
     /// sides.

@@ -1,6 +1,7 @@
 //! What a tick has made so far: meshes, curves, points.
 
 use glam::{Vec2, Vec3};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use std::sync::Arc;
@@ -86,10 +87,25 @@ impl Frame {
     /// The first number that is not finite, as (shape, element).
     #[must_use]
     pub fn find_non_finite(&self) -> Option<(&str, usize)> {
-        let bad = |points: &[Vec3]| points.iter().position(|p| !p.is_finite());
+        let bad = first_non_finite;
         let meshes = self.meshes.iter().map(|m| (m.name.as_str(), bad(&m.positions)));
         let curves = self.curves.iter().map(|c| (c.name.as_str(), bad(&c.points)));
         let points = self.points.iter().map(|p| (p.name.as_str(), bad(&p.positions)));
         meshes.chain(curves).chain(points).find_map(|(name, bad)| bad.map(|index| (name, index)))
     }
+}
+
+/// Points looked at together: every frame of every layer is looked through.
+const FINITE_CHUNK: usize = 4096;
+
+/// Index of the first point that is not finite.
+fn first_non_finite(points: &[Vec3]) -> Option<usize> {
+    const EXPONENT: u32 = 0x7F80_0000;
+    let holds_bad = |chunk: &[Vec3]| {
+        let numbers: &[f32] = bytemuck::cast_slice(chunk);
+        numbers.iter().fold(false, |bad, v| bad | (v.to_bits() & EXPONENT == EXPONENT))
+    };
+    let chunk = points.par_chunks(FINITE_CHUNK).position_first(holds_bad)?;
+    let start = chunk * FINITE_CHUNK;
+    points[start..].iter().position(|p| !p.is_finite()).map(|i| start + i)
 }

@@ -2,22 +2,21 @@
 
 use std::sync::Arc;
 
-use glam::{DVec2, DVec3, Vec3};
+use glam::{DMat2, DVec2, DVec3, Vec3};
 
+use super::body_mesh::{
+    Base, Out, Pen, Pose, bottom_of, faces, fix_volume, longer_along, push_triangles, sphere,
+    vertices, wobble,
+};
 use super::params::{Detail, ShapeParams};
 use super::rest::Rest;
-use super::shape::{POINTS, RINGS, SLICES, Shape, ShapeTable, VOLUME};
+use super::shape::{POINTS, SLICES, Shape, ShapeTable};
 use super::state::{Drop, Phase};
-use super::surface::{Surface, on_edge};
+use super::surface::{Facet, Surface, on_edge};
 use super::walk::{Place, walk};
 use crate::geometry::{Mesh, MeshTopology, TriangleBvh};
-use crate::math::random;
 use crate::stage::Forces;
 use crate::tolerances::drops::{BASE_SINK, CHUNK, FLAT_GROUND};
-
-/// Rings and slices of a coarse drop, picked from the fine ones.
-const COARSE_RINGS: [usize; 3] = [0, 2, 4];
-const COARSE_STEP: usize = 2;
 
 /// Tables of shapes and storage, reused.
 pub struct Bodies {
@@ -101,14 +100,14 @@ impl Bodies {
     fn fill(&self, context: &BodyContext, drops: &[Drop], first: usize, out: Out) {
         let count = drops.len();
         if count <= CHUNK {
-            let mut shape = Shape::default();
+            let mut pen = Pen::default();
             let base = self.offsets[first];
             for (i, drop) in drops.iter().enumerate() {
                 let range = self.offsets[first + i] - base..self.offsets[first + i + 1] - base;
                 let detail = self.details[first + i];
+                let normals = &mut out.normals[range.clone()];
                 let positions = &mut out.positions[range.clone()];
-                let velocity = self.model(context, drop, detail, &mut shape, positions);
-                cap_normals(detail, positions, &mut out.normals[range.clone()]);
+                let velocity = self.model(context, drop, detail, &mut pen, positions, normals);
                 out.velocities[range].fill(velocity);
             }
             return;
@@ -144,8 +143,9 @@ impl Bodies {
         self.normals.clear();
         self.normals.resize(surface.points.len(), DVec3::ZERO);
         for (t, corners) in surface.triangles.iter().enumerate().filter(|(t, _)| surface.live[*t]) {
-            let facet = &surface.facets[t];
-            let n = facet.normal * (facet.area() * f64::from(surface.parity[t]));
+            // From the points: a facet's axes may be turned by a trail, and its area rounds with them.
+            let [a, b, c] = corners.map(|p| surface.points[p as usize]);
+            let n = (b - a).cross(c - a) * f64::from(surface.parity[t]);
             corners.iter().for_each(|&p| self.normals[p as usize] += n);
         }
         self.units.clear();
@@ -163,22 +163,27 @@ impl Bodies {
         context: &BodyContext,
         drop: &Drop,
         detail: Detail,
-        shape: &mut Shape,
-        out: &mut [Vec3],
+        pen: &mut Pen,
+        positions: &mut [Vec3],
+        normals: &mut [Vec3],
     ) -> Vec3 {
         let radius = context.rest.liquid.radius(drop.mass);
-        match drop.phase {
+        let (pose, bottom, velocity) = match drop.phase {
             Phase::Air { position, velocity, .. } => {
-                self.falling(context, drop, velocity, shape);
+                self.falling(context, drop, velocity, &mut pen.shape);
                 let axis = -velocity.normalize_or(-DVec3::Y);
                 let (ex, ey) = axis.any_orthonormal_pair();
-                let bottom = bottom_of(shape);
-                let frame = Frame3 { origin: position, ex, ey, n: axis, radius };
-                frame.emit(detail, shape, bottom, None, out);
-                velocity.as_vec3()
+                let pose = Pose::new(position, [ex, ey, axis], radius, DMat2::IDENTITY, 1.0);
+                pose.place(pen, None);
+                (pose, bottom_of(&pen.shape), velocity.as_vec3())
             }
-            _ => self.sitting(context, drop, radius, detail, shape, out),
-        }
+            _ => match self.sitting(context, drop, radius, pen) {
+                Some((pose, velocity)) => (pose, -BASE_SINK, velocity),
+                None => return Vec3::ZERO,
+            },
+        };
+        pen.write(&pose, detail, bottom, positions, normals);
+        velocity
     }
 
     fn falling(&self, context: &BodyContext, drop: &Drop, velocity: DVec3, shape: &mut Shape) {
@@ -190,17 +195,17 @@ impl Bodies {
         fix_volume(shape, bottom_of(shape));
     }
 
+    /// A drop on the surface: the equilibrium shape for what pulls it, stretched by its motion, on
+    /// the ground as it is.
     fn sitting(
         &self,
         context: &BodyContext,
         drop: &Drop,
         radius: f64,
-        detail: Detail,
-        shape: &mut Shape,
-        out: &mut [Vec3],
-    ) -> Vec3 {
+        pen: &mut Pen,
+    ) -> Option<(Pose, Vec3)> {
         let surface = context.surface;
-        let Some((place, velocity)) = standing(drop, surface) else { return Vec3::ZERO };
+        let (place, velocity) = standing(drop, surface)?;
         let facet = &surface.facets[place.triangle as usize];
         let origin = surface.point(place.triangle, place.weights);
         let n = self.normal(surface, &place).as_dvec3().normalize();
@@ -218,70 +223,26 @@ impl Bodies {
         let bond = liquid.density * size * radius * radius / liquid.tension;
         let angle = if size > 0.0 { (-n.dot(force) / size).clamp(-1.0, 1.0).acos() } else { 0.0 };
         let kind = context.rest.ground.kind_index(place.triangle);
-        self.tables[self.table_of_kind[kind]].mix(bond, angle, shape);
-        let speed = velocity.length();
-        let frame = Frame3 { origin, ex, ey, n, radius };
-        let lifted = facet.lift(velocity);
-        self.animate(
-            context,
-            drop,
-            speed,
-            DVec2::new(lifted.dot(ex), lifted.dot(ey)),
-            facet,
-            &frame,
-            shape,
-        );
-        let base = self.follow(context, &place, &frame, shape);
-        frame.emit(detail, shape, -BASE_SINK, Some(&base), out);
-        (facet.lift(velocity) + drop.carrier).as_vec3()
+        self.tables[self.table_of_kind[kind]].mix(bond, angle, &mut pen.shape);
+        let moving = facet.lift(velocity);
+        let stretch = animate(context, drop, radius, moving, facet, [ex, ey], &mut pen.shape);
+        // Interpolation and wobble change the volume; stretching does not.
+        let exact = f64::from(pen.shape.volume_factor());
+        let mut pose = Pose::new(origin, [ex, ey, n], radius, stretch, exact);
+        let base = self.follow(context, &place, &mut pose, [ex, ey, n], &pen.shape);
+        pose.place(pen, Some(base.as_ref()));
+        Some((pose, (moving + drop.carrier).as_vec3()))
     }
 
-    /// Wobble, stretch of a merge, blend of a landing.
-    fn animate(
+    /// Where the rim of each slice really is, against the flat one; none on flat ground.
+    fn follow(
         &self,
         context: &BodyContext,
-        drop: &Drop,
-        speed: f64,
-        motion: DVec2,
-        facet: &super::surface::Facet,
-        frame: &Frame3,
-        shape: &mut Shape,
-    ) {
-        let p = context.params;
-        let blend = p.blend.max(1e-6);
-        let age = ((context.time - drop.changed) / blend).max(0.0);
-        if age < 1.0 {
-            let b = (age * age * (3.0 - 2.0 * age)) as f32;
-            let mut ball = Shape::default();
-            sphere(&mut ball, 1.0, 0.0);
-            for i in 0..POINTS {
-                shape.x[i] = ball.x[i] + (shape.x[i] - ball.x[i]) * b;
-                shape.y[i] = ball.y[i] + (shape.y[i] - ball.y[i]) * b;
-                shape.z[i] = (ball.z[i] + 1.0).max(0.0) * (1.0 - b) + shape.z[i] * b;
-            }
-        }
-        // A tail behind a running drop: its base grows longer along the way.
-        let longer = (1.0 - (-speed / (4.0 * p.wobble_speed)).exp()) * 0.25;
-        if longer > 1e-3 {
-            stretch(shape, motion.normalize_or(DVec2::X), 1.0 + longer);
-        }
-        let since = (context.time - drop.merged) / blend;
-        if (0.0..6.0).contains(&since) && drop.stretch.y > 0.0 {
-            let along = facet.lift(DVec2::from_angle(drop.stretch.x));
-            let axis = DVec2::new(along.dot(frame.ex), along.dot(frame.ey)).normalize_or(DVec2::X);
-            let swing = drop.stretch.y * (-since).exp() * (4.0 * since).cos();
-            stretch(shape, axis, 1.0 + swing);
-        }
-        let tent = 1.0 - (speed / p.wobble_speed - 1.0).abs();
-        if tent > 0.0 && p.wobble > 0.0 {
-            wobble(shape, drop.id, drop.distance / frame.radius, (p.wobble * tent) as f32);
-        }
-        // Interpolation and wobble change the volume.
-        shape.fix_volume();
-    }
-
-    /// Where the rim of each slice really is, against the flat one.
-    fn follow(&self, context: &BodyContext, place: &Place, frame: &Frame3, shape: &Shape) -> Base {
+        place: &Place,
+        pose: &mut Pose,
+        [ex, ey, n]: [DVec3; 3],
+        shape: &Shape,
+    ) -> Option<Base> {
         let surface = context.surface;
         let facet = &surface.facets[place.triangle as usize];
         // Most drops are small beside their triangle: no edge is near.
@@ -290,26 +251,25 @@ impl Bodies {
             let edge = facet.edge(k);
             room.min(edge.perp_dot(middle - facet.corner(k)) / edge.length().max(1e-300))
         });
-        let mut base =
-            Base { shift: DVec3::ZERO, offsets: [Vec3::ZERO; SLICES], inverse: [0.0; SLICES] };
+        let rim: [DVec2; SLICES] = std::array::from_fn(|s| {
+            pose.plane * DVec2::new(f64::from(shape.x[s]), f64::from(shape.y[s])) * pose.radius
+        });
+        let widest = rim.iter().fold(0.0, |most: f64, r| most.max(r.length_squared())).sqrt();
+        let is_flat = facet.normal.dot(n).abs() > 1.0 - FLAT_GROUND;
+        if is_flat && context.shown.is_none() && widest < room {
+            return None;
+        }
+        let origin = pose.origin;
+        let mut shift = DVec3::ZERO;
         if let Some(shown) = context.shown
-            && let Some(found) = shown.closest_point(frame.origin.as_vec3(), f32::INFINITY)
+            && let Some(found) = shown.closest_point(origin.as_vec3(), f32::INFINITY)
         {
-            base.shift = found.point.as_dvec3() - frame.origin;
+            shift = found.point.as_dvec3() - origin;
         }
-        for slice in 0..SLICES {
-            let flat = shape.x[slice] * shape.x[slice] + shape.y[slice] * shape.y[slice];
-            base.inverse[slice] = 1.0 / flat.max(1e-6);
-        }
-        let widest = base.inverse.iter().fold(0.0, |most: f32, i| most.max(1.0 / i)).sqrt();
-        let is_flat = facet.normal.dot(frame.n).abs() > 1.0 - FLAT_GROUND;
-        if is_flat && context.shown.is_none() && f64::from(widest) * frame.radius < room {
-            return base;
-        }
-        let (tx, ty) = (facet.tangential(frame.ex), facet.tangential(frame.ey));
-        for slice in 0..SLICES {
-            let flat = DVec2::new(f64::from(shape.x[slice]), f64::from(shape.y[slice]));
-            let reach = flat.length() * frame.radius;
+        let (tx, ty) = (facet.tangential(ex), facet.tangential(ey));
+        let mut base = Base::default();
+        for (slice, flat) in rim.iter().enumerate() {
+            let reach = flat.length();
             let way = (tx * flat.x + ty * flat.y).normalize_or_zero() * reach;
             let mut real = if reach < room {
                 facet.point(middle + way)
@@ -320,12 +280,15 @@ impl Bodies {
             if let Some(shown) = context.shown
                 && let Some(found) = shown.closest_point(real.as_vec3(), f32::INFINITY)
             {
-                real = found.point.as_dvec3() - base.shift;
+                real = found.point.as_dvec3() - shift;
             }
-            let even = (frame.ex * flat.x + frame.ey * flat.y) * frame.radius;
-            base.offsets[slice] = (real - (frame.origin + even)).as_vec3();
+            let even = ex * flat.x + ey * flat.y;
+            let offset = (real - (origin + even)) / pose.radius.max(f64::MIN_POSITIVE);
+            let ring = shape.x[slice] * shape.x[slice] + shape.y[slice] * shape.y[slice];
+            base.set(slice, offset.as_vec3(), 1.0 / ring.max(1e-6));
         }
-        base
+        pose.origin += shift;
+        Some(base)
     }
 
     /// Smooth outward normal of a place.
@@ -362,69 +325,49 @@ impl Normals {
     }
 }
 
-/// What is written for each point.
-struct Out<'a> {
-    positions: &'a mut [Vec3],
-    normals: &'a mut [Vec3],
-    velocities: &'a mut [Vec3],
-}
-
-impl<'a> Out<'a> {
-    fn split(self, at: usize) -> (Self, Self) {
-        let (pa, pb) = self.positions.split_at_mut(at);
-        let (na, nb) = self.normals.split_at_mut(at);
-        let (va, vb) = self.velocities.split_at_mut(at);
-        (
-            Self { positions: pa, normals: na, velocities: va },
-            Self { positions: pb, normals: nb, velocities: vb },
-        )
-    }
-}
-
-/// Normals of the liquid's surface to the air. The base does not count: it would darken the rim.
-fn cap_normals(detail: Detail, positions: &[Vec3], normals: &mut [Vec3]) {
-    let (rings, slices) = grid_of(detail);
-    let apex = rings * slices;
-    let top = positions[apex];
-    let mut up = Vec3::ZERO;
-    for ring in 0..rings {
-        let row = &positions[ring * slices..(ring + 1) * slices];
-        let below = &positions[ring.saturating_sub(1) * slices..][..slices];
-        let above = &positions[(ring + 1) * slices..];
-        let out = &mut normals[ring * slices..(ring + 1) * slices];
-        for s in 0..slices {
-            let (last, next) =
-                (if s == 0 { slices } else { s } - 1, if s + 1 == slices { 0 } else { s + 1 });
-            let higher = if ring + 1 == rings { top } else { above[s] };
-            // Around, times upwards, is outwards.
-            let n = (row[next] - row[last]).cross(higher - below[s]);
-            out[s] = n.normalize_or(Vec3::Y);
-            up += out[s];
-        }
-        if ring + 1 < rings {
-            up = Vec3::ZERO;
+/// Blend of a landing, wobble; returns the stretch along the surface by running and merging, which
+/// keeps the volume.
+fn animate(
+    context: &BodyContext,
+    drop: &Drop,
+    radius: f64,
+    velocity: DVec3,
+    facet: &Facet,
+    [ex, ey]: [DVec3; 2],
+    shape: &mut Shape,
+) -> DMat2 {
+    let p = context.params;
+    let blend = p.blend.max(1e-6);
+    let flat = |v: DVec3| DVec2::new(v.dot(ex), v.dot(ey)).normalize_or(DVec2::X);
+    let age = ((context.time - drop.changed) / blend).max(0.0);
+    if age < 1.0 {
+        let b = (age * age * (3.0 - 2.0 * age)) as f32;
+        let mut ball = Shape::default();
+        sphere(&mut ball, 1.0, 0.0);
+        for i in 0..POINTS {
+            shape.x[i] = ball.x[i] + (shape.x[i] - ball.x[i]) * b;
+            shape.y[i] = ball.y[i] + (shape.y[i] - ball.y[i]) * b;
+            shape.z[i] = (ball.z[i] + 1.0).max(0.0) * (1.0 - b) + shape.z[i] * b;
         }
     }
-    normals[apex] = up.normalize_or(Vec3::Y);
-    if detail != Detail::Card {
-        normals[apex + 1] = -normals[apex];
+    let speed = velocity.length();
+    let mut stretch = DMat2::IDENTITY;
+    // A tail behind a running drop: its base grows longer along the way.
+    let longer = (1.0 - (-speed / (4.0 * p.wobble_speed)).exp()) * 0.25;
+    if longer > 1e-3 {
+        stretch = longer_along(flat(velocity), 1.0 + longer);
     }
-}
-
-/// Rings and slices.
-fn grid_of(detail: Detail) -> (usize, usize) {
-    match detail {
-        Detail::Fine => (RINGS, SLICES),
-        Detail::Coarse => (COARSE_RINGS.len(), SLICES / COARSE_STEP),
-        Detail::Card => (1, SLICES / COARSE_STEP),
+    let since = (context.time - drop.merged) / blend;
+    if (0.0..6.0).contains(&since) && drop.stretch.y > 0.0 {
+        let along = facet.lift(DVec2::from_angle(drop.stretch.x));
+        let swing = drop.stretch.y * (-since).exp() * (4.0 * since).cos();
+        stretch = longer_along(flat(along), 1.0 + swing) * stretch;
     }
-}
-
-/// Number of triangles.
-fn faces(detail: Detail) -> usize {
-    let (rings, slices) = grid_of(detail);
-    let base = if detail == Detail::Card { 0 } else { slices };
-    (2 * rings - 1) * slices + base
+    let tent = 1.0 - (speed / p.wobble_speed - 1.0).abs();
+    if tent > 0.0 && p.wobble > 0.0 {
+        wobble(shape, drop.id, drop.distance / radius, (p.wobble * tent) as f32);
+    }
+    stretch
 }
 
 /// Place and velocity on a triangle, whatever the phase on the surface.
@@ -460,217 +403,6 @@ fn detail(context: &BodyContext, drop: &Drop) -> Detail {
         Detail::Coarse
     } else {
         Detail::Card
-    }
-}
-
-fn vertices(detail: Detail) -> usize {
-    match detail {
-        Detail::Fine => POINTS + 1,
-        Detail::Coarse => COARSE_RINGS.len() * (SLICES / COARSE_STEP) + 2,
-        Detail::Card => SLICES / COARSE_STEP + 1,
-    }
-}
-
-fn push_triangles(detail: Detail, offset: u32, out: &mut Vec<[u32; 3]>) {
-    let (rings, slices) = grid_of(detail);
-    let (rings, slices) = (rings as u32, slices as u32);
-    let at = |ring: u32, slice: u32| offset + ring * slices + slice % slices;
-    let (apex, base) = (offset + rings * slices, offset + rings * slices + 1);
-    for ring in 0..rings {
-        for slice in 0..slices {
-            let (a, b) = (at(ring, slice), at(ring, slice + 1));
-            if ring + 1 == rings {
-                out.push([a, b, apex]);
-            } else {
-                out.push([a, b, at(ring + 1, slice + 1)]);
-                out.push([a, at(ring + 1, slice + 1), at(ring + 1, slice)]);
-            }
-        }
-    }
-    if detail != Detail::Card {
-        out.extend((0..slices).map(|s| [at(0, s + 1), at(0, s), base]));
-    }
-}
-
-/// How the base lies on the ground.
-struct Base {
-    shift: DVec3,
-    offsets: [Vec3; SLICES],
-    inverse: [f32; SLICES],
-}
-
-/// A drop's own frame.
-struct Frame3 {
-    origin: DVec3,
-    ex: DVec3,
-    ey: DVec3,
-    n: DVec3,
-    radius: f64,
-}
-
-impl Frame3 {
-    fn emit(
-        &self,
-        detail: Detail,
-        shape: &Shape,
-        bottom: f32,
-        base: Option<&Base>,
-        out: &mut [Vec3],
-    ) {
-        let origin = (self.origin + base.map_or(DVec3::ZERO, |b| b.shift)).as_vec3();
-        let r = self.radius as f32;
-        let (ex, ey, n) = (self.ex.as_vec3() * r, self.ey.as_vec3() * r, self.n.as_vec3() * r);
-        let point = |i: usize| {
-            let p = origin + ex * shape.x[i] + ey * shape.y[i] + n * shape.z[i];
-            match base {
-                Some(b) if i < POINTS - 1 => {
-                    let slice = i % SLICES;
-                    let flat = shape.x[i] * shape.x[i] + shape.y[i] * shape.y[i];
-                    p + b.offsets[slice] * (flat * b.inverse[slice]).min(1.6)
-                }
-                _ => p,
-            }
-        };
-        let sink = |p: Vec3| if base.is_some() { p - n * BASE_SINK } else { p };
-        let center = origin + n * bottom;
-        match detail {
-            Detail::Fine => {
-                for i in 0..POINTS {
-                    out[i] = if i < SLICES { sink(point(i)) } else { point(i) };
-                }
-                out[POINTS] = center;
-            }
-            Detail::Coarse => {
-                let slices = SLICES / COARSE_STEP;
-                let grow = coarse_growth(shape);
-                let point = |i: usize| origin + (point(i) - origin) * grow;
-                for (r, &ring) in COARSE_RINGS.iter().enumerate() {
-                    for s in 0..slices {
-                        let p = point(ring * SLICES + s * COARSE_STEP);
-                        out[r * slices + s] = if r == 0 { sink(p) } else { p };
-                    }
-                }
-                out[COARSE_RINGS.len() * slices] = point(POINTS - 1);
-                out[COARSE_RINGS.len() * slices + 1] = center;
-            }
-            Detail::Card => {
-                let slices = SLICES / COARSE_STEP;
-                for s in 0..slices {
-                    out[s] = point(s * COARSE_STEP) + n * 0.05;
-                }
-                out[slices] = origin + n * 0.3;
-            }
-        }
-    }
-}
-
-/// A ball with the rings of a sitting drop; `tail` draws its apex out.
-fn sphere(shape: &mut Shape, stretch: f32, tail: f32) {
-    let across = stretch.sqrt().recip();
-    for ring in 0..RINGS {
-        let polar = std::f32::consts::PI * (1.0 - (ring as f32 + 0.7) / (RINGS as f32 + 0.7));
-        for slice in 0..SLICES {
-            let turn = std::f32::consts::TAU * slice as f32 / SLICES as f32;
-            let i = ring * SLICES + slice;
-            let up = ring as f32 / RINGS as f32;
-            shape.x[i] = polar.sin() * turn.cos() * across * (1.0 - 0.4 * tail * up);
-            shape.y[i] = polar.sin() * turn.sin() * across * (1.0 - 0.4 * tail * up);
-            shape.z[i] = polar.cos() * stretch + tail * up.powi(3);
-        }
-    }
-    shape.x[POINTS - 1] = 0.0;
-    shape.y[POINTS - 1] = 0.0;
-    shape.z[POINTS - 1] = stretch + tail;
-}
-
-fn bottom_of(shape: &Shape) -> f32 {
-    // The pole below the lowest ring of a ball.
-    let z = shape.z[0];
-    let flat = (shape.x[0] * shape.x[0] + shape.y[0] * shape.y[0]).sqrt();
-    z - 0.35 * flat
-}
-
-/// Scales to the exact volume, base included.
-fn fix_volume(shape: &mut Shape, bottom: f32) {
-    let mut base = 0.0;
-    for s in 0..SLICES {
-        let t = (s + 1) % SLICES;
-        base += bottom * (shape.x[t] * shape.y[s] - shape.y[t] * shape.x[s]);
-    }
-    let volume = shape.volume() + base / 6.0;
-    let factor = (VOLUME as f32 / volume.max(1e-3)).cbrt().clamp(0.5, 2.0);
-    for i in 0..POINTS {
-        shape.x[i] *= factor;
-        shape.y[i] *= factor;
-        shape.z[i] *= factor;
-    }
-}
-
-/// How much a coarse drop must be larger to hold the volume of the fine one.
-fn coarse_growth(shape: &Shape) -> f32 {
-    let at =
-        |ring: usize, slice: usize| shape.point(COARSE_RINGS[ring], slice * COARSE_STEP).as_vec3();
-    let apex = shape.point(RINGS, 0).as_vec3();
-    let mut six_volumes = 0.0;
-    for ring in 0..COARSE_RINGS.len() {
-        for slice in 0..SLICES / COARSE_STEP {
-            let (a, b) = (at(ring, slice), at(ring, slice + 1));
-            if ring + 1 == COARSE_RINGS.len() {
-                six_volumes += a.dot(b.cross(apex));
-            } else {
-                let (c, d) = (at(ring + 1, slice), at(ring + 1, slice + 1));
-                six_volumes += a.dot(b.cross(d)) + a.dot(d.cross(c));
-            }
-        }
-    }
-    (6.0 * VOLUME as f32 / six_volumes.max(1e-3)).cbrt().clamp(1.0, 1.5)
-}
-
-/// Longer along an axis of the plane, narrower across.
-fn stretch(shape: &mut Shape, axis: DVec2, amount: f64) {
-    let (a, b) = (amount as f32, (1.0 / amount.sqrt()) as f32);
-    let (c, s) = (axis.x as f32, axis.y as f32);
-    for i in 0..POINTS {
-        let (u, v) = (shape.x[i] * c + shape.y[i] * s, shape.y[i] * c - shape.x[i] * s);
-        let (u, v) = (u * a, v * b);
-        shape.x[i] = u * c - v * s;
-        shape.y[i] = u * s + v * c;
-        shape.z[i] *= b;
-    }
-}
-
-/// Offsets by smooth noise of the distance run: a few waves around the drop.
-fn wobble(shape: &mut Shape, id: u64, way: f64, amplitude: f32) {
-    let noise = |wave: u64, part: u64| {
-        let cell = way.floor();
-        let t = way - cell;
-        let t = t * t * (3.0 - 2.0 * t);
-        let at = |c: f64| random::signed(id ^ 0x30B, wave * 2 + part, c as u64);
-        (at(cell) + (at(cell + 1.0) - at(cell)) * t) as f32
-    };
-    let mut waves = [(0.0f32, 0.0f32); 3];
-    for (i, w) in waves.iter_mut().enumerate() {
-        *w = (noise(i as u64, 0), noise(i as u64, 1));
-    }
-    let turns: [(f32, f32); SLICES] = std::array::from_fn(|slice| {
-        (std::f32::consts::TAU * slice as f32 / SLICES as f32).sin_cos()
-    });
-    for slice in 0..SLICES {
-        let sum: f32 = waves
-            .iter()
-            .enumerate()
-            .map(|(i, (a, b))| {
-                // Multiples of the turn are turns of other slices.
-                let (s, c) = turns[(i + 1) * slice % SLICES];
-                (a * c + b * s) / (i + 1) as f32
-            })
-            .sum();
-        let factor = 1.0 + amplitude * sum;
-        for ring in 0..RINGS {
-            let i = ring * SLICES + slice;
-            shape.x[i] *= factor;
-            shape.y[i] *= factor;
-        }
     }
 }
 

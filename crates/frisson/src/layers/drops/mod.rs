@@ -16,6 +16,7 @@
 
 mod arrival;
 mod body;
+mod body_mesh;
 mod fall;
 pub mod flow;
 mod guide;
@@ -54,6 +55,7 @@ use flow::Segment;
 use merge::Merger;
 use rest::{Rest, find_meshes};
 use run::Runs;
+use strip_mesh::StripMesh;
 use surface::Surface;
 use trail::Strips;
 
@@ -83,6 +85,8 @@ pub struct DropsLayer {
     /// Whether gravity is all that pushes.
     uniform: bool,
     rain_bounds: Option<Bounds>,
+    /// The surface has moved since drops were last shown on it.
+    moved_since_shown: bool,
     /// A checkpoint was loaded since the last tick.
     restored: bool,
     /// Least height of a drop that passes, per triangle and axis [m].
@@ -90,6 +94,7 @@ pub struct DropsLayer {
     merger: Merger,
     bodies: Bodies,
     strips: Strips,
+    strip_mesh: StripMesh,
     runs: Runs,
     segments: Vec<Segment>,
     new_drops: Vec<Drop>,
@@ -150,10 +155,12 @@ impl DropsLayer {
             state,
             meshes,
             shown_on,
+            moved_since_shown: true,
             restored: false,
             merger: Merger::default(),
             runs: Runs::default(),
             strips: Strips::default(),
+            strip_mesh: StripMesh::default(),
             segments: Vec::new(),
             new_drops: Vec::new(),
             new_axes: Vec::new(),
@@ -301,6 +308,7 @@ impl Layer for DropsLayer {
             return Err(SnapshotError("the surface or the sources have changed".to_owned()));
         }
         self.state = state;
+        self.strip_mesh.forget();
         self.segments.clear();
         for (t, bumps) in self.bumps.iter_mut().enumerate() {
             for i in 0..2 {
@@ -310,6 +318,7 @@ impl Layer for DropsLayer {
             }
         }
         self.restored = true;
+        self.moved_since_shown = true;
         Ok(())
     }
 

@@ -8,11 +8,10 @@ use super::DropsLayer;
 use super::body::{BodyContext, empty_mesh};
 use super::merge::position_on;
 use super::state::Phase;
-use super::strip_mesh::StripMesh;
-use super::trail::Wetting;
+use super::strip_mesh::StripGround;
+use super::trail::Pencil;
 use crate::geometry::{Attribute, AttributeValues, Mesh, TriangleBvh};
 use crate::stage::{Frame, Image, Points, StepContext};
-use crate::tolerances::drops::STILL_TICKS;
 
 impl DropsLayer {
     pub(super) fn show(&mut self, context: &StepContext, frame: &mut Frame) {
@@ -21,8 +20,11 @@ impl DropsLayer {
         }
         if context.is_output {
             let shown = !(self.state.drops.is_empty() && self.state.trail.pieces.is_empty());
-            if shown && (self.state.still_ticks <= STILL_TICKS || !self.bodies.has_normals()) {
+            let moved = shown && (self.moved_since_shown || !self.bodies.has_normals());
+            if moved {
                 self.bodies.smooth_normals(&self.surface);
+                self.strip_mesh.forget();
+                self.moved_since_shown = false;
             }
             if self.params.shape.mesh {
                 self.show_bodies(context, frame);
@@ -99,24 +101,12 @@ impl DropsLayer {
         let name = format!("{}.trails", self.params.name);
         let index = find_mesh(frame, &name, || empty_mesh(&name, &self.rest));
         let mesh = &mut frame.meshes[index];
-        self.strips.clear();
-        Wetting {
-            surface: &self.surface,
-            rest: &self.rest,
-            params: &self.params.trails,
-            new_axes: &mut self.new_axes,
-            strips: &mut self.strips,
-            least_mass: self.params.sinks.least_mass,
-            seed: self.params.seed,
-        }
-        .draw_open(&self.state.drops);
-        self.strips.cut(&self.surface, context.time);
-        let pieces = &mut self.state.trail.pieces;
-        let kept = pieces.len();
-        pieces.extend(self.strips.pieces().copied());
-        let strips = StripMesh { surface: &self.surface, bodies: &self.bodies, time: context.time };
-        strips.write(pieces, mesh);
-        pieces.truncate(kept);
+        let (params, seed) = (&self.params.trails, self.params.seed);
+        let pencil = Pencil { surface: &self.surface, rest: &self.rest, params, seed };
+        self.strips.cut_open(&pencil, &self.state.drops);
+        let ground = StripGround { surface: &self.surface, bodies: &self.bodies };
+        let pieces = &self.state.trail.pieces;
+        self.strip_mesh.write(&ground, context.time, pieces, self.strips.lists(), mesh);
     }
 
     /// Wetness and stain as vertex attributes of the meshes drops run on.

@@ -170,10 +170,18 @@ impl DropsLayer {
     /// Ways on triangles that count: of drops that ran once, then of those that may meet.
     pub(super) fn stays<'a>(runs: &'a Runs, merger: &'a Merger) -> impl Iterator<Item = &'a Stay> {
         let grouped = &merger.grouped;
-        let used = merger.groups.len().div_ceil(GROUP_CHUNK);
         let once = runs.traces.iter().flat_map(|t| &t.stays);
         let once = once.filter(|s| grouped.is_empty() || !grouped[s.drop as usize]);
-        once.chain(runs.groups[..used].iter().flat_map(|r| &r.trace.stays))
+        once.chain(Self::group_stays(runs, merger))
+    }
+
+    /// Those of the drops that may meet.
+    pub(super) fn group_stays<'a>(
+        runs: &'a Runs,
+        merger: &'a Merger,
+    ) -> impl Iterator<Item = &'a Stay> {
+        let used = merger.groups.len().div_ceil(GROUP_CHUNK);
+        runs.groups[..used].iter().flat_map(|r| &r.trace.stays)
     }
 }
 

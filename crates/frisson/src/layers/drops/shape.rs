@@ -27,8 +27,8 @@ pub const POINTS: usize = RINGS * SLICES + 1;
 /// Volume of every shape, in cubed radii.
 pub const VOLUME: f64 = 4.0 / 3.0 * std::f64::consts::PI;
 
-/// Bond numbers at which shapes are solved, evenly spread in their square root.
-const BONDS: [f64; 8] = [0.0, 0.04, 0.16, 0.36, 0.64, 1.0, 1.69, 2.56];
+/// Square roots of the Bond numbers at which shapes are solved: shapes change evenly with them.
+const BOND_ROOTS: [f64; 8] = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.3, 1.6];
 /// Angles between the force and the inward normal, from pressing (0) to pulling (180 degrees).
 const ANGLES: usize = 9;
 
@@ -60,28 +60,18 @@ impl Shape {
     /// Volume between the points and the plane z = 0 of the contact line, in cubed radii.
     #[must_use]
     pub fn volume(&self) -> f32 {
+        let rows = [&self.x, &self.y, &self.z].map(|v| v.as_chunks::<SLICES>().0);
+        let turned = |row: &[f32; SLICES]| -> [f32; SLICES] {
+            let mut out = [row[0]; SLICES];
+            out[..SLICES - 1].copy_from_slice(&row[1..]);
+            out
+        };
         let mut lanes = [0.0f32; SLICES];
-        let mut fan = [[0.0f32; SLICES]; 3];
-        let ring = |r: usize| {
-            let at = r * SLICES..(r + 1) * SLICES;
-            [&self.x[at.clone()], &self.y[at.clone()], &self.z[at]]
-        };
-        let turned = |[x, y, z]: [&[f32]; 3]| {
-            [x, y, z].map(|v| std::array::from_fn::<f32, SLICES, _>(|s| v[(s + 1) % SLICES]))
-        };
-        for r in 0..RINGS {
-            let a = ring(r);
-            let b = turned(a);
-            if r + 1 == RINGS {
-                for s in 0..SLICES {
-                    fan[0][s] = a[1][s] * b[2][s] - a[2][s] * b[1][s];
-                    fan[1][s] = a[2][s] * b[0][s] - a[0][s] * b[2][s];
-                    fan[2][s] = a[0][s] * b[1][s] - a[1][s] * b[0][s];
-                }
-                break;
-            }
-            let c = ring(r + 1);
-            let d = turned(c);
+        let mut a = rows.map(|r| &r[0]);
+        let mut b = a.map(turned);
+        for r in 1..RINGS {
+            let c = rows.map(|rows| &rows[r]);
+            let d = c.map(turned);
             // The two triangles a b d and a d c: a . (b x d + d x c) = a . ((b - c) x d).
             for s in 0..SLICES {
                 let e = [b[0][s] - c[0][s], b[1][s] - c[1][s], b[2][s] - c[2][s]];
@@ -89,28 +79,32 @@ impl Shape {
                     + a[1][s] * (e[2] * d[0][s] - e[0] * d[2][s])
                     + a[2][s] * (e[0] * d[1][s] - e[1] * d[0][s]);
             }
+            (a, b) = (c, d);
+        }
+        let mut fan = [[0.0f32; SLICES]; 3];
+        for s in 0..SLICES {
+            fan[0][s] = a[1][s] * b[2][s] - a[2][s] * b[1][s];
+            fan[1][s] = a[2][s] * b[0][s] - a[0][s] * b[2][s];
+            fan[2][s] = a[0][s] * b[1][s] - a[1][s] * b[0][s];
         }
         let top = [self.x[POINTS - 1], self.y[POINTS - 1], self.z[POINTS - 1]];
         let cap: f32 = (0..3).map(|k| fan[k].iter().sum::<f32>() * top[k]).sum();
         (lanes.iter().sum::<f32>() + cap) / 6.0
     }
 
+    /// The factor that gives it its exact volume.
+    #[must_use]
+    pub fn volume_factor(&self) -> f32 {
+        (VOLUME as f32 / self.volume().max(1e-3)).cbrt()
+    }
+
     /// Scales to the exact volume.
     pub fn fix_volume(&mut self) {
-        let factor = (VOLUME as f32 / self.volume().max(1e-3)).cbrt();
+        let factor = self.volume_factor();
         for i in 0..POINTS {
             self.x[i] *= factor;
             self.y[i] *= factor;
             self.z[i] *= factor;
-        }
-    }
-
-    /// Adds a multiple of another shape.
-    pub fn add(&mut self, other: &Self, weight: f32) {
-        for i in 0..POINTS {
-            self.x[i] += weight * other.x[i];
-            self.y[i] += weight * other.y[i];
-            self.z[i] += weight * other.z[i];
         }
     }
 
@@ -174,19 +168,27 @@ impl ShapeTable {
 
     /// The same before its volume is put right.
     pub fn mix(&self, bond: f64, angle: f64, out: &mut Shape) {
-        let root = bond.max(0.0).sqrt().min(BONDS[BONDS.len() - 1].sqrt());
-        let row = BONDS.partition_point(|b| b.sqrt() <= root).clamp(1, BONDS.len() - 1);
-        let (low, high) = (BONDS[row - 1].sqrt(), BONDS[row].sqrt());
+        let last = BOND_ROOTS.len() - 1;
+        let root = bond.max(0.0).sqrt().min(BOND_ROOTS[last]);
+        let row = BOND_ROOTS.partition_point(|r| *r <= root).clamp(1, last);
+        let (low, high) = (BOND_ROOTS[row - 1], BOND_ROOTS[row]);
         let u = ((root - low) / (high - low)) as f32;
         let place = (angle / std::f64::consts::PI).clamp(0.0, 1.0) * (ANGLES - 1) as f64;
         let column = (place.floor() as usize).min(ANGLES - 2);
         let v = (place - column as f64) as f32;
         let (a, b) = (self.column(column), self.column(column + 1));
-        *out = Shape::default();
-        out.add(&a[row - 1], (1.0 - u) * (1.0 - v));
-        out.add(&a[row], u * (1.0 - v));
-        out.add(&b[row - 1], (1.0 - u) * v);
-        out.add(&b[row], u * v);
+        let near = [&a[row - 1], &a[row], &b[row - 1], &b[row]];
+        let weights = [(1.0 - u) * (1.0 - v), u * (1.0 - v), (1.0 - u) * v, u * v];
+        let blend = |out: &mut [f32; POINTS], of: [&[f32; POINTS]; 4]| {
+            let [p, q, r, s] = of;
+            for i in 0..POINTS {
+                out[i] = (p[i] * weights[0] + q[i] * weights[1])
+                    + (r[i] * weights[2] + s[i] * weights[3]);
+            }
+        };
+        blend(&mut out.x, near.map(|s| &s.x));
+        blend(&mut out.y, near.map(|s| &s.y));
+        blend(&mut out.z, near.map(|s| &s.z));
     }
 
     fn column(&self, index: usize) -> &[Shape] {
@@ -200,9 +202,9 @@ impl ShapeTable {
 /// Shapes of growing Bond number for one angle of the force, each starting from the one before.
 fn solve_column(contact_angle: f64, angle: f64) -> Vec<Shape> {
     let mut solver = Solver::cap(contact_angle);
-    let mut shapes: Vec<Shape> = Vec::with_capacity(BONDS.len());
+    let mut shapes: Vec<Shape> = Vec::with_capacity(BOND_ROOTS.len());
     let mut lost = false;
-    for bond in BONDS {
+    for bond in BOND_ROOTS.map(|r| r * r) {
         if !lost {
             let kept = solver.clone();
             lost = !solver.solve(bond, angle);

@@ -31,8 +31,9 @@ pub struct Sinks<'a> {
 }
 
 impl Sinks<'_> {
-    /// Drops: growth, evaporation, absorption, dissolving; then those that are gone leave the list.
-    pub fn apply_to_drops(&self, state: &mut State) {
+    /// Drops: growth, evaporation, absorption, dissolving. Returns whether any is gone: those have no
+    /// mass left.
+    pub fn apply_to_drops(&self, state: &mut State) -> bool {
         let grows = self.params.sources.iter().any(|s| self.growth(s) > 0.0);
         let soaks = self.rest.ground.kinds().iter().any(|k| k.absorption > 0.0);
         let dissolves = self.params.deposit.dissolving > 0.0;
@@ -50,10 +51,8 @@ impl Sinks<'_> {
                 gone |= drop.mass <= 0.0;
             }
         }
-        if gone {
-            drops.retain(|d| d.mass > 0.0);
-        }
         state.drops = drops;
+        gone
     }
 
     fn growth(&self, source: &SourceParams) -> f64 {

@@ -1,15 +1,18 @@
 //! One tick: the surface moves, drops appear, run, merge, shrink, and are shown.
 
 use glam::{DVec2, DVec3};
+use rayon::prelude::*;
 
 use super::DropsLayer;
+use super::run::Runs;
 use super::sinks::Sinks;
 use super::source::Emission;
 use super::state::{Drop, Phase, State};
-use super::trail::{Strip, Wetting, paint};
+use super::trail::{Pencil, Strip, Wetting, paint};
 use super::world::World;
 use crate::geometry::Bounds;
 use crate::stage::{Frame, LayerError, StepContext};
+use crate::tolerances::drops::CHUNK;
 
 impl DropsLayer {
     pub(super) fn tick(
@@ -20,7 +23,7 @@ impl DropsLayer {
         self.update_surface(context, frame)?;
         if context.dt > 0.0 {
             let merges = self.run(context);
-            self.wet(context.time);
+            self.wet();
             if merges > 0 {
                 self.state.drops.retain(|d| d.mass > 0.0);
             }
@@ -63,6 +66,7 @@ impl DropsLayer {
             let points = &self.surface.points;
             self.surface.previous.clone_from(points);
         }
+        self.moved_since_shown |= self.surface.moved;
         if self.surface.moved || self.state.points.len() != self.surface.points.len() {
             self.state.points.clone_from(&self.surface.points);
         }
@@ -98,56 +102,87 @@ impl DropsLayer {
         }
     }
 
-    /// Trails, in the order of drops; then what merged drops have drawn.
-    fn wet(&mut self, time: f64) {
+    /// Smoothing and films, in the order of drops; then strips.
+    fn wet(&mut self) {
         if !self.params.trails.enabled {
             return;
         }
         self.new_axes.clear();
-        self.strips.clear();
         let mut wetting = Wetting {
             surface: &self.surface,
             rest: &self.rest,
             params: &self.params.trails,
             new_axes: &mut self.new_axes,
-            strips: &mut self.strips,
             least_mass: self.params.sinks.least_mass,
-            seed: self.params.seed,
         };
         let heirs = &self.runs.heirs;
         for stay in Self::stays(&self.runs, &self.merger) {
             let payer = heirs.get(stay.drop as usize).copied().unwrap_or(stay.drop);
             wetting.apply(&mut self.state, stay, payer);
         }
-        for (i, &heir) in heirs.iter().enumerate().filter(|(i, h)| *i as u32 != **h) {
-            let (mass, solute) = {
-                let heir = &self.state.drops[heir as usize];
-                (heir.mass, heir.solute)
-            };
-            let drop = &mut self.state.drops[i];
-            // What is dissolved in the heir is what was dissolved in it.
-            let gone = (drop.mass, drop.solute);
-            (drop.mass, drop.solute) = (mass, solute);
-            wetting.close(drop);
-            (drop.mass, drop.solute) = gone;
+        if self.params.trails.mesh || self.state.image.is_some() {
+            self.draw_strips();
         }
-        self.keep_strips(time);
         self.turn_axes();
     }
 
-    /// Cuts the strips that are done, paints them, and keeps their pieces.
-    fn keep_strips(&mut self, time: f64) {
-        self.strips.cut(&self.surface, time);
+    /// Draws the strips on, paints those that are done, and keeps their pieces.
+    fn draw_strips(&mut self) {
+        let (params, seed) = (&self.params.trails, self.params.seed);
+        let pencil = Pencil { surface: &self.surface, rest: &self.rest, params, seed };
+        let Runs { traces, starts, heirs, .. } = &self.runs;
+        let grouped = &self.merger.grouped;
+        let drops = &mut self.state.drops;
+        let Some((last, lists)) = self.strips.start(traces.len() + 1).split_last_mut() else {
+            return;
+        };
+        // Drops that ran once, in chunks of their own; then the few that may have met.
+        let chunks = drops[..starts.len()].par_chunks_mut(CHUNK).zip(traces).zip(lists);
+        chunks.enumerate().for_each(|(chunk, ((drops, trace), pieces))| {
+            for stay in &trace.stays {
+                let drop = stay.drop as usize;
+                if grouped.is_empty() || !grouped[drop] {
+                    pencil.draw(&mut drops[drop - chunk * CHUNK], stay, pieces);
+                }
+            }
+            for drop in drops.iter_mut().filter(|d| !d.is_on_surface()) {
+                pencil.close(drop, pieces);
+            }
+        });
+        for stay in Self::group_stays(&self.runs, &self.merger) {
+            pencil.draw(&mut drops[stay.drop as usize], stay, last);
+        }
+        for (i, &heir) in heirs.iter().enumerate().filter(|(i, h)| *i as u32 != **h) {
+            // What is dissolved in the heir is what was dissolved in it.
+            let (mass, solute) = (drops[heir as usize].mass, drops[heir as usize].solute);
+            let drop = &mut drops[i];
+            let gone = (drop.mass, drop.solute);
+            (drop.mass, drop.solute) = (mass, solute);
+            pencil.close(drop, last);
+            (drop.mass, drop.solute) = gone;
+        }
         if let Some(image) = &mut self.state.image {
             self.strips.pieces().for_each(|p| paint(image, &self.rest.uvs, p));
         }
-        if !self.params.trails.mesh {
-            return;
+        if self.params.trails.mesh {
+            self.state.trail.pieces.extend(self.strips.pieces().copied());
         }
-        let (pieces, most) = (&mut self.state.trail.pieces, self.params.trails.max_strips);
-        pieces.extend(self.strips.pieces().copied());
-        if pieces.len() > 2 * most {
-            pieces.drain(..pieces.len() - most);
+    }
+
+    /// What drops that are gone have drawn stays.
+    fn end_strips(&mut self) {
+        let (params, seed) = (&self.params.trails, self.params.seed);
+        let pencil = Pencil { surface: &self.surface, rest: &self.rest, params, seed };
+        let State { drops, trail, image, .. } = &mut self.state;
+        let first = trail.pieces.len();
+        for drop in drops.iter_mut().filter(|d| d.mass <= 0.0) {
+            pencil.close(drop, &mut trail.pieces);
+        }
+        if let Some(image) = image {
+            trail.pieces[first..].iter().for_each(|p| paint(image, &self.rest.uvs, p));
+        }
+        if !params.mesh {
+            trail.pieces.truncate(first);
         }
     }
 
@@ -246,17 +281,21 @@ impl DropsLayer {
             evaporation: self.params.sinks.evaporation.at(frame).max(0.0),
             bounds: self.bounds(),
         };
-        sinks.apply_to_drops(&mut self.state);
+        let gone = sinks.apply_to_drops(&mut self.state);
         sinks.apply_to_films(&mut self.state, &mut self.bumps);
+        if gone {
+            self.end_strips();
+            self.state.drops.retain(|d| d.mass > 0.0);
+        }
         if let Some(image) = &mut self.state.image
             && context.is_output
         {
             let elapsed = 1.0 / context.clock.rate.fps();
             image.dry(elapsed / self.params.trails.drying, self.params.trails.unevenness);
         }
-        let (time, pieces) = (context.time, &mut self.state.trail.pieces);
-        if context.is_output && !pieces.is_empty() {
-            pieces.retain(|p| time - p.born < 3.0 * f64::from(p.drying));
+        let trails = &self.params.trails;
+        if self.state.trail.sweep(context.time, trails.drying, trails.max_strips) {
+            self.strip_mesh.forget();
         }
     }
 

@@ -29,6 +29,15 @@ pub struct Link {
     pub theirs: [f64; 2],
 }
 
+/// A place on a half-edge, seen from a point that lies there.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spoke {
+    /// Half-edge.
+    pub half: u32,
+    /// Place along it; 0 for its own corner.
+    pub s: f64,
+}
+
 /// What crossing an edge leads to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Across {
@@ -174,6 +183,8 @@ pub struct Surface {
     pub border_points: Vec<bool>,
     /// Points at T-junctions and non-manifold edges, where fans do not tell the whole story.
     pub tee_points: Vec<bool>,
+    /// Places of half-edges that such points lie on without being their corners, sorted by point.
+    pub tees: Vec<(u32, Spoke)>,
     /// +1 or -1: winding of a triangle against the others of its component.
     pub parity: Vec<i8>,
     /// Direction of the first roughness axis, as weights of the edges 0→1 and 0→2.
@@ -296,6 +307,32 @@ impl Surface {
     #[must_use]
     pub fn start_point(&self, half: u32) -> u32 {
         self.triangles[half as usize / 3][half as usize % 3]
+    }
+
+    /// Everything around a point: the corners that meet there, and the edges that pass through.
+    pub fn spokes(&self, point: u32) -> impl Iterator<Item = Spoke> + Clone {
+        let tees = if self.tee_points[point as usize] {
+            let first = self.tees.partition_point(|t| t.0 < point);
+            let count = self.tees[first..].partition_point(|t| t.0 == point);
+            &self.tees[first..first + count]
+        } else {
+            &[]
+        };
+        let corners = self.fans.of(point).iter().map(|&half| Spoke { half, s: 0.0 });
+        corners.chain(tees.iter().map(|t| t.1))
+    }
+
+    /// Side of another triangle around a point that continues `side` of `triangle`. Where more than
+    /// two triangles meet, windings may contradict each other, and what counts is which way it faces.
+    #[must_use]
+    pub fn side_around(&self, point: u32, triangle: u32, side: i8, other: u32) -> i8 {
+        let by_winding = self.side_on(triangle, side, other);
+        if !self.tee_points[point as usize] {
+            return by_winding;
+        }
+        let normal = |t: u32| self.facets[t as usize].normal;
+        let facing = normal(triangle).dot(normal(other)) * f64::from(side);
+        if facing.abs() < 0.1 { by_winding } else { facing.signum() as i8 }
     }
 
     /// What is on the other side of an edge at `s`, for a drop on `side` of its triangle.

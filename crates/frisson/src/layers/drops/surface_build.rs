@@ -2,7 +2,7 @@
 
 use glam::{DVec3, Vec3};
 
-use super::surface::{BORDER, FLIPPED, Findings, Link, PointSource, SEVERAL, Surface};
+use super::surface::{BORDER, FLIPPED, Findings, Link, PointSource, SEVERAL, Spoke, Surface};
 use crate::geometry::{Grid, Lists, Topology};
 use crate::tolerances;
 use crate::tolerances::drops::{TEE_DISTANCE, TEE_LEAST_OVERLAP};
@@ -182,6 +182,27 @@ fn mark_points(surface: &mut Surface) {
         };
         ends.iter().for_each(|&p| marks[p] = true);
     }
+    list_tees(surface);
+}
+
+/// Ends of linked edges that lie on another's edge, but not at a corner of it that is the same point.
+fn list_tees(surface: &mut Surface) {
+    let mut tees: Vec<(u32, Spoke)> = Vec::new();
+    for &(half, link) in &surface.links {
+        let (t, k) = (half / 3, half % 3);
+        for (end, corner) in [(0.0, half), (1.0, 3 * t + (k + 1) % 3)] {
+            let Some(i) = (0..2).find(|&i| link.mine[i] == end) else { continue };
+            let (point, s) = (surface.start_point(corner), link.theirs[i]);
+            let (first, last) = (link.half, 3 * (link.half / 3) + (link.half % 3 + 1) % 3);
+            let known = [first, last].map(|c| surface.start_point(c)).contains(&point);
+            if !known {
+                tees.push((point, Spoke { half: link.half, s }));
+            }
+        }
+    }
+    tees.sort_by_key(|(point, spoke)| (*point, spoke.half));
+    tees.dedup_by_key(|(point, spoke)| (*point, spoke.half));
+    surface.tees = tees;
 }
 
 /// Gives each triangle the winding it has against the first of its component.

@@ -16,10 +16,15 @@ use super::state::{Drop, State};
 use super::surface::{Facet, Surface};
 use super::walk::unfold;
 use crate::math::random;
-use crate::tolerances::drops::{MAX_FOLDS, MIN_WETNESS, STRIP_BEND, STRIP_LENGTH};
+use crate::tolerances::drops::{
+    DRY_AFTER, MAX_FOLDS, MIN_WETNESS, STRIP_BEND, STRIP_LENGTH, SWEEP_SHARE,
+};
 
 /// Most corners of a piece.
 pub const PIECE_CORNERS: usize = 14;
+
+/// Length over which drying varies, in half widths of a strip.
+const UNEVEN_LENGTH: f64 = 24.0;
 
 /// Strips cut together. Fixed, so that results do not depend on threads.
 const JOB_CHUNK: usize = 64;
@@ -43,6 +48,10 @@ pub struct Strip {
     pub way: Vec2,
     /// Half its width [m].
     pub half_width: f32,
+    /// When the drop was at its start, and where it has come to [s].
+    pub times: [f64; 2],
+    /// Way the drop had run by then [m].
+    pub run: f64,
 }
 
 impl Strip {
@@ -56,6 +65,8 @@ impl Strip {
         to: Vec2::ZERO,
         way: Vec2::ZERO,
         half_width: 0.0,
+        times: [0.0; 2],
+        run: 0.0,
     };
 
     /// Whether there is something to draw.
@@ -76,16 +87,26 @@ pub struct Piece {
     pub count: u8,
     /// Weights of the triangle's corners 1 and 2, per corner of the piece.
     pub corners: [[f32; 2]; PIECE_CORNERS],
-    /// Weights of two places on the strip's middle line: it draws back to it as it dries.
+    /// Weights of the start and the end of the strip's middle line: it draws back to it as it dries.
     pub axis: [[f32; 2]; 2],
-    /// When it was laid [s].
+    /// When the drop was at the end [s].
     pub born: f64,
-    /// Time in which it dries to a third [s].
-    pub drying: f32,
+    /// How long before that it was at the start [s].
+    pub took: f32,
+    /// Time in which it dries to a third, at the start and at the end [s].
+    pub drying: [f32; 2],
     /// Thickness when laid [m].
     pub thickness: f32,
     /// Dissolved part of the liquid [-].
     pub stain: f32,
+}
+
+impl Piece {
+    /// Time in which it dries to a third, in the middle [s].
+    #[must_use]
+    pub fn mean_drying(&self) -> f64 {
+        0.5 * (f64::from(self.drying[0]) + f64::from(self.drying[1]))
+    }
 }
 
 /// All strips still wet, oldest first.
@@ -93,6 +114,25 @@ pub struct Piece {
 pub struct TrailState {
     /// Their pieces.
     pub pieces: Vec<Piece>,
+    /// When dry ones are next looked for [s].
+    pub next_sweep: f64,
+}
+
+impl TrailState {
+    /// Forgets pieces that are dry, and the oldest above a number. Looked for now and then only, so
+    /// that a trail costs nothing while it dries. Returns whether any went.
+    pub fn sweep(&mut self, time: f64, drying: f64, most: usize) -> bool {
+        let before = self.pieces.len();
+        if time >= self.next_sweep {
+            self.next_sweep = time + SWEEP_SHARE * drying;
+            self.pieces.retain(|p| time - p.born < DRY_AFTER * p.mean_drying());
+        }
+        // A margin, so that not every new strip moves all others.
+        if self.pieces.len() > most + most / 4 {
+            self.pieces.drain(..self.pieces.len() - most);
+        }
+        self.pieces.len() != before
+    }
 }
 
 /// A convex polygon with few corners.
@@ -180,7 +220,7 @@ impl StripCutter<'_> {
             polygon.push(a - left);
         }
         polygon.push_arc(b, along);
-        let turned = Turned { polygon, center: 0.5 * (a + b), axis: [a, a + along] };
+        let turned = Turned { polygon, center: 0.5 * (a + b), axis: [a, b] };
         self.cut(strip.triangle, strip.side, &turned, None, 0);
     }
 
@@ -268,48 +308,41 @@ impl StripCutter<'_> {
 #[derive(Clone, Copy, Debug)]
 pub struct Job {
     strip: Strip,
-    drying: f32,
+    drying: [f32; 2],
     thickness: f32,
     stain: f32,
 }
 
-/// Strips to be cut, and their pieces; storage reused.
+/// Pieces of strips, in lists that are filled by threads of their own; storage reused.
 #[derive(Default)]
 pub struct Strips {
-    jobs: Vec<Job>,
     cut: Vec<Vec<Piece>>,
 }
 
 impl Strips {
-    /// Forgets everything.
-    pub fn clear(&mut self) {
-        self.jobs.clear();
-    }
-
-    /// Cuts all strips.
-    pub fn cut(&mut self, surface: &Surface, time: f64) {
-        let chunks = self.jobs.len().div_ceil(JOB_CHUNK);
-        if self.cut.len() < chunks {
-            self.cut.resize_with(chunks, Vec::new);
-        }
-        self.cut.iter_mut().for_each(Vec::clear);
-        let jobs = self.jobs.par_chunks(JOB_CHUNK);
-        self.cut.par_iter_mut().zip(jobs).for_each(|(pieces, jobs)| {
-            for job in jobs {
-                let template = Piece {
-                    triangle: 0,
-                    side: 1,
-                    count: 0,
-                    corners: [[0.0; 2]; PIECE_CORNERS],
-                    axis: [[0.0; 2]; 2],
-                    born: time,
-                    drying: job.drying,
-                    thickness: job.thickness,
-                    stain: job.stain,
-                };
-                StripCutter { surface, pieces, template }.lay(&job.strip);
+    /// Cuts the strips that drops are still drawing, for a picture.
+    pub fn cut_open(&mut self, pencil: &Pencil, drops: &[Drop]) {
+        let lists = self.start(drops.len().div_ceil(JOB_CHUNK));
+        lists.par_iter_mut().zip(drops.par_chunks(JOB_CHUNK)).for_each(|(pieces, drops)| {
+            for drop in drops.iter().filter(|d| d.strip.is_drawn()) {
+                Job { stain: 0.0, ..pencil.job(drop) }.cut(pencil.surface, pieces);
             }
         });
+    }
+
+    /// So many empty lists.
+    pub fn start(&mut self, count: usize) -> &mut [Vec<Piece>] {
+        if self.cut.len() < count {
+            self.cut.resize_with(count, Vec::new);
+        }
+        self.cut.iter_mut().for_each(Vec::clear);
+        &mut self.cut[..count]
+    }
+
+    /// The pieces, in the order of the strips, as lists.
+    #[must_use]
+    pub fn lists(&self) -> &[Vec<Piece>] {
+        &self.cut
     }
 
     /// The pieces, in the order of the strips.
@@ -328,16 +361,12 @@ pub struct Wetting<'a> {
     pub params: &'a TrailParams,
     /// Triangles whose axis a first trail sets, with the new axis.
     pub new_axes: &'a mut Vec<(u32, [f32; 2])>,
-    /// Strips that are done.
-    pub strips: &'a mut Strips,
     /// Least mass of a drop [kg].
     pub least_mass: f64,
-    /// Seed.
-    pub seed: u64,
 }
 
 impl Wetting<'_> {
-    /// One stay: smoothing, film, strip. The film is taken from `payer`, which the drop may have
+    /// One stay: smoothing and film. The film is taken from `payer`, which the drop may have
     /// become part of since.
     pub fn apply(&mut self, state: &mut State, stay: &Stay, payer: u32) {
         let t = stay.triangle as usize;
@@ -370,15 +399,31 @@ impl Wetting<'_> {
             wet.film[t] += laid;
             wet.film_solute[t] += solute;
         }
-        if self.params.mesh || state.image.is_some() {
-            self.draw(&mut state.drops[stay.drop as usize], stay, 0.5 * width);
-        }
     }
+}
 
+/// How strips are drawn.
+#[derive(Clone, Copy)]
+pub struct Pencil<'a> {
+    /// The surface.
+    pub surface: &'a Surface,
+    /// Rest data.
+    pub rest: &'a Rest,
+    /// Settings.
+    pub params: &'a TrailParams,
+    /// Seed.
+    pub seed: u64,
+}
+
+impl Pencil<'_> {
     /// Draws the strip on; a new one begins where it leaves its triangle, bends, or is long.
-    fn draw(&mut self, drop: &mut Drop, stay: &Stay, half_width: f64) {
+    pub fn draw(&self, drop: &mut Drop, stay: &Stay, pieces: &mut Vec<Piece>) {
         let (from, to) = (stay.from.as_vec2(), stay.to.as_vec2());
         let facet = &self.surface.facets[stay.triangle as usize];
+        if facet.area() <= 0.0 {
+            return;
+        }
+        let half_width = self.half_width(stay);
         let way = facet.flat(drop.strip.way.as_dvec2()).normalize_or_zero();
         let run = facet.flat(stay.to - drop.strip.from.as_dvec2());
         let goes_on = drop.strip.triangle == stay.triangle
@@ -389,10 +434,11 @@ impl Wetting<'_> {
             && run.length() < STRIP_LENGTH * half_width;
         if goes_on {
             drop.strip.to = to;
+            drop.strip.times[1] = stay.end;
             return;
         }
         let is_first = drop.strip.triangle == u32::MAX || drop.strip.is_done;
-        self.close(drop);
+        self.close(drop, pieces);
         drop.strip = Strip {
             triangle: stay.triangle,
             side: stay.side,
@@ -400,41 +446,62 @@ impl Wetting<'_> {
             is_done: false,
             from,
             to,
-            way: to - from,
+            way: (stay.to - stay.from).as_vec2(),
             half_width: half_width as f32,
+            times: [stay.start, stay.end],
+            run: drop.distance - stay.way.length(),
         };
     }
 
     /// Ends the strip a drop is drawing.
-    pub fn close(&mut self, drop: &mut Drop) {
+    pub fn close(&self, drop: &mut Drop, pieces: &mut Vec<Piece>) {
         if drop.strip.is_drawn() {
-            self.strips.jobs.push(self.job(drop));
+            self.job(drop).cut(self.surface, pieces);
         }
         drop.strip = Strip::NONE;
     }
 
-    /// Draws the strips that are not done yet, for a picture.
-    pub fn draw_open(&mut self, drops: &[Drop]) {
-        for drop in drops.iter().filter(|d| d.strip.is_drawn()) {
-            let job = Job { stain: 0.0, ..self.job(drop) };
-            self.strips.jobs.push(job);
-        }
+    /// Half the width of what a stay leaves [m].
+    fn half_width(&self, stay: &Stay) -> f64 {
+        self.rest.ground.of(stay.triangle).contact * stay.radius * self.params.width
     }
 
     fn job(&self, drop: &Drop) -> Job {
         let strip = drop.strip;
-        // It dries unevenly, but not from one strip to the next.
-        let way = drop.distance / (12.0 * f64::from(strip.half_width)).max(1e-12);
-        let (cell, t) = (way.floor(), way.fract());
-        let at = |c: f64| random::signed(self.seed, drop.id, c as u64);
-        let u = at(cell) + (at(cell + 1.0) - at(cell)) * t * t * (3.0 - 2.0 * t);
+        // It dries unevenly along the way, evenly from one strip to the next.
+        let drying = |run: f64| {
+            let way = run.max(0.0) / (UNEVEN_LENGTH * f64::from(strip.half_width)).max(1e-12);
+            let (cell, t) = (way.floor(), way.fract());
+            let at = |c: f64| random::signed(self.seed, drop.id, c as u64);
+            let u = at(cell) + (at(cell + 1.0) - at(cell)) * t * t * (3.0 - 2.0 * t);
+            (self.params.drying * (1.0 + 0.9 * self.params.unevenness * u)) as f32
+        };
         let stain = if drop.mass > 0.0 { drop.solute / drop.mass } else { 0.0 };
         Job {
             strip,
-            drying: (self.params.drying * (1.0 + 0.9 * self.params.unevenness * u)) as f32,
+            drying: [drying(strip.run), drying(drop.distance)],
             thickness: self.rest.ground.of(strip.triangle).film.max(1e-5) as f32,
             stain: stain as f32,
         }
+    }
+}
+
+impl Job {
+    fn cut(&self, surface: &Surface, pieces: &mut Vec<Piece>) {
+        let [began, ended] = self.strip.times;
+        let template = Piece {
+            triangle: 0,
+            side: 1,
+            count: 0,
+            corners: [[0.0; 2]; PIECE_CORNERS],
+            axis: [[0.0; 2]; 2],
+            born: ended,
+            took: (ended - began) as f32,
+            drying: self.drying,
+            thickness: self.thickness,
+            stain: self.stain,
+        };
+        StripCutter { surface, pieces, template }.lay(&self.strip);
     }
 }
 
@@ -493,7 +560,8 @@ mod tests {
             corners: [[0.0; 2]; PIECE_CORNERS],
             axis: [[0.0; 2]; 2],
             born: 0.0,
-            drying: 1.0,
+            took: 0.0,
+            drying: [1.0; 2],
             thickness: 1e-5,
             stain: 0.0,
         };

@@ -28,8 +28,10 @@ impl Flow<'_> {
         let place = fa.point(fa.corner(ka) + fa.edge(ka) * s);
         let acceleration = self.acceleration(drop, place);
         let side_b = if across.same_way { -drop.side } else { drop.side };
-        let out = (fa.normal * f64::from(drop.side) + fb.normal * f64::from(side_b))
-            .normalize_or(fa.normal * f64::from(drop.side));
+        // On the rim of a sheet the two normals cancel: it hangs off the sheet's plane.
+        let out = fa.normal * f64::from(drop.side) + fb.normal * f64::from(side_b);
+        let off = -(fa.lift(ua.perp()) + fb.lift(inward_b));
+        let out = if out.length() > 1e-6 { out } else { off }.normalize_or_zero();
         if self.lets_go(drop, ta, out, acceleration) {
             self.drip(drop, place, fa.lift(ua) * speed, ta);
             return;
@@ -109,11 +111,7 @@ impl Flow<'_> {
         drop.phase = Phase::Edge { half, s: s1, speed: v1 };
         if let Some((_, corner)) = exit {
             self.trace.counts.crossings += 1;
-            let point = self.surface().start_point(corner) as usize;
-            if self.surface().tee_points[point] {
-                let s = s1.clamp(TEE_NUDGE, 1.0 - TEE_NUDGE);
-                self.stand_on(drop, triangle, k, s, unit * v1);
-            } else if !self.depart(drop, corner, facet.lift(unit * v1)) {
+            if !self.depart(drop, corner, facet.lift(unit * v1)) {
                 drop.phase = Phase::Corner { half: corner };
             }
         }

@@ -113,11 +113,10 @@ impl Flow<'_> {
             None
         };
         if let Some(corner) = at_corner {
-            let point = self.surface().start_point(corner) as usize;
             // A drop that has just left this vertex goes on across the edge, not through it again.
             let c = corner % 3;
             let left_it = 1 << c | 1 << ((c + 2) % 3);
-            if standing & left_it != left_it && !self.surface().tee_points[point] {
+            if standing & left_it != left_it {
                 self.trace.counts.crossings += 1;
                 if !self.depart(drop, corner, facet.lift(velocity)) {
                     drop.phase = Phase::Corner { half: corner };

@@ -20,6 +20,8 @@ pub struct Stay {
     pub to: DVec2,
     /// Integral of the way along each axis [m].
     pub way: DVec2,
+    /// Time at the start [s].
+    pub start: f64,
     /// Time at the end [s].
     pub end: f64,
     /// Radius of the drop's sphere [m].
@@ -208,6 +210,7 @@ impl Flow<'_> {
                 from,
                 to,
                 way: total,
+                start: self.now(),
                 end: self.now() + time,
                 radius: self.body.radius,
                 side: drop.side,

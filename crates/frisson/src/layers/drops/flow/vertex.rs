@@ -4,7 +4,7 @@ use glam::{DVec2, DVec3};
 
 use super::Flow;
 use crate::layers::drops::state::{Drop, Phase};
-use crate::layers::drops::surface::{BORDER, Facet, on_edge};
+use crate::layers::drops::surface::{BORDER, Facet, Spoke, on_edge};
 use crate::tolerances::drops::{EDGE_PUSH, RETURN_FRACTION};
 
 /// How a drop at rest leaves a vertex.
@@ -13,9 +13,9 @@ enum Departure {
     /// Nothing moves it.
     None,
     /// Into a triangle.
-    Wedge(u32),
+    Wedge(Spoke),
     /// Along an edge.
-    Edge(u32),
+    Edge(Spoke),
     /// Off a border.
     Border,
 }
@@ -29,36 +29,29 @@ impl Flow<'_> {
         let here = surface.points[point as usize];
         let home = corner / 3;
         let acceleration = self.acceleration(drop, here);
-        let fan = surface.fans.of(point);
-        let out = fan
-            .iter()
-            .map(|&h| {
-                surface.facets[h as usize / 3].normal
-                    * f64::from(surface.side_on(home, drop.side, h / 3))
-            })
-            .sum::<DVec3>()
-            .normalize_or_zero();
+        let out = self.outwards(point, home, drop.side);
         if self.lets_go(drop, home, out, acceleration) {
             self.drip(drop, here, velocity, home);
             return true;
         }
-        let at_rest = self.way_from_rest(fan, point, acceleration);
+        let at_rest = self.way_from_rest(point, acceleration);
         if velocity != DVec3::ZERO {
-            let way = self.wedge(fan, home, drop.side, velocity);
+            let way = self.wedge(point, home, drop.side, velocity);
             if way.is_none() && surface.border_points[point as usize] {
                 self.release(drop, here, velocity, home);
                 return true;
             }
             // A pit or a peak: the best edge takes what it can of the velocity.
             let way = way.or_else(|| {
-                let (half, u) = self.best_edge(fan, velocity)?;
-                let edge = surface.facets[half as usize / 3].edge(half as usize % 3);
-                Some((half, edge.normalize_or_zero() * velocity.dot(u)))
+                let (spoke, u) = self.best_edge(point, velocity)?;
+                let flat = surface.facets[spoke.half as usize / 3].tangential(u);
+                Some((spoke, flat * velocity.dot(u)))
             });
-            if let Some((half, v)) = way
-                && !(at_rest == Departure::None && self.back_at_once(half / 3, v, acceleration))
+            if let Some((spoke, v)) = way
+                && !(at_rest == Departure::None
+                    && self.back_at_once(spoke.half / 3, v, acceleration))
             {
-                self.enter_corner(drop, home, half, v);
+                self.enter(drop, point, home, spoke, v);
                 return true;
             }
         }
@@ -68,13 +61,33 @@ impl Flow<'_> {
                 return false;
             }
             Departure::Border => self.release(drop, here, DVec3::ZERO, home),
-            Departure::Wedge(half) => self.enter_corner(drop, home, half, DVec2::ZERO),
-            Departure::Edge(half) => {
-                drop.side = surface.side_on(home, drop.side, half / 3);
-                drop.phase = Phase::Edge { half, s: 0.0, speed: 0.0 };
+            Departure::Wedge(spoke) => self.enter(drop, point, home, spoke, DVec2::ZERO),
+            Departure::Edge(Spoke { half, s }) => {
+                drop.side = surface.side_around(point, home, drop.side, half / 3);
+                drop.phase = Phase::Edge { half, s, speed: 0.0 };
             }
         }
         true
+    }
+
+    /// The direction in which a drop on a vertex hangs or sits.
+    fn outwards(&self, point: u32, home: u32, side: i8) -> DVec3 {
+        let surface = self.world.surface;
+        let (mut out, mut off) = (DVec3::ZERO, DVec3::ZERO);
+        for Spoke { half, s } in surface.spokes(point) {
+            let (t, k) = (half / 3, half as usize % 3);
+            let facet = &surface.facets[t as usize];
+            out += facet.normal * f64::from(surface.side_around(point, home, side, t));
+            let (first, last) = (facet.edge(k), -facet.edge((k + 2) % 3));
+            let inward = if s > 0.0 {
+                first.perp().normalize_or_zero()
+            } else {
+                first.normalize_or_zero() + last.normalize_or_zero()
+            };
+            off -= facet.lift(inward);
+        }
+        // On the tip of a sheet the normals of its sides cancel.
+        if out.length() > 1e-6 { out } else { off }.normalize_or_zero()
     }
 
     /// Whether a drop that leaves a vertex would be back on it within a small part of the tick: in a
@@ -88,37 +101,36 @@ impl Flow<'_> {
     }
 
     /// Which way a drop at rest on a vertex leaves it under the forces alone.
-    fn way_from_rest(&self, fan: &[u32], point: u32, acceleration: DVec3) -> Departure {
+    fn way_from_rest(&self, point: u32, acceleration: DVec3) -> Departure {
         let surface = self.world.surface;
         let least = EDGE_PUSH * acceleration.length();
         let push = |half: u32| {
             let facet = &surface.facets[half as usize / 3];
             self.push(half / 3, facet.tangential(acceleration), DVec2::ZERO).acceleration
         };
-        let mut best: Option<(f64, u32)> = None;
+        let mut best: Option<(f64, Spoke)> = None;
         let mut pushed = false;
-        for &half in fan {
-            let a = push(half);
+        for spoke in surface.spokes(point) {
+            let a = push(spoke.half);
             let size = a.length();
             pushed |= size > least;
-            let facet = &surface.facets[half as usize / 3];
-            if size > least
-                && in_wedge(facet, half as usize % 3, a, 0.0)
-                && best.is_none_or(|(b, _)| size > b)
+            let facet = &surface.facets[spoke.half as usize / 3];
+            if size > least && in_wedge(facet, spoke, a, 0.0) && best.is_none_or(|(b, _)| size > b)
             {
-                best = Some((size, half));
+                best = Some((size, spoke));
             }
         }
-        if let Some((_, half)) = best {
-            return Departure::Wedge(half);
+        if let Some((_, spoke)) = best {
+            return Departure::Wedge(spoke);
         }
-        if let Some((half, u)) = self.best_edge(fan, acceleration) {
-            let edge = surface.facets[half as usize / 3].edge(half as usize % 3);
-            if push(half).dot(edge.normalize_or_zero()) > least && u.dot(acceleration) > 0.0 {
-                return if surface.twins[half as usize] == BORDER {
-                    Departure::Wedge(half)
+        if let Some((spoke, u)) = self.best_edge(point, acceleration) {
+            let along = surface.facets[spoke.half as usize / 3].tangential(u);
+            if push(spoke.half).dot(along.normalize_or_zero()) > least && u.dot(acceleration) > 0.0
+            {
+                return if surface.twins[spoke.half as usize] == BORDER {
+                    Departure::Wedge(spoke)
                 } else {
-                    Departure::Edge(half)
+                    Departure::Edge(spoke)
                 };
             }
         }
@@ -129,17 +141,18 @@ impl Flow<'_> {
     }
 
     /// The corner of the fan whose wedge holds a velocity, and that velocity in its plane.
-    fn wedge(&self, fan: &[u32], home: u32, side: i8, velocity: DVec3) -> Option<(u32, DVec2)> {
+    fn wedge(&self, point: u32, home: u32, side: i8, velocity: DVec3) -> Option<(Spoke, DVec2)> {
         let surface = self.world.surface;
         let speed = velocity.length();
-        let mut best: Option<(f64, u32, DVec2)> = None;
+        let mut best: Option<(f64, Spoke, DVec2)> = None;
         for slack in [0.0, 1e-12] {
-            for &half in fan {
-                let facet = &surface.facets[half as usize / 3];
-                let out = facet.normal * f64::from(surface.side_on(home, side, half / 3));
+            for spoke in surface.spokes(point) {
+                let t = spoke.half / 3;
+                let facet = &surface.facets[t as usize];
+                let out = facet.normal * f64::from(surface.side_around(point, home, side, t));
                 let mut v = facet.tangential(velocity);
                 let kept = v.length();
-                if kept <= 1e-9 * speed || !in_wedge(facet, half as usize % 3, v, slack) {
+                if kept <= 1e-9 * speed || !in_wedge(facet, spoke, v, slack) {
                     continue;
                 }
                 // Turned where the surface falls away, projected where it rises.
@@ -147,45 +160,57 @@ impl Flow<'_> {
                     v *= speed / kept;
                 }
                 if best.is_none_or(|(b, _, _)| kept > b) {
-                    best = Some((kept, half, v));
+                    best = Some((kept, spoke, v));
                 }
             }
             if best.is_some() {
                 break;
             }
         }
-        best.map(|(_, half, v)| (half, v))
+        best.map(|(_, spoke, v)| (spoke, v))
     }
 
-    /// The outgoing edge that a vector points along most.
-    fn best_edge(&self, fan: &[u32], vector: DVec3) -> Option<(u32, DVec3)> {
+    /// The outgoing edge that a vector points along most, and its direction.
+    fn best_edge(&self, point: u32, vector: DVec3) -> Option<(Spoke, DVec3)> {
         let surface = self.world.surface;
-        let mut best: Option<(f64, u32, DVec3)> = None;
-        for &half in fan {
-            let facet = &surface.facets[half as usize / 3];
-            let u = facet.lift(facet.edge(half as usize % 3)).normalize_or_zero();
+        let mut best: Option<(f64, Spoke, DVec3)> = None;
+        for spoke in surface.spokes(point) {
+            let facet = &surface.facets[spoke.half as usize / 3];
+            let mut u = facet.lift(facet.edge(spoke.half as usize % 3)).normalize_or_zero();
+            if spoke.s > 0.0 && vector.dot(u) < 0.0 {
+                // An edge that passes through goes both ways.
+                u = -u;
+            }
             let along = vector.dot(u);
             if along > 1e-12 * vector.length() && best.is_none_or(|(b, _, _)| along > b) {
-                best = Some((along, half, u));
+                best = Some((along, spoke, u));
             }
         }
-        best.map(|(_, half, u)| (half, u))
+        best.map(|(_, spoke, u)| (spoke, u))
     }
 
-    fn enter_corner(&mut self, drop: &mut Drop, home: u32, half: u32, velocity: DVec2) {
+    /// Puts the drop on a triangle around a point.
+    fn enter(&mut self, drop: &mut Drop, point: u32, home: u32, spoke: Spoke, velocity: DVec2) {
+        let Spoke { half, s } = spoke;
         let k = half as usize % 3;
-        drop.side = self.surface().side_on(home, drop.side, half / 3);
+        drop.side = self.surface().side_around(point, home, drop.side, half / 3);
+        let other = if s > 0.0 { 0 } else { 1 << ((k + 2) % 3) };
         drop.phase = Phase::Face {
             triangle: half / 3,
-            weights: on_edge(k, 0.0),
+            weights: on_edge(k, s),
             velocity,
-            standing: 1 << k | 1 << ((k + 2) % 3),
+            standing: 1 << k | other,
         };
     }
 }
 
-fn in_wedge(facet: &Facet, k: usize, v: DVec2, slack: f64) -> bool {
+/// Whether a vector points from a spoke into its triangle.
+fn in_wedge(facet: &Facet, spoke: Spoke, v: DVec2, slack: f64) -> bool {
+    let k = spoke.half as usize % 3;
     let first = facet.edge(k);
+    if spoke.s > 0.0 {
+        return first.perp_dot(v) >= -slack * v.length() * first.length();
+    }
     let last = -facet.edge((k + 2) % 3);
     let size = v.length();
     let (a, b) = (first.perp_dot(v), v.perp_dot(last));

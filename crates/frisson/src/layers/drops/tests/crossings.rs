@@ -59,7 +59,7 @@ fn awkward(kind: usize, seed: u64) -> (Vec<Vec3>, Vec<[u32; 3]>) {
 fn run(crossings_wanted: u64) {
     let mut total = 0u64;
     let mut seed = 0u64;
-    let (mut drops, mut stuck) = (0u64, 0u64);
+    let (mut stalled, mut truncated) = (0u64, 0u64);
     while total < crossings_wanted {
         for kind in 0..7 {
             let (p, t) = awkward(kind, seed);
@@ -95,15 +95,15 @@ fn run(crossings_wanted: u64) {
                     }
                 }
                 total += trace.counts.crossings;
-                drops += 1;
-                stuck += u64::from(trace.counts.stalled > 12);
+                let counts = trace.counts;
+                assert!(counts.stalled <= 12, "{kind} {seed} {i}: stuck {} times", counts.stalled);
+                stalled += counts.stalled;
+                truncated += counts.truncated;
             }
         }
         seed += 1;
     }
-    // Where flipped and doubled triangles contradict each other, a drop may only come to rest by the
-    // limit on events without time, step after step: rare, and cheap.
-    assert!(1000 * stuck <= drops, "{stuck} of {drops} drops stuck");
+    println!("{total} crossings, {stalled} put to rest, {truncated} cut short");
 }
 
 #[test]

@@ -60,7 +60,7 @@ impl Lab {
         lab
     }
 
-    fn step(&mut self, dt: f64, is_output: bool) {
+    pub fn step(&mut self, dt: f64, is_output: bool) {
         let per_frame = u64::from(self.clock.ticks_per_frame);
         let time = self.tick as f64 * self.clock.tick_seconds();
         self.actors.set_time(time);
@@ -97,13 +97,13 @@ impl Lab {
     }
 }
 
-const GRAVITY: Vec3 = Vec3::new(0.0, -9.8, 0.0);
+pub const GRAVITY: Vec3 = Vec3::new(0.0, -9.8, 0.0);
 
-fn incline() -> Actor {
+pub fn incline() -> Actor {
     actor("ground", height_field(16, 16, DVec2::ZERO, DVec2::ONE, |x, _| -0.5 * x))
 }
 
-const BUSY: &str = r#"{
+pub const BUSY: &str = r#"{
     "name": "rain", "on": "ground", "seed": 5,
     "ground": [{"roughness": [4e-4, 2e-4], "film": 1e-5, "adhesion": 60, "contact_angle_deg": 100}],
     "sources": [

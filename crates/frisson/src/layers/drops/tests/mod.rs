@@ -6,6 +6,7 @@ mod meetings;
 mod options;
 mod runs;
 mod scenes;
+mod shown;
 
 use glam::{DVec2, DVec3, Vec3};
 
