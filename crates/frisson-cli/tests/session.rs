@@ -156,3 +156,45 @@ fn benchmarks_and_demos_are_listed() {
     assert!(s.fails("bench skining", 1).contains("did you mean `skinning`?"));
     assert!(s.fails("demo dog", 1).contains("there is no demo"));
 }
+
+#[test]
+fn the_wetness_of_drops_is_exported_as_images() {
+    let s = Session::new();
+    let scene = |trails: &str| {
+        format!(
+            r#"frisson = 1
+fps = 30
+frames = [0, 8]
+[actors.board]
+source = "builtin:incline?angle=50&size=0.2&cells=8"
+[[layers]]
+[layers.drops]
+name = "rain"
+on = "board"
+ground = [{{ film = 1e-6 }}]
+sources = [{{ region = {{ count = 20, mass = [2e-5, 4e-5] }} }}]
+trails = {{ {trails} }}
+"#
+        )
+    };
+    s.write("wet.toml", &scene("image = 128"));
+    s.ok("bake wet.toml");
+    let out = s.ok("export wet.frisson --to wet.png");
+    assert!(out.contains("wrote wet.0000.png") && out.contains("wrote wet.0008.png"), "{out}");
+    let wet = |name: &str| {
+        let bytes = s.read(name);
+        let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
+        let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+        let info = reader.next_frame(&mut pixels).unwrap();
+        assert_eq!((info.width, info.height), (128, 128));
+        let channels = info.color_type.samples();
+        pixels.chunks(channels).filter(|p| p[0] > 100).count()
+    };
+    // The drops have run: some of the board is wet now, most of it is not.
+    let (before, after) = (wet("wet.0000.png"), wet("wet.0008.png"));
+    assert!(before == 0 && (50..8000).contains(&after), "{before} {after}");
+    s.write("dry.toml", &scene("image = 0"));
+    s.ok("bake dry.toml");
+    let err = s.fails("export dry.frisson --to dry.png", 1);
+    assert!(err.contains("trails.image"), "{err}");
+}

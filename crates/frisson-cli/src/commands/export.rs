@@ -178,7 +178,10 @@ impl Export {
             }
         }
         match (files.is_empty(), refused) {
-            (true, Some(error)) => Err(Failure::input(error.to_string())),
+            (true, Some(error)) => Err(Failure::input(format!(
+                "frame {number} has no image (drops paint one where `trails.image` is set) and no \
+                 folded mesh to map: {error}"
+            ))),
             (true, None) => Err(Failure::input(format!("no mesh to map in frame {number}"))),
             _ => Ok(files),
         }

@@ -28,6 +28,8 @@ struct Setup {
     speed: f64,
     /// Length of a step [s].
     step: f64,
+    /// Steps that are not measured.
+    settle: usize,
 }
 
 impl Default for Setup {
@@ -40,6 +42,7 @@ impl Default for Setup {
             shapes: false,
             speed: 0.0,
             step: 1.0 / 30.0,
+            settle: 2,
         }
     }
 }
@@ -113,8 +116,8 @@ fn measure(setup: &Setup, steps: usize) -> Result<Measured, Failure> {
         reports[0].measures.iter().find(|m| m.name == "crossings").map_or(0.0, |m| m.value)
     };
     let mut times = Vec::with_capacity(steps);
-    // Solving shapes and growing buffers happens once: two steps to warm up.
-    let warm = usize::from(setup.speed == 0.0) * 2;
+    // Solving shapes and growing buffers happens once.
+    let warm = if setup.speed == 0.0 { setup.settle } else { 0 };
     let (mut before, mut processor) = (0.0, None);
     for i in 0..steps + warm {
         if i == warm {
@@ -302,6 +305,7 @@ fn promises(options: &BenchOptions, steps: usize) -> Result<Table, Failure> {
         ..Setup::default()
     };
     row("8000 drops: shapes, merging, trails [steps/s]", "60", &full)?;
+    row("the same after a second of running", "60", &Setup { settle: 120, ..full })?;
     let flow = Setup { shapes: false, trails: false, ..full };
     row("8000 drops: merging only [steps/s]", "-", &flow)?;
     let many = Setup { drops: 100_000, triangles: 2048, step: tick, ..Setup::default() };

@@ -9,7 +9,7 @@ use super::body::{BodyContext, empty_mesh};
 use super::merge::position_on;
 use super::state::Phase;
 use super::strip_mesh::StripGround;
-use super::trail::Pencil;
+use super::trail::{Pencil, paint};
 use crate::geometry::{Attribute, AttributeValues, Mesh, TriangleBvh};
 use crate::stage::{Frame, Image, Points, StepContext};
 
@@ -29,7 +29,7 @@ impl DropsLayer {
             if self.params.shape.mesh {
                 self.show_bodies(context, frame);
             }
-            if self.params.trails.enabled && self.params.trails.mesh {
+            if self.params.trails.enabled {
                 self.show_trails(context, frame);
             }
             self.show_image(frame);
@@ -98,15 +98,22 @@ impl DropsLayer {
     }
 
     fn show_trails(&mut self, context: &StepContext, frame: &mut Frame) {
-        let name = format!("{}.trails", self.params.name);
-        let index = find_mesh(frame, &name, || empty_mesh(&name, &self.rest));
-        let mesh = &mut frame.meshes[index];
-        let (params, seed) = (&self.params.trails, self.params.seed);
-        let pencil = Pencil { surface: &self.surface, rest: &self.rest, params, seed };
-        self.strips.cut_open(&pencil, &self.state.drops);
-        let ground = StripGround { surface: &self.surface, bodies: &self.bodies };
-        let pieces = &self.state.trail.pieces;
-        self.strip_mesh.write(&ground, context.time, pieces, self.strips.lists(), mesh);
+        let params = &self.params.trails;
+        if !params.mesh && self.state.image.is_none() {
+            return;
+        }
+        let (surface, rest, seed) = (&self.surface, &self.rest, self.params.seed);
+        self.strips.cut_open(&Pencil { surface, rest, params, seed }, &self.state.drops);
+        if let Some(image) = &mut self.state.image {
+            self.strips.pieces().for_each(|p| paint(image, &rest.uvs, p, context.time));
+        }
+        if params.mesh {
+            let name = format!("{}.trails", self.params.name);
+            let index = find_mesh(frame, &name, || empty_mesh(&name, rest));
+            let ground = StripGround { surface, bodies: &self.bodies };
+            let (pieces, open) = (&self.state.trail.pieces, self.strips.lists());
+            self.strip_mesh.write(&ground, context.time, pieces, open, &mut frame.meshes[index]);
+        }
     }
 
     /// Wetness and stain as vertex attributes of the meshes drops run on.
@@ -118,11 +125,15 @@ impl DropsLayer {
             let topology = Arc::clone(&mesh.topology);
             let wet = &self.state.wet;
             let stained = self.params.deposit.concentration > 0.0;
+            // A vertex is as wet as the triangles around it are on average.
             let spread = |values: &mut [f32], t: usize, value: f32| {
                 for &v in &topology.triangles[t - range.start] {
-                    let old = &mut values[v as usize];
-                    *old = old.max(value);
+                    values[v as usize] += value * self.rest.areas[t];
                 }
+            };
+            let even = |values: &mut [f32]| {
+                let around = &self.rest.around[slot];
+                values.iter_mut().zip(around).for_each(|(v, a)| *v = (*v * a).min(1.0));
             };
             mesh.set_scalar("wetness", |values| {
                 // Only these are not dry.
@@ -130,6 +141,7 @@ impl DropsLayer {
                     let [a, b] = wet.wetness[t as usize];
                     spread(values, t as usize, -(-(a + b)).exp_m1() as f32);
                 }
+                even(values);
             });
             if stained {
                 mesh.set_scalar("stain", |values| {
@@ -141,6 +153,7 @@ impl DropsLayer {
                             spread(values, t, stain.min(1.0) as f32);
                         }
                     }
+                    even(values);
                 });
             }
         }

@@ -95,6 +95,10 @@ pub struct Rest {
     pub source_drags: Vec<Option<f64>>,
     /// Texture coordinates of each triangle, where there are any.
     pub uvs: Vec<[Vec2; 3]>,
+    /// Area of each triangle [m²].
+    pub areas: Vec<f32>,
+    /// One over the area of the triangles around each vertex, per mesh [1/m²]; 0 without any.
+    pub around: Vec<Vec<f32>>,
 }
 
 /// The meshes of the frame that a list of names means: a mesh, or all meshes of an actor.
@@ -152,6 +156,8 @@ impl Rest {
             scatters.push(scatter);
         }
         let uvs = scene.uvs();
+        let areas: Vec<f32> = surface.facets.iter().map(|f| f.area() as f32).collect();
+        let around = scene.areas_around(&areas);
         surface.axes = axes;
         surface.refresh();
         Ok(Self {
@@ -162,6 +168,8 @@ impl Rest {
             start_offsets: vec![0.0; params.sources.len()],
             source_drags: vec![None; params.sources.len()],
             uvs,
+            areas,
+            around,
         })
     }
 }
@@ -219,6 +227,21 @@ impl Meshes<'_> {
             }
         }
         self.mesh(slot).clone()
+    }
+
+    /// One over the area of the triangles around each vertex, per mesh.
+    fn areas_around(&self, areas: &[f32]) -> Vec<Vec<f32>> {
+        let of = |slot: usize| {
+            let mesh = self.mesh(slot);
+            let mut around = vec![0.0f32; mesh.positions.len()];
+            let first = self.surface.first_triangle[slot] as usize;
+            for (corners, area) in mesh.topology.triangles.iter().zip(&areas[first..]) {
+                corners.iter().for_each(|&v| around[v as usize] += area);
+            }
+            around.iter_mut().for_each(|a| *a = if *a > 0.0 { 1.0 / *a } else { 0.0 });
+            around
+        };
+        (0..self.meshes.len()).map(of).collect()
     }
 
     fn uvs(&self) -> Vec<[Vec2; 3]> {

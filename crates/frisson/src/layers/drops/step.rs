@@ -23,7 +23,7 @@ impl DropsLayer {
         self.update_surface(context, frame)?;
         if context.dt > 0.0 {
             let merges = self.run(context);
-            self.wet();
+            self.wet(context.time);
             if merges > 0 {
                 self.state.drops.retain(|d| d.mass > 0.0);
             }
@@ -103,7 +103,7 @@ impl DropsLayer {
     }
 
     /// Smoothing and films, in the order of drops; then strips.
-    fn wet(&mut self) {
+    fn wet(&mut self, time: f64) {
         if !self.params.trails.enabled {
             return;
         }
@@ -121,13 +121,13 @@ impl DropsLayer {
             wetting.apply(&mut self.state, stay, payer);
         }
         if self.params.trails.mesh || self.state.image.is_some() {
-            self.draw_strips();
+            self.draw_strips(time);
         }
         self.turn_axes();
     }
 
     /// Draws the strips on, paints those that are done, and keeps their pieces.
-    fn draw_strips(&mut self) {
+    fn draw_strips(&mut self, time: f64) {
         let (params, seed) = (&self.params.trails, self.params.seed);
         let pencil = Pencil { surface: &self.surface, rest: &self.rest, params, seed };
         let Runs { traces, starts, heirs, .. } = &self.runs;
@@ -162,7 +162,7 @@ impl DropsLayer {
             (drop.mass, drop.solute) = gone;
         }
         if let Some(image) = &mut self.state.image {
-            self.strips.pieces().for_each(|p| paint(image, &self.rest.uvs, p));
+            self.strips.pieces().for_each(|p| paint(image, &self.rest.uvs, p, time));
         }
         if self.params.trails.mesh {
             self.state.trail.pieces.extend(self.strips.pieces().copied());
@@ -170,7 +170,7 @@ impl DropsLayer {
     }
 
     /// What drops that are gone have drawn stays.
-    fn end_strips(&mut self) {
+    fn end_strips(&mut self, time: f64) {
         let (params, seed) = (&self.params.trails, self.params.seed);
         let pencil = Pencil { surface: &self.surface, rest: &self.rest, params, seed };
         let State { drops, trail, image, .. } = &mut self.state;
@@ -179,7 +179,7 @@ impl DropsLayer {
             pencil.close(drop, &mut trail.pieces);
         }
         if let Some(image) = image {
-            trail.pieces[first..].iter().for_each(|p| paint(image, &self.rest.uvs, p));
+            trail.pieces[first..].iter().for_each(|p| paint(image, &self.rest.uvs, p, time));
         }
         if !params.mesh {
             trail.pieces.truncate(first);
@@ -284,7 +284,7 @@ impl DropsLayer {
         let gone = sinks.apply_to_drops(&mut self.state);
         sinks.apply_to_films(&mut self.state, &mut self.bumps);
         if gone {
-            self.end_strips();
+            self.end_strips(context.time);
             self.state.drops.retain(|d| d.mass > 0.0);
         }
         if let Some(image) = &mut self.state.image

@@ -505,15 +505,16 @@ impl Job {
     }
 }
 
-/// Paints a piece into the image of wetness.
-pub fn paint(image: &mut WetImage, uvs: &[[Vec2; 3]], piece: &Piece) {
+/// Paints a piece into the image of wetness, as wet as it is by now.
+pub fn paint(image: &mut WetImage, uvs: &[[Vec2; 3]], piece: &Piece, time: f64) {
     let Some([a, b, c]) = uvs.get(piece.triangle as usize) else { return };
     let mut polygon = [Vec2::ZERO; PIECE_CORNERS];
     let count = piece.count as usize;
     for (p, [x, y]) in polygon.iter_mut().zip(&piece.corners[..count]) {
         *p = *a + *x * (*b - *a) + *y * (*c - *a);
     }
-    image.paint(&polygon[..count], 1.0, 0.2 * piece.stain);
+    let left = (-(time - piece.born).max(0.0) / piece.mean_drying()).exp() as f32;
+    image.paint(&polygon[..count], left, 0.2 * piece.stain);
 }
 
 /// How much of a film is left after a tick, for a triangle.
