@@ -7,6 +7,7 @@ mod options;
 mod runs;
 mod scenes;
 mod shown;
+mod sinks;
 
 use glam::{DVec2, DVec3, Vec3};
 
