@@ -485,6 +485,10 @@ pub mod soft {
     /// At 0.2 a body meets at least five steps on its way through another's coat.
     pub const DEEPENING: f64 = 0.2;
 
+    /// Share of its deepening that a step of half the length must keep below to be shortened further
+    /// [-]. Travel halves with the step; what does not is a sample that has just come into a contact.
+    pub const TRAVELLED: f64 = 0.8;
+
     /// Shortest step as a share of the tick [-]. A body that deepens more within it moves at
     /// thousands of thicknesses a second: the bake goes on and says so.
     pub const STEP_FLOOR: f64 = 1.0 / 256.0;
@@ -498,6 +502,11 @@ pub mod soft {
 
     /// Greatest amplification of a thickening at a neck that the controller reckons with [-].
     pub const MOST_GAIN: f64 = 20.0;
+
+    /// Time over which contacts come to feel what the volume controllers do to a coat [s]. At 0 a dough
+    /// that falls on a table bounces for ever: the coat thickens while it is pressed, and pushes back
+    /// after that. Longer, and a muscle that swells pushes late.
+    pub const SWELLING_TIME: f64 = 0.4;
 
     /// Thinnest that the controller may make a coat, as a share of the thickness taken away [-].
     pub const THINNEST: f64 = 0.9;
@@ -534,6 +543,18 @@ pub mod soft {
     /// Share of the way from the rest distance to the tearing distance after which a bond fades [-].
     /// Earlier, and a dough tears where it is pulled first instead of necking.
     pub const BOND_FADES: f64 = 0.4;
+
+    /// Share of the threshold above which a weld that was pressed is held and does not heal off [-].
+    /// At 1 a weld pressed just so hard would flicker.
+    pub const WELD_HOLDS: f64 = 0.5;
+
+    /// Radius of a weld over that of a disc as large as the contact [-]. Below 1, gaps stay between the
+    /// welds of neighbouring primitives.
+    pub const WELD_SPREAD: f64 = 1.1;
+
+    /// Distance, in radii, within which two contacts belong to one weld [-]. Larger, and contacts side
+    /// by side share a weld that covers neither; smaller, and one that creeps is welded again and again.
+    pub const WELD_APART: f64 = 0.75;
 
     /// Cells per thickness when the scene says nothing [-]: a ball has some 600 triangles.
     pub const CELLS_PER_THICKNESS: f64 = 5.0;

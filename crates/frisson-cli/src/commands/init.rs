@@ -113,6 +113,7 @@ impl Init {
         if let Some((moving, duration)) = &moving {
             text.push_str(&propose_wrinkles(&resting, moving, *duration));
         }
+        text.push_str(&propose_coat(&resting));
         let _ = writeln!(text, "\n[[exports]]\nalembic = {:?}", format!("{stem}.abc"));
         Ok(text)
     }
@@ -129,6 +130,33 @@ impl Init {
         }
         std::path::absolute(source).unwrap_or_else(|_| source.to_owned()).to_string_lossy().into()
     }
+}
+
+/// A coat fitted to the skin, as a comment: it would take the skin's place.
+fn propose_coat(resting: &Actor) -> String {
+    let meshes = posed(resting, 0.0);
+    let points: Vec<Vec3> = meshes.iter().flat_map(|m| m.positions.iter().copied()).collect();
+    if points.is_empty() {
+        return String::new();
+    }
+    let bounds = Bounds::of(&points);
+    let thickness = 0.03 * (bounds.max - bounds.min).max_element();
+    let (reach, cell) = (1.3 * thickness, 0.25 * thickness);
+    let name = &resting.name;
+    format!(
+        "\n# A soft body in place of the skin: coats fitted to it, that press on each other and on\n\
+         # other soft bodies. Take the marks away to try it.\n\
+         # [[layers]]\n\
+         # [layers.soft]\n\
+         # name = \"coat\"\n\
+         # seeds = 64\n\
+         # cell = {cell:.4}\n\
+         # [[layers.soft.objects]]\n\
+         # name = \"flesh\"\n\
+         # thickness = {thickness:.4}\n\
+         # support = {reach:.4}\n\
+         # coat = {{ on = {name:?} }}\n"
+    )
 }
 
 /// All meshes of an actor at a time.

@@ -8,6 +8,8 @@ pub mod hair;
 #[cfg(test)]
 pub(crate) mod moved;
 pub mod soft;
+#[cfg(test)]
+mod together;
 pub mod wrinkles;
 
 use schemars::JsonSchema;

@@ -185,6 +185,20 @@ impl Actor {
         }
     }
 
+    /// World from source pose at a time, for actors that move as one piece.
+    #[must_use]
+    pub fn rigid_at(&self, time: f64) -> Option<Mat4> {
+        let placed = self.placement.world_from_actor();
+        match &self.motion {
+            ActorMotion::Static(_) => Some(placed),
+            ActorMotion::Rigid(_, path) => {
+                let (rotation, translation) = path.at(time);
+                Some(Mat4::from_rotation_translation(rotation, translation) * placed)
+            }
+            ActorMotion::Character { .. } | ActorMotion::Sequence(_) => None,
+        }
+    }
+
     /// World positions of all meshes at a time, without any layer. Characters use `pose`, which must
     /// be the one of that time.
     pub fn deform(&self, time: f64, pose: &Pose, out: &mut [Mesh]) {

@@ -24,10 +24,11 @@ pub struct SurfaceMotion {
 }
 
 impl SurfaceMotion {
-    /// Takes the mesh at the end of a tick of `dt` seconds. When the topology changes (or `dt` is 0)
-    /// the surface is taken as still.
+    /// Takes the mesh at the end of a tick of `dt` seconds. When the topology changes, the surface comes
+    /// from where the mesh's velocities say; without them (or when `dt` is 0) it is taken as still.
     pub fn update(&mut self, mesh: &Mesh, dt: f64) {
-        let same = self.topology.as_ref().is_some_and(|t| Arc::ptr_eq(t, &mesh.topology));
+        let same = self.is_on(mesh);
+        let changed = !same && self.topology.is_some();
         std::mem::swap(&mut self.previous, &mut self.current);
         self.current.clear();
         self.current.extend_from_slice(&mesh.positions);
@@ -40,10 +41,21 @@ impl SurfaceMotion {
             self.bvh = TriangleBvh::build(&mesh.positions, &mesh.topology.triangles);
             self.topology = Some(Arc::clone(&mesh.topology));
         }
-        if self.previous.len() != self.current.len() || dt == 0.0 {
+        if changed && mesh.velocities.len() == mesh.positions.len() && dt > 0.0 {
+            self.previous.clear();
+            let moved = self.current.iter().zip(&mesh.velocities);
+            self.previous.extend(moved.map(|(p, v)| *p - *v * dt as f32));
+        } else if changed || self.previous.len() != self.current.len() || dt == 0.0 {
             self.previous.clone_from(&self.current);
         }
         self.groups.compute(&self.current, &mut self.scratch, &mut self.normals);
+    }
+
+    /// Whether this is the surface of a mesh whose triangles have not changed since: only then do places
+    /// on triangles stay what they are over the next [`SurfaceMotion::update`].
+    #[must_use]
+    pub fn is_on(&self, mesh: &Mesh) -> bool {
+        self.topology.as_ref().is_some_and(|t| Arc::ptr_eq(t, &mesh.topology))
     }
 
     /// Positions that the next [`SurfaceMotion::update`] will take as previous: save these.

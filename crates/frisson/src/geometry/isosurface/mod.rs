@@ -295,12 +295,14 @@ impl IsoSurface {
         pieces
     }
 
-    /// Lets `each` move every vertex and turn its normal, with the field's parts at hand.
-    pub fn move_by_block(&mut self, each: impl Fn(&[u32], &mut Vec3, &mut Vec3) + Sync) {
+    /// Lets `each` move every vertex, given by its number, and turn its normal, with the field's parts
+    /// at hand.
+    pub fn move_by_block(&mut self, each: impl Fn(&[u32], usize, &mut Vec3, &mut Vec3) + Sync) {
         let pieces = self.split_by_block();
         pieces.into_par_iter().with_min_len(8).for_each(|(block, positions, normals)| {
-            for (position, normal) in positions.iter_mut().zip(normals) {
-                each(&block.parts, position, normal);
+            let first = block.vertex_offset as usize;
+            for (i, (position, normal)) in positions.iter_mut().zip(normals).enumerate() {
+                each(&block.parts, first + i, position, normal);
             }
         });
     }

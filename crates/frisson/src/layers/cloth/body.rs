@@ -39,6 +39,10 @@ impl Body {
 
     /// Takes back its positions at the end of the last tick.
     pub fn restore(&mut self, positions: &[Vec3]) {
+        // The triangles of a soft body change: it comes as it is with the next tick.
+        if positions.len() != self.source.topology.vertex_count {
+            return;
+        }
         self.source.positions.clear();
         self.source.positions.extend_from_slice(positions);
         self.surface.update(&self.source, 0.0);

@@ -234,9 +234,16 @@ impl Cloth {
             self.selfs.find(&self.rest, x, v, horizon, &mut state.near);
         }
         state.ticks += 1;
+        // Places on a body whose triangles change (a soft body's surface) are looked for on the new
+        // ones: the old are no longer there to be followed.
+        let kept: Vec<bool> =
+            self.bodies.iter().map(|b| b.surface.is_on(&frame.meshes[b.mesh])).collect();
+        for (body, _) in self.bodies.iter_mut().zip(&kept).filter(|(_, kept)| !**kept) {
+            body.update(&frame.meshes[body.mesh], dt);
+        }
         self.contacts.find(&self.bodies, &state.positions, &state.velocities, dt, self.reach);
         self.contacts.keep_normals(&self.bodies);
-        for body in &mut self.bodies {
+        for (body, _) in self.bodies.iter_mut().zip(&kept).filter(|(_, kept)| **kept) {
             body.update(&frame.meshes[body.mesh], dt);
         }
         self.contacts.follow(&self.bodies);

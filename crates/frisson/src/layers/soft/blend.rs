@@ -4,11 +4,12 @@
 //! graph: then the field is the maximum, over the cliques of primitives that matter at the point, of
 //! the clique's sum. In a chain A-B-C the ends never add, and the field is continuous everywhere
 //! because a primitive enters and leaves a clique with field 0. Groups do not blend with each other:
-//! they press. Two groups that are being fused add with a weight that grows from 0 to 1.
+//! they press, except where they are welded: there they add, with a weight of the place.
 
-use glam::DVec3;
+use glam::{DVec3, Vec3};
 
 use super::field::{Coat, Kind, closest};
+use super::weld::{Spot, weld_weight};
 
 /// Marks nobody.
 pub const NOBODY: u32 = u32::MAX;
@@ -33,6 +34,8 @@ pub struct Primitive {
     pub steepness: f64,
     /// Translation of the field by the volume controller [m].
     pub offset: f64,
+    /// What its contacts do not feel yet of that translation [m].
+    pub swelling: f64,
     /// Field that its bulges beside contacts add at most [Pa].
     pub bulge: f64,
     /// Mesh that shows it.
@@ -52,8 +55,8 @@ pub struct Coats {
     pub primitives: Vec<Primitive>,
     /// Their points in the world [m].
     pub points: Vec<DVec3>,
-    /// Pairs of groups that are being fused, and the weight.
-    pub ramps: Vec<(u32, u32, f64)>,
+    /// Places where groups are welded.
+    pub spots: Vec<Spot>,
 }
 
 impl Coats {
@@ -129,11 +132,6 @@ impl Coats {
         pa.group == pb.group
             && pa.links.as_ref().is_none_or(|links| links.binary_search(&(b as u32)).is_ok())
     }
-
-    fn ramp(&self, a: u32, b: u32) -> f64 {
-        let is = |r: &&(u32, u32, f64)| (r.0 == a && r.1 == b) || (r.0 == b && r.1 == a);
-        self.ramps.iter().find(is).map_or(0.0, |r| r.2)
-    }
 }
 
 /// The primitives that can matter in some place, sorted by group, with the links among them.
@@ -145,9 +143,25 @@ pub struct Neighbourhood {
     runs: Vec<(u32, u32, u32, bool)>,
     /// For members of graphs: whom they blend with, as bits relative to the run.
     masks: Vec<u128>,
+    /// Welds of the groups that are here.
+    pub spots: Vec<u32>,
 }
 
 impl Neighbourhood {
+    /// Leaves out welds that do not reach into a box.
+    pub fn limit_spots(&mut self, coats: &Coats, low: Vec3, high: Vec3) {
+        let (low, high) = (low.as_dvec3(), high.as_dvec3());
+        self.spots.retain(|&s| {
+            let spot = &coats.spots[s as usize];
+            spot.place.distance(spot.place.clamp(low, high)) < 2.0 * spot.radius
+        });
+    }
+
+    /// How far two groups blend at a place, and the gradient of that.
+    fn welded(&self, coats: &Coats, a: u32, b: u32, at: DVec3) -> (f64, DVec3) {
+        weld_weight(self.spots.iter().map(|&s| &coats.spots[s as usize]), (a, b), at)
+    }
+
     /// Takes a list of primitives.
     pub fn set(&mut self, coats: &Coats, members: impl Iterator<Item = u32>) {
         self.members.clear();
@@ -167,6 +181,13 @@ impl Neighbourhood {
             self.masks.resize(end, 0);
             self.runs.push((start as u32, end as u32, first.group, graph));
             start = end;
+        }
+        self.spots.clear();
+        if self.runs.len() > 1 {
+            let here = |g: u32| self.runs.iter().any(|r| r.2 == g);
+            let joins = |s: &Spot| here(s.groups.0) && here(s.groups.1);
+            let all = coats.spots.iter().enumerate();
+            self.spots.extend(all.filter(|(_, s)| joins(s)).map(|(i, _)| i as u32));
         }
     }
 
@@ -199,9 +220,9 @@ pub struct FieldScratch {
 #[derive(Clone, Copy, Debug)]
 struct GroupValue {
     run: u32,
-    /// Sum, or largest clique sum, before fusing.
+    /// Sum, or largest clique sum, without what is welded to it.
     own: f64,
-    /// With what fusing adds.
+    /// With that.
     total: f64,
     /// Members that add up (graphs only).
     clique: u128,
@@ -212,10 +233,14 @@ struct GroupValue {
 pub struct Seen {
     /// Its own field [Pa].
     pub own: f64,
-    /// Field of its side: itself and those it blends with [Pa].
+    /// Field of its side: itself and all it blends with [Pa].
     pub side: f64,
-    /// Largest field of any other side [Pa].
+    /// The same without what is welded to its group [Pa].
+    pub alone: f64,
+    /// Largest field of any other side alone [Pa].
     pub other: f64,
+    /// How far that side is welded to its own here, from 0 to 1 [-].
+    pub fused: f64,
     /// Strongest primitive of that side; [`NOBODY`] if there is none.
     pub other_primitive: u32,
     /// Largest field of one primitive it blends with [Pa].
@@ -256,8 +281,8 @@ impl FieldScratch {
             };
             self.groups.push(GroupValue { run: run as u32, own, total: own, clique });
         }
-        if !coats.ramps.is_empty() {
-            self.add_ramps(coats, near);
+        if !near.spots.is_empty() {
+            self.add_welds(coats, near, at);
         }
     }
 
@@ -276,6 +301,13 @@ impl FieldScratch {
         near.members.clear();
         near.runs.clear();
         near.masks.clear();
+        near.spots.clear();
+        near.spots.extend(all.spots.iter().copied().filter(|&s| {
+            let spot = &coats.spots[s as usize];
+            let to = spot.place - origin;
+            let along = to.dot(direction).clamp(0.0, length);
+            (to - along * direction).length() < 2.0 * spot.radius
+        }));
         for &(start, end, group, graph) in &all.runs {
             let first = near.members.len();
             for i in start as usize..end as usize {
@@ -305,12 +337,14 @@ impl FieldScratch {
         self.limited = false;
     }
 
-    fn add_ramps(&mut self, coats: &Coats, near: &Neighbourhood) {
+    fn add_welds(&mut self, coats: &Coats, near: &Neighbourhood, at: DVec3) {
         for a in 0..self.groups.len() {
-            for b in 0..self.groups.len() {
-                if a != b {
-                    let weight = coats.ramp(near.runs[a].2, near.runs[b].2);
-                    self.groups[a].total += weight * self.groups[b].own;
+            for b in 0..a {
+                let (own_a, own_b) = (self.groups[a].own, self.groups[b].own);
+                if own_a > 0.0 || own_b > 0.0 {
+                    let (weight, _) = near.welded(coats, near.runs[a].2, near.runs[b].2, at);
+                    self.groups[a].total += weight * own_b;
+                    self.groups[b].total += weight * own_a;
                 }
             }
         }
@@ -340,7 +374,9 @@ impl FieldScratch {
         let mut seen = Seen {
             own: 0.0,
             side: 0.0,
+            alone: 0.0,
             other: 0.0,
+            fused: 0.0,
             other_primitive: NOBODY,
             rival: 0.0,
             rival_primitive: NOBODY,
@@ -348,11 +384,12 @@ impl FieldScratch {
         for g in 0..self.groups.len() {
             let (start, end, of, graph) = near.runs[g];
             if of != group {
-                // A group that is not here but is being fused with mine is no other side.
-                let here = self.groups[g].own > 0.0;
-                if here && self.groups[g].total > seen.other {
-                    seen.other = self.groups[g].total;
+                if self.groups[g].own > seen.other {
+                    seen.other = self.groups[g].own;
                     seen.other_primitive = self.strongest(near, g, u128::MAX);
+                    if !near.spots.is_empty() {
+                        seen.fused = near.welded(coats, group, of, at).0;
+                    }
                 }
                 continue;
             }
@@ -364,7 +401,7 @@ impl FieldScratch {
             if graph {
                 self.see_graph(near, g, me, &mut seen);
             } else {
-                seen.side = self.groups[g].total;
+                (seen.side, seen.alone) = (self.groups[g].total, self.groups[g].own);
                 for i in range.filter(|&i| i != start as usize + me) {
                     if self.values[i] > seen.rival {
                         seen.rival = self.values[i];
@@ -386,9 +423,9 @@ impl FieldScratch {
         }
         let active = active(values);
         let linked = active & masks[me];
-        // What fusing adds to the group, it adds to each of its cliques.
-        let extra = self.groups[g].total - self.groups[g].own;
-        seen.side = seen.own + best_clique(values, masks, linked).0 + extra;
+        // Graphs are never welded.
+        seen.alone = seen.own + best_clique(values, masks, linked).0;
+        seen.side = seen.alone;
         for i in bits(linked) {
             if values[i] > seen.rival {
                 seen.rival = values[i];
@@ -398,9 +435,9 @@ impl FieldScratch {
         let apart = active & !masks[me] & !(1 << me);
         for i in bits(apart) {
             let (sum, clique) = best_clique(values, masks, active & masks[i] & !(1 << me));
-            let total = values[i] + sum + extra;
+            let total = values[i] + sum;
             if total > seen.other {
-                seen.other = total;
+                (seen.other, seen.fused) = (total, 0.0);
                 // Only those that do not blend with me press on me.
                 let pressing = (clique | 1 << i) & !masks[me];
                 seen.other_primitive = self.strongest(near, g, pressing);
@@ -421,10 +458,31 @@ impl FieldScratch {
         best.1
     }
 
-    /// Gradient of a side's field after [`FieldScratch::see`] or another evaluation at the same
-    /// point: of the group of `index`, in a graph of its clique with it. Also the sum of the lengths
-    /// of the gradients that add up: how fast the field grows when all coats thicken together.
+    /// Gradient of a group's field after [`FieldScratch::see`] or another evaluation at the same
+    /// point: of the group of `index` alone, in a graph of its clique with it. Also the sum of the
+    /// lengths of the gradients that add up: how fast the field grows when all coats thicken together.
+    pub fn group_gradient(
+        &self,
+        coats: &Coats,
+        near: &Neighbourhood,
+        index: u32,
+        at: DVec3,
+    ) -> (DVec3, f64) {
+        self.gradient::<false>(coats, near, index, at)
+    }
+
+    /// The same with all that is welded to the group.
     pub fn side_gradient(
+        &self,
+        coats: &Coats,
+        near: &Neighbourhood,
+        index: u32,
+        at: DVec3,
+    ) -> (DVec3, f64) {
+        self.gradient::<true>(coats, near, index, at)
+    }
+
+    fn gradient<const WELDED: bool>(
         &self,
         coats: &Coats,
         near: &Neighbourhood,
@@ -436,7 +494,12 @@ impl FieldScratch {
         let (mut sum, mut lengths) = (DVec3::ZERO, 0.0);
         for g in &self.groups {
             let (start, end, of, graph) = near.runs[g.run as usize];
-            let weight = if of == group { 1.0 } else { coats.ramp(group, of) };
+            let (weight, way) = match of == group {
+                true => (1.0, DVec3::ZERO),
+                false if WELDED && !near.spots.is_empty() => near.welded(coats, group, of, at),
+                false => continue,
+            };
+            sum += way * g.own;
             if weight == 0.0 {
                 continue;
             }
@@ -520,13 +583,14 @@ mod tests {
                 inverse_width: 1.0 / (coat.support - coat.thickness),
                 steepness: coat.stiffness * (coat.support - coat.thickness) / coat.level,
                 offset: 0.0,
+                swelling: 0.0,
                 bulge: 0.0,
                 label: 0,
                 group: 0,
                 links: links(i),
             })
             .collect();
-        let coats = Coats { level: LEVEL, primitives, points: centers.to_vec(), ramps: Vec::new() };
+        let coats = Coats { level: LEVEL, primitives, points: centers.to_vec(), spots: Vec::new() };
         let mut near = Neighbourhood::default();
         near.set(&coats, 0..centers.len() as u32);
         (coats, near)

@@ -1,10 +1,10 @@
-//! Dynamic blending: pieces that part, pieces that fuse.
+//! Dynamic blending: pieces that part.
 
 use super::blend::Coats;
 use super::field::gap;
 use super::rest::SoftRest;
 use super::sample::Territory;
-use super::state::{Fusion, SoftState};
+use super::state::SoftState;
 
 /// Components of an influence graph, kept as parent links towards the smallest member.
 #[derive(Clone, Debug, Default)]
@@ -86,48 +86,5 @@ pub fn update_fracture(
         changed |= state.groups[index] != root;
         state.groups[index] = root;
     }
-    let alive = |g: u32| state.groups[g as usize] == g;
-    state.fusions.retain(|f| alive(f.groups.0) && alive(f.groups.1));
     changed
-}
-
-/// Starts fusions where territories press hard enough, and advances those under way.
-pub fn update_fusions(
-    rest: &SoftRest,
-    pressed: &[((u32, u32), f64)],
-    state: &mut SoftState,
-    dt: f64,
-) -> bool {
-    for &((a, b), force) in pressed {
-        let object = |i: u32| &rest.objects[rest.primitives[i as usize].object].params;
-        let (Some(fa), Some(fb)) = (object(a).fuse, object(b).fuse) else { continue };
-        let free = |i: u32| rest.primitives[i as usize].links.is_none();
-        if force <= fa.max(fb) || !free(a) || !free(b) {
-            continue;
-        }
-        let (ga, gb) = (state.groups[a as usize], state.groups[b as usize]);
-        let groups = (ga.min(gb), ga.max(gb));
-        if ga != gb && state.fusions.iter().all(|f| f.groups != groups) {
-            let seconds = object(a).fuse_time.max(object(b).fuse_time);
-            state.fusions.push(Fusion { groups, weight: 0.0, seconds });
-        }
-    }
-    for fusion in &mut state.fusions {
-        fusion.weight += if fusion.seconds > 0.0 { dt / fusion.seconds } else { 1.0 };
-    }
-    let mut joined = false;
-    while let Some(done) = state.fusions.iter().position(|f| f.weight >= 1.0) {
-        let (keep, drop) = state.fusions.remove(done).groups;
-        state.groups.iter_mut().filter(|g| **g == drop).for_each(|g| *g = keep);
-        for f in &mut state.fusions {
-            let (a, b) = f.groups;
-            let renamed = |g: u32| if g == drop { keep } else { g };
-            f.groups = (renamed(a).min(renamed(b)), renamed(a).max(renamed(b)));
-        }
-        state.fusions.retain(|f| f.groups.0 != f.groups.1);
-        state.fusions.sort_by(|a, b| a.groups.cmp(&b.groups).then(b.weight.total_cmp(&a.weight)));
-        state.fusions.dedup_by_key(|f| f.groups);
-        joined = true;
-    }
-    joined
 }

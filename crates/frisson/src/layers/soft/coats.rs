@@ -1,11 +1,11 @@
 //! Making primitives: particles that fill a shape, coats that fit a character.
 
-use glam::{DMat3, DVec3};
+use glam::{DMat3, DMat4, DVec3};
 
 use super::field::Kind;
-use super::fit::SkinFit;
+use super::fit::{FittedBall, SkinFit, in_node};
 use super::params::{CoatBone, CoatParams, DoughParams, SoftObject, validate_own};
-use super::rest::SoftRest;
+use super::rest::{PrimitiveRest, SoftRest};
 use super::structure::{BodyRest, Drive};
 use crate::character::{Pose, Sampling};
 use crate::stage::{BuildContext, LayerError};
@@ -51,7 +51,7 @@ pub fn fill(dough: &DoughParams, spacing: f64) -> Result<Vec<DVec3>, f64> {
     Ok(points)
 }
 
-/// Adds the coats of a character's bones; whether these are joined, so that only neighbours blend.
+/// Adds the coats of an actor; whether these are joined, so that only neighbours blend.
 pub fn coat_bones(
     rest: &mut SoftRest,
     object: &SoftObject,
@@ -64,25 +64,34 @@ pub fn coat_bones(
         .actors
         .find(&coat.on)
         .ok_or_else(|| LayerError::unknown(format!("{key}.coat.on"), "actor", &coat.on, names()))?;
-    let Some(character) = context.actors.all()[actor].character().cloned() else {
-        let problem = "coats need a character with joints";
-        return Err(LayerError::parameter(format!("{key}.coat.on"), problem));
-    };
+    let who = &context.actors.all()[actor];
     let mut pose = Pose::default();
     let start = context.clock.frame_time(context.clock.start_frame());
-    context.actors.all()[actor].pose_at(start, Sampling::Smooth, &mut pose);
-    let fit = SkinFit { character: &character, context, actor, pose: &pose };
-    let jointed = !character.skins.is_empty();
-    let bones = match (coat.bones.is_empty(), jointed) {
-        (false, _) => coat.bones.clone(),
-        (true, true) => fit.bones(),
-        (true, false) => fit.balls(coat.balls),
-    };
-    if bones.is_empty() {
-        let problem = "the actor has neither bones nor a closed mesh to fit coats to";
-        return Err(LayerError::parameter(format!("{key}.coat.on"), problem));
+    who.pose_at(start, Sampling::Smooth, &mut pose);
+    let character = who.character().cloned();
+    let rigid = who.rigid_at(start).map(|m| m.as_dmat4());
+    if coat.bones.is_empty() {
+        if character.is_none() && rigid.is_none() {
+            let problem = "its mesh is given frame by frame: coats need joints, or a rigid actor";
+            return Err(LayerError::parameter(format!("{key}.coat.on"), problem));
+        }
+        let reach = object.support_for(1.0);
+        let fit = SkinFit { character: character.as_deref(), context, actor, reach };
+        let balls = fit.balls(coat.balls);
+        if balls.is_empty() {
+            let problem = "the actor has no closed mesh to fit coats to";
+            return Err(LayerError::parameter(format!("{key}.coat.on"), problem));
+        }
+        balls.iter().for_each(|b| add_ball(rest, object, actor, b, &pose, rigid));
     }
-    let given = bones.iter().enumerate().map(|(i, b)| (format!("{key}.coat.bones[{i}]"), b));
+    let Some(character) = character else {
+        if coat.bones.is_empty() && coat.muscles.is_empty() {
+            return Ok(false);
+        }
+        let problem = "the actor has no joints to hang coats on";
+        return Err(LayerError::parameter(format!("{key}.coat.on"), problem));
+    };
+    let given = coat.bones.iter().enumerate().map(|(i, b)| (format!("{key}.coat.bones[{i}]"), b));
     let muscles = coat.muscles.iter().enumerate();
     let muscles = muscles.map(|(i, b)| (format!("{key}.coat.muscles[{i}]"), b));
     for (key, bone) in given.chain(muscles) {
@@ -105,19 +114,55 @@ pub fn coat_bones(
         };
         let points = joint_points(&drive, &pose);
         let thickness = bone.thickness.unwrap_or(object.thickness);
-        add_bone(rest, object, bone, drive, points, thickness);
+        let made = add_bone(rest, object, bone, drive, points, thickness);
+        made.node = Some(from);
+        if coat.bones.is_empty() {
+            made.coat.stiffness = alike(object, thickness);
+        }
     }
-    Ok(jointed)
+    Ok(!character.skins.is_empty())
 }
 
-fn add_bone(
+/// A ball that was fitted to the skin, on its joint or on the rigid actor.
+fn add_ball(
     rest: &mut SoftRest,
+    object: &SoftObject,
+    actor: usize,
+    ball: &FittedBall,
+    pose: &Pose,
+    rigid: Option<DMat4>,
+) {
+    let drive = match rigid {
+        Some(world) => Drive::Rigid { actor, at: world.inverse().transform_point3(ball.center) },
+        None => Drive::Joints {
+            actor,
+            from: ball.node,
+            to: ball.node,
+            span: [0.0, 1.0],
+            offset: in_node(pose, ball.node, ball.center),
+            tip: None,
+        },
+    };
+    let bone = CoatBone::default();
+    let made = add_bone(rest, object, &bone, drive, vec![ball.center], ball.radius);
+    made.node = Some(ball.node);
+    made.coat.stiffness = alike(object, ball.radius);
+}
+
+/// Stiffness with which a coat of a thickness blends as one of the object's does: thick and thin balls
+/// then have one shape of field, to which the radii were fitted.
+fn alike(object: &SoftObject, thickness: f64) -> f64 {
+    object.stiffness * object.thickness / thickness
+}
+
+fn add_bone<'a>(
+    rest: &'a mut SoftRest,
     object: &SoftObject,
     bone: &CoatBone,
     drive: Drive,
     points: Vec<DVec3>,
     thickness: f64,
-) {
+) -> &'a mut PrimitiveRest {
     let body = rest.bodies.len();
     rest.bodies.push(BodyRest {
         drive,
@@ -131,6 +176,7 @@ fn add_bone(
     made.color = bone.color.unwrap_or(made.color);
     made.uv = bone.uv;
     made.volume[1] = bone.volume.clone().unwrap_or(1.0.into());
+    made
 }
 
 /// World points of a coat between two joints.

@@ -20,6 +20,10 @@ pub struct PairForce {
     pub normal: DVec3,
     /// Pressing force [N].
     pub force: f64,
+    /// Sum of the places, by force [N m].
+    pub place: DVec3,
+    /// Area of the contact [m²].
+    pub area: f64,
 }
 
 /// Contacts of one step.
@@ -27,8 +31,6 @@ pub struct PairForce {
 pub struct ContactForces {
     /// Pairs of primitives that touch, ascending.
     pub pairs: Vec<PairForce>,
-    /// The same as the fusions want it.
-    pub pressed: Vec<((u32, u32), f64)>,
     /// Greatest depth, in thicknesses [-].
     pub depth: f64,
     /// Primitive that is deepest.
@@ -65,10 +67,8 @@ impl Contacts<'_> {
         self.find_slips(state, out);
         (out.depth, out.count) = (0.0, 0);
         for (index, territory) in self.territories.iter().enumerate() {
-            let coat = &self.rest.primitives[index].coat;
             for contact in &territory.contacts {
-                // Where fields add up the pressure says more than the coat is thick.
-                let depth = (contact.pressure / (coat.stiffness * coat.thickness)).min(1.0);
+                let depth = contact.depth * (1.0 - contact.fused);
                 if depth > out.depth {
                     (out.depth, out.deepest) = (depth, index);
                 }
@@ -82,9 +82,11 @@ impl Contacts<'_> {
                     }
                 }
             }
-            if let Some(other) = territory.buried_by {
-                self.push_apart(state, index, other as usize);
-                (out.depth, out.deepest) = (out.depth.max(1.0), index);
+            if let Some((other, share)) = territory.buried_by {
+                self.push_apart(state, index, other as usize, share);
+                if share > out.depth {
+                    (out.depth, out.deepest) = (share, index);
+                }
             }
             self.keep_out_of_tools(state, index);
         }
@@ -100,7 +102,8 @@ impl Contacts<'_> {
                 // Both sides sample the same surface: each counts for half.
                 let force = 0.5 * c.pressure * c.area;
                 let normal = if me < other { c.normal } else { -c.normal } * force;
-                out.pairs.push(PairForce { pair, normal, force });
+                let (place, area) = (force * c.point, 0.5 * c.area);
+                out.pairs.push(PairForce { pair, normal, force, place, area });
             }
         }
         out.pairs.sort_by_key(|p| p.pair);
@@ -109,11 +112,11 @@ impl Contacts<'_> {
             if same {
                 kept.normal += next.normal;
                 kept.force += next.force;
+                kept.place += next.place;
+                kept.area += next.area;
             }
             same
         });
-        out.pressed.clear();
-        out.pressed.extend(out.pairs.iter().map(|p| (p.pair, p.force)));
     }
 
     /// Keeps the side from which two primitives met as long as they touch; it turns with them slowly,
@@ -150,7 +153,9 @@ impl Contacts<'_> {
         out.slips.resize(state.bodies.len(), 0.0);
         for (index, territory) in self.territories.iter().enumerate() {
             let load = |c: &ContactPoint| match c.presser {
-                Presser::Primitive(_) => 0.5 * self.params.friction * c.pressure * c.area,
+                Presser::Primitive(_) => {
+                    0.5 * self.params.friction * c.pressure * c.area * (1.0 - c.fused)
+                }
                 Presser::Tool(t) => self.tools[t as usize].friction() * c.pressure * c.area,
             };
             let me = self.rest.primitives[index].body;
@@ -215,10 +220,7 @@ impl Contacts<'_> {
         let slip = state.bodies[a].velocity_at(at) - state.bodies[b].velocity_at(at);
         let slip = (slip, out.slips[a].max(out.slips[b]));
         let resistance = self.resistance(me).min(self.resistance(other));
-        let (ga, gb) = (state.groups[me], state.groups[other]);
-        let groups = (ga.min(gb), ga.max(gb));
-        let fused = state.fusions.iter().find(|f| f.groups == groups).map_or(0.0, |f| f.weight);
-        let share = 0.5 * contact.area * (1.0 - fused.min(1.0));
+        let share = 0.5 * contact.area * (1.0 - contact.fused);
         let force = share * self.traction(contact, normal, slip, resistance, self.params.friction);
         state.bodies[a].push(force, at);
         state.bodies[b].push(-force, at);
@@ -243,7 +245,7 @@ impl Contacts<'_> {
 
     /// A primitive whose own place another side holds has no seeds left: it is pushed out gently,
     /// with the force of two equal balls whose centres meet.
-    fn push_apart(&self, state: &mut SoftState, me: usize, other: usize) {
+    fn push_apart(&self, state: &mut SoftState, me: usize, other: usize, share: f64) {
         let coat = &self.rest.primitives[me].coat;
         let at = self.coats.middle(me);
         let there = closest(self.rest.primitives[other].kind, self.coats.points_of(other), at);
@@ -261,7 +263,8 @@ impl Contacts<'_> {
             }
             None => (at - there).normalize_or(fallback),
         };
-        let force = away * (std::f64::consts::PI / 3.0 * coat.stiffness * coat.thickness.powi(3));
+        let full = std::f64::consts::PI / 3.0 * coat.stiffness * coat.thickness.powi(3);
+        let force = share * full * away;
         let (a, b) = (self.rest.primitives[me].body, self.rest.primitives[other].body);
         state.bodies[a].push(force, at);
         state.bodies[b].push(-force, at);

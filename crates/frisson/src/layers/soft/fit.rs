@@ -1,185 +1,286 @@
-//! Fitting coats: to the skin around a skeleton, or to a mesh without one.
+//! Fitting coats to a mesh: balls that touch its skin from inside, and radii for which the blended
+//! surface passes through it.
+//!
+//! ```text
+//!     skin  __--v--__        from a point v of the skin a ball grows inwards until it touches
+//!         /   ( c )   \      the skin elsewhere; the largest balls are taken first, none begins
+//!        |             |     inside another of the same limb
+//! ```
+//!
+//! Balls hang on the joint that moves the skin they touch. Only balls of one joint, or of a joint and
+//! its parent, blend: limbs do not melt into the trunk.
 
-use glam::{DMat3, DVec3, Vec3};
+use glam::{DVec3, Vec3};
 
-use super::field::{Kind, closest};
-use super::params::CoatBone;
+use super::field::Coat;
 use crate::character::{Character, Pose};
 use crate::geometry::Mesh;
 use crate::stage::{BuildContext, SurfaceMotion};
 
-/// A character's skin, to fit coats to.
+/// What coats are fitted to.
 pub struct SkinFit<'a> {
-    /// Who.
-    pub character: &'a Character,
+    /// Who, if it has joints.
+    pub character: Option<&'a Character>,
     /// The scene at its start.
     pub context: &'a BuildContext<'a>,
     /// Its number.
     pub actor: usize,
-    /// Its pose at the start.
-    pub pose: &'a Pose,
+    /// Reach of a coat's field over its thickness [-].
+    pub reach: f64,
 }
+
+/// A ball inside the skin.
+#[derive(Clone, Copy, Debug)]
+pub struct FittedBall {
+    /// Node that carries it; 0 for actors without joints.
+    pub node: usize,
+    /// Centre at the start [m].
+    pub center: DVec3,
+    /// Thickness of its coat [m].
+    pub radius: f64,
+}
+
+/// A place on the skin.
+#[derive(Clone, Copy, Debug)]
+struct SkinPoint {
+    at: DVec3,
+    node: usize,
+}
+
+/// Skin points looked at, of each mesh: more do not fit better, only longer.
+const MOST_POINTS: usize = 3000;
+/// Rounds in which radii are fitted: the error is then a fiftieth of the first.
+const FIT_ROUNDS: usize = 16;
+/// Balls smaller than this share of the mesh's diagonal are wrinkles, not limbs.
+const LEAST_RADIUS: f64 = 0.006;
+/// Distance between the centres of balls of one limb, in radii of the larger: closer ones show as
+/// little as one, further ones as beads.
+const SPACING: f64 = 0.6;
+/// Distance of a skin point from a ball's centre, in radii, up to which the ball will do for it: the
+/// radii are fitted afterwards.
+const COVERED: f64 = 1.08;
 
 impl SkinFit<'_> {
-    /// Every joint and its parent, as thick as the skin around; ends of chains as the balls or sticks
-    /// that fill their skin best.
+    /// Balls that fill the actor's meshes, at most so many.
     #[must_use]
-    pub fn bones(&self) -> Vec<CoatBone> {
-        let skins = &self.character.skins;
-        let mut joints: Vec<usize> = skins.iter().flat_map(|s| s.joints.clone()).collect();
-        joints.sort_unstable();
-        joints.dedup();
-        let nodes = self.character.skeleton.nodes();
-        let mut bones = Vec::new();
-        for &joint in &joints {
-            let name = |n: usize| nodes[n].name.clone();
-            if let Some(parent) = nodes[joint].parent.filter(|p| joints.contains(p)) {
-                let ends = [parent, joint].map(|j| self.pose.origin(j).as_dvec3());
-                if ends[0].distance(ends[1]) > 1e-6 {
-                    let thickness = fit_thickness(&self.skin_of(parent), &ends);
-                    bones.push(CoatBone {
-                        from: name(parent),
-                        to: Some(name(joint)),
-                        thickness,
-                        ..CoatBone::default()
-                    });
+    pub fn balls(&self, most: usize) -> Vec<FittedBall> {
+        let meshes = self.context.actors.mesh_range(self.actor);
+        let mut candidates = Vec::new();
+        let mut skin = Vec::new();
+        for (local, mesh) in meshes.enumerate() {
+            let mesh = &self.context.frame.meshes[mesh];
+            let points = self.skin_points(mesh, local);
+            candidates.extend(touching_balls(mesh, &points));
+            skin.extend(points.into_iter().map(|(p, _)| p));
+        }
+        let parents = self.parents(&skin);
+        let mut balls = choose(candidates, most, &parents);
+        self.fit_radii(&mut balls, &skin, &parents);
+        balls
+    }
+
+    /// Points of a mesh's skin with their inward normals.
+    fn skin_points(&self, mesh: &Mesh, local: usize) -> Vec<(SkinPoint, DVec3)> {
+        let mut surface = SurfaceMotion::default();
+        surface.update(mesh, 0.0);
+        let source = self.character.map(|c| &c.meshes[local]);
+        let node_of = |vertex: usize| {
+            let Some((character, source)) = self.character.zip(source) else { return 0 };
+            let Some(skin) = source.skin.map(|s| &character.skins[s]) else { return source.node };
+            let strongest = source.influences.of(vertex).max_by(|a, b| a.1.total_cmp(&b.1));
+            strongest.map_or(source.node, |(j, _)| skin.joints[j as usize])
+        };
+        let stride = mesh.positions.len().div_ceil(MOST_POINTS).max(1);
+        (0..mesh.positions.len())
+            .step_by(stride)
+            .map(|v| {
+                let point = SkinPoint { at: mesh.positions[v].as_dvec3(), node: node_of(v) };
+                (point, -surface.normals()[v].as_dvec3())
+            })
+            .collect()
+    }
+
+    /// For every node: its next ancestor that moves skin.
+    fn parents(&self, skin: &[SkinPoint]) -> Vec<Option<usize>> {
+        let Some(character) = self.character else { return vec![None] };
+        let nodes = character.skeleton.nodes();
+        let mut moves = vec![false; nodes.len()];
+        skin.iter().for_each(|p| moves[p.node] = true);
+        let parent_of = |node: usize| {
+            let mut up = nodes[node].parent;
+            while let Some(parent) = up.filter(|p| !moves[*p]) {
+                up = nodes[parent].parent;
+            }
+            up
+        };
+        (0..nodes.len()).map(parent_of).collect()
+    }
+
+    /// Makes balls thicker or thinner until the skin they are the strongest at lies on the surface.
+    fn fit_radii(&self, balls: &mut [FittedBall], skin: &[SkinPoint], parents: &[Option<usize>]) {
+        let first: Vec<f64> = balls.iter().map(|b| b.radius).collect();
+        for _ in 0..FIT_ROUNDS {
+            let mut sums = vec![(0.0, 0.0); balls.len()];
+            for point in skin {
+                let (mut value, mut slope, mut best) = (0.0, 0.0, (0.0, usize::MAX));
+                for (i, ball) in balls.iter().enumerate() {
+                    let distance = ball.center.distance(point.at);
+                    if distance >= self.reach * ball.radius
+                        || !related(parents, ball.node, point.node)
+                    {
+                        continue;
+                    }
+                    // In units of the level: only shapes matter here.
+                    let support = self.reach * ball.radius;
+                    let coat = Coat {
+                        thickness: ball.radius,
+                        support,
+                        stiffness: 1.0 / (support - ball.radius),
+                        hardening: 0.0,
+                        level: 1.0,
+                    };
+                    let (f, s) = coat.value_and_slope(distance);
+                    value += f;
+                    slope += s.abs();
+                    if f > best.0 {
+                        best = (f, i);
+                    }
+                }
+                if let Some(sum) = sums.get_mut(best.1) {
+                    *sum = (sum.0 + (value - 1.0) / slope.max(1e-9), sum.1 + 1.0);
                 }
             }
-            if joints.iter().all(|&j| nodes[j].parent != Some(joint)) {
-                bones.push(CoatBone { from: name(joint), ..self.leaf(joint) });
+            for ((ball, sum), first) in balls.iter_mut().zip(&sums).zip(&first) {
+                // One that is nowhere the strongest has nothing to be fitted to: it gives way.
+                let excess = if sum.1 > 0.0 { sum.0 / sum.1 } else { 0.05 * first };
+                ball.radius = (ball.radius - 0.7 * excess).clamp(0.4 * first, 1.15 * first);
             }
         }
-        bones
-    }
-
-    /// Balls that fill the meshes of an actor without joints, at most so many for each.
-    #[must_use]
-    pub fn balls(&self, most: usize) -> Vec<CoatBone> {
-        let mut bones = Vec::new();
-        let meshes = self.context.actors.mesh_range(self.actor).zip(&self.character.meshes);
-        for (mesh, source) in meshes {
-            let node = source.node;
-            let local = self.pose.world_from_node[node].inverse();
-            let name = &self.character.skeleton.nodes()[node].name;
-            for (center, radius) in fill_mesh(&self.context.frame.meshes[mesh], most) {
-                let from_origin = center - self.pose.origin(node).as_dvec3();
-                bones.push(CoatBone {
-                    from: name.clone(),
-                    offset: local.transform_vector3(from_origin.as_vec3()).as_dvec3().to_array(),
-                    thickness: Some(radius),
-                    ..CoatBone::default()
-                });
-            }
-        }
-        bones
-    }
-
-    /// Skin whose strongest joint is this one, in the world.
-    fn skin_of(&self, joint: usize) -> Vec<DVec3> {
-        let mut skin_points = Vec::new();
-        let meshes = self.context.actors.mesh_range(self.actor).zip(&self.character.meshes);
-        for (mesh, source) in meshes {
-            let Some(skin) = source.skin.map(|s| &self.character.skins[s]) else { continue };
-            for (vertex, p) in self.context.frame.meshes[mesh].positions.iter().enumerate() {
-                let strongest = source.influences.of(vertex).max_by(|a, b| a.1.total_cmp(&b.1));
-                if strongest.is_some_and(|(j, _)| skin.joints[j as usize] == joint) {
-                    skin_points.push(p.as_dvec3());
-                }
-            }
-        }
-        skin_points
-    }
-
-    /// A stick along the longest direction of a joint's skin, or a ball.
-    fn leaf(&self, joint: usize) -> CoatBone {
-        let skin = self.skin_of(joint);
-        if skin.len() < 4 {
-            return CoatBone::default();
-        }
-        let center = skin.iter().sum::<DVec3>() / skin.len() as f64;
-        let axis = longest_direction(&skin, center);
-        let along = |p: &DVec3| (*p - center).dot(axis);
-        let across = median_distance(&skin, &[center - axis * 1e3, center + axis * 1e3]);
-        let half = skin.iter().map(|p| along(p).abs()).fold(0.0, f64::max);
-        let across = across.unwrap_or(half);
-        let reach = if half < ROUND * across { 0.0 } else { half - across };
-        let ends = [center - axis * reach, center + axis * reach];
-        let local = self.pose.world_from_node[joint].inverse();
-        let origin = self.pose.origin(joint).as_dvec3();
-        // In the joint's axes, as `offset` and `tip` are.
-        let [offset, tip] =
-            ends.map(|e| local.transform_vector3((e - origin).as_vec3()).as_dvec3().to_array());
-        let thickness = fit_thickness(&skin, &ends);
-        CoatBone { offset, tip: (reach > 1e-6).then_some(tip), thickness, ..CoatBone::default() }
     }
 }
 
-/// Where coats meet their fields add and the surface rises: each is made that much thinner.
-const FIT_SHARE: f64 = 0.92;
-
-/// Thickness of a coat on a segment whose surface is to pass through points.
-fn fit_thickness(points: &[DVec3], ends: &[DVec3; 2]) -> Option<f64> {
-    median_distance(points, ends).map(|d| FIT_SHARE * d)
+/// Whether coats of two nodes blend: of one, or of one and its next ancestor that moves skin.
+#[must_use]
+pub fn related(parents: &[Option<usize>], a: usize, b: usize) -> bool {
+    a == b || parents[a] == Some(b) || parents[b] == Some(a)
 }
 
-/// Median distance of points to a segment, if it is anything.
-fn median_distance(points: &[DVec3], ends: &[DVec3; 2]) -> Option<f64> {
-    let distance = |p: &DVec3| closest(Kind::Polyline, ends, *p).distance(*p);
-    let mut distances: Vec<f64> = points.iter().map(distance).collect();
-    distances.sort_by(f64::total_cmp);
-    distances.get(distances.len() / 2).copied().filter(|d| *d > 1e-6)
-}
-
-/// Direction in which points spread most: power iteration on their scatter.
-fn longest_direction(points: &[DVec3], center: DVec3) -> DVec3 {
-    let mut scatter = DMat3::ZERO;
-    for p in points {
-        let r = *p - center;
-        scatter += DMat3::from_cols(r * r.x, r * r.y, r * r.z);
-    }
-    let mut axis = DVec3::new(0.3, 1.0, 0.2).normalize();
-    for _ in 0..32 {
-        axis = (scatter * axis).normalize_or(axis);
-    }
-    axis
-}
-
-/// Half length in half widths below which a leaf's skin is filled with a ball.
-const ROUND: f64 = 1.9;
-
-/// Samples along the longest side of a mesh's box when balls are fitted to it.
-const FIT_SAMPLES: f32 = 32.0;
-
-/// Balls inside a closed mesh, largest first; none begins inside another.
-fn fill_mesh(mesh: &Mesh, most: usize) -> Vec<(DVec3, f64)> {
+/// From every point the largest ball that touches the skin there from inside (the shrinking ball of
+/// J. Ma, S. W. Bae, S. Choi, *3D medial axis point approximation using nearest neighbors*, 2012).
+fn touching_balls(mesh: &Mesh, points: &[(SkinPoint, DVec3)]) -> Vec<(FittedBall, DVec3)> {
     let mut surface = SurfaceMotion::default();
     surface.update(mesh, 0.0);
-    let bounds = mesh.bounds();
-    let size = bounds.max - bounds.min;
-    let step = size.max_element() / FIT_SAMPLES;
-    if !(step.is_finite() && step > 0.0) {
-        return Vec::new();
+    let size = f64::from(mesh.bounds().diagonal());
+    let mut balls = Vec::new();
+    for &(point, inward) in points {
+        let mut radius = 0.25 * size;
+        for _ in 0..20 {
+            let center = point.at + radius * inward;
+            let near = surface.bvh().closest_point(center.as_vec3(), f32::MAX);
+            let Some(hit) = near.filter(|h| f64::from(h.distance) < 0.98 * radius) else { break };
+            let away = point.at - hit.point.as_dvec3();
+            // The ball through the point that also touches what was nearest.
+            let next = away.length_squared() / (2.0 * -inward.dot(away)).abs().max(1e-12);
+            if next.is_nan() || next >= radius {
+                break;
+            }
+            radius = next;
+        }
+        let center = point.at + radius * inward;
+        let inside = surface.signed_distance(center.as_vec3(), size as f32);
+        if radius > LEAST_RADIUS * size && inside.is_some_and(|(d, _)| d < 0.0) {
+            // Never beyond the skin, whatever the normals were.
+            let radius = inside.map_or(radius, |(d, _)| radius.min(f64::from(-d)));
+            balls.push((FittedBall { node: point.node, center, radius }, point.at));
+        }
     }
-    let counts = (size / step).ceil().as_ivec3();
-    let mut inside: Vec<(Vec3, f32)> = Vec::new();
-    for k in 0..=counts.z {
-        for j in 0..=counts.y {
-            for i in 0..=counts.x {
-                let at = bounds.min + glam::IVec3::new(i, j, k).as_vec3() * step;
-                if let Some((distance, _)) = surface.signed_distance(at, bounds.diagonal())
-                    && distance < 0.0
-                {
-                    inside.push((at, -distance));
-                }
+    balls
+}
+
+/// The largest balls, none of which begins inside another that it blends with, or touches skin that
+/// another has come near enough.
+fn choose(
+    mut candidates: Vec<(FittedBall, DVec3)>,
+    most: usize,
+    parents: &[Option<usize>],
+) -> Vec<FittedBall> {
+    candidates.sort_by(|a, b| b.0.radius.total_cmp(&a.0.radius));
+    let mut chosen: Vec<FittedBall> = Vec::new();
+    for (ball, skin) in candidates {
+        if chosen.len() >= most {
+            break;
+        }
+        let spare = |c: &FittedBall| {
+            related(parents, c.node, ball.node)
+                && (c.center.distance(ball.center) < SPACING * c.radius
+                    || c.center.distance(skin) < COVERED * c.radius)
+        };
+        if !chosen.iter().any(spare) {
+            chosen.push(ball);
+        }
+    }
+    chosen
+}
+
+/// Where a place is in the axes of a node.
+#[must_use]
+pub fn in_node(pose: &Pose, node: usize, at: DVec3) -> DVec3 {
+    let from_origin: Vec3 = (at - pose.origin(node).as_dvec3()).as_vec3();
+    pose.world_from_node[node].inverse().transform_vector3(from_origin).as_dvec3()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A tapered, bent-free limb: radius from 0.1 to 0.05 over a length of 0.6.
+    fn limb() -> Mesh {
+        let (rings, sectors) = (40u32, 24u32);
+        let mut positions = vec![Vec3::ZERO, Vec3::X * 0.6];
+        let radius = |x: f32| 0.1 - 0.05 * x / 0.6;
+        for r in 0..rings {
+            // Round caps: rings run over the ends as on a ball.
+            let along = (r as f32 + 0.5) / rings as f32;
+            let x = 0.6 * along;
+            let cap = (1.0 - (2.0 * along - 1.0).abs().powi(12)).sqrt();
+            for k in 0..sectors {
+                let (s, c) = (std::f32::consts::TAU * k as f32 / sectors as f32).sin_cos();
+                positions.push(Vec3::new(x, cap * radius(x) * c, cap * radius(x) * s));
+            }
+        }
+        let at = |r: u32, k: u32| 2 + r * sectors + k % sectors;
+        let mut triangles = Vec::new();
+        for k in 0..sectors {
+            triangles.push([0, at(0, k + 1), at(0, k)]);
+            triangles.push([1, at(rings - 1, k), at(rings - 1, k + 1)]);
+            for r in 0..rings - 1 {
+                triangles.push([at(r, k), at(r, k + 1), at(r + 1, k)]);
+                triangles.push([at(r + 1, k), at(r, k + 1), at(r + 1, k + 1)]);
+            }
+        }
+        Mesh::new("limb", positions, triangles)
+    }
+
+    #[test]
+    fn balls_in_a_tapered_limb_taper_with_it() {
+        let mesh = limb();
+        let mut surface = SurfaceMotion::default();
+        surface.update(&mesh, 0.0);
+        let points: Vec<(SkinPoint, DVec3)> = mesh
+            .positions
+            .iter()
+            .zip(surface.normals())
+            .map(|(p, n)| (SkinPoint { at: p.as_dvec3(), node: 0 }, -n.as_dvec3()))
+            .collect();
+        let balls = choose(touching_balls(&mesh, &points), 60, &[None]);
+        assert!((6..40).contains(&balls.len()), "{}", balls.len());
+        for b in &balls {
+            // On the axis and as thick as the limb is there, away from the caps.
+            if (0.1..0.5).contains(&b.center.x) {
+                let expected = 0.1 - 0.05 * b.center.x / 0.6;
+                assert!((b.radius / expected - 1.0).abs() < 0.05, "{b:?}");
+                assert!(b.center.y.hypot(b.center.z) < 0.05 * expected, "{b:?}");
             }
         }
     }
-    let mut balls: Vec<(DVec3, f64)> = Vec::new();
-    while balls.len() < most {
-        let deepest = inside.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1));
-        let Some((center, radius)) = deepest.filter(|d| d.1 > step) else { break };
-        balls.push((center.as_dvec3(), f64::from(radius)));
-        inside.retain(|(p, _)| p.distance(center) > 0.8 * radius);
-    }
-    balls
 }

@@ -31,7 +31,7 @@ impl LabelField<'_> {
         };
         let (mut height, slope) = shape((self.field.level - v.other) / zone);
         let mut way = v.other_gradient * (-slope / zone);
-        let first_tool = self.field.parts.len();
+        let first_tool = self.field.first_tool();
         for tool in parts.iter().filter_map(|&p| (p as usize).checked_sub(first_tool)) {
             let (distance, normal) = self.tools[tool].distance(at);
             let stiffness = self.field.stiffness(self.label);
@@ -58,7 +58,7 @@ impl LabelField<'_> {
             (value, gradient) = (value + added, gradient + way);
         }
         let slope = level / self.field.parts.first().map_or(1.0, |p| p.thickness);
-        let first_tool = self.field.parts.len() as u32;
+        let first_tool = self.field.first_tool() as u32;
         for &part in parts.iter().filter(|&&p| p >= first_tool) {
             let tool = &self.tools[(part - first_tool) as usize];
             let (distance, normal) = tool.distance(at);
@@ -69,6 +69,12 @@ impl LabelField<'_> {
         (value, gradient)
     }
 }
+
+/// Two pieces of one mesh whose surfaces meet at a smaller angle leave no crease [rad].
+const LEAST_CREASE: f32 = 0.15;
+
+/// Distance on both sides of a crease over which normals turn over, in cells [-].
+const CREASE_WIDTH: f32 = 0.9;
 
 /// A condition that holds on a crease.
 #[derive(Clone, Copy, Default)]
@@ -81,14 +87,22 @@ struct Condition {
 }
 
 impl LabelField<'_> {
-    /// Moves a vertex onto the crease where the free surface meets a contact, or a tool another
-    /// surface, if there is one closer than half a cell; and the normal there.
+    /// Moves a vertex onto the crease where the free surface meets a piece of its own mesh or a tool, if
+    /// there is one closer than half a cell; or, for a vertex on its `rim`, a contact with another body,
+    /// if that is closer than a cell. And the normal there.
     #[must_use]
-    pub fn onto_crease(&self, parts: &[u32], start: Vec3, cell: f32) -> Option<(Vec3, Vec3)> {
+    pub fn onto_crease(
+        &self,
+        parts: &[u32],
+        start: Vec3,
+        cell: f32,
+        rim: bool,
+    ) -> Option<(Vec3, Vec3)> {
+        let furthest = if rim { cell } else { 0.5 * cell };
         let mut at = start;
         let mut normal = Vec3::ZERO;
         for _ in 0..4 {
-            let [first, second] = self.two_conditions(parts, at, cell)?;
+            let [first, second] = self.two_conditions(parts, at, cell, rim)?;
             let (na, nb) =
                 (first.gradient.normalize_or_zero(), second.gradient.normalize_or_zero());
             // Surfaces that meet at less than eight degrees have no crease to speak of.
@@ -102,7 +116,7 @@ impl LabelField<'_> {
             let sine_sq = 1.0 - cosine * cosine;
             let (a, b) = ((ra - cosine * rb) / sine_sq, (rb - cosine * ra) / sine_sq);
             at -= a * na + b * nb;
-            if !at.is_finite() || at.distance_squared(start) > 0.25 * cell * cell {
+            if !at.is_finite() || at.distance(start) > furthest {
                 return None;
             }
             normal = -(first.surface.normalize_or_zero() + second.surface.normalize_or_zero());
@@ -110,9 +124,36 @@ impl LabelField<'_> {
         Some((at, normal.normalize_or(Vec3::Y)))
     }
 
+    /// Normal of a vertex that is not on a crease between two pieces of its own mesh but within a cell of
+    /// it: it turns over from one side to the other, or some vertices of the crease would show and others
+    /// not.
+    #[must_use]
+    pub fn beside_crease(&self, parts: &[u32], at: Vec3, cell: f32) -> Option<Vec3> {
+        let groups = self.field.sums(parts, at, true);
+        let own = || groups.as_slice().iter().filter(|g| g.label == self.label);
+        let best = own().max_by(|a, b| a.value.total_cmp(&b.value))?;
+        let others = own().filter(|g| !std::ptr::eq(*g, best));
+        let next = others.max_by(|a, b| a.value.total_cmp(&b.value))?;
+        let beyond = (self.field.level - next.value) / next.gradient.length().max(1e-20);
+        let across = (best.gradient - next.gradient).length().max(1e-20);
+        let away = (best.value - next.value) / across;
+        if beyond.abs() > cell || away > CREASE_WIDTH * cell {
+            return None;
+        }
+        let share = 0.5 + 0.5 * away / (CREASE_WIDTH * cell);
+        let (a, b) = (best.gradient.normalize_or_zero(), next.gradient.normalize_or_zero());
+        Some(-(share * a + (1.0 - share) * b)).and_then(Vec3::try_normalize)
+    }
+
     /// The two conditions closest to being met here: own surface, contact, tools. All are positive
     /// inside the body.
-    fn two_conditions(&self, parts: &[u32], at: Vec3, cell: f32) -> Option<[Condition; 2]> {
+    fn two_conditions(
+        &self,
+        parts: &[u32],
+        at: Vec3,
+        cell: f32,
+        rim: bool,
+    ) -> Option<[Condition; 2]> {
         let groups = self.field.sums(parts, at, true);
         let best = groups
             .as_slice()
@@ -133,13 +174,24 @@ impl LabelField<'_> {
         add(best.value - self.field.level, best.gradient, best.gradient);
         for g in groups.as_slice().iter().filter(|g| g.value > 0.0 && !std::ptr::eq(*g, best)) {
             let across = best.gradient - g.gradient;
-            let surface = if g.label == self.label { g.gradient } else { across };
+            let own = g.label == self.label;
+            if own == rim {
+                continue;
+            }
+            // Where two pieces are welded, one surface goes over into the other.
+            if own && best.gradient.angle_between(g.gradient) < LEAST_CREASE {
+                continue;
+            }
+            // The contact itself is not seen: the free surface goes on to its rim.
+            let surface = if own { g.gradient } else { best.gradient };
             add(best.value - g.value, across, surface);
         }
-        let first_tool = self.field.parts.len();
+        let first_tool = self.field.first_tool();
         for tool in parts.iter().filter_map(|&p| (p as usize).checked_sub(first_tool)) {
             let (distance, normal) = self.tools[tool].distance(at);
-            add(distance, normal, normal);
+            if !rim {
+                add(distance, normal, normal);
+            }
         }
         (found[1].0 < cell).then_some([found[0].1, found[1].1])
     }
@@ -147,7 +199,7 @@ impl LabelField<'_> {
 
 impl Field for LabelField<'_> {
     fn part_count(&self) -> usize {
-        self.field.parts.len() + self.tools.len()
+        self.field.first_tool() + self.tools.len()
     }
 
     fn gather(&self, parts: &[u32], bounds: &Bounds, out: &mut Vec<u32>) -> bool {
@@ -159,7 +211,13 @@ impl Field for LabelField<'_> {
         let (mut most, mut least, mut alone) = (self.field.most_bulge, 0.0f32, true);
         for &index in parts {
             let Some(part) = self.field.parts.get(index as usize) else {
-                let tool = &self.tools[index as usize - self.field.parts.len()];
+                if let Some(weld) = self.field.welds.get(index as usize - self.field.parts.len()) {
+                    if weld.place.distance(center) < half + 2.0 * weld.radius {
+                        out.push(index);
+                    }
+                    continue;
+                }
+                let tool = &self.tools[index as usize - self.field.first_tool()];
                 let beside = if bulging { self.field.bulge_width(self.label) } else { 0.0 };
                 if tool.distance(center).0 < half + beside {
                     out.push(index);
@@ -189,8 +247,7 @@ impl Field for LabelField<'_> {
     fn values(&self, parts: &[u32], points: PointsSoa<'_>, out: &mut [f32]) {
         if self.all_add_up(parts) {
             out.fill(-self.field.level);
-            for &index in parts {
-                let part = &self.field.parts[index as usize];
+            for part in parts.iter().filter_map(|&p| self.field.parts.get(p as usize)) {
                 if part.kind == Kind::Point {
                     part.add_values::<false>(self.field.level, points, out);
                 } else {
@@ -224,8 +281,7 @@ impl Field for LabelField<'_> {
             return;
         }
         out.value.fill(-self.field.level);
-        for &index in parts {
-            let part = &self.field.parts[index as usize];
+        for part in parts.iter().filter_map(|&p| self.field.parts.get(p as usize)) {
             if part.kind == Kind::Point {
                 part.add_samples::<false>(self.field.level, points, out);
             } else {
@@ -243,9 +299,11 @@ impl LabelField<'_> {
     }
 
     /// Whether all that matters here are points and segments of the label that all add up: the common
-    /// case, for which there are tight loops.
+    /// case, for which there are tight loops. Welds matter only where there are several groups.
     fn all_add_up(&self, parts: &[u32]) -> bool {
         let all = &self.field.parts;
+        let welds = |p: &&u32| (all.len()..self.field.first_tool()).contains(&(**p as usize));
+        let parts = &parts[..parts.len() - parts.iter().rev().take_while(welds).count()];
         let Some(first) = parts.first().and_then(|&p| all.get(p as usize)) else { return false };
         let simple = |&p: &u32| {
             all.get(p as usize).is_some_and(|part| {

@@ -64,6 +64,7 @@ impl SoftLayer {
                 inverse_width: 1.0 / (p.coat.support - p.coat.thickness),
                 steepness: p.coat.stiffness * (p.coat.support - p.coat.thickness) / p.coat.level,
                 offset: 0.0,
+                swelling: 0.0,
                 bulge: 0.0,
                 label: rest.objects[p.object].label as u32,
                 group,
@@ -86,6 +87,7 @@ impl SoftLayer {
         let state = SoftState {
             bodies,
             offsets: vec![0.0; count],
+            felt: vec![0.0; count],
             bulges: vec![0.0; count],
             groups,
             distances,
@@ -133,10 +135,10 @@ impl SoftLayer {
         self.state.rest_volumes.iter().sum()
     }
 
-    /// Number of pieces that blend within themselves only.
+    /// Number of pieces that are one within themselves only.
     #[must_use]
     pub fn piece_count(&self) -> usize {
-        self.state.groups.iter().enumerate().filter(|&(i, g)| *g == i as u32).count()
+        self.state.piece_count()
     }
 
     /// Where a named primitive's first point is [m].
@@ -209,6 +211,7 @@ impl Layer for SoftLayer {
             && state.offsets.len() == self.rest.primitives.len()
             && state.groups.len() == self.rest.primitives.len()
             && state.bulges.len() == self.rest.primitives.len()
+            && state.felt.len() == self.rest.primitives.len()
             && state.distances.len() == self.rest.seeds.len()
             && state.distances.iter().zip(&self.rest.seeds).all(|(d, s)| d.len() == s.len());
         if !fits {

@@ -39,7 +39,7 @@ impl SurfaceMeshes {
         context: &StepContext,
         frame: &mut Frame,
     ) -> Result<(), LayerError> {
-        self.field.set(&layer.coats, &layer.rest);
+        self.field.set(&layer.coats, &layer.rest, &layer.state.bodies);
         let tools = layer.toolbox.at(context, 1.0);
         let labels = layer.rest.labels.len();
         self.surfaces.resize_with(labels, IsoSurface::new);
@@ -51,17 +51,21 @@ impl SurfaceMeshes {
             self.surfaces[label]
                 .extract(&field, &settings)
                 .map_err(|e| LayerError::parameter("cell", e.to_string()))?;
-            self.surfaces[label].move_by_block(|parts, position, normal| {
-                if field.may_crease(parts)
-                    && let Some(crease) = field.onto_crease(parts, *position, cell)
-                {
+            self.surfaces[label].move_by_block(|parts, _, position, normal| {
+                if !field.may_crease(parts) {
+                    return;
+                }
+                if let Some(crease) = field.onto_crease(parts, *position, cell, false) {
                     (*position, *normal) = crease;
+                } else if let Some(turned) = field.beside_crease(parts, *position, cell) {
+                    *normal = turned;
                 }
             });
         }
         self.firsts.clear();
         if labels > 1 {
             self.share_vertices();
+            self.draw_rims(&tools, layer.rest.cell as f32);
         }
         for label in 0..labels {
             self.write_mesh(layer, &tools, label, frame);
@@ -120,6 +124,51 @@ impl SurfaceMeshes {
         }
     }
 
+    /// Puts the rim of every contact, which the bodies on both sides share, onto the line where their
+    /// free surfaces meet.
+    fn draw_rims(&mut self, tools: &[Tool<'_>], cell: f32) {
+        let mut moved: Vec<Option<Vec3>> = vec![None; self.sums.len()];
+        for label in 0..self.surfaces.len() {
+            let count = self.surfaces[label].positions.len();
+            let first = self.firsts[label];
+            let shared: Vec<bool> = (0..count).map(|v| self.is_shared(label, v)).collect();
+            let mut rim = vec![false; count];
+            for t in &self.surfaces[label].triangles {
+                for (a, b) in [(t[0], t[1]), (t[1], t[2]), (t[2], t[0])] {
+                    let (a, b) = (a as usize, b as usize);
+                    rim[a] |= shared[a] && !shared[b];
+                    rim[b] |= shared[b] && !shared[a];
+                }
+            }
+            let field = LabelField { field: &self.field, label: label as u32, tools };
+            let (same, known) = (&self.same, &moved);
+            self.surfaces[label].move_by_block(|parts, v, position, normal| {
+                if !rim[v] {
+                    return;
+                }
+                let line = field.onto_crease(parts, *position, cell, true);
+                if let Some((at, turned)) = line {
+                    // Whoever came first has said where it is.
+                    let root = same.root(first + v as u32) as usize;
+                    (*position, *normal) = (known[root].unwrap_or(at), turned);
+                }
+            });
+            for v in (0..count).filter(|&v| rim[v]) {
+                let root = self.same.root(first + v as u32) as usize;
+                moved[root].get_or_insert(self.surfaces[label].positions[v]);
+            }
+        }
+        // Also where one body's rim is another's inner contact.
+        for (label, surface) in self.surfaces.iter_mut().enumerate() {
+            let first = self.firsts[label];
+            for (v, position) in surface.positions.iter_mut().enumerate() {
+                if let Some(at) = moved[self.same.root(first + v as u32) as usize] {
+                    *position = at;
+                }
+            }
+        }
+    }
+
     /// Whether a vertex of a label is also another label's.
     fn is_shared(&self, label: usize, vertex: usize) -> bool {
         let Some(first) = self.firsts.get(label) else { return false };
@@ -142,8 +191,7 @@ impl SurfaceMeshes {
         let mesh = &mut frame.meshes[index];
         mesh.positions.clone_from(&surface.positions);
         mesh.normals.clone_from(&surface.normals);
-        mesh.velocities.clear();
-        let (colors, uvs) = self.paint(layer, label);
+        let (colors, uvs) = self.paint(layer, label, &mut mesh.velocities);
         let old = &mesh.topology;
         let unchanged = old.vertex_count == surface.positions.len()
             && old.triangles == surface.triangles
@@ -192,16 +240,23 @@ impl SurfaceMeshes {
         }
     }
 
-    /// Colours per vertex (also where all are alike: some formats carry no materials), and texture
-    /// coordinates where the primitives have some.
-    fn paint(&self, layer: &SoftLayer, label: usize) -> (Vec<[f32; 4]>, Vec<Vec2>) {
+    /// Colours per vertex (also where all are alike: some formats carry no materials), texture
+    /// coordinates where the primitives have some, and velocities where they move.
+    fn paint(
+        &self,
+        layer: &SoftLayer,
+        label: usize,
+        velocities: &mut Vec<Vec3>,
+    ) -> (Vec<[f32; 4]>, Vec<Vec2>) {
         let own = |o: usize| layer.rest.objects[o].label == label;
         let primitives = || layer.rest.primitives.iter().filter(|p| own(p.object));
         let first = primitives().next().map_or([0.7; 3], |p| p.color);
         let plain = primitives().all(|p| p.color == first);
         let bare = primitives().all(|p| p.uv.is_none());
         let surface = &self.surfaces[label];
-        if plain && bare {
+        let still = self.field.is_still(label as u32);
+        velocities.clear();
+        if plain && bare && still {
             let [r, g, b] = first;
             return (vec![[r, g, b, 1.0]; surface.positions.len()], Vec::new());
         }
@@ -211,6 +266,9 @@ impl SurfaceMeshes {
                 *paint = self.field.paint(label as u32, parts, at);
             }
         });
+        if !still {
+            velocities.extend(paints.iter().map(|p| p.velocity));
+        }
         let color = |p: &Paint| [p.color.x, p.color.y, p.color.z, 1.0];
         let uvs = if bare { Vec::new() } else { paints.iter().map(|p| p.uv).collect() };
         (paints.iter().map(color).collect(), uvs)
@@ -227,7 +285,9 @@ impl SurfaceMeshes {
             let Some(pressure) = mesh.scalar(PRESSURE) else { continue };
             let mut renamed = vec![u32::MAX; mesh.positions.len()];
             for t in &mesh.topology.triangles {
-                let bare = t.iter().any(|&v| pressure[v as usize] <= 0.0);
+                let touches =
+                    |v: u32| pressure[v as usize] > 0.0 || self.is_shared(label, v as usize);
+                let bare = !t.iter().all(|&v| touches(v));
                 // What two bodies share is written by the first of them.
                 if bare || t.iter().all(|&v| self.is_anothers(label, v)) {
                     continue;

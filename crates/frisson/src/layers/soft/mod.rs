@@ -20,7 +20,8 @@
 //!
 //! Limits: articulated figures are solved by positions with our own ball and hinge joints, not by a
 //! rigid-body library; tools are infinitely stiff; outside a contact the coat does not bulge by itself, only
-//! through the volume controller; objects that may fuse share one mesh.
+//! through the volume controller; objects that may fuse share one mesh; a weld
+//! holds rigid bodies at a point, not against turning about it.
 
 mod blend;
 mod blending;
@@ -42,6 +43,7 @@ mod structure;
 mod surface;
 mod tool;
 mod volume;
+mod weld;
 
 pub use field::Coat;
 pub use layer::SoftLayer;

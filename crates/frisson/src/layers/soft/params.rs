@@ -96,12 +96,12 @@ pub struct SoftObject {
     /// Pairs of primitives that blend; by default all do (bones: with their parents).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blend: Option<Vec<(String, String)>>,
-    /// Contact force between two primitives above which they fuse [N]; both objects must have one.
-    /// By default they never do.
+    /// Contact force between two primitives above which they fuse, there and nowhere else [N]; both
+    /// objects must have one. By default they never do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0))]
     pub fuse: Option<f64>,
-    /// Time over which a fusion sets in [s].
+    /// Time for which they must be pressed until they are one [s].
     #[serde(default = "default_fuse_time")]
     #[schemars(range(min = 0.0))]
     pub fuse_time: f64,
@@ -261,21 +261,21 @@ pub struct BoneParams {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct CoatParams {
-    /// Actor that carries them.
+    /// Actor that carries them: a character, or a mesh that moves as one piece.
     pub on: String,
-    /// Bones to coat; if none is given, every bone of the skeleton, as thick as the skin around it,
-    /// or, for an actor without a skeleton, balls that fill its mesh.
+    /// Bones to coat; if none is given, balls are fitted to fill its skin, each carried by the joint
+    /// that moves the skin it touches.
     pub bones: Vec<CoatBone>,
     /// Coats besides those of the bones: muscles, which blend with the bones they touch.
     pub muscles: Vec<CoatBone>,
-    /// Most balls that fill a mesh without a skeleton [-].
+    /// Most balls that are fitted [-].
     #[schemars(range(min = 1, max = 1000))]
     pub balls: usize,
 }
 
 impl Default for CoatParams {
     fn default() -> Self {
-        Self { on: String::new(), bones: Vec::new(), muscles: Vec::new(), balls: 40 }
+        Self { on: String::new(), bones: Vec::new(), muscles: Vec::new(), balls: 200 }
     }
 }
 

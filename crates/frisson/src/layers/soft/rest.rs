@@ -6,7 +6,8 @@ use glam::{DMat3, DQuat, DVec3};
 
 use super::coats::coat_bones;
 use super::field::{Coat, Kind, gap};
-use super::params::{SoftObject, SoftParams, validate_own};
+use super::fit::related;
+use super::params::{CoatParams, SoftObject, SoftParams, validate_own};
 use super::seeds::{FineSeeds, Seed, build_seeds, compute_pieces};
 use super::structure::{BodyRest, Drive, JointRest};
 use super::tool::Toolbox;
@@ -36,6 +37,8 @@ pub struct PrimitiveRest {
     pub volume: [Animated; 2],
     /// Primitives it blends with, if not all of its group.
     pub links: Option<Arc<[u32]>>,
+    /// Node of a character that carries it, for coats.
+    pub node: Option<usize>,
 }
 
 /// An object that never changes.
@@ -209,7 +212,13 @@ impl SoftRest {
         if let Some(last) = self.objects.last_mut() {
             last.primitives = range.clone();
         }
-        self.link_primitives(object, key, range, jointed)
+        let parents = match &object.coat {
+            Some(coat) if jointed && coat.bones.is_empty() => {
+                skin_parents(self, coat, &range, context)
+            }
+            _ => None,
+        };
+        self.link_primitives(object, key, range, jointed, parents.as_deref())
     }
 
     /// A new primitive of the object being built.
@@ -240,6 +249,7 @@ impl SoftRest {
             uv: None,
             volume: [object.volume.clone(), 1.0.into()],
             links: None,
+            node: None,
         });
         let last = self.primitives.len() - 1;
         &mut self.primitives[last]
@@ -397,6 +407,7 @@ impl SoftRest {
         key: &str,
         range: std::ops::Range<usize>,
         chains: bool,
+        parents: Option<&[Option<usize>]>,
     ) -> Result<(), LayerError> {
         let mut pairs: Vec<(usize, usize)> = Vec::new();
         let names: Vec<String> =
@@ -415,8 +426,10 @@ impl SoftRest {
         if object.blend.is_none() && !chains {
             return Ok(());
         }
-        if chains {
-            self.link_touching(object, range.clone(), &mut pairs);
+        match parents {
+            Some(parents) => self.link_fitted(range.clone(), parents, &mut pairs),
+            None if chains => self.link_touching(object, range.clone(), &mut pairs),
+            None => {}
         }
         for local in 0..names.len() {
             let partner = |&(a, b): &(usize, usize)| match (a == local, b == local) {
@@ -430,6 +443,36 @@ impl SoftRest {
             self.primitives[range.start + local].links = Some(list.into());
         }
         Ok(())
+    }
+
+    /// Balls that were fitted to skin blend with those of the same joint and of its parent that they
+    /// reach at the start; muscles with what is on their own joint.
+    fn link_fitted(
+        &self,
+        range: std::ops::Range<usize>,
+        parents: &[Option<usize>],
+        pairs: &mut Vec<(usize, usize)>,
+    ) {
+        let start = |i: usize| {
+            let p = &self.primitives[i];
+            let at = p.points.iter().map(|q| *q + self.bodies[p.body].start);
+            (p.kind, at.collect::<Vec<DVec3>>())
+        };
+        let muscle = |i: usize| !self.primitives[i].name.is_empty();
+        for a in range.clone() {
+            for b in range.start..a {
+                let (pa, pb) = (&self.primitives[a], &self.primitives[b]);
+                let (Some(na), Some(nb)) = (pa.node, pb.node) else { continue };
+                if na != nb && (muscle(a) || muscle(b) || !related(parents, na, nb)) {
+                    continue;
+                }
+                let reach = pa.coat.support + pb.coat.support;
+                let ((kind_a, of_a), (kind_b, of_b)) = (start(a), start(b));
+                if gap(kind_a, &of_a, kind_b, &of_b, reach) < reach {
+                    pairs.push((b - range.start, a - range.start));
+                }
+            }
+        }
     }
 
     /// Bones that touch (a parent and its children, siblings at one joint, a muscle beside its bone)
@@ -461,6 +504,26 @@ impl SoftRest {
             }
         }
     }
+}
+
+/// For every node of the character that carries fitted coats: the next ancestor that does, too.
+fn skin_parents(
+    rest: &SoftRest,
+    coat: &CoatParams,
+    range: &std::ops::Range<usize>,
+    context: &BuildContext,
+) -> Option<Vec<Option<usize>>> {
+    let actor = context.actors.find(&coat.on)?;
+    let nodes = context.actors.all()[actor].character()?.skeleton.nodes();
+    let carries = |n: usize| rest.primitives[range.clone()].iter().any(|p| p.node == Some(n));
+    let parent_of = |node: usize| {
+        let mut up = nodes[node].parent;
+        while let Some(parent) = up.filter(|p| !carries(*p)) {
+            up = nodes[parent].parent;
+        }
+        up
+    };
+    Some((0..nodes.len()).map(parent_of).collect())
 }
 
 fn free_body(center: DVec3, mass: f64, inertia: DMat3) -> BodyRest {
@@ -520,6 +583,7 @@ mod tests {
             uv: None,
             volume: [1.0.into(), 1.0.into()],
             links: None,
+            node: None,
         };
         let (mass, center, inertia) = mass_properties(&volume_lumps(&p), 500.0);
         let expected = 500.0 * 4.0 / 3.0 * std::f64::consts::PI * 0.027;

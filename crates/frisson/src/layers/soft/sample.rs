@@ -34,6 +34,10 @@ pub struct ContactPoint {
     pub pressure: f64,
     /// Share of the contact surface [m²].
     pub area: f64,
+    /// How far the two sides are welded here, from 0 to 1 [-].
+    pub fused: f64,
+    /// How far the coat is pressed in here, as a share of its thickness [-].
+    pub depth: f64,
 }
 
 /// What the seeds of one primitive have found.
@@ -49,8 +53,9 @@ pub struct Territory {
     pub common_gain: f64,
     /// Contacts.
     pub contacts: Vec<ContactPoint>,
-    /// Primitive that holds this one's own place although it does not blend with it.
-    pub buried_by: Option<u32>,
+    /// Primitive that holds this one's own place although it does not blend with it, and how far it
+    /// does not.
+    pub buried_by: Option<(u32, f64)>,
     near: Neighbourhood,
     /// Tools in reach.
     tools: Vec<u32>,
@@ -63,6 +68,12 @@ impl Territory {
     #[must_use]
     pub fn near(&self) -> &[u32] {
         &self.near.members
+    }
+
+    /// Welds that may matter to it.
+    #[must_use]
+    pub fn spots(&self) -> &[u32] {
+        &self.near.spots
     }
 }
 
@@ -131,6 +142,7 @@ impl Sampling<'_> {
         found.dedup();
         let members = std::mem::take(&mut found);
         territory.near.set(self.coats, members.iter().copied());
+        territory.near.limit_spots(self.coats, low, high);
     }
 
     fn sample(&self, index: usize, distances: &mut [f64], territory: &mut Territory) {
@@ -209,7 +221,7 @@ impl Sampling<'_> {
         }
         let bulge =
             if primitive.bulge > 0.0 { self.bulge(primitive, &seen, tool_distance) } else { 0.0 };
-        let surface = seen.side + bulge - self.coats.level.max(seen.other);
+        let surface = (seen.side + bulge - self.coats.level).min(seen.alone + bulge - seen.other);
         let mut least = surface.min(seen.own - seen.rival);
         least = least.min(primitive.coat.stiffness * tool_distance);
         if primitive.kind == Kind::Polyline && primitive.count > 2 {
@@ -241,21 +253,28 @@ impl Sampling<'_> {
         let border = seen.own - seen.rival < coat.stiffness * close * 0.1;
         let on_tool = tool_distance < close;
         let pressed = seen.other > coats.level;
+        // What contacts do not feel yet of the coat's swelling.
+        let late = coat.stiffness * coats.primitives[index].swelling;
+        let thickness = coat.thickness + coats.primitives[index].offset;
+        let depth = (1.0 - d / thickness.max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
         let cone = ray.weight * d.powi(ray.power - 1);
         let cell = 1.5 * cone.sqrt();
         let near_contact = tool_distance < cell || seen.other > coats.level - coat.stiffness * cell;
         if on_tool {
             let normal = -self.tools[tool as usize].contact(at).1;
             let area = cone / ray.direction.dot(normal).max(tolerances::LEAST_COSINE);
-            let pressure = seen.side - coats.level;
+            let pressure = seen.side - coats.level - late;
             if pressure > 0.0 && ray.direction.dot(normal) > 0.0 {
                 let presser = Presser::Tool(tool);
-                let contact = ContactPoint { presser, point: at, normal, pressure, area };
+                let fused = 0.0;
+                let contact =
+                    ContactPoint { presser, point: at, normal, pressure, area, fused, depth };
                 territory.contacts.push(contact);
             }
             return near_contact;
         }
-        let gap = (seen.side - coats.level.max(seen.other)) / coat.stiffness;
+        let above = (seen.side - coats.level) / coat.stiffness;
+        let gap = above.min((seen.alone - seen.other) / coat.stiffness);
         if gap > close {
             // A border, or beyond the medial axis.
             if border && seen.rival_primitive != NOBODY {
@@ -263,15 +282,17 @@ impl Sampling<'_> {
             }
             return near_contact;
         }
-        let (own, lengths) = scratch.side_gradient(coats, near, index as u32, at);
         if pressed {
-            let (other, _) = scratch.side_gradient(coats, near, seen.other_primitive, at);
+            let own = scratch.group_gradient(coats, near, index as u32, at).0;
+            let other = scratch.group_gradient(coats, near, seen.other_primitive, at).0;
             let normal = (other - own).normalize_or(ray.direction);
             let area = cone / ray.direction.dot(normal).max(tolerances::LEAST_COSINE);
             let presser = Presser::Primitive(seen.other_primitive);
-            let pressure = seen.side - coats.level;
-            territory.contacts.push(ContactPoint { presser, point: at, normal, pressure, area });
-        } else if !border {
+            let (pressure, fused) = ((seen.alone - coats.level - late).max(0.0), seen.fused);
+            let contact = ContactPoint { presser, point: at, normal, pressure, area, fused, depth };
+            territory.contacts.push(contact);
+        } else if !border && above <= close {
+            let (own, lengths) = scratch.side_gradient(coats, near, index as u32, at);
             let slope = own.length().max(f64::MIN_POSITIVE);
             let cosine = (-own / slope).dot(ray.direction).max(tolerances::LEAST_COSINE);
             let area = cone / cosine;
@@ -300,10 +321,11 @@ impl Sampling<'_> {
     }
 
     /// Whether another side holds the primitive's own place: no seed can leave it then.
-    fn buried_by(&self, index: usize, territory: &mut Territory) -> Option<u32> {
+    fn buried_by(&self, index: usize, territory: &mut Territory) -> Option<(u32, f64)> {
         let middle = self.coats.middle(index);
         let (near, scratch) = (&territory.near, &mut territory.scratch);
         let seen = scratch.see(self.coats, near, index as u32, middle);
-        (seen.other > seen.side && seen.other > self.coats.level).then_some(seen.other_primitive)
+        let held = seen.other > seen.alone && seen.other > self.coats.level && seen.fused < 1.0;
+        held.then_some((seen.other_primitive, 1.0 - seen.fused))
     }
 }

@@ -3,6 +3,8 @@
 use glam::{DQuat, DVec3, Vec3};
 use serde::{Deserialize, Serialize};
 
+use super::weld::Weld;
+
 /// Where a body of the internal structure is. Particles do not turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BodyState {
@@ -34,17 +36,6 @@ impl BodyState {
     }
 }
 
-/// Two groups that are becoming one.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Fusion {
-    /// The groups, the smaller first.
-    pub groups: (u32, u32),
-    /// How far it has come, 0 to 1 [-].
-    pub weight: f64,
-    /// Time it takes [s].
-    pub seconds: f64,
-}
-
 /// What holds two particles of a dough together.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bond {
@@ -70,6 +61,8 @@ pub struct SoftState {
     pub bodies: Vec<BodyState>,
     /// Per primitive: translation of its field [m].
     pub offsets: Vec<f64>,
+    /// Per primitive: translation of its field that its contacts feel [m].
+    pub felt: Vec<f64>,
     /// Per primitive: pressure that makes it bulge beside its contacts [Pa].
     pub bulges: Vec<f64>,
     /// Per primitive: volume of its territory at the last step [m³].
@@ -78,8 +71,8 @@ pub struct SoftState {
     pub rest_volumes: Vec<f64>,
     /// Per primitive: group it blends in, named by its smallest member.
     pub groups: Vec<u32>,
-    /// Fusions under way.
-    pub fusions: Vec<Fusion>,
+    /// Places where pieces have become one, or are about to.
+    pub welds: Vec<Weld>,
     /// Bonds of doughs, ascending by pair.
     pub bonds: Vec<Bond>,
     /// Sides of the contacts, ascending by pair.

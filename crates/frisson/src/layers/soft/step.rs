@@ -10,6 +10,7 @@ use super::layer::SoftLayer;
 use super::sample::{ContactPoint, Presser, Sampling, fill_grid};
 use super::structure::{Drive, integrate_bodies, solve_joints};
 use super::volume::{VolumeControl, Volumes};
+use super::weld::{apply_welds, update_welds, weld_weight};
 use crate::character::{Sampling as ClipSampling, rotation_of};
 use crate::stage::StepContext;
 use crate::tolerances::soft as tolerances;
@@ -62,6 +63,8 @@ impl SoftLayer {
         }
         let start = context.time - tick;
         let mut done = 0.0;
+        // How much the step that was taken back last had deepened its contacts.
+        let mut before = f64::INFINITY;
         while done < tick * (1.0 - 1e-9) {
             let wanted = self.state.step.min(stable).clamp(floor, tick);
             let left = tick - done;
@@ -72,13 +75,19 @@ impl SoftLayer {
             let now = Instant { time: start + end, dt, fraction: (end / tick) as f32, shortest };
             let taken = self.take_step(context, now);
             let deepened = self.contacts.depth - self.backup.depth;
-            let deep = !taken || deepened > tolerances::DEEPENING || !self.is_finite();
+            // What half the step does not make smaller is no travel: a sample has come to lie in a
+            // contact that others were in before.
+            let travelled = deepened < tolerances::TRAVELLED * before;
+            let deepened_far = deepened > tolerances::DEEPENING && travelled;
+            let deep = !taken || deepened_far || !self.is_finite();
             if deep && !shortest {
+                before = if taken { deepened } else { f64::INFINITY };
                 std::mem::swap(&mut self.state, &mut self.backup);
                 self.state.step = (0.5 * dt).max(floor);
                 self.take_backs += 1;
                 continue;
             }
+            before = f64::INFINITY;
             if deep {
                 self.warn(
                     "a step stopped at its floor: something moves through a coat within it"
@@ -166,6 +175,12 @@ impl SoftLayer {
                     let at = |i: usize| object[i].at(frame) + own[i].at(frame);
                     (rest.start + DVec3::new(at(0), at(1), at(2)), DQuat::IDENTITY)
                 }
+                Drive::Rigid { actor, at } => {
+                    let world = context.actors.all()[*actor].rigid_at(now.time);
+                    let world = world.unwrap_or_default();
+                    let place = world.as_dmat4().transform_point3(*at);
+                    (place, rotation_of(world).as_dquat())
+                }
                 Drive::Joints { actor, from, .. } => {
                     let pose = &self.poses[*actor];
                     let points = joint_points(&rest.drive, pose);
@@ -202,6 +217,7 @@ impl SoftLayer {
             let body = &self.state.bodies[p.body];
             let coat = &mut self.coats.primitives[index];
             coat.offset = self.state.offsets[index];
+            coat.swelling = coat.offset - self.state.felt[index];
             coat.bulge = self.params.bulge * self.state.bulges[index];
             coat.group = self.state.groups[index];
             self.rotations[index] = body.rotation;
@@ -216,9 +232,8 @@ impl SoftLayer {
                 *target = body.position + body.rotation * *local;
             }
         }
-        self.coats.ramps.clear();
-        let ramps = self.state.fusions.iter().map(|f| (f.groups.0, f.groups.1, f.weight.min(1.0)));
-        self.coats.ramps.extend(ramps);
+        self.coats.spots.clear();
+        self.coats.spots.extend(self.state.spots());
     }
 
     fn sample(&mut self, context: &StepContext, now: Instant) {
@@ -263,6 +278,12 @@ impl SoftLayer {
             );
             self.state.volumes[index] = self.own_volumes[index].now;
         }
+        // A coat that thickens while it is pressed pushes back late, and would give a bouncing body
+        // more than it took from it: contacts feel what the controllers do slowly.
+        let share = 1.0 - (-now.dt / tolerances::SWELLING_TIME).exp();
+        for (felt, offset) in self.state.felt.iter_mut().zip(&self.state.offsets) {
+            *felt += share * (offset - *felt);
+        }
     }
 
     /// Volumes of a primitive and of those it blends with, the closer the more; and whether those
@@ -276,12 +297,14 @@ impl SoftLayer {
             let o = other as usize;
             let weight = if o == index {
                 1.0
-            } else if self.coats.linked(index, o) {
-                let (field, _, away) = self.coats.field_of(o, middle);
-                apart = apart.min(away.length() / room);
-                (field / self.coats.level).min(1.0)
             } else {
-                0.0
+                let blended = self.blend_weight(index, o);
+                if blended == 0.0 {
+                    continue;
+                }
+                let (field, _, away) = self.coats.field_of(o, middle);
+                apart = apart.min(1.0 - blended + blended * away.length() / room);
+                blended * (field / self.coats.level).min(1.0)
             };
             let free = Volumes { gain: self.territories[o].common_gain, ..self.own_volumes[o] };
             sum.add(&free, weight);
@@ -303,6 +326,7 @@ impl SoftLayer {
             dt: now.dt,
         };
         contacts.apply(&mut self.state, &mut self.contacts);
+        apply_welds(&self.rest, &mut self.state, self.params.damping);
         self.apply_dough(now.time * context.clock.rate.fps());
         self.update_bulges(now.dt);
     }
@@ -326,15 +350,18 @@ impl SoftLayer {
         }
     }
 
-    /// How far two primitives blend, from 0 to 1.
+    /// How far two primitives blend half-way between them, from 0 to 1.
     pub(super) fn blend_weight(&self, a: usize, b: usize) -> f64 {
-        let (ga, gb) = (self.state.groups[a], self.state.groups[b]);
-        if ga == gb {
+        if self.coats.linked(a, b) {
             return 1.0;
         }
-        let groups = (ga.min(gb), ga.max(gb));
-        let fusing = self.state.fusions.iter().find(|f| f.groups == groups);
-        fusing.map_or(0.0, |f| f.weight.min(1.0))
+        let groups = (self.coats.primitives[a].group, self.coats.primitives[b].group);
+        let spots = self.territories[a].spots();
+        if groups.0 == groups.1 || spots.is_empty() {
+            return 0.0;
+        }
+        let at = 0.5 * (self.coats.middle(a) + self.coats.middle(b));
+        weld_weight(spots.iter().map(|&s| &self.coats.spots[s as usize]), groups, at).0
     }
 
     fn update_blending(&mut self, dt: f64) {
@@ -345,7 +372,14 @@ impl SoftLayer {
             &mut self.components,
             &mut self.state,
         );
-        blending::update_fusions(&self.rest, &self.contacts.pressed, &mut self.state, dt);
+        update_welds(
+            &self.rest,
+            &self.coats,
+            &self.territories,
+            &self.contacts.pairs,
+            &mut self.state,
+            dt,
+        );
     }
 
     /// Longest step that explicit forces allow [s].

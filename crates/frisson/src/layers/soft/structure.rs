@@ -33,6 +33,13 @@ pub enum Drive {
         /// Displacement of the other end, if it hangs on the first node as well [m].
         tip: Option<DVec3>,
     },
+    /// By an actor that moves as one piece.
+    Rigid {
+        /// Actor.
+        actor: usize,
+        /// Place in its source pose [m].
+        at: DVec3,
+    },
 }
 
 /// A body that never changes.

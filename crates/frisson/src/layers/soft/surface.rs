@@ -5,7 +5,9 @@ use glam::{Vec2, Vec3};
 use super::blend::{Coats, Primitive};
 use super::field::{BULGE_ZONE, Kind};
 use super::rest::SoftRest;
+use super::state::BodyState;
 use super::tool::Tool;
+use super::weld::weld_shape;
 use crate::geometry::Bounds;
 use crate::geometry::isosurface::{PointsSoa, SamplesSoa};
 
@@ -38,6 +40,9 @@ pub(super) struct Part {
     pub(super) links: Option<std::sync::Arc<[u32]>>,
     color: Vec3,
     uv: [Vec2; 2],
+    /// Velocity of its body at `center` [m/s], and spin [rad/s].
+    velocity: Vec3,
+    spin: Vec3,
 }
 
 /// What a vertex looks like.
@@ -47,6 +52,8 @@ pub struct Paint {
     pub color: Vec3,
     /// Texture coordinates.
     pub uv: Vec2,
+    /// Velocity of the material [m/s].
+    pub velocity: Vec3,
 }
 
 /// Everything in the layer, as fields that can be asked label by label.
@@ -56,7 +63,17 @@ pub struct SurfaceField {
     /// What any bulge adds at most [Pa].
     pub(super) most_bulge: f32,
     pub(super) parts: Vec<Part>,
-    ramps: Vec<(u32, u32, f32)>,
+    /// Welds come after the primitives among the parts, and tools after them.
+    pub(super) welds: Vec<WeldPart>,
+}
+
+/// A weld for the extraction.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WeldPart {
+    groups: (u32, u32),
+    pub(super) place: Vec3,
+    pub(super) radius: f32,
+    weight: f32,
 }
 
 /// What is at a point, seen by one label.
@@ -75,7 +92,13 @@ pub struct LabelValue {
 }
 
 impl Part {
-    fn new(primitive: &Primitive, coats: &Coats, index: usize, rest: &SoftRest) -> Self {
+    fn new(
+        primitive: &Primitive,
+        coats: &Coats,
+        index: usize,
+        rest: &SoftRest,
+        bodies: &[BodyState],
+    ) -> Self {
         let points: Vec<Vec3> = coats.points_of(index).iter().map(|p| p.as_vec3()).collect();
         let center = Bounds::of(&points).center();
         let radius = points.iter().map(|p| p.distance(center)).fold(0.0, f32::max);
@@ -102,6 +125,8 @@ impl Part {
             links: primitive.links.clone(),
             color: Vec3::from_array(p.color),
             uv: p.uv.unwrap_or_default().map(Vec2::from_array),
+            velocity: bodies[p.body].velocity_at(center.as_dvec3()).as_vec3(),
+            spin: bodies[p.body].spin.as_vec3(),
         }
     }
 
@@ -219,14 +244,24 @@ struct Active {
 
 impl SurfaceField {
     /// Takes the coats as they are now.
-    pub fn set(&mut self, coats: &Coats, rest: &SoftRest) {
+    pub fn set(&mut self, coats: &Coats, rest: &SoftRest, bodies: &[BodyState]) {
         self.level = coats.level as f32;
         self.parts.clear();
         let all = coats.primitives.iter().enumerate();
-        self.parts.extend(all.map(|(i, p)| Part::new(p, coats, i, rest)));
+        self.parts.extend(all.map(|(i, p)| Part::new(p, coats, i, rest, bodies)));
         self.most_bulge = self.parts.iter().map(|p| p.bulge).fold(0.0, f32::max);
-        self.ramps.clear();
-        self.ramps.extend(coats.ramps.iter().map(|r| (r.0, r.1, r.2 as f32)));
+        self.welds.clear();
+        self.welds.extend(coats.spots.iter().map(|s| WeldPart {
+            groups: s.groups,
+            place: s.place.as_vec3(),
+            radius: s.radius as f32,
+            weight: s.weight as f32,
+        }));
+    }
+
+    /// Number of the first tool among the parts.
+    pub(super) fn first_tool(&self) -> usize {
+        self.parts.len() + self.welds.len()
     }
 
     /// Stiffness of a label's first primitive [N/m³].
@@ -298,24 +333,42 @@ impl SurfaceField {
             }
         }
         self.add_cliques(&graph, &mut groups, seconds);
-        if !self.ramps.is_empty() {
-            self.add_ramps(&mut groups);
+        if !self.welds.is_empty() && groups.count > 1 {
+            self.add_welds(parts, at, &mut groups);
         }
         groups
     }
 
-    fn add_ramps(&self, groups: &mut Stack<GroupSum>) {
+    fn add_welds(&self, parts: &[u32], at: Vec3, groups: &mut Stack<GroupSum>) {
         let before = groups.items;
         for a in 0..groups.count {
-            for b in 0..groups.count {
+            for b in 0..a {
                 let (ga, gb) = (before[a].group, before[b].group);
-                let is = |r: &&(u32, u32, f32)| (r.0, r.1) == (ga.min(gb), ga.max(gb));
-                if let Some(ramp) = self.ramps.iter().find(is).filter(|_| a != b) {
-                    groups.items[a].value += ramp.2 * before[b].value;
-                    groups.items[a].gradient += ramp.2 * before[b].gradient;
+                let (weight, way) = self.welded(parts, (ga.min(gb), ga.max(gb)), at);
+                for (to, from) in [(a, b), (b, a)] {
+                    let from = &before[from];
+                    groups.items[to].value += weight * from.value;
+                    groups.items[to].gradient += weight * from.gradient + way * from.value;
                 }
             }
         }
+    }
+
+    /// How far two groups are welded at a place, and the gradient of that.
+    fn welded(&self, parts: &[u32], groups: (u32, u32), at: Vec3) -> (f32, Vec3) {
+        let (mut apart, mut way) = (1.0, Vec3::ZERO);
+        let index = |&p: &u32| (p as usize).checked_sub(self.parts.len());
+        let here = parts.iter().filter_map(index).filter_map(|w| self.welds.get(w));
+        for weld in here.filter(|w| w.groups == groups) {
+            let away = at - weld.place;
+            let distance = away.length();
+            let (shape, slope) = weld_shape(f64::from(distance / weld.radius));
+            let weight = weld.weight * shape as f32;
+            let slope = weld.weight * slope as f32 / (weld.radius * distance.max(1e-20));
+            way = way * (1.0 - weight) + apart * slope * away;
+            apart *= 1.0 - weight;
+        }
+        (1.0 - apart, way)
     }
 
     /// The best clique of every graph that matters here.
@@ -377,26 +430,39 @@ impl SurfaceField {
                 // Squared, so that the nearest primitive shows.
                 sum.color += part.color * value * value;
                 sum.uv += part.uv_at(at - away) * value * value;
+                let velocity = part.velocity + part.spin.cross(at - part.center);
+                sum.velocity += velocity * value * value;
                 weight += value * value;
             }
         }
         if weight > 0.0 {
-            return Paint { color: sum.color / weight, uv: sum.uv / weight };
+            let (color, uv) = (sum.color / weight, sum.uv / weight);
+            return Paint { color, uv, velocity: sum.velocity / weight };
         }
         let first = self.parts.iter().find(|p| p.label == label);
-        first.map_or(sum, |p| Paint { color: p.color, uv: p.uv[0] })
+        first.map_or(sum, |p| Paint { color: p.color, uv: p.uv[0], velocity: p.velocity })
+    }
+
+    /// Whether nothing of a label moves.
+    #[must_use]
+    pub fn is_still(&self, label: u32) -> bool {
+        let still = |p: &Part| p.velocity == Vec3::ZERO && p.spin == Vec3::ZERO;
+        self.parts.iter().filter(|p| p.label == label).all(still)
     }
 
     /// Whether parts of other labels, or tools, are among some parts.
     #[must_use]
     pub fn meets_others(&self, label: u32, parts: &[u32]) -> bool {
-        parts.iter().any(|&p| self.parts.get(p as usize).is_none_or(|part| part.label != label))
+        parts.iter().any(|&p| match self.parts.get(p as usize) {
+            Some(part) => part.label != label,
+            None => p as usize >= self.first_tool(),
+        })
     }
 
     /// Whether a tool among some parts touches a point.
     #[must_use]
     pub fn is_on_tool(&self, tools: &[Tool<'_>], parts: &[u32], at: Vec3, near: f32) -> bool {
-        let tool = |p: &u32| (*p as usize).checked_sub(self.parts.len());
+        let tool = |p: &u32| (*p as usize).checked_sub(self.first_tool());
         parts.iter().filter_map(tool).any(|t| tools[t].distance(at).0 < near)
     }
 

@@ -12,6 +12,8 @@ use crate::stage::{
     Frame, Layer, LayerError, NoObserver, Rate, Stage, StepContext,
 };
 
+mod fusing;
+mod limits;
 mod surfaces;
 
 /// A layer with its little world.

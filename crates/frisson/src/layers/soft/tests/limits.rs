@@ -1,0 +1,58 @@
+//! What cannot be done is said; what changes over time changes.
+
+use super::*;
+
+fn warnings(rig: &Rig) -> Vec<String> {
+    let mut report = crate::stage::LayerReport::default();
+    rig.layer.report(&mut report);
+    report.warnings
+}
+
+#[test]
+fn steps_that_would_have_to_be_too_short_stop_at_a_floor_and_say_so() {
+    let mut object = SoftObject { free: true, ..ball("hard", [0.0, 0.105, 0.0], 0.1) };
+    (object.stiffness, object.density) = (1e13, 10.0);
+    let mut rig = Rig::try_new(SoftParams::new("hard", vec![object]), floor(), 9.81).unwrap();
+    for _ in 0..30 {
+        rig.tick();
+    }
+    let said = warnings(&rig);
+    assert!(said.iter().any(|w| w.contains("make it softer or heavier")), "{said:?}");
+    assert!(rig.layer.steps <= 30 * 256);
+    assert!(rig.layer.state.bodies.iter().all(|b| b.position.is_finite()));
+}
+
+#[test]
+fn a_resolution_beyond_all_memory_is_refused() {
+    let mut params = SoftParams::new("fine", vec![ball("a", [0.0; 3], 0.1)]);
+    params.cell = Some(1e-6);
+    let clock = Clock::new(Rate::whole(30), 0, 10);
+    let forces = Forces::new(Vec3::ZERO, vec![], 30.0);
+    let layers = [LayerParams::Soft(params)];
+    let stage = Stage::new(clock, ActorSet::new(vec![]), ColliderSet::default(), forces, &layers);
+    let error = stage.err().expect("it must not be tried").to_string();
+    assert!(error.contains("cell"), "{error}");
+}
+
+#[test]
+fn heat_softens_a_dough() {
+    let height = |firmness: Animated| {
+        let mut object = dough("d", vec![]);
+        object.dough = Some(DoughParams {
+            ball: Some([0.0, 0.16, 0.0]),
+            radius: Some(0.1),
+            firmness,
+            ..DoughParams::default()
+        });
+        let mut params = SoftParams::new("dough", vec![object]);
+        params.seeds = 32;
+        let mut rig = Rig::try_new(params, floor(), 9.81).unwrap();
+        for _ in 0..150 {
+            rig.tick();
+        }
+        rig.layer.state.bodies.iter().map(|b| b.position.y).fold(0.0, f64::max)
+    };
+    let cold = height(1.0.into());
+    let heated = height(Animated::Keys(vec![(0.0, 1.0), (40.0, 0.05)]));
+    assert!(heated < 0.8 * cold, "{heated} {cold}");
+}

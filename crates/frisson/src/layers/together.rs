@@ -1,0 +1,189 @@
+//! For tests: layers that meet in one scene.
+
+use glam::Vec3;
+
+use super::LayerParams;
+use super::cloth::ClothParams;
+use super::hair::HairParams;
+use super::soft::{CoatParams, PrimitiveParams, SoftObject, SoftParams};
+use crate::geometry::{Mesh, TriangleBvh};
+use crate::stage::{
+    Actor, ActorMotion, ActorSet, Animated, Clock, ColliderSet, Forces, KeyedTransform, NoObserver,
+    Placement, Rate, Stage,
+};
+
+/// A lump of three coats that blend, about 15 cm in radius, that rises by 6 cm within a second and
+/// then stands: its triangles change all the time it moves.
+fn lump() -> LayerParams {
+    let at =
+        |x: f64, y: f64| PrimitiveParams { point: Some([x, y, 0.0]), ..PrimitiveParams::default() };
+    let mut object = SoftObject::new("lump", 0.12);
+    object.primitives = vec![at(-0.05, 0.0), at(0.05, 0.0), at(0.0, 0.04)];
+    object.move_y = Animated::Keys(vec![(0.0, 0.0), (30.0, 0.06)]);
+    let mut params = SoftParams::new("lump", vec![object]);
+    params.cell = Some(0.015);
+    LayerParams::Soft(params)
+}
+
+fn stage(actor: Mesh, layers: &[LayerParams]) -> Stage {
+    let actor = Actor {
+        name: actor.name.clone(),
+        motion: ActorMotion::Rigid(vec![actor], KeyedTransform::default()),
+        placement: Placement::default(),
+    };
+    let clock = Clock::new(Rate::whole(30), 0, 1000);
+    let forces = Forces::new(Vec3::Y * -9.81, vec![], 30.0);
+    Stage::new(clock, ActorSet::new(vec![actor]), ColliderSet::default(), forces, layers).unwrap()
+}
+
+/// Distance of points from a mesh of the frame, negative inside.
+fn distances(stage: &Stage, name: &str, points: &[Vec3]) -> Vec<f32> {
+    let frame = stage.frame();
+    let mesh = &frame.meshes[frame.mesh_index(name).unwrap()];
+    let tree = TriangleBvh::build(&mesh.positions, &mesh.topology.triangles);
+    let one = |p: &Vec3| {
+        let hit = tree.closest_point(*p, f32::MAX).unwrap();
+        let side = (*p - hit.point).dot(tree.face_normal(hit.triangle));
+        hit.distance.copysign(side)
+    };
+    points.iter().map(one).collect()
+}
+
+/// A square of cloth above the lump.
+fn square(count: u32, size: f32, height: f32) -> Mesh {
+    let step = size / (count - 1) as f32;
+    let at = |i: u32, j: u32| {
+        Vec3::new(i as f32 * step - 0.5 * size, height, j as f32 * step - 0.5 * size)
+    };
+    let positions = (0..count).flat_map(|j| (0..count).map(move |i| at(i, j))).collect();
+    let mut triangles = Vec::new();
+    for j in 0..count - 1 {
+        for i in 0..count - 1 {
+            let v = j * count + i;
+            triangles.push([v, v + count, v + 1]);
+            triangles.push([v + 1, v + count, v + count + 1]);
+        }
+    }
+    Mesh::new("sheet", positions, triangles)
+}
+
+#[test]
+fn a_sheet_falls_on_a_coat_that_rises_and_rests_on_it() {
+    let mut cloth = ClothParams::new("cloth", "sheet");
+    cloth.bodies = vec!["lump".to_owned()];
+    cloth.thickness = Some(0.004);
+    cloth.friction = Some(1.0);
+    let mut stage = stage(square(41, 0.5, 0.2), &[lump(), LayerParams::Cloth(cloth)]);
+    let mut deepest = f32::INFINITY;
+    for _ in 0..75 {
+        stage.advance_frame(&mut NoObserver).unwrap();
+        let points = stage.frame().meshes[0].positions.clone();
+        let off = distances(&stage, "lump", &points);
+        deepest = off.into_iter().fold(deepest, f32::min);
+    }
+    assert!(deepest > 0.0, "the sheet went {deepest} m into the coat");
+    let points = stage.frame().meshes[0].positions.clone();
+    let off = distances(&stage, "lump", &points);
+    // On top everything lies on the coat, at the thickness.
+    let top: Vec<f32> =
+        points.iter().zip(&off).filter(|(p, _)| p.x.hypot(p.z) < 0.05).map(|(_, d)| *d).collect();
+    assert!(top.len() > 20);
+    let (least, most) = top.iter().fold((f32::MAX, f32::MIN), |m, d| (m.0.min(*d), m.1.max(*d)));
+    assert!(least > 0.003 && most < 0.006, "between {least} and {most} m above it");
+}
+
+#[test]
+fn hair_hangs_on_a_coat_and_not_through_it() {
+    // A wisp that points sideways falls on the lump's side while that rises.
+    let corner = |y: f32, z: f32| Vec3::new(-0.1, 0.26 + y * 0.02, z * 0.02);
+    let scalp = Mesh::new(
+        "scalp",
+        vec![corner(-1.0, -1.0), corner(1.0, -1.0), corner(1.0, 1.0), corner(-1.0, 1.0)],
+        vec![[0, 1, 2], [0, 2, 3]],
+    );
+    let mut hair = HairParams {
+        on: "scalp".to_owned(),
+        at: vec![[-0.1, 0.26, 0.0]],
+        length: 0.3,
+        length_variation: 0.0,
+        ..HairParams::default()
+    };
+    hair.body.meshes = vec!["lump".to_owned()];
+    hair.strands.per_wisp = 10;
+    let mut stage = stage(scalp, &[lump(), LayerParams::Hair(hair)]);
+    for _ in 0..75 {
+        stage.advance_frame(&mut NoObserver).unwrap();
+    }
+    let points = stage.frame().curves[0].points.clone();
+    let off = distances(&stage, "lump", &points);
+    let deepest = off.iter().copied().fold(f32::INFINITY, f32::min);
+    let touching = off.iter().filter(|d| **d < 0.01).count();
+    assert!(deepest > -0.002, "{deepest} m inside the coat");
+    assert!(touching * 5 > off.len(), "only {touching} of {} points lie on it", off.len());
+}
+
+#[test]
+fn coats_fill_a_mesh_without_joints_and_go_along_with_it() {
+    // An egg, 30 cm long, that moves and turns.
+    let egg = egg_mesh();
+    let path = KeyedTransform {
+        times: vec![0.0, 1.0],
+        translations: vec![Vec3::ZERO, Vec3::new(0.4, 0.1, 0.0)],
+        rotations: vec![glam::Quat::IDENTITY, glam::Quat::from_rotation_z(1.0)],
+    };
+    let actor = Actor {
+        name: "egg".to_owned(),
+        motion: ActorMotion::Rigid(vec![egg], path),
+        placement: Placement::default(),
+    };
+    let mut object = SoftObject::new("coat", 0.05);
+    object.support = Some(0.065);
+    object.coat = Some(CoatParams { on: "egg".to_owned(), ..CoatParams::default() });
+    let mut params = SoftParams::new("coat", vec![object]);
+    params.cell = Some(0.01);
+    let clock = Clock::new(Rate::whole(30), 0, 1000);
+    let forces = Forces::new(Vec3::ZERO, vec![], 30.0);
+    let layers = [LayerParams::Soft(params)];
+    let actors = ActorSet::new(vec![actor]);
+    let mut stage = Stage::new(clock, actors, ColliderSet::default(), forces, &layers).unwrap();
+    for frame in 0..=30 {
+        if frame % 15 == 0 {
+            let points = stage.frame().meshes[0].positions.clone();
+            let mut off: Vec<f32> =
+                distances(&stage, "coat", &points).iter().map(|d| d.abs()).collect();
+            off.sort_by(f32::total_cmp);
+            let (median, worst) = (off[off.len() / 2], off[off.len() - 1]);
+            assert!(median < 0.004 && worst < 0.015, "{median} {worst} at frame {frame}");
+        }
+        stage.advance_frame(&mut NoObserver).unwrap();
+    }
+}
+
+/// 30 cm long, 20 cm wide, blunt at one end.
+fn egg_mesh() -> Mesh {
+    let (rings, sectors) = (24u32, 32u32);
+    let place = |r: u32, k: u32| {
+        let (s, c) = (std::f32::consts::PI * r as f32 / rings as f32).sin_cos();
+        let (sin, cos) = (std::f32::consts::TAU * k as f32 / sectors as f32).sin_cos();
+        let wide = 0.1 * s * (1.0 - 0.25 * c);
+        Vec3::new(0.15 * c, wide * cos, wide * sin)
+    };
+    let mut positions = vec![place(0, 0), place(rings, 0)];
+    for r in 1..rings {
+        positions.extend((0..sectors).map(|k| place(r, k)));
+    }
+    let at = |r: u32, k: u32| 2 + (r - 1) * sectors + k % sectors;
+    let mut triangles = Vec::new();
+    for k in 0..sectors {
+        triangles.push([0, at(1, k), at(1, k + 1)]);
+        triangles.push([1, at(rings - 1, k + 1), at(rings - 1, k)]);
+        for r in 1..rings - 1 {
+            triangles.push([at(r, k), at(r + 1, k), at(r, k + 1)]);
+            triangles.push([at(r + 1, k), at(r + 1, k + 1), at(r, k + 1)]);
+        }
+    }
+    let mesh = Mesh::new("egg", positions, triangles);
+    let [a, b, c] = mesh.topology.triangles[40].map(|v| mesh.positions[v as usize]);
+    assert!((b - a).cross(c - a).dot(a) > 0.0, "inside out");
+    mesh
+}
