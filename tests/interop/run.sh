@@ -68,5 +68,12 @@ if [ "${1:-}" = "--blender" ]; then
     $frisson export "$work/drops.frisson" --to "$work/drops.usdc" --to "$work/drops.abc" --force --quiet
     "$python" "$here/drops.py" "$work/drops.usdc"
     "$python" "$here/drops.py" "$work/drops.abc"
+    # Hair as tubes for engines: valid glTF, and in Blender where its curves are.
+    mkdir -p "$work/hair"
+    sed 's/^frames = .*/frames = [0, 10]/; s/per_wisp = 300/per_wisp = 40/' scenes/hair-viscosity.toml >"$work/hair.toml"
+    $frisson bake "$work/hair.toml" -o "$work/hair.frisson" --force --quiet
+    $frisson export "$work/hair.frisson" --to "$work/hair/hair.glb" --to "$work/hair.usdc" --force --quiet
+    [ ! -d "$modules/gltf-validator" ] || NODE_PATH=$modules node "$here/check_gltf.cjs" "$work/hair"
+    "$python" "$here/hair.py" "$work/hair/hair.glb" "$work/hair.usdc"
 fi
 echo "interop: passed"
