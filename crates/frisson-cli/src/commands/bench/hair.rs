@@ -16,7 +16,7 @@ use crate::failure::Failure;
 
 /// Measures.
 pub fn run(options: &BenchOptions) -> Result<Vec<Table>, Failure> {
-    Ok(vec![growth(options)?, turns(options)?, parts(options)?, source(options)?])
+    Ok(vec![growth(options)?, peers(options)?, turns(options)?, parts(options)?, source(options)?])
 }
 
 /// Time spent in the layer itself, frame by frame [s].
@@ -143,6 +143,38 @@ fn growth(options: &BenchOptions) -> Result<Table, Failure> {
     table.note("30 frames a second, 4 chain steps a frame; the layer alone, skinning left out");
     table.note("thickness of a wisp goes with one over the root of their number: the same hair");
     table.note(format!("{} threads", rayon::current_num_threads()));
+    Ok(table)
+}
+
+/// What others took for chains of 12 segments in the wind, on the same kind of machine (two cores, 30
+/// frames a second): system, chains, what hair does to hair, ms a frame.
+const PEERS: [(&str, u32, &str, &str); 7] = [
+    ("Blender 5.0.1 particle hair", 100, "nothing", "13"),
+    ("Blender 5.0.1 particle hair", 1000, "nothing", "124"),
+    ("Blender 5.0.1 particle hair", 100, "friction on a grid", "71 to 750"),
+    ("pypbd 2.2.2 strands", 100, "nothing", "7.0"),
+    ("Newton 1.0 XPBD", 100, "nothing", "4.7"),
+    ("Newton 1.0 XPBD", 100, "particle contacts", "35"),
+    ("Newton 1.0 rods", 100, "contacts", "221"),
+];
+
+/// Chains alone, without strands, beside what others take for them.
+fn peers(options: &BenchOptions) -> Result<Table, Failure> {
+    let frames = if options.quick { 15 } else { 40 };
+    let mut table = Table::new(
+        "Chains alone, no strands, beside other programs",
+        &["system", "chains", "hair on hair", "ms/frame"],
+    );
+    for (system, chains, what, time) in PEERS {
+        table.row([system.to_owned(), chains.to_string(), what.to_owned(), time.to_owned()]);
+    }
+    for wisps in [100, 1000] {
+        let time = measure(head(wisps, |p| p.strands.per_wisp = 0)?, frames)?;
+        let what = "friction, collisions".to_owned();
+        let system = "this, with envelopes".to_owned();
+        table.row([system, wisps.to_string(), what, format!("{:.2}", 1e3 * time)]);
+    }
+    table.note("the others were measured once, warm, on two cores of the same kind; not run here");
     Ok(table)
 }
 

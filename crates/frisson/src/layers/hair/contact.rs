@@ -1,21 +1,31 @@
 //! Bodies that stop the hair: ellipsoids and the scene's colliders, posed at every sub-step.
 
-use glam::{DVec3, Mat3, Mat3A, Quat, Vec3, Vec3A};
+use glam::{Mat3, Mat3A, Quat, Vec3, Vec3A, Vec4};
+
+use super::chain::MAX_PARTICLES;
+use super::lanes::Lanes;
 
 use crate::stage::{Collider, ColliderShape, cuboid};
 
 /// Most planes that hold one particle at once.
 pub(super) const MAX_CONTACTS: usize = 3;
 
-/// A plane that holds a particle out of a body: it must stay where `normal . p >= offset`.
+/// A plane that holds a particle out of a body: it must stay where `normal . (p - point) >= 0`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Contact {
-    pub normal: DVec3,
-    pub offset: f64,
+    pub normal: Vec3,
+    pub point: Vec3,
     /// How far the body's material moved during the step [m].
-    pub carried: DVec3,
-    pub friction: f64,
-    pub restitution: f64,
+    pub carried: Vec3,
+    pub friction: f32,
+    pub restitution: f32,
+}
+
+impl Contact {
+    /// Height of a point above the plane [m].
+    fn gap(&self, p: Vec3) -> f32 {
+        self.normal.dot(p - self.point)
+    }
 }
 
 /// A shape with its pose at the start and the end of the tick.
@@ -102,6 +112,48 @@ impl PosedBody {
         }
     }
 
+    /// Which of four points are inside, one bit each.
+    pub fn holds_of_four(&self, p: &Lanes) -> u32 {
+        match self.kind {
+            Kind::Ellipsoid { .. } => self.in_ball(p).length_squared().cmplt(Vec4::ONE).bitmask(),
+            _ => (0..4).fold(0, |bits, k| bits | u32::from(self.holds(p.lane(k).into())) << k),
+        }
+    }
+
+    /// Four points in the ball that an ellipsoid is a stretched image of.
+    fn in_ball(&self, p: &Lanes) -> Lanes {
+        self.turned_to_ball(&(*p - Lanes::splat(self.origin)))
+    }
+
+    fn turned_to_ball(&self, v: &Lanes) -> Lanes {
+        let row = |k: usize| Vec3::from(self.to_ball.row(k));
+        Lanes { x: v.dot(row(0)), y: v.dot(row(1)), z: v.dot(row(2)) }
+    }
+
+    /// Signed distances of four points, as `distance` has them.
+    pub fn distance_of_four(&self, p: &Lanes) -> Vec4 {
+        let Kind::Ellipsoid { inverse, least, .. } = self.kind else {
+            return Vec4::from_array(std::array::from_fn(|k| self.distance(p.lane(k)).0));
+        };
+        let ball = self.in_ball(p);
+        let k0 = ball.length_squared().sqrt();
+        let gradient =
+            Lanes { x: ball.x * inverse.x, y: ball.y * inverse.y, z: ball.z * inverse.z };
+        let k1 = gradient.length_squared().sqrt();
+        let deep = k0.cmplt(Vec4::splat(1.0e-3));
+        Vec4::select(deep, Vec4::splat(-least), k0 * (k0 - 1.0) / k1.max(Vec4::splat(1.0e-9)))
+    }
+
+    /// Signed distances of the particles of a wisp.
+    pub fn distances(&self, points: &[Vec3]) -> [f32; MAX_PARTICLES] {
+        let mut out = [0.0; MAX_PARTICLES];
+        for (p, d) in points.chunks(4).zip(out.chunks_mut(4)) {
+            let four = self.distance_of_four(&Lanes::new(p.iter().copied()));
+            d.copy_from_slice(&four.to_array()[..d.len()]);
+        }
+        out
+    }
+
     /// Signed distance (first order for ellipsoids, exact at the surface) and outward normal.
     pub fn distance(&self, p: Vec3) -> (f32, Vec3) {
         let local = self.axes.transpose() * (p - self.origin);
@@ -151,9 +203,40 @@ impl PosedBody {
         false
     }
 
-    /// Whether something within `reach` of `p` may touch the body.
-    pub fn is_near(&self, p: Vec3, reach: f32) -> bool {
-        !self.is_clear(p, reach) && self.distance(p).0 < 1.5 * reach
+    /// How far any part of the body moves over the sub-step, at most [m].
+    pub fn travel(&self) -> f32 {
+        let turned = self.axes - self.axes_before;
+        let turned = turned.x_axis.length() + turned.y_axis.length() + turned.z_axis.length();
+        let size = if self.bound < 0.0 { 1.0 } else { self.bound };
+        self.origin.distance(self.origin_before) + turned * size
+    }
+
+    /// How far from `p` along each of four half-axes the body, grown by `margin`, is met; infinite
+    /// where it is not met within `limits`.
+    pub fn crossings(&self, p: Vec3, axes: &Lanes, margin: f32, limits: Vec4) -> Vec4 {
+        let met = if let Kind::Ellipsoid { inverse, .. } = self.kind {
+            // In the ball, whose radius grows by the margin: a quadratic equation.
+            let q = Vec3::from(self.to_ball * Vec3A::from(p - self.origin));
+            let way = self.turned_to_ball(axes);
+            let k0 = q.length().max(1.0e-3);
+            let radius = 1.0 + margin * (q * inverse).length() / k0;
+            let (a, b) = (way.length_squared(), way.dot(q));
+            let c = q.length_squared() - radius * radius;
+            if c <= 0.0 {
+                return Vec4::ZERO;
+            }
+            let root = b * b - a * c;
+            let met = (-b - root.max(Vec4::ZERO).sqrt()) / a.max(Vec4::splat(1.0e-12));
+            let meets = root.cmpge(Vec4::ZERO) & b.cmplt(Vec4::ZERO);
+            Vec4::select(meets, met, Vec4::INFINITY)
+        } else {
+            let trace = |k: usize| {
+                let distance = |t: f32| self.distance(p + t * axes.lane(k)).0 - margin;
+                trace(distance, limits[k])
+            };
+            Vec4::from_array(std::array::from_fn(trace))
+        };
+        Vec4::select(met.cmplt(limits), met, Vec4::INFINITY)
     }
 
     /// How far the material at `p` moved over the sub-step [m].
@@ -179,11 +262,11 @@ impl PosedBody {
         }
         let (place, normal) = surface;
         Some(Contact {
-            normal: normal.as_dvec3(),
-            offset: f64::from(normal.dot(place) + margin),
-            carried: carried.as_dvec3(),
-            friction: f64::from(self.friction),
-            restitution: f64::from(restitution),
+            normal,
+            point: place + margin * normal,
+            carried,
+            friction: self.friction,
+            restitution,
         })
     }
 
@@ -204,6 +287,22 @@ impl PosedBody {
         let place = outside.lerp(p, inside);
         Some((place, self.distance(place).1))
     }
+}
+
+/// First zero of a distance along a half-axis, infinite if it does not come before `limit`.
+fn trace(distance: impl Fn(f32) -> f32, limit: f32) -> f32 {
+    let mut t = 0.0;
+    for _ in 0..16 {
+        let d = distance(t);
+        if d < 2.0e-5 {
+            return t;
+        }
+        t += d;
+        if t >= limit {
+            return f32::INFINITY;
+        }
+    }
+    t
 }
 
 /// Kind, local axes (columns), local origin and bounding radius of a shape.
@@ -247,32 +346,24 @@ fn ellipsoid(radii: Vec3) -> Kind {
     Kind::Ellipsoid { inverse, inverse_sq: inverse * inverse, least: radii.min_element() }
 }
 
-/// Bodies that a particle may touch, one bit each; those beyond the sixty-third share the last bit.
-pub(super) fn near_bodies(bodies: &[PosedBody], p: Vec3, reach: f32) -> u64 {
-    let bit = |k: usize| 1u64 << k.min(63);
-    let near = |(k, b): (usize, &PosedBody)| if b.is_near(p, reach) { bit(k) } else { 0 };
-    bodies.iter().enumerate().map(near).fold(0, |a, b| a | b)
-}
-
 /// Fills `out` with the planes that hold a particle out of the bodies whose bits are set in `near`;
 /// the deepest ones win.
 pub(super) fn collect_contacts(
     bodies: &[PosedBody],
     near: u64,
-    start: DVec3,
-    p: DVec3,
+    start: Vec3,
+    p: Vec3,
     (heights, restitution): (impl Fn(usize) -> f32, f32),
     out: &mut [Contact; MAX_CONTACTS],
     count: usize,
 ) -> usize {
-    let (start, p) = (start.as_vec3(), p.as_vec3());
     let mut count = count;
     if near == 0 {
         return count;
     }
     for (k, body) in bodies.iter().enumerate().filter(|(k, _)| near >> (*k).min(63) & 1 == 1) {
         if let Some(contact) = body.contact(start, p, heights(k), restitution) {
-            insert_contact(out, &mut count, contact, p.as_dvec3());
+            insert_contact(out, &mut count, contact, p);
         }
     }
     count
@@ -283,14 +374,14 @@ pub(super) fn insert_contact(
     out: &mut [Contact; MAX_CONTACTS],
     count: &mut usize,
     contact: Contact,
-    p: DVec3,
+    p: Vec3,
 ) {
     if *count < MAX_CONTACTS {
         out[*count] = contact;
         *count += 1;
         return;
     }
-    let gap = |c: &Contact| c.normal.dot(p) - c.offset;
+    let gap = |c: &Contact| c.gap(p);
     let mut shallowest = 0;
     for k in 1..MAX_CONTACTS {
         if gap(&out[k]) > gap(&out[shallowest]) {
@@ -302,14 +393,19 @@ pub(super) fn insert_contact(
     }
 }
 
-/// Moves a point out of all bodies, to its height above each, also out of a pocket where several
-/// overlap.
-pub(super) fn push_out(bodies: &[PosedBody], p: Vec3, heights: impl Fn(usize) -> f32) -> Vec3 {
+/// Moves a point out of the bodies whose bits are set in `near`, to its height above each, also out of
+/// a pocket where several overlap.
+pub(super) fn push_out(
+    bodies: &[PosedBody],
+    near: u64,
+    p: Vec3,
+    heights: impl Fn(usize) -> f32,
+) -> Vec3 {
     let deepest = |p: Vec3| {
         bodies
             .iter()
             .enumerate()
-            .filter(|(k, b)| !b.is_clear(p, heights(*k)))
+            .filter(|(k, b)| near >> (*k).min(63) & 1 == 1 && !b.is_clear(p, heights(*k)))
             .map(|(k, b)| {
                 let (d, n) = b.distance(p);
                 (d - heights(k), n)
@@ -355,15 +451,25 @@ pub(super) struct Heights {
 const RISE: f32 = 0.5;
 
 impl Heights {
+    /// For a wisp that no body swallows.
+    pub fn new(segment: f32, margin: f32) -> Self {
+        Self { margin, segment, roots: [margin; 64] }
+    }
+
     /// For a wisp whose particle 1 is at `root`.
-    pub fn new(bodies: &[PosedBody], root: Vec3, segment: f32, margin: f32) -> Self {
-        let mut roots = [margin; 64];
-        for (height, body) in roots.iter_mut().zip(bodies) {
-            if !body.is_clear(root, margin) {
-                *height = body.distance(root).0.min(margin);
-            }
+    pub fn over(bodies: &[PosedBody], root: Vec3, segment: f32, margin: f32) -> Self {
+        let mut heights = Self::new(segment, margin);
+        for (k, body) in bodies.iter().enumerate() {
+            heights.set_root(k, body.distance(root).0);
         }
-        Self { margin, segment, roots }
+        heights
+    }
+
+    /// Says how high particle 1 is above a body [m].
+    pub fn set_root(&mut self, body: usize, height: f32) {
+        if let Some(root) = self.roots.get_mut(body) {
+            *root = height.min(self.margin);
+        }
     }
 
     /// Height of a particle above a body [m].
@@ -419,6 +525,49 @@ mod tests {
     }
 
     #[test]
+    fn four_at_once_agree_with_one() {
+        let shapes = [
+            ColliderShape::Ellipsoid {
+                center: [0.1, 0.2, 0.0],
+                radii: [0.3, 0.5, 0.2],
+                rotate_deg: [10.0, 40.0, 70.0],
+            },
+            ColliderShape::Capsule { a: [0.0; 3], b: [0.2, 0.5, 0.1], radius: 0.1 },
+        ];
+        for body in shapes.map(posed) {
+            for i in 0..300u64 {
+                let c = |k| 0.8 * crate::math::random::signed(7, i, k) as f32;
+                let v = |k: u64| Vec3::new(c(3 * k), c(3 * k + 1), c(3 * k + 2));
+                let four = Lanes::new((0..4).map(v));
+                let (distances, bits) = (body.distance_of_four(&four), body.holds_of_four(&four));
+                for k in 0..4 {
+                    let one = body.distance(v(k as u64)).0;
+                    assert!((distances[k] - one).abs() < 1e-5, "{} {one}", distances[k]);
+                    assert!(bits >> k & 1 == u32::from(one < 0.0) || one.abs() < 1e-6);
+                }
+                // From a point outside along four directions: the crossings lie on the surface. (Other
+                // shapes are traced, which stops short of a surface that is only grazed.)
+                let p = v(4) * 2.0;
+                if body.distance(p).0 < 0.01 || !matches!(body.kind, Kind::Ellipsoid { .. }) {
+                    continue;
+                }
+                let axes = Lanes::new((5..9).map(|k| (-p + 0.5 * v(k)).normalize()));
+                let met = body.crossings(p, &axes, 0.0, Vec4::splat(3.0));
+                for k in (0..4).filter(|&k| met[k].is_finite()) {
+                    let d = body.distance(p + met[k] * axes.lane(k)).0;
+                    assert!(d.abs() < 1e-3, "{d}");
+                }
+                for k in (0..4).filter(|&k| met[k].is_infinite()) {
+                    for t in 0..60 {
+                        let d = body.distance(p + 0.05 * t as f32 * axes.lane(k)).0;
+                        assert!(d > -1e-3, "passed through: {d}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
     fn a_pocket_between_two_ellipsoids_is_left() {
         let at = |x: f32| {
             posed(ColliderShape::Ellipsoid {
@@ -430,7 +579,7 @@ mod tests {
         let bodies = [at(-0.12), at(0.12)];
         for i in 0..500u64 {
             let c = |k| 0.3 * crate::math::random::signed(6, i, k) as f32;
-            let p = push_out(&bodies, Vec3::new(c(0), c(1), c(2)), |_| 0.001);
+            let p = push_out(&bodies, !0, Vec3::new(c(0), c(1), c(2)), |_| 0.001);
             for body in &bodies {
                 assert!(body.distance(p).0 > 0.0, "{p}");
             }

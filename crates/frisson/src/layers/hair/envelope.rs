@@ -4,9 +4,12 @@
 //! sample gains along its half-axis the particle loses: that is what gives a wisp its thickness
 //! against bodies and neighbours.
 
-use glam::Vec3;
+use std::ops::Range;
+
+use glam::{Vec3, Vec4};
 
 use super::chain::MAX_PARTICLES;
+use super::lanes::Lanes;
 use super::rest::WispRoot;
 use super::state::Wisp;
 use super::tick::{Around, Drive, TickInput};
@@ -24,128 +27,148 @@ pub(super) fn rest_radius(root: &WispRoot, wisp: &Wisp, plane: usize, wetness: f
     root.radii[plane] * wisp.radius_scale * (1.0 - 0.6 * wetness)
 }
 
-/// Advances the samples by one tick.
-pub(super) fn integrate(
+/// Advances the samples of a wisp by one tick, keeps them out of bodies, and notes what they give
+/// back to the particles. `before` are the particles' velocities when the tick began.
+pub(super) fn advance(
     input: &TickInput,
     wisp: &mut Wisp,
     drive: &Drive,
     before: &[Vec3; MAX_PARTICLES],
-    root: &WispRoot,
+    around: &Around,
 ) {
-    let dt = input.dt as f32;
-    let samples = input.rest.directions.len();
-    let omega = std::f32::consts::TAU * input.params.envelope.frequency_hz;
-    let (k, c) = (omega * omega, 2.0 * input.params.envelope.damping_ratio * omega);
-    let drag = input.drag as f32;
+    let root = &input.rest.roots[wisp.root as usize];
+    let spring = Spring::new(input);
+    let (dt, drag) = (input.dt as f32, input.drag as f32);
     let wet = input.wetness[wisp.root as usize];
+    let samples = input.rest.directions.len();
     for i in 2..wisp.positions.len() {
         let own = (wisp.velocities[i] - before[i]) / dt;
         let outer = drive.accelerations[i] + drag * (drive.air[i] - wisp.velocities[i]);
-        let felt = outer - own;
         let rest = rest_radius(root, wisp, i, wet);
-        for s in 0..samples {
-            let index = i * samples + s;
-            let axis = wisp.half_axis(i, input.rest.directions[s]);
-            let (r, rate) = (wisp.radii[index], wisp.radial_velocities[index]);
-            let push = felt.dot(axis) - k * (r - rest);
-            let new_rate = (rate + dt * push) / (1.0 + dt * c + dt * dt * k);
-            let new_r = (r + dt * new_rate).clamp(0.02 * rest, super::limits::WIDEST * rest);
-            wisp.radii[index] = new_r;
-            wisp.radial_velocities[index] = (new_r - r) / dt;
-        }
-    }
-}
-
-/// What the samples give back to the particles during the next tick: `-m r''` along each half-axis,
-/// where a sample held by a body still pushes with its whole spring.
-pub(super) fn react(
-    input: &TickInput,
-    wisp: &mut Wisp,
-    drive: &Drive,
-    before: &[Vec3; MAX_PARTICLES],
-    root: &WispRoot,
-) {
-    let dt = input.dt as f32;
-    let samples = input.rest.directions.len();
-    let omega = std::f32::consts::TAU * input.params.envelope.frequency_hz;
-    let (k, c) = (omega * omega, 2.0 * input.params.envelope.damping_ratio * omega);
-    // The reaction acts one tick late: a spring too hard for the tick gives back less, not more.
-    let share = sample_share(input) * (0.5 / (dt * dt * k * sample_share(input))).min(1.0);
-    let drag = input.drag as f32;
-    let wet = input.wetness[wisp.root as usize];
-    for i in 2..wisp.positions.len() {
-        let own = (wisp.velocities[i] - before[i]) / dt;
-        let felt = drive.accelerations[i] + drag * (drive.air[i] - wisp.velocities[i]) - own;
-        let rest = rest_radius(root, wisp, i, wet);
+        let second = wisp.second_axis(i);
         let mut reaction = Vec3::ZERO;
-        for s in 0..samples {
-            let index = i * samples + s;
-            let axis = wisp.half_axis(i, input.rest.directions[s]);
-            let spring = k * (wisp.radii[index] - rest) + c * wisp.radial_velocities[index];
-            reaction -= axis * (share * (felt.dot(axis) - spring));
+        for first in (0..samples).step_by(4) {
+            let range = i * samples + first..i * samples + samples.min(first + 4);
+            let mut four = Samples::gather(input, wisp, i, second, first, range.clone());
+            four.felt = four.axes.dot(outer - own);
+            four.integrate(&spring, dt, rest);
+            four.collide(input, wisp, around, i);
+            reaction += four.reaction(&spring, rest);
+            wisp.radii[range.clone()].copy_from_slice(&four.radii.to_array()[..range.len()]);
+            wisp.radial_velocities[range.clone()]
+                .copy_from_slice(&four.rates.to_array()[..range.len()]);
         }
         // Only a head-on crash gets near this; the chain must never be shot off by its envelope.
         wisp.reactions[i] = reaction.clamp_length_max(200.0);
     }
 }
 
-/// Keeps the samples out of bodies: back along the half-axis to the crossing nearest the particle.
-pub(super) fn collide(input: &TickInput, wisp: &mut Wisp, around: &Around) {
-    let samples = input.rest.directions.len();
-    let margin = 0.5 * input.params.body.margin;
-    let Some(bodies) = input.bodies.last() else { return };
-    let per_tick = input.bodies.len() as f32 / input.dt as f32;
-    for i in 2..wisp.positions.len() {
-        let (p, own) = (wisp.positions[i], wisp.velocities[i]);
-        let widest = wisp.radii[i * samples..(i + 1) * samples].iter().copied().fold(0.0, f32::max);
-        let near = around.near[i];
-        if near == 0 && around.planes[i].is_none() {
-            continue;
+/// The spring and damper of a sample, per mass.
+struct Spring {
+    k: f32,
+    c: f32,
+    /// Share of a particle's mass with which a sample reacts [-].
+    share: f32,
+}
+
+impl Spring {
+    fn new(input: &TickInput) -> Self {
+        let dt = input.dt as f32;
+        let omega = std::f32::consts::TAU * input.params.envelope.frequency_hz;
+        let (k, c) = (omega * omega, 2.0 * input.params.envelope.damping_ratio * omega);
+        // The reaction acts one tick late: a spring too hard for the tick gives back less, not more.
+        let share = sample_share(input) * (0.5 / (dt * dt * k * sample_share(input))).min(1.0);
+        Self { k, c, share }
+    }
+}
+
+/// Up to four samples of one particle.
+struct Samples {
+    axes: Lanes,
+    radii: Vec4,
+    rates: Vec4,
+    /// 1 where there is a sample.
+    present: Vec4,
+    /// Acceleration along each half-axis, the particle's own taken off [m/s²].
+    felt: Vec4,
+}
+
+impl Samples {
+    fn gather(
+        input: &TickInput,
+        wisp: &Wisp,
+        particle: usize,
+        second: Vec3,
+        first: usize,
+        range: Range<usize>,
+    ) -> Self {
+        let directions = &input.rest.directions[first..first + range.len()];
+        let of = |f: &dyn Fn(usize) -> f32| {
+            let mut out = [0.0; 4];
+            (0..directions.len()).for_each(|k| out[k] = f(k));
+            Vec4::from_array(out)
+        };
+        let (cosines, sines) = (of(&|k| directions[k].0), of(&|k| directions[k].1));
+        Self {
+            axes: Lanes::splat(wisp.across[particle]) * cosines + Lanes::splat(second) * sines,
+            radii: of(&|k| wisp.radii[range.start + k]),
+            rates: of(&|k| wisp.radial_velocities[range.start + k]),
+            present: of(&|_| 1.0),
+            felt: Vec4::ZERO,
         }
-        for (k, body) in bodies.iter().enumerate().filter(|(k, _)| near >> (*k).min(63) & 1 == 1) {
-            let margin = margin.min(around.heights.at(i, k) - margin);
-            if body.is_clear(p, widest + margin) || body.distance(p).0 > 2.0 * widest + margin {
-                continue;
-            }
-            let carried = body.carried(p) * per_tick;
-            for s in 0..samples {
-                let axis = wisp.half_axis(i, input.rest.directions[s]);
-                let index = i * samples + s;
-                let met = trace(|t| body.distance(p + t * axis).0 - margin, wisp.radii[index]);
-                stop(wisp, index, met, (carried - own).dot(axis));
+    }
+
+    /// One implicit step of the springs.
+    fn integrate(&mut self, spring: &Spring, dt: f32, rest: f32) {
+        let push = self.felt - spring.k * (self.radii - rest);
+        let rates = (self.rates + dt * push) / (1.0 + dt * spring.c + dt * dt * spring.k);
+        let (least, most) = (Vec4::splat(0.02 * rest), Vec4::splat(super::limits::WIDEST * rest));
+        let radii = (self.radii + dt * rates).clamp(least, most);
+        self.rates = (radii - self.radii) / dt;
+        self.radii = radii;
+    }
+
+    /// Keeps the samples out of bodies: back along the half-axis to the crossing nearest the particle.
+    fn collide(&mut self, input: &TickInput, wisp: &Wisp, around: &Around, i: usize) {
+        let margin = 0.5 * input.params.body.margin;
+        let Some(bodies) = input.bodies.last() else { return };
+        let (p, own) = (wisp.positions[i], wisp.velocities[i]);
+        let mut bits = around.near_envelope[i];
+        while bits != 0 {
+            let k = bits.trailing_zeros() as usize;
+            bits &= bits - 1;
+            // Bodies beyond the sixty-third share its bit.
+            for (k, body) in
+                bodies.iter().enumerate().skip(k).take(if k < 63 { 1 } else { usize::MAX })
+            {
+                let margin = margin.min(around.heights.at(i, k) - margin);
+                let met = body.crossings(p, &self.axes, margin, self.radii);
+                if met.cmplt(self.radii).any() {
+                    let per_second = input.bodies.len() as f32 / input.dt as f32;
+                    self.stop(met, self.axes.dot(body.carried(p) * per_second - own));
+                }
             }
         }
         if let Some(plane) = &around.planes[i] {
-            let carried = plane.carried / input.dt as f32;
-            for s in 0..samples {
-                let axis = wisp.half_axis(i, input.rest.directions[s]);
-                let index = i * samples + s;
-                let met = plane.meets(p, axis, margin).filter(|t| *t < wisp.radii[index]);
-                stop(wisp, index, met, (carried - own).dot(axis));
+            let met = plane.meets(p, &self.axes, margin);
+            if met.cmplt(self.radii).any() {
+                self.stop(met, self.axes.dot(plane.carried / input.dt as f32 - own));
             }
         }
     }
-}
 
-/// A sample that met a body: it stays at the crossing and does not move into the body.
-fn stop(wisp: &mut Wisp, index: usize, met: Option<f32>, closing: f32) {
-    let Some(at) = met else { return };
-    wisp.radii[index] = at.max(1.0e-5);
-    wisp.radial_velocities[index] = wisp.radial_velocities[index].min(closing);
-}
-
-/// First zero of a distance along a half-axis, if it comes before `limit` (sphere tracing).
-fn trace(distance: impl Fn(f32) -> f32, limit: f32) -> Option<f32> {
-    let mut t = 0.0;
-    for _ in 0..16 {
-        let d = distance(t);
-        if d < 2.0e-5 {
-            return Some(t);
-        }
-        t += d;
-        if t >= limit {
-            return None;
-        }
+    /// Samples that met a body stay at the crossing and do not move into the body.
+    fn stop(&mut self, met: Vec4, closing: Vec4) {
+        let stopped = met.cmplt(self.radii);
+        self.radii = Vec4::select(stopped, met.max(Vec4::splat(1.0e-5)), self.radii);
+        self.rates = Vec4::select(stopped, self.rates.min(closing), self.rates);
     }
-    Some(t)
+
+    /// What the samples give back to the particle during the next tick: `-m r''` along each half-axis,
+    /// where a sample held by a body still pushes with its whole spring.
+    fn reaction(&self, spring: &Spring, rest: f32) -> Vec3 {
+        let pull = spring.k * (self.radii - rest) + spring.c * self.rates;
+        let push = self.present * spring.share * (pull - self.felt);
+        Vec3::new(self.axes.x.dot(push), self.axes.y.dot(push), self.axes.z.dot(push))
+    }
 }

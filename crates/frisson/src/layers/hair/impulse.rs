@@ -13,6 +13,8 @@ pub(super) struct Motion {
     pub velocity: Vec3,
     /// Rates of the samples [m/s], in groups of four.
     pub rates: [Vec4; GROUPS],
+    /// How far dry friction held it back since the last pass [m].
+    pub shift: Vec3,
 }
 
 impl Motion {
@@ -20,7 +22,7 @@ impl Motion {
         let rate = |k: usize| rates.get(k).copied().unwrap_or(0.0);
         let rates =
             std::array::from_fn(|g| Vec4::from_array(std::array::from_fn(|k| rate(4 * g + k))));
-        Self { velocity, rates }
+        Self { velocity, rates, shift: Vec3::ZERO }
     }
 }
 
@@ -32,25 +34,28 @@ pub(super) fn treat(
     near: &Near,
     motions: &mut [Motion; 4],
 ) -> Option<usize> {
-    if move_together(motions) {
+    if move_together(input, motions) {
         return None;
     }
     let sum = overlap::between(shapes, near)?;
     let nodes = near.nodes(shapes);
     let velocity = relative_velocity(shapes, &sum, nodes, motions);
     let along = [shapes.sections[near.sections[0]].along, shapes.sections[near.sections[1]].along];
-    let (change, kind) = wanted_change(input, &sum, nodes, along, velocity)?;
-    let size = change.length();
+    let wanted = wanted_change(input, &sum, nodes, along, velocity)?;
+    let size = wanted.change.length();
     if size > super::limits::STILL {
-        push(input, shapes, &sum, nodes, motions, change / size, size);
+        // What dry friction stops it would have stopped on the way.
+        let held = wanted.dry / size * 0.5 * (input.since() + input.tick);
+        push(input, shapes, &sum, nodes, motions, (wanted.change / size, size, held));
     }
-    Some(kind)
+    Some(wanted.kind)
 }
 
 /// Whether two sections hardly move against each other: then there is nothing to rub or stop, and
 /// hair at rest costs nothing.
-fn move_together(m: &[Motion; 4]) -> bool {
-    let slow = super::limits::SLOW * super::limits::SLOW;
+fn move_together(input: &InteractionInput, m: &[Motion; 4]) -> bool {
+    let slow = super::limits::SLOW / (1.0 + input.params.dry_limit());
+    let slow = slow * slow;
     let together = |x: usize, y: usize| m[x].velocity.distance_squared(m[y].velocity) < slow;
     together(0, 2) && together(1, 3) && together(0, 3) && together(1, 2)
 }
@@ -77,14 +82,26 @@ fn relative_velocity(
     sum / pair.weight
 }
 
-/// How the relative velocity should change, and by which phenomenon.
+/// How the relative velocity of two sections should change.
+struct Wanted {
+    change: Vec3,
+    /// Part of it that is dry friction [m/s].
+    dry: f32,
+    /// Which phenomenon it is (0 rubbing, 1 collision).
+    kind: usize,
+}
+
+/// How the relative velocity should change.
+///
+/// Interpenetrating hair rubs like a paste: beyond a part that decays with time (viscous) there is
+/// one that any motion must overcome (dry), so that wisps drawn apart by less do not creep but hold.
 fn wanted_change(
     input: &InteractionInput,
     pair: &Overlap,
     nodes: [&NodeShape; 4],
     along: [Vec3; 2],
     velocity: Vec3,
-) -> Option<(Vec3, usize)> {
+) -> Option<Wanted> {
     let params = input.params;
     let speed = velocity.length();
     if speed < super::limits::STILL {
@@ -102,16 +119,22 @@ fn wanted_change(
         let wet = 1.0 + 4.0 * nodes[0].wetness.max(nodes[2].wetness);
         let decay = -(-params.viscosity * wet * pair.density * input.since()).exp_m1();
         let barred = forbidden * forbidden.dot(velocity);
-        return Some((-barred - decay * (velocity - barred), 0));
+        let free = velocity - barred;
+        let left = (1.0 - decay) * free.length();
+        let dry = left.min(params.dry_limit() * wet * pair.density * input.since());
+        let change = -barred - free.clamp_length_max(decay * free.length() + dry);
+        return Some(Wanted { change, dry, kind: 0 });
     }
     let approach = pair.normal.dot(velocity);
     if !params.collisions || approach >= 0.0 {
         return None;
     }
-    Some((if params.full { -velocity } else { -approach * pair.normal }, 1))
+    let change = if params.full { -velocity } else { -approach * pair.normal };
+    Some(Wanted { change, dry: 0.0, kind: 1 })
 }
 
-/// Changes the relative velocity by `size` along `direction`, with an impulse along it.
+/// Changes the relative velocity by `size` along `direction`, with an impulse along it. `held`: for
+/// how long the particles already went at the speed that is taken off [s].
 ///
 /// A node with its samples has kinetic energy `M |v|^2 / 2 + sum m r' u . v + sum m r'^2 / 2`.
 /// Of an impulse on a sample the radial part goes to the sample, the rest to the particle; when a
@@ -127,8 +150,7 @@ fn push(
     pair: &Overlap,
     nodes: [&NodeShape; 4],
     motions: &mut [Motion; 4],
-    direction: Vec3,
-    size: f32,
+    (direction, size, held): (Vec3, f32, f32),
 ) {
     let sample_mass = input.mass_share / shapes.samples as f32;
     let mut changes = [Vec3::ZERO; 4];
@@ -177,6 +199,7 @@ fn push(
     let strength = (size * pair.weight / response).min(size / largest.sqrt());
     for k in (0..4).filter(|&k| nodes[k].inverse_mass > 0.0) {
         motions[k].velocity += strength * changes[k];
+        motions[k].shift += held * strength * changes[k];
         for g in 0..shapes.groups() {
             motions[k].rates[g] += strength * gains[k][g];
         }

@@ -17,10 +17,11 @@ use glam::{Vec3, Vec4};
 use rayon::prelude::*;
 
 use super::impulse::{self, Motion};
+use super::lanes::Lanes;
 use super::overlap::Near;
 use super::params::InteractionParams;
 use super::rest::HairRest;
-use super::sections::{GROUPS, Lanes, MAX_SAMPLES, NodeShape, SectionShape};
+use super::sections::{GROUPS, MAX_SAMPLES, NodeShape, SectionShape};
 use super::state::Wisp;
 
 /// Blocks of wisps: even, and enough to keep eight threads busy.
@@ -35,6 +36,8 @@ pub(super) struct InteractionInput<'a> {
     pub wetness: &'a [f32],
     /// Time since the last pass [s].
     pub dt: f32,
+    /// Length of the last tick [s].
+    pub tick: f32,
     /// Particles of a wisp that the scalp carries and no impulse moves.
     pub carried: usize,
     /// Of so many passes a pair of wisps is treated in one, and the number of this pass.
@@ -367,6 +370,7 @@ impl Interactions {
             for (wisp, motions) in wisps[block.first..].iter_mut().zip(block.motions.chunks(n)) {
                 for (i, motion) in motions.iter().enumerate() {
                     wisp.velocities[i] = motion.velocity;
+                    wisp.positions[i] += motion.shift;
                     for (k, rate) in
                         wisp.radial_velocities[i * s..(i + 1) * s].iter_mut().enumerate()
                     {

@@ -66,6 +66,7 @@ impl Bundle {
             mass_share: SHARE,
             wetness: &self.wetness,
             dt,
+            tick: dt,
             carried: 0,
             turns: 1,
             pass: 0,
@@ -167,7 +168,12 @@ fn rubbed(rate_hz: f32, samples: usize) -> f32 {
         |x: f32| (0..10).map(|i| Vec3::new(x, -0.03 * i as f32, 0.0)).collect::<Vec<_>>();
     let mut bundle = Bundle::new(vec![straight(0.0), straight(0.012)], 0.02, samples);
     bundle.wisps[1].velocities.fill(Vec3::Y);
-    let params = InteractionParams { viscosity: 3.0, with_itself: false, ..Default::default() };
+    let params = InteractionParams {
+        viscosity: 3.0,
+        stick: Some(0.0),
+        with_itself: false,
+        ..Default::default()
+    };
     let steps = (0.2 * rate_hz).round() as usize;
     for _ in 0..steps {
         bundle.apply(&params, 1.0 / rate_hz);
@@ -185,6 +191,47 @@ fn friction_depends_neither_on_the_rate_nor_on_the_samples() {
     assert!((fast / reference - 1.0).abs() < 0.05, "{fast} {reference}");
     let fine = rubbed(60.0, 8);
     assert!((fine / reference - 1.0).abs() < 0.1, "{fine} {reference}");
+}
+
+/// How far two parallel wisps that lie in each other are drawn apart along their length in half a
+/// second by an acceleration of 3 m/s² against each other, with dry friction only.
+fn drawn_apart(stick: f32, rate_hz: f32) -> f32 {
+    let straight =
+        |x: f32| (0..10).map(|i| Vec3::new(x, -0.03 * i as f32, 0.0)).collect::<Vec<_>>();
+    let mut bundle = Bundle::new(vec![straight(0.0), straight(0.004)], 0.02, 4);
+    let height =
+        |b: &Bundle, w: usize| b.wisps[w].positions.iter().map(|p| p.y).sum::<f32>() / 10.0;
+    let start = height(&bundle, 1) - height(&bundle, 0);
+    let params = InteractionParams {
+        viscosity: 0.0,
+        stick: Some(stick),
+        with_itself: false,
+        ..Default::default()
+    };
+    let dt = 1.0 / rate_hz;
+    for _ in 0..(0.5 * rate_hz).round() as usize {
+        for (wisp, pull) in bundle.wisps.iter_mut().zip([-1.5, 1.5]) {
+            for i in 0..10 {
+                wisp.velocities[i].y += pull * dt;
+                let step = wisp.velocities[i] * dt;
+                wisp.positions[i] += step;
+            }
+        }
+        bundle.apply(&params, dt);
+    }
+    height(&bundle, 1) - height(&bundle, 0) - start
+}
+
+#[test]
+fn wisps_drawn_apart_by_less_than_their_dry_friction_hold_and_by_more_slip() {
+    for rate_hz in [30.0, 120.0] {
+        let free = drawn_apart(0.0, rate_hz);
+        assert!((free / 0.375 - 1.0).abs() < 0.1, "{rate_hz} Hz: {free}, not a t^2 / 2");
+        let held = drawn_apart(30.0, rate_hz);
+        assert!(held.abs() < 0.01 * free, "{rate_hz} Hz: slipped {held} m");
+        let slipping = drawn_apart(1.0, rate_hz);
+        assert!(slipping > 0.1 && slipping < 0.9 * free, "{rate_hz} Hz: {slipping} of {free}");
+    }
 }
 
 #[test]
@@ -238,6 +285,7 @@ fn every_overlap_is_found_once_thin_crossings_included() {
             mass_share: SHARE,
             wetness: &bundle.wetness,
             dt: 0.01,
+            tick: 1.0 / 120.0,
             carried: 0,
             turns: 1,
             pass: 0,
@@ -324,6 +372,7 @@ fn no_particle_gets_more_speed_than_there_is_to_stop() {
             mass_share: SHARE,
             wetness: &bundle.wetness,
             dt: 1.0 / 30.0,
+            tick: 1.0 / 120.0,
             carried: 2,
             turns: 1,
             pass: 0,

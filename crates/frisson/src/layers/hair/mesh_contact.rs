@@ -3,10 +3,11 @@
 //! Whether a particle is inside is found by walking along the wisp from particle 1, which is outside:
 //! every crossing of the surface changes sides. No closed or clean mesh is needed.
 
-use glam::Vec3;
+use glam::{Vec3, Vec4};
 
 use super::chain::MAX_PARTICLES;
 use super::contact::Contact;
+use super::lanes::Lanes;
 use super::state::Wisp;
 use super::tick::TickInput;
 use crate::stage::SurfaceMotion;
@@ -33,21 +34,20 @@ impl MeshPlane {
     ) -> Contact {
         let point = self.point - (1.0 - fraction) * self.carried;
         Contact {
-            normal: self.normal.as_dvec3(),
-            offset: f64::from(self.normal.dot(point) + margin),
-            carried: self.carried.as_dvec3() / substeps as f64,
-            friction: f64::from(self.friction),
-            restitution: f64::from(restitution),
+            normal: self.normal,
+            point: point + margin * self.normal,
+            carried: self.carried / substeps as f32,
+            friction: self.friction,
+            restitution,
         }
     }
 
-    /// How far along a half-axis from `p` the plane (at the end of the tick) is met.
-    pub fn meets(&self, p: Vec3, axis: Vec3, margin: f32) -> Option<f32> {
-        let closing = -self.normal.dot(axis);
-        if closing < 1.0e-3 {
-            return None;
-        }
-        Some((self.normal.dot(p - self.point) - margin).max(0.0) / closing)
+    /// How far along each of four half-axes from `p` the plane (at the end of the tick) is met.
+    pub fn meets(&self, p: Vec3, axes: &Lanes, margin: f32) -> Vec4 {
+        let closing = -axes.dot(self.normal);
+        let height = (self.normal.dot(p - self.point) - margin).max(0.0);
+        let towards = closing.cmpgt(Vec4::splat(1.0e-3));
+        Vec4::select(towards, height / closing.max(Vec4::splat(1.0e-3)), Vec4::INFINITY)
     }
 }
 

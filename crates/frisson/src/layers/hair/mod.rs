@@ -21,11 +21,13 @@ mod contact;
 mod detail;
 mod envelope;
 mod fit;
+mod four_hairs;
 mod guides;
 mod impulse;
 mod interact;
 #[cfg(test)]
 mod interaction_tests;
+mod lanes;
 mod mesh_contact;
 mod overlap;
 mod params;

@@ -209,9 +209,13 @@ pub struct InteractionParams {
     pub friction: bool,
     /// Whether wisps that meet across collide.
     pub collisions: bool,
-    /// Viscous friction of interpenetrating wisps [1/s]: 0.5 slips apart at once, 50 creeps.
+    /// Viscous friction of interpenetrating wisps [1/s]: 0.5 slips apart at once, 50 sticks.
     #[schemars(range(min = 0.0, max = 10_000.0))]
     pub viscosity: f32,
+    /// Dry friction of interpenetrating wisps, as the acceleration against each other that they
+    /// withstand without slipping [m/s²]; not given: a tenth of a metre per second times the viscosity.
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    pub stick: Option<f32>,
     /// Two wisps interpenetrate while the cosine between their relative velocity and the normal of
     /// both is below this, and collide above it [-].
     #[schemars(range(min = 0.0, max = 1.0))]
@@ -235,12 +239,20 @@ impl Default for InteractionParams {
             friction: true,
             collisions: true,
             viscosity: 5.0,
+            stick: None,
             threshold: 0.9,
             full: false,
             rate_hz: 30.0,
             most_partners: 8,
             with_itself: true,
         }
+    }
+}
+
+impl InteractionParams {
+    /// Acceleration that interpenetrating wisps withstand without slipping [m/s²].
+    pub(super) fn dry_limit(&self) -> f32 {
+        self.stick.unwrap_or(0.1 * self.viscosity)
     }
 }
 

@@ -6,8 +6,9 @@
 //!         u_i: carried from the root, then turned by the twist
 //! ```
 
-use glam::Vec3;
+use glam::{Vec3, Vec4};
 
+use super::lanes::{Lanes, sin_cos};
 use super::state::Wisp;
 
 /// A unit vector across `from`, carried to across `to` by the smallest rotation (both unit).
@@ -45,6 +46,65 @@ pub(super) fn compute_planes(wisp: &mut Wisp) {
     }
 }
 
+/// The same for up to four wisps at once.
+pub(super) fn compute_planes_of_four(wisps: &mut [Wisp]) {
+    let [a, b, c, d] = std::array::from_fn(|k| k.min(wisps.len() - 1));
+    let last = wisps[0].positions.len() - 1;
+    let of = |wisps: &[Wisp], pick: &dyn Fn(&Wisp) -> Vec3| {
+        Lanes::from_points([a, b, c, d].map(|k| pick(&wisps[k]).extend(0.0)))
+    };
+    let mut here = of(wisps, &|w| w.positions[0]);
+    let mut carried = of(wisps, &|w| w.root_across);
+    let mut before = Lanes::default();
+    let mut along = Lanes::default();
+    for i in 0..=last {
+        let old = of(wisps, &|w| w.normals[i]);
+        let after = if i < last {
+            let next = of(wisps, &|w| w.positions[i + 1]);
+            let edge = next - here;
+            here = next;
+            edge.normalize_or(if i == 0 { old } else { before }, 1.0e-12)
+        } else {
+            before
+        };
+        if i == 0 {
+            (before, along) = (after, after);
+        }
+        // Folded back on itself: no bisector, keep the last step's.
+        let normal = (before + after).normalize_or(old, 1.0e-9);
+        carried = transport_four(carried, along, normal);
+        along = normal;
+        let twists = Vec4::from_array([a, b, c, d].map(|k| wisps[k].twists[i]));
+        let (sine, cosine) = sin_cos(twists);
+        let across = carried * cosine + normal.cross(&carried) * sine;
+        let (normals, acrosses) = (normal.to_points(), across.to_points());
+        for (k, wisp) in wisps.iter_mut().enumerate() {
+            wisp.normals[i] = normals[k].truncate();
+            wisp.across[i] = acrosses[k].truncate();
+        }
+        before = after;
+    }
+}
+
+/// As `transport`, four at once.
+fn transport_four(across: Lanes, from: Lanes, to: Lanes) -> Lanes {
+    let sum = from + to;
+    let scale = from.dot_each(&to) + 1.0;
+    let flat = across - to * to.dot_each(&across);
+    let turn = sum.dot_each(&across) / scale.max(Vec4::splat(1.0e-5));
+    let turned = across - sum * turn + to * (2.0 * from.dot_each(&across));
+    // Opposite directions: any half turn will do; keep what is across both.
+    let turned = Lanes::select(scale.cmplt(Vec4::splat(1.0e-5)), flat, turned);
+    let turned = turned - to * to.dot_each(&turned);
+    let lost = turned.length_squared().cmplt(Vec4::splat(1.0e-12));
+    if lost.any() {
+        let [a, b, c, d] = to.to_points().map(|p| super::rest::perpendicular(p.truncate()));
+        let other = Lanes::new([a, b, c, d].into_iter());
+        return Lanes::select(lost, other, turned).normalize_or(other, 1.0e-9);
+    }
+    turned.normalize_or(turned, 1.0e-9)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -64,6 +124,38 @@ mod tests {
             let u = super::super::rest::perpendicular(a);
             let want = crate::math::frames::rotation_between(a, b) * u;
             prop_assert!((transport(u, a, b) - want).length() < 1e-3);
+        }
+    }
+
+    #[test]
+    fn four_wisps_at_once_have_the_planes_of_each() {
+        use crate::math::random;
+        for trial in 0..40u64 {
+            let mut wisps: Vec<Wisp> = (0..1 + trial % 4)
+                .map(|k| {
+                    let c = |i: u64| random::signed(3 + trial, k, i) as f32;
+                    let v = |i: u64| Vec3::new(c(i), c(i + 1), c(i + 2));
+                    Wisp {
+                        positions: (0..12).map(|i| v(3 * i)).collect(),
+                        normals: vec![Vec3::X; 12],
+                        across: vec![Vec3::Y; 12],
+                        twists: (0..12).map(|i| 9.0 * c(50 + i)).collect(),
+                        root_across: super::super::rest::perpendicular(
+                            (v(3) - v(0)).normalize_or(Vec3::X),
+                        ),
+                        ..Wisp::default()
+                    }
+                })
+                .collect();
+            let mut alone = wisps.clone();
+            compute_planes_of_four(&mut wisps);
+            for (got, want) in wisps.iter().zip(&mut alone) {
+                compute_planes(want);
+                for i in 0..12 {
+                    assert!(got.normals[i].distance(want.normals[i]) < 1e-5);
+                    assert!(got.across[i].distance(want.across[i]) < 1e-3, "{trial} {i}");
+                }
+            }
         }
     }
 }

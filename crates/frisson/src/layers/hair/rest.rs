@@ -1,6 +1,6 @@
 //! What is computed once and never changes during a bake.
 
-use glam::{DVec3, Mat3, Vec2, Vec3};
+use glam::{DVec3, Mat3, Vec3, Vec4};
 
 use super::params::HairParams;
 
@@ -15,12 +15,22 @@ pub(super) struct HairRest {
     pub roots: Vec<WispRoot>,
     /// Root of every hair, wisp after wisp.
     pub hair_roots: Vec<SkinPoint>,
-    /// Place of every hair in the unit disc of its wisp.
-    pub discs: Vec<Vec2>,
+    /// Place of every hair in every plane from the second on, as a fraction of the envelope: two
+    /// planes (x, y, x, y) in each vector.
+    pub places: Vec<Vec4>,
+    /// Length of every hair as a share of its wisp's [-].
+    pub shares: Vec<f32>,
     /// Hairs of one wisp.
     pub per_wisp: usize,
     /// Warnings found while building.
     pub warnings: Vec<String>,
+}
+
+impl HairRest {
+    /// Pairs of planes in which one hair has a place.
+    pub fn place_pairs(&self) -> usize {
+        (self.count - 1).div_ceil(2)
+    }
 }
 
 /// A place on the scalp.

@@ -232,7 +232,9 @@ fn plant_hairs(
     bvh: &(TriangleBvh, Vec<u32>),
     rest: &mut HairRest,
 ) {
-    for (wisp, root) in rest.roots.iter().enumerate() {
+    for wisp in 0..rest.roots.len() {
+        let root = &rest.roots[wisp];
+        let (skin, radius) = (root.skin, root.radii[0]);
         let pose = root.pose(&mesh.topology.triangles, &mesh.positions);
         let normal = pose.axes.z_axis;
         let second = normal.cross(pose.across).normalize_or(pose.axes.y_axis);
@@ -240,9 +242,9 @@ fn plant_hairs(
         for hair in 0..rest.per_wisp {
             let id = (wisp * rest.per_wisp + hair) as u64;
             let disc = disc_position(params.seed, id);
-            let place = pose.skin + root.radii[0] * (disc.x * first + disc.y * second);
-            rest.discs.push(disc);
-            rest.hair_roots.push(nearest(bvh, place).unwrap_or(root.skin));
+            let place = pose.skin + radius * (disc.x * first + disc.y * second);
+            super::strands::build_places(&params.strands, params.seed, disc, rest);
+            rest.hair_roots.push(nearest(bvh, place).unwrap_or(skin));
         }
     }
 }
@@ -262,7 +264,9 @@ pub(super) fn disc_position(seed: u64, hair: u64) -> Vec2 {
 /// Refuses an amount of hair that no machine holds, and says how much it would take.
 fn check_memory(params: &HairParams, wisps: usize) -> Result<(), LayerError> {
     let hairs = wisps as u64 * u64::from(params.strands.per_wisp);
-    let bytes = hairs * (u64::from(params.strands.points) * 16 + 64);
+    // Points and widths; where the hair is in every plane, its root and its number.
+    let (points, planes) = (u64::from(params.strands.points), u64::from(params.particles));
+    let bytes = hairs * (points * 16 + planes * 8 + 64);
     let limit = super::limits::MAX_STRAND_BYTES;
     if bytes > limit {
         return Err(LayerError::parameter(

@@ -13,6 +13,7 @@
 
 use glam::{BVec4A, Vec2, Vec3, Vec4};
 
+use super::lanes::Lanes;
 use super::strands::radius_at;
 
 /// Most samples around a particle.
@@ -35,34 +36,6 @@ pub(super) struct NodeShape {
     /// Density of hair relative to that at rest [-].
     pub density: f32,
     pub wetness: f32,
-}
-
-/// Four points, coordinate by coordinate.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Lanes {
-    pub x: Vec4,
-    pub y: Vec4,
-    pub z: Vec4,
-}
-
-/// Where the unused ones of four points are [m]: outside of everything.
-const NOWHERE: f32 = 1.0e6;
-
-impl Lanes {
-    /// Up to four points.
-    pub fn new(points: impl Iterator<Item = Vec3>) -> Self {
-        let mut out = [[NOWHERE; 4]; 3];
-        for (k, p) in points.take(4).enumerate() {
-            for (axis, value) in p.to_array().into_iter().enumerate() {
-                out[axis][k] = value;
-            }
-        }
-        Self { x: out[0].into(), y: out[1].into(), z: out[2].into() }
-    }
-
-    fn dot(&self, v: Vec3) -> Vec4 {
-        self.x * v.x + self.y * v.y + self.z * v.z
-    }
 }
 
 /// What belongs to one section alone.

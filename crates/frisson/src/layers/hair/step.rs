@@ -3,7 +3,6 @@
 use glam::Vec3;
 use rayon::prelude::*;
 
-use super::chain::Chain;
 use super::contact::{Body, PosedBody};
 use super::fit::{self, Fitted};
 use super::interact::{InteractionInput, Interactions, next_turns};
@@ -13,7 +12,7 @@ use super::split;
 use super::state::{HairState, Wisp};
 use super::strands::{self, Before, StrandInput};
 use super::style::{self, StyleScene};
-use super::tick::{Drive, TickInput, integrate_wisp};
+use super::tick::{Drive, TOGETHER, TickInput, TickRoom, fit_lengths, integrate_wisps};
 use super::wind::{self, WindShadow};
 use crate::character::{Pose, Sampling};
 use crate::geometry::Mesh;
@@ -225,12 +224,19 @@ impl HairLayer {
             mass_share: self.params.envelope.mass_share,
             wetness: &self.scratch.wetness,
             dt: (context.dt * every as f64) as f32,
+            tick: context.dt as f32,
             carried: 2,
             turns: self.state.turns.max(1),
             pass: self.state.ticks / every,
         };
         let interactions = &mut self.scratch.interactions;
         interactions.apply(&input, &mut self.state.wisps);
+        if self.params.stretch <= 0.0 && params.dry_limit() > 0.0 {
+            // What dry friction holds back must not lengthen straight hair.
+            let roots = &self.rest.roots;
+            let work = self.state.wisps.par_iter_mut().with_min_len(64);
+            work.for_each(|w| fit_lengths(w, roots[w.root as usize].segment));
+        }
         let pairs = interactions.treated.iter().sum();
         let sections = self.state.wisps.len() * (self.rest.count - 2);
         self.state.turns = next_turns(params, input.turns, pairs, sections as u32);
@@ -263,15 +269,12 @@ impl HairLayer {
         };
         let n = self.rest.count;
         scratch.jumped.resize(self.state.wisps.len(), false);
-        self.state
-            .wisps
-            .par_iter_mut()
-            .zip(scratch.accelerations.par_chunks(n))
-            .zip(scratch.air.par_chunks(n))
-            .zip(scratch.jumped.par_iter_mut())
-            .with_min_len(4)
-            .for_each_init(Chain::new, |chain, (((wisp, accelerations), air), jumped)| {
-                *jumped = integrate_wisp(&input, wisp, &Drive { accelerations, air }, chain);
+        (self.state.wisps.par_chunks_mut(TOGETHER))
+            .zip(scratch.accelerations.par_chunks(TOGETHER * n))
+            .zip(scratch.air.par_chunks(TOGETHER * n))
+            .zip(scratch.jumped.par_chunks_mut(TOGETHER))
+            .for_each_init(TickRoom::new, |room, (((wisps, accelerations), air), jumped)| {
+                integrate_wisps(&input, wisps, &Drive { accelerations, air }, room, jumped);
             });
         self.state.teleports += scratch.jumped.iter().filter(|j| **j).count() as u32;
     }

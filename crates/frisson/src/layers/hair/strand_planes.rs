@@ -1,9 +1,10 @@
 //! The planes of one wisp, laid out for the loop over its hairs.
 
-use glam::{Vec2, Vec3, Vec3A};
+use glam::{Vec2, Vec3, Vec3A, Vec4};
 
 use super::chain::MAX_PARTICLES;
 use super::contact::PosedBody;
+use super::lanes::Lanes;
 use super::state::Wisp;
 use super::strands::{StrandInput, radius_at};
 use crate::stage::SurfaceMotion;
@@ -11,11 +12,10 @@ use crate::stage::SurfaceMotion;
 /// The planes of one wisp and what is near them.
 pub(super) struct Planes {
     pub count: usize,
-    pub centers: [Vec3A; MAX_PARTICLES],
-    pub across: [Vec3A; MAX_PARTICLES],
-    pub second: [Vec3A; MAX_PARTICLES],
+    centers: [Vec3; MAX_PARTICLES],
+    axes: [[Vec3; 2]; MAX_PARTICLES],
     /// Radii towards +x, +y, -x, -y (four samples), else by angle.
-    pub radii: [[f32; 8]; MAX_PARTICLES],
+    radii: [[f32; 8]; MAX_PARTICLES],
     /// Bodies that may touch the segment before each plane, one bit each.
     pub near: [u64; MAX_PARTICLES],
     /// Meshes that may touch it, one bit each.
@@ -26,9 +26,8 @@ impl Planes {
     pub fn new() -> Self {
         Self {
             count: 0,
-            centers: [Vec3A::ZERO; MAX_PARTICLES],
-            across: [Vec3A::ZERO; MAX_PARTICLES],
-            second: [Vec3A::ZERO; MAX_PARTICLES],
+            centers: [Vec3::ZERO; MAX_PARTICLES],
+            axes: [[Vec3::ZERO; 2]; MAX_PARTICLES],
             radii: [[0.0; 8]; MAX_PARTICLES],
             near: [0; MAX_PARTICLES],
             near_meshes: [0; MAX_PARTICLES],
@@ -39,60 +38,93 @@ impl Planes {
     pub fn set(&mut self, wisp: &Wisp, samples: usize) {
         self.count = wisp.positions.len();
         for i in 0..self.count {
-            self.centers[i] = wisp.positions[i].into();
-            self.across[i] = wisp.across[i].into();
-            self.second[i] = wisp.second_axis(i).into();
+            self.centers[i] = wisp.positions[i];
+            self.axes[i] = [wisp.across[i], wisp.second_axis(i)];
             self.radii[i][..samples].copy_from_slice(&wisp.radii[i * samples..(i + 1) * samples]);
         }
     }
 
     /// Finds the bodies and meshes that hairs between two planes may reach.
     pub fn find_near(&mut self, input: &StrandInput) {
+        let n = self.count;
         let samples = input.rest.directions.len();
         let detail = 2.0 * (input.params.curl_radius + input.params.frizz);
         let stray = if input.params.strays > 0.0 { input.params.stray_distance } else { 0.0 };
         let widest = |r: &[f32; 8]| r[..samples].iter().copied().fold(0.0, f32::max);
-        for i in 1..self.count {
-            let (a, b) = (Vec3::from(self.centers[i - 1]), Vec3::from(self.centers[i]));
-            let middle = 0.5 * (a + b);
+        let mut reaches = [0.0; MAX_PARTICLES];
+        let mut middles = [Vec3::ZERO; MAX_PARTICLES];
+        for i in 1..n {
+            let (a, b) = (self.centers[i - 1], self.centers[i]);
+            middles[i] = 0.5 * (a + b);
             let wide = widest(&self.radii[i - 1]).max(widest(&self.radii[i]));
-            let length = a.distance(b);
             // The envelope, what stands out of it, and what a Catmull-Rom arc bulges.
-            let out = wide * (1.0 + stray) + detail + 0.15 * length + 1.0e-3;
-            let touches = |body: &PosedBody| {
-                !body.is_clear(middle, out + 0.6 * length)
-                    && [a, middle, b].iter().any(|&p| body.distance(p).0 < 1.2 * out)
-            };
-            let bits = |bit: u64, (k, body): (usize, &PosedBody)| {
-                if touches(body) { bit | 1 << k } else { bit }
-            };
-            self.near[i] = input.bodies.iter().enumerate().take(64).fold(0, bits);
-            let reach = out + 0.5 * length;
+            reaches[i] = wide * (1.0 + stray) + detail + 0.15 * a.distance(b) + 1.0e-3;
+        }
+        self.near[..n].fill(0);
+        for (k, body) in input.bodies.iter().enumerate().take(64) {
+            let ends = body.distances(&self.centers[..n]);
+            let halfway = body.distances(&middles[..n]);
+            for i in 1..n {
+                let least = ends[i - 1].min(ends[i]).min(halfway[i]);
+                self.near[i] |= u64::from(least < 1.2 * reaches[i]) << k;
+            }
+        }
+        for i in 1..n {
+            let reach = reaches[i] + 0.5 * self.centers[i - 1].distance(self.centers[i]);
             let meets = |bit: u8, (k, mesh): (usize, &SurfaceMotion)| {
-                let hit = mesh.bvh().closest_point(middle, reach);
+                let hit = mesh.bvh().closest_point(middles[i], reach);
                 if hit.is_some() { bit | 1 << k } else { bit }
             };
             self.near_meshes[i] = input.meshes.iter().enumerate().take(8).fold(0, meets);
         }
     }
 
-    /// Where a place of the unit disc is in a plane.
-    pub fn point(&self, plane: usize, disc: Vec2, samples: usize) -> Vec3A {
+    /// Where four places of the unit disc are in a plane.
+    pub fn points(&self, plane: usize, x: Vec4, y: Vec4, samples: usize) -> Lanes {
         let r = &self.radii[plane];
         let (x, y) = if samples == 4 {
-            let rx = if disc.x >= 0.0 { r[0] } else { r[2] };
-            let ry = if disc.y >= 0.0 { r[1] } else { r[3] };
-            (disc.x * rx, disc.y * ry)
+            let zero = Vec4::ZERO;
+            (x.max(zero) * r[0] + x.min(zero) * r[2], y.max(zero) * r[1] + y.min(zero) * r[3])
         } else {
-            let radius = radius_at(&r[..samples], disc);
-            (disc.x * radius, disc.y * radius)
+            let radius = |k: usize| radius_at(&r[..samples], Vec2::new(x[k], y[k]));
+            let radius = Vec4::from_array(std::array::from_fn(radius));
+            (x * radius, y * radius)
         };
-        self.centers[plane] + x * self.across[plane] + y * self.second[plane]
+        let [first, second] = self.axes[plane];
+        Lanes::splat(self.centers[plane]) + Lanes::splat(first) * x + Lanes::splat(second) * y
+    }
+
+    /// An offset along the axes of the planes, between two of them.
+    pub fn across(&self, segment: usize, t: f32, offset: Vec2) -> Vec4 {
+        let [[u, v], [next_u, next_v]] = [self.axes[segment], self.axes[segment + 1]];
+        (offset.x * u.lerp(next_u, t) + offset.y * v.lerp(next_v, t)).extend(0.0)
     }
 }
 
-/// Moves a point of a hair out of the bodies whose bits are set.
-pub(super) fn push_out_of_bodies(bodies: &[PosedBody], near: u64, p: Vec3A) -> Vec3A {
+/// Moves points of a hair out of the bodies whose bits are set in `near`; those whose bits are set in
+/// `kept` stay where they are.
+pub(super) fn push_out_of_bodies(
+    bodies: &[PosedBody],
+    near: u64,
+    kept: u32,
+    points: &mut [Vec4; 4],
+) {
+    let lanes = Lanes::from_points(*points);
+    let (mut inside, mut bits) = (0, near);
+    while bits != 0 {
+        inside |= bodies[bits.trailing_zeros() as usize].holds_of_four(&lanes);
+        bits &= bits - 1;
+    }
+    inside &= !kept;
+    while inside != 0 {
+        let p = &mut points[inside.trailing_zeros() as usize];
+        *p = push_out(bodies, near, p.truncate().into()).extend(0.0);
+        inside &= inside - 1;
+    }
+}
+
+/// Moves a point out of the bodies whose bits are set.
+fn push_out(bodies: &[PosedBody], near: u64, p: Vec3A) -> Vec3A {
     let mut at = p;
     // Three rounds: the distance is first order for ellipsoids, and bodies overlap.
     for _ in 0..3 {
@@ -118,11 +150,11 @@ pub(super) fn push_out_of_bodies(bodies: &[PosedBody], near: u64, p: Vec3A) -> V
 pub(super) fn lift_off_meshes(
     meshes: &[SurfaceMotion],
     near: u8,
-    p: Vec3A,
+    p: Vec3,
     reach: f32,
     margin: f32,
-) -> Vec3A {
-    let mut at: Vec3 = p.into();
+) -> Vec3 {
+    let mut at = p;
     for (_, mesh) in meshes.iter().enumerate().filter(|(k, _)| near >> k & 1 == 1) {
         // Twice: in a fold the nearest place changes on the way out.
         for _ in 0..2 {
@@ -134,5 +166,5 @@ pub(super) fn lift_off_meshes(
             at = hit.point + margin * normal;
         }
     }
-    at.into()
+    at
 }

@@ -66,6 +66,70 @@ fn hairs_stay_inside_the_envelope_at_the_planes() {
 }
 
 #[test]
+fn a_hair_keeps_its_place_in_the_wisp_from_frame_to_frame_and_from_build_to_build() {
+    // Places of all hairs in all planes, as fractions of the envelope.
+    let places = |rig: &Rig| {
+        let input = rig.layer.strand_input(&rig.frame.meshes[0]);
+        let mut out = Vec::new();
+        for wisp in &rig.layer.state.wisps {
+            for hair in 0..rig.layer.rest.per_wisp {
+                let id = (wisp.root as usize * rig.layer.rest.per_wisp + hair) as u64;
+                let (control, _) = control_points(&input, id, wisp);
+                for (i, p) in control.iter().enumerate().skip(2) {
+                    let away = *p - wisp.positions[i];
+                    let (x, y) = (away.dot(wisp.across[i]), away.dot(wisp.second_axis(i)));
+                    let r = &wisp.radii[4 * i..4 * i + 4];
+                    out.push(x / if x >= 0.0 { r[0] } else { r[2] });
+                    out.push(y / if y >= 0.0 { r[1] } else { r[3] });
+                }
+            }
+        }
+        out
+    };
+    let mut rig = shaken(0.15, 16);
+    let before = places(&rig);
+    for _ in 0..8 {
+        rig.advance();
+    }
+    let apart = |a: &[f32], b: &[f32]| {
+        assert_eq!(a.len(), b.len());
+        a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
+    };
+    assert!(apart(&before, &places(&rig)) < 2e-3, "{}", apart(&before, &places(&rig)));
+    assert_eq!(apart(&before, &places(&shaken(0.15, 16))), 0.0);
+}
+
+#[test]
+fn roots_follow_a_skin_that_deforms() {
+    let mut scene = head_of_hair(20);
+    scene.colliders.clear();
+    let mut rig = Rig::new(scene).unwrap();
+    // The head breathes and is sheared.
+    rig.deform = Some(|p, t| {
+        let swell = 1.0 + 0.3 * (6.0 * t).sin() as f32;
+        Vec3::new(swell * p.x + 0.4 * (4.0 * t).sin() as f32 * p.y, p.y, swell * p.z)
+    });
+    for frame in 0..20 {
+        rig.advance();
+        let mesh = &rig.frame.meshes[0];
+        let (triangles, positions) = (&mesh.topology.triangles, &mesh.positions);
+        for (hair, root) in rig.layer.rest.hair_roots.iter().enumerate() {
+            assert_eq!(rig.points()[16 * hair], root.place(triangles, positions), "frame {frame}");
+        }
+        for wisp in &rig.layer.state.wisps {
+            let root = &rig.layer.rest.roots[wisp.root as usize];
+            let pose = root.pose(triangles, positions);
+            let middle = 0.5 * (wisp.positions[0] + wisp.positions[1]);
+            assert!(middle.distance(pose.skin) < 1e-5, "frame {frame}");
+            // The same angle to the skin as when it was planted.
+            let normal = pose.axes.z_axis;
+            let along = (wisp.positions[1] - wisp.positions[0]).normalize();
+            assert!((along.dot(normal) - root.direction.z).abs() < 1e-3, "frame {frame}");
+        }
+    }
+}
+
+#[test]
 fn velocities_are_those_of_the_points() {
     let mut scene = head_of_hair(12);
     scene.colliders.clear();

@@ -2,16 +2,18 @@
 //!
 //! A hair goes through one point in every plane of its wisp (its place in the unit disc, scaled by
 //! the envelope) along a Catmull-Rom curve, starts exactly on the skin and ends at its own length.
+//! What depends on the hair alone is worked out once (`build_places`); the rest runs on four hairs at
+//! a time (`four_hairs`).
 
-use glam::{Vec2, Vec3, Vec3A};
+use glam::{Vec2, Vec3, Vec4};
 use rayon::prelude::*;
 
-use super::chain::MAX_PARTICLES;
 use super::contact::PosedBody;
+use super::four_hairs::FourHairs;
 use super::params::StrandParams;
 use super::rest::HairRest;
 use super::state::Wisp;
-use super::strand_planes::{Planes, lift_off_meshes, push_out_of_bodies};
+use super::strand_planes::Planes;
 use crate::math::random;
 use crate::stage::{Curves, SurfaceMotion};
 
@@ -78,75 +80,121 @@ pub(super) fn build_curves(
     }
 }
 
+/// Works out what depends on a hair alone, from its number: its place in every plane (where it
+/// starts, how it wanders, how hairs draw together towards the tip or stand away) and its length.
+pub(super) fn build_places(params: &StrandParams, seed: u64, disc: Vec2, rest: &mut HairRest) {
+    let id = rest.shares.len() as u64;
+    let mut stream = Stream::new(seed, id);
+    rest.shares.push(1.0 - 0.5 * (stream.signed() + 1.0) * params.length_variation);
+    let stray = 0.5 * (stream.signed() + 1.0) < params.strays;
+    let last = (rest.count - 1) as f32;
+    let mut disc = disc;
+    let mut place = |plane: usize| {
+        if plane > 1 {
+            disc.x += params.wander * stream.signed();
+            disc.y += params.wander * stream.signed();
+            let beyond = disc.length_squared();
+            if beyond > 1.0 {
+                disc /= beyond.sqrt();
+            }
+        }
+        let along = plane as f32 / last;
+        let stands_away = if stray { params.stray_distance * along } else { 0.0 };
+        disc * (1.0 - params.clump * along * along + stands_away)
+    };
+    for k in 0..rest.place_pairs() {
+        let (a, b) = (place(2 * k + 1), place(2 * k + 2));
+        rest.places.push(Vec4::new(a.x, a.y, b.x, b.y));
+    }
+}
+
 /// Writes the points of every hair, and their velocities if they are wanted.
 pub(super) fn write_strands(input: &StrandInput, points: &mut [Vec3], velocities: &mut [Vec3]) {
     let per_root = input.rest.per_wisp * input.params.points as usize;
     if per_root == 0 {
         return;
     }
-    let room = || [Planes::new(), Planes::new()];
     if input.before.is_none() || velocities.is_empty() {
         let work = points.par_chunks_mut(per_root).enumerate();
-        return work.for_each_init(room, |planes, (root, points)| {
-            write_root(input, root, planes, points, &mut []);
+        return work.for_each_init(Room::new, |room, (root, points)| {
+            write_root(input, root, room, points, &mut []);
         });
     }
     let work = points.par_chunks_mut(per_root).zip(velocities.par_chunks_mut(per_root)).enumerate();
-    work.for_each_init(room, |planes, (root, (points, velocities))| {
-        write_root(input, root, planes, points, velocities);
+    work.for_each_init(Room::new, |room, (root, (points, velocities))| {
+        write_root(input, root, room, points, velocities);
     });
+}
+
+/// What one thread works in: the planes and the hairs now, and those one tick earlier.
+struct Room {
+    planes: [Planes; 2],
+    hairs: [FourHairs; 2],
+}
+
+impl Room {
+    fn new() -> Self {
+        Self { planes: [Planes::new(), Planes::new()], hairs: [FourHairs::new(), FourHairs::new()] }
+    }
 }
 
 /// Writes the hairs of one root, which several wisps may share.
 fn write_root(
     input: &StrandInput,
     root: usize,
-    planes: &mut [Planes; 2],
+    room: &mut Room,
     points: &mut [Vec3],
     velocities: &mut [Vec3],
 ) {
     let samples = input.rest.directions.len();
+    let first = root * input.rest.per_wisp;
     for &index in &input.of_root[root] {
         let wisp = &input.wisps[index as usize];
-        planes[0].set(wisp, samples);
-        planes[0].find_near(input);
-        write_wisp(input, root, wisp, &planes[0], points);
-        if let (Some(before), false) = (&input.before, velocities.is_empty()) {
+        room.planes[0].set(wisp, samples);
+        room.planes[0].find_near(input);
+        let before = input.before.as_ref().filter(|_| !velocities.is_empty());
+        if let Some(before) = before {
             // A wisp that has just been born has no past: its hairs were its parent's.
             let past = before.wisps.get(index as usize).filter(|w| w.root == wisp.root);
-            planes[1].set(past.unwrap_or(wisp), samples);
-            write_velocities(input, before, root, wisp, planes, velocities);
+            room.planes[1].set(past.unwrap_or(wisp), samples);
+        }
+        let hairs = first..first + input.rest.per_wisp;
+        let mut own = hairs.filter(|&id| wisp.depth == 0 || belongs(id as u64, wisp));
+        while let Some(id) = own.next() {
+            let mut count = 1;
+            room.hairs[0].ids = [id; 4];
+            for next in own.by_ref().take(3) {
+                room.hairs[0].ids[count] = next;
+                count += 1;
+            }
+            write_four(input, before, (root, first), room, count, points, velocities);
         }
     }
 }
 
-/// Velocities of the hairs of a wisp: of their points in the planes, along the same curve.
-fn write_velocities(
+/// Writes up to four hairs of one root, whose first hair is `first`.
+fn write_four(
     input: &StrandInput,
-    before: &Before,
-    root: usize,
-    wisp: &Wisp,
-    planes: &[Planes; 2],
-    out: &mut [Vec3],
+    before: Option<&Before>,
+    (root, first): (usize, usize),
+    room: &mut Room,
+    count: usize,
+    points: &mut [Vec3],
+    velocities: &mut [Vec3],
 ) {
-    let points = input.params.points as usize;
-    let (mut hair, mut past) = (Hair::new(), Hair::new());
-    for (local, out) in out.chunks_exact_mut(points).enumerate() {
-        let id = (root * input.rest.per_wisp + local) as u64;
-        if wisp.depth > 0 && !belongs(id, wisp) {
-            continue;
-        }
-        hair.control(input, root, id, &planes[0], input.skin);
-        hair.measure();
-        past.control(input, root, id, &planes[1], before.skin);
-        let step = hair.tip(input.by_length) / (points - 1) as f32;
-        for (a, b) in past.control[..hair.count].iter_mut().zip(&hair.control) {
-            *a = (*b - *a) / before.dt;
-        }
-        for (k, out) in out.iter_mut().enumerate() {
-            let (segment, t) = hair.segment(step * k as f32);
-            let [a, b, c, d] = past.around(segment);
-            *out = catmull_rom(a, b, c, d, t).into();
+    let length = input.params.points as usize;
+    let [now, past] = &mut room.hairs;
+    now.set(input, &room.planes[0], input.skin);
+    now.measure(input, root);
+    let range = |id: usize| (id - first) * length..(id - first + 1) * length;
+    for hair in 0..count {
+        now.write(input, &room.planes[0], root, hair, &mut points[range(now.ids[hair])]);
+    }
+    if let Some(before) = before {
+        past.ids = now.ids;
+        past.set(input, &room.planes[1], before.skin);
+        for hair in 0..count {
+            now.write_velocities(past, before.dt, hair, &mut velocities[range(now.ids[hair])]);
         }
     }
 }
@@ -172,192 +220,19 @@ pub(super) fn radius_at(radii: &[f32], direction: Vec2) -> f32 {
 }
 
 /// A cheap stream of numbers in [-1, 1) from a hair's seed.
-struct Stream(u64);
+pub(super) struct Stream(u64);
 
 impl Stream {
-    fn signed(&mut self) -> f32 {
+    pub fn new(seed: u64, id: u64) -> Self {
+        let mut stream = Self(random::hash(seed, id, 3));
+        stream.signed();
+        stream
+    }
+
+    pub fn signed(&mut self) -> f32 {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 40) as f32) * (2.0 / (1u64 << 24) as f32) - 1.0
-    }
-}
-
-fn write_wisp(input: &StrandInput, root: usize, wisp: &Wisp, planes: &Planes, out: &mut [Vec3]) {
-    let points = input.params.points as usize;
-    let mut hair = Hair::new();
-    for (local, out) in out.chunks_exact_mut(points).enumerate() {
-        let id = (root * input.rest.per_wisp + local) as u64;
-        if wisp.depth > 0 && !belongs(id, wisp) {
-            continue;
-        }
-        hair.control(input, root, id, planes, input.skin);
-        hair.measure();
-        hair.write(input, planes, root, out);
-    }
-}
-
-/// One hair on its way from planes to points.
-struct Hair {
-    count: usize,
-    control: [Vec3A; MAX_PARTICLES],
-    /// Length of each segment of the curve [m].
-    lengths: [f32; MAX_PARTICLES],
-    own_length: f32,
-    own_parameter: f32,
-    stream: Stream,
-    is_stray: bool,
-    disc: Vec2,
-}
-
-impl Hair {
-    fn new() -> Self {
-        Self {
-            count: 0,
-            control: [Vec3A::ZERO; MAX_PARTICLES],
-            lengths: [0.0; MAX_PARTICLES],
-            own_length: 0.0,
-            own_parameter: 0.0,
-            stream: Stream(0),
-            is_stray: false,
-            disc: Vec2::ZERO,
-        }
-    }
-
-    /// Points of the hair: its root on the skin, then one in every plane from the second on.
-    fn control(
-        &mut self,
-        input: &StrandInput,
-        root: usize,
-        id: u64,
-        planes: &Planes,
-        skin: &[Vec3],
-    ) {
-        let rest = input.rest;
-        let samples = rest.directions.len();
-        self.stream = Stream(random::hash(input.seed, id, 3));
-        self.stream.signed();
-        let shorter = 0.5 * (self.stream.signed() + 1.0) * input.params.length_variation;
-        self.own_length = rest.roots[root].length * (1.0 - shorter);
-        self.own_parameter = 1.0 - shorter;
-        let stray = 0.5 * (self.stream.signed() + 1.0) < input.params.strays;
-        self.is_stray = stray;
-        self.disc = rest.discs[id as usize];
-        self.count = planes.count;
-        let skin = rest.hair_roots[id as usize].place(input.triangles, skin);
-        self.control[0] = skin.into();
-        let last = (planes.count - 1) as f32;
-        let mut disc = self.disc;
-        for i in 1..planes.count {
-            if i > 1 {
-                disc.x += input.params.wander * self.stream.signed();
-                disc.y += input.params.wander * self.stream.signed();
-                let beyond = disc.length_squared();
-                if beyond > 1.0 {
-                    disc /= beyond.sqrt();
-                }
-            }
-            let along = i as f32 / last;
-            let mut scale = 1.0 - input.params.clump * along * along;
-            if stray {
-                scale += input.params.stray_distance * along;
-            }
-            self.control[i] = planes.point(i, disc * scale, samples);
-        }
-    }
-
-    /// Arc length of every segment: its chord, and eight thirds of its bulge squared over the chord;
-    /// by quadrature where it bends a lot.
-    fn measure(&mut self) {
-        for i in 0..self.count - 1 {
-            let [a, b, c, d] = self.around(i);
-            let chord = c - b;
-            let length_sq = chord.length_squared().max(1.0e-18);
-            // From the middle of the chord to the middle of the arc, the part across.
-            let bulge = (b + c - a - d) * (1.0 / 16.0);
-            let along = bulge.dot(chord);
-            let across_sq = bulge.length_squared() - along * along / length_sq;
-            let length = length_sq.sqrt();
-            self.lengths[i] = if across_sq + along * along / length_sq < 2.0e-3 * length_sq {
-                length + (8.0 / 3.0) * across_sq / length
-            } else {
-                arc_length([a, b, c, d])
-            };
-        }
-    }
-
-    fn around(&self, segment: usize) -> [Vec3A; 4] {
-        let last = self.count - 1;
-        [
-            self.control[segment.saturating_sub(1)],
-            self.control[segment],
-            self.control[segment + 1],
-            self.control[(segment + 2).min(last)],
-        ]
-    }
-
-    /// Curve parameter at which the hair ends.
-    fn tip(&self, by_length: bool) -> f32 {
-        let last = self.count - 1;
-        if !by_length {
-            return self.own_parameter * last as f32;
-        }
-        let mut left = self.own_length;
-        for i in 0..last {
-            if left <= self.lengths[i] {
-                return i as f32 + self.fraction(i, left);
-            }
-            left -= self.lengths[i];
-        }
-        last as f32
-    }
-
-    /// Parameter inside a segment after a length of arc: one secant step on the halved segment.
-    fn fraction(&self, segment: usize, length: f32) -> f32 {
-        let [a, b, c, d] = self.around(segment);
-        let middle = (9.0 * (b + c) - (a + d)) * (1.0 / 16.0);
-        let (first, second) = (b.distance(middle), middle.distance(c));
-        let scaled = length * (first + second) / self.lengths[segment].max(1.0e-9);
-        if scaled <= first {
-            0.5 * scaled / first.max(1.0e-9)
-        } else {
-            0.5 + 0.5 * (scaled - first) / second.max(1.0e-9)
-        }
-    }
-
-    /// Segment of the curve at a parameter, and the fraction of it.
-    fn segment(&self, at: f32) -> (usize, f32) {
-        let segment = (at as usize).min(self.count - 2);
-        (segment, at - segment as f32)
-    }
-
-    fn write(&mut self, input: &StrandInput, planes: &Planes, root: usize, out: &mut [Vec3]) {
-        let tip = self.tip(input.by_length);
-        let step = tip / (out.len() - 1) as f32;
-        let detail = super::detail::Detail::new(input.params, root as u64, || self.stream.signed());
-        let last = self.count - 2;
-        for (k, out) in out.iter_mut().enumerate() {
-            let at = step * k as f32;
-            let (segment, t) = self.segment(at);
-            let [a, b, c, d] = self.around(segment);
-            let mut p = catmull_rom(a, b, c, d, t);
-            if let Some(detail) = &detail {
-                let along = at / (last + 1) as f32;
-                let (u, v) = (planes.across[segment + 1], planes.second[segment + 1]);
-                let (u0, v0) = (planes.across[segment], planes.second[segment]);
-                let length = along * input.rest.roots[root].length;
-                let offset = detail.offset(along, length);
-                p += offset.x * (u0 + t * (u - u0)) + offset.y * (v0 + t * (v - v0));
-            }
-            let (near, meshes) = (planes.near[segment + 1], planes.near_meshes[segment + 1]);
-            if near != 0 && k > 0 {
-                p = push_out_of_bodies(input.bodies, near, p);
-            }
-            if meshes != 0 && k > 0 {
-                let reach = self.lengths[segment].max(0.03);
-                p = lift_off_meshes(input.meshes, meshes, p, reach, input.margin);
-            }
-            *out = p.into();
-        }
     }
 }
 
@@ -366,26 +241,9 @@ impl Hair {
 pub(super) fn control_points(input: &StrandInput, id: u64, wisp: &Wisp) -> (Vec<Vec3>, f32) {
     let mut planes = Planes::new();
     planes.set(wisp, input.rest.directions.len());
-    let mut hair = Hair::new();
-    hair.control(input, wisp.root as usize, id, &planes, input.skin);
-    (hair.control[..hair.count].iter().map(|&p| p.into()).collect(), hair.own_length)
-}
-
-/// Length of a Catmull-Rom segment, by five Gauss points.
-fn arc_length([a, b, c, d]: [Vec3A; 4]) -> f32 {
-    const POINTS: [(f32, f32); 5] = [
-        (0.046_910_08, 0.118_463_44),
-        (0.230_765_35, 0.239_314_34),
-        (0.5, 0.284_444_45),
-        (0.769_234_66, 0.239_314_34),
-        (0.953_089_9, 0.118_463_44),
-    ];
-    let (c1, c2, c3) = (c - a, 2.0 * a - 5.0 * b + 4.0 * c - d, 3.0 * (b - c) + d - a);
-    let speed = |t: f32| 0.5 * (c1 + t * (2.0 * c2 + 3.0 * t * c3)).length();
-    POINTS.iter().map(|&(t, weight)| weight * speed(t)).sum()
-}
-
-fn catmull_rom(a: Vec3A, b: Vec3A, c: Vec3A, d: Vec3A, t: f32) -> Vec3A {
-    let (c1, c2, c3) = (c - a, 2.0 * a - 5.0 * b + 4.0 * c - d, 3.0 * (b - c) + d - a);
-    b + 0.5 * t * (c1 + t * (c2 + t * c3))
+    let mut hairs = FourHairs::new();
+    hairs.ids = [id as usize; 4];
+    hairs.set(input, &planes, input.skin);
+    let length = input.rest.roots[wisp.root as usize].length;
+    (hairs.control_points(2), input.rest.shares[id as usize] * length)
 }

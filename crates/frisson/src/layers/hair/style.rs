@@ -4,14 +4,13 @@
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
-use super::chain::{self, Chain};
 use super::contact::{self, Contact, Heights, MAX_CONTACTS, PosedBody};
 use super::params::HairParams;
 use super::planes::compute_planes;
 use super::rest::{HairRest, RootPose};
 use super::state::Wisp;
 use super::style_params::StyleField;
-use super::tick::{Drive, TickInput, integrate_wisp};
+use super::tick::{Drive, TOGETHER, TickInput, TickRoom, integrate_wisps};
 use crate::stage::{Forces, SurfaceMotion};
 
 /// Ticks per second while styling: those of the shot, so that both find the same balance.
@@ -149,16 +148,20 @@ fn relax(rest: &HairRest, wisps: &mut [Wisp], scene: &StyleScene, time: f32, lef
         wetness: &zeros,
         friction: false,
     };
-    wisps.par_iter_mut().for_each_init(
-        || (Chain::new(), Vec::new(), vec![Vec3::ZERO; rest.count]),
-        |(chain, accelerations, air), wisp| {
+    let air = vec![Vec3::ZERO; TOGETHER * rest.count];
+    wisps.par_chunks_mut(TOGETHER).for_each_init(
+        || (TickRoom::new(), Vec::new()),
+        |(room, accelerations), wisps| {
             accelerations.clear();
-            let root = scene.poses[wisp.root as usize].skin;
-            accelerations.extend(wisp.positions.iter().map(|&p| {
-                let combed = params.style.fields.iter().map(|f| field_at(f, root, p, time));
-                scene.forces.gravity + combed.sum::<Vec3>()
-            }));
-            integrate_wisp(&input, wisp, &Drive { accelerations, air }, chain);
+            for wisp in wisps.iter() {
+                let root = scene.poses[wisp.root as usize].skin;
+                accelerations.extend(wisp.positions.iter().map(|&p| {
+                    let combed = params.style.fields.iter().map(|f| field_at(f, root, p, time));
+                    scene.forces.gravity + combed.sum::<Vec3>()
+                }));
+            }
+            let drive = Drive { accelerations, air: &air };
+            integrate_wisps(&input, wisps, &drive, room, &mut [false; TOGETHER]);
         },
     );
 }
@@ -201,10 +204,10 @@ fn field_at(field: &StyleField, root: Vec3, p: Vec3, time: f32) -> Vec3 {
 fn resting_forces(rest: &HairRest, wisp: &Wisp, scene: &StyleScene) -> Vec<DVec3> {
     let root = &rest.roots[wisp.root as usize];
     let margin = scene.params.body.margin;
-    let heights = Heights::new(scene.bodies, wisp.positions[1], root.segment, margin);
+    let heights = Heights::over(scene.bodies, wisp.positions[1], root.segment, margin);
     (0..rest.count)
         .map(|i| {
-            let p = wisp.positions[i].as_dvec3();
+            let p = wisp.positions[i];
             let outer = scene.forces.acceleration(wisp.positions[i], scene.time);
             let mut force = root.masses[i] * (outer + wisp.reactions[i]).as_dvec3();
             if wisp.pressures[i] > 0.0 {
@@ -218,8 +221,8 @@ fn resting_forces(rest: &HairRest, wisp: &Wisp, scene: &StyleScene) -> Vec<DVec3
                     &mut found,
                     0,
                 );
-                let sum: DVec3 = found[..count].iter().map(|c| c.normal).sum();
-                force += sum.normalize_or_zero() * f64::from(wisp.pressures[i]);
+                let sum: Vec3 = found[..count].iter().map(|c| c.normal).sum();
+                force += sum.as_dvec3().normalize_or_zero() * f64::from(wisp.pressures[i]);
             }
             force
         })
@@ -266,8 +269,19 @@ pub(super) fn solve_rest(rest: &mut HairRest, wisp: &Wisp, forces: &[DVec3]) -> 
         let s = wanted[i];
         root.targets[i] = DVec3::new(s.dot(across), s.dot(second), s.dot(before));
         let t = along(i);
-        across = chain::transport(across, before, t);
+        across = transport(across, before, t);
         before = t;
     }
     failures
+}
+
+/// A unit vector across `from` carried to across `to` by the smallest rotation.
+fn transport(across: DVec3, from: DVec3, to: DVec3) -> DVec3 {
+    let scale = 1.0 + from.dot(to);
+    if scale < 1.0e-9 {
+        let helper = if to.x.abs() < 0.9 { DVec3::X } else { DVec3::Y };
+        return (across - to * to.dot(across)).normalize_or(to.cross(helper).normalize());
+    }
+    let turned = across - (from + to) * (to.dot(across) / scale);
+    (turned - to * to.dot(turned)).normalize_or_zero()
 }

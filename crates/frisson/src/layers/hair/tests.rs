@@ -18,6 +18,8 @@ pub(super) struct Rig {
     pub forces: Forces,
     pub frame: Frame,
     pub layer: HairLayer,
+    /// Deforms the skin besides the actor's own motion: place, time.
+    pub deform: Option<fn(Vec3, f64) -> Vec3>,
     at: i64,
 }
 
@@ -46,7 +48,7 @@ impl Rig {
         };
         scene.params.validate()?;
         let layer = HairLayer::build(&scene.params, &context)?;
-        let mut rig = Self { clock, actors, colliders, forces, frame, layer, at: 0 };
+        let mut rig = Self { clock, actors, colliders, forces, frame, layer, deform: None, at: 0 };
         rig.step(0.0, 0.0, true)?;
         Ok(rig)
     }
@@ -55,6 +57,9 @@ impl Rig {
         self.actors.set_time(time);
         self.colliders.set_time(time, dt, &self.actors, &mut PoseScratch::default());
         self.actors.deform(time, &mut self.frame.meshes);
+        if let Some(deform) = self.deform {
+            self.frame.meshes[0].positions.iter_mut().for_each(|p| *p = deform(*p, time));
+        }
         let context = StepContext {
             clock: &self.clock,
             frame: self.at,
@@ -580,6 +585,34 @@ fn wet_hair_is_thinner() {
         radii[8..].iter().sum::<f32>() / (radii.len() - 8) as f32
     };
     assert!(run(1.0) < 0.6 * run(0.0));
+}
+
+#[test]
+fn a_wet_scalp_makes_hair_thinner_and_heavier() {
+    // Thickness, and speed at which wind carries the tip, of hair on a dry and on a wet scalp.
+    let run = |wetness: f32| {
+        let mut scene = Scene::new(hanging(), ceiling(0.1));
+        scene.params.drag = 4.0;
+        scene.fields.push(ForceParams::Wind {
+            direction: [1.0, 0.0, 0.0],
+            speed: 3.0.into(),
+            gust: 0.0,
+            gust_hz: 1.0,
+            gust_size: 1.0,
+            seed: 0,
+        });
+        let mut rig = Rig::new(scene).unwrap();
+        rig.frame.meshes[0].set_scalar("wetness", |w| w.fill(wetness));
+        for _ in 0..6 {
+            rig.advance();
+        }
+        let wisp = &rig.layer.state.wisps[0];
+        let radius = wisp.radii[8..].iter().sum::<f32>() / (wisp.radii.len() - 8) as f32;
+        (radius, wisp.positions.last().unwrap().x)
+    };
+    let ((dry_radius, dry_blown), (wet_radius, wet_blown)) = (run(0.0), run(1.0));
+    assert!(wet_radius < 0.7 * dry_radius, "{wet_radius} {dry_radius}");
+    assert!(wet_blown > 0.0 && wet_blown < 0.8 * dry_blown, "{wet_blown} {dry_blown}");
 }
 
 #[test]

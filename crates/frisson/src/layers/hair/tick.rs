@@ -1,13 +1,14 @@
-//! One tick of one wisp: chain sub-steps, twist, planes, envelope.
+//! One tick of up to four wisps: chain sub-steps, twist, planes, envelope.
 
-use glam::{DVec3, Mat3, Vec3};
+use glam::{Mat3, Vec3, Vec4};
 
-use super::chain::{Chain, ChainInput, Goal, MAX_PARTICLES};
+use super::chain::{ChainInput, Chains, MAX_PARTICLES, ParticleInput};
 use super::contact::{self, Heights, PosedBody};
 use super::envelope;
+use super::lanes::{Lanes, sin_cos};
 use super::mesh_contact::{MeshPlane, find_mesh_planes};
 use super::params::HairParams;
-use super::planes::{compute_planes, transport};
+use super::planes::{compute_planes_of_four, transport};
 use super::rest::{HairRest, RootPose, WispRoot};
 use super::state::Wisp;
 use crate::stage::SurfaceMotion;
@@ -36,7 +37,11 @@ pub(super) struct TickInput<'a> {
     pub friction: bool,
 }
 
-/// Per-wisp forces of a tick.
+/// Wisps that go through a tick together.
+pub(super) const TOGETHER: usize = 4;
+
+/// Forces of a tick on the particles of one wisp, or of several, one after the other.
+#[derive(Clone, Copy)]
 pub(super) struct Drive<'a> {
     /// Acceleration at each particle, gravity included [m/s²].
     pub accelerations: &'a [Vec3],
@@ -44,69 +49,131 @@ pub(super) struct Drive<'a> {
     pub air: &'a [Vec3],
 }
 
-/// Advances a wisp by one tick. Returns whether its root jumped and it was carried along.
-pub(super) fn integrate_wisp(
+impl<'a> Drive<'a> {
+    /// That of one of several wisps of `count` particles.
+    fn of(&self, wisp: usize, count: usize) -> Self {
+        let range = wisp * count..(wisp + 1) * count;
+        Self { accelerations: &self.accelerations[range.clone()], air: &self.air[range] }
+    }
+}
+
+/// What one thread works in.
+pub(super) struct TickRoom {
+    chains: Chains,
+    around: [Around; TOGETHER],
+    /// Velocities when the tick began [m/s].
+    before: [[Vec3; MAX_PARTICLES]; TOGETHER],
+    particles: [ParticleInput; MAX_PARTICLES],
+}
+
+impl TickRoom {
+    pub fn new() -> Box<Self> {
+        Box::new(Self {
+            chains: Chains::new(),
+            around: [Around::new(); TOGETHER],
+            before: [[Vec3::ZERO; MAX_PARTICLES]; TOGETHER],
+            particles: [ParticleInput::default(); MAX_PARTICLES],
+        })
+    }
+}
+
+/// Advances up to four wisps by one tick. `jumped` tells whose root jumped, so that it was carried
+/// along.
+pub(super) fn integrate_wisps(
     input: &TickInput,
-    wisp: &mut Wisp,
+    wisps: &mut [Wisp],
     drive: &Drive,
-    chain: &mut Chain,
-) -> bool {
-    let root = &input.rest.roots[wisp.root as usize];
-    let pose = &input.roots[wisp.root as usize];
-    let carried = pose.carried(root);
-    let jumped = carried[1].distance(wisp.positions[1])
-        > super::limits::TELEPORT * root.length + 0.05
-        || !carried[1].is_finite();
-    if jumped {
-        carry_along(wisp, pose, carried);
+    room: &mut TickRoom,
+    jumped: &mut [bool],
+) {
+    let n = input.rest.count;
+    for (k, wisp) in wisps.iter_mut().enumerate() {
+        let root = &input.rest.roots[wisp.root as usize];
+        let pose = &input.roots[wisp.root as usize];
+        let carried = pose.carried(root);
+        jumped[k] = carried[1].distance(wisp.positions[1])
+            > super::limits::TELEPORT * root.length + 0.05
+            || !carried[1].is_finite();
+        if jumped[k] {
+            carry_along(wisp, pose, carried);
+        }
+        room.before[k][..n].copy_from_slice(&wisp.velocities);
+        room.around[k].find(input, wisp, root, carried[1]);
     }
-    let mut planes = [None; MAX_PARTICLES];
-    if !input.meshes.is_empty() {
-        find_mesh_planes(input, wisp, &mut planes);
+    integrate_chains(input, wisps, drive, room);
+    for (wisp, around) in wisps.iter_mut().zip(&room.around) {
+        settle_outside(input, wisp, around);
+        turn_root(input, wisp);
     }
-    let mut before = [Vec3::ZERO; MAX_PARTICLES];
-    before[..wisp.velocities.len()].copy_from_slice(&wisp.velocities);
-    let near = find_bodies(input, wisp);
-    let none = Vec::new();
-    let bodies = input.bodies.last().unwrap_or(&none);
-    let heights = Heights::new(bodies, carried[1], root.segment, input.params.body.margin);
-    let around = Around { planes: &planes, near: &near, heights: &heights };
-    integrate_chain(input, wisp, drive, chain, root, carried, &around);
-    turn_root(input, wisp, pose, root);
-    compute_planes(wisp);
-    envelope::integrate(input, wisp, drive, &before, root);
-    envelope::collide(input, wisp, &around);
-    envelope::react(input, wisp, drive, &before, root);
-    jumped
+    compute_planes_of_four(wisps);
+    for (k, wisp) in wisps.iter_mut().enumerate() {
+        envelope::advance(input, wisp, &drive.of(k, n), &room.before[k], &room.around[k]);
+    }
 }
 
 /// What stands around a wisp during a tick.
-pub(super) struct Around<'a> {
+#[derive(Clone, Copy)]
+pub(super) struct Around {
     /// The nearest mesh at every particle.
-    pub planes: &'a [Option<MeshPlane>; MAX_PARTICLES],
-    /// Bodies near every particle, one bit each.
-    pub near: &'a [u64; MAX_PARTICLES],
+    pub planes: [Option<MeshPlane>; MAX_PARTICLES],
+    /// Bodies that a particle may touch, one bit each; those beyond the sixty-third share the last.
+    pub near: [u64; MAX_PARTICLES],
+    /// Bodies that the envelope around it may touch.
+    pub near_envelope: [u64; MAX_PARTICLES],
     /// How high above them the particles stay.
-    pub heights: &'a Heights,
+    pub heights: Heights,
 }
 
-/// Bodies that a particle, or the envelope around it, may touch during this tick.
-fn find_bodies(input: &TickInput, wisp: &Wisp) -> [u64; MAX_PARTICLES] {
-    let mut near = [0; MAX_PARTICLES];
-    let Some(bodies) = input.bodies.last() else { return near };
-    if bodies.is_empty() {
-        return near;
+/// What the chain may do beyond what its velocity says, in one tick [m]: 10 g do 7 mm.
+const SURPRISE: f32 = 0.01;
+
+impl Around {
+    fn new() -> Self {
+        Self {
+            planes: [None; MAX_PARTICLES],
+            near: [0; MAX_PARTICLES],
+            near_envelope: [0; MAX_PARTICLES],
+            heights: Heights::new(0.0, 0.0),
+        }
     }
-    let samples = input.rest.directions.len();
-    let dt = input.dt as f32;
-    for i in 2..wisp.positions.len() {
-        let radii = &wisp.radii[i * samples..(i + 1) * samples];
-        let widest = radii.iter().copied().fold(0.0, f32::max);
-        // Twice its own way in a tick, and as far again as a fast body may come to meet it.
-        let reach = 2.0 * wisp.velocities[i].length() * dt + widest + 0.03;
-        near[i] = contact::near_bodies(bodies, wisp.positions[i], reach);
+
+    /// Finds the bodies and meshes that a wisp may touch during this tick.
+    fn find(&mut self, input: &TickInput, wisp: &Wisp, root: &WispRoot, carried: Vec3) {
+        let n = wisp.positions.len();
+        self.planes[..n].fill(None);
+        self.near[..n].fill(0);
+        self.near_envelope[..n].fill(0);
+        self.heights = Heights::new(root.segment, input.params.body.margin);
+        if !input.meshes.is_empty() {
+            find_mesh_planes(input, wisp, &mut self.planes);
+        }
+        let Some(bodies) = input.bodies.last().filter(|b| !b.is_empty()) else { return };
+        let samples = input.rest.directions.len();
+        let mut points = [Vec3::ZERO; MAX_PARTICLES];
+        points[..n].copy_from_slice(&wisp.positions);
+        points[1] = carried;
+        let (mut reach, mut wide) = ([0.0; MAX_PARTICLES], [0.0; MAX_PARTICLES]);
+        for i in 2..n {
+            // Twice its own way in a tick.
+            reach[i] = 2.0 * wisp.velocities[i].length() * input.dt as f32 + SURPRISE;
+            let radii = &wisp.radii[i * samples..(i + 1) * samples];
+            wide[i] = radii.iter().copied().fold(0.0, f32::max);
+        }
+        for (k, body) in bodies.iter().enumerate() {
+            let distances = body.distances(&points[..n]);
+            self.heights.set_root(k, distances[1]);
+            let travel = body.travel() * input.bodies.len() as f32;
+            for i in 2..n {
+                let (bit, near) = (1u64 << k.min(63), reach[i] + travel);
+                if distances[i] < 1.5 * near {
+                    self.near[i] |= bit;
+                }
+                if distances[i] < 1.5 * (near + wide[i]) {
+                    self.near_envelope[i] |= bit;
+                }
+            }
+        }
     }
-    near
 }
 
 /// The root jumped (a cut, a reset): the wisp goes with it as it is, and comes to rest.
@@ -133,109 +200,165 @@ fn carry_along(wisp: &mut Wisp, pose: &RootPose, carried: [Vec3; 2]) {
     wisp.spin = 0.0;
 }
 
-fn integrate_chain(
-    input: &TickInput,
-    wisp: &mut Wisp,
-    drive: &Drive,
-    chain: &mut Chain,
-    root: &WispRoot,
-    carried: [Vec3; 2],
-    around: &Around,
-) {
-    let n = wisp.positions.len();
-    let substeps = input.bodies.len();
-    let step = input.dt / substeps as f64;
-    let wet = f64::from(input.wetness[wisp.root as usize]);
-    let share = f64::from(wisp.share);
-    let heavier = 1.0 + wet;
-    let mut masses = [0.0; MAX_PARTICLES];
-    let mut accelerations = [DVec3::ZERO; MAX_PARTICLES];
-    let mut air = [DVec3::ZERO; MAX_PARTICLES];
-    let mut targets = [DVec3::Z; MAX_PARTICLES];
+fn integrate_chains(input: &TickInput, wisps: &mut [Wisp], drive: &Drive, room: &mut TickRoom) {
+    let n = input.rest.count;
+    let TickRoom { chains, around, particles, .. } = room;
+    let lanes: [usize; TOGETHER] = std::array::from_fn(|k| k.min(wisps.len() - 1));
+    gather_particles(input, wisps, drive, lanes, particles);
+    let of = |f: &dyn Fn(&Wisp, &WispRoot) -> f32| {
+        let value = |k: usize| f(&wisps[k], &input.rest.roots[wisps[k].root as usize]);
+        Vec4::from_array(lanes.map(value))
+    };
+    let pose = |k: usize| &input.roots[wisps[k].root as usize];
+    let carried = lanes.map(|k| pose(k).carried(&input.rest.roots[wisps[k].root as usize]));
+    let origins = lanes.map(|k| wisps[k].positions[1]);
+    chains.reset(n);
     for i in 0..n {
-        masses[i] = root.masses[i] * share * heavier;
-        accelerations[i] = (drive.accelerations[i] + wisp.reactions[i]).as_dvec3();
-        air[i] = drive.air[i].as_dvec3();
-        targets[i] = turned(root.targets[i], wisp.twists[i]);
-        chain.now[i] = wisp.positions[i].as_dvec3();
-        chain.velocities[i] = wisp.velocities[i].as_dvec3();
-        chain.pressures[i] = f64::from(wisp.pressures[i]);
+        let place = |k: usize| wisps[lanes[k]].positions[i] - origins[k];
+        chains.now[i] = Lanes::new((0..TOGETHER).map(place));
+        chains.velocities[i] = Lanes::new(lanes.into_iter().map(|k| wisps[k].velocities[i]));
+        chains.pressures[i] = Vec4::from_array(lanes.map(|k| wisps[k].pressures[i]));
     }
-    chain.reset();
-    let goals = compute_goals(input, wisp, root);
-    let from = [chain.now[0], chain.now[1]];
-    let across_from = wisp.root_across.as_dvec3();
-    let across_to = input.roots[wisp.root as usize].across.as_dvec3();
+    let from = [chains.now[0], chains.now[1]];
+    let to = [0, 1].map(|p| Lanes::new((0..TOGETHER).map(|k| carried[k][p] - origins[k])));
+    let across_from = Lanes::new(lanes.into_iter().map(|k| wisps[k].root_across));
+    let across_to = Lanes::new(lanes.into_iter().map(|k| pose(k).across));
+    let wet = lanes.map(|k| input.wetness[wisps[k].root as usize]);
+    let heavier = Vec4::ONE + Vec4::from_array(wet);
+    let substeps = input.bodies.len();
+    let step = input.dt as f32 / substeps as f32;
+    let back = of(&|w, r| 1.0 / (r.stretch * f64::from(w.share)) as f32);
     for s in 0..substeps {
-        let fraction = (s + 1) as f64 / substeps as f64;
-        chain.start = chain.now;
+        let fraction = (s + 1) as f32 / substeps as f32;
+        chains.start[..n].copy_from_slice(&chains.now[..n]);
         for k in 0..2 {
-            chain.now[k] = from[k].lerp(carried[k].as_dvec3(), fraction);
+            chains.now[k] = from[k] + (to[k] - from[k]) * fraction;
         }
-        let along = (chain.now[1] - chain.now[0]).normalize_or(DVec3::Y);
-        let across = across_from.lerp(across_to, fraction);
-        let across = (across - along * along.dot(across)).normalize_or(across_to);
-        let mut goals = goals;
-        for g in goals.iter_mut().take(n) {
-            g.at -= g.velocity * ((1.0 - fraction) * input.dt);
+        let along = (chains.now[1] - chains.now[0]).normalize_or(Lanes::splat(Vec3::Y), 1.0e-12);
+        let across = across_from + (across_to - across_from) * fraction;
+        let across = (across - along * along.dot_each(&across)).normalize_or(across_to, 1.0e-6);
+        // Goals are given at the end of the tick.
+        let since = if s == 0 { (1.0 - fraction) * input.dt as f32 } else { -step };
+        for own in &mut particles[2..n] {
+            own.goal = own.goal - own.goal_velocity * since;
         }
         let chain_input = ChainInput {
             count: n,
+            chains: wisps.len(),
             step,
-            segment: f64::from(root.segment),
-            stretch: root.stretch * share,
-            bending: root.bending * share,
-            masses: &masses[..n],
-            accelerations: &accelerations[..n],
-            air: &air[..n],
-            drag: input.drag / heavier,
-            targets: &targets[..n],
+            segment: of(&|_, r| r.segment),
+            compliance: back,
+            inextensible: input.params.stretch <= 0.0,
+            bending: of(&|w, r| (r.bending * f64::from(w.share)) as f32),
+            drag: input.drag as f32 / heavier,
             root_across: across,
-            goals: &goals[..n],
+            particles: &particles[..n],
             iterations: 2,
         };
         let bodies = &input.bodies[s];
         let (margin, bounce) = (input.params.body.margin, input.params.body.restitution);
-        let slip = if input.friction { 1.0 + 2.0 * wet } else { 0.0 };
-        chain.integrate(&chain_input, |i, start, p, out| {
+        chains.integrate(&chain_input, |i, lane, start, p, out| {
+            let around = &around[lane];
+            let near = around.near[i];
+            if near == 0 && around.planes[i].is_none() {
+                return 0;
+            }
+            let (start, p) = (start + origins[lane], p + origins[lane]);
             let mut count = 0;
             if let Some(plane) = &around.planes[i] {
-                let c = plane.contact(fraction as f32, substeps, margin, bounce);
+                let c = plane.contact(fraction, substeps, margin, bounce);
                 contact::insert_contact(out, &mut count, c, p);
             }
-            let near = around.near[i];
             let height = |k: usize| around.heights.at(i, k);
             count = contact::collect_contacts(bodies, near, start, p, (height, bounce), out, count);
+            let slip = if input.friction { 1.0 + 2.0 * wet[lane] } else { 0.0 };
             for c in &mut out[..count] {
                 c.friction *= slip;
+                c.point -= origins[lane];
             }
             count
         });
-        damp_bending(chain, &chain_input, f64::from(input.params.bending_damping));
+        chains.damp_bending(&chain_input, input.params.bending_damping);
+        if s + 1 == substeps && chain_input.inextensible {
+            chains.fit_lengths(&chain_input);
+        }
     }
     for i in 0..n {
-        wisp.positions[i] = chain.now[i].as_vec3();
-        wisp.velocities[i] = chain.velocities[i].as_vec3();
-        wisp.pressures[i] = chain.pressures[i] as f32;
+        let (places, speeds) = (chains.now[i].to_points(), chains.velocities[i].to_points());
+        for (k, wisp) in wisps.iter_mut().enumerate() {
+            wisp.positions[i] = origins[k] + places[k].truncate();
+            wisp.velocities[i] = speeds[k].truncate();
+            wisp.pressures[i] = chains.pressures[i][k];
+        }
     }
-    let inextensible = !root.stretch.is_finite();
-    settle_outside(&input.bodies[substeps - 1], wisp, around, inextensible.then_some(root.segment));
+}
+
+/// What acts on every particle of the wisps during the tick.
+fn gather_particles(
+    input: &TickInput,
+    wisps: &[Wisp],
+    drive: &Drive,
+    lanes: [usize; TOGETHER],
+    out: &mut [ParticleInput; MAX_PARTICLES],
+) {
+    let n = input.rest.count;
+    let roots = lanes.map(|k| &input.rest.roots[wisps[k].root as usize]);
+    let heavier = lanes.map(|k| wisps[k].share * (1.0 + input.wetness[wisps[k].root as usize]));
+    let drives = lanes.map(|k| drive.of(k, n));
+    let four = |f: &dyn Fn(usize) -> Vec3| Lanes::new((0..TOGETHER).map(f));
+    for (i, out) in out[..n].iter_mut().enumerate() {
+        let mass = |k: usize| roots[k].masses[i] as f32 * heavier[k];
+        let twists = Vec4::from_array(lanes.map(|k| wisps[k].twists[i]));
+        let target = four(&|k| roots[k].targets[i].as_vec3());
+        *out = ParticleInput {
+            mass: Vec4::from_array(std::array::from_fn(mass)),
+            acceleration: four(&|k| drives[k].accelerations[i] + wisps[lanes[k]].reactions[i]),
+            air: four(&|k| drives[k].air[i]),
+            target: turned(target, twists),
+            ..ParticleInput::default()
+        };
+        for (lane, &k) in lanes.iter().enumerate().filter(|_| i >= 2) {
+            let rate_sq = goal_rate_sq(input, roots[lane], i);
+            if rate_sq > 0.0 {
+                let (root, goal) = (wisps[k].root as usize, roots[lane].goals[i]);
+                let at = input.roots[root].goal(goal);
+                let before = input.roots_before[root].goal(goal);
+                out.goal.set(lane, at - wisps[k].positions[1]);
+                out.goal_velocity.set(lane, (at - before) / input.dt as f32);
+                out.goal_rate_sq[lane] = rate_sq as f32;
+            }
+        }
+    }
 }
 
 /// What the linearised planes left inside bodies, pockets included, goes out, and the segments of
 /// straight hair get their length back: one after the other, until both hold.
-fn settle_outside(bodies: &[PosedBody], wisp: &mut Wisp, around: &Around, segment: Option<f32>) {
+fn settle_outside(input: &TickInput, wisp: &mut Wisp, around: &Around) {
     let n = wisp.positions.len();
-    for _ in 0..super::limits::SETTLE_ROUNDS {
+    let Some(bodies) = input.bodies.last() else { return };
+    let heights = |i: usize, k: usize| around.heights.at(i, k).min(0.0);
+    let mut touched = around.near[2..n].iter().fold(0, |a, b| a | b);
+    let mut inside = false;
+    while touched != 0 && !inside {
+        let first = touched.trailing_zeros() as usize;
+        touched &= touched - 1;
+        // Bodies beyond the sixty-third share its bit.
+        let shared = if first < 63 { 1 } else { usize::MAX };
+        for (k, body) in bodies.iter().enumerate().skip(first).take(shared) {
+            let distances = body.distances(&wisp.positions);
+            inside |= (2..n).any(|i| distances[i] < heights(i, k));
+        }
+    }
+    for _ in 0..if inside { super::limits::SETTLE_ROUNDS } else { 0 } {
         let mut moved = false;
         for i in (2..n).filter(|&i| around.near[i] != 0) {
-            let height = |k: usize| around.heights.at(i, k).min(0.0);
-            let out = contact::push_out(bodies, wisp.positions[i], height);
+            let height = |k: usize| heights(i, k);
+            let out = contact::push_out(bodies, around.near[i], wisp.positions[i], height);
             moved |= out != wisp.positions[i];
             wisp.positions[i] = out;
         }
-        if let Some(segment) = segment {
-            fit_lengths(wisp, segment);
+        if input.params.stretch <= 0.0 {
+            fit_lengths(wisp, input.rest.roots[wisp.root as usize].segment);
         }
         if !moved {
             return;
@@ -252,68 +375,39 @@ pub(super) fn fit_lengths(wisp: &mut Wisp, segment: f32) {
     }
 }
 
-/// A rest direction turned about the axis by a twist.
-fn turned(local: DVec3, twist: f32) -> DVec3 {
-    if twist == 0.0 {
+/// Rest directions turned about the axis by a twist.
+fn turned(local: Lanes, twists: Vec4) -> Lanes {
+    if twists == Vec4::ZERO {
         return local;
     }
-    let (sine, cosine) = twist.sin_cos();
-    let (sine, cosine) = (f64::from(sine), f64::from(cosine));
-    DVec3::new(cosine * local.x - sine * local.y, sine * local.x + cosine * local.y, local.z)
+    let (sine, cosine) = sin_cos(twists);
+    Lanes { x: cosine * local.x - sine * local.y, y: sine * local.x + cosine * local.y, z: local.z }
 }
 
-/// Goals of every particle at the end of the tick: the style, the tie, the braid.
-fn compute_goals(input: &TickInput, wisp: &Wisp, root: &WispRoot) -> [Goal; MAX_PARTICLES] {
-    let mut goals = [Goal::default(); MAX_PARTICLES];
-    let (now, before) = (&input.roots[wisp.root as usize], &input.roots_before[wisp.root as usize]);
-    let everywhere = input.goal_rate_sq * f64::from(root.goal_weight);
-    for i in 2..wisp.positions.len() {
-        let mut rate_sq = everywhere;
-        if let Some((tie, particle)) = root.tie {
-            // The tie grips the particle nearest to it and, less, those beside it.
-            let away = particle.abs_diff(i);
-            if away <= 1 {
-                rate_sq += input.tie_rates_sq[tie] * if away == 0 { 1.0 } else { 0.25 };
-            }
-            if let Some(braid) = root.braid
-                && i > particle
-            {
-                rate_sq += input.braid_rates_sq[braid];
-            }
+/// Stiffness per mass of the pull on a particle to its goal: the style, the tie, the braid [1/s²].
+fn goal_rate_sq(input: &TickInput, root: &WispRoot, i: usize) -> f64 {
+    let mut rate_sq = input.goal_rate_sq * f64::from(root.goal_weight);
+    if let Some((tie, particle)) = root.tie {
+        // The tie grips the particle nearest to it and, less, those beside it.
+        let away = particle.abs_diff(i);
+        if away <= 1 {
+            rate_sq += input.tie_rates_sq[tie] * if away == 0 { 1.0 } else { 0.25 };
         }
-        if rate_sq > 0.0 {
-            let at = now.goal(root.goals[i]);
-            let velocity = (at - before.goal(root.goals[i])).as_dvec3() / input.dt;
-            goals[i] = Goal { at: at.as_dvec3(), velocity, rate_sq };
+        if let Some(braid) = root.braid
+            && i > particle
+        {
+            rate_sq += input.braid_rates_sq[braid];
         }
     }
-    goals
-}
-
-/// Lets the bending part of the motion die away: at each joint the second difference of the
-/// velocities decays at the given rate, by an impulse (-1, 2, -1) that keeps momentum.
-fn damp_bending(chain: &mut Chain, input: &ChainInput, rate: f64) {
-    if rate <= 0.0 {
-        return;
-    }
-    let decay = -(-rate * input.step).exp_m1();
-    for i in 2..input.count - 1 {
-        let inverse = |k: usize| if k < 2 { 0.0 } else { 1.0 / input.masses[k] };
-        let (a, b, c) = (inverse(i - 1), inverse(i), inverse(i + 1));
-        let v = &mut chain.velocities;
-        let bend = v[i - 1] - 2.0 * v[i] + v[i + 1];
-        let impulse = bend * (decay / (a + 4.0 * b + c));
-        v[i - 1] -= impulse * a;
-        v[i] += impulse * (2.0 * b);
-        v[i + 1] -= impulse * c;
-    }
+    rate_sq
 }
 
 /// Spin of the root about its own direction, and the twist that lags behind it.
 ///
 /// Relative to the carried planes, whose spin is the root's, the twist obeys
 /// `theta'' = k (theta_{i-1} - 2 theta_i + theta_{i+1}) - c theta' - spin'`, stepped implicitly.
-fn turn_root(input: &TickInput, wisp: &mut Wisp, pose: &RootPose, root: &WispRoot) {
+fn turn_root(input: &TickInput, wisp: &mut Wisp) {
+    let pose = &input.roots[wisp.root as usize];
     let n = wisp.positions.len();
     let dt = input.dt as f32;
     let old_along = (wisp.normals[0]).normalize_or(pose.direction);
@@ -327,7 +421,7 @@ fn turn_root(input: &TickInput, wisp: &mut Wisp, pose: &RootPose, root: &WispRoo
     if omega <= 0.0 {
         return;
     }
-    let free = (root.masses.len() - 2) as f32;
+    let free = (n - 2) as f32;
     let k = (omega * 2.0 * free / std::f32::consts::PI).powi(2);
     let c = 2.0 * input.params.torsion_damping_ratio * omega;
     let off = dt * dt * k;

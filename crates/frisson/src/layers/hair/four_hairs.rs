@@ -1,0 +1,231 @@
+//! Four hairs of one wisp at a time, from the planes to the points that are seen.
+
+use glam::{Mat4, Vec3, Vec4};
+
+use super::chain::MAX_PARTICLES;
+use super::detail::Detail;
+use super::lanes::Lanes;
+use super::strand_planes::{Planes, lift_off_meshes, push_out_of_bodies};
+use super::strands::StrandInput;
+
+/// Four hairs and their curves.
+pub(super) struct FourHairs {
+    /// Which hairs they are.
+    pub ids: [usize; 4],
+    count: usize,
+    /// Where they go through each plane; the first is the root on the skin.
+    control: [Lanes; MAX_PARTICLES],
+    /// The same hair by hair, both ends doubled.
+    hairs: [[Vec4; MAX_PARTICLES + 2]; 4],
+    /// Length of each segment of the curves [m].
+    lengths: [Vec4; MAX_PARTICLES],
+    /// Curve parameter at which each hair ends.
+    tips: [f32; 4],
+}
+
+impl FourHairs {
+    pub fn new() -> Self {
+        Self {
+            ids: [0; 4],
+            count: 0,
+            control: [Lanes::default(); MAX_PARTICLES],
+            hairs: [[Vec4::ZERO; MAX_PARTICLES + 2]; 4],
+            lengths: [Vec4::ZERO; MAX_PARTICLES],
+            tips: [0.0; 4],
+        }
+    }
+
+    /// Points of the hairs: the roots on the skin, then one in every plane from the second on.
+    pub fn set(&mut self, input: &StrandInput, planes: &Planes, skin: &[Vec3]) {
+        let rest = input.rest;
+        let samples = rest.directions.len();
+        self.count = planes.count;
+        let root = |id: usize| rest.hair_roots[id].place(input.triangles, skin);
+        self.control[0] = Lanes::new(self.ids.into_iter().map(root));
+        let pairs = rest.place_pairs();
+        let [a, b, c, d] = self.ids.map(|id| &rest.places[id * pairs..(id + 1) * pairs]);
+        for k in 0..pairs {
+            let t = Mat4::from_cols(a[k], b[k], c[k], d[k]).transpose();
+            let plane = 2 * k + 1;
+            self.control[plane] = planes.points(plane, t.x_axis, t.y_axis, samples);
+            if plane + 1 < self.count {
+                self.control[plane + 1] = planes.points(plane + 1, t.z_axis, t.w_axis, samples);
+            }
+        }
+        for i in 0..self.count {
+            let points = self.control[i].to_points();
+            for (hair, p) in self.hairs.iter_mut().zip(points) {
+                hair[i + 1] = p;
+            }
+        }
+        for hair in &mut self.hairs {
+            hair[0] = hair[1];
+            hair[self.count + 1] = hair[self.count];
+        }
+    }
+
+    /// Where each hair ends: at its own length by arc, or by rest parameter.
+    pub fn measure(&mut self, input: &StrandInput, root: usize) {
+        let own = self.ids.map(|id| input.rest.shares[id]);
+        if !input.by_length {
+            self.tips = own.map(|share| share * (self.count - 1) as f32);
+            return;
+        }
+        self.measure_segments();
+        let mut left = Vec4::from_array(own) * input.rest.roots[root].length;
+        let mut passed = Vec4::ZERO;
+        let mut on_the_way = Vec4::ZERO.cmpeq(Vec4::ZERO);
+        for length in &self.lengths[..self.count - 1] {
+            on_the_way &= left.cmpgt(*length);
+            left -= Vec4::select(on_the_way, *length, Vec4::ZERO);
+            passed += Vec4::select(on_the_way, Vec4::ONE, Vec4::ZERO);
+        }
+        for hair in 0..4 {
+            let segment = passed[hair] as usize;
+            self.tips[hair] = if segment + 1 < self.count {
+                passed[hair] + self.fraction(hair, segment, left[hair])
+            } else {
+                passed[hair]
+            };
+        }
+    }
+
+    /// Arc length of every segment: its chord, and eight thirds of its bulge squared over the chord;
+    /// by quadrature where it bends a lot.
+    fn measure_segments(&mut self) {
+        let last = self.count - 1;
+        for i in 0..last {
+            let (a, b) = (self.control[i.saturating_sub(1)], self.control[i]);
+            let (c, d) = (self.control[i + 1], self.control[(i + 2).min(last)]);
+            let chord = c - b;
+            let length_sq = chord.length_squared().max(Vec4::splat(1.0e-18));
+            // From the middle of the chord to the middle of the arc.
+            let bulge = (chord + (b - a) + (b - d)) * (1.0 / 16.0);
+            let along = bulge.dot_each(&chord);
+            let bulge_sq = bulge.length_squared();
+            let across_sq = bulge_sq - along * along / length_sq;
+            let length = length_sq.sqrt();
+            let flat = bulge_sq.cmplt(2.0e-3 * length_sq);
+            let nearly = length + (8.0 / 3.0) * across_sq / length;
+            self.lengths[i] = if flat.all() {
+                nearly
+            } else {
+                Vec4::select(flat, nearly, arc_lengths([a, b, c, d]))
+            };
+        }
+    }
+
+    /// Parameter inside a segment after a length of arc: one secant step on the halved segment.
+    fn fraction(&self, hair: usize, segment: usize, length: f32) -> f32 {
+        let [a, b, c, d] = around(&self.hairs[hair], segment);
+        let middle = (9.0 * (b + c) - (a + d)) * (1.0 / 16.0);
+        let (first, second) = (b.distance(middle), middle.distance(c));
+        let scaled = length * (first + second) / self.lengths[segment][hair].max(1.0e-9);
+        if scaled <= first {
+            0.5 * scaled / first.max(1.0e-9)
+        } else {
+            0.5 + 0.5 * (scaled - first) / second.max(1.0e-9)
+        }
+    }
+
+    /// Segment of the curve at a parameter, and the fraction of it.
+    fn segment(&self, at: f32) -> (usize, f32) {
+        let segment = (at as i32 as usize).min(self.count - 2);
+        (segment, at - segment as f32)
+    }
+
+    /// Writes the points of one of the hairs, out of bodies and meshes.
+    pub fn write(
+        &self,
+        input: &StrandInput,
+        planes: &Planes,
+        root: usize,
+        hair: usize,
+        out: &mut [Vec3],
+    ) {
+        let step = self.tips[hair] / (out.len() - 1) as f32;
+        let curve = &self.hairs[hair];
+        let per_parameter = 1.0 / (self.count - 1) as f32;
+        let along_step = step * per_parameter;
+        let length = input.rest.roots[root].length;
+        let id = self.ids[hair] as u64;
+        let mut detail = Detail::new(input, root as u64, id, along_step * length);
+        for (group, out) in out.chunks_mut(4).enumerate() {
+            let first = 4 * group;
+            let mut points = [Vec4::ZERO; 4];
+            let (mut near, mut meshes) = (0, 0);
+            for (k, p) in points[..out.len()].iter_mut().enumerate() {
+                let at = step * (first + k) as f32;
+                let (segment, t) = self.segment(at);
+                *p = catmull_rom(around(curve, segment), t);
+                if let Some(detail) = &mut detail {
+                    *p += planes.across(segment, t, detail.next(at * per_parameter));
+                }
+                near |= planes.near[segment + 1];
+                meshes |= planes.near_meshes[segment + 1];
+            }
+            if near != 0 {
+                let outside = if group == 0 { 1 } else { 0 };
+                push_out_of_bodies(input.bodies, near, outside, &mut points);
+            }
+            for (k, (out, p)) in out.iter_mut().zip(&points).enumerate() {
+                *out = p.truncate();
+                if meshes != 0 && first + k > 0 {
+                    *out = lift_off_meshes(input.meshes, meshes, *out, 0.03, input.margin);
+                }
+            }
+        }
+    }
+
+    /// Writes the velocities of one of the hairs' points: those of its points in the planes, along
+    /// the same curve. `past` are the same hairs a time `dt` earlier.
+    pub fn write_velocities(&self, past: &Self, dt: f32, hair: usize, out: &mut [Vec3]) {
+        let step = self.tips[hair] / (out.len() - 1) as f32;
+        for (k, out) in out.iter_mut().enumerate() {
+            let (segment, t) = self.segment(step * k as f32);
+            let now = catmull_rom(around(&self.hairs[hair], segment), t);
+            let then = catmull_rom(around(&past.hairs[hair], segment), t);
+            *out = ((now - then) / dt).truncate();
+        }
+    }
+
+    /// Points of one of the hairs in the planes.
+    #[cfg(test)]
+    pub fn control_points(&self, hair: usize) -> Vec<Vec3> {
+        self.hairs[hair][1..=self.count].iter().map(|p| p.truncate()).collect()
+    }
+}
+
+/// The four points that shape a segment.
+fn around(hair: &[Vec4; MAX_PARTICLES + 2], segment: usize) -> [Vec4; 4] {
+    let four = &hair[segment..segment + 4];
+    [four[0], four[1], four[2], four[3]]
+}
+
+/// Place on a Catmull-Rom segment, as the weights of its four points; exactly `b` at 0.
+fn catmull_rom([a, b, c, d]: [Vec4; 4], t: f32) -> Vec4 {
+    const ONCE: Vec4 = Vec4::new(-0.5, 0.0, 0.5, 0.0);
+    const SQUARED: Vec4 = Vec4::new(1.0, -2.5, 2.0, -0.5);
+    const CUBED: Vec4 = Vec4::new(-0.5, 1.5, -1.5, 0.5);
+    let w = Vec4::Y + t * (ONCE + t * (SQUARED + t * CUBED));
+    a * w.x + b * w.y + c * w.z + d * w.w
+}
+
+/// Lengths of four Catmull-Rom segments, by five Gauss points.
+fn arc_lengths([a, b, c, d]: [Lanes; 4]) -> Vec4 {
+    const POINTS: [(f32, f32); 5] = [
+        (0.046_910_08, 0.118_463_44),
+        (0.230_765_35, 0.239_314_34),
+        (0.5, 0.284_444_45),
+        (0.769_234_66, 0.239_314_34),
+        (0.953_089_9, 0.118_463_44),
+    ];
+    let once = c - a;
+    let squared = a * 2.0 - b * 5.0 + c * 4.0 - d;
+    let cubed = (b - c) * 3.0 + d - a;
+    let speed = |t: f32| {
+        let velocity = once + (squared * 2.0 + cubed * (3.0 * t)) * t;
+        0.5 * velocity.length_squared().sqrt()
+    };
+    POINTS.iter().map(|&(t, weight)| weight * speed(t)).sum()
+}
