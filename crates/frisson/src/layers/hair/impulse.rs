@@ -34,9 +34,6 @@ pub(super) fn treat(
     near: &Near,
     motions: &mut [Motion; 4],
 ) -> Option<usize> {
-    if move_together(input, motions) {
-        return None;
-    }
     let sum = overlap::between(shapes, near)?;
     let nodes = near.nodes(shapes);
     let velocity = relative_velocity(shapes, &sum, nodes, motions);
@@ -53,11 +50,11 @@ pub(super) fn treat(
 
 /// Whether two sections hardly move against each other: then there is nothing to rub or stop, and
 /// hair at rest costs nothing.
-fn move_together(input: &InteractionInput, m: &[Motion; 4]) -> bool {
+pub(super) fn move_together(input: &InteractionInput, [a, b]: [[&Motion; 2]; 2]) -> bool {
     let slow = super::limits::SLOW / (1.0 + input.params.dry_limit());
     let slow = slow * slow;
-    let together = |x: usize, y: usize| m[x].velocity.distance_squared(m[y].velocity) < slow;
-    together(0, 2) && together(1, 3) && together(0, 3) && together(1, 2)
+    let together = |x: &Motion, y: &Motion| x.velocity.distance_squared(y.velocity) < slow;
+    together(a[0], b[0]) && together(a[1], b[1]) && together(a[0], b[1]) && together(a[1], b[0])
 }
 
 /// Velocity of the second section against the first [m/s].
@@ -117,11 +114,11 @@ fn wanted_change(
             return None;
         }
         let wet = 1.0 + 4.0 * nodes[0].wetness.max(nodes[2].wetness);
-        let decay = -(-params.viscosity * wet * pair.density * input.since()).exp_m1();
+        let decay = -(-params.viscosity * wet * pair.density * input.share()).exp_m1();
         let barred = forbidden * forbidden.dot(velocity);
         let free = velocity - barred;
         let left = (1.0 - decay) * free.length();
-        let dry = left.min(params.dry_limit() * wet * pair.density * input.since());
+        let dry = left.min(params.dry_limit() * wet * pair.density * input.share());
         let change = -barred - free.clamp_length_max(decay * free.length() + dry);
         return Some(Wanted { change, dry, kind: 0 });
     }

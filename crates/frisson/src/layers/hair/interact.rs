@@ -43,6 +43,8 @@ pub(super) struct InteractionInput<'a> {
     /// Of so many passes a pair of wisps is treated in one, and the number of this pass.
     pub turns: u32,
     pub pass: u64,
+    /// How often a pass goes through all pairs, each time with its share of the time.
+    pub sweeps: u32,
 }
 
 impl InteractionInput<'_> {
@@ -55,6 +57,11 @@ impl InteractionInput<'_> {
     /// Time since a pair was treated last [s].
     pub fn since(&self) -> f32 {
         self.dt * self.turns as f32
+    }
+
+    /// Part of that time that one sweep treats [s].
+    pub fn share(&self) -> f32 {
+        self.since() / self.sweeps as f32
     }
 }
 
@@ -323,6 +330,14 @@ impl Interactions {
     pub fn apply(&mut self, input: &InteractionInput, wisps: &mut [Wisp]) {
         self.shapes.gather(input, wisps);
         self.deal(wisps);
+        for _ in 0..input.sweeps {
+            self.sweep(input);
+        }
+        self.collect(wisps);
+    }
+
+    /// Treats all pairs once.
+    fn sweep(&mut self, input: &InteractionInput) {
         let shapes = &self.shapes;
         self.blocks.par_iter_mut().for_each(|block| block.play_alone(input, shapes));
         for _ in 1..BLOCKS {
@@ -333,7 +348,6 @@ impl Interactions {
             // The circle method: the first stays, the others move on by one.
             self.blocks[1..].rotate_right(1);
         }
-        self.collect(wisps);
     }
 
     /// Deals the wisps into blocks.
@@ -388,8 +402,12 @@ impl Block {
         let Self { first, motions, order, treated, .. } = self;
         let base = *first * shapes.count;
         let mut each = |x: usize, y: usize| {
-            let Some(near) = Near::find(shapes, x, y) else { return };
             let (a, b) = (shapes.first_node(x) - base, shapes.first_node(y) - base);
+            let pairs = [[&motions[a], &motions[a + 1]], [&motions[b], &motions[b + 1]]];
+            if impulse::move_together(input, pairs) {
+                return;
+            }
+            let Some(near) = Near::find(shapes, x, y) else { return };
             let mut four = [motions[a], motions[a + 1], motions[b], motions[b + 1]];
             if let Some(kind) = impulse::treat(input, shapes, &near, &mut four) {
                 [motions[a], motions[a + 1], motions[b], motions[b + 1]] = four;
@@ -418,8 +436,14 @@ impl Block {
         let (base_a, base_b) = (low.first * shapes.count, high.first * shapes.count);
         let (ours, theirs, treated) = (&mut low.motions, &mut high.motions, &mut low.treated);
         let mut each = |x: usize, y: usize| {
-            let Some(near) = Near::find(shapes, x, y) else { return };
             let (a, b) = (shapes.first_node(x) - base_a, shapes.first_node(y) - base_b);
+            if impulse::move_together(
+                input,
+                [[&ours[a], &ours[a + 1]], [&theirs[b], &theirs[b + 1]]],
+            ) {
+                return;
+            }
+            let Some(near) = Near::find(shapes, x, y) else { return };
             let mut four = [ours[a], ours[a + 1], theirs[b], theirs[b + 1]];
             if let Some(kind) = impulse::treat(input, shapes, &near, &mut four) {
                 [ours[a], ours[a + 1], theirs[b], theirs[b + 1]] = four;

@@ -213,7 +213,8 @@ pub struct InteractionParams {
     #[schemars(range(min = 0.0, max = 10_000.0))]
     pub viscosity: f32,
     /// Dry friction of interpenetrating wisps, as the acceleration against each other that they
-    /// withstand without slipping [m/s²]; not given: a tenth of a metre per second times the viscosity.
+    /// withstand without slipping [m/s²]; not given: a hundredth of the viscosity squared (0.25 at a
+    /// viscosity of 5, 25 at 50).
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub stick: Option<f32>,
     /// Two wisps interpenetrate while the cosine between their relative velocity and the normal of
@@ -243,7 +244,7 @@ impl Default for InteractionParams {
             threshold: 0.9,
             full: false,
             rate_hz: 30.0,
-            most_partners: 8,
+            most_partners: 6,
             with_itself: true,
         }
     }
@@ -252,7 +253,12 @@ impl Default for InteractionParams {
 impl InteractionParams {
     /// Acceleration that interpenetrating wisps withstand without slipping [m/s²].
     pub(super) fn dry_limit(&self) -> f32 {
-        self.stick.unwrap_or(0.1 * self.viscosity)
+        self.stick.unwrap_or(0.01 * self.viscosity * self.viscosity)
+    }
+
+    /// How often a pass goes through all pairs: hair that holds must hold everywhere at once.
+    pub(super) fn sweeps(&self) -> u32 {
+        if self.dry_limit() > 5.0 { 4 } else { 1 }
     }
 }
 

@@ -228,6 +228,7 @@ impl HairLayer {
             carried: 2,
             turns: self.state.turns.max(1),
             pass: self.state.ticks / every,
+            sweeps: params.sweeps(),
         };
         let interactions = &mut self.scratch.interactions;
         interactions.apply(&input, &mut self.state.wisps);
@@ -237,7 +238,7 @@ impl HairLayer {
             let work = self.state.wisps.par_iter_mut().with_min_len(64);
             work.for_each(|w| fit_lengths(w, roots[w.root as usize].segment));
         }
-        let pairs = interactions.treated.iter().sum();
+        let pairs = interactions.treated.iter().sum::<u32>() / input.sweeps;
         let sections = self.state.wisps.len() * (self.rest.count - 2);
         self.state.turns = next_turns(params, input.turns, pairs, sections as u32);
     }
