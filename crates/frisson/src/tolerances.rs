@@ -198,6 +198,29 @@ pub mod cloth {
     /// A node farther than so many thicknesses behind a triangle belongs to another place [-].
     pub const SELF_DEPTH: f64 = 4.0;
 
+    /// Searches for which a crossing is left to the contacts that remember another side [-]. With none,
+    /// cloth that is pressed through itself may come out on the other side; many more, and cloth whose
+    /// memory is wrong stays tangled for seconds.
+    pub const SELF_PATIENCE: u8 = 20;
+
+    /// Speed at which tangled cloth is taken apart [m/s]. Faster, and it jumps; slower, and it is seen.
+    pub const UNTANGLE_SPEED: f64 = 1.0;
+
+    /// Length of the sum of unit directions below which an edge is moved less than that [-]: straight
+    /// curves of crossing have no direction in which they get shorter, only rounding noise.
+    pub const UNTANGLE_EASE: f64 = 0.1;
+
+    /// Least sine between a piercing edge and the pierced triangle [-]; flatter, and the way out along
+    /// the edge would be longer than the edge.
+    pub const UNTANGLE_STEEP: f64 = 0.2;
+
+    /// Pieces along the side of a triangle, at most, that touch bodies one by one [-].
+    pub const MOST_SAMPLE_CUTS: u32 = 4;
+
+    /// How far a corner may move, at most, for a place between nodes to move by one [-]. More, and a
+    /// free corner beside held ones is flung about.
+    pub const MOST_SAMPLE_LEVER: f64 = 2.0;
+
     /// Half-angle of a cone of normals within which a patch of cloth cannot meet itself [rad]; a right
     /// angle in theory, less for the rim.
     pub const FLAT_SPREAD: f32 = 1.3;
@@ -209,6 +232,11 @@ pub mod cloth {
     /// Two surfaces pinch when their normals' cosine is below this [-]. Nearer 0, the two sides of a
     /// crotch or an armpit count as pinching although cloth can slip out.
     pub const PINCH_COS: f64 = -0.5;
+
+    /// How far pinched cloth is held back in a sub-step while something pulls it, in thicknesses times
+    /// friction [-]. Much more, and a hand that wipes over a hip drags a skirt along like rubber; less,
+    /// and pinched cloth slips out as if it were wet.
+    pub const PINCH_GRIP: f64 = 1.0;
 
     /// Share of the way back to its place that a stuck node is pulled per sub-step [-]. At 1 it could
     /// never be seen to be torn away; much less, and it hangs on a rubber band.

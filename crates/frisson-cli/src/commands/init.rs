@@ -13,6 +13,7 @@ use frisson_io::scene::{ActorContent, ActorLoader};
 use glam::Vec3;
 use serde_json::json;
 
+use super::init_cloth::propose_cloth;
 use super::init_flesh::{placement_for, write_flesh};
 use crate::failure::{Failure, file_error};
 use crate::loader::Loader;
@@ -110,6 +111,7 @@ impl Init {
             let _ = writeln!(text, "loop = true   # its last pose is its first");
         }
         write_flesh(&mut text, &resting, closes);
+        text.push_str(&propose_cloth(character, &posed(&resting, 0.0)));
         if let Some((moving, duration)) = &moving {
             text.push_str(&propose_wrinkles(&resting, moving, *duration));
         }

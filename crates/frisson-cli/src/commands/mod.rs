@@ -10,6 +10,7 @@ mod export_joints;
 mod gallery;
 mod html;
 mod init;
+mod init_cloth;
 mod init_flesh;
 mod inspect;
 mod render;

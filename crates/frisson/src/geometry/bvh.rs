@@ -175,6 +175,18 @@ impl TriangleBvh {
     /// Nearest place on the mesh within a distance.
     #[must_use]
     pub fn closest_point(&self, p: Vec3, max_distance: f32) -> Option<ClosestPoint> {
+        self.closest_where(p, max_distance, |_, _, _| true)
+    }
+
+    /// Nearest place, within a distance, of the triangles that `accept` takes, given the triangle and its
+    /// own nearest place with its weights.
+    #[must_use]
+    pub fn closest_where(
+        &self,
+        p: Vec3,
+        max_distance: f32,
+        accept: impl Fn(u32, Vec3, [f32; 3]) -> bool,
+    ) -> Option<ClosestPoint> {
         let mut best: Option<ClosestPoint> = None;
         let mut best_sq = max_distance * max_distance;
         self.visit(
@@ -190,7 +202,7 @@ impl TriangleBvh {
                 let d = point.distance_squared(p);
                 let better =
                     d < best_sq || d == best_sq && best.is_none_or(|b| triangle < b.triangle);
-                if better {
+                if better && accept(triangle, point, barycentric) {
                     best_sq = d;
                     *limit = d;
                     best = Some(ClosestPoint { triangle, point, barycentric, distance: d.sqrt() });

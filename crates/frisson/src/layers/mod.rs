@@ -16,13 +16,42 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::stage::{BuildContext, Layer, LayerError};
-use cloth::ClothParams;
+use cloth::{ClothParams, ClothRidge};
 use drops::DropsParams;
 use flesh::FleshParams;
 use folds::FoldsParams;
 use hair::HairParams;
 use soft::SoftParams;
 use wrinkles::WrinklesParams;
+
+/// Tells cloth of the folds that later layers lay over it with `feedback`.
+#[must_use]
+pub fn link(layers: &[LayerParams]) -> Vec<LayerParams> {
+    let mut linked = layers.to_vec();
+    for (index, layer) in layers.iter().enumerate() {
+        let LayerParams::Folds(folds) = layer else { continue };
+        if folds.feedback <= 0.0 {
+            continue;
+        }
+        let drawn = folds.folds.iter().filter(|f| !f.crease);
+        let ridges: Vec<ClothRidge> = drawn
+            .map(|f| ClothRidge {
+                points: f.points.clone(),
+                width: f.width,
+                amplitude: f.amplitude,
+                share: folds.feedback,
+            })
+            .collect();
+        for earlier in &mut linked[..index] {
+            if let LayerParams::Cloth(cloth) = earlier
+                && cloth.on == folds.on
+            {
+                cloth.ridges.extend_from_slice(&ridges);
+            }
+        }
+    }
+    linked
+}
 
 /// One layer of the scene's stack. Give exactly one kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -72,5 +101,28 @@ impl LayerParams {
             Self::Drops(p) => p.build(context),
             Self::Soft(p) => p.build(context),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folds_with_feedback_are_felt_by_the_cloth_before_them() {
+        let fold = folds::Fold::new("f", vec![], 0.05, 0.1);
+        let stack = |feedback: f64| {
+            let mut laid = FoldsParams::new("folds", "sheet", vec![fold.clone()]);
+            laid.feedback = feedback;
+            let cloth = |on: &str| LayerParams::Cloth(ClothParams::new(on, on));
+            link(&[cloth("sheet"), cloth("other"), LayerParams::Folds(laid), cloth("sheet")])
+        };
+        let ridges = |layers: &[LayerParams]| -> Vec<usize> {
+            let count =
+                |l: &LayerParams| if let LayerParams::Cloth(c) = l { c.ridges.len() } else { 0 };
+            layers.iter().map(count).collect()
+        };
+        assert_eq!(ridges(&stack(0.0)), [0, 0, 0, 0]);
+        assert_eq!(ridges(&stack(0.5)), [1, 0, 0, 0]);
     }
 }

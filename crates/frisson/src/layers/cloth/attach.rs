@@ -124,7 +124,7 @@ impl Attachments {
         if let Some(index) = self.carriers.iter().position(|c| c.mesh == mesh) {
             return Ok(index);
         }
-        self.carriers.push(Body::new(mesh, &context.frame.meshes[mesh]));
+        self.carriers.push(Body::new(mesh, &context.frame.meshes[mesh], &[]));
         Ok(self.carriers.len() - 1)
     }
 

@@ -5,11 +5,13 @@
 //! fast limb pushes the cloth ahead of it whatever distance it covers: a node cannot be found on the
 //! wrong side, because its side was settled before the limb moved.
 
+use std::sync::Arc;
+
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
 use super::collide::Touch;
-use crate::geometry::{Bounds, Mesh, closest_on_triangle};
+use crate::geometry::{Mesh, MeshTopology, closest_on_triangle};
 use crate::stage::SurfaceMotion;
 use crate::tolerances::cloth as limits;
 
@@ -24,17 +26,53 @@ pub struct Body {
     pub mesh: usize,
     /// Where it is and was.
     pub surface: SurfaceMotion,
-    /// A copy whose positions are replaced, to rebuild the surface after a resume.
+    /// A copy whose positions are replaced: what of the mesh is touched.
     pub source: Mesh,
+    /// The mesh's topology, of which `source` may have but a part.
+    incoming: Arc<MeshTopology>,
+    /// Vertices that triangles have.
+    vertices: Vec<u32>,
     speed: f64,
 }
 
 impl Body {
-    /// A body as it stands at the start.
-    pub fn new(mesh: usize, source: &Mesh) -> Self {
+    /// A body as it stands at the start, without the triangles between vertices to leave out.
+    pub fn new(mesh: usize, source: &Mesh, left_out: &[bool]) -> Self {
+        let incoming = Arc::clone(&source.topology);
+        let mut source = source.clone();
+        if left_out.contains(&true) {
+            let all = source.topology.triangles.iter();
+            let kept = all.filter(|t| !t.iter().all(|&v| left_out[v as usize])).copied().collect();
+            source = Mesh::new(&source.name, source.positions, kept);
+        }
+        let vertices = used_vertices(&source);
         let mut surface = SurfaceMotion::default();
-        surface.update(source, 0.0);
-        Self { mesh, surface, source: source.clone(), speed: 0.0 }
+        surface.update(&source, 0.0);
+        Self { mesh, surface, source, incoming, vertices, speed: 0.0 }
+    }
+
+    /// Whether the mesh still has the triangles it had.
+    pub fn is_on(&self, mesh: &Mesh) -> bool {
+        Arc::ptr_eq(&self.incoming, &mesh.topology)
+    }
+
+    /// Distance of a triangle, and a hair more [m]; infinite when there is none.
+    fn distance_to(&self, triangle: u32, p: Vec3) -> f32 {
+        if triangle as usize >= self.surface.bvh().triangle_count() {
+            return f32::INFINITY;
+        }
+        let (place, _) = closest_on_triangle(p, self.surface.bvh().corners(triangle));
+        1.0001 * place.distance(p) + 1e-6
+    }
+
+    /// Mean length of its edges [m].
+    pub fn mean_edge(&self) -> f64 {
+        let x = &self.source.positions;
+        let triangles = &self.source.topology.triangles;
+        let edge = |t: &[u32; 3], k: usize| x[t[k] as usize].distance(x[t[(k + 1) % 3] as usize]);
+        let sum: f64 =
+            triangles.iter().map(|t| f64::from(edge(t, 0) + edge(t, 1) + edge(t, 2))).sum();
+        sum / (3 * triangles.len()).max(1) as f64
     }
 
     /// Takes back its positions at the end of the last tick.
@@ -50,11 +88,27 @@ impl Body {
 
     /// Moves on to the mesh at the end of the tick.
     pub fn update(&mut self, mesh: &Mesh, dt: f64) {
-        self.surface.update(mesh, dt);
+        if self.is_on(mesh) {
+            self.source.positions.clone_from(&mesh.positions);
+        } else {
+            // What was left out of the old triangles says nothing about the new ones.
+            self.source = mesh.clone();
+            self.incoming = Arc::clone(&mesh.topology);
+            self.vertices = used_vertices(mesh);
+        }
+        self.surface.update(&self.source, dt);
         let (now, then) = (self.surface.positions(), self.surface.previous());
-        let farthest = now.iter().zip(then).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
+        let way = |&v: &u32| now[v as usize].distance(then[v as usize]);
+        let farthest = self.vertices.iter().map(way).fold(0.0, f32::max);
         self.speed = if dt > 0.0 { f64::from(farthest) / dt } else { 0.0 };
     }
+}
+
+fn used_vertices(mesh: &Mesh) -> Vec<u32> {
+    let mut vertices: Vec<u32> = mesh.topology.triangles.iter().flatten().copied().collect();
+    vertices.sort_unstable();
+    vertices.dedup();
+    vertices
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -121,7 +175,7 @@ impl BodyContacts {
         self.friction = reach.friction;
         self.bodies = bodies.len();
         let none = [Place { triangle: u32::MAX, ..Place::default() }; SIDES];
-        self.places.clear();
+        // Places of the last tick are kept: nothing nearer than those is far to seek.
         self.places.resize(positions.len() * bodies.len(), none);
         if bodies.is_empty() {
             return;
@@ -135,7 +189,10 @@ impl BodyContacts {
                     let moving = velocities[node].length() + 1.5 * body.speed;
                     let far =
                         reach.thickness + moving * dt + limits::BODY_REACH_EDGES * reach.mean_edge;
-                    find_sides(body, positions[node].as_vec3(), far, reach.depth, place);
+                    let p = positions[node].as_vec3();
+                    let last = std::mem::replace(place, none)[0].triangle;
+                    let known = body.distance_to(last, p);
+                    find_sides(body, p, (far, known), reach.depth, place);
                 }
             }
         });
@@ -204,28 +261,29 @@ impl BodyContacts {
     }
 }
 
-fn find_sides(body: &Body, p: Vec3, reach: f64, depth: f64, out: &mut [Place; SIDES]) {
+/// `known` is the distance of some place of the body.
+fn find_sides(
+    body: &Body,
+    p: Vec3,
+    (reach, known): (f64, f32),
+    depth: f64,
+    out: &mut [Place; SIDES],
+) {
     let surface = &body.surface;
-    let far = reach.max(depth) as f32;
+    let far = (reach.max(depth) as f32).min(known);
     let Some((distance, hit)) = surface.signed_distance(p, far) else { return };
     if f64::from(distance) > reach || f64::from(-distance) > depth {
         return;
     }
     out[0] = Place { triangle: hit.triangle, barycentric: hit.barycentric };
     let first = surface.normal(hit.triangle, hit.barycentric);
-    let (bvh, far) = (surface.bvh(), reach as f32);
-    let bounds = Bounds { min: p - Vec3::splat(far), max: p + Vec3::splat(far) };
-    let mut best = far;
-    bvh.overlapping(bounds, |triangle| {
-        if bvh.face_normal(triangle).dot(first) < limits::OTHER_SIDE_COS {
-            let (place, barycentric) = closest_on_triangle(p, bvh.corners(triangle));
-            let away = p - place;
-            // Only a face that looks at the node can press it.
-            let outside = away.dot(surface.normal(triangle, barycentric)) > 0.0;
-            if outside && away.length() < best {
-                best = away.length();
-                out[1] = Place { triangle, barycentric };
-            }
-        }
+    let bvh = surface.bvh();
+    let other = bvh.closest_where(p, reach as f32, |triangle, place, barycentric| {
+        // Only a face that looks at the node can press it.
+        bvh.face_normal(triangle).dot(first) < limits::OTHER_SIDE_COS
+            && (p - place).dot(surface.normal(triangle, barycentric)) > 0.0
     });
+    if let Some(hit) = other {
+        out[1] = Place { triangle: hit.triangle, barycentric: hit.barycentric };
+    }
 }

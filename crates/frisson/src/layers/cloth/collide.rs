@@ -119,11 +119,16 @@ pub fn resolve(
     position: &mut DVec3,
 ) {
     if let Some((a, b)) = pinch(touches, thickness) {
-        // Friction holds pinched cloth: it goes with the mean of the surfaces, midway between them.
+        // Friction holds pinched cloth: it goes with the mean of the surfaces, midway between them,
+        // unless it is pulled harder than they grip.
         let middle = (0.5 * (b.distance - a.distance)).clamp(-recovery, recovery);
         let carried = *previous + 0.5 * (a.moved + b.moved);
-        let across = (*position - carried).dot(a.normal) * a.normal;
-        *position = carried + across + middle * a.normal;
+        let pulled = *position - carried;
+        let across = pulled.dot(a.normal) * a.normal;
+        let slide = pulled - across;
+        let grip = limits::PINCH_GRIP * a.friction.max(b.friction) * thickness;
+        let slip = slide * (1.0 - (grip / slide.length().max(f64::MIN_POSITIVE)).min(1.0));
+        *position = carried + slip + across + middle * a.normal;
         // Being put midway gives no speed.
         *previous += across + middle * a.normal;
         return;
@@ -221,9 +226,14 @@ mod tests {
         let mut p = DVec3::new(0.0, 0.001, 0.0);
         let mut below = touch(0.001, DVec3::Y);
         let mut above = touch(-0.003, DVec3::NEG_Y);
-        below.moved = DVec3::X * 0.02;
-        above.moved = DVec3::X * 0.04;
+        below.moved = DVec3::X * 0.002;
+        above.moved = DVec3::X * 0.004;
         resolve(&[below, above], 0.01, FREELY, &mut DVec3::ZERO.clone(), &mut p);
-        assert!((p - DVec3::new(0.03, -0.001, 0.0)).length() < 1e-12, "{p}");
+        assert!((p - DVec3::new(0.003, -0.001, 0.0)).length() < 1e-12, "{p}");
+        // Pulled by more than they grip, it slips.
+        let mut p = DVec3::new(-0.1, 0.001, 0.0);
+        resolve(&[below, above], 0.01, FREELY, &mut DVec3::ZERO.clone(), &mut p);
+        let grip = limits::PINCH_GRIP * 0.5 * 0.01;
+        assert!((p.x - (-0.1 + grip)).abs() < 1e-12, "{p}");
     }
 }

@@ -18,11 +18,12 @@
 
 use glam::{DVec3, Vec3};
 
+use super::strips::{Grouped, Strips};
 use crate::geometry::{GeodesicSeed, GeodesicWalk, Topology};
 use crate::tolerances::cloth as limits;
 
-/// Two coarse nodes and how far apart they can be.
-#[derive(Clone, Copy, Debug)]
+/// Two coarse nodes and how far apart they can be. Nodes count from the start of the strip.
+#[derive(Clone, Copy, Debug, Default)]
 struct Span {
     a: u32,
     b: u32,
@@ -55,8 +56,10 @@ struct Level {
     /// Its nodes, by index of the cloth's nodes.
     nodes: Vec<u32>,
     mass: Vec<f64>,
+    /// Pairs of nodes and how far apart they can be, sorted by strip.
     pairs: Vec<(u32, u32, f64)>,
-    spans: Vec<Span>,
+    strips: Strips,
+    spans: Grouped<Span>,
     /// For each node of the next finer level: which coarse nodes move it, and how much.
     offsets: Vec<u32>,
     parents: Vec<(u32, f32)>,
@@ -128,15 +131,15 @@ impl Hierarchy {
                 let held = inverse_mass[level.nodes[c as usize] as usize] == 0.0;
                 if held { 0.0 } else { 1.0 / level.mass[c as usize] }
             };
-            level.spans.clear();
-            for &(a, b, length) in &level.pairs {
+            let movable = level.pairs.iter().filter(|p| w(p.0) + w(p.1) > 0.0);
+            let kept: Vec<(u32, u32, f64)> = movable.copied().collect();
+            level.spans = Grouped::build(&level.strips, kept, |p| level.strips.of(p.0)).map(|p| {
+                let (a, b, length) = *p;
                 let (wa, wb) = (w(a), w(b));
-                if wa + wb > 0.0 {
-                    let length_sq = length * length;
-                    let (share_a, share_b) = (wa / (wa + wb), wb / (wa + wb));
-                    level.spans.push(Span { a, b, length_sq, share_a, share_b });
-                }
-            }
+                let base = level.strips.start(level.strips.of(a));
+                let (share_a, share_b) = (wa / (wa + wb), wb / (wa + wb));
+                Span { a: a - base, b: b - base, length_sq: length * length, share_a, share_b }
+            });
         }
     }
 
@@ -164,7 +167,9 @@ impl Hierarchy {
             }));
             // Far sweeps cost next to nothing.
             for _ in 0..limits::SPAN_SWEEPS * (index + 1) {
-                solve_spans(&level.spans, &mut level.places);
+                let spans = &level.spans;
+                let solve = |strip: usize, x: &mut [Places]| solve_spans(spans.of(strip), x);
+                level.strips.sweep(&mut level.places, &solve);
             }
             level.moves.clear();
             level.moves.extend(level.places.iter().zip(&level.start).map(|(end, start)| Move {
@@ -282,4 +287,7 @@ fn join_pairs(
             }
         }
     }
+    let joined = level.pairs.iter().map(|&(a, b, _)| (a, b));
+    level.strips = Strips::joined(level.nodes.len(), joined);
+    level.pairs.sort_by_key(|p| level.strips.of(p.0));
 }

@@ -9,8 +9,8 @@
 //!                  └───────────────────── sub-steps ────────────────────────────────────────┘
 //! ```
 //!
-//! Limits: contacts are between nodes and surfaces (and nodes and the cloth's own triangles), so a
-//! body with spikes finer than the cloth's mesh can poke through between nodes.
+//! Limits: contacts with bodies are at nodes, and at samples between them where the cloth's triangles are
+//! larger than the body's, so a spike finer than both can poke through.
 
 mod air;
 mod attach;
@@ -24,6 +24,8 @@ mod material;
 mod params;
 mod pressure;
 mod rest;
+mod ridges;
+mod samples;
 mod selfs;
 mod shear;
 mod solver;
@@ -31,11 +33,13 @@ mod state;
 mod step;
 mod stretch;
 mod strips;
+mod tangle;
 #[cfg(test)]
 mod tests;
 mod tether;
+mod touch;
 mod tree;
 
 pub use material::{Fabric, Moduli};
-pub use params::{ClothAttachment, ClothParams, ClothSeam, RestAngles, Threads};
+pub use params::{ClothAttachment, ClothParams, ClothRidge, ClothSeam, RestAngles, Threads};
 pub use step::Cloth;

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::material::{Fabric, Moduli};
-use crate::stage::{Animated, BuildContext, Layer, LayerError, Selection};
+use crate::stage::{Anchor, Animated, BuildContext, Layer, LayerError, Selection};
 
 /// Simulated garments: position-based, small steps.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -89,6 +89,10 @@ pub struct ClothParams {
     /// Meshes to collide with: the body under the garment.
     #[serde(default)]
     pub bodies: Vec<String>,
+    /// Parts of the bodies that the cloth does not feel: arms that would wipe over a skirt, say. What
+    /// all three corners of a triangle belong to is left out.
+    #[serde(default)]
+    pub bodies_except: Option<Selection>,
     /// Depth from which a vertex inside a body is brought out; deeper ones are taken to be beyond the
     /// other side [m].
     #[serde(default = "default_body_depth")]
@@ -128,6 +132,22 @@ pub struct ClothParams {
     /// sagging like rubber.
     #[serde(default = "default_tethers")]
     pub tethers: bool,
+    /// Folds of later layers that stiffen the cloth; filled in when a scene is built.
+    #[serde(skip)]
+    pub ridges: Vec<ClothRidge>,
+}
+
+/// A fold laid over the cloth, as far as the cloth feels it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClothRidge {
+    /// Points that its curve passes through: vertices, or positions in the source pose.
+    pub points: Vec<Anchor>,
+    /// Half-width [m].
+    pub width: f32,
+    /// Height [m].
+    pub amplitude: f32,
+    /// Share of the profile's stiffness that the cloth gets [-].
+    pub share: f64,
 }
 
 fn default_compression_limit() -> f64 {
@@ -251,6 +271,7 @@ impl ClothParams {
             pressure: None,
             colliders: None,
             bodies: Vec::new(),
+            bodies_except: None,
             body_depth: default_body_depth(),
             self_collision: false,
             drag: default_drag(),
@@ -260,6 +281,7 @@ impl ClothParams {
             quality: default_quality(),
             substeps: None,
             tethers: default_tethers(),
+            ridges: Vec::new(),
         }
     }
 

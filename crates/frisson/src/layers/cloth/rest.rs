@@ -6,6 +6,7 @@ use super::bend::{Hinge, angle_gradient};
 use super::hierarchy::{Hierarchy, HierarchyInput};
 use super::material::Moduli;
 use super::params::{RestAngles, Threads};
+use super::ridges::Ridges;
 use super::shear::Shear;
 use super::stretch::Edge;
 use super::strips::{Grouped, Strips, solving_order};
@@ -25,6 +26,8 @@ pub struct RestInput<'a> {
     pub held: &'a [bool],
     /// How many times stiffer in bending and heavier the cloth is, per vertex; empty without seams.
     pub seams: &'a [(f64, f64)],
+    /// Folds that stiffen the cloth along them.
+    pub ridges: &'a Ridges,
     /// The fabric.
     pub moduli: Moduli,
     /// Where the threads run.
@@ -366,7 +369,9 @@ impl Build<'_> {
             let length_sq = self.place(p).distance_squared(self.place(q));
             // As stiff as its nodes are on average: a seam stiffens what runs along and across it.
             let stiffer = points.iter().map(|&k| self.seam(k).0).sum::<f64>() / 4.0;
-            let rigidity = (self.input.moduli.bend * stiffer).max(f64::MIN_POSITIVE);
+            let ridge = [p, q].map(|k| topology.vertex_of_point[k as usize]);
+            let rigidity = self.input.moduli.bend * stiffer + self.input.ridges.rigidity(ridge);
+            let rigidity = rigidity.max(f64::MIN_POSITIVE);
             let compliance = area / (3.0 * length_sq * rigidity);
             hinges.push(Hinge { nodes: points.map(|k| self.node(k)), rest, compliance });
         }

@@ -1,68 +1,47 @@
-//! Contact of the cloth with itself: node against triangle, on the side where it was.
+//! Contact of the cloth with itself: node against triangle, on the side where it was, and edge against
+//! edge.
 //!
-//! Every other tick the tree finds the pairs that may come within the thickness. A pair that was near
-//! before keeps its side, so that a node pressed through by force is brought back to where it came
-//! from. Contacts do not bounce: a correction moves the cloth apart without giving it speed, and
-//! only the speed of approach is taken away.
+//! Every other tick the tree finds the pairs that may come within the thickness. A node that was near a
+//! triangle before keeps its side, so that one pressed through by force is brought back to where it
+//! came from. Where the cloth is tangled and no pair remembers another side, contacts are left out and
+//! the tangle is undone ([`super::tangle`]).
 
 use glam::DVec3;
 
 use super::rest::ClothRest;
-use super::state::NearPair;
+use super::state::{Crossing, Near, NearEdges, NearPair};
+use super::tangle::{self, Tangle};
+use super::touch::{Separation, blend, closest_on_triangle, passing, pierce};
 use super::tree::PatchTree;
 use crate::tolerances::cloth as limits;
 
-/// Contacts of one tick.
+/// What finds contacts.
 #[derive(Default)]
 pub struct SelfContacts {
     tree: Option<PatchTree>,
     /// A triangle that owns each node: only its owner brings a node to a test.
     owner: Vec<u32>,
+    /// Edges that each triangle brings to tests: bit `k` is that from corner `k` to the next.
+    own_edges: Vec<u8>,
+    /// Part of the cloth that hangs together.
+    part_of_node: Vec<u32>,
     rest_positions: Vec<DVec3>,
-    found: Vec<Vec<NearPair>>,
-    pairs: Vec<NearPair>,
+    /// Rings of triangles around a node that may be as near as contacts are.
+    rings: u32,
+    found: Vec<Near>,
+    fresh: Near,
+    tangle: Tangle,
     thickness: f64,
     friction: f64,
 }
 
-/// Closest place of a triangle to a point: weights of the corners.
-fn closest(p: DVec3, [a, b, c]: [DVec3; 3]) -> [f64; 3] {
-    let (ab, ac, ap) = (b - a, c - a, p - a);
-    let (d1, d2) = (ab.dot(ap), ac.dot(ap));
-    if d1 <= 0.0 && d2 <= 0.0 {
-        return [1.0, 0.0, 0.0];
-    }
-    let bp = p - b;
-    let (d3, d4) = (ab.dot(bp), ac.dot(bp));
-    if d3 >= 0.0 && d4 <= d3 {
-        return [0.0, 1.0, 0.0];
-    }
-    let cp = p - c;
-    let (d5, d6) = (ab.dot(cp), ac.dot(cp));
-    if d6 >= 0.0 && d5 <= d6 {
-        return [0.0, 0.0, 1.0];
-    }
-    let vc = d1 * d4 - d3 * d2;
-    if vc <= 0.0 && d1 >= 0.0 && d3 <= 0.0 {
-        let t = d1 / (d1 - d3);
-        return [1.0 - t, t, 0.0];
-    }
-    let vb = d5 * d2 - d1 * d6;
-    if vb <= 0.0 && d2 >= 0.0 && d6 <= 0.0 {
-        let t = d2 / (d2 - d6);
-        return [1.0 - t, 0.0, t];
-    }
-    let va = d3 * d6 - d5 * d4;
-    if va <= 0.0 && d4 >= d3 && d5 >= d6 {
-        let t = (d4 - d3) / ((d4 - d3) + (d5 - d6));
-        return [0.0, 1.0 - t, t];
-    }
-    let sum = va + vb + vc;
-    [va / sum, vb / sum, vc / sum]
-}
-
-fn blend(x: [DVec3; 3], w: [f64; 3]) -> DVec3 {
-    x[0] * w[0] + x[1] * w[1] + x[2] * w[2]
+/// Where the cloth is and where it goes while a search lasts.
+struct Motion<'a> {
+    rest: &'a ClothRest,
+    x: &'a [DVec3],
+    v: &'a [DVec3],
+    dt: f64,
+    reach: f64,
 }
 
 impl SelfContacts {
@@ -72,150 +51,264 @@ impl SelfContacts {
         for (t, corners) in rest.triangles.iter().enumerate().rev() {
             corners.iter().for_each(|&n| owner[n as usize] = t as u32);
         }
+        let part_of_node = find_parts(rest);
+        let near = limits::SELF_NEIGHBOURS * thickness / rest.mean_edge.max(f64::MIN_POSITIVE);
         Self {
-            tree: Some(PatchTree::build(&rest.triangles, positions)),
+            tree: Some(PatchTree::build(&rest.triangles, positions, &part_of_node)),
             owner,
+            own_edges: share_edges(&rest.triangles),
+            part_of_node,
             rest_positions: positions.to_vec(),
+            rings: (near.ceil() as u32).clamp(1, 3),
             thickness,
             friction,
             ..Self::default()
         }
     }
 
-    /// Takes back the pairs of the last search.
-    pub fn restore(&mut self, near: &[NearPair]) {
-        self.pairs.clear();
-        self.pairs.extend_from_slice(near);
-    }
-
-    /// Finds the pairs that may touch within `dt`; `near` holds the last tick's pairs and their
-    /// sides, and is brought up to date.
+    /// Finds the pairs that may touch within `dt`; `near` holds those of the last search, and is brought
+    /// up to date.
     pub fn find(
         &mut self,
         rest: &ClothRest,
         positions: &[DVec3],
         velocities: &[DVec3],
         dt: f64,
-        near: &mut Vec<NearPair>,
+        near: &mut Near,
     ) {
         let Some(mut tree) = self.tree.take() else { return };
         tree.refit(&rest.triangles, positions, velocities);
-        self.found.iter_mut().for_each(Vec::clear);
+        self.found.iter_mut().for_each(Near::clear);
         let reach = self.thickness * limits::SELF_REACH;
         let mut found = std::mem::take(&mut self.found);
+        let motion = Motion { rest, x: positions, v: velocities, dt, reach };
         let this = &*self;
-        let look = |out: &mut Vec<NearPair>, s: u32, t: u32| {
-            for (from, to) in [(s, t), (t, s)] {
-                for &node in &rest.triangles[from as usize] {
-                    if this.owner[node as usize] == from {
-                        this.look(rest, positions, velocities, (dt, reach), node, to, out);
+        let look = |out: &mut Near, s: u32, t: u32| this.look(&motion, s, t, out);
+        tree.pairs(reach as f32, dt as f32, &mut found, Near::default, look);
+        self.tree = Some(tree);
+        let mut fresh = std::mem::take(&mut self.fresh);
+        fresh.clear();
+        found.iter().for_each(|f| fresh.append(f));
+        self.found = found;
+        fresh.sort();
+        keep_sides(&mut fresh.nodes, &near.nodes);
+        self.judge_crossings(rest, &mut fresh, &near.nodes);
+        std::mem::swap(near, &mut fresh);
+        self.fresh = fresh;
+    }
+
+    /// What a remembered side explains is left to the contacts, for a while; the other crossings are
+    /// tangles, and nothing must hold their two sides where they are.
+    fn judge_crossings(&mut self, rest: &ClothRest, fresh: &mut Near, before: &[NearPair]) {
+        if fresh.crossings.is_empty() {
+            self.tangle.caught.clear();
+            return;
+        }
+        let known = |node: u32, triangle: u32| {
+            before.binary_search_by_key(&(node, triangle), |p| (p.node, p.triangle)).is_ok()
+        };
+        let nodes = &mut fresh.nodes;
+        fresh.crossings.retain(|crossing| {
+            let mut explained = false;
+            for node in crossing.edge {
+                let key = (node, crossing.triangle);
+                let pair = nodes.binary_search_by_key(&key, |p| (p.node, p.triangle));
+                let Ok(index) = pair else { continue };
+                if known(node, crossing.triangle) && nodes[index].crossed < limits::SELF_PATIENCE {
+                    nodes[index].crossed += 1;
+                    explained = true;
+                }
+            }
+            !explained
+        });
+        self.tangle.find(rest, &self.part_of_node, &fresh.crossings);
+        let (tangle, triangles) = (&self.tangle, &rest.triangles);
+        nodes.retain(|p| {
+            let remembered = known(p.node, p.triangle) && p.crossed < limits::SELF_PATIENCE;
+            remembered || !tangle.holds(&[p.node], &triangles[p.triangle as usize])
+        });
+        fresh.edges.retain(|p| !tangle.holds(&p.first, &p.second));
+    }
+
+    /// All that a pair of triangles may do to each other.
+    fn look(&self, motion: &Motion, s: u32, t: u32, out: &mut Near) {
+        let triangles = &motion.rest.triangles;
+        let corners = [s, t].map(|k| triangles[k as usize]);
+        let gap = self.gap(motion, corners);
+        if gap.moving > motion.reach {
+            return;
+        }
+        for (from, to) in [(s, t), (t, s)] {
+            for &node in &triangles[from as usize] {
+                if self.owner[node as usize] == from {
+                    self.look_node(motion, node, to, out);
+                }
+            }
+        }
+        let edges = [s, t].map(|k| self.edges_of(triangles, k));
+        for first in edges[0].into_iter().flatten() {
+            for second in edges[1].into_iter().flatten() {
+                self.look_edges(motion, first, second, out);
+            }
+        }
+        if gap.now <= 0.0 {
+            for (own, other) in [(0, 1), (1, 0)] {
+                let triangle = [s, t][other];
+                let x = corners[other].map(|n| motion.x[n as usize]);
+                for edge in edges[own].into_iter().flatten() {
+                    let apart = edge.iter().all(|n| !corners[other].contains(n));
+                    let ends = edge.map(|n| motion.x[n as usize]);
+                    if apart && pierce(ends, x).is_some() {
+                        out.crossings.push(Crossing { edge, triangle });
                     }
                 }
             }
-        };
-        tree.pairs(reach as f32, dt as f32, &mut found, Vec::new, look);
-        self.pairs.clear();
-        found.iter().for_each(|f| self.pairs.extend_from_slice(f));
-        self.found = found;
-        self.tree = Some(tree);
-        self.pairs.sort_unstable_by_key(|p| (p.node, p.triangle));
-        self.pairs.dedup_by_key(|p| (p.node, p.triangle));
-        keep_sides(&mut self.pairs, near);
-        near.clear();
-        near.extend_from_slice(&self.pairs);
+        }
     }
 
-    fn look(
-        &self,
-        rest: &ClothRest,
-        positions: &[DVec3],
-        velocities: &[DVec3],
-        (dt, reach): (f64, f64),
-        node: u32,
-        triangle: u32,
-        out: &mut Vec<NearPair>,
-    ) {
-        let corners = rest.triangles[triangle as usize];
+    /// Edges that a triangle brings to tests.
+    fn edges_of(&self, triangles: &[[u32; 3]], t: u32) -> [Option<[u32; 2]>; 3] {
+        let corners = triangles[t as usize];
+        let own = self.own_edges[t as usize];
+        [0, 1, 2].map(|k| (own & (1 << k) != 0).then_some([corners[k], corners[(k + 1) % 3]]))
+    }
+
+    /// Room between the boxes of two triangles, now and at the least while the search lasts.
+    fn gap(&self, motion: &Motion, corners: [[u32; 3]; 2]) -> Gap {
+        let span = |of: &[DVec3], t: [u32; 3]| {
+            let [a, b, c] = t.map(|n| of[n as usize]);
+            (a.min(b).min(c), a.max(b).max(c))
+        };
+        let [s, t] = corners.map(|c| span(motion.x, c));
+        let [vs, vt] = corners.map(|c| span(motion.v, c));
+        let (ahead, behind) = (t.0 - s.1, s.0 - t.1);
+        let closing = |slow: DVec3, fast: DVec3| ((slow - fast) * motion.dt).min(DVec3::ZERO);
+        let moving = (ahead + closing(vt.0, vs.1)).max(behind + closing(vs.0, vt.1));
+        Gap { now: ahead.max(behind).max_element(), moving: moving.max_element() }
+    }
+
+    fn look_node(&self, motion: &Motion, node: u32, triangle: u32, out: &mut Near) {
+        let corners = motion.rest.triangles[triangle as usize];
         if corners.contains(&node) {
             return;
         }
-        let at = |n: u32| positions[n as usize];
-        let (p, x) = (at(node), corners.map(at));
-        let w = closest(p, x);
+        let (p, x) = (motion.x[node as usize], corners.map(|n| motion.x[n as usize]));
+        let w = closest_on_triangle(p, x);
         let away = p - blend(x, w);
-        let speed = velocities[node as usize] - blend(corners.map(|n| velocities[n as usize]), w);
-        let distance = away.length();
-        let approach = -speed.dot(away) / distance.max(f64::MIN_POSITIVE);
-        if distance > reach + approach.max(0.0) * dt {
+        let speed = motion.v[node as usize] - blend(corners.map(|n| motion.v[n as usize]), w);
+        if !motion.may_touch(away, speed) {
             return;
         }
-        // Cloth that is as near at rest (the next ring, when it is thick) is not in contact.
         let flat = self.rest_positions[node as usize];
         let home = corners.map(|n| self.rest_positions[n as usize]);
-        let apart = flat.distance(blend(home, closest(flat, home)));
-        if apart < limits::SELF_NEIGHBOURS * self.thickness {
+        let apart = flat.distance(blend(home, closest_on_triangle(flat, home)));
+        if self.neighbours(motion.rest, apart, &[node], &corners) {
             return;
         }
         let normal = (x[1] - x[0]).cross(x[2] - x[0]);
         let side = if away.dot(normal) >= 0.0 { 1 } else { -1 };
-        out.push(NearPair { node, triangle, side });
+        out.nodes.push(NearPair { node, triangle, side, crossed: 0 });
+    }
+
+    fn look_edges(&self, motion: &Motion, first: [u32; 2], second: [u32; 2], out: &mut Near) {
+        if first.iter().any(|n| second.contains(n)) {
+            return;
+        }
+        let [a, b] = [first, second].map(|e| e.map(|n| motion.x[n as usize]));
+        let Some((s, t, normal)) = passing(a, b) else { return };
+        let away = a[0].lerp(a[1], s) - b[0].lerp(b[1], t);
+        let [u, v] = [first, second].map(|e| e.map(|n| motion.v[n as usize]));
+        if !motion.may_touch(away, u[0].lerp(u[1], s) - v[0].lerp(v[1], t)) {
+            return;
+        }
+        let at = |e: [u32; 2], s: f64| {
+            self.rest_positions[e[0] as usize].lerp(self.rest_positions[e[1] as usize], s)
+        };
+        let apart = at(first, s).distance(at(second, t));
+        if self.neighbours(motion.rest, apart, &first, &second) {
+            return;
+        }
+        let side = if away.dot(normal) >= 0.0 { 1 } else { -1 };
+        out.edges.push(NearEdges { first, second, side });
+    }
+
+    /// Cloth that is as near at rest (the next ring, when it is thick) is not in contact.
+    fn neighbours(&self, rest: &ClothRest, apart: f64, nodes: &[u32], others: &[u32]) -> bool {
+        apart < limits::SELF_NEIGHBOURS * self.thickness
+            && nodes.iter().any(|&n| is_around(rest, n, others, self.rings))
     }
 
     /// Solves all contacts once, one after the other; `recovery` is how far a pair may be moved apart
     /// beyond stopping its approach [m].
     pub fn solve(
-        &mut self,
+        &self,
         rest: &ClothRest,
+        near: &Near,
         inverse_mass: &[f64],
         recovery: f64,
         previous: &mut [DVec3],
         positions: &mut [DVec3],
     ) {
-        for pair in &self.pairs {
-            let corners = rest.triangles[pair.triangle as usize].map(|n| n as usize);
-            let node = pair.node as usize;
-            let x = corners.map(|n| positions[n]);
-            let w = closest(positions[node], x);
-            let away = positions[node] - blend(x, w);
+        let separation = Separation {
+            inverse_mass,
+            thickness: self.thickness,
+            friction: self.friction,
+            recovery,
+        };
+        for pair in &near.nodes {
+            let corners = rest.triangles[pair.triangle as usize];
+            let p = positions[pair.node as usize];
+            let x = corners.map(|n| positions[n as usize]);
+            let w = closest_on_triangle(p, x);
+            let away = p - blend(x, w);
             let normal = f64::from(pair.side) * (x[1] - x[0]).cross(x[2] - x[0]);
             let Some(normal) = normal.try_normalize() else { continue };
             let inside = w.iter().all(|w| *w > 0.0);
             let height = away.dot(normal);
             // Beside the triangle another one answers, unless the node is close to the rim.
-            let (direction, distance) = if inside {
+            let contact = if inside {
                 (normal, height)
             } else if height > 0.0 {
                 (away.normalize_or(normal), away.length())
             } else {
                 continue;
             };
-            if distance >= self.thickness || distance < -limits::SELF_DEPTH * self.thickness {
-                continue;
-            }
-            let inverse = corners.map(|n| inverse_mass[n]);
-            let total = inverse_mass[node] + (0..3).map(|k| w[k] * w[k] * inverse[k]).sum::<f64>();
-            if total <= 0.0 {
-                continue;
-            }
-            let moved = blend(corners.map(|n| positions[n] - previous[n]), w);
-            let relative = (positions[node] - previous[node]) - moved;
-            let approach = relative.dot(direction).min(0.0);
-            // Tangled or squeezed cloth is brought apart calmly.
-            let lift = (self.thickness - distance).min(recovery - approach);
-            let tangent = relative - relative.dot(direction) * direction;
-            let grip = self.friction * -approach / tangent.length().max(1e-30);
-            // What the relative motion of this step is changed by.
-            let stop = -approach * direction - tangent * grip.min(1.0);
-            let push = direction * (lift / total);
-            let slow = stop / total;
-            positions[node] += push * inverse_mass[node];
-            previous[node] += (push - slow) * inverse_mass[node];
-            for k in 0..3 {
-                let share = w[k] * inverse[k];
-                positions[corners[k]] -= push * share;
-                previous[corners[k]] -= (push - slow) * share;
+            if self.counts(contact.1) {
+                let [a, b, c] = corners;
+                let parts = [(pair.node, 1.0), (a, -w[0]), (b, -w[1]), (c, -w[2])];
+                separation.part(parts, contact, previous, positions);
             }
         }
+        for pair in &near.edges {
+            let [a, b] = [pair.first, pair.second].map(|e| e.map(|n| positions[n as usize]));
+            let Some((s, t, normal)) = passing(a, b) else { continue };
+            let direction = f64::from(pair.side) * normal.normalize_or_zero();
+            let distance = (a[0].lerp(a[1], s) - b[0].lerp(b[1], t)).dot(direction);
+            if self.counts(distance) {
+                let ([a, b], [c, d]) = (pair.first, pair.second);
+                let parts = [(a, 1.0 - s), (b, s), (c, t - 1.0), (d, -t)];
+                separation.part(parts, (direction, distance), previous, positions);
+            }
+        }
+        let way = limits::UNTANGLE_SPEED / limits::RECOVERY_SPEED * recovery;
+        tangle::untangle(rest, &near.crossings, inverse_mass, way, previous, positions);
+    }
+
+    fn counts(&self, distance: f64) -> bool {
+        distance < self.thickness && distance >= -limits::SELF_DEPTH * self.thickness
+    }
+}
+
+struct Gap {
+    now: f64,
+    moving: f64,
+}
+
+impl Motion<'_> {
+    fn may_touch(&self, away: DVec3, speed: DVec3) -> bool {
+        let distance = away.length();
+        let approach = -speed.dot(away) / distance.max(f64::MIN_POSITIVE);
+        distance <= self.reach + approach.max(0.0) * self.dt
     }
 }
 
@@ -228,9 +321,58 @@ fn keep_sides(pairs: &mut [NearPair], before: &[NearPair]) {
         if let Some(o) = old.peek()
             && (o.node, o.triangle) == key
         {
-            pair.side = o.side;
+            (pair.side, pair.crossed) = (o.side, o.crossed);
         }
     }
+}
+
+/// Whether some of `others` lie within so many rings of triangles around a node.
+fn is_around(rest: &ClothRest, node: u32, others: &[u32], rings: u32) -> bool {
+    others.contains(&node)
+        || rings > 0
+            && rest.node_triangles.of(node).iter().any(|&t| {
+                rest.triangles[t as usize].iter().any(|&n| is_around(rest, n, others, rings - 1))
+            })
+}
+
+/// Numbers the parts of the cloth that hang together.
+fn find_parts(rest: &ClothRest) -> Vec<u32> {
+    let mut part = vec![u32::MAX; rest.node_count()];
+    let (mut stack, mut count) = (Vec::new(), 0);
+    for start in 0..rest.node_count() as u32 {
+        if part[start as usize] != u32::MAX {
+            continue;
+        }
+        part[start as usize] = count;
+        stack.push(start);
+        while let Some(node) = stack.pop() {
+            for n in rest.node_triangles.of(node).iter().flat_map(|&t| rest.triangles[t as usize]) {
+                if part[n as usize] == u32::MAX {
+                    part[n as usize] = count;
+                    stack.push(n);
+                }
+            }
+        }
+        count += 1;
+    }
+    part
+}
+
+/// For each triangle, which of its edges no earlier triangle has: bit `k` is that from corner `k` to the
+/// next.
+pub fn share_edges(triangles: &[[u32; 3]]) -> Vec<u8> {
+    let mut edges = Vec::with_capacity(3 * triangles.len());
+    for (t, corners) in triangles.iter().enumerate() {
+        for k in 0..3 {
+            let (a, b) = (corners[k], corners[(k + 1) % 3]);
+            edges.push(([a.min(b), a.max(b)], t as u32, k as u8));
+        }
+    }
+    edges.sort_unstable();
+    edges.dedup_by_key(|e| e.0);
+    let mut own = vec![0; triangles.len()];
+    edges.iter().for_each(|&(_, t, k)| own[t as usize] |= 1 << k);
+    own
 }
 
 #[cfg(test)]
@@ -239,22 +381,15 @@ mod tests {
 
     #[test]
     fn sides_are_remembered_over_a_merge() {
-        let pair = |node, triangle, side| NearPair { node, triangle, side };
+        let pair = |node, triangle, side| NearPair { node, triangle, side, crossed: 0 };
         let mut now = [pair(1, 2, 1), pair(1, 5, 1), pair(3, 0, -1)];
         keep_sides(&mut now, &[pair(0, 9, -1), pair(1, 5, -1), pair(3, 0, 1), pair(4, 0, 1)]);
         assert_eq!(now.map(|p| p.side), [1, -1, 1]);
     }
 
     #[test]
-    fn closest_place_agrees_with_the_geometry_module() {
-        let triangle = [DVec3::ZERO, DVec3::new(1.0, 0.2, 0.0), DVec3::new(0.3, 0.0, 1.0)];
-        for i in 0..300u64 {
-            let r = |k| 1.5 * crate::math::random::signed(5, i, k);
-            let p = DVec3::new(r(0), r(1), r(2));
-            let w = closest(p, triangle);
-            let (q, _) =
-                crate::geometry::closest_on_triangle(p.as_vec3(), triangle.map(|v| v.as_vec3()));
-            assert!((blend(triangle, w).as_vec3() - q).length() < 1e-5, "{p}");
-        }
+    fn every_edge_has_one_owner() {
+        let own = share_edges(&[[0, 1, 2], [2, 1, 3], [3, 1, 0]]);
+        assert_eq!(own.iter().map(|o| o.count_ones()).sum::<u32>(), 6);
     }
 }

@@ -10,6 +10,7 @@ use super::hierarchy::Hierarchy;
 use super::lanes::Moving;
 use super::pressure;
 use super::rest::ClothRest;
+use super::samples::Sample;
 use super::selfs::SelfContacts;
 use super::shear::{self, ShearRow};
 use super::state::ClothState;
@@ -63,6 +64,8 @@ pub struct Drive<'a> {
     pub colliders: (&'a [Collider], &'a [usize]),
     /// Contacts with moving meshes.
     pub bodies: &'a BodyContacts,
+    /// Places between nodes that touch, too; they follow the nodes among the contacts with meshes.
+    pub samples: &'a [Sample],
     /// Held nodes with their places at the start and at the end of the tick.
     pub held: &'a [(u32, DVec3, DVec3)],
     /// Sticky nodes with their places at the start and at the end of the tick.
@@ -128,7 +131,7 @@ impl Solver {
         &mut self,
         rest: &ClothRest,
         drive: &Drive,
-        contacts: &mut SelfContacts,
+        contacts: &SelfContacts,
         state: &mut ClothState,
     ) {
         let substeps = self.settings.substeps;
@@ -161,7 +164,8 @@ impl Solver {
             if k % self_every == 0 {
                 let x = &mut state.positions;
                 let recovery = limits::RECOVERY_SPEED * step * f64::from(self_every);
-                contacts.solve(rest, &self.inverse_mass, recovery, &mut self.previous, x);
+                let (w, previous) = (&self.inverse_mass, &mut self.previous);
+                contacts.solve(rest, &state.near, w, recovery, previous, x);
             }
             for (posed, &index) in self.posed.iter_mut().zip(drive.colliders.1) {
                 posed.set(&drive.colliders.0[index], fraction);
@@ -221,6 +225,9 @@ impl Solver {
         let before = if predict.is_some() { fraction - step / drive.dt } else { fraction };
         let this = &*self;
         let touching = touch && !(this.posed.is_empty() && drive.bodies.is_empty());
+        if touching {
+            this.touch_samples(drive, before, step / drive.dt, &mut previous, positions);
+        }
         let work = |chunk: usize, positions: &mut [DVec3], previous: &mut [DVec3]| {
             for (local, (x, old)) in positions.iter_mut().zip(previous).enumerate() {
                 let node = chunk * CHUNK + local;
@@ -241,6 +248,26 @@ impl Solver {
         let chunks = positions.par_chunks_mut(CHUNK).zip(previous.par_chunks_mut(CHUNK));
         chunks.enumerate().for_each(|(chunk, (x, old))| work(chunk, x, old));
         self.previous = previous;
+    }
+
+    /// Contacts between nodes, one after the other: samples share their corners.
+    fn touch_samples(
+        &self,
+        drive: &Drive,
+        fraction: f64,
+        share: f64,
+        previous: &mut [DVec3],
+        positions: &mut [DVec3],
+    ) {
+        for (index, sample) in drive.samples.iter().enumerate() {
+            let (start, before) = (sample.place(positions), sample.place(previous));
+            let (mut x, mut old) = (start, before);
+            self.touch(drive, positions.len() + index, fraction, share, &mut old, &mut x);
+            if x != start || old != before {
+                let moved = (x - start, old - before);
+                sample.hand_on(moved, &self.inverse_mass, previous, positions);
+            }
+        }
     }
 
     /// Coarse levels and tethers, after the prediction.

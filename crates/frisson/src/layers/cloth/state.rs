@@ -15,8 +15,8 @@ pub struct ClothState {
     pub velocities: Vec<DVec3>,
     /// Ticks so far.
     pub ticks: u64,
-    /// Pairs of node and triangle that are near each other, sorted.
-    pub near: Vec<NearPair>,
+    /// Where the cloth is near itself.
+    pub near: Near,
     /// Where sticky attachments have caught a node.
     pub stuck: Vec<Stuck>,
     /// Bodies as they were at the end of the last tick.
@@ -27,8 +27,45 @@ pub struct ClothState {
     pub start_depth: f64,
 }
 
+/// Where the cloth is near itself, each list sorted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Near {
+    /// Nodes near triangles.
+    pub nodes: Vec<NearPair>,
+    /// Edges near edges.
+    pub edges: Vec<NearEdges>,
+    /// Edges through triangles.
+    pub crossings: Vec<Crossing>,
+}
+
+impl Near {
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.nodes.clear();
+        self.edges.clear();
+        self.crossings.clear();
+    }
+
+    /// Takes in another's.
+    pub fn append(&mut self, other: &Self) {
+        self.nodes.extend_from_slice(&other.nodes);
+        self.edges.extend_from_slice(&other.edges);
+        self.crossings.extend_from_slice(&other.crossings);
+    }
+
+    /// Puts all in an order that does not depend on who found what.
+    pub fn sort(&mut self) {
+        self.nodes.sort_unstable_by_key(|p| (p.node, p.triangle));
+        self.nodes.dedup_by_key(|p| (p.node, p.triangle));
+        self.edges.sort_unstable_by_key(|p| (p.first, p.second));
+        self.edges.dedup_by_key(|p| (p.first, p.second));
+        self.crossings.sort_unstable_by_key(|c| (c.edge, c.triangle));
+        self.crossings.dedup();
+    }
+}
+
 /// A node near a triangle of the same cloth, and the side it has to stay on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NearPair {
     /// The node.
     pub node: u32,
@@ -36,6 +73,28 @@ pub struct NearPair {
     pub triangle: u32,
     /// Side of the triangle: +1 where its normal points, -1 behind.
     pub side: i8,
+    /// Searches in which an edge of the node went through the triangle.
+    pub crossed: u8,
+}
+
+/// Two edges of the same cloth near each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NearEdges {
+    /// Nodes of the one.
+    pub first: [u32; 2],
+    /// Nodes of the other.
+    pub second: [u32; 2],
+    /// +1 when the first lies where the cross product of the edges points, -1 behind.
+    pub side: i8,
+}
+
+/// An edge that goes through a triangle of the same cloth.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Crossing {
+    /// Nodes of the edge.
+    pub edge: [u32; 2],
+    /// The triangle.
+    pub triangle: u32,
 }
 
 /// A node caught by a sticky surface.

@@ -9,14 +9,16 @@ use super::collide::PosedCollider;
 use super::dress::Dressing;
 use super::params::ClothParams;
 use super::rest::{ClothRest, RestInput};
+use super::ridges::Ridges;
+use super::samples::Samples;
 use super::selfs::SelfContacts;
 use super::solver::{Drive, Solver, SolverSettings};
 use super::state::ClothState;
 use super::stretch::{self, StretchLaw};
 use crate::geometry::Mesh;
 use crate::stage::{
-    BuildContext, Clock, Frame, Layer, LayerError, LayerReport, Selection, SelectionError,
-    SnapshotError, StepContext, from_snapshot, to_snapshot,
+    BuildContext, Clock, Frame, Layer, LayerError, LayerReport, PrimaryMotion, Selection,
+    SelectionError, SnapshotError, StepContext, from_snapshot, to_snapshot,
 };
 use crate::tolerances::cloth as limits;
 
@@ -30,6 +32,7 @@ pub struct Cloth {
     attachments: Attachments,
     bodies: Vec<Body>,
     contacts: BodyContacts,
+    samples: Samples,
     selfs: SelfContacts,
     collider_indices: Vec<usize>,
     reach: BodyReach,
@@ -66,8 +69,15 @@ impl Cloth {
             held[hold.vertex as usize] = true;
         }
         let seams = seam_factors(&params, mesh.positions.len(), select)?;
-        let rest =
-            build_rest(&params, mesh, (&held, &seams), f64::from(context.forces.gravity.length()))?;
+        let ridges = if params.ridges.is_empty() {
+            Ridges::default()
+        } else {
+            let motion = PrimaryMotion::new(&params.on, context)?;
+            let stretch = params.moduli().warp;
+            Ridges::build(&params.ridges, motion.rest_positions(), motion.scale(), stretch)?
+        };
+        let gravity = f64::from(context.forces.gravity.length());
+        let rest = build_rest(&params, mesh, (&held, &seams, &ridges), gravity)?;
         for hold in &mut attachments.holds {
             hold.node = rest.node_of_vertex[hold.vertex as usize];
         }
@@ -107,6 +117,9 @@ impl Cloth {
         } else {
             SelfContacts::default()
         };
+        // Nothing finer than the body itself can come through.
+        let piece = bodies.iter().map(Body::mean_edge).fold(f64::INFINITY, f64::min);
+        let samples = Samples::build(&rest, &positions, piece.max(thickness));
         let state = ClothState {
             velocities: vec![DVec3::ZERO; positions.len()],
             positions,
@@ -121,6 +134,7 @@ impl Cloth {
             attachments,
             bodies,
             contacts: BodyContacts::default(),
+            samples,
             selfs,
             collider_indices,
             reach,
@@ -186,12 +200,13 @@ impl Cloth {
             dt,
             colliders,
             bodies: &self.contacts,
+            samples: self.samples.rows(),
             held: &self.held,
             stuck: &self.stuck,
             volume: pressure.map(|p| p.at(context.frame_number()) * self.rest.volume),
         };
         let (rest, state, selfs, solver) =
-            (&self.rest, &mut self.state, &mut self.selfs, &mut self.solver);
+            (&self.rest, &mut self.state, &self.selfs, &mut self.solver);
         // Inside the pool the strips' tasks start without waking anybody from outside.
         rayon::scope(|_| solver.tick(rest, &drive, selfs, state));
         self.attachments.catch_and_release(&mut self.state, context.frame_number(), &self.params);
@@ -227,7 +242,7 @@ impl Cloth {
     /// Finds what nodes may touch in this tick, then moves the bodies on.
     fn find_contacts(&mut self, frame: &Frame, dt: f64) {
         let state = &mut self.state;
-        let (x, v) = (&state.positions, &state.velocities);
+        let (x, v) = (state.positions.as_slice(), state.velocities.as_slice());
         // A search looks ahead over the ticks up to the next one.
         if state.ticks.is_multiple_of(SELF_SEARCH_TICKS) {
             let horizon = dt * SELF_SEARCH_TICKS as f64;
@@ -236,12 +251,12 @@ impl Cloth {
         state.ticks += 1;
         // Places on a body whose triangles change (a soft body's surface) are looked for on the new
         // ones: the old are no longer there to be followed.
-        let kept: Vec<bool> =
-            self.bodies.iter().map(|b| b.surface.is_on(&frame.meshes[b.mesh])).collect();
+        let kept: Vec<bool> = self.bodies.iter().map(|b| b.is_on(&frame.meshes[b.mesh])).collect();
         for (body, _) in self.bodies.iter_mut().zip(&kept).filter(|(_, kept)| !**kept) {
             body.update(&frame.meshes[body.mesh], dt);
         }
-        self.contacts.find(&self.bodies, &state.positions, &state.velocities, dt, self.reach);
+        let (x, v) = if self.samples.is_empty() { (x, v) } else { self.samples.with_nodes(x, v) };
+        self.contacts.find(&self.bodies, x, v, dt, self.reach);
         self.contacts.keep_normals(&self.bodies);
         for (body, _) in self.bodies.iter_mut().zip(&kept).filter(|(_, kept)| **kept) {
             body.update(&frame.meshes[body.mesh], dt);
@@ -372,7 +387,6 @@ impl Layer for Cloth {
         for (carrier, positions) in self.attachments.carriers.iter_mut().zip(&state.carriers) {
             carrier.restore(positions);
         }
-        self.selfs.restore(&state.near);
         self.state = state;
         self.started = true;
         Ok(())
@@ -454,7 +468,7 @@ fn seam_factors(
 fn build_rest(
     params: &ClothParams,
     mesh: &Mesh,
-    (held, seams): (&[bool], &[(f64, f64)]),
+    (held, seams, ridges): (&[bool], &[(f64, f64)], &Ridges),
     gravity: f64,
 ) -> Result<ClothRest, LayerError> {
     let topology = &mesh.topology;
@@ -468,6 +482,7 @@ fn build_rest(
         uvs: &topology.uvs,
         held,
         seams,
+        ridges,
         moduli: params.moduli(),
         threads: params.threads,
         rest_angles: params.rest_angles,
@@ -549,7 +564,13 @@ fn find_bodies(
             let problem = "the cloth itself is not a body; use `self_collision`";
             return Err(LayerError::parameter(format!("bodies[{index}]"), problem));
         }
-        bodies.push(Body::new(mesh, &context.frame.meshes[mesh]));
+        let source = &context.frame.meshes[mesh];
+        let mut left_out = vec![false; source.positions.len()];
+        if let Some(parts) = &params.bodies_except {
+            let chosen = select_vertices(context, mesh, "bodies_except", parts)?;
+            chosen.iter().for_each(|&v| left_out[v as usize] = true);
+        }
+        bodies.push(Body::new(mesh, source, &left_out));
     }
     Ok(bodies)
 }

@@ -80,6 +80,26 @@ impl Strips {
         Self { bounds }
     }
 
+    /// Cuts nodes into strips such that pairs of them, the lower one first, join nodes of one strip or
+    /// of two neighbouring ones.
+    pub fn joined(count: usize, pairs: impl Iterator<Item = (u32, u32)>) -> Self {
+        let size = (count / MAX_STRIPS).max(MIN_STRIP_NODES) as u32;
+        // Farthest node that any of the nodes up to here is joined to.
+        let mut farthest: Vec<u32> = (0..count as u32).collect();
+        pairs.for_each(|(a, b)| farthest[a as usize] = farthest[a as usize].max(b));
+        for node in 1..count {
+            farthest[node] = farthest[node].max(farthest[node - 1]);
+        }
+        let mut bounds = vec![0u32];
+        let mut next = size;
+        while (next as usize) < count {
+            bounds.push(next);
+            next = (next + size).max(farthest[next as usize - 1] + 1);
+        }
+        bounds.push(count as u32);
+        Self { bounds }
+    }
+
     /// Number of strips.
     pub fn len(&self) -> usize {
         self.bounds.len() - 1
@@ -173,6 +193,11 @@ impl<T> Grouped<T> {
         Self { rows, offsets }
     }
 
+    /// The same groups of something else.
+    pub fn map<R>(&self, each: impl Fn(&T) -> R) -> Grouped<R> {
+        Grouped { rows: self.rows.iter().map(each).collect(), offsets: self.offsets.clone() }
+    }
+
     /// As many rows of another kind, grouped alike.
     pub fn like<R: Clone + Default>(&self) -> Grouped<R> {
         Grouped { rows: vec![R::default(); self.rows.len()], offsets: self.offsets.clone() }
@@ -223,6 +248,19 @@ pub fn solving_order<const N: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pairs_join_neighbouring_strips_at_most() {
+        let pairs: Vec<(u32, u32)> =
+            (0..4000u32).map(|i| (i, (i + 1 + 13 * (i % 31)).min(3999))).collect();
+        let strips = Strips::joined(4000, pairs.iter().copied());
+        assert!(strips.len() > 4, "{}", strips.len());
+        for (a, b) in pairs {
+            assert!(strips.of(b) - strips.of(a) < 2, "{a} {b}");
+        }
+        assert_eq!(Strips::joined(3, [(0, 2)].into_iter()).len(), 1);
+        assert_eq!(Strips::joined(0, std::iter::empty()).len(), 1);
+    }
 
     #[test]
     fn every_strip_is_two_levels_deep_and_all_nodes_are_covered() {

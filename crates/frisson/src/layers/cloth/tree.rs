@@ -26,6 +26,8 @@ struct Patch {
     spread: f32,
     first: u32,
     count: u32,
+    /// First and last part of the cloth that it has triangles of.
+    parts: (u32, u32),
     /// Left child; the right one follows it. 0 on leaves.
     child: u32,
 }
@@ -40,8 +42,8 @@ pub struct PatchTree {
 }
 
 impl PatchTree {
-    /// Builds the tree on the rest shape.
-    pub fn build(triangles: &[[u32; 3]], positions: &[DVec3]) -> Self {
+    /// Builds the tree on the rest shape; `part_of_node` says what hangs together.
+    pub fn build(triangles: &[[u32; 3]], positions: &[DVec3], part_of_node: &[u32]) -> Self {
         let centers: Vec<Vec3> = triangles
             .iter()
             .map(|t| (t.iter().map(|&n| positions[n as usize]).sum::<DVec3>() / 3.0).as_vec3())
@@ -55,6 +57,7 @@ impl PatchTree {
             spread: 0.0,
             first: 0,
             count: triangles.len() as u32,
+            parts: (0, 0),
             child: 0,
         };
         tree.patches.push(empty);
@@ -67,7 +70,18 @@ impl PatchTree {
             let rest =
                 corners.fold(Bounds::EMPTY, |b, n| b.including(positions[n as usize].as_vec3()));
             tree.patches[next].rest = rest;
-            if order.len() > LEAF {
+            let parts = order.iter().map(|&t| part_of_node[triangles[t as usize][0] as usize]);
+            let ends = parts.fold((u32::MAX, 0), |(a, b), part| (a.min(part), b.max(part)));
+            tree.patches[next].parts = ends;
+            if ends.0 < ends.1 {
+                // Parts first: what does not hang together is always looked at.
+                let part = |t: &u32| part_of_node[triangles[*t as usize][0] as usize];
+                order.sort_by_key(|t| (part(t), *t));
+                let half = order.partition_point(|t| part(t) <= ends.0.midpoint(ends.1)) as u32;
+                tree.patches[next].child = tree.patches.len() as u32;
+                tree.patches.push(Patch { first, count: half, ..empty });
+                tree.patches.push(Patch { first: first + half, count: count - half, ..empty });
+            } else if order.len() > LEAF {
                 let size = rest.max - rest.min;
                 let axis = if size.x >= size.y && size.x >= size.z {
                     0
@@ -187,7 +201,7 @@ impl PatchTree {
     fn may_meet(&self, a: u32, b: u32, reach: f32, dt: f32) -> bool {
         let (p, q) = (&self.patches[a as usize], &self.patches[b as usize]);
         if a == b {
-            return p.spread > limits::FLAT_SPREAD;
+            return p.spread > limits::FLAT_SPREAD || p.parts.0 < p.parts.1;
         }
         let gap =
             (q.now.min - p.now.max) + (dt * (q.velocity.min - p.velocity.max)).min(Vec3::ZERO);
@@ -197,8 +211,9 @@ impl PatchTree {
             return false;
         }
         let apart = (q.rest.min - p.rest.max).max(p.rest.min - q.rest.max).max_element();
+        let strangers = p.parts != q.parts || p.parts.0 < p.parts.1;
         // Patches that touch at rest are one piece of cloth: smooth together, they do not meet.
-        apart > 1e-6 || join_cones(p, q).1 > limits::FLAT_SPREAD
+        strangers || apart > 1e-6 || join_cones(p, q).1 > limits::FLAT_SPREAD
     }
 
     fn visit(&self, a: u32, b: u32, reach: f32, dt: f32, each: &mut impl FnMut(u32, u32)) {

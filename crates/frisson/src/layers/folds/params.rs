@@ -38,6 +38,13 @@ pub struct FoldsParams {
     #[serde(default = "default_gap")]
     #[schemars(range(min = 0.0))]
     pub gap: f32,
+    /// Share of the folds' own bending stiffness that a `cloth` layer before this one, on the same mesh,
+    /// gets along them [-]: a fold as drawn makes the cloth as hard to bend along it as its profile does
+    /// corrugated iron. 0 lets the folds lie on the cloth without being felt. Buckling and creases are
+    /// not felt.
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub feedback: f64,
     /// Also write `fold_height` and `fold_direction` as vertex attributes; normal and height maps are
     /// made from them.
     #[serde(default)]
@@ -280,6 +287,23 @@ impl FoldAttenuation {
 }
 
 impl FoldsParams {
+    /// Folds on a mesh, with default settings.
+    #[must_use]
+    pub fn new(name: &str, on: &str, folds: Vec<Fold>) -> Self {
+        Self {
+            name: name.to_owned(),
+            on: on.to_owned(),
+            folds,
+            buckling: Vec::new(),
+            blend: one(),
+            guard: true,
+            collide: Vec::new(),
+            gap: default_gap(),
+            feedback: 0.0,
+            attributes: false,
+        }
+    }
+
     /// Builds the layer.
     pub fn build(&self, context: &BuildContext) -> Result<Box<dyn Layer>, LayerError> {
         self.validate()?;
@@ -290,6 +314,9 @@ impl FoldsParams {
     pub fn validate(&self) -> Result<(), LayerError> {
         if self.folds.is_empty() && self.buckling.is_empty() {
             return Err(LayerError::parameter("folds", "draw at least one fold"));
+        }
+        if !(0.0..=1.0).contains(&self.feedback) {
+            return Err(LayerError::parameter("feedback", "must be from 0 to 1"));
         }
         for (index, b) in self.buckling.iter().enumerate() {
             if b.from == b.to {

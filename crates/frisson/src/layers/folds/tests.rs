@@ -11,15 +11,10 @@ use crate::stage::{Anchor, Selection, Stage, StageError};
 
 fn params(folds: Vec<Fold>) -> FoldsParams {
     FoldsParams {
-        name: "folds".to_owned(),
-        on: "sheet".to_owned(),
-        folds,
-        buckling: vec![],
-        blend: 1.0,
         guard: false,
-        collide: vec![],
         gap: 0.0,
         attributes: true,
+        ..FoldsParams::new("folds", "sheet", folds)
     }
 }
 
