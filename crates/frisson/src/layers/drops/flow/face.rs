@@ -6,7 +6,7 @@ use super::Flow;
 use crate::layers::drops::motion::{Weights, first_exit};
 use crate::layers::drops::state::{Drop, Phase};
 use crate::layers::drops::surface::{Across, Facet, clamp_weights, on_edge};
-use crate::tolerances::drops::{ON_EDGE, RETURN_FRACTION, SNAP, TEE_NUDGE};
+use crate::tolerances::drops::{EDGE_PUSH, ON_EDGE, RETURN_FRACTION, SNAP, TEE_NUDGE};
 
 impl Flow<'_> {
     pub(super) fn on_face(&mut self, drop: &mut Drop) {
@@ -157,11 +157,13 @@ impl Flow<'_> {
         let there = self.push(triangle, to.tangential(acceleration), along);
         let back = there.acceleration.dot(inward);
         let soon = RETURN_FRACTION * self.world.tick;
-        if back < 0.0 && 2.0 * speed < -back * soon {
+        // A push along the edge has a part across it by rounding, of either sign on either side.
+        let least = EDGE_PUSH * acceleration.length();
+        if back < least && 2.0 * speed < (least - back) * soon {
             let inward = from.edge(half as usize % 3).perp().normalize_or_zero();
             let rest = velocity - inward * velocity.dot(inward);
             let here = self.push(half / 3, from.tangential(acceleration), rest);
-            if here.acceleration.dot(inward) < 0.0 {
+            if here.acceleration.dot(inward) < least {
                 let along = from.edge(half as usize % 3).normalize_or_zero();
                 drop.phase = Phase::Edge { half, s, speed: velocity.dot(along) };
                 return;
