@@ -9,8 +9,8 @@
 //!                  └───────────────────── sub-steps ────────────────────────────────────────┘
 //! ```
 //!
-//! Limits: contacts with bodies are at nodes, and at samples between them where the cloth's triangles are
-//! larger than the body's, so a spike finer than both can poke through.
+//! Limits: contacts with bodies are at nodes (and at samples between them, if asked for), so a spike finer
+//! than the cloth's mesh can poke through.
 
 mod air;
 mod attach;

@@ -93,6 +93,11 @@ pub struct ClothParams {
     /// all three corners of a triangle belong to is left out.
     #[serde(default)]
     pub bodies_except: Option<Selection>,
+    /// Whether bodies are touched between the nodes too, where the cloth's triangles are larger than
+    /// theirs: keeps a small shoulder from showing through a coarse cape. Cloth that limbs wipe over may
+    /// bunch up.
+    #[serde(default)]
+    pub touch_between: bool,
     /// Depth from which a vertex inside a body is brought out; deeper ones are taken to be beyond the
     /// other side [m].
     #[serde(default = "default_body_depth")]
@@ -272,6 +277,7 @@ impl ClothParams {
             colliders: None,
             bodies: Vec::new(),
             bodies_except: None,
+            touch_between: false,
             body_depth: default_body_depth(),
             self_collision: false,
             drag: default_drag(),

@@ -119,7 +119,11 @@ impl Cloth {
         };
         // Nothing finer than the body itself can come through.
         let piece = bodies.iter().map(Body::mean_edge).fold(f64::INFINITY, f64::min);
-        let samples = Samples::build(&rest, &positions, piece.max(thickness));
+        let samples = if params.touch_between {
+            Samples::build(&rest, &positions, piece.max(thickness))
+        } else {
+            Samples::default()
+        };
         let state = ClothState {
             velocities: vec![DVec3::ZERO; positions.len()],
             positions,
