@@ -518,6 +518,10 @@ pub mod soft {
     /// [-]. Travel halves with the step; what does not is a sample that has just come into a contact.
     pub const TRAVELLED: f64 = 0.8;
 
+    /// Share of a particle's speed that the damping of its contact with a tool may take in one step [-].
+    /// At 2 it would turn the speed around.
+    pub const TOOL_DAMPING: f64 = 0.5;
+
     /// Shortest step as a share of the tick [-]. A body that deepens more within it moves at
     /// thousands of thicknesses a second: the bake goes on and says so.
     pub const STEP_FLOOR: f64 = 1.0 / 256.0;

@@ -471,6 +471,22 @@ impl FieldScratch {
         self.gradient::<false>(coats, near, index, at)
     }
 
+    /// What contacts do not feel yet of the swelling of those that add up in a primitive's group at a
+    /// point [Pa].
+    pub fn swelling(&self, coats: &Coats, near: &Neighbourhood, index: u32, at: DVec3) -> f64 {
+        let near = if self.limited { &self.on_ray } else { near };
+        let group = coats.primitives[index as usize].group;
+        let mut sum = 0.0;
+        for (&m, &value) in near.members.iter().zip(&self.values) {
+            let p = &coats.primitives[m as usize];
+            let adds = value > 0.0 && p.swelling != 0.0 && p.group == group;
+            if adds && (m == index || coats.linked(index as usize, m as usize)) {
+                sum -= coats.field_of(m as usize, at).1 * p.swelling;
+            }
+        }
+        sum
+    }
+
     /// The same with all that is welded to the group.
     pub fn side_gradient(
         &self,

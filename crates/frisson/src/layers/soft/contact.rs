@@ -41,6 +41,8 @@ pub struct ContactForces {
     pub slips: Vec<f64>,
     /// Per body: speed at its skin per impulse there [1/kg].
     eases: Vec<f64>,
+    /// Per group: its mass [kg] and its area on tools [m²].
+    loads: Vec<(f64, f64)>,
 }
 
 /// The inputs of the contact forces.
@@ -65,8 +67,14 @@ impl Contacts<'_> {
         self.gather_pairs(out);
         self.remember_sides(state, out);
         self.find_slips(state, out);
+        self.find_loads(state, out);
         (out.depth, out.count) = (0.0, 0);
         for (index, territory) in self.territories.iter().enumerate() {
+            let resistance = if territory.contacts.is_empty() {
+                0.0
+            } else {
+                self.tool_resistance(state, out, index)
+            };
             for contact in &territory.contacts {
                 let depth = contact.depth * (1.0 - contact.fused);
                 if depth > out.depth {
@@ -78,7 +86,7 @@ impl Contacts<'_> {
                         self.press_each_other(state, out, index, other as usize, contact)
                     }
                     Presser::Tool(tool) => {
-                        self.press_tool(state, out, index, tool as usize, contact)
+                        self.press_tool(state, out, index, (tool as usize, resistance), contact)
                     }
                 }
             }
@@ -181,6 +189,38 @@ impl Contacts<'_> {
         }
     }
 
+    /// How much a dough weighs on the area by which it touches tools: a lump on a table bounces and rocks
+    /// as a whole, and must be damped as such.
+    fn find_loads(&self, state: &SoftState, out: &mut ContactForces) {
+        out.loads.clear();
+        out.loads.resize(self.territories.len(), (0.0, 0.0));
+        for (index, territory) in self.territories.iter().enumerate() {
+            let p = &self.rest.primitives[index];
+            let load = &mut out.loads[state.groups[index] as usize];
+            load.0 += self.rest.objects[p.object].particle_mass;
+            let on_tool = |c: &&ContactPoint| matches!(c.presser, Presser::Tool(_));
+            load.1 += territory.contacts.iter().filter(on_tool).map(|c| c.area).sum::<f64>();
+        }
+    }
+
+    /// Damping per area of a particle's contact with a tool [Pa s/m]: the lump's, as far as a step
+    /// allows.
+    fn tool_resistance(&self, state: &SoftState, out: &ContactForces, me: usize) -> f64 {
+        let own = self.resistance(me);
+        let p = &self.rest.primitives[me];
+        let (mass, area) = out.loads[state.groups[me] as usize];
+        if mass <= 0.0 || area <= 0.0 || self.dt <= 0.0 {
+            return own;
+        }
+        let whole = 2.0 * self.params.damping * (p.coat.stiffness * mass / area).sqrt();
+        let touching = &self.territories[me].contacts;
+        let on_tool = |c: &&ContactPoint| matches!(c.presser, Presser::Tool(_));
+        let own_area: f64 = touching.iter().filter(on_tool).map(|c| c.area).sum();
+        let inverse_mass = self.rest.bodies[p.body].inverse_mass;
+        let most = tolerances::TOOL_DAMPING / (own_area * inverse_mass * self.dt).max(1e-300);
+        own.max(whole.min(most))
+    }
+
     /// Pressure with damping, and friction, per unit area on the first body [Pa].
     fn traction(
         &self,
@@ -231,7 +271,7 @@ impl Contacts<'_> {
         state: &mut SoftState,
         out: &ContactForces,
         me: usize,
-        tool: usize,
+        (tool, resistance): (usize, f64),
         contact: &ContactPoint,
     ) {
         let body = self.rest.primitives[me].body;
@@ -239,7 +279,7 @@ impl Contacts<'_> {
         let slip = state.bodies[body].velocity_at(contact.point) - velocity;
         let slip = (slip, out.slips[body]);
         let friction = self.tools[tool].friction();
-        let traction = self.traction(contact, contact.normal, slip, self.resistance(me), friction);
+        let traction = self.traction(contact, contact.normal, slip, resistance, friction);
         state.bodies[body].push(contact.area * traction, contact.point);
     }
 

@@ -97,7 +97,8 @@ pub struct SoftObject {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blend: Option<Vec<(String, String)>>,
     /// Contact force between two primitives above which they fuse, there and nowhere else [N]; both
-    /// objects must have one. By default they never do.
+    /// objects must have one. By default they never do. Below 0.3 times stiffness times thickness cubed
+    /// a dough's own cohesion presses that hard, and what is fused at one place zips together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0))]
     pub fuse: Option<f64>,

@@ -253,8 +253,6 @@ impl Sampling<'_> {
         let border = seen.own - seen.rival < coat.stiffness * close * 0.1;
         let on_tool = tool_distance < close;
         let pressed = seen.other > coats.level;
-        // What contacts do not feel yet of the coat's swelling.
-        let late = coat.stiffness * coats.primitives[index].swelling;
         let thickness = coat.thickness + coats.primitives[index].offset;
         let depth = (1.0 - d / thickness.max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
         let cone = ray.weight * d.powi(ray.power - 1);
@@ -263,6 +261,7 @@ impl Sampling<'_> {
         if on_tool {
             let normal = -self.tools[tool as usize].contact(at).1;
             let area = cone / ray.direction.dot(normal).max(tolerances::LEAST_COSINE);
+            let late = scratch.swelling(coats, near, index as u32, at);
             let pressure = seen.side - coats.level - late;
             if pressure > 0.0 && ray.direction.dot(normal) > 0.0 {
                 let presser = Presser::Tool(tool);
@@ -288,6 +287,7 @@ impl Sampling<'_> {
             let normal = (other - own).normalize_or(ray.direction);
             let area = cone / ray.direction.dot(normal).max(tolerances::LEAST_COSINE);
             let presser = Presser::Primitive(seen.other_primitive);
+            let late = scratch.swelling(coats, near, index as u32, at);
             let (pressure, fused) = ((seen.alone - coats.level - late).max(0.0), seen.fused);
             let contact = ContactPoint { presser, point: at, normal, pressure, area, fused, depth };
             territory.contacts.push(contact);
