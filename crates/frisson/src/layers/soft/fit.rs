@@ -52,7 +52,10 @@ const MOST_POINTS: usize = 3000;
 /// Rounds in which radii are fitted: the error is then a fiftieth of the first.
 const FIT_ROUNDS: usize = 16;
 /// Balls smaller than this share of the mesh's diagonal are wrinkles, not limbs.
-const LEAST_RADIUS: f64 = 0.006;
+const LEAST_RADIUS: f64 = 0.004;
+/// Cosine of the angle under which a ball's centre sees two places of the skin that count as one [-]:
+/// 45 degrees, as limbs of eight sides need.
+const BESIDE_COS: f64 = 0.7;
 /// Distance between the centres of balls of one limb, in radii of the larger: closer ones show as
 /// little as one, further ones as beads.
 const SPACING: f64 = 0.6;
@@ -173,12 +176,20 @@ fn touching_balls(mesh: &Mesh, points: &[(SkinPoint, DVec3)]) -> Vec<(FittedBall
     let size = f64::from(mesh.bounds().diagonal());
     let mut balls = Vec::new();
     for &(point, inward) in points {
-        let mut radius = 0.25 * size;
+        let mut radius = 0.5 * size;
         for _ in 0..20 {
             let center = point.at + radius * inward;
             let near = surface.bvh().closest_point(center.as_vec3(), f32::MAX);
             let Some(hit) = near.filter(|h| f64::from(h.distance) < 0.98 * radius) else { break };
             let away = point.at - hit.point.as_dvec3();
+            // Faces beside the point, seen under a small angle, are the skin it is on: coarse limbs
+            // would be left with no ball at all.
+            let across = hit.point.as_dvec3() - center;
+            let normal = surface.bvh().face_normal(hit.triangle).as_dvec3();
+            let inside = across.dot(normal) > 0.0;
+            if inside && across.normalize_or_zero().dot(-inward) > BESIDE_COS {
+                break;
+            }
             // The ball through the point that also touches what was nearest.
             let next = away.length_squared() / (2.0 * -inward.dot(away)).abs().max(1e-12);
             if next.is_nan() || next >= radius {

@@ -276,7 +276,7 @@ pub struct CoatParams {
 
 impl Default for CoatParams {
     fn default() -> Self {
-        Self { on: String::new(), bones: Vec::new(), muscles: Vec::new(), balls: 200 }
+        Self { on: String::new(), bones: Vec::new(), muscles: Vec::new(), balls: 300 }
     }
 }
 
