@@ -24,35 +24,6 @@ use hair::HairParams;
 use soft::SoftParams;
 use wrinkles::WrinklesParams;
 
-/// Tells cloth of the folds that later layers lay over it with `feedback`.
-#[must_use]
-pub fn link(layers: &[LayerParams]) -> Vec<LayerParams> {
-    let mut linked = layers.to_vec();
-    for (index, layer) in layers.iter().enumerate() {
-        let LayerParams::Folds(folds) = layer else { continue };
-        if folds.feedback <= 0.0 {
-            continue;
-        }
-        let drawn = folds.folds.iter().filter(|f| !f.crease);
-        let ridges: Vec<ClothRidge> = drawn
-            .map(|f| ClothRidge {
-                points: f.points.clone(),
-                width: f.width,
-                amplitude: f.amplitude,
-                share: folds.feedback,
-            })
-            .collect();
-        for earlier in &mut linked[..index] {
-            if let LayerParams::Cloth(cloth) = earlier
-                && cloth.on == folds.on
-            {
-                cloth.ridges.extend_from_slice(&ridges);
-            }
-        }
-    }
-    linked
-}
-
 /// One layer of the scene's stack. Give exactly one kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -76,6 +47,35 @@ pub enum LayerParams {
 }
 
 impl LayerParams {
+    /// A stack in which cloth is told of the folds that later layers lay over it with `feedback`.
+    #[must_use]
+    pub fn linked(layers: &[Self]) -> Vec<Self> {
+        let mut linked = layers.to_vec();
+        for (index, layer) in layers.iter().enumerate() {
+            let Self::Folds(folds) = layer else { continue };
+            if folds.feedback <= 0.0 {
+                continue;
+            }
+            let drawn = folds.folds.iter().filter(|f| !f.crease);
+            let ridges: Vec<ClothRidge> = drawn
+                .map(|f| ClothRidge {
+                    points: f.points.clone(),
+                    width: f.width,
+                    amplitude: f.amplitude,
+                    share: folds.feedback,
+                })
+                .collect();
+            for earlier in &mut linked[..index] {
+                if let Self::Cloth(cloth) = earlier
+                    && cloth.on == folds.on
+                {
+                    cloth.ridges.extend_from_slice(&ridges);
+                }
+            }
+        }
+        linked
+    }
+
     /// Name of the layer.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -115,7 +115,12 @@ mod tests {
             let mut laid = FoldsParams::new("folds", "sheet", vec![fold.clone()]);
             laid.feedback = feedback;
             let cloth = |on: &str| LayerParams::Cloth(ClothParams::new(on, on));
-            link(&[cloth("sheet"), cloth("other"), LayerParams::Folds(laid), cloth("sheet")])
+            LayerParams::linked(&[
+                cloth("sheet"),
+                cloth("other"),
+                LayerParams::Folds(laid),
+                cloth("sheet"),
+            ])
         };
         let ridges = |layers: &[LayerParams]| -> Vec<usize> {
             let count =

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::character::{Pose, Sampling};
 use crate::geometry::MeshTopology;
-use crate::layers::{LayerParams, link};
+use crate::layers::LayerParams;
 use std::sync::Arc;
 
 /// Told when layers start and end, so that others can measure time: the engine has no clock.
@@ -119,7 +119,7 @@ impl Stage {
         // They are those of the source pose; whoever needs normals computes them, as in later frames.
         frame.meshes.iter_mut().for_each(|m| m.normals.clear());
         let mut built: Vec<Box<dyn Layer>> = Vec::with_capacity(layers.len());
-        for (index, params) in link(layers).iter().enumerate() {
+        for (index, params) in LayerParams::linked(layers).iter().enumerate() {
             let context = BuildContext {
                 clock: &clock,
                 actors: &actors,
