@@ -139,7 +139,9 @@ fn trace_tile(
             pixel.trace(lit, camera, options, place, wanted[i]);
         }
     };
-    let mut wanted = vec![options.samples.div_ceil(2); pixels.len()];
+    // At least two: one sample says nothing of its noise.
+    let first = options.samples.div_ceil(2).max(2).min(options.samples);
+    let mut wanted = vec![first; pixels.len()];
     trace(&mut pixels, &wanted);
     for (i, wanted) in wanted.iter_mut().enumerate() {
         let even = pixels[i].is_even_with(around(&pixels, w, h, i as u32));
