@@ -25,13 +25,16 @@ pub fn propose_cloth(character: &Character, meshes: &[Mesh]) -> String {
         let size = bounds.max - bounds.min;
         let low = bounds.max.y - HELD * size.y;
         let (a, b) = (bounds.min - 0.1 * size, bounds.max + 0.1 * size);
-        let skinned = |i: &usize| *i != index && character.meshes[*i].skin.is_some();
+        let skinned = |i: &usize| {
+            let body = &character.meshes[*i];
+            *i != index && body.skin.is_some() && !is_arm(&body.mesh.name)
+        };
         let bodies: Vec<&str> =
             (0..meshes.len()).filter(skinned).map(|i| meshes[i].name.as_str()).collect();
         let _ = writeln!(
             text,
             "\n# {} looks like it hangs: take the # away to simulate it. `pins` is a box around its top;\n\
-             # `bodies` is what it must stay outside of.",
+             # `bodies` is what it must stay outside of; arms swing through it and would crumple it.",
             mesh.name
         );
         let _ = writeln!(
@@ -39,7 +42,8 @@ pub fn propose_cloth(character: &Character, meshes: &[Mesh]) -> String {
             "# [[layers]]\n# [layers.cloth]\n# name = {word:?}\n# on = {:?}",
             mesh.name
         );
-        let _ = writeln!(text, "# material = \"wool\"\n# bodies = {bodies:?}");
+        let _ =
+            writeln!(text, "# material = \"wool\"\n# self_collision = true\n# bodies = {bodies:?}");
         let _ = writeln!(
             text,
             "# pins = {{ box = [{:.3}, {low:.3}, {:.3}, {:.3}, {:.3}, {:.3}] }}",
@@ -47,4 +51,25 @@ pub fn propose_cloth(character: &Character, meshes: &[Mesh]) -> String {
         );
     }
     text
+}
+
+/// Whether a name is that of an arm or a hand, not of armour or an armature.
+fn is_arm(name: &str) -> bool {
+    let name = name.to_lowercase().replace("armo", "").replace("armature", "");
+    name.contains("arm") || name.contains("hand")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arms_are_told_from_armour() {
+        for arm in ["Knight_ArmLeft", "hand.R", "Armature_forearm"] {
+            assert!(is_arm(arm), "{arm}");
+        }
+        for other in ["Body_Armor", "Armature", "armour", "Knight_LegLeft"] {
+            assert!(!is_arm(other), "{other}");
+        }
+    }
 }
