@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use glam::{Quat, Vec3};
+use glam::{DVec3, Quat, Vec3};
 
 use super::LayerParams;
 use crate::geometry::{Grid, Mesh};
@@ -121,15 +121,14 @@ pub(crate) fn crossings(mesh: &Mesh) -> Vec<Vec3> {
     let crossing = |&&(i, j): &&(usize, usize)| {
         let (t, other) = (triangles[i], triangles[j]);
         let apart = t.iter().all(|&a| other.iter().all(|&b| !same_place(a, b)));
-        let side = |k: usize| (p[t[k] as usize], p[t[(k + 1) % 3] as usize]);
-        apart && (0..3).any(|k| crosses(side(k), corners(&other)))
+        let [mine, other] = [t, other].map(|t| corners(&t).map(|p| p.as_dvec3()));
+        apart && (0..3).any(|k| crosses(mine[k], mine[(k + 1) % 3], other))
     };
     pairs.iter().filter(crossing).map(|&(i, _)| p[triangles[i][0] as usize]).collect()
 }
 
-/// Whether a segment crosses a triangle.
-fn crosses((a, b): (Vec3, Vec3), triangle: [Vec3; 3]) -> bool {
-    let (a, b, t) = (a.as_dvec3(), b.as_dvec3(), triangle.map(|p| p.as_dvec3()));
+/// Whether the segment `a b` crosses a triangle.
+pub(crate) fn crosses(a: DVec3, b: DVec3, t: [DVec3; 3]) -> bool {
     let n = (t[1] - t[0]).cross(t[2] - t[0]);
     let (da, db) = ((a - t[0]).dot(n), (b - t[0]).dot(n));
     if da * db >= 0.0 {

@@ -471,6 +471,17 @@ impl FieldScratch {
         self.gradient::<false>(coats, near, index, at)
     }
 
+    /// The same with all that is welded to the group.
+    pub fn side_gradient(
+        &self,
+        coats: &Coats,
+        near: &Neighbourhood,
+        index: u32,
+        at: DVec3,
+    ) -> (DVec3, f64) {
+        self.gradient::<true>(coats, near, index, at)
+    }
+
     /// What contacts do not feel yet of the swelling of those that add up in a primitive's group at a
     /// point [Pa].
     pub fn swelling(&self, coats: &Coats, near: &Neighbourhood, index: u32, at: DVec3) -> f64 {
@@ -485,17 +496,6 @@ impl FieldScratch {
             }
         }
         sum
-    }
-
-    /// The same with all that is welded to the group.
-    pub fn side_gradient(
-        &self,
-        coats: &Coats,
-        near: &Neighbourhood,
-        index: u32,
-        at: DVec3,
-    ) -> (DVec3, f64) {
-        self.gradient::<true>(coats, near, index, at)
     }
 
     fn gradient<const WELDED: bool>(

@@ -3,6 +3,7 @@
 use glam::{DVec3, Vec3};
 
 use super::*;
+use crate::layers::moved::crosses;
 
 /// Deepest that any triangle reaches into a ball.
 fn depth_in_ball(scene: &Scene, center: Vec3, radius: f32) -> f32 {
@@ -53,18 +54,6 @@ fn a_fast_mesh_pushes_the_sheet_ahead() {
         });
         assert_eq!(inside.count(), 0, "tick {tick}");
     }
-}
-
-/// Whether the segment `a b` crosses a triangle.
-fn crosses(a: DVec3, b: DVec3, t: [DVec3; 3]) -> bool {
-    let n = (t[1] - t[0]).cross(t[2] - t[0]);
-    let (da, db) = ((a - t[0]).dot(n), (b - t[0]).dot(n));
-    if da * db >= 0.0 {
-        return false;
-    }
-    let p = a + (b - a) * (da / (da - db));
-    let inside = |i: usize, j: usize| (t[j] - t[i]).cross(p - t[i]).dot(n) > 0.0;
-    inside(0, 1) && inside(1, 2) && inside(2, 0)
 }
 
 fn crossings(scene: &Scene) -> usize {
