@@ -176,7 +176,10 @@ fn touching_balls(mesh: &Mesh, points: &[(SkinPoint, DVec3)]) -> Vec<(FittedBall
     let size = f64::from(mesh.bounds().diagonal());
     let mut balls = Vec::new();
     for &(point, inward) in points {
-        let mut radius = 0.5 * size;
+        // No ball reaches through the far skin of its limb into whatever lies beside it.
+        let within = point.at + 1e-4 * size * inward;
+        let across = surface.bvh().raycast(within.as_vec3(), inward.as_vec3(), size as f32);
+        let mut radius = 0.5 * across.map_or(size, |hit| f64::from(hit.distance) + 1e-4 * size);
         for _ in 0..20 {
             let center = point.at + radius * inward;
             let near = surface.bvh().closest_point(center.as_vec3(), f32::MAX);
@@ -272,17 +275,37 @@ mod tests {
         Mesh::new("limb", positions, triangles)
     }
 
+    /// The skin of a mesh, on nodes by vertex.
+    fn skin_of(mesh: &Mesh, node: impl Fn(usize) -> usize) -> Vec<(SkinPoint, DVec3)> {
+        let mut surface = SurfaceMotion::default();
+        surface.update(mesh, 0.0);
+        let points = mesh.positions.iter().zip(surface.normals()).enumerate();
+        points
+            .map(|(v, (p, n))| (SkinPoint { at: p.as_dvec3(), node: node(v) }, -n.as_dvec3()))
+            .collect()
+    }
+
+    #[test]
+    fn a_limb_beside_a_thicker_one_has_no_ball_inside_it() {
+        let mut mesh = limb();
+        let count = mesh.positions.len();
+        // A hand a third as thick hangs beside it, as beside a hip.
+        let hand = mesh.positions.iter().map(|p| Vec3::new(0.1, 0.0, 0.13) + *p / 3.0);
+        let positions: Vec<Vec3> = mesh.positions.iter().copied().chain(hand).collect();
+        let shifted = mesh.topology.triangles.iter().map(|t| t.map(|v| v + count as u32));
+        let triangles = mesh.topology.triangles.iter().copied().chain(shifted).collect();
+        mesh = Mesh::new("hip and hand", positions, triangles);
+        let balls = touching_balls(&mesh, &skin_of(&mesh, |v| usize::from(v >= count)));
+        assert!(balls.iter().any(|b| b.0.node == 1), "the hand has balls");
+        for (ball, _) in balls.iter().filter(|b| b.0.node == 1) {
+            assert!(ball.center.z > 0.095, "{ball:?} is in the hip");
+        }
+    }
+
     #[test]
     fn balls_in_a_tapered_limb_taper_with_it() {
         let mesh = limb();
-        let mut surface = SurfaceMotion::default();
-        surface.update(&mesh, 0.0);
-        let points: Vec<(SkinPoint, DVec3)> = mesh
-            .positions
-            .iter()
-            .zip(surface.normals())
-            .map(|(p, n)| (SkinPoint { at: p.as_dvec3(), node: 0 }, -n.as_dvec3()))
-            .collect();
+        let points = skin_of(&mesh, |_| 0);
         let balls = choose(touching_balls(&mesh, &points), 60, &[None]);
         assert!((6..40).contains(&balls.len()), "{}", balls.len());
         for b in &balls {
