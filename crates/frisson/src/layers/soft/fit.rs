@@ -13,9 +13,10 @@
 use glam::{DVec3, Vec3};
 
 use super::field::Coat;
+use super::skin::{Skin, SkinPoint};
 use crate::character::{Character, Pose};
-use crate::geometry::Mesh;
-use crate::stage::{BuildContext, SurfaceMotion};
+use crate::geometry::Bounds;
+use crate::stage::BuildContext;
 
 /// What coats are fitted to.
 pub struct SkinFit<'a> {
@@ -40,17 +41,12 @@ pub struct FittedBall {
     pub radius: f64,
 }
 
-/// A place on the skin.
-#[derive(Clone, Copy, Debug)]
-struct SkinPoint {
-    at: DVec3,
-    node: usize,
-}
-
-/// Skin points looked at, of each mesh: more do not fit better, only longer.
-const MOST_POINTS: usize = 3000;
+/// Skin points looked at: more do not fit better, only longer.
+const POINTS: usize = 6000;
 /// Rounds in which radii are fitted: the error is then a fiftieth of the first.
 const FIT_ROUNDS: usize = 16;
+/// Least radius after fitting, over that of the ball that touches the skin [-].
+const LEAST_FITTED: f64 = 0.4;
 /// Balls smaller than this share of the mesh's diagonal are wrinkles, not limbs.
 const LEAST_RADIUS: f64 = 0.004;
 /// Cosine of the angle under which a ball's centre sees two places of the skin that count as one [-]:
@@ -67,40 +63,30 @@ impl SkinFit<'_> {
     /// Balls that fill the actor's meshes, at most so many.
     #[must_use]
     pub fn balls(&self, most: usize) -> Vec<FittedBall> {
-        let meshes = self.context.actors.mesh_range(self.actor);
-        let mut candidates = Vec::new();
-        let mut skin = Vec::new();
-        for (local, mesh) in meshes.enumerate() {
-            let mesh = &self.context.frame.meshes[mesh];
-            let points = self.skin_points(mesh, local);
-            candidates.extend(touching_balls(mesh, &points));
-            skin.extend(points.into_iter().map(|(p, _)| p));
-        }
-        let parents = self.parents(&skin);
-        let mut balls = choose(candidates, most, &parents);
-        self.fit_radii(&mut balls, &skin, &parents);
+        let skin = self.skin();
+        let points = skin.points(POINTS);
+        let parents = self.parents(&points);
+        let mut balls = choose(touching_balls(&skin, &points), most, &skin, &parents);
+        self.fit_radii(&mut balls, &points, &parents);
         balls
     }
 
-    /// Points of a mesh's skin with their inward normals.
-    fn skin_points(&self, mesh: &Mesh, local: usize) -> Vec<(SkinPoint, DVec3)> {
-        let mut surface = SurfaceMotion::default();
-        surface.update(mesh, 0.0);
-        let source = self.character.map(|c| &c.meshes[local]);
-        let node_of = |vertex: usize| {
-            let Some((character, source)) = self.character.zip(source) else { return 0 };
-            let Some(skin) = source.skin.map(|s| &character.skins[s]) else { return source.node };
-            let strongest = source.influences.of(vertex).max_by(|a, b| a.1.total_cmp(&b.1));
-            strongest.map_or(source.node, |(j, _)| skin.joints[j as usize])
-        };
-        let stride = mesh.positions.len().div_ceil(MOST_POINTS).max(1);
-        (0..mesh.positions.len())
-            .step_by(stride)
-            .map(|v| {
-                let point = SkinPoint { at: mesh.positions[v].as_dvec3(), node: node_of(v) };
-                (point, -surface.normals()[v].as_dvec3())
-            })
-            .collect()
+    /// The actor's meshes at the start, each vertex on the node that moves it most.
+    fn skin(&self) -> Skin {
+        let mut skin = Skin::default();
+        for (local, mesh) in self.context.actors.mesh_range(self.actor).enumerate() {
+            let source = self.character.map(|c| &c.meshes[local]);
+            let node_of = |vertex: usize| {
+                let Some((character, source)) = self.character.zip(source) else { return 0 };
+                let Some(joints) = source.skin.map(|s| &character.skins[s].joints) else {
+                    return source.node;
+                };
+                let strongest = source.influences.of(vertex).max_by(|a, b| a.1.total_cmp(&b.1));
+                strongest.map_or(source.node, |(j, _)| joints[j as usize])
+            };
+            skin.add(&self.context.frame.meshes[mesh], node_of);
+        }
+        skin.finish()
     }
 
     /// For every node: its next ancestor that moves skin.
@@ -119,8 +105,14 @@ impl SkinFit<'_> {
         (0..nodes.len()).map(parent_of).collect()
     }
 
-    /// Makes balls thicker or thinner until the skin they are the strongest at lies on the surface.
-    fn fit_radii(&self, balls: &mut [FittedBall], skin: &[SkinPoint], parents: &[Option<usize>]) {
+    /// Makes balls thicker or thinner until the skin they are the strongest at lies on the surface;
+    /// leaves out those that are spare.
+    fn fit_radii(
+        &self,
+        balls: &mut Vec<FittedBall>,
+        skin: &[SkinPoint],
+        parents: &[Option<usize>],
+    ) {
         let first: Vec<f64> = balls.iter().map(|b| b.radius).collect();
         for _ in 0..FIT_ROUNDS {
             let mut sums = vec![(0.0, 0.0); balls.len()];
@@ -156,9 +148,17 @@ impl SkinFit<'_> {
             for ((ball, sum), first) in balls.iter_mut().zip(&sums).zip(&first) {
                 // One that is nowhere the strongest has nothing to be fitted to: it gives way.
                 let excess = if sum.1 > 0.0 { sum.0 / sum.1 } else { 0.05 * first };
-                ball.radius = (ball.radius - 0.7 * excess).clamp(0.4 * first, 1.15 * first);
+                ball.radius =
+                    (ball.radius - 0.7 * excess).clamp(LEAST_FITTED * first, 1.15 * first);
             }
         }
+        // Those that gave way all they could are spare: the others make the skin without them. Those
+        // that have become very small are warts.
+        let places = skin.iter().fold(Bounds::EMPTY, |b, p| b.including(p.at.as_vec3()));
+        let wart = 0.75 * LEAST_RADIUS * f64::from(places.diagonal());
+        let mut firsts = first.iter();
+        let spare = |f: &f64| 1.1 * LEAST_FITTED * f;
+        balls.retain(|b| firsts.next().is_some_and(|f| b.radius > spare(f).max(wart)));
     }
 }
 
@@ -170,21 +170,19 @@ pub fn related(parents: &[Option<usize>], a: usize, b: usize) -> bool {
 
 /// From every point the largest ball that touches the skin there from inside (the shrinking ball of
 /// J. Ma, S. W. Bae, S. Choi, *3D medial axis point approximation using nearest neighbors*, 2012).
-fn touching_balls(mesh: &Mesh, points: &[(SkinPoint, DVec3)]) -> Vec<(FittedBall, DVec3)> {
-    let mut surface = SurfaceMotion::default();
-    surface.update(mesh, 0.0);
-    let size = f64::from(mesh.bounds().diagonal());
+fn touching_balls(skin: &Skin, points: &[SkinPoint]) -> Vec<(FittedBall, DVec3)> {
+    let (surface, size) = (skin.surface(), skin.size());
     let mut balls = Vec::new();
-    for &(point, inward) in points {
+    for &SkinPoint { at, inward, node } in points {
         // No ball reaches through the far skin of its limb into whatever lies beside it.
-        let within = point.at + 1e-4 * size * inward;
+        let within = at + 1e-4 * size * inward;
         let across = surface.bvh().raycast(within.as_vec3(), inward.as_vec3(), size as f32);
         let mut radius = 0.5 * across.map_or(size, |hit| f64::from(hit.distance) + 1e-4 * size);
         for _ in 0..20 {
-            let center = point.at + radius * inward;
+            let center = at + radius * inward;
             let near = surface.bvh().closest_point(center.as_vec3(), f32::MAX);
             let Some(hit) = near.filter(|h| f64::from(h.distance) < 0.98 * radius) else { break };
-            let away = point.at - hit.point.as_dvec3();
+            let away = at - hit.point.as_dvec3();
             // Faces beside the point, seen under a small angle, are the skin it is on: coarse limbs
             // would be left with no ball at all.
             let across = hit.point.as_dvec3() - center;
@@ -200,36 +198,37 @@ fn touching_balls(mesh: &Mesh, points: &[(SkinPoint, DVec3)]) -> Vec<(FittedBall
             }
             radius = next;
         }
-        let center = point.at + radius * inward;
-        let inside = surface.signed_distance(center.as_vec3(), size as f32);
-        if radius > LEAST_RADIUS * size && inside.is_some_and(|(d, _)| d < 0.0) {
-            // Never beyond the skin, whatever the normals were.
-            let radius = inside.map_or(radius, |(d, _)| radius.min(f64::from(-d)));
-            balls.push((FittedBall { node: point.node, center, radius }, point.at));
+        let center = at + radius * inward;
+        // Never beyond the skin, whatever the normals were.
+        let near = surface.bvh().closest_point(center.as_vec3(), radius as f32);
+        let radius = near.map_or(radius, |hit| f64::from(hit.distance));
+        if radius > LEAST_RADIUS * size {
+            balls.push((FittedBall { node, center, radius }, at));
         }
     }
     balls
 }
 
-/// The largest balls, none of which begins inside another that it blends with, or touches skin that
-/// another has come near enough.
+/// The largest balls inside the skin, none of which begins inside another that it blends with, or
+/// touches skin that another has come near enough.
 fn choose(
     mut candidates: Vec<(FittedBall, DVec3)>,
     most: usize,
+    skin: &Skin,
     parents: &[Option<usize>],
 ) -> Vec<FittedBall> {
     candidates.sort_by(|a, b| b.0.radius.total_cmp(&a.0.radius));
     let mut chosen: Vec<FittedBall> = Vec::new();
-    for (ball, skin) in candidates {
+    for (ball, touched) in candidates {
         if chosen.len() >= most {
             break;
         }
         let spare = |c: &FittedBall| {
             related(parents, c.node, ball.node)
                 && (c.center.distance(ball.center) < SPACING * c.radius
-                    || c.center.distance(skin) < COVERED * c.radius)
+                    || c.center.distance(touched) < COVERED * c.radius)
         };
-        if !chosen.iter().any(spare) {
+        if !chosen.iter().any(spare) && skin.contains(ball.center) {
             chosen.push(ball);
         }
     }
@@ -244,11 +243,12 @@ pub fn in_node(pose: &Pose, node: usize, at: DVec3) -> DVec3 {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
+    use crate::geometry::Mesh;
 
     /// A tapered, bent-free limb: radius from 0.1 to 0.05 over a length of 0.6.
-    fn limb() -> Mesh {
+    pub fn limb() -> Mesh {
         let (rings, sectors) = (40u32, 24u32);
         let mut positions = vec![Vec3::ZERO, Vec3::X * 0.6];
         let radius = |x: f32| 0.1 - 0.05 * x / 0.6;
@@ -275,14 +275,12 @@ mod tests {
         Mesh::new("limb", positions, triangles)
     }
 
-    /// The skin of a mesh, on nodes by vertex.
-    fn skin_of(mesh: &Mesh, node: impl Fn(usize) -> usize) -> Vec<(SkinPoint, DVec3)> {
-        let mut surface = SurfaceMotion::default();
-        surface.update(mesh, 0.0);
-        let points = mesh.positions.iter().zip(surface.normals()).enumerate();
-        points
-            .map(|(v, (p, n))| (SkinPoint { at: p.as_dvec3(), node: node(v) }, -n.as_dvec3()))
-            .collect()
+    fn skin_of(mesh: &Mesh, node: impl Fn(usize) -> usize) -> (Skin, Vec<SkinPoint>) {
+        let mut skin = Skin::default();
+        skin.add(mesh, node);
+        let skin = skin.finish();
+        let points = skin.points(2000);
+        (skin, points)
     }
 
     #[test]
@@ -295,7 +293,8 @@ mod tests {
         let shifted = mesh.topology.triangles.iter().map(|t| t.map(|v| v + count as u32));
         let triangles = mesh.topology.triangles.iter().copied().chain(shifted).collect();
         mesh = Mesh::new("hip and hand", positions, triangles);
-        let balls = touching_balls(&mesh, &skin_of(&mesh, |v| usize::from(v >= count)));
+        let (skin, points) = skin_of(&mesh, |v| usize::from(v >= count));
+        let balls = touching_balls(&skin, &points);
         assert!(balls.iter().any(|b| b.0.node == 1), "the hand has balls");
         for (ball, _) in balls.iter().filter(|b| b.0.node == 1) {
             assert!(ball.center.z > 0.095, "{ball:?} is in the hip");
@@ -305,8 +304,8 @@ mod tests {
     #[test]
     fn balls_in_a_tapered_limb_taper_with_it() {
         let mesh = limb();
-        let points = skin_of(&mesh, |_| 0);
-        let balls = choose(touching_balls(&mesh, &points), 60, &[None]);
+        let (skin, points) = skin_of(&mesh, |_| 0);
+        let balls = choose(touching_balls(&skin, &points), 60, &skin, &[None]);
         assert!((6..40).contains(&balls.len()), "{}", balls.len());
         for b in &balls {
             // On the axis and as thick as the limb is there, away from the caps.

@@ -37,6 +37,7 @@ mod params;
 mod rest;
 mod sample;
 mod seeds;
+mod skin;
 mod state;
 mod step;
 mod structure;
