@@ -20,6 +20,7 @@ mod collide;
 mod dress;
 mod hierarchy;
 mod lanes;
+mod leaf;
 mod material;
 mod params;
 mod pressure;

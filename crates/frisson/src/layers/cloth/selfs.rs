@@ -77,24 +77,32 @@ impl SelfContacts {
         near: &mut Near,
     ) {
         let Some(mut tree) = self.tree.take() else { return };
-        tree.refit(&rest.triangles, positions, velocities);
-        self.found.iter_mut().for_each(Near::clear);
         let reach = self.thickness * limits::SELF_REACH;
-        let mut found = std::mem::take(&mut self.found);
         let motion = Motion { rest, x: positions, v: velocities, dt, reach };
-        let this = &*self;
-        let look = |out: &mut Near, s: u32, t: u32| this.look(&motion, s, t, out);
-        tree.pairs(reach as f32, dt as f32, &mut found, Near::default, look);
+        // Inside the pool tasks start without waking anybody from outside.
+        rayon::scope(|_| self.look_everywhere(&mut tree, &motion));
         self.tree = Some(tree);
         let mut fresh = std::mem::take(&mut self.fresh);
         fresh.clear();
-        found.iter().for_each(|f| fresh.append(f));
-        self.found = found;
+        self.found.iter().for_each(|f| fresh.append(f));
         fresh.sort();
         keep_sides(&mut fresh.nodes, &near.nodes);
         self.judge_crossings(rest, &mut fresh, &near.nodes);
         std::mem::swap(near, &mut fresh);
         self.fresh = fresh;
+    }
+
+    /// Fills `found`.
+    fn look_everywhere(&mut self, tree: &mut PatchTree, motion: &Motion) {
+        tree.refit(&motion.rest.triangles, motion.x, motion.v);
+        self.found.iter_mut().for_each(Near::clear);
+        let mut found = std::mem::take(&mut self.found);
+        let this = &*self;
+        let look = |out: &mut Near, s: u32, t: u32, overlap: bool| {
+            this.look(motion, [s, t], overlap, out);
+        };
+        tree.pairs(motion.reach as f32, motion.dt as f32, &mut found, Near::default, look);
+        self.found = found;
     }
 
     /// What a remembered side explains is left to the contacts, for a while; the other crossings are
@@ -130,61 +138,37 @@ impl SelfContacts {
         fresh.edges.retain(|p| !tangle.holds(&p.first, &p.second));
     }
 
-    /// All that a pair of triangles may do to each other.
-    fn look(&self, motion: &Motion, s: u32, t: u32, out: &mut Near) {
-        let triangles = &motion.rest.triangles;
-        let corners = [s, t].map(|k| triangles[k as usize]);
-        let gap = self.gap(motion, corners);
-        if gap.moving > motion.reach {
+    /// All that a pair of triangles may do to each other; they can only cross where their boxes overlap.
+    fn look(&self, motion: &Motion, pair: [u32; 2], overlap: bool, out: &mut Near) {
+        let corners = pair.map(|t| motion.rest.triangles[t as usize]);
+        for (own, other) in [(0, 1), (1, 0)] {
+            for node in corners[own] {
+                if self.owner[node as usize] == pair[own] {
+                    self.look_node(motion, node, pair[other], out);
+                }
+            }
+        }
+        let own = pair.map(|t| self.own_edges[t as usize]);
+        let edge = |k: usize, side: usize| [corners[k][side], corners[k][(side + 1) % 3]];
+        for side in (0..3).filter(|s| own[0] >> s & 1 == 1) {
+            let first = edge(0, side);
+            for side in (0..3).filter(|s| own[1] >> s & 1 == 1) {
+                self.look_edges(motion, first, edge(1, side), out);
+            }
+        }
+        if !overlap {
             return;
         }
-        for (from, to) in [(s, t), (t, s)] {
-            for &node in &triangles[from as usize] {
-                if self.owner[node as usize] == from {
-                    self.look_node(motion, node, to, out);
+        for (k, other) in [(0, 1), (1, 0)] {
+            let x = corners[other].map(|n| motion.x[n as usize]);
+            for side in (0..3).filter(|s| own[k] >> s & 1 == 1) {
+                let edge = edge(k, side);
+                let apart = edge.iter().all(|n| !corners[other].contains(n));
+                if apart && pierce(edge.map(|n| motion.x[n as usize]), x).is_some() {
+                    out.crossings.push(Crossing { edge, triangle: pair[other] });
                 }
             }
         }
-        let edges = [s, t].map(|k| self.edges_of(triangles, k));
-        for first in edges[0].into_iter().flatten() {
-            for second in edges[1].into_iter().flatten() {
-                self.look_edges(motion, first, second, out);
-            }
-        }
-        if gap.now <= 0.0 {
-            for (own, other) in [(0, 1), (1, 0)] {
-                let triangle = [s, t][other];
-                let x = corners[other].map(|n| motion.x[n as usize]);
-                for edge in edges[own].into_iter().flatten() {
-                    let apart = edge.iter().all(|n| !corners[other].contains(n));
-                    let ends = edge.map(|n| motion.x[n as usize]);
-                    if apart && pierce(ends, x).is_some() {
-                        out.crossings.push(Crossing { edge, triangle });
-                    }
-                }
-            }
-        }
-    }
-
-    /// Edges that a triangle brings to tests.
-    fn edges_of(&self, triangles: &[[u32; 3]], t: u32) -> [Option<[u32; 2]>; 3] {
-        let corners = triangles[t as usize];
-        let own = self.own_edges[t as usize];
-        [0, 1, 2].map(|k| (own & (1 << k) != 0).then_some([corners[k], corners[(k + 1) % 3]]))
-    }
-
-    /// Room between the boxes of two triangles, now and at the least while the search lasts.
-    fn gap(&self, motion: &Motion, corners: [[u32; 3]; 2]) -> Gap {
-        let span = |of: &[DVec3], t: [u32; 3]| {
-            let [a, b, c] = t.map(|n| of[n as usize]);
-            (a.min(b).min(c), a.max(b).max(c))
-        };
-        let [s, t] = corners.map(|c| span(motion.x, c));
-        let [vs, vt] = corners.map(|c| span(motion.v, c));
-        let (ahead, behind) = (t.0 - s.1, s.0 - t.1);
-        let closing = |slow: DVec3, fast: DVec3| ((slow - fast) * motion.dt).min(DVec3::ZERO);
-        let moving = (ahead + closing(vt.0, vs.1)).max(behind + closing(vs.0, vt.1));
-        Gap { now: ahead.max(behind).max_element(), moving: moving.max_element() }
     }
 
     fn look_node(&self, motion: &Motion, node: u32, triangle: u32, out: &mut Near) {
@@ -297,11 +281,6 @@ impl SelfContacts {
     fn counts(&self, distance: f64) -> bool {
         distance < self.thickness && distance >= -limits::SELF_DEPTH * self.thickness
     }
-}
-
-struct Gap {
-    now: f64,
-    moving: f64,
 }
 
 impl Motion<'_> {

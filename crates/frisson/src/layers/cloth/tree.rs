@@ -5,23 +5,23 @@
 //! neighbour (Volino, Magnenat-Thalmann 1994): flat cloth costs nothing. And boxes carry the range
 //! of velocities inside: two patches that fly along together are not swept into each other.
 
-use glam::{DVec3, Vec3};
+use glam::{DVec3, Vec3, Vec3A};
 use rayon::prelude::*;
 
-use crate::geometry::Bounds;
+use super::leaf::{LEAF, Leaf, Span, angle};
 use crate::tolerances::cloth as limits;
 
-/// Triangles in a leaf, at most.
-const LEAF: usize = 4;
+/// Nodes, leaves or patches that make a task.
+const CHUNK: usize = 512;
 /// Pairs of patches that make enough tasks for many cores.
 const TASKS: usize = 64;
 
 #[derive(Clone, Copy, Debug)]
 struct Patch {
-    rest: Bounds,
-    now: Bounds,
-    velocity: Bounds,
-    axis: Vec3,
+    rest: Span,
+    now: Span,
+    velocity: Span,
+    axis: Vec3A,
     /// Half-angle of the cone of normals [rad].
     spread: f32,
     first: u32,
@@ -30,13 +30,23 @@ struct Patch {
     parts: (u32, u32),
     /// Left child; the right one follows it. 0 on leaves.
     child: u32,
+    /// Which leaf it is, if it is one.
+    leaf: u32,
 }
 
 /// The tree.
 #[derive(Clone, Debug, Default)]
 pub struct PatchTree {
+    /// Level by level, the root first.
     patches: Vec<Patch>,
+    /// First patch of each level below the root, and the end.
+    levels: Vec<usize>,
     order: Vec<u32>,
+    leaves: Vec<Leaf>,
+    /// First of each leaf's triangles in `order`, and their number.
+    ranges: Vec<(u32, u32)>,
+    /// Place and velocity of every node.
+    nodes: Vec<[Vec3A; 2]>,
     tasks: Vec<(u32, u32)>,
     spread: Vec<(u32, u32)>,
 }
@@ -50,25 +60,31 @@ impl PatchTree {
             .collect();
         let mut tree = Self { order: (0..triangles.len() as u32).collect(), ..Self::default() };
         let empty = Patch {
-            rest: Bounds::EMPTY,
-            now: Bounds::EMPTY,
-            velocity: Bounds::EMPTY,
-            axis: Vec3::Y,
+            rest: Span::EMPTY,
+            now: Span::EMPTY,
+            velocity: Span::EMPTY,
+            axis: Vec3A::Y,
             spread: 0.0,
             first: 0,
             count: triangles.len() as u32,
             parts: (0, 0),
             child: 0,
+            leaf: 0,
         };
         tree.patches.push(empty);
         let mut next = 0;
         while next < tree.patches.len() {
+            if tree.levels.last().is_none_or(|&end| end == next) {
+                tree.levels.push(tree.patches.len());
+            }
             let Patch { first, count, .. } = tree.patches[next];
             let range = first as usize..(first + count) as usize;
             let order = &mut tree.order[range];
             let corners = order.iter().flat_map(|&t| triangles[t as usize]);
-            let rest =
-                corners.fold(Bounds::EMPTY, |b, n| b.including(positions[n as usize].as_vec3()));
+            let rest = corners.fold(Span::EMPTY, |span, n| {
+                let p = positions[n as usize].as_vec3a();
+                span.union(Span { low: p, high: p })
+            });
             tree.patches[next].rest = rest;
             let parts = order.iter().map(|&t| part_of_node[triangles[t as usize][0] as usize]);
             let ends = parts.fold((u32::MAX, 0), |(a, b), part| (a.min(part), b.max(part)));
@@ -82,7 +98,7 @@ impl PatchTree {
                 tree.patches.push(Patch { first, count: half, ..empty });
                 tree.patches.push(Patch { first: first + half, count: count - half, ..empty });
             } else if order.len() > LEAF {
-                let size = rest.max - rest.min;
+                let size = rest.high - rest.low;
                 let axis = if size.x >= size.y && size.x >= size.z {
                     0
                 } else if size.y >= size.z {
@@ -96,42 +112,54 @@ impl PatchTree {
                 tree.patches[next].child = tree.patches.len() as u32;
                 tree.patches.push(Patch { first, count: half, ..empty });
                 tree.patches.push(Patch { first: first + half, count: count - half, ..empty });
+            } else {
+                tree.patches[next].leaf = tree.ranges.len() as u32;
+                tree.ranges.push((first, count));
             }
             next += 1;
         }
+        tree.leaves.resize(tree.ranges.len(), Leaf::default());
+        tree.nodes.resize(positions.len(), [Vec3A::ZERO; 2]);
         tree
     }
 
     /// Fits boxes and cones to the present positions and velocities.
     pub fn refit(&mut self, triangles: &[[u32; 3]], positions: &[DVec3], velocities: &[DVec3]) {
-        let order = &self.order;
-        self.patches.par_chunks_mut(512).for_each(|patches| {
-            for patch in patches.iter_mut().filter(|p| p.child == 0) {
-                fit_leaf(patch, order, triangles, positions, velocities);
-            }
+        let nodes = self.nodes.par_iter_mut().with_min_len(4 * CHUNK);
+        nodes
+            .zip(positions)
+            .zip(velocities)
+            .for_each(|((node, x), v)| *node = [x.as_vec3a(), v.as_vec3a()]);
+        let (order, nodes) = (&self.order, &self.nodes);
+        let leaves = self.leaves.par_iter_mut().with_min_len(CHUNK / 4);
+        leaves.zip(&self.ranges).for_each(|(leaf, &(first, count))| {
+            let own = &order[first as usize..(first + count) as usize];
+            leaf.fit(own.iter().map(|&t| triangles[t as usize]), nodes);
         });
-        for index in (0..self.patches.len()).rev() {
-            let child = self.patches[index].child as usize;
-            if child == 0 {
-                continue;
-            }
-            let (a, b) = (self.patches[child], self.patches[child + 1]);
-            let patch = &mut self.patches[index];
-            patch.now = a.now.union(b.now);
-            patch.velocity = a.velocity.union(b.velocity);
-            (patch.axis, patch.spread) = join_cones(&a, &b);
+        // From the last level upwards: the level itself, and all that is below.
+        for level in (0..self.levels.len()).rev() {
+            let start = level.checked_sub(1).map_or(0, |above| self.levels[above]);
+            let (upper, below) = self.patches.split_at_mut(self.levels[level]);
+            let (own, first_below) = (&mut upper[start..], self.levels[level]);
+            let leaves = &self.leaves;
+            let fit = |patch: &mut Patch| match (patch.child as usize).checked_sub(first_below) {
+                None => patch.take(&leaves[patch.leaf as usize]),
+                Some(child) => patch.join(&below[child], &below[child + 1]),
+            };
+            own.par_iter_mut().with_min_len(CHUNK).for_each(fit);
         }
     }
 
-    /// Calls `each(output, triangle, triangle)` for every pair of triangles of patches that may come
-    /// within `reach` of each other in `dt`; one output per task, always the same ones.
+    /// Calls `each(output, triangle, triangle, overlap)` for every pair of triangles that may come within
+    /// `reach` of each other in `dt`, by their boxes, and says whether these overlap now; one output per
+    /// task, always the same ones.
     pub fn pairs<T: Send>(
         &mut self,
         reach: f32,
         dt: f32,
         outputs: &mut Vec<T>,
         fresh: impl Fn() -> T,
-        each: impl Fn(&mut T, u32, u32) + Sync,
+        each: impl Fn(&mut T, u32, u32, bool) + Sync,
     ) {
         self.spread_tasks(reach, dt);
         if outputs.len() < self.tasks.len() {
@@ -139,7 +167,7 @@ impl PatchTree {
         }
         let this = &*self;
         outputs[..this.tasks.len()].par_iter_mut().zip(&this.tasks).for_each(|(out, &(a, b))| {
-            this.visit(a, b, reach, dt, &mut |s, t| each(out, s, t));
+            this.visit(a, b, reach, dt, &mut |s, t, overlap| each(out, s, t, overlap));
         });
     }
 
@@ -204,28 +232,22 @@ impl PatchTree {
             return p.spread > limits::FLAT_SPREAD || p.parts.0 < p.parts.1;
         }
         let gap =
-            (q.now.min - p.now.max) + (dt * (q.velocity.min - p.velocity.max)).min(Vec3::ZERO);
+            (q.now.low - p.now.high) + (dt * (q.velocity.low - p.velocity.high)).min(Vec3A::ZERO);
         let back =
-            (p.now.min - q.now.max) + (dt * (p.velocity.min - q.velocity.max)).min(Vec3::ZERO);
+            (p.now.low - q.now.high) + (dt * (p.velocity.low - q.velocity.high)).min(Vec3A::ZERO);
         if gap.max(back).max_element() > reach {
             return false;
         }
-        let apart = (q.rest.min - p.rest.max).max(p.rest.min - q.rest.max).max_element();
+        let apart = (q.rest.low - p.rest.high).max(p.rest.low - q.rest.high).max_element();
         let strangers = p.parts != q.parts || p.parts.0 < p.parts.1;
         // Patches that touch at rest are one piece of cloth: smooth together, they do not meet.
         strangers || apart > 1e-6 || join_cones(p, q).1 > limits::FLAT_SPREAD
     }
 
-    fn visit(&self, a: u32, b: u32, reach: f32, dt: f32, each: &mut impl FnMut(u32, u32)) {
+    fn visit(&self, a: u32, b: u32, reach: f32, dt: f32, each: &mut impl FnMut(u32, u32, bool)) {
         if self.patches[a as usize].child == 0 && self.patches[b as usize].child == 0 {
             if self.may_meet(a, b, reach, dt) {
-                for (k, &s) in self.triangles(a).iter().enumerate() {
-                    // A leaf with itself: layers that lie close at rest can share one.
-                    let first = if a == b { k + 1 } else { 0 };
-                    for &t in &self.triangles(b)[first..] {
-                        each(s, t);
-                    }
-                }
+                self.meet(a, b, reach, dt, each);
             }
             return;
         }
@@ -241,40 +263,43 @@ impl PatchTree {
         }
     }
 
+    /// The triangles of two leaves, or of one and the same: layers that lie close at rest can share one.
+    fn meet(&self, a: u32, b: u32, reach: f32, dt: f32, each: &mut impl FnMut(u32, u32, bool)) {
+        let leaf = |patch: u32| &self.leaves[self.patches[patch as usize].leaf as usize];
+        let (own, others) = (self.triangles(a), self.triangles(b));
+        for (k, &s) in own.iter().enumerate() {
+            let meeting = leaf(a).meet(k, leaf(b), reach, dt);
+            let mut near = if a == b { meeting.near >> (k + 1) << (k + 1) } else { meeting.near };
+            while near != 0 {
+                let j = near.trailing_zeros();
+                near &= near - 1;
+                each(s, others[j as usize], meeting.now >> j & 1 == 1);
+            }
+        }
+    }
+
     fn triangles(&self, patch: u32) -> &[u32] {
         let Patch { first, count, .. } = self.patches[patch as usize];
         &self.order[first as usize..(first + count) as usize]
     }
 }
 
-fn fit_leaf(
-    patch: &mut Patch,
-    order: &[u32],
-    triangles: &[[u32; 3]],
-    positions: &[DVec3],
-    velocities: &[DVec3],
-) {
-    let range = patch.first as usize..(patch.first + patch.count) as usize;
-    (patch.now, patch.velocity) = (Bounds::EMPTY, Bounds::EMPTY);
-    let mut normals = [Vec3::ZERO; LEAF];
-    for (k, &t) in order[range].iter().enumerate() {
-        let corners = triangles[t as usize].map(|n| n as usize);
-        for n in corners {
-            patch.now = patch.now.including(positions[n].as_vec3());
-            patch.velocity = patch.velocity.including(velocities[n].as_vec3());
-        }
-        let [a, b, c] = corners.map(|n| positions[n]);
-        normals[k] = (b - a).cross(c - a).as_vec3().normalize_or_zero();
+impl Patch {
+    fn take(&mut self, leaf: &Leaf) {
+        (self.now, self.velocity) = (leaf.now, leaf.velocity);
+        (self.axis, self.spread) = (leaf.axis, leaf.spread);
     }
-    let normals = &normals[..patch.count as usize];
-    patch.axis = normals.iter().sum::<Vec3>().normalize_or(Vec3::Y);
-    let least = normals.iter().map(|n| n.dot(patch.axis)).fold(1.0, f32::min);
-    patch.spread = least.clamp(-1.0, 1.0).acos();
+
+    fn join(&mut self, a: &Self, b: &Self) {
+        self.now = a.now.union(b.now);
+        self.velocity = a.velocity.union(b.velocity);
+        (self.axis, self.spread) = join_cones(a, b);
+    }
 }
 
-/// Cone that holds two cones.
-fn join_cones(a: &Patch, b: &Patch) -> (Vec3, f32) {
+/// Cone that holds two cones. Its axis is half-way between theirs.
+fn join_cones(a: &Patch, b: &Patch) -> (Vec3A, f32) {
     let axis = (a.axis + b.axis).normalize_or(a.axis);
-    let angle = |p: &Patch| axis.dot(p.axis).clamp(-1.0, 1.0).acos() + p.spread;
-    (axis, angle(a).max(angle(b)))
+    let half = angle(axis.dot(a.axis).min(axis.dot(b.axis)));
+    (axis, half + a.spread.max(b.spread))
 }
