@@ -6,7 +6,7 @@
 //!      \_|_/        tight bend from rising beyond its centre.
 //! ```
 
-use glam::{UVec3, Vec3A};
+use glam::{UVec3, Vec3A, Vec4};
 
 use crate::tolerances;
 
@@ -18,6 +18,8 @@ use crate::tolerances;
 #[derive(Clone, Debug, Default)]
 pub struct FoldGuard {
     cells: Cells,
+    /// Obstacles that may face something.
+    facing: Vec<[Vec3A; 2]>,
 }
 
 impl FoldGuard {
@@ -38,7 +40,13 @@ impl FoldGuard {
     ) {
         let [aside, opposite] = tolerances::GUARD_FACING_COSINES;
         let [middle, edge] = tolerances::GUARD_BESIDE.map(|share| share * spacing);
-        self.cells.fill(obstacles.iter().map(|&p| surface[p as usize]), edge);
+        let (mean, alike) = normals_that_face_nothing(obstacles, surface, aside);
+        self.facing.clear();
+        let all = obstacles.iter().map(|&p| surface[p as usize]);
+        self.facing.extend(all.filter(|[_, normal]| normal.dot(mean) < alike));
+        let highest = points.iter().map(|&p| room[p as usize]).fold(0.0, f32::max);
+        let farthest = (1.01 * highest / tolerances::GUARD_SHARE).hypot(middle).max(edge);
+        self.cells.fill(&self.facing, farthest);
         for &point in points {
             let wanted = room[point as usize];
             if wanted <= 0.0 {
@@ -46,9 +54,13 @@ impl FoldGuard {
             }
             let [p, n] = surface[point as usize];
             let mut least = 1.01 * wanted / tolerances::GUARD_SHARE;
+            if n.dot(mean) >= alike {
+                room[point as usize] = tolerances::GUARD_SHARE * least;
+                continue;
+            }
             // Nothing further away counts: what is that far ahead weighs too little where it is beside.
             let search = least.hypot(middle).max(edge);
-            self.cells.visit(p, search, |[place, normal]| {
+            self.cells.visit(p, search, (n, aside), |[place, normal]| {
                 let facing = n.dot(normal);
                 if facing >= aside {
                     return;
@@ -72,6 +84,17 @@ impl FoldGuard {
     }
 }
 
+/// The mean normal, and the cosine to it from which a normal faces no other one: two normals are at most as
+/// far apart as the sum of their angles to the mean.
+fn normals_that_face_nothing(points: &[u32], surface: &[[Vec3A; 2]], aside: f32) -> (Vec3A, f32) {
+    let normals = || points.iter().map(|&p| surface[p as usize][1]);
+    let mean = normals().sum::<Vec3A>().normalize_or_zero();
+    let farthest = normals().map(|n| n.dot(mean)).fold(1.0, f32::min);
+    let left = aside.acos() - farthest.max(-1.0).acos();
+    // Cosines are good to some 1e-6; a little less than all of the angle.
+    (mean, if left > 0.0 { left.cos() + 1.0e-4 } else { f32::INFINITY })
+}
+
 /// Positions and normals by the cells of a block of space that holds them all, rows of cells one after
 /// the other: what is near a point is a few runs of memory.
 #[derive(Clone, Debug, Default)]
@@ -82,15 +105,17 @@ struct Cells {
     /// `starts[c]..starts[c + 1]` of `items` lie in cell `c`.
     starts: Vec<u32>,
     items: Vec<[Vec3A; 2]>,
+    /// Their normals again, axis by axis, and a few more zeros: four are looked at together.
+    normals: [Vec<f32>; 3],
 }
 
 impl Cells {
     /// Fills cells with a side of `cell` [m], or larger ones where the block would have many more cells
     /// than items.
-    fn fill(&mut self, items: impl ExactSizeIterator<Item = [Vec3A; 2]> + Clone, cell: f32) {
+    fn fill(&mut self, items: &[[Vec3A; 2]], cell: f32) {
         let bounds = items
-            .clone()
-            .fold((Vec3A::MAX, Vec3A::MIN), |(low, high), [p, _]| (low.min(p), high.max(p)));
+            .iter()
+            .fold((Vec3A::MAX, Vec3A::MIN), |(low, high), &[p, _]| (low.min(p), high.max(p)));
         self.low = bounds.0;
         let extent = (bounds.1 - bounds.0).max(Vec3A::ZERO);
         let most = (tolerances::GUARD_CELLS_PER_ITEM * items.len() + 8) as f32;
@@ -104,7 +129,7 @@ impl Cells {
         self.starts.clear();
         self.starts.resize(self.counts.element_product() as usize + 2, 0);
         // Counted two places ahead, so that filling moves each start to where it belongs.
-        for [p, _] in items.clone() {
+        for &[p, _] in items {
             let c = self.cell_of(p);
             self.starts[c + 2] += 1;
         }
@@ -112,22 +137,48 @@ impl Cells {
             self.starts[c] += self.starts[c - 1];
         }
         self.items.resize(items.len(), [Vec3A::ZERO; 2]);
-        for item in items {
+        self.normals.iter_mut().for_each(|axis| axis.resize(items.len() + 3, 0.0));
+        for &item in items {
             let c = self.cell_of(item[0]);
-            self.items[self.starts[c + 1] as usize] = item;
+            let at = self.starts[c + 1] as usize;
+            self.items[at] = item;
+            let normal = item[1].to_array();
+            self.normals.iter_mut().zip(normal).for_each(|(axis, n)| axis[at] = n);
             self.starts[c + 1] += 1;
         }
     }
 
-    /// Calls `each` for all items within `reach` of a place along every axis, and some more.
-    fn visit(&self, place: Vec3A, reach: f32, mut each: impl FnMut([Vec3A; 2])) {
+    /// Calls `each` for all items within `reach` of a place along every axis, and some more, whose
+    /// normals have less than a cosine to the given one.
+    #[inline]
+    fn visit(
+        &self,
+        place: Vec3A,
+        reach: f32,
+        (normal, cosine): (Vec3A, f32),
+        mut each: impl FnMut([Vec3A; 2]),
+    ) {
+        let axes = normal.to_array().map(Vec4::splat);
+        // The sums below may round otherwise than a dot product does.
+        let limit = Vec4::splat(cosine + 1.0e-6);
         let (low, high) = (self.clamp(place - reach), self.clamp(place + reach));
         for z in low.z..=high.z {
             for y in low.y..=high.y {
                 let row = (z * self.counts.y + y) * self.counts.x;
                 let first = self.starts[(row + low.x) as usize] as usize;
                 let end = self.starts[(row + high.x) as usize + 1] as usize;
-                self.items[first..end].iter().for_each(|&item| each(item));
+                for start in (first..end).step_by(4) {
+                    let four = |k: usize| Vec4::from_slice(&self.normals[k][start..start + 4]);
+                    let along = four(0) * axes[0] + four(1) * axes[1] + four(2) * axes[2];
+                    let mut facing = along.cmplt(limit).bitmask();
+                    while facing != 0 {
+                        let item = start + facing.trailing_zeros() as usize;
+                        facing &= facing - 1;
+                        if item < end {
+                            each(self.items[item]);
+                        }
+                    }
+                }
             }
         }
     }
@@ -170,11 +221,11 @@ mod tests {
         for stretch in [Vec3A::ONE, Vec3A::new(2.0, 0.0, 1.0), Vec3A::splat(1.0e4)] {
             let (items, reach) = (cloud(stretch), 0.3 * stretch.max_element());
             let mut cells = Cells::default();
-            cells.fill(items.iter().copied(), 0.25);
+            cells.fill(&items, 0.25);
             for &[p, _] in &items {
                 let near = |q: Vec3A| (q - p).abs().max_element() <= reach;
                 let mut found = 0;
-                cells.visit(p, reach, |[q, _]| found += usize::from(near(q)));
+                cells.visit(p, reach, (Vec3A::Y, 2.0), |[q, _]| found += usize::from(near(q)));
                 assert_eq!(found, items.iter().filter(|[q, _]| near(*q)).count());
             }
         }

@@ -1,12 +1,13 @@
 //! The refined points level by level: each from a few points of the level before.
 //!
 //! A stencil over coarse points has some 20 terms at the second level and more beyond; made from the
-//! level before, every point has about 8. The points around the patch that this needs are few.
+//! level before, every point has about 8. The points around the patch that this needs are few. Rules
+//! differ only by the valences at the two ends of an edge: points whose rules have the same weights are
+//! made together, and only the points that each combines are kept.
 
 use glam::Vec3A;
 use rayon::prelude::*;
 
-use super::refine::Stencils;
 use crate::geometry::NONE;
 
 /// Points that one task computes: fewer, and handing them out costs more than the work.
@@ -16,12 +17,27 @@ const POINTS_PER_TASK: usize = 4096;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cascade {
     coarse: usize,
-    /// Combinations of coarse and earlier points, by their index among all.
-    rules: Stencils,
-    /// Points made after each level.
+    /// Groups of points, and where each level ends among them.
+    groups: Vec<Group>,
     levels: Vec<usize>,
+    /// Number of made points.
+    made: usize,
     /// Index among all of each refined point.
     of_refined: Vec<u32>,
+}
+
+/// Points of one level that are combinations with the same weights.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Group {
+    weights: Vec<f32>,
+    /// Coarse and earlier points that each combines, by their index among all, one after the other.
+    points: Vec<u32>,
+}
+
+impl Group {
+    fn len(&self) -> usize {
+        self.points.len() / self.weights.len().max(1)
+    }
 }
 
 impl Cascade {
@@ -33,38 +49,45 @@ impl Cascade {
         levels: &[usize],
         number: &[u32],
     ) -> Self {
-        let mut needed: Vec<bool> = number.iter().map(|&n| n != NONE).collect();
-        for made in (0..rules.len()).rev() {
-            if !needed[made] {
-                continue;
-            }
-            for &(point, _) in &rules[made] {
-                if let Some(earlier) = (point as usize).checked_sub(coarse) {
-                    needed[earlier] = true;
-                }
-            }
-        }
+        let needed = find_needed(coarse, rules, number);
         let kept = number.iter().filter(|&&n| n != NONE).count();
         let mut cascade = Self { coarse, of_refined: vec![NONE; kept], ..Self::default() };
         let mut index = vec![NONE; rules.len()];
-        let mut rule = Vec::new();
-        for (level, &end) in levels.iter().enumerate() {
-            let start = if level == 0 { 0 } else { levels[level - 1] };
-            for made in (start..end).filter(|&m| needed[m]) {
-                rule.clear();
-                rule.extend(rules[made].iter().map(|&(point, weight)| {
-                    match (point as usize).checked_sub(coarse) {
-                        None => (point, weight),
-                        Some(earlier) => (index[earlier], weight),
-                    }
-                }));
-                index[made] = (coarse + cascade.rules.len()) as u32;
-                cascade.rules.push(&rule);
-                if number[made] != NONE {
-                    cascade.of_refined[number[made] as usize] = index[made];
+        let weights = |made: u32| rules[made as usize].iter().map(|r| r.1);
+        let mut start = 0;
+        for &end in levels {
+            let mut order: Vec<u32> =
+                (start as u32..end as u32).filter(|&made| needed[made as usize]).collect();
+            let alike = |&a: &u32, &b: &u32| {
+                let count = rules[a as usize].len().cmp(&rules[b as usize].len());
+                count.then_with(|| {
+                    let pairs = weights(a).zip(weights(b)).map(|(v, w)| v.total_cmp(&w));
+                    pairs.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then)
+                })
+            };
+            order.sort_by(alike);
+            for group in order.chunk_by(|a, b| alike(a, b).is_eq()) {
+                let mut points = Vec::with_capacity(group.len() * rules[group[0] as usize].len());
+                for &made in group {
+                    points.extend(rules[made as usize].iter().map(|&(point, _)| {
+                        match (point as usize).checked_sub(coarse) {
+                            None => point,
+                            Some(earlier) => index[earlier],
+                        }
+                    }));
                 }
+                for &made in group {
+                    index[made as usize] = cascade.point_count() as u32;
+                    cascade.made += 1;
+                    if number[made as usize] != NONE {
+                        cascade.of_refined[number[made as usize] as usize] = index[made as usize];
+                    }
+                }
+                let weights = weights(group[0]).map(|w| w as f32).collect();
+                cascade.groups.push(Group { weights, points });
             }
-            cascade.levels.push(cascade.rules.len());
+            cascade.levels.push(cascade.groups.len());
+            start = end;
         }
         cascade
     }
@@ -72,7 +95,7 @@ impl Cascade {
     /// Number of all points, coarse ones included.
     #[must_use]
     pub fn point_count(&self) -> usize {
-        self.coarse + self.rules.len()
+        self.coarse + self.made
     }
 
     /// Index among all of a refined point.
@@ -83,19 +106,141 @@ impl Cascade {
 
     /// Computes the made points from the coarse ones before them.
     pub fn evaluate(&self, values: &mut [[Vec3A; 2]]) {
-        let mut start = 0;
+        let (mut first, mut known_count) = (0, self.coarse);
         for &end in &self.levels {
-            let (known, made) = values.split_at_mut(self.coarse + start);
-            let make = |(i, value): (usize, &mut [Vec3A; 2])| {
-                *value = self.rules.evaluate_pair(start + i, known);
-            };
-            let made = &mut made[..end - start];
-            if made.len() <= POINTS_PER_TASK {
-                made.iter_mut().enumerate().for_each(make);
-            } else {
-                made.par_iter_mut().enumerate().with_min_len(POINTS_PER_TASK).for_each(make);
+            let groups = &self.groups[first..end];
+            let (known, mut made) = values.split_at_mut(known_count);
+            for group in groups {
+                let (out, later) = made.split_at_mut(group.len());
+                evaluate_group(group, known, out);
+                (made, known_count) = (later, known_count + group.len());
             }
-            start = end;
+            first = end;
         }
+    }
+}
+
+/// The points that are refined ones, or that those are made from.
+fn find_needed(coarse: usize, rules: &[Vec<(u32, f64)>], number: &[u32]) -> Vec<bool> {
+    let mut needed: Vec<bool> = number.iter().map(|&n| n != NONE).collect();
+    for made in (0..rules.len()).rev() {
+        if !needed[made] {
+            continue;
+        }
+        for &(point, _) in &rules[made] {
+            if let Some(earlier) = (point as usize).checked_sub(coarse) {
+                needed[earlier] = true;
+            }
+        }
+    }
+    needed
+}
+
+fn evaluate_group(group: &Group, known: &[[Vec3A; 2]], out: &mut [[Vec3A; 2]]) {
+    if out.len() <= POINTS_PER_TASK {
+        combine_all(&group.weights, &group.points, known, out);
+        return;
+    }
+    let rows = group.points.par_chunks(POINTS_PER_TASK * group.weights.len());
+    rows.zip(out.par_chunks_mut(POINTS_PER_TASK))
+        .for_each(|(points, out)| combine_all(&group.weights, points, known, out));
+}
+
+/// Combinations with the same weights: those that are frequent without a loop over their terms.
+fn combine_all(weights: &[f32], points: &[u32], known: &[[Vec3A; 2]], out: &mut [[Vec3A; 2]]) {
+    if weights == REGULAR {
+        return combine_regular(points, known, out);
+    }
+    match weights.len() {
+        3 => combine_rows::<3>(weights, points, known, out),
+        4 => combine_rows::<4>(weights, points, known, out),
+        6 => combine_rows::<6>(weights, points, known, out),
+        8 => combine_rows::<8>(weights, points, known, out),
+        9 => combine_rows::<9>(weights, points, known, out),
+        10 => combine_rows::<10>(weights, points, known, out),
+        12 => combine_rows::<12>(weights, points, known, out),
+        count => {
+            for (row, value) in points.chunks_exact(count).zip(out) {
+                *value = combine(weights, row, known);
+            }
+        }
+    }
+}
+
+fn combine_rows<const N: usize>(
+    weights: &[f32],
+    points: &[u32],
+    known: &[[Vec3A; 2]],
+    out: &mut [[Vec3A; 2]],
+) {
+    let Ok(weights) = <&[f32; N]>::try_from(weights) else { return };
+    for (row, value) in points.as_chunks::<N>().0.iter().zip(out) {
+        *value = combine(weights, row, known);
+    }
+}
+
+/// Sums of weighted pairs. Two sums, so that the processor need not wait for one addition to start the
+/// next.
+#[inline(always)]
+fn combine(weights: &[f32], points: &[u32], known: &[[Vec3A; 2]]) -> [Vec3A; 2] {
+    let (mut even, mut odd) = ([Vec3A::ZERO; 2], [Vec3A::ZERO; 2]);
+    let add = |sum: &mut [Vec3A; 2], k: usize| {
+        let [a, b] = &known[points[k] as usize];
+        sum[0] += weights[k] * *a;
+        sum[1] += weights[k] * *b;
+    };
+    let count = weights.len();
+    if count % 2 == 1 {
+        add(&mut even, count - 1);
+    }
+    for pair in 0..count / 2 {
+        add(&mut even, 2 * pair);
+        add(&mut odd, 2 * pair + 1);
+    }
+    [even[0] + odd[0], even[1] + odd[1]]
+}
+
+/// Weights of a regular edge, in the order in which its rule has them.
+const REGULAR: [f32; 8] = [0.5, 0.5, 0.125, -0.0625, -0.0625, 0.125, -0.0625, -0.0625];
+
+/// Middles of regular edges, in sixteenths, which are exact.
+fn combine_regular(points: &[u32], known: &[[Vec3A; 2]], out: &mut [[Vec3A; 2]]) {
+    for (row, value) in points.as_chunks::<8>().0.iter().zip(out) {
+        let [a, b, c, d, e, f, g, h] = row.map(|point| &known[point as usize]);
+        *value = [0, 1].map(|k| {
+            let even = a[k] * 8.0 + c[k] * 2.0 - e[k] - g[k];
+            let odd = b[k] * 8.0 - d[k] + f[k] * 2.0 - h[k];
+            // Never minus zero.
+            (even + odd) * 0.0625 + Vec3A::ZERO
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Stencils;
+    use super::*;
+    use crate::math::random;
+
+    #[test]
+    fn groups_make_what_stencils_make() {
+        let value = |i, k| random::signed(7, i, k) as f32;
+        let vector = |i, k| Vec3A::new(value(i, k), value(i, k + 1), value(i, k + 2));
+        let known: Vec<[Vec3A; 2]> = (0..20).map(|i| [vector(i, 0), vector(i, 3)]).collect();
+        for count in [1, 2, 3, 4, 5, 8, 9, 12, 17] {
+            let weights: Vec<f32> = (0..count as u64).map(|k| value(99, k)).collect();
+            let points: Vec<u32> = (0..count).map(|k| (7 * k + 3) % 20).collect();
+            check(&weights, &points, &known);
+        }
+        check(&REGULAR, &[5, 2, 9, 0, 1, 3, 19, 7], &known);
+    }
+
+    fn check(weights: &[f32], points: &[u32], known: &[[Vec3A; 2]]) {
+        let mut stencil = Stencils::default();
+        let terms = points.iter().copied().zip(weights.iter().map(|&w| f64::from(w)));
+        stencil.push(&terms.collect::<Vec<_>>());
+        let mut found = [[Vec3A::ZERO; 2]];
+        combine_all(weights, points, known, &mut found);
+        assert_eq!(found[0], stencil.evaluate_pair(0, known), "to the bit: {weights:?}");
     }
 }

@@ -24,7 +24,7 @@ mod rules;
 
 pub use cascade::Cascade;
 pub use emit::Emission;
-pub use patch::{PatchSurface, RefinedMesh, vertices_of};
+pub use patch::{LiftedPoints, PatchSurface, RefinedMesh, vertices_of};
 pub use refine::{Refined, Stencils};
 
 /// Deepest level that can be asked for: 4^6 = 4096 triangles for one.

@@ -31,8 +31,9 @@ pub struct PatchSurface {
     corners: Vec<u32>,
     /// Those and the points around them that may come to face them.
     obstacles: Vec<u32>,
-    /// Edges between corners.
+    /// Edges between corners, and the way to the centre of the bend between their ends, twice [m].
     edges: Vec<[u32; 2]>,
+    bends: Vec<f32>,
     /// Mean distance between neighbouring corners [m].
     spacing: f32,
     guard: FoldGuard,
@@ -87,6 +88,7 @@ impl PatchSurface {
             face_offsets,
             faces_of,
             edges: edges_between(topology, &corners),
+            bends: Vec::new(),
             spacing: mean_spacing(topology, &corners, positions),
             corners,
             obstacles,
@@ -129,64 +131,49 @@ impl PatchSurface {
         (position.into(), normal.into())
     }
 
-    /// Limits the heights of some points, coarse or refined, where the surface faces itself.
-    pub fn limit(
-        &mut self,
-        topology: &Topology,
-        refined: &Refined,
-        moved: &[u32],
-        heights: &mut [f32],
-    ) {
-        let reach = moved.iter().map(|&p| heights[p as usize]).fold(0.0f32, f32::max);
+    /// Index in `points` of a coarse or refined point, the refined ones counted after the coarse ones.
+    #[must_use]
+    pub fn index_of(&self, point: u32) -> u32 {
+        match (point as usize).checked_sub(self.room.len()) {
+            None => point,
+            Some(refined) => as_u32(self.cascade.index_of(refined)),
+        }
+    }
+
+    /// Limits the heights of the points that a layer lifts where the surface faces itself.
+    pub fn limit(&mut self, lifted: &mut LiftedPoints, heights: &mut [f32]) {
+        let reach = lifted.find_peaks(heights);
         if reach <= 0.0 {
             return;
         }
         let far = reach / tolerances::GUARD_SHARE;
-        let (bent, facing) =
-            (self.edges.iter().any(|&e| self.bend(e) < far), self.may_face_itself());
-        if !bent && !facing {
-            return;
-        }
-        let coarse = topology.point_count() as u32;
-        // What each corner needs: the highest fold in the triangles around it.
-        self.corners.iter().for_each(|&p| self.room[p as usize] = 0.0);
-        for &p in moved {
-            let mut need = |corner: u32| {
+        let mut bends = std::mem::take(&mut self.bends);
+        bends.clear();
+        bends.extend(self.edges.iter().map(|&e| self.bend(e)));
+        let (bent, facing) = (bends.iter().any(|&bend| bend < far), self.may_face_itself());
+        if bent || facing {
+            // What each corner needs: the highest fold in the triangles around it.
+            self.corners.iter().for_each(|&p| self.room[p as usize] = 0.0);
+            lifted.needs(heights, |corner, height| {
                 let room = &mut self.room[corner as usize];
-                *room = room.max(heights[p as usize]);
-            };
-            match p.checked_sub(coarse) {
-                None => need(p),
-                Some(i) => {
-                    let triangle = refined.places[i as usize].triangle;
-                    topology.triangles[triangle as usize].into_iter().for_each(need);
-                }
-            }
+                *room = room.max(height);
+            });
         }
         if bent {
-            for &edge in &self.edges {
-                let most = tolerances::GUARD_SHARE * self.bend(edge);
-                for p in edge {
+            for (edge, bend) in self.edges.iter().zip(&bends) {
+                let most = tolerances::GUARD_SHARE * bend;
+                for &p in edge {
                     self.room[p as usize] = self.room[p as usize].min(most);
                 }
             }
         }
+        self.bends = bends;
         if facing {
             let (points, spacing) = (&self.points, self.spacing);
             self.guard.find_room(&self.corners, &self.obstacles, points, spacing, &mut self.room);
         }
-        for &p in moved {
-            let room = match p.checked_sub(coarse) {
-                None => self.room[p as usize],
-                Some(i) => {
-                    let place = refined.places[i as usize];
-                    let corners = topology.triangles[place.triangle as usize];
-                    let at = |k: usize| place.barycentric[k] * self.room[corners[k] as usize];
-                    at(0) + at(1) + at(2)
-                }
-            };
-            let height = &mut heights[p as usize];
-            *height = height.min(room);
+        if bent || facing {
+            lifted.lower(&self.room, heights);
         }
     }
 
@@ -201,6 +188,101 @@ impl PatchSurface {
         let normals = || self.obstacles.iter().map(|&p| self.points[p as usize][1]);
         let mean = normals().sum::<Vec3A>().normalize_or_zero();
         normals().any(|n| n.dot(mean) < 0.866)
+    }
+}
+
+/// The points that a layer lifts, sorted by the coarse triangle they lie in.
+#[derive(Clone, Debug, Default)]
+pub struct LiftedPoints {
+    coarse: Vec<u32>,
+    /// Corners of the triangles, where their points end among those below, and the highest of these [m].
+    triangles: Vec<Lifted>,
+    /// Places of the refined points among the heights, and in their triangle.
+    points: Vec<u32>,
+    shares: Vec<[f32; 3]>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Lifted {
+    corners: [u32; 3],
+    end: u32,
+    peak: f32,
+}
+
+impl LiftedPoints {
+    /// Sorts points, coarse or refined, whose heights are at `index_of` them; those of coarse points
+    /// always come first, in their order.
+    #[must_use]
+    pub fn new(
+        topology: &Topology,
+        refined: &Refined,
+        points: &[u32],
+        index_of: impl Fn(u32) -> u32,
+    ) -> Self {
+        let coarse = topology.point_count() as u32;
+        let place = |p: u32| refined.places[(p - coarse) as usize];
+        let (own, mut made): (Vec<u32>, Vec<u32>) = points.iter().partition(|&&p| p < coarse);
+        made.sort_by_key(|&p| (place(p).triangle, index_of(p)));
+        let mut lifted = Self { coarse: own, ..Self::default() };
+        for group in made.chunk_by(|&p, &q| place(p).triangle == place(q).triangle) {
+            lifted.points.extend(group.iter().map(|&p| index_of(p)));
+            lifted.shares.extend(group.iter().map(|&p| place(p).barycentric));
+            lifted.triangles.push(Lifted {
+                corners: topology.triangles[place(group[0]).triangle as usize],
+                end: as_u32(lifted.points.len()),
+                peak: 0.0,
+            });
+        }
+        lifted
+    }
+
+    /// Finds the highest point of every triangle; the highest of all, at least 0.
+    fn find_peaks(&mut self, heights: &[f32]) -> f32 {
+        let highest = |points: &[u32]| {
+            points.iter().fold(0.0f32, |most, &p| {
+                let height = heights[p as usize];
+                if height > most { height } else { most }
+            })
+        };
+        let mut reach = highest(&self.coarse);
+        let mut start = 0;
+        for triangle in &mut self.triangles {
+            let points = &self.points[start..triangle.end as usize];
+            triangle.peak = highest(points);
+            reach = reach.max(triangle.peak);
+            start = triangle.end as usize;
+        }
+        reach
+    }
+
+    /// The height that is wanted at coarse points.
+    fn needs(&self, heights: &[f32], mut need: impl FnMut(u32, f32)) {
+        self.coarse.iter().for_each(|&p| need(p, heights[p as usize]));
+        for triangle in &self.triangles {
+            triangle.corners.iter().for_each(|&c| need(c, triangle.peak));
+        }
+    }
+
+    /// Lowers points to the room there is at the coarse ones around them.
+    fn lower(&self, room: &[f32], heights: &mut [f32]) {
+        for &p in &self.coarse {
+            let height = &mut heights[p as usize];
+            *height = height.min(room[p as usize]);
+        }
+        let mut start = 0;
+        for triangle in &self.triangles {
+            let range = start..triangle.end as usize;
+            start = range.end;
+            let [a, b, c] = triangle.corners.map(|p| room[p as usize]);
+            // Room for all of them, whatever the rounding of the mix.
+            if a.min(b).min(c) > triangle.peak * 1.00001 {
+                continue;
+            }
+            for (&p, share) in self.points[range.clone()].iter().zip(&self.shares[range]) {
+                let height = &mut heights[p as usize];
+                *height = height.min(share[0] * a + share[1] * b + share[2] * c);
+            }
+        }
     }
 }
 

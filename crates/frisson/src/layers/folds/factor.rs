@@ -1,7 +1,8 @@
 //! How much of its drawn height a fold shows, from the stretch of the mesh under it.
 
+use super::law::LawScratch;
 use super::params::{Conserve, FactorLaw, Fold};
-use super::plan::{FoldPlan, LawScratch};
+use super::plan::FoldPlan;
 use super::rest::FoldRest;
 use crate::tolerances::folds as tolerances;
 

@@ -4,55 +4,56 @@ use glam::{Vec3, Vec3A};
 use rayon::prelude::*;
 
 use super::factor::{FactorScratch, compute_factors};
-use super::params::FoldsParams;
-use super::rest::FoldsRest;
+use super::params::{Fold, FoldsParams};
+use super::plan::FoldPlan;
+use super::rest::{FoldRest, FoldsRest};
 use super::state::FoldsState;
 use super::sums::PointSums;
-use crate::geometry::butterfly::vertices_of;
-use crate::geometry::{Mesh, NONE, NormalGroups, NormalScratch, Topology};
+use crate::geometry::butterfly::{LiftedPoints, vertices_of};
+use crate::geometry::{Mesh, NormalGroups, NormalScratch, Topology};
 use crate::stage::{
     BuildContext, Frame, Layer, LayerError, LayerReport, SnapshotError, StepContext, SurfaceMotion,
     check_vertices, from_snapshot, to_snapshot,
 };
 
-/// Refined points that one task computes: fewer, and handing them out costs more than the work.
-const POINTS_PER_TASK: usize = 4096;
+/// Vertices that one task computes: fewer, and handing them out costs more than the work.
+const VERTICES_PER_TASK: usize = 4096;
 
 /// Storage reused from frame to frame.
 #[derive(Default)]
 struct Scratch {
-    /// Unit normals of the new vertices.
-    normals: Vec<Vec3>,
-    factor: FactorScratch,
-    /// Factor, then displacement [m], of every member of every fold, one fold after the other.
-    values: Vec<f32>,
-    /// Displacement of each point, coarse then refined, and of the normals-only creases [m].
+    folds: Vec<FoldScratch>,
+    /// Displacement of each point of the surface, and of the normals-only creases [m].
     heights: Vec<f32>,
     creases: Vec<f32>,
     lifted: Vec<Vec3>,
 }
 
-/// A vertex of the refined mesh that some fold touches.
-#[derive(Clone, Copy)]
-struct Touched {
-    vertex: u32,
-    point: u32,
+/// What is computed of one fold.
+#[derive(Default)]
+struct FoldScratch {
+    factor: FactorScratch,
+    /// Factor, then displacement [m], of every member.
+    values: Vec<f32>,
+    /// Mean of the factors [-].
+    mean: f64,
 }
 
-/// Folds on one mesh.
+/// Folds on one mesh. Points are counted as the surface has them: coarse ones, then those that refinement
+/// makes.
 pub struct FoldsLayer {
     params: FoldsParams,
     rest: FoldsRest,
     state: FoldsState,
     lifts: PointSums,
     creases: PointSums,
-    /// Points that some fold touches, ascending.
+    /// Points that some fold touches: as the guard reads them, and ascending.
+    lifted: LiftedPoints,
     touched: Vec<u32>,
-    /// Vertices at those: coarse ones, then new ones (counted from the first of them).
-    coarse_touched: Vec<Touched>,
-    new_touched: Vec<Touched>,
-    /// First new vertex of each refined point.
-    new_vertex_of: Vec<u32>,
+    /// Coarse vertices at those, with their points.
+    coarse_touched: Vec<(u32, u32)>,
+    /// Point of every vertex of the refined mesh.
+    point_of_vertex: Vec<u32>,
     /// Meshes to stay outside of, by index in the frame.
     bodies: Vec<(usize, SurfaceMotion)>,
     normal_groups: Option<(NormalGroups, NormalScratch)>,
@@ -63,25 +64,15 @@ impl FoldsLayer {
     /// Draws the folds; nothing moves yet.
     pub fn new(params: FoldsParams, context: &BuildContext) -> Result<Self, LayerError> {
         let rest = FoldsRest::build(&params, context)?;
-        let mut touched: Vec<u32> =
+        let mut drawn: Vec<u32> =
             rest.folds.iter().flat_map(|(_, f)| f.points.iter().copied()).collect();
+        drawn.sort_unstable();
+        drawn.dedup();
+        let index_of = |p: u32| rest.surface.index_of(p);
+        let mut touched: Vec<u32> = drawn.iter().map(|&p| index_of(p)).collect();
         touched.sort_unstable();
-        touched.dedup();
-        let coarse = rest.topology.point_count() as u32;
-        let coarse_touched = vertices_of(&rest.topology, &touched)
-            .into_iter()
-            .map(|(vertex, point)| Touched { vertex, point })
-            .collect();
-        let new = (0u32..).zip(&rest.fine.new_points);
-        let new_touched: Vec<Touched> = new
-            .map(|(vertex, &i)| Touched { vertex, point: coarse + i })
-            .filter(|t| touched.binary_search(&t.point).is_ok())
-            .collect();
-        let count = rest.fine.new_points.len();
-        let mut new_vertex_of = vec![NONE; rest.refined.point_count()];
-        for (vertex, &i) in rest.fine.new_points.iter().enumerate().rev() {
-            new_vertex_of[i as usize] = vertex as u32;
-        }
+        let vertices = 0..rest.fine.topology.vertex_count;
+        let point_of = |v: usize| index_of(rest.fine.point_of(&rest.topology, v) as u32);
         let mut bodies = Vec::new();
         for name in &params.collide {
             let index = context.frame.mesh_index(name).ok_or_else(|| {
@@ -90,13 +81,17 @@ impl FoldsLayer {
             })?;
             bodies.push((index, SurfaceMotion::default()));
         }
-        let members: Vec<&[u32]> = rest.folds.iter().map(|(_, f)| f.points.as_slice()).collect();
-        let total = coarse as usize + rest.refined.point_count();
+        let members: Vec<Vec<u32>> = rest
+            .folds
+            .iter()
+            .map(|(_, f)| f.points.iter().map(|&p| index_of(p)).collect())
+            .collect();
+        let of_members =
+            |m: &Vec<u32>| FoldScratch { values: vec![0.0; m.len()], ..Default::default() };
         let scratch = Scratch {
-            normals: vec![Vec3::Y; count],
-            values: vec![0.0; members.iter().map(|m| m.len()).sum()],
-            heights: vec![0.0; total],
-            creases: vec![0.0; total],
+            folds: members.iter().map(of_members).collect(),
+            heights: vec![0.0; rest.surface.points.len()],
+            creases: vec![0.0; rest.surface.points.len()],
             ..Scratch::default()
         };
         let creased = rest.folds.iter().any(|(f, _)| f.crease);
@@ -109,11 +104,11 @@ impl FoldsLayer {
             lifts: PointSums::new(&members, |fold| !rest.folds[fold].0.crease),
             creases: PointSums::new(&members, |fold| rest.folds[fold].0.crease),
             state: FoldsState { factors: vec![1.0; rest.folds.len()] },
+            lifted: LiftedPoints::new(&rest.topology, &rest.refined, &drawn, index_of),
+            coarse_touched: vertices_of(&rest.topology, &touched),
+            point_of_vertex: vertices.map(point_of).collect(),
             params,
             touched,
-            coarse_touched,
-            new_touched,
-            new_vertex_of,
             bodies,
             normal_groups,
             scratch,
@@ -121,105 +116,91 @@ impl FoldsLayer {
         })
     }
 
-    /// Reads the coarse mesh and appends the refined vertices, not folded yet.
-    fn refine(&mut self, mesh: &mut Mesh) {
-        let (rest, s) = (&mut self.rest, &mut self.scratch);
+    /// Reads the coarse mesh and computes the refined surface, not folded yet.
+    fn refine(&mut self, mesh: &Mesh) {
+        let rest = &mut self.rest;
         rest.surface.measure(&mesh.positions);
         rest.surface.refine();
         rest.faces.update(&rest.surface.points);
-        let new = rest.fine.new_points.iter().zip(&mut s.normals);
-        mesh.positions.extend(new.map(|(&i, normal)| {
-            let [position, out] = rest.surface.refined(i as usize);
-            *normal = nearly_unit(out).into();
-            Vec3::from(position)
-        }));
     }
 
     /// Displacement of every touched point: each fold's drawn height times its factor, meaned where
     /// several meet.
-    fn lift(&mut self, frame_number: f64, mesh: &Mesh) {
+    fn lift(&mut self, frame_number: f64) {
         let (rest, s) = (&self.rest, &mut self.scratch);
-        let (coarse, first_new) = (rest.topology.point_count(), rest.base.vertex_count);
-        let place = |p: u32| match (p as usize).checked_sub(coarse) {
-            None => rest.surface.at(p).0,
-            Some(i) => mesh.positions[first_new + self.new_vertex_of[i] as usize],
-        };
-        let mut start = 0;
-        for (index, ((fold, laid), plan)) in rest.folds.iter().zip(&rest.plans).enumerate() {
-            let count = laid.points.len();
-            let values = &mut s.values[start..start + count];
-            start += count;
-            let stretch = |m: usize| plan.stretch(m, &rest.faces);
-            if count <= POINTS_PER_TASK {
-                s.factor.stretches.clear();
-                s.factor.stretches.extend((0..count).map(stretch));
-            } else {
-                let members = (0..count).into_par_iter().with_min_len(POINTS_PER_TASK);
-                members.map(stretch).collect_into_vec(&mut s.factor.stretches);
-            }
-            let base_length = |m: usize, q: u32| place(laid.points[m]).distance(place(q));
-            compute_factors(fold, laid, plan, base_length, &mut s.factor, values);
-            let total: f64 = values.iter().map(|&f| f64::from(f)).sum();
-            self.state.factors[index] = total / count.max(1) as f64;
-            let amount = fold.amount.at(frame_number) as f32;
-            values.iter_mut().zip(&laid.heights).for_each(|(v, h)| *v *= amount * h);
+        let work =
+            |(((fold, laid), plan), s): (((&Fold, &FoldRest), &FoldPlan), &mut FoldScratch)| {
+                lift_fold(rest, (fold, laid, plan), frame_number, s);
+            };
+        let members: usize = s.folds.iter().map(|f| f.values.len()).sum();
+        if s.folds.len() < 2 || members < 2 * VERTICES_PER_TASK {
+            let drawn = rest.folds.iter().map(|(fold, laid)| (fold, laid));
+            drawn.zip(&rest.plans).zip(&mut s.folds).for_each(work);
+        } else {
+            let drawn = rest.folds.par_iter().map(|(fold, laid)| (fold, laid));
+            drawn.zip(&rest.plans).zip(&mut s.folds).for_each(work);
         }
-        self.lifts.compute(self.params.blend, &s.values, &mut s.heights);
-        self.creases.compute(self.params.blend, &s.values, &mut s.creases);
+        for (factor, fold) in self.state.factors.iter_mut().zip(&s.folds) {
+            *factor = fold.mean;
+        }
+        let folds = &s.folds;
+        let values = |fold: usize| folds[fold].values.as_slice();
+        self.lifts.compute(self.params.blend, values, &mut s.heights);
+        self.creases.compute(self.params.blend, values, &mut s.creases);
     }
 
     /// Keeps folds from each other and from the bodies.
     fn keep_apart(&mut self, context: &StepContext, frame: &Frame) {
         let (rest, heights) = (&mut self.rest, &mut self.scratch.heights);
         if self.params.guard {
-            rest.surface.limit(&rest.topology, &rest.refined, &self.touched, heights);
+            rest.surface.limit(&mut self.lifted, heights);
         }
-        let mesh = &frame.meshes[rest.mesh];
+        if self.bodies.is_empty() {
+            return;
+        }
         // Only grooves go towards a body below.
         let grooved = self.touched.iter().any(|&p| heights[p as usize] < 0.0);
         for (body_mesh, body) in self.bodies.iter_mut().filter(|_| grooved) {
             body.update(&frame.meshes[*body_mesh], context.dt);
             let gap = self.params.gap;
-            let mut keep_out = |point: u32, base: Vec3, normal: Vec3| {
-                let height = heights[point as usize];
-                if height >= 0.0 {
-                    return;
+            for &point in &self.touched {
+                let height = &mut heights[point as usize];
+                if *height >= 0.0 {
+                    continue;
                 }
-                let reach = gap - height;
-                let Some((distance, _)) = body.signed_distance(base + height * normal, reach)
-                else {
-                    return;
+                let [base, normal] = rest.surface.points[point as usize];
+                let place = Vec3::from(base + *height * nearly_unit(normal));
+                let Some((distance, _)) = body.signed_distance(place, gap - *height) else {
+                    continue;
                 };
                 if distance < gap {
-                    heights[point as usize] = (height + gap - distance).min(0.0);
+                    *height = (*height + gap - distance).min(0.0);
                 }
-            };
-            for t in &self.coarse_touched {
-                let (base, normal) = rest.surface.at(t.point);
-                keep_out(t.point, base, normal);
-            }
-            for t in &self.new_touched {
-                let base = mesh.positions[rest.base.vertex_count + t.vertex as usize];
-                keep_out(t.point, base, self.scratch.normals[t.vertex as usize]);
             }
         }
     }
 
     /// Moves the vertices and gives the mesh its new triangles.
     fn write(&mut self, mesh: &mut Mesh) {
-        let (rest, s) = (&self.rest, &self.scratch);
-        for t in &self.coarse_touched {
-            let height = s.heights[t.point as usize];
+        let (rest, heights) = (&self.rest, &self.scratch.heights);
+        for &(vertex, point) in &self.coarse_touched {
+            let height = heights[point as usize];
             if height != 0.0 {
-                mesh.positions[t.vertex as usize] += height * rest.surface.at(t.point).1;
+                mesh.positions[vertex as usize] += height * rest.surface.at(point).1;
             }
         }
-        let new = &mut mesh.positions[rest.base.vertex_count..];
-        for t in &self.new_touched {
-            let height = s.heights[t.point as usize];
-            if height != 0.0 {
-                new[t.vertex as usize] += height * s.normals[t.vertex as usize];
-            }
+        let lifted = |&point: &u32| {
+            let [position, normal] = rest.surface.points[point as usize];
+            Vec3::from(position + heights[point as usize] * nearly_unit(normal))
+        };
+        let coarse = rest.base.vertex_count;
+        let new = &self.point_of_vertex[coarse..];
+        if new.len() <= 2 * VERTICES_PER_TASK {
+            mesh.positions.extend(new.iter().map(lifted));
+        } else {
+            mesh.positions.resize(self.point_of_vertex.len(), Vec3::ZERO);
+            let vertices = mesh.positions[coarse..].par_iter_mut().zip(new);
+            vertices.with_min_len(VERTICES_PER_TASK).for_each(|(v, p)| *v = lifted(p));
         }
         rest.fine.adopt(mesh);
         self.shade_creases(mesh);
@@ -229,26 +210,18 @@ impl FoldsLayer {
     }
 
     fn write_attributes(&self, mesh: &mut Mesh) {
-        let (rest, s) = (&self.rest, &self.scratch);
-        let coarse = &rest.topology;
+        let (points, heights) = (&self.point_of_vertex, &self.scratch.heights);
         mesh.set_scalar("fold_height", |values| {
-            for (v, height) in values.iter_mut().enumerate() {
-                *height = s.heights[rest.fine.point_of(coarse, v)];
-            }
+            values.iter_mut().zip(points).for_each(|(height, &p)| *height = heights[p as usize]);
         });
         mesh.set_vector("fold_direction", |values| {
-            for (v, direction) in values.iter_mut().enumerate() {
-                *direction = self.normal_of(v);
-            }
+            values.iter_mut().zip(points).for_each(|(normal, &p)| *normal = self.normal_at(p));
         });
     }
 
-    /// Normal of a vertex of the refined mesh, before folding.
-    fn normal_of(&self, vertex: usize) -> Vec3 {
-        match vertex.checked_sub(self.rest.base.vertex_count) {
-            None => self.rest.surface.at(self.rest.topology.point_of_vertex[vertex]).1,
-            Some(new) => self.scratch.normals[new],
-        }
+    /// Normal at a point of the surface, before folding.
+    fn normal_at(&self, point: u32) -> Vec3 {
+        nearly_unit(self.rest.surface.points[point as usize][1]).into()
     }
 
     /// Normals of the surface as if the creases were displaced.
@@ -258,15 +231,42 @@ impl FoldsLayer {
         }
         let mut lifted = std::mem::take(&mut self.scratch.lifted);
         lifted.clear();
-        lifted.extend(mesh.positions.iter().enumerate().map(|(v, &p)| {
-            let height = self.scratch.creases[self.rest.fine.point_of(&self.rest.topology, v)];
-            if height == 0.0 { p } else { p + height * self.normal_of(v) }
+        lifted.extend(mesh.positions.iter().zip(&self.point_of_vertex).map(|(&place, &point)| {
+            let height = self.scratch.creases[point as usize];
+            if height == 0.0 { place } else { place + height * self.normal_at(point) }
         }));
         if let Some((groups, scratch)) = &mut self.normal_groups {
             groups.compute(&lifted, scratch, &mut mesh.normals);
         }
         self.scratch.lifted = lifted;
     }
+}
+
+/// Displacements of one fold's members, and the mean of their factors.
+fn lift_fold(
+    rest: &FoldsRest,
+    (fold, laid, plan): (&Fold, &FoldRest, &FoldPlan),
+    frame_number: f64,
+    s: &mut FoldScratch,
+) {
+    plan.compute_stretches(&rest.faces, &mut s.factor.stretches);
+    let place = |p: u32| rest.surface.points[rest.surface.index_of(p) as usize][0];
+    let base_length = |m: usize, q: u32| place(laid.points[m]).distance(place(q));
+    compute_factors(fold, laid, plan, base_length, &mut s.factor, &mut s.values);
+    s.mean = mean(&s.values);
+    let amount = fold.amount.at(frame_number) as f32;
+    s.values.iter_mut().zip(&laid.heights).for_each(|(v, h)| *v *= amount * h);
+}
+
+/// The mean, summed in four strands; 0 of nothing.
+fn mean(values: &[f32]) -> f64 {
+    let fours = values.chunks_exact(4);
+    let rest: f64 = fours.remainder().iter().map(|&v| f64::from(v)).sum();
+    let mut strands = [0.0f64; 4];
+    for four in fours {
+        strands.iter_mut().zip(four).for_each(|(strand, &v)| *strand += f64::from(v));
+    }
+    (strands.iter().sum::<f64>() + rest) / values.len().max(1) as f64
 }
 
 /// The unit vector along one that is nearly unit already, as means of unit normals mostly are: two steps
@@ -296,7 +296,7 @@ impl Layer for FoldsLayer {
         let mesh = &mut frame.meshes[self.rest.mesh];
         check_vertices(mesh, self.rest.base.vertex_count, &self.params.on, self.kind())?;
         self.refine(mesh);
-        self.lift(context.frame_number(), mesh);
+        self.lift(context.frame_number());
         self.keep_apart(context, frame);
         self.write(&mut frame.meshes[self.rest.mesh]);
         Ok(())

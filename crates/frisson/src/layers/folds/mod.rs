@@ -8,7 +8,7 @@
 //! A fold is a curve on the mesh with an amplitude and a width. Triangles near it are refined by the
 //! butterfly scheme (`geometry::butterfly`) and displaced along their normals once; every edge then
 //! knows its drawn stretch `r0`. Each step, the stretch `r` of the mesh across the curve gives each
-//! vertex a factor (`factor`, from the flat tables of `plan`): 1 as drawn, 0 when the mesh is stretched as far as the fold is long,
+//! vertex a factor (`factor`, from the flat tables of `plan` and `law`): 1 as drawn, 0 when the mesh is stretched as far as the fold is long,
 //! more than 1 when it is compressed. With `conserve = "length"` the factor keeps the length of every
 //! cross-section (`section`).
 //!
@@ -18,6 +18,7 @@
 
 mod buckling;
 mod factor;
+mod law;
 mod layer;
 mod params;
 mod plan;

@@ -44,7 +44,7 @@ pub struct FoldEdge {
 /// One fold on the refined mesh. Points count the coarse ones first, then the refined ones.
 #[derive(Clone, Debug, Default)]
 pub struct FoldRest {
-    /// Points nearer to the curve than the width, ascending.
+    /// Points nearer to the curve than the width: refined ones first, section by section.
     pub points: Vec<u32>,
     /// Drawn displacement of each along its normal [m].
     pub heights: Vec<f32>,
@@ -358,8 +358,21 @@ impl<'a> FineMesh<'a> {
             .map(|p| settle_distance(self.positions[p], distances[p], labels[p], curve))
             .collect();
         let inside = |p: &u32| distances[*p as usize] < fold.width;
-        let points: Vec<u32> = (0..self.positions.len() as u32).filter(inside).collect();
-        let mut rest = FoldRest { points, ..FoldRest::default() };
+        let mut points: Vec<u32> = (0..self.positions.len() as u32).filter(inside).collect();
+        let sections_of = |points: &[u32]| {
+            let labels: Vec<u32> = points.iter().map(|&p| labels[p as usize]).collect();
+            Sections::new(fold, &curve.places, &labels)
+        };
+        // A frame reads refined points four at a time, and sums them up by section.
+        let sections = sections_of(&points);
+        let mut order: Vec<(bool, u32, u32)> = (0..points.len())
+            .map(|m| (self.is_coarse(points[m]), sections.section_of(m), points[m]))
+            .collect();
+        order.sort_unstable();
+        points.clear();
+        points.extend(order.iter().map(|o| o.2));
+        let sections = sections_of(&points);
+        let mut rest = FoldRest { points, sections, ..FoldRest::default() };
         rest.term_offsets.push(0);
         rest.edge_offsets.push(0);
         for &p in &rest.points {
@@ -367,18 +380,24 @@ impl<'a> FineMesh<'a> {
             let height = fold.amplitude * fold.attenuation.at(x) * self.mask(mask, p);
             rest.heights.push(height);
         }
+        let mut member_of = vec![NONE; self.positions.len()];
+        for (m, &p) in (0u32..).zip(&rest.points) {
+            member_of[p as usize] = m;
+        }
         for m in 0..rest.points.len() {
             let p = rest.points[m];
             let tangent = curve.tangents[labels[p as usize] as usize];
             let across = self.normals[p as usize].cross(tangent).normalize_or(Vec3::X);
             self.push_terms(p, across, &mut rest.terms);
             rest.term_offsets.push(rest.terms.len() as u32);
-            self.push_edges(fold, &rest.points, &rest.heights, p, rest.heights[m], &mut rest.edges);
+            self.push_edges(fold, &member_of, &rest.heights, (p, rest.heights[m]), &mut rest.edges);
             rest.edge_offsets.push(rest.edges.len() as u32);
         }
-        let of_member: Vec<u32> = rest.points.iter().map(|&p| labels[p as usize]).collect();
-        rest.sections = Sections::new(fold, &curve.places, &of_member);
         rest
+    }
+
+    fn is_coarse(&self, point: u32) -> bool {
+        (point as usize) < self.coarse.point_count()
     }
 
     fn mask(&self, mask: &[f32], point: u32) -> f32 {
@@ -430,15 +449,14 @@ impl<'a> FineMesh<'a> {
     fn push_edges(
         &self,
         fold: &Fold,
-        members: &[u32],
+        member_of: &[u32],
         heights: &[f32],
-        p: u32,
-        height: f32,
+        (p, height): (u32, f32),
         out: &mut Vec<FoldEdge>,
     ) {
         for q in self.topology.neighbours(p) {
-            let other = members.binary_search(&q).ok();
-            let other_height = other.map_or(0.0, |m| heights[m]);
+            let other = member_of[q as usize];
+            let other_height = heights.get(other as usize).copied().unwrap_or(0.0);
             let rest = self.positions[p as usize].distance(self.positions[q as usize]);
             let folded = match fold.r0_on {
                 RestSurface::Flat => rest.hypot(height - other_height),
@@ -449,7 +467,7 @@ impl<'a> FineMesh<'a> {
                 }
             };
             out.push(FoldEdge {
-                other: other.map_or(NONE, |m| m as u32),
+                other,
                 other_point: q,
                 r0: if rest > 0.0 { folded / rest } else { 1.0 },
                 rest,

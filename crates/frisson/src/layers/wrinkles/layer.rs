@@ -11,7 +11,7 @@ use super::region::Line;
 use super::rest::{Influence, WrinklesRest, influence};
 use super::state::WrinklesState;
 use crate::geometry::Mesh;
-use crate::geometry::butterfly::{Emission, RefinedMesh, vertices_of};
+use crate::geometry::butterfly::{Emission, LiftedPoints, RefinedMesh, vertices_of};
 use crate::stage::{
     BuildContext, Frame, Layer, LayerError, LayerReport, SnapshotError, StepContext,
     check_vertices, from_snapshot, to_snapshot,
@@ -48,6 +48,8 @@ pub struct WrinklesLayer {
     emitted: BTreeMap<Vec<bool>, RefinedMesh>,
     /// Coarse vertices that some tool may move, with their points.
     moved_vertices: Vec<(u32, u32)>,
+    /// All points that some tool may move, as the guard reads them.
+    lifted: LiftedPoints,
     scratch: Scratch,
 }
 
@@ -70,8 +72,9 @@ impl WrinklesLayer {
             planes: vec![Vec::new(); count],
         };
         let moved_vertices = vertices_of(&rest.topology, &rest.moved);
-        let mut layer =
-            Self { params, rest, state, emitted: BTreeMap::new(), moved_vertices, scratch };
+        let lifted = LiftedPoints::new(&rest.topology, &rest.refined, &rest.moved, |p| p);
+        let emitted = BTreeMap::new();
+        let mut layer = Self { params, rest, state, emitted, moved_vertices, lifted, scratch };
         if layer.params.emit == Emit::Static {
             let all = vec![true; count];
             layer.emitted.insert(all.clone(), layer.emit(&all));
@@ -267,8 +270,7 @@ impl Layer for WrinklesLayer {
         self.lift(context.frame_number());
         self.refine();
         if self.params.guard {
-            let WrinklesRest { surface, topology, refined, moved, .. } = &mut self.rest;
-            surface.limit(topology, refined, moved, &mut self.scratch.heights);
+            self.rest.surface.limit(&mut self.lifted, &mut self.scratch.heights);
         }
         self.write(mesh);
         Ok(())
