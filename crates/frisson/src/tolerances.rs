@@ -214,12 +214,36 @@ pub mod cloth {
     /// the edge would be longer than the edge.
     pub const UNTANGLE_STEEP: f64 = 0.2;
 
-    /// Pieces along the side of a triangle, at most, that touch bodies one by one [-].
-    pub const MOST_SAMPLE_CUTS: u32 = 4;
+    /// How far a node may move, at most, for a place between nodes to move by one [-]. More, and a free
+    /// node beside held ones is flung about.
+    pub const MOST_SPOT_LEVER: f64 = 2.0;
 
-    /// How far a corner may move, at most, for a place between nodes to move by one [-]. More, and a
-    /// free corner beside held ones is flung about.
-    pub const MOST_SAMPLE_LEVER: f64 = 2.0;
+    /// Stretch of an edge at which its nodes let the body pass that drags them [-]. Cloth under a raised
+    /// knee is drawn out by a tenth at most; more, and a hand draws a tongue out of a skirt that is seen.
+    pub const GIVE_STRETCH: f64 = 0.25;
+
+    /// Ticks for which they do. Fewer, and the hand catches them again before it is through.
+    pub const GIVE_TICKS: u8 = 12;
+
+    /// Sum of the unit directions of drawn-out edges against a contact's normal below which the contact
+    /// is what draws them out [-].
+    pub const GIVE_PULL: f32 = -0.2;
+
+    /// Speed past the cloth above which a place of a body belongs to a passing limb [m/s]; what lies
+    /// under the cloth moves with it.
+    pub const GIVE_SPEED: f64 = 1.0;
+
+    /// Height of the band over corners of bodies, in thicknesses [-]. Half of it is the least clearance:
+    /// less than that of nodes, which should carry the cloth; with none, skin shows through.
+    pub const POKE_BAND: f64 = 0.5;
+
+    /// Cloth whose nodes feel a body with a normal of at least this cosine to a corner's is on the
+    /// corner's side of the body [-].
+    pub const SAME_SIDE_COS: f32 = 0.5;
+
+    /// Share of a selection from which a vertex made by subdivision belongs to it [-]. Half is what the
+    /// middle between a chosen and another vertex has.
+    pub const SPREAD_SHARE: f64 = 0.7;
 
     /// Half-angle of a cone of normals within which a patch of cloth cannot meet itself [rad]; a right
     /// angle in theory, less for the rim.

@@ -64,7 +64,9 @@ pub(super) fn build_with_cape() -> Character {
 pub(super) fn build_with_skirt() -> Character {
     let person = person();
     let meshes = vec![body(&person, 10_000), cloth::skirt(&person)];
-    assemble(&person, "figure_skirt", meshes)
+    // In a wide skirt the hands keep clear of the hips, or they would pin it there.
+    let clips = clips(&person, 0.10);
+    Character { clips, ..assemble(&person, "figure_skirt", meshes) }
 }
 
 /// A garment alone, on the figure's skeleton.
@@ -80,7 +82,7 @@ fn assemble(person: &Person, name: &str, meshes: Vec<CharacterMesh>) -> Characte
         skeleton: person.rig.skeleton(),
         skins: vec![person.rig.skin("figure")],
         meshes,
-        clips: clips(person),
+        clips: clips(person, 0.0),
     }
 }
 
@@ -230,10 +232,12 @@ fn dress(body: &mut Sculpture) {
     });
 }
 
-fn clips(p: &Person) -> Vec<Clip> {
+/// `clear` is how much farther than usual the arms are held from the body in a gait [rad].
+fn clips(p: &Person, clear: f32) -> Vec<Clip> {
+    let stride = |gait, phase, pose: &mut JointPose| stride(p, gait, phase, clear, pose);
     vec![
-        clip(&p.rig, "walk", 1.05, true, |t, pose| stride(p, &biped::WALK, t / 1.05, pose)),
-        clip(&p.rig, "run", 0.70, true, |t, pose| stride(p, &biped::RUN, t / 0.70, pose)),
+        clip(&p.rig, "walk", 1.05, true, |t, pose| stride(&biped::WALK, t / 1.05, pose)),
+        clip(&p.rig, "run", 0.70, true, |t, pose| stride(&biped::RUN, t / 0.70, pose)),
         clip(&p.rig, "idle", 4.0, true, |t, pose| idle(p, t / 4.0, pose)),
         clip(&p.rig, "turn", 4.0, false, |t, pose| {
             // Half around and back, on the spot.
@@ -287,7 +291,7 @@ fn flex(p: &Person, t: f32, pose: &mut JointPose) {
     }
 }
 
-fn stride(p: &Person, gait: &Gait, phase: f32, pose: &mut JointPose) {
+fn stride(p: &Person, gait: &Gait, phase: f32, clear: f32, pose: &mut JointPose) {
     let stance = biped::gait(gait, phase);
     biped::solve(&p.rig, &p.legs, &stance, pose);
     let running = gait.duty < 0.5;
@@ -309,6 +313,6 @@ fn stride(p: &Person, gait: &Gait, phase: f32, pose: &mut JointPose) {
         } else {
             (-0.42 * s, 0.35 - 0.15 * s)
         };
-        hang_arm(p, side, swing, bend, if running { 0.20 } else { 0.12 }, pose);
+        hang_arm(p, side, swing, bend, clear + if running { 0.20 } else { 0.12 }, pose);
     }
 }

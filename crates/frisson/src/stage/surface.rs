@@ -102,6 +102,13 @@ impl SurfaceMotion {
         })
     }
 
+    /// Corners of a triangle at the start and at the end of the tick.
+    #[must_use]
+    pub fn corners(&self, triangle: u32) -> [[Vec3; 3]; 2] {
+        let corners = self.bvh.triangle(triangle).map(|v| v as usize);
+        [corners.map(|v| self.previous[v]), corners.map(|v| self.current[v])]
+    }
+
     /// Smooth unit normal of a place on a triangle, at the end of the tick.
     #[must_use]
     pub fn normal(&self, triangle: u32, barycentric: [f32; 3]) -> Vec3 {

@@ -1,9 +1,16 @@
 //! Contact with animated meshes: the character under the garment.
 //!
-//! At the start of a tick every node looks for the nearest place of each body, and the nearest of
-//! any part that faces another way. During the tick those places move with the body's material, so a
-//! fast limb pushes the cloth ahead of it whatever distance it covers: a node cannot be found on the
-//! wrong side, because its side was settled before the limb moved.
+//! At the start of a tick every node looks for the nearest place of each body, the nearest of any part
+//! that faces another way, and the place that will run into it. During the tick those places move with
+//! the body's material, so a fast limb pushes the cloth ahead of it whatever distance it covers: a node
+//! cannot be found on the wrong side, because its side was settled before the limb moved.
+//!
+//! ```text
+//!             o           A place pushes where its triangle is, and a little beside it: a plane
+//!   slack  |--'--|        without end at a finger's tip would throw all cloth in front of the hand.
+//!       ---/\-----/\---
+//!         /  \___/  \
+//! ```
 
 use std::sync::Arc;
 
@@ -13,12 +20,14 @@ use rayon::prelude::*;
 use super::collide::Touch;
 use crate::geometry::{Mesh, MeshTopology, closest_on_triangle};
 use crate::stage::SurfaceMotion;
-use crate::tolerances::cloth as limits;
+use crate::tolerances::cloth as tolerances;
 
 /// Nodes a task takes at once.
 const CHUNK: usize = 256;
+/// Slack of a place that is not felt.
+const PASSED: f32 = -1.0;
 /// Places per body that a node may feel.
-const SIDES: usize = 2;
+const SIDES: usize = 3;
 
 /// A body and its mesh's place in the frame.
 pub struct Body {
@@ -31,7 +40,7 @@ pub struct Body {
     /// The mesh's topology, of which `source` may have but a part.
     incoming: Arc<MeshTopology>,
     /// Vertices that triangles have.
-    vertices: Vec<u32>,
+    pub vertices: Vec<u32>,
     speed: f64,
 }
 
@@ -63,16 +72,6 @@ impl Body {
         }
         let (place, _) = closest_on_triangle(p, self.surface.bvh().corners(triangle));
         1.0001 * place.distance(p) + 1e-6
-    }
-
-    /// Mean length of its edges [m].
-    pub fn mean_edge(&self) -> f64 {
-        let x = &self.source.positions;
-        let triangles = &self.source.topology.triangles;
-        let edge = |t: &[u32; 3], k: usize| x[t[k] as usize].distance(x[t[(k + 1) % 3] as usize]);
-        let sum: f64 =
-            triangles.iter().map(|t| f64::from(edge(t, 0) + edge(t, 1) + edge(t, 2))).sum();
-        sum / (3 * triangles.len()).max(1) as f64
     }
 
     /// Takes back its positions at the end of the last tick.
@@ -115,6 +114,8 @@ fn used_vertices(mesh: &Mesh) -> Vec<u32> {
 struct Place {
     triangle: u32,
     barycentric: [f32; 3],
+    /// How far the node is off the normal there, at the start [m].
+    beside: f32,
 }
 
 /// A place of a body near a node, over the tick.
@@ -124,6 +125,23 @@ struct Near {
     end: DVec3,
     normal_start: DVec3,
     normal_end: DVec3,
+    /// Corners of its triangle at the start and at the end.
+    corners: [[Vec3; 3]; 2],
+    /// How far beside its triangle it still pushes [m]; [`PASSED`] where it does not.
+    slack: f32,
+}
+
+impl Near {
+    /// Whether a point is over the triangle, or not far beside it.
+    fn is_under(&self, p: Vec3, normal: Vec3, fraction: f32) -> bool {
+        if self.slack == PASSED {
+            return false;
+        }
+        let [start, end] = &self.corners;
+        let corners = [0, 1, 2].map(|k: usize| start[k].lerp(end[k], fraction));
+        let off = p - closest_on_triangle(p, corners).0;
+        off.reject_from_normalized(normal).length_squared() <= self.slack * self.slack
+    }
 }
 
 /// Places of bodies near nodes, for one tick.
@@ -134,6 +152,7 @@ pub struct BodyContacts {
     near: Vec<Near>,
     offsets: Vec<u32>,
     friction: f64,
+    thickness: f64,
     bodies: usize,
 }
 
@@ -162,6 +181,13 @@ impl BodyContacts {
         !self.near.is_empty() && self.offsets[node] < self.offsets[node + 1]
     }
 
+    /// Normal of the nearest place of a body, at the start of the tick, if there is one near.
+    pub fn first_normal(&self, node: usize, index: usize, body: &Body) -> Option<Vec3> {
+        let place = self.places[node * self.bodies + index][0];
+        (place.triangle != u32::MAX)
+            .then(|| body.surface.normal(place.triangle, place.barycentric))
+    }
+
     /// Finds the places near every node on the bodies as they are at the start of the tick. Call
     /// before the bodies are updated.
     pub fn find(
@@ -173,6 +199,7 @@ impl BodyContacts {
         reach: BodyReach,
     ) {
         self.friction = reach.friction;
+        self.thickness = reach.thickness;
         self.bodies = bodies.len();
         let none = [Place { triangle: u32::MAX, ..Place::default() }; SIDES];
         // Places of the last tick are kept: nothing nearer than those is far to seek.
@@ -188,11 +215,12 @@ impl BodyContacts {
                     // Bodies may speed up: allow for half as much again.
                     let moving = velocities[node].length() + 1.5 * body.speed;
                     let far =
-                        reach.thickness + moving * dt + limits::BODY_REACH_EDGES * reach.mean_edge;
+                        reach.thickness + moving * dt + tolerances::BODY_REACH_EDGES * reach.mean_edge;
                     let p = positions[node].as_vec3();
                     let last = std::mem::replace(place, none)[0].triangle;
                     let known = body.distance_to(last, p);
-                    find_sides(body, p, (far, known), reach.depth, place);
+                    let way = (velocities[node] * dt).as_vec3();
+                    find_sides(body, (p, way), (far, known), reach, place);
                 }
             }
         });
@@ -200,12 +228,18 @@ impl BodyContacts {
 
     /// Follows the found places to the end of the tick. Call after the bodies are updated; the
     /// normals at the start must have been kept by [`BodyContacts::keep_normals`].
-    pub fn follow(&mut self, bodies: &[Body]) {
+    pub fn follow(
+        &mut self,
+        bodies: &[Body],
+        velocities: &[DVec3],
+        dt: f64,
+        lets_pass: impl Fn(usize, Vec3, Vec3) -> bool,
+    ) {
         self.offsets.clear();
         self.offsets.push(0);
         let mut next = 0;
         let per = self.bodies.max(1);
-        for places in self.places.chunks(per) {
+        for (node, (places, v)) in self.places.chunks(per).zip(velocities).enumerate() {
             for (body, sides) in bodies.iter().zip(places) {
                 for place in sides.iter().filter(|p| p.triangle != u32::MAX) {
                     let at = |f: f32| body.surface.point(place.triangle, place.barycentric, f);
@@ -214,6 +248,14 @@ impl BodyContacts {
                     near.end = at(1.0).as_dvec3();
                     let normal = body.surface.normal(place.triangle, place.barycentric);
                     near.normal_end = normal.as_dvec3();
+                    near.corners = body.surface.corners(place.triangle);
+                    // Cloth that slides in this tick finds its next triangle with the next one.
+                    let way = *v * dt - (near.end - near.start);
+                    let slid = way.reject_from_normalized(near.normal_end).length();
+                    near.slack = (self.thickness + slid) as f32 + place.beside;
+                    if lets_pass(node, normal, way.as_vec3()) {
+                        near.slack = PASSED;
+                    }
                     next += 1;
                 }
             }
@@ -251,7 +293,8 @@ impl BodyContacts {
         self.near[range].iter().filter_map(move |near| {
             let normal = near.normal_start.lerp(near.normal_end, fraction).normalize_or(DVec3::Y);
             let distance = (position - near.start.lerp(near.end, fraction)).dot(normal);
-            (distance < reach).then(|| Touch {
+            let under = || near.is_under(position.as_vec3(), normal.as_vec3(), fraction as f32);
+            (distance < reach && under()).then(|| Touch {
                 distance,
                 normal,
                 moved: (near.end - near.start) * share,
@@ -261,29 +304,45 @@ impl BodyContacts {
     }
 }
 
-/// `known` is the distance of some place of the body.
+/// Places that a node at `p`, on its way, may touch. `known` is the distance of some place of the body.
 fn find_sides(
     body: &Body,
-    p: Vec3,
+    (p, way): (Vec3, Vec3),
     (reach, known): (f64, f32),
-    depth: f64,
+    limits: BodyReach,
     out: &mut [Place; SIDES],
 ) {
     let surface = &body.surface;
-    let far = (reach.max(depth) as f32).min(known);
+    let far = (reach.max(limits.depth) as f32).min(known);
     let Some((distance, hit)) = surface.signed_distance(p, far) else { return };
-    if f64::from(distance) > reach || f64::from(-distance) > depth {
+    if f64::from(distance) > reach || f64::from(-distance) > limits.depth {
         return;
     }
-    out[0] = Place { triangle: hit.triangle, barycentric: hit.barycentric };
     let first = surface.normal(hit.triangle, hit.barycentric);
+    let place = |triangle: u32, barycentric: [f32; 3], at: Vec3| {
+        let normal = surface.normal(triangle, barycentric);
+        Place { triangle, barycentric, beside: (p - at).reject_from_normalized(normal).length() }
+    };
+    out[0] = place(hit.triangle, hit.barycentric, hit.point);
     let bvh = surface.bvh();
     let other = bvh.closest_where(p, reach as f32, |triangle, place, barycentric| {
         // Only a face that looks at the node can press it.
-        bvh.face_normal(triangle).dot(first) < limits::OTHER_SIDE_COS
+        bvh.face_normal(triangle).dot(first) < tolerances::OTHER_SIDE_COS
             && (p - place).dot(surface.normal(triangle, barycentric)) > 0.0
     });
     if let Some(hit) = other {
-        out[1] = Place { triangle: hit.triangle, barycentric: hit.barycentric };
+        out[1] = place(hit.triangle, hit.barycentric, hit.point);
+    }
+    // As the body moved in the last tick, and a little faster.
+    let moved = surface.point(hit.triangle, hit.barycentric, 1.0)
+        - surface.point(hit.triangle, hit.barycentric, 0.0);
+    let towards = 1.5 * (way - moved);
+    if distance > 0.0 && f64::from(towards.length()) > limits.thickness {
+        let Some(hit) = bvh.raycast(p, towards, 1.0) else { return };
+        let known = out.iter().any(|o| o.triangle == hit.triangle);
+        if !known && bvh.face_normal(hit.triangle).dot(towards) < 0.0 {
+            let at = surface.point(hit.triangle, hit.barycentric, 1.0);
+            out[2] = place(hit.triangle, hit.barycentric, at);
+        }
     }
 }

@@ -119,23 +119,39 @@ pub fn resolve(
     position: &mut DVec3,
 ) {
     if let Some((a, b)) = pinch(touches, thickness) {
-        // Friction holds pinched cloth: it goes with the mean of the surfaces, midway between them,
-        // unless it is pulled harder than they grip.
-        let middle = (0.5 * (b.distance - a.distance)).clamp(-recovery, recovery);
-        let carried = *previous + 0.5 * (a.moved + b.moved);
-        let pulled = *position - carried;
-        let across = pulled.dot(a.normal) * a.normal;
-        let slide = pulled - across;
-        let grip = limits::PINCH_GRIP * a.friction.max(b.friction) * thickness;
-        let slip = slide * (1.0 - (grip / slide.length().max(f64::MIN_POSITIVE)).min(1.0));
-        *position = carried + slip + across + middle * a.normal;
-        // Being put midway gives no speed.
-        *previous += across + middle * a.normal;
+        hold_pinched((&a, &b), thickness, recovery, previous, position);
         return;
     }
     for touch in touches {
         push(touch, thickness, (recovery, drift), previous, position);
     }
+}
+
+/// Cloth between two surfaces: midway between them. Each drags it along by friction; while it moves no
+/// faster than the one and no slower than the other, they drag it in opposite ways and cancel. So it
+/// goes with both where they go together, stays with either where one slides over it, and slips when
+/// something pulls harder than they grip.
+fn hold_pinched(
+    (a, b): (&Touch, &Touch),
+    thickness: f64,
+    recovery: f64,
+    previous: &mut DVec3,
+    position: &mut DVec3,
+) {
+    let middle = (0.5 * (b.distance - a.distance)).clamp(-recovery, recovery);
+    let along = |v: DVec3| v.reject_from_normalized(a.normal);
+    let (first, second, own) = (along(a.moved), along(b.moved), along(*position - *previous));
+    let apart = second - first;
+    let share = (own - first).dot(apart) / apart.length_squared().max(f64::MIN_POSITIVE);
+    let slide = own - (first + apart * share.clamp(0.0, 1.0));
+    let pressed = (thickness - a.distance - b.distance).clamp(0.0, thickness);
+    let grip = limits::PINCH_GRIP * a.friction.max(b.friction) * pressed;
+    let stopped = slide * (grip / slide.length().max(f64::MIN_POSITIVE)).min(1.0);
+    // Across, it goes with the mean of the surfaces; being put midway gives no speed.
+    let mean = 0.5 * (a.moved + b.moved).dot(a.normal);
+    let across = (*position - *previous).dot(a.normal);
+    *position += middle * a.normal - stopped;
+    *previous += (middle + across - mean) * a.normal;
 }
 
 /// Two surfaces that press from opposite sides and leave no room between them.
@@ -229,11 +245,21 @@ mod tests {
         below.moved = DVec3::X * 0.002;
         above.moved = DVec3::X * 0.004;
         resolve(&[below, above], 0.01, FREELY, &mut DVec3::ZERO.clone(), &mut p);
-        assert!((p - DVec3::new(0.003, -0.001, 0.0)).length() < 1e-12, "{p}");
+        assert!((p - DVec3::new(0.002, -0.001, 0.0)).length() < 1e-12, "with the slower: {p}");
         // Pulled by more than they grip, it slips.
         let mut p = DVec3::new(-0.1, 0.001, 0.0);
         resolve(&[below, above], 0.01, FREELY, &mut DVec3::ZERO.clone(), &mut p);
         let grip = limits::PINCH_GRIP * 0.5 * 0.01;
         assert!((p.x - (-0.1 + grip)).abs() < 1e-12, "{p}");
+        // Surfaces that slide past each other leave it where it is, and those that go together take it.
+        let mut carried = |first: f64, second: f64| {
+            let (mut before, mut p) = (DVec3::ZERO, DVec3::ZERO);
+            (below.moved, above.moved) = (DVec3::X * first, DVec3::X * second);
+            resolve(&[below, above], 0.01, FREELY, &mut before, &mut p);
+            (p - before).x
+        };
+        assert_eq!(carried(0.003, 0.0), 0.0);
+        assert_eq!(carried(0.003, -0.002), 0.0);
+        assert!((carried(0.003, 0.003) - 0.003).abs() < 1e-12);
     }
 }

@@ -9,8 +9,9 @@
 //!                  └───────────────────── sub-steps ────────────────────────────────────────┘
 //! ```
 //!
-//! Limits: contacts with bodies are at nodes (and at samples between them, if asked for), so a spike finer
-//! than the cloth's mesh can poke through.
+//! Bodies are felt by the nodes and by the triangles between them (corner of a body against triangle of
+//! cloth). Limits: an edge of a body finer than the cloth's mesh may cut into an edge of the cloth by
+//! part of its thickness.
 
 mod air;
 mod attach;
@@ -18,15 +19,17 @@ mod bend;
 mod body;
 mod collide;
 mod dress;
+mod give;
 mod hierarchy;
 mod lanes;
 mod leaf;
 mod material;
 mod params;
+mod poke;
 mod pressure;
+mod refine;
 mod rest;
 mod ridges;
-mod samples;
 mod selfs;
 mod shear;
 mod solver;

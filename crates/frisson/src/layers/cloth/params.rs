@@ -14,6 +14,11 @@ pub struct ClothParams {
     pub name: String,
     /// Mesh to simulate: `actor`, or `actor/mesh` when the actor has several.
     pub on: String,
+    /// How many times every triangle is cut into four, smoothly, before it is simulated: the mesh comes
+    /// out finer. For game models whose cape has a few dozen vertices: it cannot lie on a shoulder else.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 3))]
+    pub subdivide: u8,
     /// Fabric whose numbers are the defaults of `density`, `stretch`, `bend`, `friction` and
     /// `thickness`.
     #[serde(default)]
@@ -93,11 +98,6 @@ pub struct ClothParams {
     /// all three corners of a triangle belong to is left out.
     #[serde(default)]
     pub bodies_except: Option<Selection>,
-    /// Whether bodies are touched between the nodes too, where the cloth's triangles are larger than
-    /// theirs: keeps a small shoulder from showing through a coarse cape. Cloth that limbs wipe over may
-    /// bunch up.
-    #[serde(default)]
-    pub touch_between: bool,
     /// Depth from which a vertex inside a body is brought out; deeper ones are taken to be beyond the
     /// other side [m].
     #[serde(default = "default_body_depth")]
@@ -257,6 +257,7 @@ impl ClothParams {
         Self {
             name: name.to_owned(),
             on: on.to_owned(),
+            subdivide: 0,
             material: Fabric::default(),
             density: None,
             stretch: None,
@@ -277,7 +278,6 @@ impl ClothParams {
             colliders: None,
             bodies: Vec::new(),
             bodies_except: None,
-            touch_between: false,
             body_depth: default_body_depth(),
             self_collision: false,
             drag: default_drag(),

@@ -8,9 +8,9 @@ use super::body::BodyContacts;
 use super::collide::{self, PosedCollider, Touch};
 use super::hierarchy::Hierarchy;
 use super::lanes::Moving;
+use super::poke::Poke;
 use super::pressure;
 use super::rest::ClothRest;
-use super::samples::Sample;
 use super::selfs::SelfContacts;
 use super::shear::{self, ShearRow};
 use super::state::ClothState;
@@ -64,8 +64,8 @@ pub struct Drive<'a> {
     pub colliders: (&'a [Collider], &'a [usize]),
     /// Contacts with moving meshes.
     pub bodies: &'a BodyContacts,
-    /// Places between nodes that touch, too; they follow the nodes among the contacts with meshes.
-    pub samples: &'a [Sample],
+    /// Corners of meshes under the cloth.
+    pub pokes: &'a [Poke],
     /// Held nodes with their places at the start and at the end of the tick.
     pub held: &'a [(u32, DVec3, DVec3)],
     /// Sticky nodes with their places at the start and at the end of the tick.
@@ -226,7 +226,7 @@ impl Solver {
         let this = &*self;
         let touching = touch && !(this.posed.is_empty() && drive.bodies.is_empty());
         if touching {
-            this.touch_samples(drive, before, step / drive.dt, &mut previous, positions);
+            this.touch_between(drive, before, step / drive.dt, &mut previous, positions);
         }
         let work = |chunk: usize, positions: &mut [DVec3], previous: &mut [DVec3]| {
             for (local, (x, old)) in positions.iter_mut().zip(previous).enumerate() {
@@ -250,8 +250,8 @@ impl Solver {
         self.previous = previous;
     }
 
-    /// Contacts between nodes, one after the other: samples share their corners.
-    fn touch_samples(
+    /// Contacts between nodes, one after the other: they share nodes.
+    fn touch_between(
         &self,
         drive: &Drive,
         fraction: f64,
@@ -259,14 +259,16 @@ impl Solver {
         previous: &mut [DVec3],
         positions: &mut [DVec3],
     ) {
-        for (index, sample) in drive.samples.iter().enumerate() {
-            let (start, before) = (sample.place(positions), sample.place(previous));
+        let band = limits::POKE_BAND * self.settings.thickness;
+        let recovery = self.settings.recovery_speed * share * drive.dt;
+        for poke in drive.pokes {
+            let start = poke.spot.place(positions);
+            let Some(touch) = poke.touch(start, fraction, share, band) else { continue };
+            let before = poke.spot.place(previous);
             let (mut x, mut old) = (start, before);
-            self.touch(drive, positions.len() + index, fraction, share, &mut old, &mut x);
-            if x != start || old != before {
-                let moved = (x - start, old - before);
-                sample.hand_on(moved, &self.inverse_mass, previous, positions);
-            }
+            collide::resolve(&[touch], band, (recovery, DVec3::ZERO), &mut old, &mut x);
+            let moved = (x - start, old - before);
+            poke.spot.hand_on(moved, &self.inverse_mass, previous, positions);
         }
     }
 

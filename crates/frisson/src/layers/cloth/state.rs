@@ -19,6 +19,8 @@ pub struct ClothState {
     pub near: Near,
     /// Where sticky attachments have caught a node.
     pub stuck: Vec<Stuck>,
+    /// Ticks for which each node still lets limbs pass that have caught it.
+    pub giving: Vec<u8>,
     /// Bodies as they were at the end of the last tick.
     pub bodies: Vec<Vec<Vec3>>,
     /// Surfaces of attachments as they were at the end of the last tick.

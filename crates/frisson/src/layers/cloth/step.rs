@@ -7,10 +7,12 @@ use super::attach::Attachments;
 use super::body::{Body, BodyContacts, BodyReach};
 use super::collide::PosedCollider;
 use super::dress::Dressing;
+use super::give::Giving;
 use super::params::ClothParams;
+use super::poke::Pokes;
+use super::refine::Refinement;
 use super::rest::{ClothRest, RestInput};
 use super::ridges::Ridges;
-use super::samples::Samples;
 use super::selfs::SelfContacts;
 use super::solver::{Drive, Solver, SolverSettings};
 use super::state::ClothState;
@@ -32,7 +34,11 @@ pub struct Cloth {
     attachments: Attachments,
     bodies: Vec<Body>,
     contacts: BodyContacts,
-    samples: Samples,
+    pokes: Pokes,
+    giving: Giving,
+    refinement: Option<Refinement>,
+    /// The incoming mesh, finer where it is to be.
+    incoming: Vec<Vec3>,
     selfs: SelfContacts,
     collider_indices: Vec<usize>,
     reach: BodyReach,
@@ -61,8 +67,15 @@ impl Cloth {
         context: &BuildContext,
     ) -> Result<Self, LayerError> {
         let mesh_index = find_mesh(context, "on", &params.on)?;
-        let mesh = &context.frame.meshes[mesh_index];
-        let select = |field: &str, s: &Selection| select_vertices(context, mesh_index, field, s);
+        let coarse = &context.frame.meshes[mesh_index];
+        let mut refinement =
+            (params.subdivide > 0).then(|| Refinement::new(coarse, params.subdivide));
+        let mesh = &refinement.as_mut().map_or_else(|| coarse.clone(), |r| r.mesh(coarse));
+        let select = |field: &str, s: &Selection| {
+            let mut chosen = select_vertices(context, mesh_index, field, s)?;
+            refinement.iter().for_each(|r| r.spread(&mut chosen));
+            Ok(chosen)
+        };
         let mut attachments = Attachments::build(&params, context, mesh, select)?;
         let mut held = vec![false; mesh.positions.len()];
         for hold in attachments.holds.iter().filter(|h| h.frames == ALWAYS) {
@@ -74,7 +87,11 @@ impl Cloth {
         } else {
             let motion = PrimaryMotion::new(&params.on, context)?;
             let stretch = params.moduli().warp;
-            Ridges::build(&params.ridges, motion.rest_positions(), motion.scale(), stretch)?
+            let mut places = motion.rest_positions();
+            if let Some(refinement) = &mut refinement {
+                refinement.positions(&motion.rest_positions(), &mut places);
+            }
+            Ridges::build(&params.ridges, places, motion.scale(), stretch)?
         };
         let gravity = f64::from(context.forces.gravity.length());
         let rest = build_rest(&params, mesh, (&held, &seams, &ridges), gravity)?;
@@ -117,13 +134,6 @@ impl Cloth {
         } else {
             SelfContacts::default()
         };
-        // Nothing finer than the body itself can come through.
-        let piece = bodies.iter().map(Body::mean_edge).fold(f64::INFINITY, f64::min);
-        let samples = if params.touch_between {
-            Samples::build(&rest, &positions, piece.max(thickness))
-        } else {
-            Samples::default()
-        };
         let state = ClothState {
             velocities: vec![DVec3::ZERO; positions.len()],
             positions,
@@ -138,7 +148,10 @@ impl Cloth {
             attachments,
             bodies,
             contacts: BodyContacts::default(),
-            samples,
+            pokes: Pokes::default(),
+            giving: Giving::default(),
+            incoming: mesh.positions.clone(),
+            refinement,
             selfs,
             collider_indices,
             reach,
@@ -182,7 +195,12 @@ impl Cloth {
             if calm { limits::RECOVERY_SPEED } else { limits::FAST_RECOVERY_SPEED };
         self.find_contacts(frame, dt);
         self.attachments.update(&frame.meshes, dt);
-        self.place_held(context, &frame.meshes[self.mesh]);
+        let incoming = &frame.meshes[self.mesh].positions;
+        match &mut self.refinement {
+            Some(refinement) => refinement.positions(incoming, &mut self.incoming),
+            None => self.incoming.clone_from(incoming),
+        }
+        self.place_held(context);
         let law = AirLaw { drag: self.params.drag, lift: self.params.lift };
         air::accelerations(
             &self.rest,
@@ -204,7 +222,7 @@ impl Cloth {
             dt,
             colliders,
             bodies: &self.contacts,
-            samples: self.samples.rows(),
+            pokes: self.pokes.rows(),
             held: &self.held,
             stuck: &self.stuck,
             volume: pressure.map(|p| p.at(context.frame_number()) * self.rest.volume),
@@ -259,21 +277,28 @@ impl Cloth {
         for (body, _) in self.bodies.iter_mut().zip(&kept).filter(|(_, kept)| !**kept) {
             body.update(&frame.meshes[body.mesh], dt);
         }
-        let (x, v) = if self.samples.is_empty() { (x, v) } else { self.samples.with_nodes(x, v) };
         self.contacts.find(&self.bodies, x, v, dt, self.reach);
         self.contacts.keep_normals(&self.bodies);
+        self.pokes.find(&self.bodies, &self.contacts, &self.rest, x, self.reach);
         for (body, _) in self.bodies.iter_mut().zip(&kept).filter(|(_, kept)| **kept) {
             body.update(&frame.meshes[body.mesh], dt);
         }
-        self.contacts.follow(&self.bodies);
+        if !self.bodies.is_empty() {
+            self.giving.update(&self.rest, x, &mut state.giving);
+        }
+        let (giving, left) = (&self.giving, &state.giving);
+        let lets_pass =
+            |node: usize, normal, way| giving.lets_pass(left, node, normal, way, dt);
+        self.contacts.follow(&self.bodies, v, dt, lets_pass);
+        self.pokes.follow(&self.bodies, v, dt, lets_pass);
     }
 
-    fn place_held(&mut self, context: &StepContext, incoming: &Mesh) {
+    fn place_held(&mut self, context: &StepContext) {
         let number = context.frame_number();
         self.held.clear();
         for hold in &self.attachments.holds {
             if Attachments::is_on(hold, number) {
-                let end = self.attachments.place(hold, context, &incoming.positions);
+                let end = self.attachments.place(hold, context, &self.incoming);
                 let start = self.state.positions[hold.node as usize];
                 if self.held.last().is_none_or(|h| h.0 != hold.node) {
                     self.held.push((hold.node, start, end));
@@ -318,6 +343,8 @@ impl Cloth {
     }
 
     fn write(&self, mesh: &mut Mesh) {
+        mesh.positions.resize(self.rest.node_of_vertex.len(), Vec3::ZERO);
+        self.refinement.iter().for_each(|r| r.adopt(mesh));
         for (p, &node) in mesh.positions.iter_mut().zip(&self.rest.node_of_vertex) {
             *p = self.state.positions[node as usize].as_vec3();
         }
@@ -409,6 +436,10 @@ impl Layer for Cloth {
         if self.params.pressure.is_some() {
             let volume = super::pressure::volume(&self.rest.triangles, &self.state.positions);
             report.measure("volume", "m³", volume);
+        }
+        let uncut = self.refinement.as_ref().map_or(0, Refinement::left_out);
+        if uncut > 0 {
+            report.warn(format!("{uncut} triangles are not manifold and were not subdivided"));
         }
         for warning in &self.rest.warnings {
             report.warn(warning.clone());

@@ -183,7 +183,6 @@ fn a_coarse_sheet_is_lifted_by_what_lies_between_its_nodes() {
     let p = ClothParams {
         thickness: Some(0.01),
         bodies: vec!["body".to_owned()],
-        touch_between: true,
         dressing: 0.0,
         ..params()
     };

@@ -1,0 +1,218 @@
+//! Corners of bodies against the flat of the cloth.
+//!
+//! Nodes feel bodies where they are; a knee or a finger can still come through between them. So every
+//! corner of a body that is near the cloth holds the triangle over it up, which hands what moves it on to
+//! its nodes. Together with the nodes' own contacts no corner of either gets through the other.
+//!
+//! ```text
+//!        o            w: weights of the place over the corner, W: inverse masses of the nodes
+//!       / \           node k moves by  w_k W_k / sum(w² W)  of what the place has to move
+//!      / x \
+//!     /  |  \
+//!    o---^---o        ^: corner of the body
+//! ```
+
+use glam::{DVec3, Vec3};
+use rayon::prelude::*;
+
+use super::body::{Body, BodyContacts, BodyReach};
+use super::collide::Touch;
+use super::rest::ClothRest;
+use crate::geometry::TriangleBvh;
+use crate::tolerances::cloth as limits;
+
+/// Corners a task takes at once.
+const CHUNK: usize = 256;
+
+/// A place on a triangle of the cloth.
+#[derive(Clone, Copy, Debug)]
+pub struct Spot {
+    nodes: [u32; 3],
+    weights: [f64; 3],
+}
+
+/// A corner of a body under a place of the cloth, over one tick.
+#[derive(Clone, Copy, Debug)]
+pub struct Poke {
+    /// The place.
+    pub spot: Spot,
+    body: u32,
+    vertex: u32,
+    start: DVec3,
+    end: DVec3,
+    normal_start: DVec3,
+    normal_end: DVec3,
+}
+
+impl Poke {
+    /// Contact of the cloth at `place` with the corner at a fraction of the tick, within `reach`;
+    /// `share` is the sub-step's part of the tick. Friction is the nodes' affair.
+    pub fn touch(&self, place: DVec3, fraction: f64, share: f64, reach: f64) -> Option<Touch> {
+        let normal = self.normal_start.lerp(self.normal_end, fraction).normalize_or(DVec3::Y);
+        let distance = (place - self.start.lerp(self.end, fraction)).dot(normal);
+        let moved = (self.end - self.start) * share;
+        (distance < reach).then_some(Touch { distance, normal, moved, friction: 0.0 })
+    }
+}
+
+/// All corners under the cloth.
+#[derive(Default)]
+pub struct Pokes {
+    tree: TriangleBvh,
+    positions: Vec<Vec3>,
+    found: Vec<Option<Spot>>,
+    rows: Vec<Poke>,
+}
+
+impl Pokes {
+    /// The corners.
+    pub fn rows(&self) -> &[Poke] {
+        &self.rows
+    }
+
+    /// Finds the corners under the cloth at the start of the tick. Call after the nodes have found
+    /// their places, and before the bodies are updated.
+    pub fn find(
+        &mut self,
+        bodies: &[Body],
+        contacts: &BodyContacts,
+        rest: &ClothRest,
+        x: &[DVec3],
+        reach: BodyReach,
+    ) {
+        self.rows.clear();
+        if bodies.is_empty() {
+            return;
+        }
+        self.positions.clear();
+        self.positions.extend(x.iter().map(|p| p.as_vec3()));
+        if self.tree.triangle_count() == rest.triangles.len() {
+            self.tree.refit(&self.positions);
+        } else {
+            self.tree = TriangleBvh::build(&self.positions, &rest.triangles);
+        }
+        for (index, body) in bodies.iter().enumerate() {
+            self.found.resize(body.vertices.len(), None);
+            let tree = &self.tree;
+            let chunks = self.found.par_chunks_mut(CHUNK).zip(body.vertices.par_chunks(CHUNK));
+            chunks.for_each(|(found, vertices)| {
+                for (found, &v) in found.iter_mut().zip(vertices) {
+                    *found = spot_over(tree, (index, body), v as usize, contacts, reach);
+                }
+            });
+            for (spot, &vertex) in self.found.iter().zip(&body.vertices) {
+                let Some(spot) = *spot else { continue };
+                let normal = body.surface.normals()[vertex as usize].as_dvec3();
+                self.rows.push(Poke {
+                    spot,
+                    body: index as u32,
+                    vertex,
+                    start: DVec3::ZERO,
+                    end: DVec3::ZERO,
+                    normal_start: normal,
+                    normal_end: normal,
+                });
+            }
+        }
+    }
+
+    /// Follows the corners to the end of the tick. Call after the bodies are updated.
+    pub fn follow(
+        &mut self,
+        bodies: &[Body],
+        velocities: &[DVec3],
+        dt: f64,
+        lets_pass: impl Fn(usize, Vec3, Vec3) -> bool,
+    ) {
+        for poke in &mut self.rows {
+            let (surface, v) = (&bodies[poke.body as usize].surface, poke.vertex as usize);
+            poke.start = surface.previous()[v].as_dvec3();
+            poke.end = surface.positions()[v].as_dvec3();
+            poke.normal_end = surface.normals()[v].as_dvec3();
+        }
+        self.rows.retain(|poke| {
+            let way = (poke.spot.place(velocities) * dt - (poke.end - poke.start)).as_vec3();
+            let normal = poke.normal_end.as_vec3();
+            !poke.spot.nodes.iter().any(|&n| lets_pass(n as usize, normal, way))
+        });
+    }
+}
+
+/// The place of the cloth over a corner of a body, or under it where the corner has come through.
+fn spot_over(
+    tree: &TriangleBvh,
+    (index, body): (usize, &Body),
+    vertex: usize,
+    contacts: &BodyContacts,
+    reach: BodyReach,
+) -> Option<Spot> {
+    let surface = &body.surface;
+    let (p, normal) = (surface.positions()[vertex], surface.normals()[vertex]);
+    let thickness = reach.thickness as f32;
+    let way = p.distance(surface.previous()[vertex]);
+    let far = thickness + (limits::BODY_REACH_EDGES * reach.mean_edge) as f32 + way;
+    let hit = tree.closest_where(p, far, |triangle, place, _| {
+        let off = place - p;
+        let above = off.dot(normal);
+        // Cloth beside the corner is not over it.
+        if off.reject_from_normalized(normal).length() > 0.7 * above.abs() + 0.1 * thickness {
+            return false;
+        }
+        // Cloth far under it is that on the other side of the limb, unless its nodes say that they are
+        // on this one.
+        above > -thickness
+            || tree.triangle(triangle).iter().any(|&node| {
+                let side = contacts.first_normal(node as usize, index, body);
+                side.is_some_and(|side| side.dot(normal) > limits::SAME_SIDE_COS)
+            })
+    })?;
+    let weights = hit.barycentric.map(f64::from);
+    Some(Spot { nodes: tree.triangle(hit.triangle), weights })
+}
+
+impl Spot {
+    /// The place's value, from those of the nodes.
+    pub fn place(&self, of_nodes: &[DVec3]) -> DVec3 {
+        let at = |k: usize| of_nodes[self.nodes[k] as usize] * self.weights[k];
+        at(0) + at(1) + at(2)
+    }
+
+    /// Moves the nodes so that the place moves by `now`, and where it was before by `old`; less where
+    /// but a far node is free.
+    pub fn hand_on(
+        &self,
+        (now, old): (DVec3, DVec3),
+        inverse_mass: &[f64],
+        previous: &mut [DVec3],
+        positions: &mut [DVec3],
+    ) {
+        let shares = [0, 1, 2].map(|k| self.weights[k] * inverse_mass[self.nodes[k] as usize]);
+        let total: f64 = (0..3).map(|k| self.weights[k] * shares[k]).sum();
+        if total <= 0.0 {
+            return;
+        }
+        let most = shares.iter().copied().fold(0.0, f64::max) / total;
+        let scale = (limits::MOST_SPOT_LEVER / most).min(1.0) / total;
+        for (share, n) in shares.into_iter().zip(self.nodes) {
+            positions[n as usize] += now * (share * scale);
+            previous[n as usize] += old * (share * scale);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_spot_moves_by_what_it_hands_on() {
+        let spot = Spot { nodes: [0, 1, 2], weights: [0.5, 0.25, 0.25] };
+        let start = vec![DVec3::X, DVec3::Y, DVec3::Z];
+        let (mut x, mut old) = (start.clone(), start.clone());
+        spot.hand_on((DVec3::Y, DVec3::ZERO), &[1.0, 3.0, 0.0], &mut old, &mut x);
+        assert!((spot.place(&x) - spot.place(&start) - DVec3::Y).length() < 1e-12);
+        assert_eq!((old == start, x[2]), (true, DVec3::Z));
+        spot.hand_on((DVec3::Y, DVec3::ZERO), &[0.0; 3], &mut old, &mut x);
+        assert!(x.iter().all(|p| p.is_finite()), "held nodes stay");
+    }
+}

@@ -1,0 +1,70 @@
+//! Cloth finer than the mesh it comes in: cut by the shared butterfly before it is simulated.
+
+use glam::Vec3;
+
+use crate::geometry::butterfly::{Emission, Refined, RefinedMesh};
+use crate::geometry::{Mesh, Topology};
+use crate::tolerances::cloth as limits;
+
+/// How the incoming mesh is cut.
+pub struct Refinement {
+    coarse: Topology,
+    refined: Refined,
+    fine: RefinedMesh,
+    points: Vec<Vec3>,
+    made: Vec<Vec3>,
+}
+
+impl Refinement {
+    /// Cuts every triangle `level` times into four.
+    pub fn new(mesh: &Mesh, level: u8) -> Self {
+        let coarse = Topology::build(&mesh.positions, &mesh.topology.triangles);
+        let levels = vec![level; mesh.topology.triangles.len()];
+        let refined = Refined::build(&coarse, &levels);
+        let emission = Emission::new(&refined, &coarse, &mesh.topology, &levels);
+        let fine = RefinedMesh::new(&emission, &mesh.topology);
+        Self { coarse, refined, fine, points: Vec::new(), made: Vec::new() }
+    }
+
+    /// Triangles that had to stay as they are.
+    pub fn left_out(&self) -> usize {
+        self.refined.left_out.len()
+    }
+
+    /// Positions of all vertices, the incoming ones first.
+    pub fn positions(&mut self, incoming: &[Vec3], out: &mut Vec<Vec3>) {
+        self.points.clear();
+        self.points.extend(self.coarse.vertex_of_point.iter().map(|&v| incoming[v as usize]));
+        self.refined.stencils.evaluate_all(&self.points, &mut self.made);
+        out.clear();
+        out.extend_from_slice(incoming);
+        out.extend(self.fine.new_points.iter().map(|&p| self.made[p as usize]));
+    }
+
+    /// The finer mesh.
+    pub fn mesh(&mut self, incoming: &Mesh) -> Mesh {
+        let mut mesh = incoming.clone();
+        self.positions(&incoming.positions, &mut mesh.positions);
+        self.fine.adopt(&mut mesh);
+        mesh
+    }
+
+    /// Gives a mesh, whose positions are those of all vertices, the finer triangles.
+    pub fn adopt(&self, mesh: &mut Mesh) {
+        self.fine.adopt(mesh);
+    }
+
+    /// Adds to chosen vertices the new ones between them.
+    pub fn spread(&self, chosen: &mut Vec<u32>) {
+        let mut share = vec![0.0f64; self.coarse.point_count()];
+        for &v in chosen.iter() {
+            share[self.coarse.point_of_vertex[v as usize] as usize] = 1.0;
+        }
+        let first = self.coarse.point_of_vertex.len() as u32;
+        let between = |p: u32| -> f64 {
+            self.refined.stencils.of(p as usize).map(|(q, w)| share[q as usize] * w).sum()
+        };
+        let new = (first..).zip(&self.fine.new_points);
+        chosen.extend(new.filter(|(_, p)| between(**p) >= limits::SPREAD_SHARE).map(|(v, _)| v));
+    }
+}
