@@ -41,6 +41,8 @@ pub struct Body {
     incoming: Arc<MeshTopology>,
     /// Vertices that triangles have.
     pub vertices: Vec<u32>,
+    /// Nodes of the cloth that cannot come out of it; empty without any.
+    buried: Vec<bool>,
     speed: f64,
 }
 
@@ -57,7 +59,28 @@ impl Body {
         let vertices = used_vertices(&source);
         let mut surface = SurfaceMotion::default();
         surface.update(&source, 0.0);
-        Self { mesh, surface, source, incoming, vertices, speed: 0.0 }
+        let buried = Vec::new();
+        Self { mesh, surface, source, incoming, vertices, buried, speed: 0.0 }
+    }
+
+    /// Finds the nodes that are nearer to a pin than the pin is to the surface: a cape that is modelled
+    /// into the collar. Pushed out, they would tear at the pins.
+    pub fn bury(&mut self, x: &[DVec3], pins: impl Iterator<Item = u32>) {
+        let depth = |n: u32| {
+            let p = x[n as usize].as_vec3();
+            let (distance, _) = self.surface.signed_distance(p, f32::MAX)?;
+            (distance < 0.0).then_some((p, distance * distance))
+        };
+        let inside: Vec<(Vec3, f32)> = pins.filter_map(depth).collect();
+        if !inside.is_empty() {
+            let near = |p: Vec3| inside.iter().any(|(q, d)| p.distance_squared(*q) < *d);
+            self.buried = x.iter().map(|p| near(p.as_vec3())).collect();
+        }
+    }
+
+    /// Whether a node cannot come out.
+    pub fn is_buried(&self, node: usize) -> bool {
+        self.buried.get(node).is_some_and(|b| *b)
     }
 
     /// Whether the mesh still has the triangles it had.
@@ -184,8 +207,7 @@ impl BodyContacts {
     /// Normal of the nearest place of a body, at the start of the tick, if there is one near.
     pub fn first_normal(&self, node: usize, index: usize, body: &Body) -> Option<Vec3> {
         let place = self.places[node * self.bodies + index][0];
-        (place.triangle != u32::MAX)
-            .then(|| body.surface.normal(place.triangle, place.barycentric))
+        (place.triangle != u32::MAX).then(|| body.surface.normal(place.triangle, place.barycentric))
     }
 
     /// Finds the places near every node on the bodies as they are at the start of the tick. Call
@@ -212,10 +234,15 @@ impl BodyContacts {
             for (local, places) in places.chunks_mut(per).enumerate() {
                 let node = chunk * CHUNK + local;
                 for (body, place) in bodies.iter().zip(places) {
+                    if body.is_buried(node) {
+                        *place = none;
+                        continue;
+                    }
                     // Bodies may speed up: allow for half as much again.
                     let moving = velocities[node].length() + 1.5 * body.speed;
-                    let far =
-                        reach.thickness + moving * dt + tolerances::BODY_REACH_EDGES * reach.mean_edge;
+                    let far = reach.thickness
+                        + moving * dt
+                        + tolerances::BODY_REACH_EDGES * reach.mean_edge;
                     let p = positions[node].as_vec3();
                     let last = std::mem::replace(place, none)[0].triangle;
                     let known = body.distance_to(last, p);

@@ -166,8 +166,9 @@ fn spot_over(
                 side.is_some_and(|side| side.dot(normal) > limits::SAME_SIDE_COS)
             })
     })?;
-    let weights = hit.barycentric.map(f64::from);
-    Some(Spot { nodes: tree.triangle(hit.triangle), weights })
+    let (nodes, weights) = (tree.triangle(hit.triangle), hit.barycentric.map(f64::from));
+    let buried = nodes.iter().any(|&n| body.is_buried(n as usize));
+    (!buried).then_some(Spot { nodes, weights })
 }
 
 impl Spot {

@@ -110,7 +110,7 @@ impl Cloth {
         let thickness = thickness(&params, &rest);
         let friction = params.moduli().friction;
         let (collider_indices, posed) = find_colliders(&params, context, friction)?;
-        let bodies = find_bodies(&params, context, mesh_index)?;
+        let mut bodies = find_bodies(&params, context, mesh_index)?;
         let substeps =
             params.substeps.unwrap_or_else(|| substeps_for(&params, &rest, context.clock));
         let settings = SolverSettings {
@@ -129,6 +129,10 @@ impl Cloth {
         let depth = params.body_depth;
         let reach = BodyReach { thickness, mean_edge: rest.mean_edge, depth, friction };
         let positions = rest.node_positions(&mesh.positions);
+        for body in &mut bodies {
+            let always = attachments.holds.iter().filter(|h| h.frames == ALWAYS);
+            body.bury(&positions, always.map(|h| h.node));
+        }
         let selfs = if params.self_collision {
             SelfContacts::new(&rest, &positions, thickness, friction)
         } else {
@@ -190,7 +194,9 @@ impl Cloth {
     fn tick(&mut self, context: &StepContext, frame: &Frame) {
         let dt = context.dt;
         // Only a bad start has to be resolved calmly; later, a limb is out of the cloth at once.
-        let calm = self.state.start_depth > self.solver.settings.thickness;
+        let (depth, time) = (self.state.start_depth, self.state.ticks as f64 * dt);
+        let calm =
+            depth > self.solver.settings.thickness && time * limits::RECOVERY_SPEED < 1.5 * depth;
         self.solver.settings.recovery_speed =
             if calm { limits::RECOVERY_SPEED } else { limits::FAST_RECOVERY_SPEED };
         self.find_contacts(frame, dt);
@@ -287,8 +293,7 @@ impl Cloth {
             self.giving.update(&self.rest, x, &mut state.giving);
         }
         let (giving, left) = (&self.giving, &state.giving);
-        let lets_pass =
-            |node: usize, normal, way| giving.lets_pass(left, node, normal, way, dt);
+        let lets_pass = |node: usize, normal, way| giving.lets_pass(left, node, normal, way, dt);
         self.contacts.follow(&self.bodies, v, dt, lets_pass);
         self.pokes.follow(&self.bodies, v, dt, lets_pass);
     }
@@ -332,7 +337,7 @@ impl Cloth {
                 let contact = context.colliders.all()[i].contact(p.as_vec3(), 1.0);
                 deepest = deepest.max(f64::from(-contact.distance));
             }
-            for body in &self.bodies {
+            for body in self.bodies.iter().filter(|b| !b.is_buried(node)) {
                 let reach = self.reach.depth as f32;
                 if let Some((d, _)) = body.surface.signed_distance(p.as_vec3(), reach) {
                     deepest = deepest.max(f64::from(-d));
@@ -558,8 +563,10 @@ fn substeps_for(params: &ClothParams, rest: &ClothRest, clock: &Clock) -> u32 {
     } else {
         (limits::FALL_PER_STEP * edge / gravity).sqrt()
     };
-    let wanted = params.quality * clock.tick_seconds() / step;
-    wanted.ceil().clamp(f64::from(limits::LEAST_SUBSTEPS), 1000.0) as u32
+    let wanted = (clock.tick_seconds() / step).max(f64::from(limits::LEAST_SUBSTEPS));
+    let pushed = if params.bodies.is_empty() { 1.0 } else { limits::BODY_SUBSTEPS };
+    let least = f64::from(limits::LEAST_SUBSTEPS);
+    (params.quality * pushed * wanted).ceil().clamp(least, 1000.0) as u32
 }
 
 fn find_colliders(
