@@ -134,18 +134,14 @@ fn add_ball(
 ) {
     let drive = match rigid {
         Some(world) => Drive::Rigid { actor, at: world.inverse().transform_point3(ball.center) },
-        None => Drive::Joints {
-            actor,
-            from: ball.node,
-            to: ball.node,
-            span: [0.0, 1.0],
-            offset: in_node(pose, ball.node, ball.center),
-            tip: None,
-        },
+        None => {
+            let at = |(node, weight)| (node, weight, in_node(pose, node, ball.center));
+            Drive::Skin { actor, nodes: ball.moved_by.iter().map(at).collect() }
+        }
     };
     let bone = CoatBone::default();
     let made = add_bone(rest, object, &bone, drive, vec![ball.center], ball.radius);
-    made.node = Some(ball.node);
+    made.node = Some(ball.moved_by.strongest());
     made.coat.stiffness = alike(object, ball.radius);
 }
 
@@ -177,6 +173,15 @@ fn add_bone<'a>(
     made.uv = bone.uv;
     made.volume[1] = bone.volume.clone().unwrap_or(1.0.into());
     made
+}
+
+/// World place of what several nodes move together: (node, weight, place in the node's axes).
+pub fn skinned_point(nodes: &[(usize, f64, DVec3)], pose: &Pose) -> DVec3 {
+    let moved = |&(node, weight, at): &(usize, f64, DVec3)| {
+        let turned = pose.world_from_node[node].transform_vector3(at.as_vec3()).as_dvec3();
+        weight * (pose.origin(node).as_dvec3() + turned)
+    };
+    nodes.iter().map(moved).sum()
 }
 
 /// World points of a coat between two joints.

@@ -7,13 +7,13 @@
 //!        |             |     inside another of the same limb
 //! ```
 //!
-//! Balls hang on the joint that moves the skin they touch. Only balls of one joint, or of a joint and
-//! its parent, blend: limbs do not melt into the trunk.
+//! Balls hang on the joints that move the skin around them, with its weights. Only balls of one joint,
+//! or of a joint and its parent (by the strongest weight), blend: limbs do not melt into the trunk.
 
 use glam::{DVec3, Vec3};
 
 use super::field::Coat;
-use super::skin::{Skin, SkinPoint};
+use super::skin::{Hold, Skin, SkinPoint};
 use crate::character::{Character, Pose};
 use crate::geometry::Bounds;
 use crate::stage::BuildContext;
@@ -31,10 +31,10 @@ pub struct SkinFit<'a> {
 }
 
 /// A ball inside the skin.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct FittedBall {
-    /// Node that carries it; 0 for actors without joints.
-    pub node: usize,
+    /// Nodes that carry it; node 0 for actors without joints.
+    pub moved_by: Hold,
     /// Centre at the start [m].
     pub center: DVec3,
     /// Thickness of its coat [m].
@@ -71,20 +71,24 @@ impl SkinFit<'_> {
         balls
     }
 
-    /// The actor's meshes at the start, each vertex on the node that moves it most.
+    /// The actor's meshes at the start, with what moves their vertices.
     fn skin(&self) -> Skin {
         let mut skin = Skin::default();
         for (local, mesh) in self.context.actors.mesh_range(self.actor).enumerate() {
             let source = self.character.map(|c| &c.meshes[local]);
-            let node_of = |vertex: usize| {
-                let Some((character, source)) = self.character.zip(source) else { return 0 };
-                let Some(joints) = source.skin.map(|s| &character.skins[s].joints) else {
-                    return source.node;
+            let hold_of = |vertex: usize| {
+                let Some((character, source)) = self.character.zip(source) else {
+                    return Hold::by(0);
                 };
-                let strongest = source.influences.of(vertex).max_by(|a, b| a.1.total_cmp(&b.1));
-                strongest.map_or(source.node, |(j, _)| joints[j as usize])
+                let Some(joints) = source.skin.map(|s| &character.skins[s].joints) else {
+                    return Hold::by(source.node);
+                };
+                let holds = source.influences.of(vertex);
+                let holds: Vec<(Hold, f64)> =
+                    holds.map(|(j, w)| (Hold::by(joints[j as usize]), f64::from(w))).collect();
+                Hold::mean(holds.iter().map(|(hold, weight)| (hold, *weight)))
             };
-            skin.add(&self.context.frame.meshes[mesh], node_of);
+            skin.add(&self.context.frame.meshes[mesh], hold_of);
         }
         skin.finish()
     }
@@ -94,7 +98,7 @@ impl SkinFit<'_> {
         let Some(character) = self.character else { return vec![None] };
         let nodes = character.skeleton.nodes();
         let mut moves = vec![false; nodes.len()];
-        skin.iter().for_each(|p| moves[p.node] = true);
+        skin.iter().for_each(|p| moves[p.moved_by.strongest()] = true);
         let parent_of = |node: usize| {
             let mut up = nodes[node].parent;
             while let Some(parent) = up.filter(|p| !moves[*p]) {
@@ -121,7 +125,7 @@ impl SkinFit<'_> {
                 for (i, ball) in balls.iter().enumerate() {
                     let distance = ball.center.distance(point.at);
                     if distance >= self.reach * ball.radius
-                        || !related(parents, ball.node, point.node)
+                        || !related(parents, ball.moved_by.strongest(), point.moved_by.strongest())
                     {
                         continue;
                     }
@@ -173,7 +177,7 @@ pub fn related(parents: &[Option<usize>], a: usize, b: usize) -> bool {
 fn touching_balls(skin: &Skin, points: &[SkinPoint]) -> Vec<(FittedBall, DVec3)> {
     let (surface, size) = (skin.surface(), skin.size());
     let mut balls = Vec::new();
-    for &SkinPoint { at, inward, node } in points {
+    for &SkinPoint { at, inward, .. } in points {
         // No ball reaches through the far skin of its limb into whatever lies beside it.
         let within = at + 1e-4 * size * inward;
         let across = surface.bvh().raycast(within.as_vec3(), inward.as_vec3(), size as f32);
@@ -203,7 +207,8 @@ fn touching_balls(skin: &Skin, points: &[SkinPoint]) -> Vec<(FittedBall, DVec3)>
         let near = surface.bvh().closest_point(center.as_vec3(), radius as f32);
         let radius = near.map_or(radius, |hit| f64::from(hit.distance));
         if radius > LEAST_RADIUS * size {
-            balls.push((FittedBall { node, center, radius }, at));
+            let moved_by = Skin::hold_of_ball(points, center, radius);
+            balls.push((FittedBall { moved_by, center, radius }, at));
         }
     }
     balls
@@ -224,7 +229,7 @@ fn choose(
             break;
         }
         let spare = |c: &FittedBall| {
-            related(parents, c.node, ball.node)
+            related(parents, c.moved_by.strongest(), ball.moved_by.strongest())
                 && (c.center.distance(ball.center) < SPACING * c.radius
                     || c.center.distance(touched) < COVERED * c.radius)
         };
@@ -277,7 +282,7 @@ pub mod tests {
 
     fn skin_of(mesh: &Mesh, node: impl Fn(usize) -> usize) -> (Skin, Vec<SkinPoint>) {
         let mut skin = Skin::default();
-        skin.add(mesh, node);
+        skin.add(mesh, |v| Hold::by(node(v)));
         let skin = skin.finish();
         let points = skin.points(2000);
         (skin, points)
@@ -295,8 +300,8 @@ pub mod tests {
         mesh = Mesh::new("hip and hand", positions, triangles);
         let (skin, points) = skin_of(&mesh, |v| usize::from(v >= count));
         let balls = touching_balls(&skin, &points);
-        assert!(balls.iter().any(|b| b.0.node == 1), "the hand has balls");
-        for (ball, _) in balls.iter().filter(|b| b.0.node == 1) {
+        assert!(balls.iter().any(|b| b.0.moved_by.strongest() == 1), "the hand has balls");
+        for (ball, _) in balls.iter().filter(|b| b.0.moved_by.strongest() == 1) {
             assert!(ball.center.z > 0.095, "{ball:?} is in the hip");
         }
     }

@@ -6,22 +6,69 @@
 //! L. Kavan, O. Sorkine-Hornung, *Robust inside-outside segmentation using generalized winding
 //! numbers*, 2013).
 
+use std::collections::BTreeMap;
+
 use glam::{DVec3, Vec3};
 
 use crate::geometry::{Bounds, Mesh, Topology, TriangleBvh};
 use crate::stage::SurfaceMotion;
 
 /// A place on the skin.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct SkinPoint {
     /// Where [m].
     pub at: DVec3,
     /// Inward normal there.
     pub inward: DVec3,
-    /// Node that moves it most.
-    pub node: usize,
+    /// The nodes that move it.
+    pub moved_by: Hold,
 }
 
+/// Nodes that move a place together, with weights that sum to 1; the strongest first.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Hold(Vec<(usize, f64)>);
+
+impl Hold {
+    /// By one node.
+    #[must_use]
+    pub fn by(node: usize) -> Self {
+        Self(vec![(node, 1.0)])
+    }
+
+    /// The weighted mean of some; by node 0 if all weigh nothing.
+    #[must_use]
+    pub fn mean<'a>(holds: impl Iterator<Item = (&'a Hold, f64)>) -> Self {
+        let mut sums: BTreeMap<usize, f64> = BTreeMap::new();
+        for (hold, weight) in holds {
+            for (node, share) in &hold.0 {
+                *sums.entry(*node).or_default() += weight * share;
+            }
+        }
+        let mut nodes: Vec<(usize, f64)> = sums.into_iter().filter(|s| s.1 > 0.0).collect();
+        nodes.sort_by(|a, b| b.1.total_cmp(&a.1));
+        nodes.truncate(MOST_NODES);
+        let sum: f64 = nodes.iter().map(|n| n.1).sum();
+        nodes.iter_mut().for_each(|n| n.1 /= sum);
+        if nodes.is_empty() { Self::by(0) } else { Self(nodes) }
+    }
+
+    /// The node that moves it most.
+    #[must_use]
+    pub fn strongest(&self) -> usize {
+        self.0[0].0
+    }
+
+    /// Nodes and weights.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
+        self.0.iter().copied()
+    }
+}
+
+/// Nodes that move one ball: as many as engines allow a vertex.
+const MOST_NODES: usize = 4;
+
+/// Distance from a ball's centre up to which skin is around it, in radii [-].
+const AROUND: f64 = 1.25;
 /// Parts smaller than this share of the mesh's diagonal that touch a larger one are set into it: eyes,
 /// buttons. Fingers are longer.
 const SET_IN: f32 = 0.03;
@@ -35,16 +82,16 @@ const EVEN_STEPS: [f64; 2] = [0.754_877_666_246_692_8, 0.569_840_290_998_053_3];
 pub struct Skin {
     positions: Vec<Vec3>,
     triangles: Vec<[u32; 3]>,
-    nodes: Vec<usize>,
+    holds: Vec<Hold>,
     surface: SurfaceMotion,
 }
 
 impl Skin {
     /// Adds a mesh whose vertices are moved by nodes. Call [`Skin::finish`] after the last.
-    pub fn add(&mut self, mesh: &Mesh, node_of: impl Fn(usize) -> usize) {
+    pub fn add(&mut self, mesh: &Mesh, hold_of: impl Fn(usize) -> Hold) {
         let first = self.positions.len() as u32;
         self.positions.extend_from_slice(&mesh.positions);
-        self.nodes.extend((0..mesh.positions.len()).map(node_of));
+        self.holds.extend((0..mesh.positions.len()).map(hold_of));
         self.triangles.extend(without_set_in_parts(mesh).iter().map(|t| t.map(|v| v + first)));
     }
 
@@ -99,13 +146,25 @@ impl Skin {
         let weights = [1.0 - u - v, u, v];
         let corners = self.triangles[triangle];
         let at = |i: usize| self.positions[corners[i] as usize].as_dvec3();
-        let nearest = (0..3).max_by(|a, b| weights[*a].total_cmp(&weights[*b])).unwrap_or(0);
         let normal = self.surface.normal(triangle as u32, weights.map(|w| w as f32));
         SkinPoint {
             at: (0..3).map(|i| weights[i] * at(i)).sum(),
             inward: -normal.as_dvec3(),
-            node: self.nodes[corners[nearest] as usize],
+            moved_by: Hold::mean((0..3).map(|i| (&self.holds[corners[i] as usize], weights[i]))),
         }
+    }
+
+    /// The nodes that move a ball inside: those of the skin around it. Skin that looks away from it is
+    /// that of another limb.
+    #[must_use]
+    pub fn hold_of_ball(points: &[SkinPoint], center: DVec3, radius: f64) -> Hold {
+        let around = points.iter().filter_map(|p| {
+            let to_center = center - p.at;
+            let distance = to_center.length();
+            let mine = distance < AROUND * radius && to_center.dot(p.inward) > 0.5 * distance;
+            mine.then_some((&p.moved_by, 1.0))
+        });
+        Hold::mean(around)
     }
 
     /// Whether a place is inside, also of a surface with holes.
@@ -156,7 +215,7 @@ mod tests {
 
     fn skin_of(mesh: &Mesh) -> Skin {
         let mut skin = Skin::default();
-        skin.add(mesh, |_| 0);
+        skin.add(mesh, |_| Hold::by(0));
         skin.finish()
     }
 
@@ -229,5 +288,29 @@ mod tests {
         let with_eye = Mesh::new("limb with an eye", positions, triangles);
         assert_eq!(without_set_in_parts(&with_eye), plain.topology.triangles);
         assert_eq!(without_set_in_parts(&plain), plain.topology.triangles);
+    }
+
+    #[test]
+    fn a_ball_is_moved_by_the_skin_around_it_not_by_the_limb_beside_it() {
+        let mesh = limb();
+        let mut skin = Skin::default();
+        // Joint 0 moves the thick half, joint 1 the thin half, both the middle.
+        let weight = |v: usize| f64::from(((mesh.positions[v].x - 0.2) / 0.2).clamp(0.0, 1.0));
+        let (thick, thin) = (Hold::by(0), Hold::by(1));
+        skin.add(&mesh, |v| {
+            Hold::mean([(&thick, 1.0 - weight(v)), (&thin, weight(v))].into_iter())
+        });
+        let beside: Vec<Vec3> =
+            mesh.positions.iter().map(|p| Vec3::new(p.x, p.y, p.z + 0.18)).collect();
+        let beside = Mesh::new("beside", beside, mesh.topology.triangles.clone());
+        skin.add(&beside, |_| Hold::by(2));
+        let points = skin.finish().points(4000);
+        for (x, radius) in [(0.1, 0.09), (0.3, 0.075), (0.5, 0.058)] {
+            let hold = Skin::hold_of_ball(&points, DVec3::X * x, radius);
+            let of = |node: usize| hold.iter().filter(|h| h.0 == node).map(|h| h.1).sum::<f64>();
+            let expected = ((x - 0.2) / 0.2).clamp(0.0, 1.0);
+            assert!((of(1) - expected).abs() < 0.1 && of(2) == 0.0, "{x}: {hold:?}");
+            assert!((of(0) + of(1) - 1.0).abs() < 1e-12);
+        }
     }
 }

@@ -3,7 +3,7 @@
 use glam::{DQuat, DVec3};
 
 use super::blending;
-use super::coats::joint_points;
+use super::coats::{joint_points, skinned_point};
 use super::contact::Contacts;
 use super::dough::DoughLaw;
 use super::layer::SoftLayer;
@@ -181,6 +181,11 @@ impl SoftLayer {
                     let place = world.as_dmat4().transform_point3(*at);
                     (place, rotation_of(world).as_dquat())
                 }
+                Drive::Skin { actor, nodes } => {
+                    let pose = &self.poses[*actor];
+                    let turned = rotation_of(pose.world_from_node[nodes[0].0]);
+                    (skinned_point(nodes, pose), turned.as_dquat())
+                }
                 Drive::Joints { actor, from, .. } => {
                     let pose = &self.poses[*actor];
                     let points = joint_points(&rest.drive, pose);
@@ -201,7 +206,7 @@ impl SoftLayer {
     fn pose_actors(&mut self, context: &StepContext, time: f64) {
         self.poses.resize_with(context.actors.all().len(), Default::default);
         let driven = |b: &super::structure::BodyRest| match b.drive {
-            Drive::Joints { actor, .. } => Some(actor),
+            Drive::Joints { actor, .. } | Drive::Skin { actor, .. } => Some(actor),
             _ => None,
         };
         let mut actors: Vec<usize> = self.rest.bodies.iter().filter_map(driven).collect();

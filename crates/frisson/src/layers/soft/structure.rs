@@ -33,6 +33,14 @@ pub enum Drive {
         /// Displacement of the other end, if it hangs on the first node as well [m].
         tip: Option<DVec3>,
     },
+    /// By the joints that move the skin around it, as skin is: the weighted mean of where each would
+    /// carry it.
+    Skin {
+        /// Actor.
+        actor: usize,
+        /// Nodes with weights, and its place in their axes [m]; the strongest first.
+        nodes: Vec<(usize, f64, DVec3)>,
+    },
     /// By an actor that moves as one piece.
     Rigid {
         /// Actor.
