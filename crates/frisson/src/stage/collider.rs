@@ -5,7 +5,9 @@ use glam::{EulerRot, Mat3, Quat, Vec3};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ActorSet, Animated};
+use super::solid::solid_mesh;
+use super::{ActorSet, Animated, Frame};
+use crate::geometry::Mesh;
 
 /// One collider of the scene.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -25,6 +27,10 @@ pub struct ColliderParams {
     #[serde(default = "default_friction")]
     #[schemars(range(min = 0.0, max = 10.0))]
     pub friction: f32,
+    /// Linear RGB. Given, it is also written as a mesh of its name, which pictures and exported files
+    /// show; without, layers feel it and nobody sees it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub color: Option<[f32; 3]>,
     /// Key-framed displacement, x [m].
     #[serde(default)]
     pub move_x: Animated,
@@ -109,6 +115,8 @@ pub struct Collider {
     pub shape: ColliderShape,
     /// Coulomb friction coefficient [-].
     pub friction: f32,
+    /// What is seen of it, in its local space.
+    solid: Option<Mesh>,
     carrier: Option<(usize, usize)>,
     offset: [Animated; 3],
     /// Rigid pose at the start and at the end of the tick.
@@ -173,7 +181,7 @@ impl ColliderShape {
     }
 }
 
-fn rotation(degrees: [f32; 3]) -> Quat {
+pub(super) fn rotation(degrees: [f32; 3]) -> Quat {
     let [x, y, z] = degrees.map(f32::to_radians);
     Quat::from_euler(EulerRot::ZYX, z, y, x)
 }
@@ -251,10 +259,16 @@ impl ColliderSet {
     ) -> Result<Self, super::LayerError> {
         let mut colliders = Vec::with_capacity(params.len());
         for p in params {
+            if p.color.is_some() && params.iter().filter(|q| q.name == p.name).count() > 1 {
+                let key = format!("colliders.{}.name", p.name);
+                let problem = "two colliders have this name: those that are shown need their own";
+                return Err(super::LayerError::parameter(key, problem));
+            }
             colliders.push(Collider {
                 name: p.name.clone(),
                 shape: p.shape.clone(),
                 friction: p.friction,
+                solid: solid(p, actors)?,
                 carrier: carrier(p, actors)?,
                 offset: [p.move_x.clone(), p.move_y.clone(), p.move_z.clone()],
                 poses: [(Quat::IDENTITY, Vec3::ZERO); 2],
@@ -274,6 +288,28 @@ impl ColliderSet {
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Collider> {
         self.colliders.iter().find(|c| c.name == name)
+    }
+
+    /// Whether a collider of that name is to be seen.
+    #[must_use]
+    pub fn shows(&self, name: &str) -> bool {
+        self.get(name).is_some_and(|c| c.solid.is_some())
+    }
+
+    /// Writes the colliders that are to be seen, where they are at the end of the tick.
+    pub fn write_meshes(&self, frame: &mut Frame) {
+        for collider in &self.colliders {
+            let Some(solid) = &collider.solid else { continue };
+            let index = frame.mesh_index(&solid.name).unwrap_or_else(|| {
+                frame.meshes.push(solid.clone());
+                frame.meshes.len() - 1
+            });
+            let (rotation, translation) = collider.pose(1.0);
+            let mesh = &mut frame.meshes[index];
+            for (to, from) in mesh.positions.iter_mut().zip(&solid.positions) {
+                *to = rotation * *from + translation;
+            }
+        }
     }
 
     /// Poses every collider at the end of a tick of `dt` seconds; the previous end is the new start.
@@ -315,6 +351,23 @@ fn pose_at(
         m.z_axis.truncate().normalize_or(Vec3::Z),
     );
     (Quat::from_mat3(&axes).normalize(), m.w_axis.truncate() + offset)
+}
+
+/// The mesh of a collider that is to be seen.
+fn solid(params: &ColliderParams, actors: &ActorSet) -> Result<Option<Mesh>, super::LayerError> {
+    let Some(color) = params.color else { return Ok(None) };
+    let refuse = |problem: &str| {
+        let key = format!("colliders.{}.color", params.name);
+        Err(super::LayerError::parameter(key, problem))
+    };
+    let mut meshes = actors.all().iter().flat_map(|a| a.source_meshes());
+    if meshes.any(|m| m.name == params.name) {
+        return refuse("an actor has a mesh of this name: rename the collider");
+    }
+    let Some(mesh) = solid_mesh(&params.name, &params.shape, color) else {
+        return refuse("a plane has no end and cannot be shown: use a box");
+    };
+    Ok(Some(mesh))
 }
 
 fn carrier(

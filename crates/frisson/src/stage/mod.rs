@@ -12,6 +12,7 @@ mod report;
 mod run;
 mod selection;
 mod snapshot;
+mod solid;
 mod surface;
 
 pub use actor::{Actor, ActorMotion, ActorSet, KeyedTransform, MeshSequence, Placement};

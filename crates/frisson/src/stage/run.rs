@@ -44,6 +44,9 @@ pub enum StageError {
     /// Two layers have the same name.
     #[error("two layers are named {0:?}: names must differ")]
     DuplicateLayer(String),
+    /// A layer has the name of a collider's mesh.
+    #[error("a layer and a collider that is shown are both named {0:?}: names must differ")]
+    ShownCollider(String),
     /// A number is not finite after a layer.
     #[error("layer {layer:?}: element {element} of {shape:?} is not finite at frame {frame}")]
     NonFinite {
@@ -118,6 +121,7 @@ impl Stage {
         actors.deform(start, &mut frame.meshes);
         // They are those of the source pose; whoever needs normals computes them, as in later frames.
         frame.meshes.iter_mut().for_each(|m| m.normals.clear());
+        colliders.write_meshes(&mut frame);
         let mut built: Vec<Box<dyn Layer>> = Vec::with_capacity(layers.len());
         for (index, params) in LayerParams::linked(layers).iter().enumerate() {
             let context = BuildContext {
@@ -134,6 +138,9 @@ impl Stage {
             })?;
             if built.iter().any(|b| b.name() == layer.name()) {
                 return Err(StageError::DuplicateLayer(layer.name().to_owned()));
+            }
+            if colliders.shows(layer.name()) {
+                return Err(StageError::ShownCollider(layer.name().to_owned()));
             }
             built.push(layer);
             // Later layers must see the meshes this one adds.
@@ -237,6 +244,7 @@ impl Stage {
         if is_output || self.wanted_after[0] {
             self.restore_actor_meshes();
             self.actors.deform(time, &mut self.frame.meshes);
+            self.colliders.write_meshes(&mut self.frame);
         }
         observer.actors_end();
         if is_output {

@@ -49,6 +49,7 @@ fn stage(n: u32, self_collision: bool) -> Result<Stage, Failure> {
         actor: None,
         joint: None,
         friction: 0.1,
+        color: None,
         move_x: Animated::default(),
         move_y: Animated::default(),
         move_z: Animated::default(),

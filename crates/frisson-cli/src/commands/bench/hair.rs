@@ -242,6 +242,7 @@ fn source(options: &BenchOptions) -> Result<Table, Failure> {
         actor: None,
         joint: None,
         friction: 0.2,
+        color: None,
         move_x: Animated::Keys(vec![(0.0, -0.3), (f64::from(frames as u32), 0.3)]),
         move_y: Animated::default(),
         move_z: Animated::default(),

@@ -44,6 +44,7 @@ fn build(objects: Vec<SoftObject>, cell: f64, fps: u32, seeds: usize) -> Result<
         actor: None,
         joint: None,
         friction: 0.5,
+        color: None,
         move_x: Default::default(),
         move_y: Default::default(),
         move_z: Default::default(),

@@ -156,6 +156,7 @@ fn ball(center: [f32; 3], radius: f32) -> ColliderParams {
         actor: None,
         joint: None,
         friction: 0.3,
+        color: None,
         move_x: Animated::default(),
         move_y: Animated::default(),
         move_z: Animated::default(),

@@ -378,6 +378,7 @@ pub(super) fn collider(shape: ColliderShape) -> ColliderParams {
         actor: None,
         joint: None,
         friction: 0.3,
+        color: None,
         move_x: Animated::default(),
         move_y: Animated::default(),
         move_z: Animated::default(),
