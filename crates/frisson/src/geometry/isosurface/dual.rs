@@ -278,3 +278,19 @@ pub fn crossed_edges(blocks: &[Block], cases: &Cases, index: usize, out: &mut Ve
         });
     });
 }
+
+/// The cubes of one block that have one vertex, as a number that is the same in every extraction on the
+/// same lattice, and that vertex.
+pub fn single_cubes(block: &Block, out: &mut Vec<(u64, u32)>) {
+    let origin = block.coord * SIDE as i32;
+    let first = |n: usize| match block.mixed.get(n) {
+        Some(&cube) => block.first_vertex[cube as usize] as usize,
+        None => block.vertices.len(),
+    };
+    for (n, &cube) in block.mixed.iter().enumerate() {
+        if first(n + 1) - first(n) == 1 {
+            let at = origin + IVec3::from_array(cube_coord(cube as usize).map(|v| v as i32));
+            out.push((point_key(at), block.vertex_offset + first(n) as u32));
+        }
+    }
+}

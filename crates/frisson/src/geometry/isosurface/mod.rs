@@ -316,6 +316,12 @@ impl IsoSurface {
         }
     }
 
+    /// The lattice cubes with one vertex each, in the blocks whose parts `wanted` accepts: a number that
+    /// is the same in every extraction on the same lattice, and the vertex.
+    pub fn single_cubes(&self, wanted: impl Fn(&[u32]) -> bool, out: &mut Vec<(u64, u32)>) {
+        self.blocks.iter().filter(|b| wanted(&b.parts)).for_each(|b| dual::single_cubes(b, out));
+    }
+
     fn join_quads(&mut self) {
         let mut quads: Vec<Vec<[u32; 3]>> =
             self.blocks.iter_mut().map(|b| std::mem::take(&mut b.triangles)).collect();
