@@ -24,6 +24,29 @@ fn a_first_session() {
 }
 
 #[test]
+fn the_proposed_coat_can_be_tried() {
+    let s = Session::with_worm(12, 4);
+    s.ok("init worm.glb -o coated.toml");
+    let text = String::from_utf8(s.read("coated.toml")).unwrap();
+    let (before, after) = text.split_once("# A soft body in place of the skin").unwrap();
+    // Take the marks away, as the comment says; its two lines of words stay.
+    let (mut marked, mut scene) = (true, before.to_owned());
+    for line in after.lines().skip(2) {
+        marked &= line.starts_with("# ");
+        scene.push_str(if marked { line.trim_start_matches("# ") } else { line });
+        scene.push('\n');
+    }
+    assert!(scene.contains("\n[[layers]]\n[layers.soft]\n"), "{scene}");
+    s.write("coated.toml", &scene.replacen("frisson = 1", "frisson = 1\nframes = [0, 3]", 1));
+    let out = s.ok("check coated.toml");
+    assert!(out.contains("good. 1 actors"), "{out}");
+    let out = s.ok("bake coated.toml");
+    assert!(out.contains("soft coat") && out.contains("wrote coated.frisson"), "{out}");
+    let out = s.ok("inspect coated.frisson");
+    assert!(out.contains("mesh \"coat\""), "{out}");
+}
+
+#[test]
 fn check_points_at_the_mistake() {
     let s = Session::with_worm(4, 3);
     let scene = String::from_utf8(s.read("worm.toml")).unwrap();
