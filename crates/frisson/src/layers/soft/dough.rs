@@ -60,22 +60,27 @@ impl DoughLaw {
         })
     }
 
-    /// Force that pushes two particles apart at a distance and a speed of parting, bonds left out [N].
+    /// Force that pushes two particles apart at a distance, bonds left out [N].
     #[must_use]
-    pub fn force(&self, distance: f64, parting: f64) -> f64 {
+    pub fn force(&self, distance: f64) -> f64 {
         let end = self.range * self.spacing;
         if distance >= end {
             return 0.0;
         }
         // Twice as stiff at half the rest distance: a heap does not collapse on itself.
-        let elastic = if distance < self.spacing {
+        if distance < self.spacing {
             let near = self.spacing - distance;
             self.stiffness * near * (1.0 + 2.0 * near / self.spacing)
         } else {
             let x = (distance - self.spacing) / (end - self.spacing);
             -self.attraction * 6.75 * x * (1.0 - x) * (1.0 - x)
-        };
-        elastic - self.viscosity * (1.0 - distance / end) * parting
+        }
+    }
+
+    /// Friction of two particles per speed of parting [N s/m].
+    #[must_use]
+    pub fn rub(&self, distance: f64) -> f64 {
+        self.viscosity * (1.0 - distance / (self.range * self.spacing)).max(0.0)
     }
 
     /// Force by which a bond pushes two particles apart [N], and its rest length after it has flowed.
@@ -96,15 +101,15 @@ impl DoughLaw {
         let hump = 6.75 * self.attraction / ((self.range - 1.0) * self.spacing);
         let bond = self.attraction / (self.yield_strain * self.spacing);
         let slope = hump + tolerances::BOND_STRENGTH * bond;
+        // Viscosity sets no limit: it is solved pair by pair and never turns a speed around.
         let elastic = (mass / (6.0 * self.stiffness.max(slope)).max(1e-300)).sqrt();
-        let viscous = mass / (6.0 * self.viscosity).max(1e-300);
-        tolerances::STEP_SHARE * elastic.min(2.0 * viscous)
+        tolerances::STEP_SHARE * elastic
     }
 }
 
 impl SoftLayer {
     /// Repulsion, viscosity and bonds among the particles that blend.
-    pub(super) fn apply_dough(&mut self, frame: f64) {
+    pub(super) fn apply_dough(&mut self, frame: f64, dt: f64) {
         let laws: Vec<Option<DoughLaw>> =
             self.rest.objects.iter().map(|o| DoughLaw::at(o, frame)).collect();
         if laws.iter().all(Option::is_none) {
@@ -115,11 +120,13 @@ impl SoftLayer {
         bonds.clear();
         let mut at = 0;
         for a in 0..self.territories.len() {
-            let Some(law) = laws[self.rest.primitives[a].object] else { continue };
+            if laws[self.rest.primitives[a].object].is_none() {
+                continue;
+            }
             at += old[at..].partition_point(|b| b.pair.0 < a as u32);
             let end = at + old[at..].partition_point(|b| b.pair.0 == a as u32);
             let first = bonds.len();
-            self.pull_on(a, &law, &laws, &old[at..end], &mut bonds);
+            self.pull_on(a, dt, &laws, &old[at..end], &mut bonds);
             bonds[first..].sort_unstable_by_key(|b| b.pair);
             at = end;
         }
@@ -127,16 +134,19 @@ impl SoftLayer {
         self.spare_bonds = old;
     }
 
-    /// Forces between a particle and those listed before it.
+    /// Forces between a particle and those listed before it, and what viscosity takes from their
+    /// velocities within a step.
     fn pull_on(
         &mut self,
         a: usize,
-        law: &DoughLaw,
+        dt: f64,
         laws: &[Option<DoughLaw>],
         old: &[Bond],
         bonds: &mut Vec<Bond>,
     ) {
-        let body_a = self.rest.primitives[a].body;
+        let pa = &self.rest.primitives[a];
+        let Some(law) = laws[pa.object] else { return };
+        let body_a = pa.body;
         for &b in self.territories[a].near().iter().filter(|&&b| (b as usize) < a) {
             let pb = &self.rest.primitives[b as usize];
             let Some(law_b) = laws[pb.object] else { continue };
@@ -154,12 +164,19 @@ impl SoftLayer {
             let known = old.binary_search_by_key(&pair, |b| b.pair).ok();
             let length = known.map_or(distance, |k| old[k].length);
             let n = way.normalize_or(DVec3::Y);
-            let parting = (ba.velocity - bb.velocity).dot(n);
             let (pull_a, length_a) = law.bond(distance, length);
             let (pull_b, length_b) = law_b.bond(distance, length);
             bonds.push(Bond { pair, length: 0.5 * (length_a + length_b) });
-            let push = law.force(distance, parting) + law_b.force(distance, parting);
+            let push = law.force(distance) + law_b.force(distance);
             let force = weight * 0.5 * (push + pull_a + pull_b) * n;
+            let rub = weight * 0.5 * (law.rub(distance) + law_b.rub(distance));
+            let light = [body_a, pb.body].map(|i| self.rest.bodies[i].inverse_mass);
+            let parting = (ba.velocity - bb.velocity).dot(n);
+            // Exact for the pair alone: any viscosity, any step.
+            let pliancy = (light[0] + light[1]).max(f64::MIN_POSITIVE);
+            let impulse = (1.0 - (-rub * pliancy * dt).exp()) / pliancy * parting * n;
+            self.state.bodies[body_a].velocity -= light[0] * impulse;
+            self.state.bodies[pb.body].velocity += light[1] * impulse;
             self.state.bodies[body_a].force += force;
             self.state.bodies[pb.body].force -= force;
         }
@@ -181,14 +198,14 @@ mod tests {
 
     #[test]
     fn dough_repels_when_close_and_rubs() {
-        assert_eq!(LAW.force(0.1, 0.0), 0.0);
-        assert!((LAW.force(0.05, 0.0) - 5.0).abs() < 1e-12);
-        assert!((LAW.force(0.1 + 0.1 / 3.0, 0.0) + 2.0).abs() < 1e-12);
-        assert_eq!(LAW.force(0.2, 5.0), 0.0);
-        assert!(LAW.force(0.1, 1.0) < 0.0);
-        let mut last = LAW.force(0.0, 0.0);
+        assert_eq!(LAW.force(0.1), 0.0);
+        assert!((LAW.force(0.05) - 5.0).abs() < 1e-12);
+        assert!((LAW.force(0.1 + 0.1 / 3.0) + 2.0).abs() < 1e-12);
+        assert_eq!((LAW.force(0.2), LAW.rub(0.2)), (0.0, 0.0));
+        assert!((LAW.rub(0.1) - 0.5).abs() < 1e-12);
+        let mut last = LAW.force(0.0);
         for i in 1..=2500 {
-            let f = LAW.force(f64::from(i) * 1e-4, 0.0);
+            let f = LAW.force(f64::from(i) * 1e-4);
             assert!((f - last).abs() < 0.05);
             last = f;
         }

@@ -1,6 +1,6 @@
 //! One label of the field, as the extraction asks it: its surface, its contacts, its creases.
 
-use glam::Vec3;
+use glam::{Mat3, Vec3};
 
 use super::field::{BULGE_ZONE, Kind, bulge_shape};
 use super::surface::{LabelValue, SurfaceField};
@@ -86,42 +86,124 @@ struct Condition {
     surface: Vec3,
 }
 
+impl Condition {
+    /// How far it is from being met [m].
+    fn distance(&self) -> f32 {
+        self.value.abs() / self.gradient.length().max(f32::MIN_POSITIVE)
+    }
+
+    /// Unit gradient, and the way against it that meets the condition [m].
+    fn step(&self) -> (Vec3, f32) {
+        let slope = self.gradient.length().max(f32::MIN_POSITIVE);
+        (self.gradient / slope, self.value / slope)
+    }
+}
+
+/// The least way back that meets two conditions. Surfaces that meet at less than eight degrees have no crease
+/// to speak of.
+fn way_to_both(first: &Condition, second: &Condition) -> Option<Vec3> {
+    let ((na, ra), (nb, rb)) = (first.step(), second.step());
+    let cosine = na.dot(nb);
+    if cosine.abs() > 0.99 {
+        return None;
+    }
+    let sine_sq = 1.0 - cosine * cosine;
+    let (a, b) = ((ra - cosine * rb) / sine_sq, (rb - cosine * ra) / sine_sq);
+    Some(a * na + b * nb)
+}
+
+/// The way back that meets three conditions.
+fn way_to_all(first: &Condition, second: &Condition, third: &Condition) -> Option<Vec3> {
+    let ((na, ra), (nb, rb), (nc, rc)) = (first.step(), second.step(), third.step());
+    let rows = Mat3::from_cols(na, nb, nc).transpose();
+    (rows.determinant().abs() > 0.1).then(|| rows.inverse() * Vec3::new(ra, rb, rc))
+}
+
 impl LabelField<'_> {
     /// Moves a vertex onto the crease where the free surface meets a piece of its own mesh or a tool, if
-    /// there is one closer than half a cell; or, for a vertex on its `rim`, a contact with another body,
-    /// if that is closer than a cell. And the normal there.
+    /// there is one closer than half a cell. And the normal there.
     #[must_use]
-    pub fn onto_crease(
-        &self,
-        parts: &[u32],
-        start: Vec3,
-        cell: f32,
-        rim: bool,
-    ) -> Option<(Vec3, Vec3)> {
-        let furthest = if rim { cell } else { 0.5 * cell };
+    pub fn onto_crease(&self, parts: &[u32], start: Vec3, cell: f32) -> Option<(Vec3, Vec3)> {
         let mut at = start;
         let mut normal = Vec3::ZERO;
         for _ in 0..4 {
-            let [first, second] = self.two_conditions(parts, at, cell, rim)?;
-            let (na, nb) =
-                (first.gradient.normalize_or_zero(), second.gradient.normalize_or_zero());
-            // Surfaces that meet at less than eight degrees have no crease to speak of.
-            let cosine = na.dot(nb);
-            if cosine.abs() > 0.99 {
-                return None;
-            }
-            // The least way that brings both to zero.
-            let distance = |c: &Condition| c.value / c.gradient.length();
-            let (ra, rb) = (distance(&first), distance(&second));
-            let sine_sq = 1.0 - cosine * cosine;
-            let (a, b) = ((ra - cosine * rb) / sine_sq, (rb - cosine * ra) / sine_sq);
-            at -= a * na + b * nb;
-            if !at.is_finite() || at.distance(start) > furthest {
+            let [first, second] = self.two_conditions(parts, at, cell)?;
+            at -= way_to_both(&first, &second)?;
+            if !at.is_finite() || at.distance(start) > 0.5 * cell {
                 return None;
             }
             normal = -(first.surface.normalize_or_zero() + second.surface.normalize_or_zero());
         }
         Some((at, normal.normalize_or(Vec3::Y)))
+    }
+
+    /// Moves a vertex onto the rim of its contact with other labels, given as bits: where the free surfaces
+    /// of all of them meet, if that is closer than a cell. And the normal of its own free surface there.
+    #[must_use]
+    pub fn onto_rim(
+        &self,
+        parts: &[u32],
+        start: Vec3,
+        cell: f32,
+        others: u64,
+    ) -> Option<(Vec3, Vec3)> {
+        let mut at = start;
+        for _ in 0..5 {
+            let found = self.at_level(parts, at, others);
+            let [own, first, second] = &found;
+            let way = match (own, first, second) {
+                (Some(own), Some(first), Some(second)) => {
+                    way_to_all(own, first, second).or_else(|| way_to_both(own, first))
+                }
+                (Some(own), Some(first), None) => way_to_both(own, first),
+                _ => None,
+            };
+            at -= way?;
+            if !at.is_finite() || at.distance(start) > cell {
+                return None;
+            }
+        }
+        // Surfaces that come near and do not meet have no rim.
+        let [own, first, _] = self.at_level(parts, at, others);
+        let meets = |c: &Option<Condition>| c.is_some_and(|c| c.distance() < 0.02 * cell);
+        let own = own.filter(|_| meets(&own) && meets(&first))?;
+        Some((at, (-own.gradient).normalize_or(Vec3::Y)))
+    }
+
+    /// How far the label's free surface, and those of the two others that are closest to theirs, are from a
+    /// place. That fields are equal there would be a condition too, but one all but parallel to the first
+    /// where one of the bodies is much stiffer.
+    fn at_level(&self, parts: &[u32], at: Vec3, others: u64) -> [Option<Condition>; 3] {
+        let groups = self.field.sums(parts, at, false);
+        let mut found: [Option<Condition>; 3] = [None; 3];
+        let (mut own_value, mut labels) = (0.0, [u32::MAX; 3]);
+        for g in groups.as_slice().iter().filter(|g| g.value > 0.0) {
+            let condition = Condition {
+                value: g.value - self.field.level,
+                gradient: g.gradient,
+                surface: g.gradient,
+            };
+            if g.label == self.label {
+                if g.value > own_value {
+                    (own_value, found[0]) = (g.value, Some(condition));
+                }
+                continue;
+            }
+            let closer =
+                |c: Option<Condition>| c.is_none_or(|c| condition.distance() < c.distance());
+            if others >> (g.label % 64) & 1 == 0 {
+                continue;
+            }
+            if closer(found[1]) {
+                if labels[1] != g.label {
+                    (found[2], labels[2]) = (found[1], labels[1]);
+                }
+                (found[1], labels[1]) = (Some(condition), g.label);
+            } else if labels[1] != g.label && closer(found[2]) {
+                (found[2], labels[2]) = (Some(condition), g.label);
+            }
+        }
+        found
     }
 
     /// Normal of a vertex that is not on a crease between two pieces of its own mesh but within a cell of
@@ -145,25 +227,16 @@ impl LabelField<'_> {
         Some(-(share * a + (1.0 - share) * b)).and_then(Vec3::try_normalize)
     }
 
-    /// The two conditions closest to being met here: own surface, contact, tools. All are positive
-    /// inside the body.
-    fn two_conditions(
-        &self,
-        parts: &[u32],
-        at: Vec3,
-        cell: f32,
-        rim: bool,
-    ) -> Option<[Condition; 2]> {
+    /// The two conditions closest to being met here: own surface, other pieces of it, tools. All are
+    /// positive inside the body.
+    fn two_conditions(&self, parts: &[u32], at: Vec3, cell: f32) -> Option<[Condition; 2]> {
         let groups = self.field.sums(parts, at, true);
-        let best = groups
-            .as_slice()
-            .iter()
-            .filter(|g| g.label == self.label)
-            .max_by(|a, b| a.value.total_cmp(&b.value))?;
+        let own = || groups.as_slice().iter().filter(|g| g.label == self.label);
+        let best = own().max_by(|a, b| a.value.total_cmp(&b.value))?;
         let mut found = [(f32::INFINITY, Condition::default()); 2];
         let mut add = |value: f32, gradient: Vec3, surface: Vec3| {
             let condition = Condition { value, gradient, surface };
-            let distance = value.abs() / gradient.length().max(f32::MIN_POSITIVE);
+            let distance = condition.distance();
             if distance < found[0].0 {
                 found[1] = found[0];
                 found[0] = (distance, condition);
@@ -172,26 +245,16 @@ impl LabelField<'_> {
             }
         };
         add(best.value - self.field.level, best.gradient, best.gradient);
-        for g in groups.as_slice().iter().filter(|g| g.value > 0.0 && !std::ptr::eq(*g, best)) {
-            let across = best.gradient - g.gradient;
-            let own = g.label == self.label;
-            if own == rim {
-                continue;
-            }
+        for g in own().filter(|g| g.value > 0.0 && !std::ptr::eq(*g, best)) {
             // Where two pieces are welded, one surface goes over into the other.
-            if own && best.gradient.angle_between(g.gradient) < LEAST_CREASE {
-                continue;
+            if best.gradient.angle_between(g.gradient) >= LEAST_CREASE {
+                add(best.value - g.value, best.gradient - g.gradient, g.gradient);
             }
-            // The contact itself is not seen: the free surface goes on to its rim.
-            let surface = if own { g.gradient } else { best.gradient };
-            add(best.value - g.value, across, surface);
         }
         let first_tool = self.field.first_tool();
         for tool in parts.iter().filter_map(|&p| (p as usize).checked_sub(first_tool)) {
             let (distance, normal) = self.tools[tool].distance(at);
-            if !rim {
-                add(distance, normal, normal);
-            }
+            add(distance, normal, normal);
         }
         (found[1].0 < cell).then_some([found[0].1, found[1].1])
     }

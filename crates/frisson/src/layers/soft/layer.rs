@@ -8,7 +8,8 @@ use super::blend::{Coats, Primitive};
 use super::blending::Components;
 use super::contact::ContactForces;
 use super::meshes::SurfaceMeshes;
-use super::params::SoftParams;
+use super::params::{SoftParams, SoftSurface};
+use super::preview::PreviewMeshes;
 use super::rest::SoftRest;
 use super::sample::Territory;
 use super::state::{BodyState, Bond, SoftState};
@@ -38,11 +39,14 @@ pub struct SoftLayer {
     pub(super) poses: Vec<Pose>,
     pub(super) own_volumes: Vec<Volumes>,
     pub(super) spare_bonds: Vec<Bond>,
+    /// Angular momenta of the bodies within a step [kg m²/s].
+    pub(super) momenta: Vec<DVec3>,
     /// Steps taken back since the start of the bake.
     pub(super) take_backs: usize,
     /// Steps taken since the start of the bake.
     pub(super) steps: usize,
     meshes: SurfaceMeshes,
+    preview: PreviewMeshes,
     warnings: Vec<String>,
 }
 
@@ -109,9 +113,11 @@ impl SoftLayer {
             poses: Vec::new(),
             own_volumes: Vec::new(),
             spare_bonds: Vec::new(),
+            momenta: Vec::new(),
             take_backs: 0,
             steps: 0,
             meshes: SurfaceMeshes::default(),
+            preview: PreviewMeshes::default(),
             warnings: Vec::new(),
         })
     }
@@ -190,7 +196,11 @@ impl Layer for SoftLayer {
             self.advance(context);
         }
         self.check(context.frame)?;
-        if context.surfaces_wanted {
+        if context.surfaces_wanted && self.params.surface == SoftSurface::Seeds {
+            let mut preview = std::mem::take(&mut self.preview);
+            preview.write(self, frame);
+            self.preview = preview;
+        } else if context.surfaces_wanted {
             let mut meshes = std::mem::take(&mut self.meshes);
             let written = meshes.write(self, context, frame);
             self.meshes = meshes;

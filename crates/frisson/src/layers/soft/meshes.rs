@@ -31,6 +31,15 @@ pub(super) struct SurfaceMeshes {
     sums: Vec<(Vec3, u32)>,
 }
 
+/// A vertex that may lie on the rim of a contact.
+#[derive(Clone, Copy, Default)]
+struct RimVertex {
+    /// Labels that meet there, as bits; none: it does not.
+    others: u64,
+    /// Where that is, and the normal there.
+    line: Option<(Vec3, Vec3)>,
+}
+
 impl SurfaceMeshes {
     /// Extracts every label and writes it into the frame.
     pub(super) fn write(
@@ -55,7 +64,7 @@ impl SurfaceMeshes {
                 if !field.may_crease(parts) {
                     return;
                 }
-                if let Some(crease) = field.onto_crease(parts, *position, cell, false) {
+                if let Some(crease) = field.onto_crease(parts, *position, cell) {
                     (*position, *normal) = crease;
                 } else if let Some(turned) = field.beside_crease(parts, *position, cell) {
                     *normal = turned;
@@ -66,6 +75,7 @@ impl SurfaceMeshes {
         if labels > 1 {
             self.share_vertices();
             self.draw_rims(&tools, layer.rest.cell as f32);
+            self.close_rims(&tools, layer.rest.cell as f32);
         }
         for label in 0..labels {
             self.write_mesh(layer, &tools, label, frame);
@@ -127,46 +137,106 @@ impl SurfaceMeshes {
     /// Puts the rim of every contact, which the bodies on both sides share, onto the line where their
     /// free surfaces meet.
     fn draw_rims(&mut self, tools: &[Tool<'_>], cell: f32) {
+        // Who shares each point, as bits.
+        let mut sharers = vec![0u64; self.sums.len()];
+        for (label, surface) in self.surfaces.iter().enumerate() {
+            for v in 0..surface.positions.len() {
+                sharers[self.root(label, v)] |= 1 << (label % 64);
+            }
+        }
         let mut moved: Vec<Option<Vec3>> = vec![None; self.sums.len()];
         for label in 0..self.surfaces.len() {
             let count = self.surfaces[label].positions.len();
-            let first = self.firsts[label];
             let shared: Vec<bool> = (0..count).map(|v| self.is_shared(label, v)).collect();
-            let mut rim = vec![false; count];
+            let mut rims = vec![RimVertex::default(); count];
             for t in &self.surfaces[label].triangles {
-                for (a, b) in [(t[0], t[1]), (t[1], t[2]), (t[2], t[0])] {
-                    let (a, b) = (a as usize, b as usize);
-                    rim[a] |= shared[a] && !shared[b];
-                    rim[b] |= shared[b] && !shared[a];
+                let [a, b, c] = t.map(|v| v as usize);
+                for (rim, free) in [(a, b), (b, a), (b, c), (c, b), (c, a), (a, c)] {
+                    if shared[rim] && !shared[free] {
+                        rims[rim].others = sharers[self.root(label, rim)];
+                    }
                 }
             }
-            let field = LabelField { field: &self.field, label: label as u32, tools };
-            let (same, known) = (&self.same, &moved);
-            self.surfaces[label].move_by_block(|parts, v, position, normal| {
-                if !rim[v] {
-                    return;
-                }
-                let line = field.onto_crease(parts, *position, cell, true);
-                if let Some((at, turned)) = line {
-                    // Whoever came first has said where it is.
-                    let root = same.root(first + v as u32) as usize;
-                    (*position, *normal) = (known[root].unwrap_or(at), turned);
-                }
-            });
-            for v in (0..count).filter(|&v| rim[v]) {
-                let root = self.same.root(first + v as u32) as usize;
-                moved[root].get_or_insert(self.surfaces[label].positions[v]);
+            self.find_rim(tools, label, cell, &mut rims);
+            for (v, rim) in rims.iter().enumerate() {
+                let Some((at, normal)) = rim.line else { continue };
+                // Whoever came first has said where it is.
+                let root = self.root(label, v);
+                self.surfaces[label].positions[v] = *moved[root].get_or_insert(at);
+                self.surfaces[label].normals[v] = normal;
             }
         }
         // Also where one body's rim is another's inner contact.
-        for (label, surface) in self.surfaces.iter_mut().enumerate() {
-            let first = self.firsts[label];
-            for (v, position) in surface.positions.iter_mut().enumerate() {
-                if let Some(at) = moved[self.same.root(first + v as u32) as usize] {
-                    *position = at;
+        for label in 0..self.surfaces.len() {
+            for v in 0..self.surfaces[label].positions.len() {
+                if let Some(at) = moved[self.root(label, v)] {
+                    self.surfaces[label].positions[v] = at;
                 }
             }
         }
+    }
+
+    /// Where a rim passes through a cube of the lattice in which no edge goes from one body into the other,
+    /// they share no vertex and the rim would have a notch: their vertices of that cube go to the same
+    /// place on it.
+    fn close_rims(&mut self, tools: &[Tool<'_>], cell: f32) {
+        let (mut cubes, mut here) = (Vec::new(), Vec::new());
+        for (label, surface) in self.surfaces.iter().enumerate() {
+            here.clear();
+            surface.single_cubes(|parts| self.field.meets_others(label as u32, parts), &mut here);
+            cubes.extend(here.iter().map(|&(key, v)| (key, label, v as usize)));
+        }
+        cubes.sort_unstable();
+        let runs = || cubes.chunk_by(|a, b| a.0 == b.0).filter(|run| run.len() > 1);
+        let bit = |label: usize| 1u64 << (label % 64);
+        let mut rims: Vec<Vec<RimVertex>> = Vec::new();
+        for (label, surface) in self.surfaces.iter().enumerate() {
+            let mut of_label = vec![RimVertex::default(); surface.positions.len()];
+            for run in runs() {
+                let alone = |c: &&(u64, usize, usize)| c.1 == label && !self.is_shared(c.1, c.2);
+                for c in run.iter().filter(alone) {
+                    of_label[c.2].others = run.iter().fold(0, |m, o| m | bit(o.1));
+                }
+            }
+            self.find_rim(tools, label, cell, &mut of_label);
+            rims.push(of_label);
+        }
+        let mut moves: Vec<(usize, usize, Vec3, Vec3)> = Vec::new();
+        for run in runs() {
+            let line = |c: &(u64, usize, usize)| rims[c.1][c.2].line;
+            let shared = run.iter().find(|c| self.is_shared(c.1, c.2));
+            let shared = shared.map(|c| self.surfaces[c.1].positions[c.2]);
+            let alone = run.iter().filter(|c| line(c).is_some()).count();
+            // One body alone has nobody to meet.
+            let first = run.iter().find_map(line).filter(|_| alone > 1).map(|l| l.0);
+            let Some(place) = shared.or(first) else { continue };
+            for c in run {
+                let Some((at, normal)) = line(c) else { continue };
+                let from = self.surfaces[c.1].positions[c.2];
+                if at.distance(place).max(from.distance(place)) < 0.7 * cell {
+                    moves.push((c.1, c.2, place, normal));
+                }
+            }
+        }
+        for (label, v, place, normal) in moves {
+            self.surfaces[label].positions[v] = place;
+            self.surfaces[label].normals[v] = normal;
+        }
+    }
+
+    /// Finds the rim for the vertices of a label that have others to meet.
+    fn find_rim(&self, tools: &[Tool<'_>], label: usize, cell: f32, rims: &mut [RimVertex]) {
+        let field = LabelField { field: &self.field, label: label as u32, tools };
+        self.surfaces[label].fill_by_block(rims, |parts, positions, rims| {
+            for (rim, at) in rims.iter_mut().zip(positions).filter(|(r, _)| r.others != 0) {
+                rim.line = field.onto_rim(parts, *at, cell, rim.others);
+            }
+        });
+    }
+
+    /// The first of the vertices of all labels that are the same point as a label's vertex.
+    fn root(&self, label: usize, vertex: usize) -> usize {
+        self.same.root(self.firsts[label] + vertex as u32) as usize
     }
 
     /// Whether a vertex of a label is also another label's.

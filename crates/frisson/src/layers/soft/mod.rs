@@ -18,10 +18,9 @@
 //! implicites* (1996); contact after M.-P. Gascuel, *An implicit formulation for precise contact
 //! modeling between flexible solids* (1993).
 //!
-//! Limits: articulated figures are solved by positions with our own ball and hinge joints, not by a
-//! rigid-body library; tools are infinitely stiff; outside a contact the coat does not bulge by itself, only
-//! through the volume controller; objects that may fuse share one mesh; a weld
-//! holds rigid bodies at a point, not against turning about it.
+//! Limits: joints of articulated figures are balls and hinges; tools are infinitely stiff; outside a
+//! contact the coat does not bulge by itself, only through the volume controller; objects that may fuse
+//! share one mesh; a weld holds rigid bodies at a point, not against turning about it.
 
 mod blend;
 mod blending;
@@ -30,10 +29,12 @@ mod contact;
 mod dough;
 mod field;
 mod fit;
+mod joints;
 mod label;
 mod layer;
 mod meshes;
 mod params;
+mod preview;
 mod rest;
 mod sample;
 mod seeds;
@@ -50,6 +51,7 @@ pub use field::Coat;
 pub use layer::SoftLayer;
 pub use params::{
     BoneParams, CoatBone, CoatParams, DoughParams, PrimitiveParams, SoftObject, SoftParams,
+    SoftSurface,
 };
 pub use rest::SoftRest;
 pub use state::SoftState;

@@ -18,6 +18,10 @@ pub struct SoftParams {
     pub name: String,
     /// The soft objects.
     pub objects: Vec<SoftObject>,
+    /// What is written: the `extracted` surface, smooth and watertight, or the `seeds`, one closed piece
+    /// per primitive: a preview that costs next to nothing and whose triangles stay the same.
+    #[serde(default)]
+    pub surface: SoftSurface,
     /// Size of the triangles of the surface [m]; by default a fifth of the smallest thickness.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1e-6))]
@@ -59,6 +63,17 @@ pub struct SoftParams {
     /// Also write the contact surfaces as a mesh `name/contacts`, with the attribute `pressure`.
     #[serde(default)]
     pub contacts: bool,
+}
+
+/// What a layer of soft bodies writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SoftSurface {
+    /// The surface of the fields: watertight, with exact contacts; its triangles change.
+    #[default]
+    Extracted,
+    /// The samples of the fields, joined up: for a quick look.
+    Seeds,
 }
 
 /// One soft object: a coat, and what is inside. Give exactly one of `primitives`, `dough`, `bones`
@@ -254,6 +269,10 @@ pub struct BoneParams {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 180.0))]
     pub swing_deg: Option<f64>,
+    /// Rate at which its turning against its parent dies away [1/s]; by default 4, as for flesh.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0))]
+    pub damping: Option<f64>,
     /// Held where it is.
     pub fixed: bool,
 }
@@ -352,6 +371,7 @@ impl SoftParams {
         Self {
             name: name.to_owned(),
             objects,
+            surface: SoftSurface::default(),
             cell: None,
             level: None,
             tools: None,
@@ -375,6 +395,10 @@ impl SoftParams {
     pub fn validate(&self) -> Result<(), LayerError> {
         if self.objects.is_empty() {
             return Err(LayerError::parameter("objects", "give at least one object"));
+        }
+        if self.contacts && self.surface == SoftSurface::Seeds {
+            let problem = "a preview has no contact surfaces: leave out surface = \"seeds\"";
+            return Err(LayerError::parameter("contacts", problem));
         }
         let positive = |value: f64| value.is_finite() && value > 0.0;
         if self.cell.is_some_and(|c| !positive(c)) {

@@ -7,7 +7,7 @@ use glam::{DMat3, DQuat, DVec3};
 use super::coats::coat_bones;
 use super::field::{Coat, Kind, gap};
 use super::fit::related;
-use super::params::{CoatParams, SoftObject, SoftParams, validate_own};
+use super::params::{CoatParams, PrimitiveParams, SoftObject, SoftParams, validate_own};
 use super::seeds::{FineSeeds, Seed, build_seeds, compute_pieces};
 use super::structure::{BodyRest, Drive, JointRest};
 use super::tool::Toolbox;
@@ -259,13 +259,7 @@ impl SoftRest {
         let moves = [object.move_x.clone(), object.move_y.clone(), object.move_z.clone()];
         let first = self.primitives.len();
         for p in &object.primitives {
-            let points: Vec<DVec3> =
-                p.points().unwrap_or_default().into_iter().map(DVec3::from_array).collect();
-            let kind = match (points.len(), p.triangle.is_some()) {
-                (1, _) => Kind::Point,
-                (_, true) => Kind::Triangle,
-                _ => Kind::Polyline,
-            };
+            let (kind, points) = shape_of(p);
             let own = [p.move_x.clone(), p.move_y.clone(), p.move_z.clone()];
             let start = points.iter().sum::<DVec3>() / points.len().max(1) as f64;
             let body = self.bodies.len();
@@ -346,6 +340,9 @@ impl SoftRest {
             if !from.is_finite() || !to.is_finite() {
                 return Err(LayerError::parameter(format!("{key}.from"), "must be finite"));
             }
+            if bone.damping.is_some_and(|d| !d.is_finite() || d < 0.0) {
+                return Err(LayerError::parameter(format!("{key}.damping"), "must be 0 or more"));
+            }
             if object.bones[..index].iter().any(|b| b.name == bone.name) {
                 let problem = format!("two bones are named {:?}", bone.name);
                 return Err(LayerError::parameter(format!("{key}.name"), problem));
@@ -395,6 +392,7 @@ impl SoftRest {
                     .angles_deg
                     .map(|[a, b]| [a.min(b).to_radians(), a.max(b).to_radians()]),
                 swing: bone.swing_deg.map(|s| (along.normalize_or(DVec3::NEG_Y), s.to_radians())),
+                damping: bone.damping.unwrap_or(tolerances::JOINT_DAMPING),
             });
         }
         Ok(())
@@ -533,6 +531,28 @@ fn free_body(center: DVec3, mass: f64, inertia: DMat3) -> BodyRest {
         inverse_mass: 1.0 / mass,
         inverse_inertia: inertia.inverse(),
     }
+}
+
+/// Kind and points of a primitive; what has no extent is what is left of it: a point, or a line.
+fn shape_of(p: &PrimitiveParams) -> (Kind, Vec<DVec3>) {
+    let mut points: Vec<DVec3> =
+        p.points().unwrap_or_default().into_iter().map(DVec3::from_array).collect();
+    if p.triangle.is_some() && points.len() == 3 {
+        let [a, b, c] = [points[0], points[1], points[2]];
+        let longest = (b - a).length_squared().max((c - a).length_squared());
+        if (b - a).cross(c - a).length() > 1e-9 * longest.max((c - b).length_squared()) {
+            return (Kind::Triangle, points);
+        }
+        let sides = [(a, b), (b, c), (c, a)];
+        let length = |s: &(DVec3, DVec3)| s.0.distance(s.1);
+        let (from, to) = sides
+            .into_iter()
+            .fold(sides[0], |best, s| if length(&s) > length(&best) { s } else { best });
+        points = vec![from, to];
+    }
+    points.dedup();
+    let kind = if points.len() == 1 { Kind::Point } else { Kind::Polyline };
+    (kind, points)
 }
 
 /// The volume of a lone primitive as points with volumes, from its seeds.

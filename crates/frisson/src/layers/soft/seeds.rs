@@ -68,6 +68,43 @@ impl Seed {
     }
 }
 
+impl Seed {
+    /// How far along a polyline it begins, from 0 to 1 by length [-].
+    #[must_use]
+    pub fn way_along(&self, points: &[DVec3]) -> f64 {
+        let lengths = || points.windows(2).map(|w| w[0].distance(w[1]));
+        let before: f64 = lengths().take(self.first as usize).sum();
+        let here = lengths().nth(self.first as usize).unwrap_or(0.0) * self.weights[1];
+        (before + here) / lengths().sum::<f64>().max(f64::MIN_POSITIVE)
+    }
+}
+
+/// The seeds of a primitive as points of a sphere, neighbours beside each other: a bent primitive is
+/// straightened, and all are seen from its middle.
+#[must_use]
+pub fn on_sphere(kind: Kind, points: &[DVec3], thickness: f64, seeds: &[Seed]) -> Vec<DVec3> {
+    let mut pieces = Vec::new();
+    compute_pieces(kind, points, DQuat::IDENTITY, &mut pieces);
+    let length: f64 = pieces.iter().map(|p| p.length).sum();
+    let middle = points.iter().sum::<DVec3>() / points.len().max(1) as f64;
+    let place = |seed: &Seed| match kind {
+        Kind::Point => seed.direction,
+        Kind::Polyline => {
+            let along = (seed.way_along(points) - 0.5) * length;
+            let size = DVec3::new(0.5 * length + thickness, thickness, thickness);
+            (along * DVec3::X + thickness * seed.direction) / size
+        }
+        Kind::Triangle => {
+            let ray = seed.ray(points, &pieces);
+            let away = ray.origin + thickness * ray.direction - middle;
+            let extent = points.iter().map(|p| p.distance(middle)).fold(thickness, f64::max);
+            let flat = pieces[0].axes.transpose() * away;
+            flat / DVec3::new(extent, extent, thickness)
+        }
+    };
+    seeds.iter().map(|s| place(s).normalize_or(DVec3::Y)).collect()
+}
+
 /// An axis system whose first axis is given; the others follow a turning body.
 fn axes_along(x: DVec3, rotation: DQuat) -> DMat3 {
     let x = x.normalize_or(rotation * DVec3::X);
@@ -233,7 +270,9 @@ fn corner_seeds(
     spacing: f64,
 ) {
     let sphere = 4.0 * std::f64::consts::PI;
-    let solid = match away {
+    // A piece without length leaves the directions to the others.
+    let away: Vec<DVec3> = away.iter().copied().filter(|a| a.length_squared() > 0.0).collect();
+    let solid = match &away[..] {
         [] => sphere,
         [_] => 0.5 * sphere,
         [a, b, ..] => 2.0 * (std::f64::consts::PI - a.angle_between(*b)),

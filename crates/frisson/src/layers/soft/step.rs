@@ -6,9 +6,10 @@ use super::blending;
 use super::coats::{joint_points, skinned_point};
 use super::contact::Contacts;
 use super::dough::DoughLaw;
+use super::joints::solve_joints;
 use super::layer::SoftLayer;
 use super::sample::{ContactPoint, Presser, Sampling, fill_grid};
-use super::structure::{Drive, integrate_bodies, solve_joints};
+use super::structure::{Drive, integrate_bodies};
 use super::volume::{VolumeControl, Volumes};
 use super::weld::{apply_welds, update_welds, weld_weight};
 use crate::character::{Sampling as ClipSampling, rotation_of};
@@ -121,6 +122,7 @@ impl SoftLayer {
             &self.rest.joints,
             &self.backup.bodies,
             &mut self.state.bodies,
+            &mut self.momenta,
             now.dt,
         );
         self.place(context, now);
@@ -332,7 +334,7 @@ impl SoftLayer {
         };
         contacts.apply(&mut self.state, &mut self.contacts);
         apply_welds(&self.rest, &mut self.state, self.params.damping);
-        self.apply_dough(now.time * context.clock.rate.fps());
+        self.apply_dough(now.time * context.clock.rate.fps(), now.dt);
         self.update_bulges(now.dt);
     }
 

@@ -1,15 +1,12 @@
 //! What is inside: how bodies move, and the joints of rigid bones.
 //!
-//! Articulated figures are solved by positions: each step moves the bodies freely, then brings the
-//! joints together (M. Müller et al., *Detailed rigid body simulation with extended position based
-//! dynamics*, 2020), and takes velocities from the positions. It needs no library for a handful of
-//! ball and hinge joints, and gives the same bits everywhere.
+//! A step kicks the bodies by the forces they know, then moves them freely: a straight way, and a turn
+//! that keeps the angular momentum. What joins them is in `joints.rs`.
 
 use glam::{DMat3, DQuat, DVec3};
 
 use super::state::BodyState;
 use crate::stage::Animated;
-use crate::tolerances::soft as tolerances;
 
 /// How a body moves.
 #[derive(Clone, Debug)]
@@ -70,6 +67,38 @@ impl BodyRest {
         let r = DMat3::from_quat(rotation);
         r * self.inverse_inertia * r.transpose()
     }
+
+    /// Whether forces turn it; particles do not turn.
+    #[must_use]
+    pub fn turns(&self) -> bool {
+        self.inverse_inertia != DMat3::ZERO
+    }
+
+    /// Angular momentum about its centre [kg m²/s].
+    #[must_use]
+    pub fn momentum(&self, rotation: DQuat, spin: DVec3) -> DVec3 {
+        if !self.turns() {
+            return DVec3::ZERO;
+        }
+        rotation * (self.inverse_inertia.inverse() * (rotation.inverse() * spin))
+    }
+
+    /// Angular velocity for an angular momentum [rad/s].
+    #[must_use]
+    pub fn spin(&self, rotation: DQuat, momentum: DVec3) -> DVec3 {
+        rotation * (self.inverse_inertia * (rotation.inverse() * momentum))
+    }
+
+    /// Rotation after a time without torque: the implicit midpoint, which keeps the energy of a body
+    /// that tumbles.
+    #[must_use]
+    pub fn turn_freely(&self, rotation: DQuat, momentum: DVec3, dt: f64) -> DQuat {
+        let mut middle = rotation;
+        for _ in 0..3 {
+            middle = turned(rotation, 0.5 * dt * self.spin(middle, momentum));
+        }
+        turned(rotation, dt * self.spin(middle, momentum))
+    }
 }
 
 /// A joint between two bodies.
@@ -85,6 +114,8 @@ pub struct JointRest {
     pub angles: Option<[f64; 2]>,
     /// Direction of the child's bone at the start, and its greatest swing [rad].
     pub swing: Option<(DVec3, f64)>,
+    /// Rate at which turning against each other dies away [1/s].
+    pub damping: f64,
 }
 
 /// Moves the free bodies by the forces they know.
@@ -95,186 +126,23 @@ pub fn integrate_bodies(
     acceleration: impl Fn(DVec3) -> DVec3,
     drag: f64,
 ) {
+    let slow = (-drag * dt).exp();
     for (rest, body) in rest.iter().zip(bodies) {
         if rest.inverse_mass == 0.0 {
             continue;
         }
-        let slow = (-drag * dt).exp();
         let pull = body.force * rest.inverse_mass + acceleration(body.position);
         body.velocity = (body.velocity + dt * pull) * slow;
         body.position += dt * body.velocity;
-        if rest.inverse_inertia != DMat3::ZERO {
-            let inverse = rest.world_inverse_inertia(body.rotation);
-            let momentum_change = body.torque * dt;
-            body.spin = (body.spin + inverse * momentum_change) * slow;
-            body.rotation = turned(body.rotation, dt * body.spin);
+        if rest.turns() {
+            let momentum = rest.momentum(body.rotation, body.spin) + body.torque * dt;
+            let momentum = momentum * slow;
+            body.rotation = rest.turn_freely(body.rotation, momentum, dt);
+            body.spin = rest.spin(body.rotation, momentum);
         }
     }
 }
 
 fn turned(rotation: DQuat, by: DVec3) -> DQuat {
     (DQuat::from_scaled_axis(by) * rotation).normalize()
-}
-
-/// Brings joints together and takes the velocities from where the bodies went.
-pub fn solve_joints(
-    rest: &[BodyRest],
-    joints: &[JointRest],
-    before: &[BodyState],
-    bodies: &mut [BodyState],
-    dt: f64,
-) {
-    if joints.is_empty() {
-        return;
-    }
-    for _ in 0..tolerances::JOINT_ROUNDS {
-        for joint in joints {
-            solve_angles(rest, joint, bodies);
-            solve_anchor(rest, joint, bodies);
-        }
-    }
-    for joint in joints {
-        for &b in &joint.bodies {
-            if rest[b].inverse_mass == 0.0 {
-                continue;
-            }
-            let (old, new) = (&before[b], &mut bodies[b]);
-            new.velocity = (new.position - old.position) / dt;
-            let mut way = new.rotation * old.rotation.inverse();
-            if way.w < 0.0 {
-                way = -way;
-            }
-            new.spin = way.to_scaled_axis() / dt;
-        }
-    }
-    damp_joints(rest, joints, bodies, dt);
-}
-
-/// Bones of a fleshy figure do not swing for ever: their relative turning dies away.
-fn damp_joints(rest: &[BodyRest], joints: &[JointRest], bodies: &mut [BodyState], dt: f64) {
-    let share = 0.5 * (1.0 - (-tolerances::JOINT_DAMPING * dt).exp());
-    for joint in joints {
-        let [a, b] = joint.bodies;
-        let relative = bodies[b].spin - bodies[a].spin;
-        let (ia, ib) = (
-            rest[a].world_inverse_inertia(bodies[a].rotation),
-            rest[b].world_inverse_inertia(bodies[b].rotation),
-        );
-        let both = ia + ib;
-        if both.determinant().abs() > 1e-12 {
-            let impulse = both.inverse() * (relative * share);
-            bodies[a].spin += ia * impulse;
-            bodies[b].spin -= ib * impulse;
-        }
-    }
-}
-
-fn solve_anchor(rest: &[BodyRest], joint: &JointRest, bodies: &mut [BodyState]) {
-    let [a, b] = joint.bodies;
-    let arms = [0, 1].map(|i| bodies[joint.bodies[i]].rotation * joint.anchors[i]);
-    let gap = (bodies[b].position + arms[1]) - (bodies[a].position + arms[0]);
-    let distance = gap.length();
-    if distance <= 0.0 {
-        return;
-    }
-    let n = gap / distance;
-    let inverse = [0, 1].map(|i| {
-        let body = joint.bodies[i];
-        rest[body].world_inverse_inertia(bodies[body].rotation)
-    });
-    let weight = |i: usize| {
-        let lever = arms[i].cross(n);
-        rest[joint.bodies[i]].inverse_mass + lever.dot(inverse[i] * lever)
-    };
-    let sum = weight(0) + weight(1);
-    if sum <= 0.0 {
-        return;
-    }
-    let impulse = n * (distance / sum);
-    for (i, (body, sign)) in [(a, 1.0), (b, -1.0)].into_iter().enumerate() {
-        bodies[body].position += sign * rest[body].inverse_mass * impulse;
-        let turn = inverse[i] * arms[i].cross(sign * impulse);
-        bodies[body].rotation = turned(bodies[body].rotation, turn);
-    }
-}
-
-/// Turns both bodies by `correction` in all, the lighter one more.
-fn turn_apart(rest: &[BodyRest], joint: &JointRest, bodies: &mut [BodyState], correction: DVec3) {
-    let angle = correction.length();
-    if angle <= 1e-12 {
-        return;
-    }
-    let axis = correction / angle;
-    let [a, b] = joint.bodies;
-    let inverse = [a, b].map(|i| rest[i].world_inverse_inertia(bodies[i].rotation));
-    let (wa, wb) = (axis.dot(inverse[0] * axis), axis.dot(inverse[1] * axis));
-    if wa + wb <= 0.0 {
-        return;
-    }
-    bodies[a].rotation = turned(bodies[a].rotation, -correction * (wa / (wa + wb)));
-    bodies[b].rotation = turned(bodies[b].rotation, correction * (wb / (wa + wb)));
-}
-
-fn solve_angles(rest: &[BodyRest], joint: &JointRest, bodies: &mut [BodyState]) {
-    let [a, b] = joint.bodies;
-    if let Some(axis) = joint.hinge {
-        let (of_a, of_b) = (bodies[a].rotation * axis, bodies[b].rotation * axis);
-        turn_apart(rest, joint, bodies, of_b.cross(of_a));
-        if let Some([low, high]) = joint.angles {
-            let axis_now = bodies[a].rotation * axis;
-            let side = axis.any_orthonormal_vector();
-            let (u, v) = (bodies[a].rotation * side, bodies[b].rotation * side);
-            let angle = u.cross(v).dot(axis_now).atan2(u.dot(v));
-            turn_apart(rest, joint, bodies, axis_now * (angle.clamp(low, high) - angle));
-        }
-    }
-    if let Some((direction, greatest)) = joint.swing {
-        let (u, v) = (bodies[a].rotation * direction, bodies[b].rotation * direction);
-        let angle = u.angle_between(v);
-        if angle > greatest {
-            let axis = v.cross(u).normalize_or(u.any_orthonormal_vector());
-            turn_apart(rest, joint, bodies, axis * (angle - greatest));
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_hanging_chain_keeps_its_joints_and_swings_no_further_than_allowed() {
-        let body = |x: f64, fixed: bool| BodyRest {
-            drive: Drive::Free,
-            start: DVec3::X * x,
-            inverse_mass: if fixed { 0.0 } else { 1.0 },
-            inverse_inertia: if fixed { DMat3::ZERO } else { DMat3::IDENTITY * 12.0 },
-        };
-        let rest = [body(0.0, true), body(1.0, false), body(2.0, false)];
-        let mut bodies: Vec<BodyState> =
-            rest.iter().map(|r| BodyState { position: r.start, ..BodyState::default() }).collect();
-        let joint = |a: usize, swing: Option<(DVec3, f64)>| JointRest {
-            bodies: [a, a + 1],
-            anchors: [DVec3::X * 0.5, DVec3::X * -0.5],
-            hinge: None,
-            angles: None,
-            swing,
-        };
-        let joints = [joint(0, None), joint(1, Some((DVec3::X, 0.3)))];
-        for _ in 0..600 {
-            let before = bodies.clone();
-            integrate_bodies(&rest, &mut bodies, 0.005, |_| DVec3::Y * -9.81, 0.0);
-            solve_joints(&rest, &joints, &before, &mut bodies, 0.005);
-            for j in &joints {
-                let [a, b] = j.bodies;
-                let at = |i: usize, body: usize| {
-                    bodies[body].position + bodies[body].rotation * j.anchors[i]
-                };
-                assert!(at(0, a).distance(at(1, b)) < 0.02);
-            }
-            let bend = (bodies[1].rotation * DVec3::X).angle_between(bodies[2].rotation * DVec3::X);
-            assert!(bend < 0.36, "{bend}");
-        }
-        assert!(bodies[2].position.y < -0.8 && bodies.iter().all(|b| b.position.is_finite()));
-    }
 }

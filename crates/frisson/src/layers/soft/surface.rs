@@ -443,6 +443,13 @@ impl SurfaceField {
         first.map_or(sum, |p| Paint { color: p.color, uv: p.uv[0], velocity: p.velocity })
     }
 
+    /// The way out of a label's body at a place of its surface; not of unit length.
+    #[must_use]
+    pub fn outward(&self, label: u32, parts: &[u32], at: Vec3) -> Vec3 {
+        let v = self.value(label, parts, at);
+        if v.other > self.level { v.other_gradient - v.own_gradient } else { -v.own_gradient }
+    }
+
     /// Whether nothing of a label moves.
     #[must_use]
     pub fn is_still(&self, label: u32) -> bool {

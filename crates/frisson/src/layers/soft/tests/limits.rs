@@ -56,3 +56,33 @@ fn heat_softens_a_dough() {
     let heated = height(Animated::Keys(vec![(0.0, 1.0), (40.0, 0.05)]));
     assert!(heated < 0.8 * cold, "{heated} {cold}");
 }
+
+#[test]
+fn primitives_without_extent_are_harmless() {
+    let none = PrimitiveParams::default;
+    let primitives = vec![
+        PrimitiveParams { segment: Some([[0.0; 3]; 2]), ..none() },
+        PrimitiveParams { triangle: Some([[0.0; 3], [0.1, 0.0, 0.0], [0.2, 0.0, 0.0]]), ..none() },
+        PrimitiveParams { triangle: Some([[0.1; 3]; 3]), ..none() },
+        PrimitiveParams {
+            polyline: Some(vec![[0.0; 3], [0.0; 3], [0.1, 0.0, 0.0], [0.0; 3]]),
+            ..none()
+        },
+        point([0.1, 0.0, 0.0]),
+        point([0.1, 0.0, 0.0]),
+    ];
+    let inner = SoftObject { primitives: primitives.clone(), ..SoftObject::new("a", 0.05) };
+    let free = SoftObject { primitives, free: true, ..SoftObject::new("b", 0.05) };
+    let mut params = SoftParams::new("odd", vec![inner, free]);
+    params.seeds = 48;
+    let mut rig = Rig::try_new(params, floor(), 9.81).unwrap();
+    for _ in 0..60 {
+        rig.tick();
+        assert!(rig.layer.volume().is_finite());
+    }
+    for mesh in &rig.show().meshes {
+        closed_manifold(mesh);
+        assert!(mesh.positions.iter().all(|p| p.is_finite()));
+        assert!(mesh.normals.iter().all(|n| (n.length() - 1.0).abs() < 1e-3));
+    }
+}

@@ -97,6 +97,61 @@ fn colours_and_texture_coordinates_follow_the_primitives() {
 }
 
 #[test]
+fn seeds_make_a_preview_whose_triangles_stay() {
+    let moved = Animated::Keys(vec![(0.0, 0.0), (30.0, -0.06)]);
+    let none = PrimitiveParams::default;
+    let object = SoftObject {
+        primitives: vec![
+            PrimitiveParams { move_x: moved, ..point([0.3, 0.0, 0.0]) },
+            PrimitiveParams { segment: Some([[0.0; 3], [0.2, 0.0, 0.0]]), ..none() },
+            PrimitiveParams {
+                triangle: Some([[0.0, 0.3, 0.0], [0.3, 0.3, 0.0], [0.1, 0.5, 0.1]]),
+                ..none()
+            },
+            PrimitiveParams {
+                polyline: Some(vec![[0.0, -0.3, 0.0], [0.2, -0.3, 0.0], [0.2, -0.3, 0.2]]),
+                ..none()
+            },
+        ],
+        ..SoftObject::new("parts", 0.05)
+    };
+    let build = |surface: SoftSurface| {
+        let mut params =
+            SoftParams::new("parts", vec![object.clone(), ball("b", [0.37, 0.0, 0.0], 0.05)]);
+        (params.surface, params.seeds, params.volume_time) = (surface, 300, 0.0);
+        Rig::new(params)
+    };
+    let (mut rig, mut fine) = (build(SoftSurface::Seeds), build(SoftSurface::Extracted));
+    let first = rig.show().meshes[1].topology.clone();
+    for _ in 0..30 {
+        rig.tick();
+        fine.tick();
+    }
+    let (preview, extracted) = (rig.show().clone(), fine.show().clone());
+    assert!(std::sync::Arc::ptr_eq(&first, &preview.meshes[1].topology));
+    let names = |f: &Frame| f.meshes.iter().map(|m| m.name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&preview), names(&extracted));
+    for (mesh, fine) in preview.meshes.iter().zip(&extracted.meshes) {
+        closed_manifold(mesh);
+        let volume = |m: &crate::geometry::Mesh| -> f32 {
+            let corner = |t: &[u32; 3]| t.map(|v| m.positions[v as usize]);
+            let six = |[a, b, c]: [Vec3; 3]| a.dot(b.cross(c));
+            m.topology.triangles.iter().map(|t| six(corner(t))).sum::<f32>() / 6.0
+        };
+        // Corners cut off, and nothing else.
+        let ratio = volume(mesh) / volume(fine);
+        assert!((0.9..1.0).contains(&ratio), "{}: {ratio}", mesh.name);
+        let used =
+            mesh.topology.triangles.iter().flatten().collect::<std::collections::BTreeSet<_>>();
+        assert_eq!(used.len(), mesh.positions.len(), "seeds without triangles");
+        assert!(mesh.normals.iter().all(|n| (n.length() - 1.0).abs() < 1e-3));
+    }
+    let mut wrong = SoftParams::new("x", vec![object]);
+    (wrong.surface, wrong.contacts) = (SoftSurface::Seeds, true);
+    assert!(wrong.validate().unwrap_err().to_string().contains("preview"));
+}
+
+#[test]
 fn contact_surfaces_are_written_once_with_their_pressure() {
     let mut params = SoftParams::new(
         "pair",
