@@ -32,6 +32,7 @@ mod rest;
 mod ridges;
 mod selfs;
 mod shear;
+mod sides;
 mod solver;
 mod state;
 mod step;

@@ -6,9 +6,10 @@
 //! came from. Where the cloth is tangled and no pair remembers another side, contacts are left out and
 //! the tangle is undone ([`super::tangle`]).
 
-use glam::DVec3;
+use glam::{DVec3, Vec3A};
 
 use super::rest::ClothRest;
+use super::sides::Sides;
 use super::state::{Crossing, Near, NearEdges, NearPair};
 use super::tangle::{self, Tangle};
 use super::touch::{Separation, blend, closest_on_triangle, passing, pierce};
@@ -98,8 +99,8 @@ impl SelfContacts {
         self.found.iter_mut().for_each(Near::clear);
         let mut found = std::mem::take(&mut self.found);
         let this = &*self;
-        let look = |out: &mut Near, s: u32, t: u32, overlap: bool| {
-            this.look(motion, [s, t], overlap, out);
+        let look = |out: &mut Near, pair: [u32; 2], overlap: bool, nodes: &[[Vec3A; 2]]| {
+            this.look(motion, pair, overlap, nodes, out);
         };
         tree.pairs(motion.reach as f32, motion.dt as f32, &mut found, Near::default, look);
         self.found = found;
@@ -139,21 +140,35 @@ impl SelfContacts {
     }
 
     /// All that a pair of triangles may do to each other; they can only cross where their boxes overlap.
-    fn look(&self, motion: &Motion, pair: [u32; 2], overlap: bool, out: &mut Near) {
+    /// `nodes` has place and velocity of every node.
+    fn look(
+        &self,
+        motion: &Motion,
+        pair: [u32; 2],
+        overlap: bool,
+        nodes: &[[Vec3A; 2]],
+        out: &mut Near,
+    ) {
         let corners = pair.map(|t| motion.rest.triangles[t as usize]);
+        let [s, t] = corners.map(|c| c.map(|n| nodes[n as usize]));
+        let (reach, dt) = (motion.reach as f32, motion.dt as f32);
+        let sides = [Sides::of(s, t, reach, dt), Sides::of(t, s, reach, dt)];
+        if sides.iter().any(Sides::all_on_one) {
+            return;
+        }
         for (own, other) in [(0, 1), (1, 0)] {
-            for node in corners[own] {
-                if self.owner[node as usize] == pair[own] {
+            for (k, node) in corners[own].into_iter().enumerate() {
+                if self.owner[node as usize] == pair[own] && sides[own].may_touch(k) {
                     self.look_node(motion, node, pair[other], out);
                 }
             }
         }
         let own = pair.map(|t| self.own_edges[t as usize]);
         let edge = |k: usize, side: usize| [corners[k][side], corners[k][(side + 1) % 3]];
-        for side in (0..3).filter(|s| own[0] >> s & 1 == 1) {
-            let first = edge(0, side);
-            for side in (0..3).filter(|s| own[1] >> s & 1 == 1) {
-                self.look_edges(motion, first, edge(1, side), out);
+        let near = |k: usize, side: &usize| own[k] >> side & 1 == 1 && sides[k].edge_near(*side);
+        for first in (0..3).filter(|side| near(0, side)) {
+            for second in (0..3).filter(|side| near(1, side)) {
+                self.look_edges(motion, edge(0, first), edge(1, second), out);
             }
         }
         if !overlap {
@@ -161,7 +176,7 @@ impl SelfContacts {
         }
         for (k, other) in [(0, 1), (1, 0)] {
             let x = corners[other].map(|n| motion.x[n as usize]);
-            for side in (0..3).filter(|s| own[k] >> s & 1 == 1) {
+            for side in (0..3).filter(|side| near(k, side)) {
                 let edge = edge(k, side);
                 let apart = edge.iter().all(|n| !corners[other].contains(n));
                 if apart && pierce(edge.map(|n| motion.x[n as usize]), x).is_some() {

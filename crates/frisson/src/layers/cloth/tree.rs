@@ -150,16 +150,16 @@ impl PatchTree {
         }
     }
 
-    /// Calls `each(output, triangle, triangle, overlap)` for every pair of triangles that may come within
-    /// `reach` of each other in `dt`, by their boxes, and says whether these overlap now; one output per
-    /// task, always the same ones.
+    /// Calls `each(output, pair, overlap, nodes)` for every pair of triangles that may come within `reach`
+    /// of each other in `dt`, by their boxes, and says whether these overlap now, and where all nodes are
+    /// and how fast; one output per task, always the same ones.
     pub fn pairs<T: Send>(
         &mut self,
         reach: f32,
         dt: f32,
         outputs: &mut Vec<T>,
         fresh: impl Fn() -> T,
-        each: impl Fn(&mut T, u32, u32, bool) + Sync,
+        each: impl Fn(&mut T, [u32; 2], bool, &[[Vec3A; 2]]) + Sync,
     ) {
         self.spread_tasks(reach, dt);
         if outputs.len() < self.tasks.len() {
@@ -167,7 +167,9 @@ impl PatchTree {
         }
         let this = &*self;
         outputs[..this.tasks.len()].par_iter_mut().zip(&this.tasks).for_each(|(out, &(a, b))| {
-            this.visit(a, b, reach, dt, &mut |s, t, overlap| each(out, s, t, overlap));
+            this.visit(a, b, reach, dt, &mut |s, t, overlap| {
+                each(out, [s, t], overlap, &this.nodes);
+            });
         });
     }
 
