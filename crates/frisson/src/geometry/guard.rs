@@ -105,6 +105,8 @@ struct Cells {
     /// `starts[c]..starts[c + 1]` of `items` lie in cell `c`.
     starts: Vec<u32>,
     items: Vec<[Vec3A; 2]>,
+    /// Cell of each as they came.
+    cell_of_item: Vec<u32>,
     /// Their normals again, axis by axis, and a few more zeros: four are looked at together.
     normals: [Vec<f32>; 3],
 }
@@ -129,8 +131,10 @@ impl Cells {
         self.starts.clear();
         self.starts.resize(self.counts.element_product() as usize + 2, 0);
         // Counted two places ahead, so that filling moves each start to where it belongs.
+        self.cell_of_item.clear();
         for &[p, _] in items {
             let c = self.cell_of(p);
+            self.cell_of_item.push(c as u32);
             self.starts[c + 2] += 1;
         }
         for c in 2..self.starts.len() {
@@ -138,8 +142,8 @@ impl Cells {
         }
         self.items.resize(items.len(), [Vec3A::ZERO; 2]);
         self.normals.iter_mut().for_each(|axis| axis.resize(items.len() + 3, 0.0));
-        for &item in items {
-            let c = self.cell_of(item[0]);
+        for (&item, &c) in items.iter().zip(&self.cell_of_item) {
+            let c = c as usize;
             let at = self.starts[c + 1] as usize;
             self.items[at] = item;
             let normal = item[1].to_array();
@@ -202,6 +206,14 @@ pub fn clearance(offset: Vec3A, normal: Vec3A, other: Vec3A) -> f32 {
     let apart = normal - other;
     let (ahead, turn) = (offset.dot(apart), 0.5 * apart.length_squared());
     if ahead > 0.0 && turn > tolerances::GUARD_LEAST_TURN { ahead / turn } else { f32::INFINITY }
+}
+
+/// Whether [`clearance`] may be less than `far`; no division, and rather yes than no.
+#[must_use]
+pub fn may_be_nearer(far: f32, offset: Vec3A, normal: Vec3A, other: Vec3A) -> bool {
+    let apart = normal - other;
+    let (ahead, turn) = (offset.dot(apart), 0.5 * apart.length_squared());
+    ahead > 0.0 && turn > tolerances::GUARD_LEAST_TURN && ahead < 1.000_01 * far * turn
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ mod topology;
 pub use bvh::{ClosestPoint, RayHit, TriangleBvh, closest_on_triangle};
 pub use geodesic::{GeodesicSeed, GeodesicWalk, geodesic_distances, march_geodesic};
 pub use grid::Grid;
-pub use guard::{FoldGuard, clearance};
+pub use guard::{FoldGuard, clearance, may_be_nearer};
 pub use hull::wrap_sphere;
 pub use mesh::{Attribute, AttributeValues, Bounds, Material, Mesh, MeshTopology, Texture};
 pub use normals::{NormalGroups, NormalScratch};

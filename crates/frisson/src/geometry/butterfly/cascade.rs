@@ -29,7 +29,8 @@ pub struct Cascade {
 /// Points of one level that are combinations with the same weights.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Group {
-    weights: Vec<f32>,
+    /// Each in all components: multiplied without being spread out first.
+    weights: Vec<Vec3A>,
     /// Coarse and earlier points that each combines, by their index among all, one after the other.
     points: Vec<u32>,
 }
@@ -83,7 +84,7 @@ impl Cascade {
                         cascade.of_refined[number[made as usize] as usize] = index[made as usize];
                     }
                 }
-                let weights = weights(group[0]).map(|w| w as f32).collect();
+                let weights = weights(group[0]).map(|w| Vec3A::splat(w as f32)).collect();
                 cascade.groups.push(Group { weights, points });
             }
             cascade.levels.push(cascade.groups.len());
@@ -147,8 +148,8 @@ fn evaluate_group(group: &Group, known: &[[Vec3A; 2]], out: &mut [[Vec3A; 2]]) {
 }
 
 /// Combinations with the same weights: those that are frequent without a loop over their terms.
-fn combine_all(weights: &[f32], points: &[u32], known: &[[Vec3A; 2]], out: &mut [[Vec3A; 2]]) {
-    if weights == REGULAR {
+fn combine_all(weights: &[Vec3A], points: &[u32], known: &[[Vec3A; 2]], out: &mut [[Vec3A; 2]]) {
+    if weights == REGULAR.map(Vec3A::splat) {
         return combine_regular(points, known, out);
     }
     match weights.len() {
@@ -168,12 +169,12 @@ fn combine_all(weights: &[f32], points: &[u32], known: &[[Vec3A; 2]], out: &mut 
 }
 
 fn combine_rows<const N: usize>(
-    weights: &[f32],
+    weights: &[Vec3A],
     points: &[u32],
     known: &[[Vec3A; 2]],
     out: &mut [[Vec3A; 2]],
 ) {
-    let Ok(weights) = <&[f32; N]>::try_from(weights) else { return };
+    let Ok(weights) = <&[Vec3A; N]>::try_from(weights) else { return };
     for (row, value) in points.as_chunks::<N>().0.iter().zip(out) {
         *value = combine(weights, row, known);
     }
@@ -182,7 +183,7 @@ fn combine_rows<const N: usize>(
 /// Sums of weighted pairs. Two sums, so that the processor need not wait for one addition to start the
 /// next.
 #[inline(always)]
-fn combine(weights: &[f32], points: &[u32], known: &[[Vec3A; 2]]) -> [Vec3A; 2] {
+fn combine(weights: &[Vec3A], points: &[u32], known: &[[Vec3A; 2]]) -> [Vec3A; 2] {
     let (mut even, mut odd) = ([Vec3A::ZERO; 2], [Vec3A::ZERO; 2]);
     let add = |sum: &mut [Vec3A; 2], k: usize| {
         let [a, b] = &known[points[k] as usize];
@@ -240,7 +241,8 @@ mod tests {
         let terms = points.iter().copied().zip(weights.iter().map(|&w| f64::from(w)));
         stencil.push(&terms.collect::<Vec<_>>());
         let mut found = [[Vec3A::ZERO; 2]];
-        combine_all(weights, points, known, &mut found);
+        let weights: Vec<Vec3A> = weights.iter().map(|&w| Vec3A::splat(w)).collect();
+        combine_all(&weights, points, known, &mut found);
         assert_eq!(found[0], stencil.evaluate_pair(0, known), "to the bit: {weights:?}");
     }
 }

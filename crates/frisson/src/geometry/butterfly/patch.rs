@@ -7,7 +7,7 @@ use glam::{Vec3, Vec3A};
 
 use super::{Cascade, Emission, Refined};
 use crate::geometry::{
-    FoldGuard, GeodesicSeed, Mesh, MeshTopology, Topology, clearance, march_geodesic,
+    FoldGuard, GeodesicSeed, Mesh, MeshTopology, Topology, clearance, march_geodesic, may_be_nearer,
 };
 use crate::tolerances;
 
@@ -140,47 +140,57 @@ impl PatchSurface {
         }
     }
 
-    /// Limits the heights of the points that a layer lifts where the surface faces itself.
-    pub fn limit(&mut self, lifted: &mut LiftedPoints, heights: &mut [f32]) {
-        let reach = lifted.find_peaks(heights);
+    /// Limits the heights of the points that a layer lifts where the surface faces itself. None of them
+    /// is above `reach` [m].
+    pub fn limit(&mut self, lifted: &mut LiftedPoints, reach: f32, heights: &mut [f32]) {
         if reach <= 0.0 {
             return;
         }
         let far = reach / tolerances::GUARD_SHARE;
-        let mut bends = std::mem::take(&mut self.bends);
-        bends.clear();
-        bends.extend(self.edges.iter().map(|&e| self.bend(e)));
-        let (bent, facing) = (bends.iter().any(|&bend| bend < far), self.may_face_itself());
-        if bent || facing {
-            // What each corner needs: the highest fold in the triangles around it.
-            self.corners.iter().for_each(|&p| self.room[p as usize] = 0.0);
-            lifted.needs(heights, |corner, height| {
-                let room = &mut self.room[corner as usize];
-                *room = room.max(height);
-            });
+        let (bent, facing) = (self.find_bends(far), self.may_face_itself());
+        if !bent && !facing {
+            return;
         }
+        // What each corner needs: the highest fold in the triangles around it.
+        lifted.find_peaks(heights);
+        self.corners.iter().for_each(|&p| self.room[p as usize] = 0.0);
+        lifted.needs(heights, |corner, height| {
+            let room = &mut self.room[corner as usize];
+            *room = room.max(height);
+        });
         if bent {
-            for (edge, bend) in self.edges.iter().zip(&bends) {
+            for (edge, bend) in self.edges.iter().zip(&self.bends) {
                 let most = tolerances::GUARD_SHARE * bend;
                 for &p in edge {
                     self.room[p as usize] = self.room[p as usize].min(most);
                 }
             }
         }
-        self.bends = bends;
         if facing {
             let (points, spacing) = (&self.points, self.spacing);
             self.guard.find_room(&self.corners, &self.obstacles, points, spacing, &mut self.room);
         }
-        if bent || facing {
-            lifted.lower(&self.room, heights);
-        }
+        lifted.lower(&self.room, heights);
     }
 
-    /// Twice the way to the centre of the bend between the ends of an edge.
-    fn bend(&self, [a, b]: [u32; 2]) -> f32 {
-        let ([p, n], [q, m]) = (self.points[a as usize], self.points[b as usize]);
-        clearance(q - p, n, m)
+    /// Finds twice the way to the centre of the bend between the ends of every edge; false where none is
+    /// nearer than `far`, and then they are not up to date.
+    fn find_bends(&mut self, far: f32) -> bool {
+        let points = &self.points;
+        let ends = |&[a, b]: &[u32; 2]| (points[a as usize], points[b as usize]);
+        let may_bend = |edge: &[u32; 2]| {
+            let ([p, n], [q, m]) = ends(edge);
+            may_be_nearer(far, q - p, n, m)
+        };
+        if !self.edges.iter().any(may_bend) {
+            return false;
+        }
+        self.bends.clear();
+        self.bends.extend(self.edges.iter().map(|edge| {
+            let ([p, n], [q, m]) = ends(edge);
+            clearance(q - p, n, m)
+        }));
+        self.bends.iter().any(|&bend| bend < far)
     }
 
     /// False where all normals lie within 30 degrees of their mean: no two face each other.
@@ -236,23 +246,17 @@ impl LiftedPoints {
         lifted
     }
 
-    /// Finds the highest point of every triangle; the highest of all, at least 0.
-    fn find_peaks(&mut self, heights: &[f32]) -> f32 {
-        let highest = |points: &[u32]| {
-            points.iter().fold(0.0f32, |most, &p| {
-                let height = heights[p as usize];
-                if height > most { height } else { most }
-            })
-        };
-        let mut reach = highest(&self.coarse);
+    /// Finds the highest point of every triangle, at least 0.
+    fn find_peaks(&mut self, heights: &[f32]) {
         let mut start = 0;
         for triangle in &mut self.triangles {
             let points = &self.points[start..triangle.end as usize];
-            triangle.peak = highest(points);
-            reach = reach.max(triangle.peak);
+            triangle.peak = points.iter().fold(0.0f32, |most, &p| {
+                let height = heights[p as usize];
+                if height > most { height } else { most }
+            });
             start = triangle.end as usize;
         }
-        reach
     }
 
     /// The height that is wanted at coarse points.

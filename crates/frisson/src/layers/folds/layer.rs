@@ -35,8 +35,9 @@ struct FoldScratch {
     factor: FactorScratch,
     /// Factor, then displacement [m], of every member.
     values: Vec<f32>,
-    /// Mean of the factors [-].
+    /// Mean of the factors [-], and the highest displacement [m].
     mean: f64,
+    highest: f32,
 }
 
 /// Folds on one mesh. Points are counted as the surface has them: coarse ones, then those that refinement
@@ -153,7 +154,10 @@ impl FoldsLayer {
     fn keep_apart(&mut self, context: &StepContext, frame: &Frame) {
         let (rest, heights) = (&mut self.rest, &mut self.scratch.heights);
         if self.params.guard {
-            rest.surface.limit(&mut self.lifted, heights);
+            let folds = rest.folds.iter().zip(&self.scratch.folds);
+            let lifting = folds.filter(|((fold, _), _)| !fold.crease);
+            let reach = lifting.map(|(_, f)| f.highest).fold(0.0, f32::max);
+            rest.surface.limit(&mut self.lifted, reach, heights);
         }
         if self.bodies.is_empty() {
             return;
@@ -256,6 +260,19 @@ fn lift_fold(
     s.mean = mean(&s.values);
     let amount = fold.amount.at(frame_number) as f32;
     s.values.iter_mut().zip(&laid.heights).for_each(|(v, h)| *v *= amount * h);
+    s.highest = highest(&s.values);
+}
+
+/// The highest of some values, at least 0, in strands.
+fn highest(values: &[f32]) -> f32 {
+    let more = |a: f32, b: f32| if b > a { b } else { a };
+    let fours = values.chunks_exact(4);
+    let rest = fours.remainder().iter().fold(0.0, |most, &v| more(most, v));
+    let mut strands = [0.0f32; 4];
+    for four in fours {
+        strands.iter_mut().zip(four).for_each(|(strand, &v)| *strand = more(*strand, v));
+    }
+    strands.into_iter().fold(rest, more)
 }
 
 /// The mean, summed in four strands; 0 of nothing.

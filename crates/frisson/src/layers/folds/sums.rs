@@ -10,8 +10,9 @@ struct Member {
 /// Which members of which folds move each point.
 #[derive(Clone, Debug, Default)]
 pub struct PointSums {
-    /// For each fold the points that it moves alone, and its members there.
-    single: Vec<Vec<(u32, u32)>>,
+    /// For each fold the points of its members; empty where it does not count. A point that several folds
+    /// move gets the last one's displacement first.
+    points: Vec<Vec<u32>>,
     /// Points that several move: where their members start and end in `members`.
     several: Vec<(u32, u32, u32)>,
     members: Vec<Member>,
@@ -21,18 +22,18 @@ impl PointSums {
     /// Groups the members of the folds that `counts` by their points.
     #[must_use]
     pub fn new(folds: &[Vec<u32>], counts: impl Fn(usize) -> bool) -> Self {
+        let of_fold = |(fold, points): (usize, &Vec<u32>)| {
+            if counts(fold) { points.clone() } else { Vec::new() }
+        };
+        let mut sums =
+            Self { points: folds.iter().enumerate().map(of_fold).collect(), ..Self::default() };
         let mut pairs = Vec::new();
-        for (fold, points) in folds.iter().enumerate().filter(|(fold, _)| counts(*fold)) {
-            let member = |member: u32| Member { fold: fold as u32, member };
+        for (fold, points) in (0u32..).zip(&sums.points) {
+            let member = |member: u32| Member { fold, member };
             pairs.extend((0u32..).zip(points).map(|(m, &point)| (point, member(m))));
         }
         pairs.sort_unstable();
-        let mut sums = Self { single: vec![Vec::new(); folds.len()], ..Self::default() };
-        for group in pairs.chunk_by(|a, b| a.0 == b.0) {
-            if let [(point, Member { fold, member })] = *group {
-                sums.single[fold as usize].push((point, member));
-                continue;
-            }
+        for group in pairs.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1) {
             let start = sums.members.len() as u32;
             sums.members.extend(group.iter().map(|&(_, member)| member));
             sums.several.push((group[0].0, start, sums.members.len() as u32));
@@ -43,10 +44,9 @@ impl PointSums {
     /// Means `sum(D |D|^q) / sum(|D|^q)` of the members' displacements, into `out` by point.
     /// `displacements` gives those of all members of a fold.
     pub fn compute<'a>(&self, q: f32, displacements: impl Fn(usize) -> &'a [f32], out: &mut [f32]) {
-        for (fold, points) in self.single.iter().enumerate().filter(|(_, p)| !p.is_empty()) {
-            let values = displacements(fold);
-            for &(point, member) in points {
-                out[point as usize] = values[member as usize];
+        for (fold, points) in self.points.iter().enumerate() {
+            for (&point, &displacement) in points.iter().zip(displacements(fold)) {
+                out[point as usize] = displacement;
             }
         }
         for &(point, start, end) in &self.several {

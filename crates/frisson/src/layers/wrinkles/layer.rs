@@ -270,7 +270,9 @@ impl Layer for WrinklesLayer {
         self.lift(context.frame_number());
         self.refine();
         if self.params.guard {
-            self.rest.surface.limit(&mut self.lifted, &mut self.scratch.heights);
+            let heights = &mut self.scratch.heights;
+            let reach = self.rest.moved.iter().map(|&p| heights[p as usize]).fold(0.0, f32::max);
+            self.rest.surface.limit(&mut self.lifted, reach, heights);
         }
         self.write(mesh);
         Ok(())
