@@ -26,6 +26,16 @@ pub struct Cascade {
     of_refined: Vec<u32>,
 }
 
+/// What the normals of points beyond the first level are made from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Normals {
+    /// As many points as the positions.
+    Smooth,
+    /// The two ends of the edge that a point is the middle of. The finer the edges, the less that differs
+    /// from the smooth ones, and it is less than half the work.
+    FromEnds,
+}
+
 /// Points of one level that are combinations with the same weights.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Group {
@@ -33,6 +43,8 @@ struct Group {
     weights: Vec<Vec3A>,
     /// Coarse and earlier points that each combines, by their index among all, one after the other.
     points: Vec<u32>,
+    /// Which two of them are the ends of the edge.
+    ends: [usize; 2],
 }
 
 impl Group {
@@ -84,8 +96,11 @@ impl Cascade {
                         cascade.of_refined[number[made as usize] as usize] = index[made as usize];
                     }
                 }
-                let weights = weights(group[0]).map(|w| Vec3A::splat(w as f32)).collect();
-                cascade.groups.push(Group { weights, points });
+                cascade.groups.push(Group {
+                    weights: weights(group[0]).map(|w| Vec3A::splat(w as f32)).collect(),
+                    points,
+                    ends: find_ends(&rules[group[0] as usize]),
+                });
             }
             cascade.levels.push(cascade.groups.len());
             start = end;
@@ -105,15 +120,19 @@ impl Cascade {
         self.of_refined[refined] as usize
     }
 
-    /// Computes the made points from the coarse ones before them.
-    pub fn evaluate(&self, values: &mut [[Vec3A; 2]]) {
+    /// Computes positions and normals of the made points from the coarse ones before them.
+    pub fn evaluate(&self, normals: Normals, values: &mut [[Vec3A; 2]]) {
         let (mut first, mut known_count) = (0, self.coarse);
         for &end in &self.levels {
             let groups = &self.groups[first..end];
             let (known, mut made) = values.split_at_mut(known_count);
             for group in groups {
                 let (out, later) = made.split_at_mut(group.len());
-                evaluate_group(group, known, out);
+                if first == 0 || normals == Normals::Smooth {
+                    evaluate_group::<true>(group, known, out);
+                } else {
+                    evaluate_group::<false>(group, known, out);
+                }
                 (made, known_count) = (later, known_count + group.len());
             }
             first = end;
@@ -137,58 +156,81 @@ fn find_needed(coarse: usize, rules: &[Vec<(u32, f64)>], number: &[u32]) -> Vec<
     needed
 }
 
-fn evaluate_group(group: &Group, known: &[[Vec3A; 2]], out: &mut [[Vec3A; 2]]) {
+/// The ends of the edge that a rule is for: they weigh most. An end may come twice.
+fn find_ends(rule: &[(u32, f64)]) -> [usize; 2] {
+    let heaviest = |others: Option<u32>| {
+        let terms = (0..rule.len()).filter(|&k| Some(rule[k].0) != others);
+        terms.max_by(|&j, &k| rule[j].1.total_cmp(&rule[k].1)).unwrap_or(0)
+    };
+    let first = heaviest(None);
+    [first, heaviest(rule.get(first).map(|r| r.0))]
+}
+
+/// Makes the points of a group; `SMOOTH` normals are combined as positions are.
+fn evaluate_group<const SMOOTH: bool>(group: &Group, known: &[[Vec3A; 2]], out: &mut [[Vec3A; 2]]) {
     if out.len() <= POINTS_PER_TASK {
-        combine_all(&group.weights, &group.points, known, out);
+        combine_all::<SMOOTH>(group, &group.points, known, out);
         return;
     }
     let rows = group.points.par_chunks(POINTS_PER_TASK * group.weights.len());
     rows.zip(out.par_chunks_mut(POINTS_PER_TASK))
-        .for_each(|(points, out)| combine_all(&group.weights, points, known, out));
+        .for_each(|(points, out)| combine_all::<SMOOTH>(group, points, known, out));
 }
 
 /// Combinations with the same weights: those that are frequent without a loop over their terms.
-fn combine_all(weights: &[Vec3A], points: &[u32], known: &[[Vec3A; 2]], out: &mut [[Vec3A; 2]]) {
-    if weights == REGULAR.map(Vec3A::splat) {
-        return combine_regular(points, known, out);
+fn combine_all<const SMOOTH: bool>(
+    group: &Group,
+    points: &[u32],
+    known: &[[Vec3A; 2]],
+    out: &mut [[Vec3A; 2]],
+) {
+    if group.weights == REGULAR.map(Vec3A::splat) {
+        return combine_regular::<SMOOTH>(points, known, out);
     }
-    match weights.len() {
-        3 => combine_rows::<3>(weights, points, known, out),
-        4 => combine_rows::<4>(weights, points, known, out),
-        6 => combine_rows::<6>(weights, points, known, out),
-        8 => combine_rows::<8>(weights, points, known, out),
-        9 => combine_rows::<9>(weights, points, known, out),
-        10 => combine_rows::<10>(weights, points, known, out),
-        12 => combine_rows::<12>(weights, points, known, out),
+    match group.weights.len() {
+        3 => combine_rows::<3, SMOOTH>(group, points, known, out),
+        4 => combine_rows::<4, SMOOTH>(group, points, known, out),
+        6 => combine_rows::<6, SMOOTH>(group, points, known, out),
+        8 => combine_rows::<8, SMOOTH>(group, points, known, out),
+        9 => combine_rows::<9, SMOOTH>(group, points, known, out),
+        10 => combine_rows::<10, SMOOTH>(group, points, known, out),
+        12 => combine_rows::<12, SMOOTH>(group, points, known, out),
         count => {
             for (row, value) in points.chunks_exact(count).zip(out) {
-                *value = combine(weights, row, known);
+                *value = combine::<SMOOTH>(&group.weights, group.ends, row, known);
             }
         }
     }
 }
 
-fn combine_rows<const N: usize>(
-    weights: &[Vec3A],
+fn combine_rows<const N: usize, const SMOOTH: bool>(
+    group: &Group,
     points: &[u32],
     known: &[[Vec3A; 2]],
     out: &mut [[Vec3A; 2]],
 ) {
-    let Ok(weights) = <&[Vec3A; N]>::try_from(weights) else { return };
+    let Ok(weights) = <&[Vec3A; N]>::try_from(group.weights.as_slice()) else { return };
     for (row, value) in points.as_chunks::<N>().0.iter().zip(out) {
-        *value = combine(weights, row, known);
+        *value = combine::<SMOOTH>(weights, group.ends, row, known);
     }
 }
 
 /// Sums of weighted pairs. Two sums, so that the processor need not wait for one addition to start the
 /// next.
 #[inline(always)]
-fn combine(weights: &[Vec3A], points: &[u32], known: &[[Vec3A; 2]]) -> [Vec3A; 2] {
+fn combine<const SMOOTH: bool>(
+    weights: &[Vec3A],
+    ends: [usize; 2],
+    points: &[u32],
+    known: &[[Vec3A; 2]],
+) -> [Vec3A; 2] {
     let (mut even, mut odd) = ([Vec3A::ZERO; 2], [Vec3A::ZERO; 2]);
     let add = |sum: &mut [Vec3A; 2], k: usize| {
         let [a, b] = &known[points[k] as usize];
         sum[0] += weights[k] * *a;
-        sum[1] += weights[k] * *b;
+        if SMOOTH {
+            sum[1] += weights[k] * *b;
+        }
     };
     let count = weights.len();
     if count % 2 == 1 {
@@ -198,23 +240,41 @@ fn combine(weights: &[Vec3A], points: &[u32], known: &[[Vec3A; 2]]) -> [Vec3A; 2
         add(&mut even, 2 * pair);
         add(&mut odd, 2 * pair + 1);
     }
-    [even[0] + odd[0], even[1] + odd[1]]
+    if SMOOTH {
+        return [even[0] + odd[0], even[1] + odd[1]];
+    }
+    let [a, b] = ends.map(|k| known[points[k] as usize][1]);
+    [even[0] + odd[0], 0.5 * (a + b)]
 }
 
-/// Weights of a regular edge, in the order in which its rule has them.
+/// Weights of a regular edge, in the order in which its rule has them: its ends first.
 const REGULAR: [f32; 8] = [0.5, 0.5, 0.125, -0.0625, -0.0625, 0.125, -0.0625, -0.0625];
 
-/// Middles of regular edges, in sixteenths, which are exact.
-fn combine_regular(points: &[u32], known: &[[Vec3A; 2]], out: &mut [[Vec3A; 2]]) {
+/// Middles of regular edges.
+fn combine_regular<const SMOOTH: bool>(
+    points: &[u32],
+    known: &[[Vec3A; 2]],
+    out: &mut [[Vec3A; 2]],
+) {
     for (row, value) in points.as_chunks::<8>().0.iter().zip(out) {
-        let [a, b, c, d, e, f, g, h] = row.map(|point| &known[point as usize]);
-        *value = [0, 1].map(|k| {
-            let even = a[k] * 8.0 + c[k] * 2.0 - e[k] - g[k];
-            let odd = b[k] * 8.0 - d[k] + f[k] * 2.0 - h[k];
-            // Never minus zero.
-            (even + odd) * 0.0625 + Vec3A::ZERO
-        });
+        let around = row.map(|point| &known[point as usize]);
+        let position = combine_eight(around.map(|p| p[0]));
+        let normal = if SMOOTH {
+            combine_eight(around.map(|p| p[1]))
+        } else {
+            0.5 * (around[0][1] + around[1][1])
+        };
+        *value = [position, normal];
     }
+}
+
+/// The regular rule in sixteenths, which are exact.
+#[inline(always)]
+fn combine_eight([a, b, c, d, e, f, g, h]: [Vec3A; 8]) -> Vec3A {
+    let even = a * 8.0 + c * 2.0 - e - g;
+    let odd = b * 8.0 - d + f * 2.0 - h;
+    // Never minus zero.
+    (even + odd) * 0.0625 + Vec3A::ZERO
 }
 
 #[cfg(test)]
@@ -239,10 +299,30 @@ mod tests {
     fn check(weights: &[f32], points: &[u32], known: &[[Vec3A; 2]]) {
         let mut stencil = Stencils::default();
         let terms = points.iter().copied().zip(weights.iter().map(|&w| f64::from(w)));
-        stencil.push(&terms.collect::<Vec<_>>());
-        let mut found = [[Vec3A::ZERO; 2]];
+        let rule: Vec<(u32, f64)> = terms.collect();
+        stencil.push(&rule);
         let weights: Vec<Vec3A> = weights.iter().map(|&w| Vec3A::splat(w)).collect();
-        combine_all(&weights, points, known, &mut found);
-        assert_eq!(found[0], stencil.evaluate_pair(0, known), "to the bit: {weights:?}");
+        let group = Group { weights, points: points.to_vec(), ends: find_ends(&rule) };
+        let (mut smooth, mut halved) = ([[Vec3A::ZERO; 2]], [[Vec3A::ZERO; 2]]);
+        evaluate_group::<true>(&group, known, &mut smooth);
+        evaluate_group::<false>(&group, known, &mut halved);
+        assert_eq!(smooth[0], stencil.evaluate_pair(0, known), "to the bit: {rule:?}");
+        let ends = group.ends.map(|k| known[points[k] as usize][1]);
+        assert_eq!(halved[0], [smooth[0][0], 0.5 * (ends[0] + ends[1])]);
+    }
+
+    #[test]
+    fn ends_weigh_most() {
+        let regular: Vec<(u32, f64)> =
+            (0u32..).zip(REGULAR).map(|(p, w)| (p, f64::from(w))).collect();
+        let mut ends = find_ends(&regular);
+        ends.sort_unstable();
+        assert_eq!(ends, [0, 1]);
+        // Both ends irregular: each comes in the other's ring again.
+        let twice = [(4, 0.375), (7, 0.11), (1, 0.06), (7, 0.375), (4, 0.11), (2, -0.03)];
+        let mut ends = find_ends(&twice);
+        ends.sort_unstable();
+        assert_eq!(ends, [0, 3]);
+        assert_eq!(find_ends(&[(3, 1.0)]), [0, 0]);
     }
 }

@@ -22,7 +22,7 @@ mod patch;
 mod refine;
 mod rules;
 
-pub use cascade::Cascade;
+pub use cascade::{Cascade, Normals};
 pub use emit::Emission;
 pub use patch::{LiftedPoints, PatchSurface, RefinedMesh, vertices_of};
 pub use refine::{Refined, Stencils};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use glam::{Vec3, Vec3A};
 
-use super::{Cascade, Emission, Refined};
+use super::{Cascade, Emission, Normals, Refined};
 use crate::geometry::{
     FoldGuard, GeodesicSeed, Mesh, MeshTopology, Topology, clearance, march_geodesic, may_be_nearer,
 };
@@ -114,8 +114,8 @@ impl PatchSurface {
     }
 
     /// Computes the refined points from the coarse ones that were measured.
-    pub fn refine(&mut self) {
-        self.cascade.evaluate(&mut self.points);
+    pub fn refine(&mut self, normals: Normals) {
+        self.cascade.evaluate(normals, &mut self.points);
     }
 
     /// Position and normal of a refined point; the normal is nearly unit.

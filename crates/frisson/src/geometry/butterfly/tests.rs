@@ -219,7 +219,7 @@ fn level_by_level_gives_what_the_stencils_give() {
         for (value, &p) in values.iter_mut().zip(&coarse) {
             *value = [p.into(), (2.0 * p).into()];
         }
-        refined.cascade.evaluate(&mut values);
+        refined.cascade.evaluate(Normals::Smooth, &mut values);
         assert!(refined.point_count() > 100);
         for i in 0..refined.point_count() {
             let [once, twice] = values[refined.cascade.index_of(i)].map(Vec3::from);

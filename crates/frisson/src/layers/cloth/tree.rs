@@ -13,8 +13,8 @@ use crate::tolerances::cloth as limits;
 
 /// Nodes, leaves or patches that make a task.
 const CHUNK: usize = 512;
-/// Pairs of patches that make enough tasks for many cores.
-const TASKS: usize = 64;
+/// Pairs of patches that make enough tasks: cloth meets itself in few places, which many must share.
+const TASKS: usize = 512;
 
 #[derive(Clone, Copy, Debug)]
 struct Patch {

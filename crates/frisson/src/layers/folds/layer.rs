@@ -1,6 +1,6 @@
 //! The layer: reads the stretch, scales the drawn folds, moves the refined mesh.
 
-use glam::{Vec3, Vec3A};
+use glam::{Vec3, Vec3A, Vec4};
 use rayon::prelude::*;
 
 use super::factor::{FactorScratch, compute_factors};
@@ -9,7 +9,7 @@ use super::plan::FoldPlan;
 use super::rest::{FoldRest, FoldsRest};
 use super::state::FoldsState;
 use super::sums::PointSums;
-use crate::geometry::butterfly::{LiftedPoints, vertices_of};
+use crate::geometry::butterfly::{LiftedPoints, Normals, vertices_of};
 use crate::geometry::{Mesh, NormalGroups, NormalScratch, Topology};
 use crate::stage::{
     BuildContext, Frame, Layer, LayerError, LayerReport, SnapshotError, StepContext, SurfaceMotion,
@@ -121,7 +121,7 @@ impl FoldsLayer {
     fn refine(&mut self, mesh: &Mesh) {
         let rest = &mut self.rest;
         rest.surface.measure(&mesh.positions);
-        rest.surface.refine();
+        rest.surface.refine(Normals::FromEnds);
         rest.faces.update(&rest.surface.points);
     }
 
@@ -257,33 +257,30 @@ fn lift_fold(
     let place = |p: u32| rest.surface.points[rest.surface.index_of(p) as usize][0];
     let base_length = |m: usize, q: u32| place(laid.points[m]).distance(place(q));
     compute_factors(fold, laid, plan, base_length, &mut s.factor, &mut s.values);
-    s.mean = mean(&s.values);
     let amount = fold.amount.at(frame_number) as f32;
-    s.values.iter_mut().zip(&laid.heights).for_each(|(v, h)| *v *= amount * h);
-    s.highest = highest(&s.values);
+    (s.mean, s.highest) = scale(&mut s.values, &laid.heights, amount);
 }
 
-/// The highest of some values, at least 0, in strands.
-fn highest(values: &[f32]) -> f32 {
-    let more = |a: f32, b: f32| if b > a { b } else { a };
-    let fours = values.chunks_exact(4);
-    let rest = fours.remainder().iter().fold(0.0, |most, &v| more(most, v));
-    let mut strands = [0.0f32; 4];
-    for four in fours {
-        strands.iter_mut().zip(four).for_each(|(strand, &v)| *strand = more(*strand, v));
+/// Makes displacements out of factors, drawn heights and an amount. The mean of the factors, 0 without any,
+/// and the highest displacement, at least 0. In four strands, so that nothing waits for what is before.
+fn scale(values: &mut [f32], heights: &[f32], amount: f32) -> (f64, f32) {
+    let count = values.len().max(1);
+    let (mut total, mut highest) = (Vec4::ZERO, Vec4::ZERO);
+    let mut fours = values.chunks_exact_mut(4);
+    let (drawn, last) = heights.as_chunks::<4>();
+    for (four, &drawn) in fours.by_ref().zip(drawn) {
+        let factors = Vec4::from_slice(four);
+        let lifted = factors * (amount * Vec4::from_array(drawn));
+        (total, highest) = (total + factors, highest.max(lifted));
+        lifted.write_to_slice(four);
     }
-    strands.into_iter().fold(rest, more)
-}
-
-/// The mean, summed in four strands; 0 of nothing.
-fn mean(values: &[f32]) -> f64 {
-    let fours = values.chunks_exact(4);
-    let rest: f64 = fours.remainder().iter().map(|&v| f64::from(v)).sum();
-    let mut strands = [0.0f64; 4];
-    for four in fours {
-        strands.iter_mut().zip(four).for_each(|(strand, &v)| *strand += f64::from(v));
+    let (mut sum, mut most) = (total.element_sum(), highest.max_element());
+    for (value, &drawn) in fours.into_remainder().iter_mut().zip(last) {
+        sum += *value;
+        *value *= amount * drawn;
+        most = most.max(*value);
     }
-    (strands.iter().sum::<f64>() + rest) / values.len().max(1) as f64
+    (f64::from(sum) / count as f64, most)
 }
 
 /// The unit vector along one that is nearly unit already, as means of unit normals mostly are: two steps
@@ -339,6 +336,22 @@ impl Layer for FoldsLayer {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn factors_become_displacements() {
+        for count in [0, 3, 4, 7, 8] {
+            let factors: Vec<f32> = (0..count).map(|i| 0.25 * i as f32).collect();
+            let heights: Vec<f32> = (0..count).map(|i| 0.5 - 0.125 * i as f32).collect();
+            let mut values = factors.clone();
+            let (mean, highest) = scale(&mut values, &heights, 2.0);
+            for ((value, factor), height) in values.iter().zip(&factors).zip(&heights) {
+                assert_eq!(*value, factor * (2.0 * height));
+            }
+            let sum: f32 = factors.iter().sum();
+            assert_eq!(mean, f64::from(sum) / f64::from(count.max(1)));
+            assert_eq!(highest, values.iter().fold(0.0, |m, v| v.max(m)));
+        }
+    }
 
     #[test]
     fn nearly_unit_vectors_become_unit() {

@@ -11,7 +11,7 @@ use super::region::Line;
 use super::rest::{Influence, WrinklesRest, influence};
 use super::state::WrinklesState;
 use crate::geometry::Mesh;
-use crate::geometry::butterfly::{Emission, LiftedPoints, RefinedMesh, vertices_of};
+use crate::geometry::butterfly::{Emission, LiftedPoints, Normals, RefinedMesh, vertices_of};
 use crate::stage::{
     BuildContext, Frame, Layer, LayerError, LayerReport, SnapshotError, StepContext,
     check_vertices, from_snapshot, to_snapshot,
@@ -150,7 +150,7 @@ impl WrinklesLayer {
     /// Base positions of refined points (flat, blending into butterfly) and their normals.
     fn refine(&mut self) {
         if self.scratch.blends.iter().any(|&b| b > 0.0) {
-            self.rest.surface.refine();
+            self.rest.surface.refine(Normals::Smooth);
         }
         let (rest, scratch) = (&self.rest, &mut self.scratch);
         let (pairs, blends) = (&rest.surface.points, &scratch.blends);
