@@ -221,3 +221,20 @@ trails = {{ {trails} }}
     let err = s.fails("export dry.frisson --to dry.png", 1);
     assert!(err.contains("trails.image"), "{err}");
 }
+
+#[test]
+fn a_bake_that_stops_being_finite_keeps_its_frames_and_says_where() {
+    let s = Session::new();
+    // A path that leaves the world at frame 7.
+    s.write(
+        "gone.toml",
+        "frisson = 1\nfps = 30\nframes = [0, 20]\n[actors.s]\nsource = \"builtin:sheet\"\n[[layers]]\n\
+         cloth = { name = \"flag\", on = \"s\", attachments = [{ vertices = { vertices = [5] }, \
+         path = [[[0, 0], [6, 0], [7, 1e300]], 0, 0] }] }\n",
+    );
+    let err = s.fails("bake gone.toml", 3);
+    assert!(err.contains("layer \"flag\": vertex"), "{err}");
+    assert!(err.contains("is not finite at frame 7; 7 finished frames are kept"), "{err}");
+    let out = s.ok("inspect gone.frisson");
+    assert!(out.contains("frames 0 to 6 of 20"), "{out}");
+}

@@ -27,21 +27,26 @@ pub fn propose_cloth(character: &Character, meshes: &[Mesh]) -> String {
         let (a, b) = (bounds.min - 0.1 * size, bounds.max + 0.1 * size);
         let skinned = |i: &usize| {
             let body = &character.meshes[*i];
-            *i != index && body.skin.is_some() && !is_arm(&body.mesh.name)
+            *i != index && body.skin.is_some()
         };
         let bodies: Vec<&str> =
             (0..meshes.len()).filter(skinned).map(|i| meshes[i].name.as_str()).collect();
+        let level = subdivision(mesh, &bodies_of(meshes, &bodies));
         let _ = writeln!(
             text,
             "\n# {} looks like it hangs: take the # away to simulate it. `pins` is a box around its top;\n\
-             # `bodies` is what it must stay outside of; arms swing through it and would crumple it.",
-            mesh.name
+             # `bodies` is what it must stay outside of{}.",
+            mesh.name,
+            if level > 0 { "; `subdivide` makes it fine enough to lie on them" } else { "" }
         );
         let _ = writeln!(
             text,
             "# [[layers]]\n# [layers.cloth]\n# name = {word:?}\n# on = {:?}",
             mesh.name
         );
+        if level > 0 {
+            let _ = writeln!(text, "# subdivide = {level}");
+        }
         let _ =
             writeln!(text, "# material = \"wool\"\n# self_collision = true\n# bodies = {bodies:?}");
         let _ = writeln!(
@@ -53,23 +58,41 @@ pub fn propose_cloth(character: &Character, meshes: &[Mesh]) -> String {
     text
 }
 
-/// Whether a name is that of an arm or a hand, not of armour or an armature.
-fn is_arm(name: &str) -> bool {
-    let name = name.to_lowercase().replace("armo", "").replace("armature", "");
-    name.contains("arm") || name.contains("hand")
+fn bodies_of<'a>(meshes: &'a [Mesh], names: &[&str]) -> Vec<&'a Mesh> {
+    meshes.iter().filter(|m| names.contains(&m.name.as_str())).collect()
+}
+
+/// Times that a garment has to be cut until its edges are no longer than those of the bodies under it.
+fn subdivision(garment: &Mesh, bodies: &[&Mesh]) -> u32 {
+    let finest = bodies.iter().map(|m| mean_edge(m)).fold(f32::INFINITY, f32::min);
+    let ratio = mean_edge(garment) / finest;
+    if ratio.is_finite() && ratio > 1.5 { (ratio.log2().ceil() as u32).clamp(1, 2) } else { 0 }
+}
+
+/// Mean length of a mesh's edges [m]; 0 without triangles.
+fn mean_edge(mesh: &Mesh) -> f32 {
+    let x = |v: u32| mesh.positions[v as usize];
+    let around = |t: &[u32; 3]| {
+        x(t[0]).distance(x(t[1])) + x(t[1]).distance(x(t[2])) + x(t[2]).distance(x(t[0]))
+    };
+    let triangles = &mesh.topology.triangles;
+    triangles.iter().map(around).sum::<f32>() / (3 * triangles.len()).max(1) as f32
 }
 
 #[cfg(test)]
 mod tests {
+    use glam::Vec3;
+
     use super::*;
 
     #[test]
-    fn arms_are_told_from_armour() {
-        for arm in ["Knight_ArmLeft", "hand.R", "Armature_forearm"] {
-            assert!(is_arm(arm), "{arm}");
-        }
-        for other in ["Body_Armor", "Armature", "armour", "Knight_LegLeft"] {
-            assert!(!is_arm(other), "{other}");
-        }
+    fn coarse_garments_are_cut_until_they_are_as_fine_as_the_body() {
+        let triangle = |edge: f32| {
+            let far = Vec3::new(0.5, 0.75f32.sqrt(), 0.0);
+            Mesh::new("m", [Vec3::ZERO, Vec3::X, far].map(|p| edge * p).to_vec(), vec![[0, 1, 2]])
+        };
+        let level = |edge: f32| subdivision(&triangle(edge), &[&triangle(0.2), &triangle(0.05)]);
+        assert_eq!([0.05, 0.07, 0.09, 0.15, 0.5].map(level), [0, 0, 1, 2, 2]);
+        assert_eq!(subdivision(&triangle(0.1), &[]), 0);
     }
 }

@@ -12,6 +12,8 @@ use crate::stage::{
 };
 
 mod contact;
+mod fabric;
+mod pinch;
 
 /// A flat sheet of `nx` by `nz` vertices in the x-z plane, its first corner at `at`.
 pub fn sheet(nx: u32, nz: u32, size: (f32, f32), at: Vec3) -> Mesh {
@@ -230,7 +232,7 @@ fn every_internal_constraint_keeps_both_momenta() {
 }
 
 #[test]
-fn a_free_cloth_keeps_its_linear_momentum() {
+fn a_free_cloth_keeps_its_momenta() {
     let mesh = sheet(9, 9, (1.0, 1.0), Vec3::ZERO);
     let mut scene = Scene::build(vec![still("sheet", mesh)], &[], weightless(), params()).unwrap();
     let random = |n: usize, k| crate::math::random::signed(3, n as u64, k);
@@ -240,9 +242,18 @@ fn a_free_cloth_keeps_its_linear_momentum() {
     let momentum = |s: &Scene| -> DVec3 {
         s.cloth.state.velocities.iter().zip(&s.cloth.rest.mass).map(|(v, m)| *v * *m).sum()
     };
-    let before = momentum(&scene);
+    let spin = |s: &Scene| -> DVec3 {
+        let nodes = s.cloth.state.velocities.iter().zip(&s.cloth.rest.mass).zip(s.positions());
+        nodes.map(|((v, m), x)| x.cross(*v) * *m).sum()
+    };
+    for (v, x) in scene.cloth.state.velocities.iter_mut().zip(&scene.cloth.state.positions) {
+        *v += DVec3::new(1.0, 2.0, 0.5).cross(*x - DVec3::new(0.5, 0.0, 0.5));
+    }
+    let (before, turning) = (momentum(&scene), spin(&scene));
     scene.ticks(60);
     assert!((momentum(&scene) - before).length() < 1e-6, "{before}");
+    let lost = (spin(&scene) - turning).length() / turning.length();
+    assert!(lost < 0.01, "{lost} of {turning}");
 }
 
 fn sag(n: u32, quality: f64) -> f64 {
@@ -504,6 +515,7 @@ fn bad_input_is_refused_by_name() {
     };
     assert_eq!(build(&|_| ()), "");
     says(&|p| p.density = Some(0.0), "density");
+    says(&|p| p.density = Some(-0.2), "density");
     says(&|p| p.stretch = Some(f64::NAN), "stretch");
     says(&|p| p.on = "shete".to_owned(), "did you mean \"sheet\"");
     says(&|p| p.pressure = Some(1.2.into()), "open");
@@ -513,6 +525,7 @@ fn bad_input_is_refused_by_name() {
     says(&|p| p.colliders = Some(vec!["ball".to_owned()]), "collider");
     says(&|p| p.attachments = vec![held(vec![0], "sheet/hand")], "no joints");
     says(&|p| p.attachments = vec![held(vec![0], "hand")], "actor/joint");
+    says(&|p| p.attachments = vec![held(vec![99], "sheet/hand")], "vertex 99");
     says(&|p| p.attachments = vec![ClothAttachment::default()], "exactly one");
     says(&|p| p.threads = Threads::Uv, "uv");
     says(&|p| p.substeps = Some(0), "substeps");

@@ -264,7 +264,10 @@ fn settle_distance(p: Vec3, marched: f64, label: u32, curve: &SurfaceCurve) -> f
     let straight = around
         .map(|k| nearest_on_segment(p, curve.places[k], curve.places[k + 1]).0)
         .fold(f32::INFINITY, f32::min);
-    let detour = marched as f32 / straight.max(f32::MIN_POSITIVE) - 1.0;
+    // Marching starts at samples: beside the middle between two, even flat ground has a detour.
+    let next = (label as usize + 1).min(last);
+    let apart = 0.5 * curve.places[next].distance(curve.places[next - 1]);
+    let detour = marched as f32 / straight.hypot(apart).max(f32::MIN_POSITIVE) - 1.0;
     let t = ((detour - tolerances::FLAT_DETOUR) / tolerances::FLAT_DETOUR).clamp(0.0, 1.0);
     straight + (marched as f32 - straight) * t * t * (3.0 - 2.0 * t)
 }
