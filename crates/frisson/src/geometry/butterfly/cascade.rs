@@ -195,6 +195,8 @@ fn combine_all<const SMOOTH: bool>(
         9 => combine_rows::<9, SMOOTH>(group, points, known, out),
         10 => combine_rows::<10, SMOOTH>(group, points, known, out),
         12 => combine_rows::<12, SMOOTH>(group, points, known, out),
+        14 => combine_rows::<14, SMOOTH>(group, points, known, out),
+        18 => combine_rows::<18, SMOOTH>(group, points, known, out),
         count => {
             for (row, value) in points.chunks_exact(count).zip(out) {
                 *value = combine::<SMOOTH>(&group.weights, group.ends, row, known);
@@ -288,7 +290,7 @@ mod tests {
         let value = |i, k| random::signed(7, i, k) as f32;
         let vector = |i, k| Vec3A::new(value(i, k), value(i, k + 1), value(i, k + 2));
         let known: Vec<[Vec3A; 2]> = (0..20).map(|i| [vector(i, 0), vector(i, 3)]).collect();
-        for count in [1, 2, 3, 4, 5, 8, 9, 12, 17] {
+        for count in [1, 2, 3, 4, 5, 8, 9, 12, 17, 18] {
             let weights: Vec<f32> = (0..count as u64).map(|k| value(99, k)).collect();
             let points: Vec<u32> = (0..count).map(|k| (7 * k + 3) % 20).collect();
             check(&weights, &points, &known);

@@ -194,8 +194,12 @@ impl FoldsLayer {
             }
         }
         let lifted = |&point: &u32| {
-            let [position, normal] = rest.surface.points[point as usize];
-            Vec3::from(position + heights[point as usize] * nearly_unit(normal))
+            let [position, normal] = &rest.surface.points[point as usize];
+            let height = heights[point as usize];
+            if height == 0.0 {
+                return Vec3::from(*position);
+            }
+            Vec3::from(*position + height * nearly_unit(*normal))
         };
         let coarse = rest.base.vertex_count;
         let new = &self.point_of_vertex[coarse..];
