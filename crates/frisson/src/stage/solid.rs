@@ -158,4 +158,38 @@ mod tests {
         let plane = ColliderShape::Plane { point: [0.0; 3], normal: [0.0, 1.0, 0.0] };
         assert!(solid_mesh("floor", &plane, [0.5; 3]).is_none());
     }
+
+    #[test]
+    fn colliders_with_a_colour_are_seen_where_they_are_and_others_are_not() {
+        use crate::stage::{ActorSet, Animated, ColliderParams, ColliderSet, Frame, PoseScratch};
+        let tool = |name: &str, color: Option<[f32; 3]>| ColliderParams {
+            name: name.to_owned(),
+            shape: ColliderShape::Sphere { center: [0.0; 3], radius: 0.1 },
+            actor: None,
+            joint: None,
+            friction: 0.3,
+            color,
+            move_x: Animated::Keys(vec![(0.0, 0.0), (30.0, 1.0)]),
+            move_y: Animated::default(),
+            move_z: Animated::default(),
+        };
+        let actors = ActorSet::new(vec![]);
+        let build = |params: &[ColliderParams]| ColliderSet::new(params, &actors, 30.0);
+        let mut set = build(&[tool("pin", Some([0.5; 3])), tool("guard", None)]).unwrap();
+        let mut frame = Frame::default();
+        for (time, x) in [(0.0, 0.0), (0.5, 0.5)] {
+            set.set_time(time, 0.0, &actors, &mut PoseScratch::default());
+            set.write_meshes(&mut frame);
+            assert_eq!(frame.meshes.len(), 1);
+            let pin = &frame.meshes[0];
+            let middle = pin.positions.iter().sum::<Vec3>() / pin.positions.len() as f32;
+            assert!(pin.name == "pin" && middle.distance(Vec3::X * x) < 1e-5, "{middle}");
+        }
+        assert!(set.shows("pin") && !set.shows("guard"));
+        let twice = build(&[tool("pin", Some([0.5; 3])), tool("pin", None)]);
+        assert!(twice.unwrap_err().to_string().contains("two colliders"));
+        let plane = ColliderShape::Plane { point: [0.0; 3], normal: [0.0, 1.0, 0.0] };
+        let floor = ColliderParams { shape: plane, ..tool("floor", Some([0.5; 3])) };
+        assert!(build(&[floor]).unwrap_err().to_string().contains("has no end"));
+    }
 }

@@ -97,6 +97,53 @@ fn colours_and_texture_coordinates_follow_the_primitives() {
 }
 
 #[test]
+fn rims_lie_on_both_surfaces_however_stiff_one_of_them_is() {
+    // Two balls, and a stick that touches both: three rims that meet in two points.
+    let (centers, radii) = ([[-0.085, 0.0, 0.0], [0.06, 0.01, 0.0]], [0.1, 0.07]);
+    let stiff = SoftObject { stiffness: 5e7, ..ball("b", centers[1], radii[1]) };
+    let stick = SoftObject {
+        primitives: vec![PrimitiveParams {
+            segment: Some([[-0.1, 0.11, 0.02], [0.12, 0.1, 0.02]]),
+            ..PrimitiveParams::default()
+        }],
+        ..SoftObject::new("c", 0.04)
+    };
+    let mut params = SoftParams::new("three", vec![ball("a", centers[0], radii[0]), stiff, stick]);
+    (params.volume_time, params.cell) = (0.0, Some(0.008));
+    let mut rig = Rig::new(params);
+    let frame = rig.show().clone();
+    let key = |p: &Vec3| p.to_array().map(f32::to_bits);
+    let sets: Vec<std::collections::BTreeSet<[u32; 3]>> =
+        frame.meshes.iter().map(|m| m.positions.iter().map(key).collect()).collect();
+    // How far a place is from the free surface of each body.
+    let coats = &rig.layer.coats;
+    let off = |body: usize, at: &Vec3| {
+        let (value, slope, _) = coats.field_of(body, at.as_dvec3());
+        (value - coats.level).abs() / slope.abs().max(1e-9)
+    };
+    for (body, mesh) in frame.meshes.iter().enumerate() {
+        closed_manifold(mesh);
+        let sharers = |v: u32| {
+            let k = key(&mesh.positions[v as usize]);
+            (0..3).filter(|&o| o != body && sets[o].contains(&k)).collect::<Vec<_>>()
+        };
+        let (mut rim, mut furthest) = (0, 0.0f64);
+        for t in &mesh.topology.triangles {
+            for (a, b) in [(t[0], t[1]), (t[1], t[2]), (t[2], t[0])] {
+                let others = sharers(a);
+                // Where all three meet there is one point, and lines that end in it.
+                if others.len() == 1 && sharers(b).is_empty() {
+                    let at = &mesh.positions[a as usize];
+                    rim += 1;
+                    furthest = furthest.max(off(body, at)).max(off(others[0], at));
+                }
+            }
+        }
+        assert!(rim > 50 && furthest < 0.1 * 0.008, "{}: {rim} {furthest}", mesh.name);
+    }
+}
+
+#[test]
 fn seeds_make_a_preview_whose_triangles_stay() {
     let moved = Animated::Keys(vec![(0.0, 0.0), (30.0, -0.06)]);
     let none = PrimitiveParams::default;
