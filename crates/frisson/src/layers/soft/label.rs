@@ -178,11 +178,16 @@ impl LabelField<'_> {
         let mut found: [Option<Condition>; 3] = [None; 3];
         let (mut own_value, mut labels) = (0.0, [u32::MAX; 3]);
         for g in groups.as_slice().iter().filter(|g| g.value > 0.0) {
-            let condition = Condition {
-                value: g.value - self.field.level,
-                gradient: g.gradient,
-                surface: g.gradient,
+            let level = self.field.level;
+            // Outside, stiff fields fall as a power: their logarithm is what is nearly straight.
+            let share = (g.value / level).max(1e-6);
+            let (value, bend) = if share < 1.0 {
+                (level * share.ln(), 1.0 / share)
+            } else {
+                (g.value - level, 1.0)
             };
+            let gradient = g.gradient * bend;
+            let condition = Condition { value, gradient, surface: gradient };
             if g.label == self.label {
                 if g.value > own_value {
                     (own_value, found[0]) = (g.value, Some(condition));
