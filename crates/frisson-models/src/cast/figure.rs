@@ -232,23 +232,24 @@ fn dress(body: &mut Sculpture) {
     });
 }
 
-/// `clear` is how much farther than usual the arms are held from the body in a gait [rad].
+/// `clear` is how much farther than usual the arms are held from the body when running [rad]; twice that
+/// where they hang.
 fn clips(p: &Person, clear: f32) -> Vec<Clip> {
     let stride = |gait, phase, pose: &mut JointPose| stride(p, gait, phase, clear, pose);
     vec![
         clip(&p.rig, "walk", 1.05, true, |t, pose| stride(&biped::WALK, t / 1.05, pose)),
         clip(&p.rig, "run", 0.70, true, |t, pose| stride(&biped::RUN, t / 0.70, pose)),
-        clip(&p.rig, "idle", 4.0, true, |t, pose| idle(p, t / 4.0, pose)),
+        clip(&p.rig, "idle", 4.0, true, |t, pose| idle(p, t / 4.0, clear, pose)),
         clip(&p.rig, "turn", 4.0, false, |t, pose| {
             // Half around and back, on the spot.
             let way = smoothstep(0.3, 1.1, t) - smoothstep(2.0, 2.8, t);
             pose.turn(p.legs.root, Quat::from_rotation_y(2.6 * way));
-            idle(p, 0.0, pose);
+            idle(p, 0.0, clear, pose);
             let lag = smoothstep(0.2, 0.9, t) - smoothstep(1.9, 2.6, t) - way;
             pose.turn(p.neck, Quat::from_rotation_y(0.5 * lag));
             pose.turn(p.head, Quat::from_rotation_y(0.7 * lag));
         }),
-        clip(&p.rig, "flex", 4.0, true, |t, pose| flex(p, t, pose)),
+        clip(&p.rig, "flex", 4.0, true, |t, pose| flex(p, t, clear, pose)),
     ]
 }
 
@@ -265,7 +266,7 @@ fn hang_arm(p: &Person, side: usize, swing: f32, bend: f32, away: f32, pose: &mu
     pose.turn(hand, drop.inverse() * Quat::from_rotation_x(-0.15) * drop);
 }
 
-fn idle(p: &Person, phase: f32, pose: &mut JointPose) {
+fn idle(p: &Person, phase: f32, clear: f32, pose: &mut JointPose) {
     let wave = |k: f32, shift: f32| (std::f32::consts::TAU * (k * phase + shift)).sin();
     let sway = 0.012 * wave(1.0, 0.0);
     let stance = biped::Stance { sway, lift: -0.012, roll: 0.6 * sway, ..Default::default() };
@@ -274,20 +275,21 @@ fn idle(p: &Person, phase: f32, pose: &mut JointPose) {
     pose.pitch(p.chest, -0.018 * wave(2.0, 0.0));
     pose.turn(p.head, Quat::from_rotation_y(0.10 * wave(1.0, 0.2)));
     for side in 0..2 {
-        hang_arm(p, side, 0.03 * wave(2.0, 0.3), 0.22, 0.14, pose);
+        hang_arm(p, side, 0.03 * wave(2.0, 0.3), 0.22, 0.14 + 2.0 * clear, pose);
     }
 }
 
 /// Arms come forward and bend until the forearms press on the upper arms, and go back.
-fn flex(p: &Person, t: f32, pose: &mut JointPose) {
-    idle(p, 0.0, pose);
+fn flex(p: &Person, t: f32, clear: f32, pose: &mut JointPose) {
+    idle(p, 0.0, clear, pose);
     let bent = smoothstep(0.4, 1.5, t) - smoothstep(2.6, 3.7, t);
     for side in 0..2 {
         let [_, upper, lower, hand] = p.arms[side];
         for joint in [upper, lower, hand] {
             pose.rotations[joint] = Quat::IDENTITY;
         }
-        hang_arm(p, side, 0.55 * bent, 0.22 + 2.28 * bent, 0.14 + 0.25 * bent, pose);
+        let away = 0.14 + 2.0 * clear + 0.25 * bent;
+        hang_arm(p, side, 0.55 * bent, 0.22 + 2.28 * bent, away, pose);
     }
 }
 
@@ -313,6 +315,7 @@ fn stride(p: &Person, gait: &Gait, phase: f32, clear: f32, pose: &mut JointPose)
         } else {
             (-0.42 * s, 0.35 - 0.15 * s)
         };
-        hang_arm(p, side, swing, bend, clear + if running { 0.20 } else { 0.12 }, pose);
+        let away = if running { 0.20 + clear } else { 0.12 + 2.0 * clear };
+        hang_arm(p, side, swing, bend, away, pose);
     }
 }

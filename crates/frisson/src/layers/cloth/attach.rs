@@ -106,6 +106,21 @@ impl Attachments {
         Ok(all)
     }
 
+    /// Takes over the numbers of the nodes.
+    pub fn number(&mut self, node_of_vertex: &[u32]) {
+        for hold in &mut self.holds {
+            hold.node = node_of_vertex[hold.vertex as usize];
+        }
+        // One place per node: the first hold of a welded node counts.
+        self.holds.sort_by_key(|h| h.node);
+        self.holds.dedup_by_key(|h| (h.node, h.frames.0.to_bits()));
+        for sticky in &mut self.sticky {
+            sticky.nodes = sticky.vertices.iter().map(|&v| node_of_vertex[v as usize]).collect();
+            sticky.nodes.sort_unstable();
+            sticky.nodes.dedup();
+        }
+    }
+
     fn hold(&mut self, vertex: u32, by: Holder, frames: (f64, f64)) {
         self.holds.push(Hold { vertex, node: 0, by, frames });
     }

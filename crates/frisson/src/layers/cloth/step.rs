@@ -95,18 +95,7 @@ impl Cloth {
         };
         let gravity = f64::from(context.forces.gravity.length());
         let rest = build_rest(&params, mesh, (&held, &seams, &ridges), gravity)?;
-        for hold in &mut attachments.holds {
-            hold.node = rest.node_of_vertex[hold.vertex as usize];
-        }
-        // One place per node: the first hold of a welded node counts.
-        attachments.holds.sort_by_key(|h| h.node);
-        attachments.holds.dedup_by_key(|h| (h.node, h.frames.0.to_bits()));
-        for sticky in &mut attachments.sticky {
-            sticky.nodes =
-                sticky.vertices.iter().map(|&v| rest.node_of_vertex[v as usize]).collect();
-            sticky.nodes.sort_unstable();
-            sticky.nodes.dedup();
-        }
+        attachments.number(&rest.node_of_vertex);
         let thickness = thickness(&params, &rest);
         let friction = params.moduli().friction;
         let (collider_indices, posed) = find_colliders(&params, context, friction)?;
