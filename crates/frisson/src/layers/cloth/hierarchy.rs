@@ -206,7 +206,8 @@ fn solve_spans(spans: &[Span], x: &mut [Places]) {
         let (a, b) = (span.a as usize, span.b as usize);
         let d = x[a].now - x[b].now;
         let r = d.length_squared();
-        if r > span.length_sq {
+        // What has left the world is found at the end of the tick, and said.
+        if r > span.length_sq && r.is_finite() {
             let s = (r - span.length_sq) / (r + span.length_sq);
             let before = (x[a].old - x[b].old).length_squared();
             let drift = ((before - span.length_sq) / (before + span.length_sq)).clamp(0.0, s);
