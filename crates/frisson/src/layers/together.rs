@@ -122,10 +122,8 @@ fn hair_hangs_on_a_coat_and_not_through_it() {
     assert!(touching * 5 > off.len(), "only {touching} of {} points lie on it", off.len());
 }
 
-#[test]
-fn coats_fill_a_mesh_without_joints_and_go_along_with_it() {
-    // An egg, 30 cm long, that moves and turns.
-    let egg = egg_mesh();
+/// An egg, 30 cm long, that moves and turns, in a coat that is fitted to it, and what else there is.
+fn coated_egg(others: Vec<LayerParams>) -> Stage {
     let path = KeyedTransform {
         times: vec![0.0, 1.0],
         translations: vec![Vec3::ZERO, Vec3::new(0.4, 0.1, 0.0)],
@@ -133,7 +131,7 @@ fn coats_fill_a_mesh_without_joints_and_go_along_with_it() {
     };
     let actor = Actor {
         name: "egg".to_owned(),
-        motion: ActorMotion::Rigid(vec![egg], path),
+        motion: ActorMotion::Rigid(vec![egg_mesh()], path),
         placement: Placement::default(),
     };
     let mut object = SoftObject::new("coat", 0.05);
@@ -142,10 +140,15 @@ fn coats_fill_a_mesh_without_joints_and_go_along_with_it() {
     let mut params = SoftParams::new("coat", vec![object]);
     params.cell = Some(0.01);
     let clock = Clock::new(Rate::whole(30), 0, 1000);
-    let forces = Forces::new(Vec3::ZERO, vec![], 30.0);
-    let layers = [LayerParams::Soft(params)];
+    let forces = Forces::new(Vec3::Y * -9.81, vec![], 30.0);
+    let layers: Vec<LayerParams> = [LayerParams::Soft(params)].into_iter().chain(others).collect();
     let actors = ActorSet::new(vec![actor]);
-    let mut stage = Stage::new(clock, actors, ColliderSet::default(), forces, &layers).unwrap();
+    Stage::new(clock, actors, ColliderSet::default(), forces, &layers).unwrap()
+}
+
+#[test]
+fn coats_fill_a_mesh_without_joints_and_go_along_with_it() {
+    let mut stage = coated_egg(Vec::new());
     for frame in 0..=30 {
         if frame % 15 == 0 {
             let points = stage.frame().meshes[0].positions.clone();
@@ -157,6 +160,26 @@ fn coats_fill_a_mesh_without_joints_and_go_along_with_it() {
         }
         stage.advance_frame(&mut NoObserver).unwrap();
     }
+}
+
+#[test]
+fn drops_of_an_actor_lie_on_its_coat() {
+    let rain = r#"{
+        "name": "sweat", "on": "egg", "shown_on": "coat", "trails": { "mesh": false },
+        "sources": [{ "condensation": { "count": 60, "mass": 2e-6, "over": 10, "until": 15 } }]
+    }"#;
+    let mut stage = coated_egg(vec![LayerParams::Drops(serde_json::from_str(rain).unwrap())]);
+    for _ in 0..=30 {
+        stage.advance_frame(&mut NoObserver).unwrap();
+    }
+    let frame = stage.frame();
+    let drops = &frame.meshes[frame.mesh_index("sweat").unwrap()];
+    assert!(drops.positions.len() > 1000, "{} vertices", drops.positions.len());
+    // A drop of 2 mg is about a millimetre high and sits on the coat, which is some millimetres off
+    // the skin.
+    let off = distances(&stage, "coat", &drops.positions);
+    let (low, high) = off.iter().fold((0.0f32, 0.0f32), |(l, h), d| (l.min(*d), h.max(*d)));
+    assert!(low > -0.001 && high < 0.003, "from {low} to {high} m off the coat");
 }
 
 /// 30 cm long, 20 cm wide, blunt at one end.

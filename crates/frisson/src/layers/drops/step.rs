@@ -53,7 +53,8 @@ impl DropsLayer {
             let points = &frame.meshes[mesh].positions;
             if points.len() < needed {
                 return Err(LayerError::Other(format!(
-                    "mesh {:?} lost vertices: drops cannot follow it",
+                    "mesh {:?} lost vertices: drops need triangles that stay. Of a coat, give \
+                     its actor in `on` and the coat in `shown_on`",
                     frame.meshes[mesh].name
                 )));
             }
