@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use frisson::geometry::TriangleBvh;
+use frisson::geometry::{Topology, TriangleBvh};
 use frisson::stage::{Frame, NoObserver};
 use frisson_io::bake::{BakeOptions, bake};
 use frisson_io::cache::{CacheReader, IfExists, part_path};
@@ -133,6 +133,28 @@ fn no_hair_of_the_head_in_the_wind_is_inside_the_head() {
                 let depth = depth_inside(&bvh, p);
                 assert!(depth < DEEPEST, "frame {number}, point {k} of a hair: {depth} m inside");
             }
+        }
+    }
+}
+
+/// The coat that is fitted to a character follows its limbs: nothing floats beside it while the arms
+/// go up.
+#[test]
+fn the_coat_of_a_character_stays_in_one_piece() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes/soft-character.toml");
+    let mut text = std::fs::read_to_string(&path).unwrap();
+    for (given, coarse) in [("seeds = 48", "seeds = 16"), ("cell = 0.012", "cell = 0.02")] {
+        assert!(text.contains(given));
+        text = text.replace(given, coarse);
+    }
+    let mut stage = SceneFile::parse(&path, &text).unwrap().build(&Cast).unwrap().stage;
+    for number in 0..49 {
+        stage.advance_frame(&mut NoObserver).unwrap();
+        if number % 8 == 0 {
+            let coat = stage.frame().meshes.iter().find(|m| m.name == "flesh").unwrap();
+            let (_, pieces) =
+                Topology::build(&coat.positions, &coat.topology.triangles).components();
+            assert_eq!(pieces, 1, "pieces at frame {number}");
         }
     }
 }
