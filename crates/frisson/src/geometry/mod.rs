@@ -3,6 +3,7 @@
 
 pub mod butterfly;
 mod bvh;
+mod diamonds;
 mod geodesic;
 mod grid;
 mod guard;
@@ -13,6 +14,7 @@ mod normals;
 mod topology;
 
 pub use bvh::{ClosestPoint, RayHit, TriangleBvh, closest_on_triangle};
+pub use diamonds::DiamondPattern;
 pub use geodesic::{GeodesicSeed, GeodesicWalk, geodesic_distances, march_geodesic};
 pub use grid::Grid;
 pub use guard::{FoldGuard, clearance, may_be_nearer};

@@ -16,7 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::stage::{BuildContext, Layer, LayerError};
-use cloth::{ClothParams, ClothRidge};
+use cloth::{ClothParams, ClothRidge, RidgeCourse};
 use drops::DropsParams;
 use flesh::FleshParams;
 use folds::FoldsParams;
@@ -56,15 +56,19 @@ impl LayerParams {
             if folds.feedback <= 0.0 {
                 continue;
             }
+            let ridge = |course: RidgeCourse, width: f32, amplitude: f32| ClothRidge {
+                course,
+                width,
+                amplitude,
+                share: folds.feedback,
+            };
             let drawn = folds.folds.iter().filter(|f| !f.crease);
-            let ridges: Vec<ClothRidge> = drawn
-                .map(|f| ClothRidge {
-                    points: f.points.clone(),
-                    width: f.width,
-                    amplitude: f.amplitude,
-                    share: folds.feedback,
-                })
-                .collect();
+            let drawn =
+                drawn.map(|f| ridge(RidgeCourse::Through(f.points.clone()), f.width, f.amplitude));
+            let buckled = folds.buckling.iter().map(|b| {
+                ridge(RidgeCourse::Diamonds(b.pattern(1.0)), b.fold.width, b.fold.amplitude)
+            });
+            let ridges: Vec<ClothRidge> = drawn.chain(buckled).collect();
             for earlier in &mut linked[..index] {
                 if let Self::Cloth(cloth) = earlier
                     && cloth.on == folds.on
@@ -111,9 +115,12 @@ mod tests {
     #[test]
     fn folds_with_feedback_are_felt_by_the_cloth_before_them() {
         let fold = folds::Fold::new("f", vec![], 0.05, 0.1);
+        let buckling = r#"{ "name": "b", "from": [0, 0, 0], "to": [0, 1, 0],
+            "fold": { "amplitude": 0.01, "width": 0.05 } }"#;
         let stack = |feedback: f64| {
             let mut laid = FoldsParams::new("folds", "sheet", vec![fold.clone()]);
             laid.feedback = feedback;
+            laid.buckling = vec![serde_json::from_str(buckling).unwrap()];
             let cloth = |on: &str| LayerParams::Cloth(ClothParams::new(on, on));
             LayerParams::linked(&[
                 cloth("sheet"),
@@ -128,6 +135,6 @@ mod tests {
             layers.iter().map(count).collect()
         };
         assert_eq!(ridges(&stack(0.0)), [0, 0, 0, 0]);
-        assert_eq!(ridges(&stack(0.5)), [1, 0, 0, 0]);
+        assert_eq!(ridges(&stack(0.5)), [2, 0, 0, 0], "the fold and the buckling");
     }
 }

@@ -46,5 +46,7 @@ mod touch;
 mod tree;
 
 pub use material::{Fabric, Moduli};
-pub use params::{ClothAttachment, ClothParams, ClothRidge, ClothSeam, RestAngles, Threads};
+pub use params::{
+    ClothAttachment, ClothParams, ClothRidge, ClothSeam, RestAngles, RidgeCourse, Threads,
+};
 pub use step::Cloth;

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::material::{Fabric, Moduli};
+use crate::geometry::DiamondPattern;
 use crate::stage::{Anchor, Animated, BuildContext, Layer, LayerError, Selection};
 
 /// Simulated garments: position-based, small steps.
@@ -145,14 +146,23 @@ pub struct ClothParams {
 /// A fold laid over the cloth, as far as the cloth feels it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClothRidge {
-    /// Points that its curve passes through: vertices, or positions in the source pose.
-    pub points: Vec<Anchor>,
+    /// Where it runs.
+    pub course: RidgeCourse,
     /// Half-width [m].
     pub width: f32,
     /// Height [m].
     pub amplitude: f32,
     /// Share of the profile's stiffness that the cloth gets [-].
     pub share: f64,
+}
+
+/// Where a fold runs, in the source pose.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RidgeCourse {
+    /// Along a curve through points: vertices, or positions.
+    Through(Vec<Anchor>),
+    /// Along all ridges of a buckled tube.
+    Diamonds(DiamondPattern),
 }
 
 fn default_compression_limit() -> f64 {

@@ -6,7 +6,8 @@
 
 use glam::Vec3;
 
-use super::params::ClothRidge;
+use super::params::{ClothRidge, RidgeCourse};
+use crate::geometry::{DiamondPattern, TriangleBvh};
 use crate::math::spline::Nurbs;
 use crate::stage::{Anchor, LayerError};
 
@@ -29,30 +30,42 @@ impl Ridges {
     pub fn build(
         ridges: &[ClothRidge],
         places: Vec<Vec3>,
+        triangles: &[[u32; 3]],
         scale: f32,
         stretch: f64,
     ) -> Result<Self, LayerError> {
+        let bad = |problem: &str| LayerError::parameter("folds", problem.to_owned());
+        let place = |anchor: &Anchor| match anchor {
+            Anchor::Vertex(v) => places
+                .get(*v as usize)
+                .copied()
+                .ok_or_else(|| bad("a fold with `feedback` names a missing vertex")),
+            Anchor::Position(p) => Ok(scale * Vec3::from_array(*p)),
+        };
         let mut curves = Vec::new();
         for ridge in ridges {
-            let bad = |problem: &str| LayerError::parameter("folds", problem.to_owned());
-            let mut points = Vec::with_capacity(ridge.points.len());
-            for anchor in &ridge.points {
-                points.push(match anchor {
-                    Anchor::Vertex(v) => *places
-                        .get(*v as usize)
-                        .ok_or_else(|| bad("a fold with `feedback` names a missing vertex"))?,
-                    Anchor::Position(p) => scale * Vec3::from_array(*p),
-                });
-            }
-            let curve = Nurbs::through(&points, 3)
-                .ok_or_else(|| bad("all points of a fold are at the same place"))?;
-            let length: f32 = points.windows(2).map(|w| w[0].distance(w[1])).sum();
-            let count =
-                (SAMPLES_PER_WIDTH * length / ridge.width).ceil().clamp(4.0, 1024.0) as usize;
-            let samples = (0..=count).map(|i| curve.point(i as f32 / count as f32)).collect();
+            let courses = match &ridge.course {
+                RidgeCourse::Through(points) => {
+                    vec![points.iter().map(place).collect::<Result<Vec<Vec3>, LayerError>>()?]
+                }
+                RidgeCourse::Diamonds(pattern) => {
+                    let axis = pattern.axis.map(|p| scale * p);
+                    let pattern = DiamondPattern { axis, ..*pattern };
+                    let ridges = pattern.ridges(&TriangleBvh::build(&places, triangles));
+                    ridges.ok_or_else(|| bad("the axis of a buckling is not inside a tube"))?
+                }
+            };
             let height = f64::from(ridge.amplitude);
             let rigidity = ridge.share * stretch * PROFILE_VARIANCE * height * height;
-            curves.push((samples, ridge.width, rigidity));
+            for points in courses {
+                let curve = Nurbs::through(&points, 3)
+                    .ok_or_else(|| bad("all points of a fold are at the same place"))?;
+                let length: f32 = points.windows(2).map(|w| w[0].distance(w[1])).sum();
+                let count =
+                    (SAMPLES_PER_WIDTH * length / ridge.width).ceil().clamp(4.0, 1024.0) as usize;
+                let samples = (0..=count).map(|i| curve.point(i as f32 / count as f32)).collect();
+                curves.push((samples, ridge.width, rigidity));
+            }
         }
         Ok(Self { places, curves })
     }
@@ -77,5 +90,60 @@ impl Ridges {
             reach * rigidity * f64::from(1.0 - along * along)
         };
         self.curves.iter().map(of).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A tube of radius 0.1 m around the y axis, 0.4 m long.
+    fn tube(rings: u32, sectors: u32) -> (Vec<Vec3>, Vec<[u32; 3]>) {
+        let at = |r: u32, k: u32| {
+            let (s, c) = (std::f32::consts::TAU * k as f32 / sectors as f32).sin_cos();
+            Vec3::new(0.1 * c, 0.4 * r as f32 / (rings - 1) as f32, 0.1 * s)
+        };
+        let places = (0..rings).flat_map(|r| (0..sectors).map(move |k| at(r, k))).collect();
+        let index = |r: u32, k: u32| r * sectors + k % sectors;
+        let quads = (0..rings - 1).flat_map(|r| (0..sectors).map(move |k| (r, k)));
+        let triangles = quads.flat_map(|(r, k)| {
+            let [a, b, c, d] = [index(r, k), index(r, k + 1), index(r + 1, k), index(r + 1, k + 1)];
+            [[a, c, b], [b, c, d]]
+        });
+        (places, triangles.collect())
+    }
+
+    #[test]
+    fn a_buckled_tube_is_stiffer_at_its_ridges_only() {
+        let (rings, sectors) = (41, 64);
+        let (places, triangles) = tube(rings, sectors);
+        // In a source twice as large.
+        let axis = [Vec3::new(0.0, 0.02, 0.0), Vec3::new(0.0, 0.78, 0.0)];
+        let pattern = DiamondPattern { axis, rows: 2, columns: 4 };
+        let course = RidgeCourse::Diamonds(pattern);
+        let ridge = ClothRidge { course, width: 0.008, amplitude: 0.004, share: 0.5 };
+        let ridges = Ridges::build(&[ridge], places.clone(), &triangles, 0.5, 1000.0).unwrap();
+        assert_eq!(ridges.curves.len(), 2 * 2 * 4);
+        let full = 0.5 * 1000.0 * PROFILE_VARIANCE * 0.004 * 0.004;
+        let ring = 10 * sectors;
+        let around: Vec<f64> =
+            (0..sectors).map(|k| ridges.rigidity([ring + k, ring + (k + 1) % sectors])).collect();
+        // Half-way up a row eight ridges pass, each over a strip of twice its half-width.
+        let felt = around.iter().filter(|r| **r > 0.0).count();
+        assert!((8..=24).contains(&felt), "{felt} of {sectors} edges feel a ridge");
+        // A ridge goes half a diamond aside in a row: so much of it is across an edge of the ring.
+        let (aside, up) = (0.5 * std::f64::consts::TAU * 0.1 / 4.0, 0.19);
+        let expected = full * up * up / (up * up + aside * aside);
+        let greatest = around.iter().copied().fold(0.0, f64::max);
+        assert!((greatest / expected - 1.0).abs() < 0.05, "{greatest} for {expected}");
+        // The pattern repeats every quarter.
+        let quarter = sectors as usize / 4;
+        for k in 0..3 * quarter {
+            assert!((around[k] - around[k + quarter]).abs() < 1e-3 * full, "{k}");
+        }
+        let outside = DiamondPattern { axis: axis.map(|p| p + Vec3::X), ..pattern };
+        let outside = RidgeCourse::Diamonds(outside);
+        let ridge = ClothRidge { course: outside, width: 0.01, amplitude: 0.01, share: 1.0 };
+        assert!(Ridges::build(&[ridge], places, &triangles, 0.5, 1000.0).is_err());
     }
 }

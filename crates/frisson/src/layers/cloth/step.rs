@@ -91,7 +91,8 @@ impl Cloth {
             if let Some(refinement) = &mut refinement {
                 refinement.positions(&motion.rest_positions(), &mut places);
             }
-            Ridges::build(&params.ridges, places, motion.scale(), stretch)?
+            let triangles = &mesh.topology.triangles;
+            Ridges::build(&params.ridges, places, triangles, motion.scale(), stretch)?
         };
         let gravity = f64::from(context.forces.gravity.length());
         let rest = build_rest(&params, mesh, (&held, &seams, &ridges), gravity)?;

@@ -312,8 +312,8 @@ fn a_seam_stiffens_the_cloth_along_it() {
 fn a_fold_stiffens_the_cloth_along_it_and_not_across() {
     let droop = |ends: [[f32; 3]; 2]| {
         let held = (0..5).flat_map(|j| [9 * j, 9 * j + 1]);
-        let points = ends.map(crate::stage::Anchor::Position).to_vec();
-        let ridge = ClothRidge { points, width: 0.02, amplitude: 0.003, share: 1.0 };
+        let course = RidgeCourse::Through(ends.map(crate::stage::Anchor::Position).to_vec());
+        let ridge = ClothRidge { course, width: 0.02, amplitude: 0.003, share: 1.0 };
         let p = ClothParams {
             ridges: vec![ridge],
             bend: Some(2e-5),

@@ -1,9 +1,11 @@
 //! What the artist sets.
 
+use glam::Vec3;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::layer::FoldsLayer;
+use crate::geometry::DiamondPattern;
 use crate::stage::{Anchor, Animated, BuildContext, Layer, LayerError, Selection};
 
 /// Drawn folds laid over any moving mesh: simulated cloth, a skinned character, an imported cache.
@@ -40,8 +42,8 @@ pub struct FoldsParams {
     pub gap: f32,
     /// Share of the folds' own bending stiffness that a `cloth` layer before this one, on the same mesh,
     /// gets along them [-]: a fold as drawn makes the cloth as hard to bend along it as its profile does
-    /// corrugated iron. 0 lets the folds lie on the cloth without being felt. Buckling and creases are
-    /// not felt.
+    /// corrugated iron. 0 lets the folds lie on the cloth without being felt. Creases, which have no
+    /// height, are not felt.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub feedback: f64,
@@ -127,6 +129,15 @@ pub struct Buckling {
     pub columns: u32,
     /// Settings of every ridge; its name and points are not used.
     pub fold: BucklingFold,
+}
+
+impl Buckling {
+    /// Where its ridges run, on a mesh `scale` times as large as the source.
+    #[must_use]
+    pub fn pattern(&self, scale: f32) -> DiamondPattern {
+        let axis = [self.from, self.to].map(|p| scale * Vec3::from_array(p));
+        DiamondPattern { axis, rows: self.rows, columns: self.columns }
+    }
 }
 
 /// What all ridges of a buckling pattern share.
