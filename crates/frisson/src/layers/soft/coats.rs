@@ -1,9 +1,9 @@
 //! Making primitives: particles that fill a shape, coats that fit a character.
 
-use glam::{DMat3, DMat4, DVec3};
+use glam::{DMat3, DMat4, DVec3, Vec3};
 
 use super::field::Kind;
-use super::fit::{FittedBall, SkinFit, in_node};
+use super::fit::{FittedBall, SkinFit};
 use super::params::{CoatBone, CoatParams, DoughParams, SoftObject, validate_own};
 use super::rest::{PrimitiveRest, SoftRest};
 use super::structure::{BodyRest, Drive};
@@ -173,6 +173,12 @@ fn add_bone<'a>(
     made.uv = bone.uv;
     made.volume[1] = bone.volume.clone().unwrap_or(1.0.into());
     made
+}
+
+/// Where a place is in the axes of a node.
+fn in_node(pose: &Pose, node: usize, at: DVec3) -> DVec3 {
+    let from_origin: Vec3 = (at - pose.origin(node).as_dvec3()).as_vec3();
+    pose.world_from_node[node].inverse().transform_vector3(from_origin).as_dvec3()
 }
 
 /// World place of what several nodes move together: (node, weight, place in the node's axes).

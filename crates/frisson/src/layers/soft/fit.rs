@@ -10,11 +10,11 @@
 //! Balls hang on the joints that move the skin around them, with its weights. Only balls of one joint,
 //! or of a joint and its parent (by the strongest weight), blend: limbs do not melt into the trunk.
 
-use glam::{DVec3, Vec3};
+use glam::DVec3;
 
 use super::field::Coat;
 use super::skin::{Hold, Skin, SkinPoint};
-use crate::character::{Character, Pose};
+use crate::character::Character;
 use crate::geometry::Bounds;
 use crate::stage::BuildContext;
 
@@ -96,17 +96,9 @@ impl SkinFit<'_> {
     /// For every node: its next ancestor that moves skin.
     fn parents(&self, skin: &[SkinPoint]) -> Vec<Option<usize>> {
         let Some(character) = self.character else { return vec![None] };
-        let nodes = character.skeleton.nodes();
-        let mut moves = vec![false; nodes.len()];
+        let mut moves = vec![false; character.skeleton.nodes().len()];
         skin.iter().for_each(|p| moves[p.moved_by.strongest()] = true);
-        let parent_of = |node: usize| {
-            let mut up = nodes[node].parent;
-            while let Some(parent) = up.filter(|p| !moves[*p]) {
-                up = nodes[parent].parent;
-            }
-            up
-        };
-        (0..nodes.len()).map(parent_of).collect()
+        next_ancestors(character, |node| moves[node])
     }
 
     /// Makes balls thicker or thinner until the skin they are the strongest at lies on the surface;
@@ -164,6 +156,20 @@ impl SkinFit<'_> {
         let spare = |f: &f64| 1.1 * LEAST_FITTED * f;
         balls.retain(|b| firsts.next().is_some_and(|f| b.radius > spare(f).max(wart)));
     }
+}
+
+/// For every node: its next ancestor that counts.
+#[must_use]
+pub fn next_ancestors(character: &Character, counts: impl Fn(usize) -> bool) -> Vec<Option<usize>> {
+    let nodes = character.skeleton.nodes();
+    let parent_of = |node: usize| {
+        let mut up = nodes[node].parent;
+        while let Some(parent) = up.filter(|p| !counts(*p)) {
+            up = nodes[parent].parent;
+        }
+        up
+    };
+    (0..nodes.len()).map(parent_of).collect()
 }
 
 /// Whether coats of two nodes blend: of one, or of one and its next ancestor that moves skin.
@@ -240,16 +246,11 @@ fn choose(
     chosen
 }
 
-/// Where a place is in the axes of a node.
-#[must_use]
-pub fn in_node(pose: &Pose, node: usize, at: DVec3) -> DVec3 {
-    let from_origin: Vec3 = (at - pose.origin(node).as_dvec3()).as_vec3();
-    pose.world_from_node[node].inverse().transform_vector3(from_origin).as_dvec3()
-}
-
 #[cfg(test)]
 pub mod tests {
     use super::*;
+    use glam::Vec3;
+
     use crate::geometry::Mesh;
 
     /// A tapered, bent-free limb: radius from 0.1 to 0.05 over a length of 0.6.

@@ -274,12 +274,7 @@ impl SurfaceMeshes {
                 triangles: surface.triangles.clone(),
                 colors,
                 uvs,
-                materials: vec![Material {
-                    name: name.clone(),
-                    base_color: [1.0; 4],
-                    roughness: 0.55,
-                    ..Material::default()
-                }],
+                materials: vec![coat_material(name)],
                 ..MeshTopology::default()
             });
         }
@@ -383,4 +378,9 @@ impl SurfaceMeshes {
         mesh.set_scalar(PRESSURE, |values| values.copy_from_slice(&pressures));
         frame.meshes[index] = mesh;
     }
+}
+
+/// What the surface of a soft body is made of; its colours are those of the vertices.
+pub(super) fn coat_material(name: &str) -> Material {
+    Material { name: name.to_owned(), base_color: [1.0; 4], roughness: 0.55, ..Material::default() }
 }

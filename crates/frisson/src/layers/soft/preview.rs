@@ -13,10 +13,11 @@ use rayon::prelude::*;
 
 use super::field::Kind;
 use super::layer::SoftLayer;
+use super::meshes::coat_material;
 use super::rest::SoftRest;
 use super::seeds::{Seed, compute_pieces, on_sphere};
 use super::surface::SurfaceField;
-use crate::geometry::{Material, Mesh, MeshTopology, wrap_sphere};
+use crate::geometry::{Mesh, MeshTopology, wrap_sphere};
 use crate::stage::Frame;
 
 /// Topologies, made once, and the field that gives normals.
@@ -113,15 +114,8 @@ fn build_topologies(rest: &SoftRest) -> Vec<Arc<MeshTopology>> {
     let mut out = Vec::new();
     for (label, name) in rest.labels.iter().enumerate() {
         let bare = of_label(rest, label).all(|i| rest.primitives[i].uv.is_none());
-        let mut topology = MeshTopology {
-            materials: vec![Material {
-                name: name.clone(),
-                base_color: [1.0; 4],
-                roughness: 0.55,
-                ..Material::default()
-            }],
-            ..MeshTopology::default()
-        };
+        let mut topology =
+            MeshTopology { materials: vec![coat_material(name)], ..MeshTopology::default() };
         for index in of_label(rest, label) {
             let first = topology.vertex_count as u32;
             let triangles = wrap(index);

@@ -6,7 +6,7 @@ use glam::{DMat3, DQuat, DVec3};
 
 use super::coats::coat_bones;
 use super::field::{Coat, Kind, gap};
-use super::fit::related;
+use super::fit::{next_ancestors, related};
 use super::params::{CoatParams, PrimitiveParams, SoftObject, SoftParams, validate_own};
 use super::seeds::{FineSeeds, Seed, build_seeds, compute_pieces};
 use super::structure::{BodyRest, Drive, JointRest};
@@ -512,16 +512,9 @@ fn skin_parents(
     context: &BuildContext,
 ) -> Option<Vec<Option<usize>>> {
     let actor = context.actors.find(&coat.on)?;
-    let nodes = context.actors.all()[actor].character()?.skeleton.nodes();
+    let character = context.actors.all()[actor].character()?;
     let carries = |n: usize| rest.primitives[range.clone()].iter().any(|p| p.node == Some(n));
-    let parent_of = |node: usize| {
-        let mut up = nodes[node].parent;
-        while let Some(parent) = up.filter(|p| !carries(*p)) {
-            up = nodes[parent].parent;
-        }
-        up
-    };
-    Some((0..nodes.len()).map(parent_of).collect())
+    Some(next_ancestors(character, carries))
 }
 
 fn free_body(center: DVec3, mass: f64, inertia: DMat3) -> BodyRest {
