@@ -283,8 +283,8 @@ pub struct BoneParams {
 pub struct CoatParams {
     /// Actor that carries them: a character, or a mesh that moves as one piece.
     pub on: String,
-    /// Bones to coat; if none is given, balls are fitted to fill its skin, each carried by the joint
-    /// that moves the skin it touches.
+    /// Bones to coat; if none is given, balls are fitted to fill its skin, each carried by the joints
+    /// that move the skin around it, with its weights.
     pub bones: Vec<CoatBone>,
     /// Coats besides those of the bones: muscles, which blend with the bones they touch.
     pub muscles: Vec<CoatBone>,
