@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use frisson::layers::flesh::FleshLayer;
-use frisson::stage::Stage;
+use frisson::stage::{Running, Simulator};
 use frisson_io::gltf::{JointsOptions, JointsReport, export_joints};
 use frisson_io::scene::SceneFile;
 use serde_json::json;
@@ -46,8 +46,9 @@ pub fn write_joints(
     Ok(())
 }
 
-fn first_with_flesh(stage: &Stage) -> usize {
-    let flesh = stage.layers().iter().filter_map(|l| l.as_any()?.downcast_ref::<FleshLayer>());
+fn first_with_flesh(stage: &Simulator) -> usize {
+    let flesh =
+        stage.layers().iter().filter_map(|l| l.as_any().downcast_ref::<Running<FleshLayer>>());
     flesh.map(|f| f.rest().actor).next().unwrap_or(0)
 }
 

@@ -8,7 +8,7 @@ use clap::Args;
 use frisson::character::{Character, Pose, Sampling};
 use frisson::geometry::{Bounds, Mesh};
 use frisson::layers::wrinkles::propose_tools;
-use frisson::stage::{Actor, ActorMotion, Anchor};
+use frisson::stage::{Actor, Anchor, ClipPlay};
 use frisson_io::scene::{ActorContent, ActorLoader};
 use glam::Vec3;
 use serde_json::json;
@@ -94,16 +94,9 @@ impl Init {
             let line = format!("placement = {{ scale = {} }}", placement.scale);
             let _ = writeln!(text, "{line}   # modelled in centimetres, by its size");
         }
-        let motion = |clip: Option<usize>| ActorMotion::Character {
-            character: Arc::clone(character),
-            clip,
-            offset: 0.0,
-            speed: 1.0,
-            looped: false,
-        };
-        let resting = Actor { name: actor.clone(), motion: motion(None), placement };
+        let resting = Actor::character_named(actor, Arc::clone(character)).placed(placement);
         let moving = clip.map(|clip| {
-            let moving = Actor { name: actor, motion: motion(Some(clip)), placement };
+            let moving = resting.clone().playing(ClipPlay::new(clip));
             (moving, character.clips[clip].duration())
         });
         let closes = moving.as_ref().is_some_and(|(who, duration)| closes(who, *duration));

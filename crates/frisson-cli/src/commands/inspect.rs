@@ -162,12 +162,12 @@ fn inspect_scene(path: &Path) -> Result<Findings, Failure> {
     let mut lines = vec![
         format!("{}: scene", path.display()),
         format!(
-            "frames {} to {} at {} fps, {} frames of pre-roll, {} ticks a frame",
+            "frames {} to {} at {} fps, {} frames of pre-roll, {} ticks a second",
             clock.first_frame,
             clock.last_frame,
             clock.rate.fps(),
             clock.preroll_frames,
-            clock.ticks_per_frame
+            clock.tick_hz
         ),
         "actors:".to_owned(),
     ];

@@ -6,7 +6,8 @@ mod normals;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use frisson::stage::{Frame, LayerReport, Observer, Stage, StageError};
+use frisson::geometry::Channels;
+use frisson::stage::{Frame, LayerReport, Observer, Simulator, SimulatorError};
 use serde::Serialize;
 use thiserror::Error;
 
@@ -53,7 +54,7 @@ pub enum BakeError {
     #[error("{error}; {} finished frames are kept in {}", .kept, .cache.display())]
     Simulation {
         /// What happened.
-        error: Box<StageError>,
+        error: Box<SimulatorError>,
         /// Frames that are good.
         kept: u64,
         /// Where.
@@ -206,7 +207,7 @@ pub fn bake(
 
 fn header(
     scene: &SceneFile,
-    stage: &Stage,
+    stage: &Simulator,
     scene_hash: u128,
     sources: Vec<(String, String)>,
 ) -> CacheHeader {
@@ -223,7 +224,7 @@ fn header(
 }
 
 struct Bake {
-    stage: Stage,
+    stage: Simulator,
     writer: CacheWriter,
     timers: Timers,
     output: Frame,
@@ -273,7 +274,7 @@ impl Bake {
         self.output.clone_from(self.stage.frame());
         for mesh in &mut self.output.meshes {
             // What layers leave for each other is not for anyone else.
-            mesh.attributes.retain(|a| !a.name.starts_with('.'));
+            mesh.channels = Channels::default();
         }
         self.normals.complete(&mut self.output);
         let number = self.stage.frame_number();
@@ -282,13 +283,14 @@ impl Bake {
         self.kept += 1;
         let is_last = number >= self.stage.clock().last_frame;
         if !is_last && self.writer.checkpoint_due() {
-            self.writer.write_checkpoint(number, &self.stage.save())?;
+            let state = self.stage.save().map_err(|e| self.failed(e))?;
+            self.writer.write_checkpoint(number, &state)?;
         }
         self.cache_time += started.elapsed();
         Ok(())
     }
 
-    fn failed(&self, error: StageError) -> BakeError {
+    fn failed(&self, error: SimulatorError) -> BakeError {
         BakeError::Simulation { error: Box::new(error), kept: self.kept, cache: self.cache.clone() }
     }
 
@@ -318,11 +320,10 @@ impl Bake {
 }
 
 /// Leaves the states for a resume. During the pre-roll there is no frame to resume after.
-fn pause(bake: Bake, last_frame: Option<i64>) -> Result<(), CacheError> {
-    match last_frame {
-        Some(frame) => bake.writer.pause(frame, &bake.stage.save()),
-        None => Ok(()),
-    }
+fn pause(bake: Bake, last_frame: Option<i64>) -> Result<(), BakeError> {
+    let Some(frame) = last_frame else { return Ok(()) };
+    let state = bake.stage.save().map_err(|e| bake.failed(e))?;
+    Ok(bake.writer.pause(frame, &state)?)
 }
 
 /// What layers say over a whole cache.

@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::presentation::{CameraParams, GalleryParams};
 use frisson::layers::LayerParams;
-use frisson::stage::{ColliderParams, ForceParams, Placement, Rate};
+use frisson::stage::{ColliderParams, ForceParams, Keys, Placement, Rate};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -87,10 +87,17 @@ pub struct ActorParams {
     /// Play no clip: the actor stays in its rest pose.
     #[serde(default, rename = "static")]
     pub is_static: bool,
-    /// Carry the whole actor, in its rest pose, along keys `[frame, x, y, z, rx, ry, rz]`: position
-    /// [m] and rotation about x, then y, then z [degrees]; smooth between keys.
+    /// Carry the whole actor along keys `[frame, x, y, z, rx, ry, rz]`: position [m] and rotation about
+    /// x, then y, then z [degrees]. It stands in its rest pose unless `clip` names what it plays.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub path: Vec<[f64; 7]>,
+    /// How the path runs between its keys: `smooth` (the default) or `linear`.
+    #[serde(default, skip_serializing_if = "is_smooth")]
+    pub path_keys: Keys,
+}
+
+fn is_smooth(keys: &Keys) -> bool {
+    *keys == Keys::Smooth
 }
 
 fn one() -> f64 {
@@ -110,6 +117,7 @@ impl ActorParams {
             placement: Placement::default(),
             is_static: false,
             path: Vec::new(),
+            path_keys: Keys::default(),
         }
     }
 }

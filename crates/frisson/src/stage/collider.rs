@@ -46,6 +46,22 @@ fn default_friction() -> f32 {
     0.3
 }
 
+impl Default for ColliderParams {
+    fn default() -> Self {
+        Self {
+            name: "collider".to_owned(),
+            shape: ColliderShape::Sphere { center: [0.0; 3], radius: 1.0 },
+            actor: None,
+            joint: None,
+            friction: default_friction(),
+            color: None,
+            move_x: Animated::default(),
+            move_y: Animated::default(),
+            move_z: Animated::default(),
+        }
+    }
+}
+
 /// Shape of a collider.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]

@@ -6,8 +6,8 @@ use frisson::geometry::Mesh;
 use frisson::layers::LayerParams;
 use frisson::layers::cloth::ClothParams;
 use frisson::stage::{
-    Actor, ActorMotion, ActorSet, Animated, Clock, ColliderParams, ColliderSet, ColliderShape,
-    EARTH_GRAVITY, Forces, NoObserver, Placement, Rate, Selection, Stage,
+    Actor, Clock, ColliderParams, ColliderShape, EARTH_GRAVITY, Forces, NoObserver, Rate,
+    Selection, Setup, Simulator,
 };
 use glam::Vec3;
 
@@ -36,25 +36,16 @@ fn sheet(n: u32) -> Mesh {
     Mesh::new("sheet", positions, triangles)
 }
 
-fn stage(n: u32, self_collision: bool) -> Result<Stage, Failure> {
+fn stage(n: u32, self_collision: bool) -> Result<Simulator, Failure> {
     let fail = |e: String| Failure::input(e);
-    let actors = ActorSet::new(vec![Actor {
-        name: "sheet".to_owned(),
-        motion: ActorMotion::Static(vec![sheet(n)]),
-        placement: Placement::default(),
-    }]);
+    let actors = vec![Actor::meshes_named("sheet", vec![sheet(n)])];
     let ball = ColliderParams {
         name: "ball".to_owned(),
         shape: ColliderShape::Sphere { center: [0.0, 1.0, -0.1], radius: 0.5 },
-        actor: None,
-        joint: None,
         friction: 0.1,
-        color: None,
-        move_x: Animated::default(),
-        move_y: Animated::default(),
-        move_z: Animated::default(),
+        ..ColliderParams::default()
     };
-    let colliders = ColliderSet::new(&[ball], &actors, 30.0).map_err(|e| fail(e.to_string()))?;
+    let colliders = vec![ball];
     let params = ClothParams {
         density: Some(0.3),
         friction: Some(0.1),
@@ -66,8 +57,15 @@ fn stage(n: u32, self_collision: bool) -> Result<Stage, Failure> {
     };
     let clock = Clock::new(Rate::whole(30), 0, FRAMES as i64);
     let forces = Forces::new(EARTH_GRAVITY, Vec::new(), 30.0);
-    Stage::new(clock, actors, colliders, forces, &[LayerParams::Cloth(params)])
-        .map_err(|e| fail(e.to_string()))
+    Simulator::new(Setup {
+        clock,
+        actors,
+        colliders,
+        forces,
+        layers: vec![LayerParams::Cloth(params)],
+        ..Setup::default()
+    })
+    .map_err(|e| fail(e.to_string()))
 }
 
 /// Measures.

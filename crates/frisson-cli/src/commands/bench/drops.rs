@@ -5,9 +5,7 @@ use std::time::Instant;
 use frisson::geometry::Mesh;
 use frisson::layers::LayerParams;
 use frisson::layers::drops::DropsParams;
-use frisson::stage::{
-    Actor, ActorMotion, ActorSet, Clock, ColliderSet, Forces, NoObserver, Placement, Rate, Stage,
-};
+use frisson::stage::{Actor, Clock, Forces, NoObserver, Rate, Simulator};
 use glam::Vec3;
 
 use super::{BenchOptions, Table};
@@ -99,19 +97,21 @@ fn params(setup: &Setup) -> Result<DropsParams, Failure> {
 }
 
 fn measure(setup: &Setup, steps: usize) -> Result<Measured, Failure> {
-    let actor = Actor {
-        name: "board".to_owned(),
-        motion: ActorMotion::Static(vec![board(setup.triangles)]),
-        placement: Placement::default(),
-    };
+    let actor = Actor::meshes_named("board", vec![board(setup.triangles)]);
     let rate = Rate { numerator: (1.0 / setup.step * 1000.0).round() as u32, denominator: 1000 };
-    let clock = Clock { ticks_per_frame: 1, ..Clock::new(rate, 0, 1_000_000) };
+    let tick_hz = (1.0 / setup.step).round() as u32;
+    let clock = Clock { tick_hz, ..Clock::new(rate, 0, 1_000_000) };
     let forces = Forces::new(Vec3::new(0.0, -9.81, 0.0), Vec::new(), rate.fps());
     let layers = [LayerParams::Drops(params(setup)?)];
-    let mut stage =
-        Stage::new(clock, ActorSet::new(vec![actor]), ColliderSet::default(), forces, &layers)
-            .map_err(|e| Failure::input(e.to_string()))?;
-    let crossings = |stage: &Stage| {
+    let mut stage = Simulator::new(frisson::stage::Setup {
+        clock,
+        actors: vec![actor],
+        forces,
+        layers: layers.to_vec(),
+        ..frisson::stage::Setup::default()
+    })
+    .map_err(|e| Failure::input(e.to_string()))?;
+    let crossings = |stage: &Simulator| {
         let reports = stage.reports();
         reports[0].measures.iter().find(|m| m.name == "crossings").map_or(0.0, |m| m.value)
     };

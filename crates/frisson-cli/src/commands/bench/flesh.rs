@@ -12,8 +12,7 @@ use frisson::geometry::Mesh;
 use frisson::layers::LayerParams;
 use frisson::layers::flesh::FleshParams;
 use frisson::stage::{
-    Actor, ActorMotion, ActorSet, Clock, ColliderSet, EARTH_GRAVITY, Forces, Observer, Placement,
-    Rate, Stage,
+    Actor, ClipPlay, Clock, EARTH_GRAVITY, Forces, Observer, Rate, Setup, Simulator,
 };
 use glam::{Mat4, Quat, Vec3};
 
@@ -55,9 +54,8 @@ pub fn run(options: &BenchOptions) -> Result<Vec<Table>, Failure> {
 /// Elements over the first `joints` joints of each limb. Time a frame of skinning and of all flesh elements [s].
 fn measure(joints: usize, fps: u32, frames: usize) -> Result<(f64, f64), Failure> {
     let character = Arc::new(build_character()?);
-    let motion =
-        ActorMotion::Character { character, clip: Some(0), offset: 0.0, speed: 1.0, looped: true };
-    let actor = Actor { name: "body".to_owned(), motion, placement: Placement::default() };
+    let play = ClipPlay { looped: true, ..ClipPlay::new(0) };
+    let actor = Actor::character_named("body", character).playing(play);
     let element = |limb: usize| {
         let (from, to) = (joint_name(limb, 0), joint_name(limb, joints - 1));
         let mut params = FleshParams::new(&format!("flesh{limb}"), "body", &from, &[&to]);
@@ -67,9 +65,14 @@ fn measure(joints: usize, fps: u32, frames: usize) -> Result<(f64, f64), Failure
     let layers: Vec<LayerParams> = (0..LIMBS).map(element).collect();
     let clock = Clock::new(Rate::whole(fps), 0, 1_000_000);
     let forces = Forces::new(EARTH_GRAVITY, Vec::new(), f64::from(fps));
-    let mut stage =
-        Stage::new(clock, ActorSet::new(vec![actor]), ColliderSet::default(), forces, &layers)
-            .map_err(|e| Failure::input(e.to_string()))?;
+    let mut stage = Simulator::new(Setup {
+        clock,
+        actors: vec![actor],
+        forces,
+        layers: layers.to_vec(),
+        ..Setup::default()
+    })
+    .map_err(|e| Failure::input(e.to_string()))?;
     let (mut skinning, mut flesh) = (Vec::new(), Vec::new());
     for frame in 0..frames + 3 {
         let mut watch =

@@ -7,8 +7,8 @@ use std::time::Instant;
 use frisson::layers::LayerParams;
 use frisson::layers::hair::HairParams;
 use frisson::stage::{
-    Actor, ActorMotion, ActorSet, Animated, Clock, ColliderParams, ColliderSet, ColliderShape,
-    EARTH_GRAVITY, ForceParams, Forces, Observer, Placement, Rate, Stage,
+    Actor, Animated, ClipPlay, Clock, ColliderParams, ColliderShape, EARTH_GRAVITY, ForceParams,
+    Forces, Observer, Rate, Setup, Simulator,
 };
 
 use super::{BenchOptions, Table};
@@ -37,7 +37,7 @@ impl Observer for LayerTimes {
 }
 
 /// Median time of a frame [s].
-fn measure(mut stage: Stage, frames: usize) -> Result<f64, Failure> {
+fn measure(mut stage: Simulator, frames: usize) -> Result<f64, Failure> {
     let mut times = LayerTimes::default();
     for _ in 0..frames {
         times.frame = 0.0;
@@ -53,16 +53,10 @@ fn measure(mut stage: Stage, frames: usize) -> Result<f64, Failure> {
 fn actor(name: &str, model: &str, clip: &str) -> Result<Actor, Failure> {
     let character = frisson_models::build(model).map_err(|e| Failure::input(e.to_string()))?;
     let clip = character.clip_index(clip);
-    Ok(Actor {
-        name: name.to_owned(),
-        motion: ActorMotion::Character {
-            character: Arc::new(character),
-            clip,
-            offset: 0.0,
-            speed: 1.0,
-            looped: true,
-        },
-        placement: Placement::default(),
+    let standing = Actor::character_named(name, Arc::new(character));
+    Ok(match clip {
+        Some(clip) => standing.playing(ClipPlay { looped: true, ..ClipPlay::new(clip) }),
+        None => standing,
     })
 }
 
@@ -71,14 +65,19 @@ fn stage(
     params: HairParams,
     forces: Vec<ForceParams>,
     colliders: Vec<ColliderParams>,
-) -> Result<Stage, Failure> {
+) -> Result<Simulator, Failure> {
     let clock = Clock::new(Rate::whole(30), 0, 1000);
-    let actors = ActorSet::new(vec![actor]);
-    let colliders =
-        ColliderSet::new(&colliders, &actors, 30.0).map_err(|e| Failure::input(e.to_string()))?;
+    let actors = vec![actor];
     let forces = Forces::new(EARTH_GRAVITY, forces, 30.0);
-    Stage::new(clock, actors, colliders, forces, &[LayerParams::Hair(params)])
-        .map_err(|e| Failure::input(e.to_string()))
+    Simulator::new(Setup {
+        clock,
+        actors,
+        colliders,
+        forces,
+        layers: vec![LayerParams::Hair(params)],
+        ..Setup::default()
+    })
+    .map_err(|e| Failure::input(e.to_string()))
 }
 
 fn gale(speed: f64) -> Vec<ForceParams> {
@@ -93,7 +92,7 @@ fn gale(speed: f64) -> Vec<ForceParams> {
 }
 
 /// A head of hair in the wind: ellipsoids, all interactions.
-fn head(wisps: u32, change: impl Fn(&mut HairParams)) -> Result<Stage, Failure> {
+fn head(wisps: u32, change: impl Fn(&mut HairParams)) -> Result<Simulator, Failure> {
     let mut params = HairParams { on: "head".to_owned(), wisps, ..HairParams::default() };
     params.scalp.region = Some("scalp".to_owned());
     params.body.fit_ellipsoids = true;
@@ -256,7 +255,7 @@ fn source(options: &BenchOptions) -> Result<Table, Failure> {
 }
 
 /// A square of wisps hanging from a sheet.
-fn curtain(side: u32, radius: f32, colliders: Vec<ColliderParams>) -> Result<Stage, Failure> {
+fn curtain(side: u32, radius: f32, colliders: Vec<ColliderParams>) -> Result<Simulator, Failure> {
     let mut params = HairParams { on: "sheet".to_owned(), radius, ..HairParams::default() };
     let place = |k: u32| 0.05 * (k as f32 - 0.5 * (side as f32 - 1.0));
     params.at = (0..side * side).map(|k| [place(k % side), 1.0, place(k / side)]).collect();

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use frisson::geometry::Mesh;
-use frisson::stage::{Observer, Stage};
+use frisson::stage::{Observer, Simulator};
 use frisson_io::scene::SceneFile;
 
 use crate::failure::Failure;
@@ -27,7 +27,7 @@ impl Observer for LayerTimes {
 
 /// A scene built from text, ready to run frame by frame.
 pub struct TimedScene {
-    stage: Stage,
+    stage: Simulator,
 }
 
 impl TimedScene {

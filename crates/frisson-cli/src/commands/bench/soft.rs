@@ -3,7 +3,7 @@
 use frisson::layers::LayerParams;
 use frisson::layers::soft::{DoughParams, PrimitiveParams, SoftObject, SoftParams};
 use frisson::stage::{
-    ActorSet, Clock, ColliderParams, ColliderSet, ColliderShape, Forces, NoObserver, Rate, Stage,
+    Clock, ColliderParams, ColliderShape, Forces, NoObserver, Rate, Setup, Simulator,
 };
 use glam::Vec3;
 
@@ -37,31 +37,39 @@ fn heaps(count: usize) -> Vec<SoftObject> {
         .collect()
 }
 
-fn build(objects: Vec<SoftObject>, cell: f64, fps: u32, seeds: usize) -> Result<Stage, Failure> {
+fn build(
+    objects: Vec<SoftObject>,
+    cell: f64,
+    fps: u32,
+    seeds: usize,
+) -> Result<Simulator, Failure> {
     let floor = ColliderParams {
         name: "floor".to_owned(),
         shape: ColliderShape::Plane { point: [0.0; 3], normal: [0.0, 1.0, 0.0] },
-        actor: None,
-        joint: None,
         friction: 0.5,
-        color: None,
-        move_x: Default::default(),
-        move_y: Default::default(),
-        move_z: Default::default(),
+        ..ColliderParams::default()
     };
     let fail = |e: &dyn std::fmt::Display| Failure::input(e.to_string());
-    let actors = ActorSet::new(vec![]);
-    let colliders = ColliderSet::new(&[floor], &actors, f64::from(fps)).map_err(|e| fail(&e))?;
+    let actors = vec![];
+    let colliders = vec![floor];
     let mut params = SoftParams::new("soft", objects);
     params.cell = Some(cell);
     params.seeds = seeds;
     let clock = Clock::new(Rate::whole(fps), 0, 1_000_000);
     let forces = Forces::new(Vec3::Y * -9.81, vec![], f64::from(fps));
-    Stage::new(clock, actors, colliders, forces, &[LayerParams::Soft(params)]).map_err(|e| fail(&e))
+    Simulator::new(Setup {
+        clock,
+        actors,
+        colliders,
+        forces,
+        layers: vec![LayerParams::Soft(params)],
+        ..Setup::default()
+    })
+    .map_err(|e| fail(&e))
 }
 
 /// Number of steps the layer has taken.
-fn steps_of(stage: &Stage) -> f64 {
+fn steps_of(stage: &Simulator) -> f64 {
     let reports = stage.reports();
     let all = reports.iter().flat_map(|r| &r.measures);
     all.filter(|m| m.name == "steps").map(|m| m.value).sum()

@@ -6,10 +6,10 @@
 
 use glam::Vec3;
 
-use super::params::{ClothRidge, RidgeCourse};
 use crate::geometry::{DiamondPattern, TriangleBvh};
 use crate::math::spline::Nurbs;
 use crate::stage::{Anchor, LayerError};
+use crate::stage::{Ridge, RidgeCourse};
 
 /// Samples of a ridge's curve per half-width.
 const SAMPLES_PER_WIDTH: f32 = 4.0;
@@ -28,7 +28,7 @@ pub struct Ridges {
 impl Ridges {
     /// Draws the curves; `places` are the vertices in their source pose, `scale` times as large.
     pub fn build(
-        ridges: &[ClothRidge],
+        ridges: &[Ridge],
         places: Vec<Vec3>,
         triangles: &[[u32; 3]],
         scale: f32,
@@ -121,7 +121,7 @@ mod tests {
         let axis = [Vec3::new(0.0, 0.02, 0.0), Vec3::new(0.0, 0.78, 0.0)];
         let pattern = DiamondPattern { axis, rows: 2, columns: 4 };
         let course = RidgeCourse::Diamonds(pattern);
-        let ridge = ClothRidge { course, width: 0.008, amplitude: 0.004, share: 0.5 };
+        let ridge = Ridge { on: String::new(), course, width: 0.008, amplitude: 0.004, share: 0.5 };
         let ridges = Ridges::build(&[ridge], places.clone(), &triangles, 0.5, 1000.0).unwrap();
         assert_eq!(ridges.curves.len(), 2 * 2 * 4);
         let full = 0.5 * 1000.0 * PROFILE_VARIANCE * 0.004 * 0.004;
@@ -143,7 +143,8 @@ mod tests {
         }
         let outside = DiamondPattern { axis: axis.map(|p| p + Vec3::X), ..pattern };
         let outside = RidgeCourse::Diamonds(outside);
-        let ridge = ClothRidge { course: outside, width: 0.01, amplitude: 0.01, share: 1.0 };
+        let ridge =
+            Ridge { on: String::new(), course: outside, width: 0.01, amplitude: 0.01, share: 1.0 };
         assert!(Ridges::build(&[ridge], places, &triangles, 0.5, 1000.0).is_err());
     }
 }

@@ -8,7 +8,7 @@ use super::params::{AxisParams, DropsParams, GroundParams};
 use super::source::{Scatter, SourceParams};
 use super::surface::Surface;
 use crate::geometry::Mesh;
-use crate::stage::{ActorMotion, ActorSet, BuildContext, LayerError, Selection};
+use crate::stage::{ActorSet, BuildContext, LayerError, Selection};
 
 /// One kind of ground.
 #[derive(Clone, Copy, Debug)]
@@ -220,9 +220,7 @@ impl Meshes<'_> {
         let actors = self.context.actors;
         for actor in 0..actors.all().len() {
             let range = actors.mesh_range(actor);
-            if range.contains(&index)
-                && matches!(actors.all()[actor].motion, ActorMotion::Character { .. })
-            {
+            if range.contains(&index) && actors.all()[actor].character().is_some() {
                 return actors.all()[actor].source_meshes().swap_remove(index - range.start);
             }
         }

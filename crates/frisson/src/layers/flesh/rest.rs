@@ -3,9 +3,10 @@
 use glam::{Mat4, Vec3};
 
 use super::params::{BoneEnd, FleshParams};
+use super::swing::Touch;
 use crate::character::{Character, CharacterMesh, rotation_of};
 use crate::geometry::{Mesh, Topology, TriangleBvh};
-use crate::stage::{Actor, BuildContext, LayerError, Selection};
+use crate::stage::{Actor, BuildContext, JointPath, LayerError, Selection};
 use crate::tolerances::flesh as tolerances;
 
 /// The part of an element on one mesh.
@@ -38,6 +39,10 @@ pub struct FleshRest {
     pub deepest: f32,
     /// Weights per mesh.
     pub weights: Vec<FleshWeights>,
+    /// The dominant joint, to be followed through time.
+    pub(super) joint_path: JointPath,
+    /// What it touches, laid out for the loop; one for each of the weights.
+    pub(super) touches: Vec<Touch>,
 }
 
 /// The virtual bone in the space where weights are measured: the world, with every vertex placed as
@@ -130,7 +135,14 @@ impl FleshRest {
             ));
         }
         let (weights, deepest) = normalise(params, parts)?;
+        let joint_path = actor
+            .follow(joint)
+            .ok_or_else(|| LayerError::parameter("on", format!("{:?} has no joints", params.on)))?;
+        let touch = |w| Touch::new(w, &context.frame.meshes, params.show_offsets);
+        let touches = weights.iter().map(touch).collect();
         Ok(Self {
+            joint_path,
+            touches,
             actor: actor_index,
             joint,
             joint_from_middle: world_from_dominant.inverse().transform_point3(0.5 * (from + to)),

@@ -7,7 +7,7 @@ use super::*;
 use crate::geometry::Mesh;
 use crate::layers::LayerParams;
 use crate::layers::moved::{self, bend, crossings, run, sheet};
-use crate::stage::{Anchor, Selection, Stage, StageError};
+use crate::stage::{Anchor, Selection, Simulator, SimulatorError};
 
 fn params(folds: Vec<Fold>) -> FoldsParams {
     FoldsParams {
@@ -21,7 +21,7 @@ fn params(folds: Vec<Fold>) -> FoldsParams {
 fn stage(
     folds: Vec<Fold>,
     motion: impl Fn(Vec3, f64) -> Vec3 + Send + Sync + 'static,
-) -> Result<Stage, StageError> {
+) -> Result<Simulator, SimulatorError> {
     moved::stage(vec![moved::moved(sheet(), motion)], &[LayerParams::Folds(params(folds))])
 }
 

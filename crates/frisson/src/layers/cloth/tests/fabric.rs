@@ -105,8 +105,9 @@ fn sticky_patches_are_torn_off_and_let_go_in_time() {
             times: vec![0.0, 0.5],
             translations: vec![Vec3::new(0.2, -0.2, 0.0), Vec3::new(0.2, -0.7, 0.0)],
             rotations: vec![glam::Quat::IDENTITY; 2],
+            ..KeyedTransform::default()
         };
-        let body = actor("body", ActorMotion::Rigid(vec![cube(2, 0.19)], path));
+        let body = carried("body", cube(2, 0.19), path);
         let sticky = ClothAttachment {
             vertices: Selection { vertices: vec![3, 4, 5], ..Selection::default() },
             surface: Some("body".to_owned()),
@@ -165,8 +166,9 @@ fn everything(change: impl Fn(&mut ClothParams)) -> Vec<DVec3> {
         times: vec![0.0, 1.0],
         translations: vec![Vec3::new(0.35, 0.2, 0.0), Vec3::new(0.35, 0.5, 0.0)],
         rotations: vec![glam::Quat::IDENTITY; 2],
+        ..KeyedTransform::default()
     };
-    let body = actor("body", ActorMotion::Rigid(vec![cube(3, 0.15)], path));
+    let body = carried("body", cube(3, 0.15), path);
     let wind = ForceParams::Wind {
         direction: [1.0, 0.2, 0.3],
         speed: 5.0.into(),
