@@ -1,4 +1,4 @@
-//! The flesh that `frisson init` proposes, as text.
+//! Flesh in a first scene file: where joints carry thick skin.
 
 use std::fmt::Write as _;
 
