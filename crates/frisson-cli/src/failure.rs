@@ -4,6 +4,7 @@ use frisson_io::SourceError;
 use frisson_io::bake::BakeError;
 use frisson_io::cache::CacheError;
 use frisson_io::scene::{ReadSceneError, SceneError};
+use frisson_workshop::WorkshopError;
 
 /// Why a command failed.
 #[derive(Debug)]
@@ -89,6 +90,18 @@ impl From<BakeError> for Failure {
             BakeError::Scene(error) => error.into(),
             BakeError::Simulation { .. } => Self::simulation(error.to_string()),
             other => Self::input(other.to_string()),
+        }
+    }
+}
+
+impl From<WorkshopError> for Failure {
+    fn from(error: WorkshopError) -> Self {
+        match error {
+            WorkshopError::Scene(error) => Self::Scene(error),
+            WorkshopError::Simulation(text) => Self::simulation(text),
+            WorkshopError::Stopped => Self::interrupted(WorkshopError::Stopped.to_string()),
+            WorkshopError::Input { text, help } => Self::Message { code: 1, text, help },
+            file @ WorkshopError::File { .. } => Self::input(file.to_string()),
         }
     }
 }

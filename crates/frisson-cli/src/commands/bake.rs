@@ -7,13 +7,11 @@ use frisson_io::bake::{BakeOptions, BakeOutcome, BakeReport, bake, export_cache,
 use frisson_io::cache::{CacheReader, IfExists};
 use frisson_io::export::ExportError;
 use frisson_io::scene::SceneFile;
-use frisson_picture::output::write_text;
+use frisson_workshop::{Loader, human_bytes, report_page};
 
-use super::{render, report_page};
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::loader::Loader;
-use crate::ui::{Ui, human_bytes};
+use crate::ui::Ui;
 
 /// Simulate a scene into a cache, then export what the scene asks for.
 #[derive(Args)]
@@ -67,7 +65,7 @@ impl Bake {
             BakeOutcome::Finished(mut report) => {
                 let exported = self.export_all(&scene, &cache, ui)?;
                 report.files.extend(exported);
-                write_report(&cache, &mut report)?;
+                report_page::write(&cache, &mut report)?;
                 summarise(ui, &report);
                 Ok(())
             }
@@ -140,22 +138,6 @@ fn interrupted(scene: &Path, last_frame: Option<i64>) -> Failure {
     };
     Failure::interrupted(format!("interrupted; {kept}"))
         .help(format!("go on with: frisson bake {} --resume", scene.display()))
-}
-
-/// Where the report of a cache goes.
-pub fn report_path(cache: &Path) -> PathBuf {
-    cache.with_extension("bake-report.json")
-}
-
-/// Writes the report twice: as JSON for programs, as a page with charts for people.
-fn write_report(cache: &Path, report: &mut BakeReport) -> Result<(), Failure> {
-    let path = report_path(cache);
-    let page = path.with_extension("html");
-    report.files.push(path.display().to_string());
-    report.files.push(page.display().to_string());
-    let text = serde_json::to_string_pretty(&report).unwrap_or_default();
-    write_text(&path, &(text + "\n")).map_err(render::shot::failure)?;
-    write_text(&page, &report_page::html(report)).map_err(render::shot::failure)
 }
 
 /// What a bake did: time per layer, speed, memory, files.

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use frisson_io::scene::SceneFile;
+use frisson_workshop::Loader;
 use serde_json::json;
 
 use crate::failure::Failure;
-use crate::loader::Loader;
 use crate::ui::Ui;
 
 /// Validate a scene file, its actors and its layers without simulating.

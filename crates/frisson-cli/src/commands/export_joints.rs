@@ -6,12 +6,12 @@ use frisson::layers::flesh::FleshLayer;
 use frisson::stage::{Running, Simulator};
 use frisson_io::gltf::{JointsOptions, JointsReport, export_joints};
 use frisson_io::scene::SceneFile;
+use frisson_workshop::{Loader, human_bytes};
 use serde_json::json;
 
 use super::bake::{export_failure, how_to_open};
 use crate::failure::Failure;
-use crate::loader::Loader;
-use crate::ui::{Ui, human_bytes};
+use crate::ui::Ui;
 
 /// Simulates a scene and writes an actor with its flesh as joints.
 pub fn write_joints(

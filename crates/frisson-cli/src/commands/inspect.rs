@@ -9,11 +9,11 @@ use frisson::stage::Frame;
 use frisson_io::FrameSource;
 use frisson_io::cache::{CacheReader, Kind, part_path};
 use frisson_io::scene::{ActorContent, ActorLoader, SceneFile};
+use frisson_workshop::{Loader, human_bytes};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
-use crate::loader::Loader;
-use crate::ui::{Ui, human_bytes};
+use crate::ui::Ui;
 
 /// Show what is in a character, a scene or a cache.
 #[derive(Args)]

@@ -1,20 +1,16 @@
 //! One file per subcommand.
 
 mod bake;
-pub mod bench;
+mod bench;
 mod check;
 mod demo;
 mod explain;
 mod export;
 mod export_joints;
 mod gallery;
-mod html;
 mod init;
-mod init_cloth;
-mod init_flesh;
 mod inspect;
 mod render;
-mod report_page;
 mod schema;
 
 use clap::Subcommand;

@@ -6,6 +6,8 @@ pub mod flesh;
 pub mod folds;
 pub mod hair;
 #[cfg(test)]
+pub(crate) mod harness;
+#[cfg(test)]
 pub(crate) mod moved;
 pub mod soft;
 #[cfg(test)]

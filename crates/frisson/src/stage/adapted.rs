@@ -116,4 +116,7 @@ impl<W: WholeLayer> RunningLayer for Adapted<W> {
     fn as_any(&self) -> &dyn Any {
         &self.layer
     }
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        &mut self.layer
+    }
 }

@@ -69,6 +69,9 @@ pub trait RunningLayer: Send {
 
     /// The layer itself, for those who know its type ([`Running`]).
     fn as_any(&self) -> &dyn Any;
+
+    /// The same, to be changed.
+    fn as_any_mut(&mut self) -> &mut dyn Any;
 }
 
 /// A layer of one kind while it runs.
@@ -256,6 +259,10 @@ impl<L: Layer> RunningLayer for Running<L> {
     }
 
     fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
         self
     }
 }

@@ -219,6 +219,12 @@ impl Simulator {
         &self.layers
     }
 
+    /// The layers, for tests that set a situation up.
+    #[cfg(test)]
+    pub(crate) fn layers_mut(&mut self) -> &mut [Box<dyn RunningLayer>] {
+        &mut self.layers
+    }
+
     /// Parameters of the layers, in order.
     #[must_use]
     pub fn params(&self) -> &[LayerParams] {

@@ -19,8 +19,8 @@ use super::state::ClothState;
 use super::stretch::{self, StretchLaw};
 use crate::geometry::Mesh;
 use crate::stage::{
-    BuildContext, Clock, Frame, LayerError, LayerReport, PrimaryMotion, Selection, SelectionError,
-    SnapshotError, StepContext, WholeLayer, from_snapshot, to_snapshot,
+    BuildContext, Clock, Frame, LayerError, LayerReport, Selection, SnapshotError, StepContext,
+    WholeLayer, from_snapshot, to_snapshot,
 };
 use crate::tolerances::cloth as limits;
 
@@ -84,14 +84,14 @@ impl ClothLayer {
         let ridges = if context.ridges.is_empty() {
             Ridges::default()
         } else {
-            let motion = PrimaryMotion::new(&params.on, context)?;
-            let stretch = params.moduli().warp;
-            let mut places = motion.rest_positions();
+            let reference = context.reference_mesh(mesh_index);
+            let place = |a: &_| context.place_on("folds", mesh_index, &reference, a);
+            let mut places = reference.positions.clone();
             if let Some(refinement) = &mut refinement {
-                refinement.positions(&motion.rest_positions(), &mut places);
+                refinement.positions(&reference.positions, &mut places);
             }
             let triangles = &mesh.topology.triangles;
-            Ridges::build(context.ridges, places, triangles, motion.scale(), stretch)?
+            Ridges::build(context.ridges, places, triangles, place, params.moduli().warp)?
         };
         let gravity = f64::from(context.forces.gravity.length());
         let rest = build_rest(&params, mesh, (&held, &seams, &ridges), gravity)?;
@@ -466,17 +466,7 @@ fn select_vertices(
     field: &str,
     selection: &Selection,
 ) -> Result<Vec<u32>, LayerError> {
-    let mesh = &context.frame.meshes[mesh_index];
-    let skinned = (0..context.actors.all().len()).find_map(|actor| {
-        let range = context.actors.mesh_range(actor);
-        let character = context.actors.all()[actor].character()?;
-        range
-            .contains(&mesh_index)
-            .then(|| (&**character, &character.meshes[mesh_index - range.start]))
-    });
-    let weights = selection
-        .resolve(mesh, skinned)
-        .map_err(|e: SelectionError| LayerError::parameter(field, e.to_string()))?;
+    let weights = context.select(field, mesh_index, selection)?;
     let chosen: Vec<u32> =
         (0..weights.len() as u32).filter(|&v| weights[v as usize] >= 0.5).collect();
     if chosen.is_empty() {

@@ -180,7 +180,7 @@ fn ball(center: [f32; 3], radius: f32) -> ColliderParams {
 }
 
 fn pinned(vertices: impl IntoIterator<Item = u32>) -> Option<Selection> {
-    Some(Selection { vertices: vertices.into_iter().collect(), ..Selection::default() })
+    Some(Selection { vertices: Some(vertices.into_iter().collect()), ..Selection::default() })
 }
 
 #[test]
@@ -308,7 +308,7 @@ fn droop(seams: Vec<ClothSeam>) -> f64 {
 
 #[test]
 fn a_seam_stiffens_the_cloth_along_it() {
-    let along = Selection { vertices: (18..27).collect(), ..Selection::default() };
+    let along = Selection { vertices: Some((18..27).collect()), ..Selection::default() };
     let seam = ClothSeam { vertices: along, bend: 500.0, weight: 1.0 };
     let (plain, sewn) = (droop(vec![]), droop(vec![seam.clone()]));
     assert!(plain > 0.05, "{plain}");
@@ -465,7 +465,7 @@ fn paths_surfaces_and_sticky_patches_hold() {
         ..KeyedTransform::default()
     };
     let body = carried("body", cube(2, 0.19), path);
-    let some = |v: Vec<u32>| Selection { vertices: v, ..Selection::default() };
+    let some = |v: Vec<u32>| Selection { vertices: Some(v), ..Selection::default() };
     let p = ClothParams {
         attachments: vec![
             ClothAttachment {
@@ -516,7 +516,7 @@ fn bad_input_is_refused_by_name() {
         }
     };
     let held = |vertices: Vec<u32>, joint: &str| ClothAttachment {
-        vertices: Selection { vertices, ..Selection::default() },
+        vertices: Selection { vertices: Some(vertices), ..Selection::default() },
         joint: Some(joint.to_owned()),
         ..ClothAttachment::default()
     };
@@ -541,7 +541,7 @@ fn bad_input_is_refused_by_name() {
     says(&|p| p.threads = Threads::Uv, "uv");
     says(&|p| p.substeps = Some(0), "substeps");
     let seam = |vertex, bend| {
-        let vertices = Selection { vertices: vec![vertex], ..Selection::default() };
+        let vertices = Selection { vertices: Some(vec![vertex]), ..Selection::default() };
         vec![ClothSeam { vertices, bend, weight: 2.0 }]
     };
     says(&|p| p.seams = seam(0, f64::NAN), "seams[0].bend");

@@ -213,8 +213,10 @@ impl Proposer<'_> {
         let along = f64::from((100.0 * (1.0 - (base - foot) / height)).round()) / 100.0;
         params.attenuation =
             Attenuation::Keys(vec![(-0.1, 1.0), (0.0, 1.0), (along.max(0.05), 0.0)]);
-        params.selection =
-            Some(Selection { joints: vec![self.name(ear).to_owned()], ..Selection::default() });
+        params.selection = Some(Selection {
+            joints: Some(vec![self.name(ear).to_owned()]),
+            ..Selection::default()
+        });
         let limp = Kind { what: "Ear", tautness: 1.5, damping: 0.2, limit: 0.3 };
         self.consider(params, &limp);
     }
@@ -228,7 +230,7 @@ impl Proposer<'_> {
             let joints = vec![self.name(cheek).to_owned()];
             choices.push((
                 self.own_name("cheek", cheek),
-                Selection { joints, ..Selection::default() },
+                Selection { joints: Some(joints), ..Selection::default() },
             ));
         }
         let regions = self.character.meshes.iter().flat_map(|m| m.mesh.topology.regions.keys());

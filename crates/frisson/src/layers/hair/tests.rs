@@ -604,7 +604,8 @@ fn a_wet_scalp_makes_hair_thinner_and_heavier() {
             seed: 0,
         });
         let mut rig = Rig::new(scene).unwrap();
-        rig.frame.meshes[0].set_scalar("wetness", |w| w.fill(wetness));
+        let count = rig.frame.meshes[0].positions.len();
+        rig.frame.meshes[0].channels.wetness = vec![wetness; count];
         for _ in 0..6 {
             rig.advance();
         }

@@ -140,7 +140,7 @@ fn bad_tools_are_named() {
             Ok(_) => panic!("must be refused"),
         }
     };
-    assert!(fail(|t| t.b = t.a).contains("same vertex"));
+    assert!(fail(|t| t.b = t.a.clone()).contains("same vertex"));
     assert!(fail(|t| t.b = Anchor::Vertex(99_999)).contains("does not exist"));
     assert!(
         fail(|t| t.levels = vec![WrinkleLevel { share: 0.4, max_height: None }]).contains("sum")

@@ -12,10 +12,10 @@ use frisson::stage::{
 };
 
 use super::{BenchOptions, Table};
-use crate::failure::Failure;
+use crate::WorkshopError;
 
 /// Measures.
-pub fn run(options: &BenchOptions) -> Result<Vec<Table>, Failure> {
+pub fn run(options: &BenchOptions) -> Result<Vec<Table>, WorkshopError> {
     Ok(vec![growth(options)?, peers(options)?, turns(options)?, parts(options)?, source(options)?])
 }
 
@@ -37,11 +37,11 @@ impl Observer for LayerTimes {
 }
 
 /// Median time of a frame [s].
-fn measure(mut stage: Simulator, frames: usize) -> Result<f64, Failure> {
+fn measure(mut stage: Simulator, frames: usize) -> Result<f64, WorkshopError> {
     let mut times = LayerTimes::default();
     for _ in 0..frames {
         times.frame = 0.0;
-        stage.advance_frame(&mut times).map_err(|e| Failure::input(e.to_string()))?;
+        stage.advance_frame(&mut times).map_err(WorkshopError::of)?;
         times.frames.push(times.frame);
     }
     // The first frames wake the threads and grow the storage.
@@ -50,8 +50,8 @@ fn measure(mut stage: Simulator, frames: usize) -> Result<f64, Failure> {
     Ok(sorted[sorted.len() / 2])
 }
 
-fn actor(name: &str, model: &str, clip: &str) -> Result<Actor, Failure> {
-    let character = frisson_models::build(model).map_err(|e| Failure::input(e.to_string()))?;
+fn actor(name: &str, model: &str, clip: &str) -> Result<Actor, WorkshopError> {
+    let character = frisson_models::build(model).map_err(WorkshopError::of)?;
     let clip = character.clip_index(clip);
     let standing = Actor::character_named(name, Arc::new(character));
     Ok(match clip {
@@ -65,7 +65,7 @@ fn stage(
     params: HairParams,
     forces: Vec<ForceParams>,
     colliders: Vec<ColliderParams>,
-) -> Result<Simulator, Failure> {
+) -> Result<Simulator, WorkshopError> {
     let clock = Clock::new(Rate::whole(30), 0, 1000);
     let actors = vec![actor];
     let forces = Forces::new(EARTH_GRAVITY, forces, 30.0);
@@ -77,7 +77,7 @@ fn stage(
         layers: vec![LayerParams::Hair(params)],
         ..Setup::default()
     })
-    .map_err(|e| Failure::input(e.to_string()))
+    .map_err(WorkshopError::of)
 }
 
 fn gale(speed: f64) -> Vec<ForceParams> {
@@ -92,7 +92,7 @@ fn gale(speed: f64) -> Vec<ForceParams> {
 }
 
 /// A head of hair in the wind: ellipsoids, all interactions.
-fn head(wisps: u32, change: impl Fn(&mut HairParams)) -> Result<Simulator, Failure> {
+fn head(wisps: u32, change: impl Fn(&mut HairParams)) -> Result<Simulator, WorkshopError> {
     let mut params = HairParams { on: "head".to_owned(), wisps, ..HairParams::default() };
     params.scalp.region = Some("scalp".to_owned());
     params.body.fit_ellipsoids = true;
@@ -105,7 +105,7 @@ fn head(wisps: u32, change: impl Fn(&mut HairParams)) -> Result<Simulator, Failu
     stage(actor("head", "head_a", "shake")?, params, gale(4.0), Vec::new())
 }
 
-fn growth(options: &BenchOptions) -> Result<Table, Failure> {
+fn growth(options: &BenchOptions) -> Result<Table, WorkshopError> {
     let mut table = Table::new(
         "A head of hair in the wind, wisps of 12 particles, 100 hairs of 16 points each",
         &[
@@ -158,7 +158,7 @@ const PEERS: [(&str, u32, &str, &str); 7] = [
 ];
 
 /// Chains alone, without strands, beside what others take for them.
-fn peers(options: &BenchOptions) -> Result<Table, Failure> {
+fn peers(options: &BenchOptions) -> Result<Table, WorkshopError> {
     let frames = if options.quick { 15 } else { 40 };
     let mut table = Table::new(
         "Chains alone, no strands, beside other programs",
@@ -178,7 +178,7 @@ fn peers(options: &BenchOptions) -> Result<Table, Failure> {
 }
 
 /// What taking turns saves where much hair lies in one place.
-fn turns(options: &BenchOptions) -> Result<Table, Failure> {
+fn turns(options: &BenchOptions) -> Result<Table, WorkshopError> {
     let frames = if options.quick { 15 } else { 40 };
     let mut table = Table::new(
         "Partners of a section treated in one pass (interaction.most_partners)",
@@ -193,7 +193,7 @@ fn turns(options: &BenchOptions) -> Result<Table, Failure> {
     Ok(table)
 }
 
-fn parts(options: &BenchOptions) -> Result<Table, Failure> {
+fn parts(options: &BenchOptions) -> Result<Table, WorkshopError> {
     let frames = if options.quick { 15 } else { 40 };
     let mut table =
         Table::new("What strands cost", &["wisps", "hairs", "ms/frame", "strands [ms]"]);
@@ -217,7 +217,7 @@ fn parts(options: &BenchOptions) -> Result<Table, Failure> {
 }
 
 /// The source's scenes, its times (200 MHz, one processor) beside ours.
-fn source(options: &BenchOptions) -> Result<Table, Failure> {
+fn source(options: &BenchOptions) -> Result<Table, WorkshopError> {
     let frames = if options.quick { 20 } else { 60 };
     let mut table = Table::new(
         "The source's scenes (1999, one 200 MHz processor) and ours",
@@ -255,7 +255,11 @@ fn source(options: &BenchOptions) -> Result<Table, Failure> {
 }
 
 /// A square of wisps hanging from a sheet.
-fn curtain(side: u32, radius: f32, colliders: Vec<ColliderParams>) -> Result<Simulator, Failure> {
+fn curtain(
+    side: u32,
+    radius: f32,
+    colliders: Vec<ColliderParams>,
+) -> Result<Simulator, WorkshopError> {
     let mut params = HairParams { on: "sheet".to_owned(), radius, ..HairParams::default() };
     let place = |k: u32| 0.05 * (k as f32 - 0.5 * (side as f32 - 1.0));
     params.at = (0..side * side).map(|k| [place(k % side), 1.0, place(k / side)]).collect();

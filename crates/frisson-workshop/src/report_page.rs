@@ -1,15 +1,34 @@
 //! The report of a bake as a page: where the time went, and what the layers measured, as charts.
 
 use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 
 use frisson_io::bake::{BakeReport, MeasureSeries};
+use frisson_picture::output::write_text;
 use frisson_picture::plot::{Chart, Curve};
 
-use super::html::{self, escape, table};
-use crate::ui::human_bytes;
+use crate::WorkshopError;
+use crate::html::{self, escape, human_bytes, table};
 
 /// Frames below which a curve over time says nothing.
 const FEWEST_FRAMES: usize = 2;
+
+// Where the report of a cache goes.
+fn report_path(cache: &Path) -> PathBuf {
+    cache.with_extension("bake-report.json")
+}
+
+/// Writes the report twice beside the cache: as JSON for programs, as a page with charts for people;
+/// both are added to its files.
+pub fn write(cache: &Path, report: &mut BakeReport) -> Result<(), WorkshopError> {
+    let path = report_path(cache);
+    let page = path.with_extension("html");
+    report.files.push(path.display().to_string());
+    report.files.push(page.display().to_string());
+    let text = serde_json::to_string_pretty(&report).map_err(WorkshopError::of)?;
+    write_text(&path, &(text + "\n"))?;
+    Ok(write_text(&page, &html(report))?)
+}
 
 /// The page.
 pub fn html(report: &BakeReport) -> String {

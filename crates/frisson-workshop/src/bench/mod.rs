@@ -1,6 +1,8 @@
-//! `frisson bench`: the speed tables. One module per subject, listed in [`BENCHES`].
+//! The speed tables. One module per subject, listed in [`BENCHES`].
 //!
 //! A table compares things measured in the same run: a time alone says little about another machine.
+//! They are here and not beside the layers, because they need the cast, scene files and a clock, which
+//! the engine does not know.
 
 mod cloth;
 mod drops;
@@ -13,12 +15,10 @@ mod skinning;
 mod soft;
 mod wrinkles;
 
-use clap::Args;
+use frisson::stage::nearest_name;
 use serde::Serialize;
-use serde_json::json;
 
-use crate::failure::Failure;
-use crate::ui::Ui;
+use crate::WorkshopError;
 
 /// A measured table.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -105,7 +105,7 @@ pub struct Bench {
     /// What it measures.
     pub about: &'static str,
     /// Measures.
-    pub run: fn(&BenchOptions) -> Result<Vec<Table>, Failure>,
+    pub run: fn(&BenchOptions) -> Result<Vec<Table>, WorkshopError>,
 }
 
 /// All subjects. A layer adds its line here and its module beside.
@@ -153,57 +153,35 @@ pub const BENCHES: &[Bench] = &[
     },
 ];
 
-/// Measure speed; print tables.
-#[derive(Args)]
-pub struct BenchCommand {
-    /// What to measure; all if nothing is given.
-    names: Vec<String>,
-    /// Smaller sizes and fewer repeats.
-    #[arg(long)]
-    quick: bool,
-    /// List what can be measured.
-    #[arg(long)]
-    list: bool,
-}
-
-impl BenchCommand {
-    /// Runs the command.
-    pub fn run(&self, ui: &Ui) -> Result<(), Failure> {
-        if self.list {
-            let lines: Vec<String> =
-                BENCHES.iter().map(|b| format!("{:<12} {}", b.name, b.about)).collect();
-            let names = || json!(BENCHES.iter().map(|b| b.name).collect::<Vec<_>>());
-            ui.answer(&lines.join("\n"), names);
-            return Ok(());
+/// The subjects of these names, all without any.
+pub fn select(names: &[String]) -> Result<Vec<&'static Bench>, WorkshopError> {
+    for name in names {
+        if !BENCHES.iter().any(|b| b.name == name) {
+            let near = nearest_name(name, BENCHES.iter().map(|b| b.name));
+            let text = format!("there is no benchmark named {name:?}");
+            let help = near.map_or("see `frisson bench --list`".to_owned(), |n| {
+                format!("did you mean `{n}`?")
+            });
+            return Err(WorkshopError::advised(text, help));
         }
-        for name in &self.names {
-            if !BENCHES.iter().any(|b| b.name == name) {
-                let near = frisson::stage::nearest_name(name, BENCHES.iter().map(|b| b.name));
-                let failure = Failure::input(format!("there is no benchmark named {name:?}"));
-                let help = near.map_or("see `frisson bench --list`".to_owned(), |n| {
-                    format!("did you mean `{n}`?")
-                });
-                return Err(failure.help(help));
-            }
-        }
-        let options = BenchOptions { quick: self.quick };
-        let mut all = Vec::new();
-        for bench in BENCHES {
-            if self.names.is_empty() || self.names.iter().any(|n| n == bench.name) {
-                for table in (bench.run)(&options)? {
-                    ui.say(format!("{}\n", table.to_text()));
-                    all.push(table);
-                }
-            }
-        }
-        ui.result(|| json!(all));
-        Ok(())
     }
+    let wanted = |b: &&Bench| names.is_empty() || names.iter().any(|n| n == b.name);
+    Ok(BENCHES.iter().filter(wanted).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn subjects_are_found_by_their_names() {
+        assert_eq!(select(&[]).unwrap().len(), BENCHES.len());
+        assert_eq!(select(&["soft".to_owned()]).unwrap()[0].name, "soft");
+        let problem = select(&["sofd".to_owned()]).err().unwrap();
+        assert!(
+            matches!(problem, WorkshopError::Input { help: Some(h), .. } if h.contains("soft"))
+        );
+    }
 
     #[test]
     fn tables_are_aligned() {

@@ -12,7 +12,7 @@ use frisson::stage::{
 use glam::Vec3;
 
 use super::{BenchOptions, Table};
-use crate::failure::Failure;
+use crate::WorkshopError;
 
 /// Frames of a run, and how many of them are not counted.
 const FRAMES: usize = 60;
@@ -36,8 +36,7 @@ fn sheet(n: u32) -> Mesh {
     Mesh::new("sheet", positions, triangles)
 }
 
-fn stage(n: u32, self_collision: bool) -> Result<Simulator, Failure> {
-    let fail = |e: String| Failure::input(e);
+fn stage(n: u32, self_collision: bool) -> Result<Simulator, WorkshopError> {
     let actors = vec![Actor::meshes_named("sheet", vec![sheet(n)])];
     let ball = ColliderParams {
         name: "ball".to_owned(),
@@ -52,7 +51,7 @@ fn stage(n: u32, self_collision: bool) -> Result<Simulator, Failure> {
         drag: 0.0,
         lift: 0.0,
         self_collision,
-        pins: Some(Selection { vertices: vec![0, n - 1], ..Selection::default() }),
+        pins: Some(Selection { vertices: Some(vec![0, n - 1]), ..Selection::default() }),
         ..ClothParams::new("cloth", "sheet")
     };
     let clock = Clock::new(Rate::whole(30), 0, FRAMES as i64);
@@ -65,11 +64,11 @@ fn stage(n: u32, self_collision: bool) -> Result<Simulator, Failure> {
         layers: vec![LayerParams::Cloth(params)],
         ..Setup::default()
     })
-    .map_err(|e| fail(e.to_string()))
+    .map_err(WorkshopError::of)
 }
 
 /// Measures.
-pub fn run(options: &BenchOptions) -> Result<Vec<Table>, Failure> {
+pub fn run(options: &BenchOptions) -> Result<Vec<Table>, WorkshopError> {
     let mut table = Table::new(
         "Cloth: 2 m sheet on a ball, two corners held, 30 fps, 60 frames",
         &["N", "self", "ms/frame", "constraints/s", "stretch mean", "p99", "max", "others"],
@@ -81,7 +80,7 @@ pub fn run(options: &BenchOptions) -> Result<Vec<Table>, Failure> {
             let mut times = Vec::with_capacity(FRAMES);
             for _ in 0..FRAMES {
                 let started = Instant::now();
-                stage.advance_frame(&mut NoObserver).map_err(|e| Failure::input(e.to_string()))?;
+                stage.advance_frame(&mut NoObserver).map_err(WorkshopError::of)?;
                 times.push(1e3 * started.elapsed().as_secs_f64());
             }
             let counted = &times[WARM..];
@@ -171,8 +170,8 @@ mod tests {
 
     #[test]
     fn garments_stay_outside_of_the_runner() {
-        let cape = include_str!("../../../../../scenes/cloth-cape.toml");
-        let skirt = include_str!("../../../../../scenes/cloth-skirt.toml");
+        let cape = include_str!("../../../../scenes/cloth-cape.toml");
+        let skirt = include_str!("../../../../scenes/cloth-skirt.toml");
         assert!(!cape.contains("bodies_except") && !skirt.contains("bodies_except"), "arms too");
         let cases = [(cape, "hero/cape", "hero/figure"), (skirt, "dancer/skirt", "dancer/figure")];
         for (text, garment, body) in cases {

@@ -7,8 +7,8 @@ use frisson::geometry::Mesh;
 use frisson::stage::{Observer, Simulator};
 use frisson_io::scene::SceneFile;
 
-use crate::failure::Failure;
-use crate::loader::Loader;
+use crate::Loader;
+use crate::WorkshopError;
 
 /// Times of every layer in one frame [s].
 struct LayerTimes {
@@ -32,18 +32,17 @@ pub struct TimedScene {
 
 impl TimedScene {
     /// Builds the stage.
-    pub fn new(text: &str) -> Result<Self, Failure> {
-        let fail = |e: &dyn std::fmt::Display| Failure::input(e.to_string());
-        let file = SceneFile::parse(Path::new("bench.toml"), text).map_err(|e| fail(&e))?;
-        let stage = file.build(&Loader).map_err(|e| fail(&e))?.stage;
+    pub fn new(text: &str) -> Result<Self, WorkshopError> {
+        let file = SceneFile::parse(Path::new("bench.toml"), text).map_err(WorkshopError::of)?;
+        let stage = file.build(&Loader).map_err(WorkshopError::of)?.stage;
         Ok(Self { stage })
     }
 
     /// Advances a frame; seconds of each layer.
-    pub fn advance(&mut self) -> Result<Vec<f64>, Failure> {
+    pub fn advance(&mut self) -> Result<Vec<f64>, WorkshopError> {
         let count = self.stage.layers().len();
         let mut times = LayerTimes { started: Instant::now(), seconds: vec![0.0; count] };
-        self.stage.advance_frame(&mut times).map_err(|e| Failure::input(e.to_string()))?;
+        self.stage.advance_frame(&mut times).map_err(WorkshopError::of)?;
         Ok(times.seconds)
     }
 
@@ -75,11 +74,8 @@ pub fn median(mut values: Vec<f64>) -> f64 {
 
 /// Runs on one core.
 pub fn on_one_core<T: Send>(
-    work: impl FnOnce() -> Result<T, Failure> + Send,
-) -> Result<T, Failure> {
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(1)
-        .build()
-        .map_err(|e| Failure::input(e.to_string()))?;
+    work: impl FnOnce() -> Result<T, WorkshopError> + Send,
+) -> Result<T, WorkshopError> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(WorkshopError::of)?;
     pool.install(work)
 }

@@ -1,5 +1,8 @@
 //! A cache as a camera sees it: framing, look, overlays, one picture per frame.
 
+mod overlays;
+mod rig;
+
 use std::path::Path;
 
 use frisson::character::{Pose, Sampling};
@@ -15,9 +18,9 @@ use frisson_picture::{
 };
 use glam::{Quat, Vec3};
 
-use super::overlays::Overlays;
-use super::rig::Rig;
-use crate::failure::Failure;
+pub use self::overlays::Overlays;
+use self::rig::Rig;
+use crate::WorkshopError;
 
 /// A cache made ready for pictures.
 pub struct Shot {
@@ -41,10 +44,10 @@ impl Shot {
         params: Option<CameraParams>,
         overlays: Overlays,
         options: RenderOptions,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, WorkshopError> {
         let reader = CacheReader::open(path)?;
         if reader.frame_count() == 0 {
-            return Err(Failure::input(format!("{}: no frame is baked yet", path.display())));
+            return Err(WorkshopError::input(format!("{}: no frame is baked yet", path.display())));
         }
         let scene = SceneFile::parse(path, &reader.header().scene_text).ok();
         let params =
@@ -54,7 +57,7 @@ impl Shot {
         let mut shot = Self {
             reader,
             frame: Frame::default(),
-            camera: Camera::look_at(Vec3::Z, Vec3::ZERO, 28.0).map_err(failure)?,
+            camera: Camera::look_at(Vec3::Z, Vec3::ZERO, 28.0)?,
             look: Look::studio(),
             params,
             overlays,
@@ -93,7 +96,7 @@ impl Shot {
     }
 
     /// Cameras once around a frame, all at one distance from which every side of it fits.
-    pub fn orbit(&mut self, frame: i64, count: u32) -> Result<Vec<Camera>, Failure> {
+    pub fn orbit(&mut self, frame: i64, count: u32) -> Result<Vec<Camera>, WorkshopError> {
         self.frame_on(&[frame])?;
         let axis = self.subject();
         let turns: Vec<Quat> = (0..count)
@@ -108,7 +111,7 @@ impl Shot {
                 points.iter().for_each(|&p| framing.add_point(*turn * (p - axis)));
             }
         }
-        let still = framing.camera().map_err(failure)?;
+        let still = framing.camera()?;
         let turned = |turn: &Quat| Camera {
             position: *turn * still.position + axis,
             right: *turn * still.right,
@@ -136,7 +139,7 @@ impl Shot {
     }
 
     /// Sets camera, ground and colour scale so that they hold for all the given frames.
-    fn frame_on(&mut self, frames: &[i64]) -> Result<(), Failure> {
+    fn frame_on(&mut self, frames: &[i64]) -> Result<(), WorkshopError> {
         let mut framing = Framing::new(self.view(), self.options.aspect());
         let mut range: Option<(f32, f32)> = None;
         let mut lowest = f32::INFINITY;
@@ -161,12 +164,11 @@ impl Shot {
         let p = &self.params;
         self.camera = match (p.eye, p.target) {
             (Some(eye), Some(target)) => {
-                let mut camera =
-                    Camera::look_at(eye.into(), target.into(), p.fov_deg).map_err(failure)?;
+                let mut camera = Camera::look_at(eye.into(), target.into(), p.fov_deg)?;
                 camera.aperture = p.aperture;
                 camera
             }
-            _ => framing.camera().map_err(failure)?,
+            _ => framing.camera()?,
         };
         self.look = self.build_look(lowest, range);
         Ok(())
@@ -216,7 +218,7 @@ impl Shot {
         look
     }
 
-    fn read(&mut self, number: i64) -> Result<(), Failure> {
+    fn read(&mut self, number: i64) -> Result<(), WorkshopError> {
         self.reader.read_frame(number, &mut self.frame)?;
         let hide = &self.params.hide;
         if !hide.is_empty() {
@@ -228,7 +230,7 @@ impl Shot {
     }
 
     /// Gives shapes that carry no velocities those of the frames before and after.
-    fn complete_velocities(&mut self, number: i64) -> Result<(), Failure> {
+    fn complete_velocities(&mut self, number: i64) -> Result<(), WorkshopError> {
         let (before, after) = ((number - 1).max(self.first()), (number + 1).min(self.last()));
         if after == before || (self.shutter <= 0.0 && !self.overlays.velocities) {
             return Ok(());
@@ -261,7 +263,7 @@ impl Shot {
     }
 
     /// A picture of a frame.
-    pub fn picture(&mut self, number: i64) -> Result<Image, Failure> {
+    pub fn picture(&mut self, number: i64) -> Result<Image, WorkshopError> {
         self.read(number)?;
         self.complete_velocities(number)?;
         let still = self.camera;
@@ -275,7 +277,7 @@ impl Shot {
     }
 
     /// A picture of the ground and the backdrop alone.
-    pub fn background(&mut self, number: i64) -> Result<Image, Failure> {
+    pub fn background(&mut self, number: i64) -> Result<Image, WorkshopError> {
         self.read(number)?;
         let mut look = self.look.clone();
         // Something must be there; it is put behind the camera.
@@ -284,25 +286,25 @@ impl Shot {
         let corners = vec![behind, behind + Vec3::X * 1e-4, behind + Vec3::Y * 1e-4];
         empty.meshes.push(Mesh::new("none", corners, vec![[0, 1, 2]]));
         look.tint = Tint::Materials;
-        let scene = Scene::from_frame(&empty, &look).map_err(failure)?;
-        render(&scene, &self.camera, &self.options).map_err(failure)
+        let scene = Scene::from_frame(&empty, &look)?;
+        Ok(render(&scene, &self.camera, &self.options)?)
     }
 
-    fn draw(&self, frame: &Frame) -> Result<Image, Failure> {
+    fn draw(&self, frame: &Frame) -> Result<Image, WorkshopError> {
         let mut image = if self.shutter > 0.0 {
             let seconds = f64::from(self.shutter) / self.fps();
             let (look, options) = (&self.look, &self.options);
-            render_motion(frame, look, &self.camera, options, seconds as f32).map_err(failure)?
+            render_motion(frame, look, &self.camera, options, seconds as f32)?
         } else {
-            let scene = Scene::from_frame(frame, &self.look).map_err(failure)?;
-            render(&scene, &self.camera, &self.options).map_err(failure)?
+            let scene = Scene::from_frame(frame, &self.look)?;
+            render(&scene, &self.camera, &self.options)?
         };
         if let Ok(Some(scale)) = HeatScale::of(frame, &self.look.tint) {
             draw_legend(&mut image, &scale);
         }
         if let Some(name) = &self.overlays.displacement {
             let mut lines = XRay::default();
-            lines.add_displacements(frame, name, &self.camera).map_err(failure)?;
+            lines.add_displacements(frame, name, &self.camera)?;
             lines.draw(&mut image, &self.camera);
         }
         if let Some(rig) = &self.rig {
@@ -313,7 +315,7 @@ impl Shot {
     }
 
     /// A picture of a frame as it was animated, without any layer.
-    pub fn primary_picture(&mut self, number: i64) -> Result<Image, Failure> {
+    pub fn primary_picture(&mut self, number: i64) -> Result<Image, WorkshopError> {
         if self.rig.is_none() {
             let path = std::path::PathBuf::from("scene");
             let scene = SceneFile::parse(&path, &self.reader.header().scene_text).ok();
@@ -362,11 +364,6 @@ pub fn spread(first: i64, last: i64, count: usize) -> Vec<i64> {
     }
     let step = (last - first) as f64 / (count - 1) as f64;
     (0..count).map(|i| first + (i as f64 * step).round() as i64).collect()
-}
-
-/// A picture that failed, as a message.
-pub fn failure(error: frisson_picture::PictureError) -> Failure {
-    Failure::input(error.to_string())
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@ use frisson_io::bake::{BakeReport, MeasureSeries};
 use frisson_io::scene::{GalleryParams, SceneFile};
 use serde::{Deserialize, Serialize};
 
-use crate::commands::report_page::measure_chart;
-use crate::failure::{Failure, file_error};
+use crate::WorkshopError;
+use crate::report_page::measure_chart;
 
 /// One scene of the gallery.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -87,10 +87,10 @@ impl Entry {
     }
 
     /// Keeps it.
-    pub fn write(&self, path: &Path) -> Result<(), Failure> {
+    pub fn write(&self, path: &Path) -> Result<(), WorkshopError> {
         let text = serde_json::to_string_pretty(self)
-            .map_err(|e| Failure::input(format!("{}: {e}", path.display())))?;
-        std::fs::write(path, text).map_err(|e| file_error(path, &e))
+            .map_err(|e| WorkshopError::input(format!("{}: {e}", path.display())))?;
+        std::fs::write(path, text).map_err(|e| WorkshopError::file(path, e))
     }
 }
 

@@ -1,6 +1,6 @@
 //! What to draw besides the surfaces, as typed.
 
-use crate::failure::Failure;
+use crate::WorkshopError;
 
 /// What to draw besides the surfaces.
 #[derive(Clone, Debug, Default)]
@@ -26,7 +26,7 @@ const KNOWN: &str =
 
 impl Overlays {
     /// Reads a list such as `wireframe,attribute:strain`.
-    pub fn parse(list: &[String]) -> Result<Self, Failure> {
+    pub fn parse(list: &[String]) -> Result<Self, WorkshopError> {
         let mut overlays = Self::default();
         for item in list.iter().flat_map(|l| l.split(',')).map(str::trim) {
             match item {
@@ -43,14 +43,14 @@ impl Overlays {
     }
 
     /// An overlay that names an attribute.
-    fn parse_named(&mut self, item: &str) -> Result<(), Failure> {
+    fn parse_named(&mut self, item: &str) -> Result<(), WorkshopError> {
         if let Some(name) = item.strip_prefix("attribute:") {
             self.attribute = Some(name.to_owned());
         } else if let Some(name) = item.strip_prefix("displacement:") {
             self.displacement = Some(name.to_owned());
         } else {
             let text = format!("there is no overlay named {item:?}");
-            return Err(Failure::input(text).help(format!("known are: {KNOWN}")));
+            return Err(WorkshopError::advised(text, format!("known are: {KNOWN}")));
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Pieces of the self-contained pages that commands write.
+//! Pieces of the self-contained pages.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -69,6 +69,18 @@ pub fn table<'a>(
 /// Text as it may stand in a page.
 pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// A size in bytes for people.
+pub fn human_bytes(bytes: u64) -> String {
+    let units = ["bytes", "kB", "MB", "GB", "TB"];
+    let mut value = bytes as f64;
+    let mut unit = 0;
+    while value >= 1000.0 && unit + 1 < units.len() {
+        value /= 1000.0;
+        unit += 1;
+    }
+    if unit == 0 { format!("{bytes} bytes") } else { format!("{value:.1} {}", units[unit]) }
 }
 
 fn base64(bytes: &[u8]) -> String {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use super::entry::Entry;
-use crate::commands::html::{self, escape, table};
+use crate::html::{self, escape, table};
 
 /// The page for some scenes; pictures are read from the folder and put into it.
 pub fn html(entries: &[Entry], folder: &Path) -> String {

@@ -9,13 +9,13 @@ use glam::Vec3;
 
 use super::layers::{TimedScene, median, on_one_core};
 use super::{BenchOptions, Table};
-use crate::failure::Failure;
+use crate::WorkshopError;
 
-const WRIST: &str = include_str!("../../../../../scenes/wrinkles-wrist.toml");
-const TROUSERS: &str = include_str!("../../../../../scenes/wrinkles-trousers.toml");
+const WRIST: &str = include_str!("../../../../scenes/wrinkles-wrist.toml");
+const TROUSERS: &str = include_str!("../../../../scenes/wrinkles-trousers.toml");
 
 /// Measures.
-pub fn run(options: &BenchOptions) -> Result<Vec<Table>, Failure> {
+pub fn run(options: &BenchOptions) -> Result<Vec<Table>, WorkshopError> {
     Ok(vec![source_scenes(options)?, mesh_growth(options)?, patch_growth(options)?, {
         refinement(options)?
     }])
@@ -32,7 +32,7 @@ struct Measured {
 }
 
 /// Times the first layer of a scene on one core.
-fn measure(text: &str, frames: usize) -> Result<Measured, Failure> {
+fn measure(text: &str, frames: usize) -> Result<Measured, WorkshopError> {
     on_one_core(|| {
         let mut scene = TimedScene::new(text)?;
         let (mut folded, mut flat) = (Vec::new(), Vec::new());
@@ -64,7 +64,7 @@ fn scene_without_layers(text: &str) -> String {
     text.split("[[layers]]").next().unwrap_or_default().to_owned()
 }
 
-fn source_scenes(options: &BenchOptions) -> Result<Table, Failure> {
+fn source_scenes(options: &BenchOptions) -> Result<Table, WorkshopError> {
     let mut table = Table::new(
         "Wrinkles, the layer alone on one core",
         &["scene", "levels", "new vertices", "ms", "frames/s", "source", "ratio", "flat [ms]"],
@@ -111,7 +111,12 @@ fn sheet(cells: u32, length: u32) -> String {
     )
 }
 
-fn growth_row(table: &mut Table, label: String, text: &str, frames: usize) -> Result<(), Failure> {
+fn growth_row(
+    table: &mut Table,
+    label: String,
+    text: &str,
+    frames: usize,
+) -> Result<(), WorkshopError> {
     let m = measure(text, frames)?;
     table.row([
         label,
@@ -125,7 +130,7 @@ fn growth_row(table: &mut Table, label: String, text: &str, frames: usize) -> Re
 
 const GROWTH: [&str; 5] = ["", "vertices", "new vertices", "ms", "ns a new vertex"];
 
-fn mesh_growth(options: &BenchOptions) -> Result<Table, Failure> {
+fn mesh_growth(options: &BenchOptions) -> Result<Table, WorkshopError> {
     let mut table = Table::new("Growth with the mesh, the same patch, one core", &GROWTH);
     let frames = if options.quick { 12 } else { 40 };
     for cells in [50, 100, 200, 400] {
@@ -134,7 +139,7 @@ fn mesh_growth(options: &BenchOptions) -> Result<Table, Failure> {
     Ok(table)
 }
 
-fn patch_growth(options: &BenchOptions) -> Result<Table, Failure> {
+fn patch_growth(options: &BenchOptions) -> Result<Table, WorkshopError> {
     let mut table = Table::new("Growth with the patch, the same mesh, one core", &GROWTH);
     let frames = if options.quick { 12 } else { 40 };
     for length in [8, 16, 32, 64] {
@@ -143,13 +148,12 @@ fn patch_growth(options: &BenchOptions) -> Result<Table, Failure> {
     Ok(table)
 }
 
-fn refinement(options: &BenchOptions) -> Result<Table, Failure> {
+fn refinement(options: &BenchOptions) -> Result<Table, WorkshopError> {
     let mut table = Table::new(
         "Butterfly refinement of a whole mesh",
         &["triangles", "levels", "built once [ms]", "one core [ms]", "all cores [ms]"],
     );
-    let character =
-        frisson_models::build("wrist?triangles=2520").map_err(|e| Failure::input(e.to_string()))?;
+    let character = frisson_models::build("wrist?triangles=2520").map_err(WorkshopError::of)?;
     let mesh = &character.meshes[0].mesh;
     let triangles = &mesh.topology.triangles;
     for levels in [1u8, 2] {

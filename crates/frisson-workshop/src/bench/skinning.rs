@@ -10,13 +10,13 @@ use frisson::math::random;
 use glam::{Mat4, Vec3};
 
 use super::{BenchOptions, Table};
-use crate::failure::Failure;
+use crate::WorkshopError;
 
 const JOINTS: usize = 50;
 const INFLUENCES: u64 = 4;
 
 /// Measures.
-pub fn run(options: &BenchOptions) -> Result<Vec<Table>, Failure> {
+pub fn run(options: &BenchOptions) -> Result<Vec<Table>, WorkshopError> {
     let sizes: &[usize] = if options.quick { &[100_000] } else { &[10_000, 100_000, 1_000_000] };
     let title = format!("Skinning, {JOINTS} joints, {INFLUENCES} influences a vertex");
     let mut table =
@@ -50,14 +50,13 @@ pub fn run(options: &BenchOptions) -> Result<Vec<Table>, Failure> {
     Ok(vec![table])
 }
 
-fn build_character(count: usize) -> Result<Character, Failure> {
+fn build_character(count: usize) -> Result<Character, WorkshopError> {
     let node = |i: usize| Node {
         name: format!("joint{i}"),
         parent: i.checked_sub(1),
         rest: Transform::from_translation(Vec3::Y * 0.1),
     };
-    let skeleton = Skeleton::new((0..JOINTS).map(node).collect())
-        .map_err(|e| Failure::input(e.to_string()))?;
+    let skeleton = Skeleton::new((0..JOINTS).map(node).collect()).map_err(WorkshopError::of)?;
     let unit = |vertex: usize, k: u64| random::signed(1, vertex as u64, k) as f32;
     let positions = (0..count).map(|v| Vec3::new(unit(v, 0), unit(v, 1), unit(v, 2))).collect();
     let influence = |v: usize, k: u64| {

@@ -17,14 +17,14 @@ use frisson::stage::{
 use glam::{Mat4, Quat, Vec3};
 
 use super::{BenchOptions, Table};
-use crate::failure::Failure;
+use crate::WorkshopError;
 
 const VERTICES: usize = 100_000;
 const LIMBS: usize = 10;
 const JOINTS_PER_LIMB: usize = 5;
 
 /// Measures.
-pub fn run(options: &BenchOptions) -> Result<Vec<Table>, Failure> {
+pub fn run(options: &BenchOptions) -> Result<Vec<Table>, WorkshopError> {
     let title = format!(
         "Flesh beside skinning: {VERTICES} vertices, {} joints, {LIMBS} elements",
         LIMBS * JOINTS_PER_LIMB
@@ -52,7 +52,7 @@ pub fn run(options: &BenchOptions) -> Result<Vec<Table>, Failure> {
 }
 
 /// Elements over the first `joints` joints of each limb. Time a frame of skinning and of all flesh elements [s].
-fn measure(joints: usize, fps: u32, frames: usize) -> Result<(f64, f64), Failure> {
+fn measure(joints: usize, fps: u32, frames: usize) -> Result<(f64, f64), WorkshopError> {
     let character = Arc::new(build_character()?);
     let play = ClipPlay { looped: true, ..ClipPlay::new(0) };
     let actor = Actor::character_named("body", character).playing(play);
@@ -72,12 +72,12 @@ fn measure(joints: usize, fps: u32, frames: usize) -> Result<(f64, f64), Failure
         layers: layers.to_vec(),
         ..Setup::default()
     })
-    .map_err(|e| Failure::input(e.to_string()))?;
+    .map_err(WorkshopError::of)?;
     let (mut skinning, mut flesh) = (Vec::new(), Vec::new());
     for frame in 0..frames + 3 {
         let mut watch =
             Watch { started: Instant::now(), actors: Duration::ZERO, layers: Duration::ZERO };
-        stage.advance_frame(&mut watch).map_err(|e| Failure::input(e.to_string()))?;
+        stage.advance_frame(&mut watch).map_err(WorkshopError::of)?;
         if frame >= 3 {
             skinning.push(watch.actors.as_secs_f64());
             flesh.push(watch.layers.as_secs_f64());
@@ -117,7 +117,7 @@ fn joint_name(limb: usize, joint: usize) -> String {
 }
 
 /// Ten limbs of five joints around a middle, each a tube of 10k vertices.
-fn build_character() -> Result<Character, Failure> {
+fn build_character() -> Result<Character, WorkshopError> {
     let mut nodes = Vec::new();
     let (mut positions, mut lists, mut inverse_bind) = (Vec::new(), Vec::new(), Vec::new());
     let per_limb = VERTICES / LIMBS;
@@ -149,7 +149,7 @@ fn build_character() -> Result<Character, Failure> {
         }
     }
     let joints = nodes.len();
-    let skeleton = Skeleton::new(nodes).map_err(|e| Failure::input(e.to_string()))?;
+    let skeleton = Skeleton::new(nodes).map_err(WorkshopError::of)?;
     let mesh = CharacterMesh {
         mesh: Mesh::new("body", positions, Vec::new()),
         node: 0,

@@ -9,7 +9,7 @@ use frisson::stage::{Actor, Clock, Forces, NoObserver, Rate, Simulator};
 use glam::Vec3;
 
 use super::{BenchOptions, Table};
-use crate::failure::Failure;
+use crate::WorkshopError;
 
 /// Side of the board [m].
 const SIDE: f32 = 2.0;
@@ -77,7 +77,7 @@ fn board(triangles: u32) -> Mesh {
     Mesh::new("board", positions, triangles)
 }
 
-fn params(setup: &Setup) -> Result<DropsParams, Failure> {
+fn params(setup: &Setup) -> Result<DropsParams, WorkshopError> {
     let Setup { drops, merging, trails, shapes, speed, .. } = *setup;
     let source = if speed > 0.0 {
         serde_json::json!({"single": {"at": [0.011, -0.0066, 0.93], "mass": 1e-7, "count": drops,
@@ -93,10 +93,10 @@ fn params(setup: &Setup) -> Result<DropsParams, Failure> {
         "trails": {"enabled": trails, "mesh": trails},
         "shape": {"mesh": shapes, "points": false},
     });
-    serde_json::from_value(value).map_err(|e| Failure::input(e.to_string()))
+    serde_json::from_value(value).map_err(WorkshopError::of)
 }
 
-fn measure(setup: &Setup, steps: usize) -> Result<Measured, Failure> {
+fn measure(setup: &Setup, steps: usize) -> Result<Measured, WorkshopError> {
     let actor = Actor::meshes_named("board", vec![board(setup.triangles)]);
     let rate = Rate { numerator: (1.0 / setup.step * 1000.0).round() as u32, denominator: 1000 };
     let tick_hz = (1.0 / setup.step).round() as u32;
@@ -110,7 +110,7 @@ fn measure(setup: &Setup, steps: usize) -> Result<Measured, Failure> {
         layers: layers.to_vec(),
         ..frisson::stage::Setup::default()
     })
-    .map_err(|e| Failure::input(e.to_string()))?;
+    .map_err(WorkshopError::of)?;
     let crossings = |stage: &Simulator| {
         let reports = stage.reports();
         reports[0].measures.iter().find(|m| m.name == "crossings").map_or(0.0, |m| m.value)
@@ -125,7 +125,7 @@ fn measure(setup: &Setup, steps: usize) -> Result<Measured, Failure> {
             processor = processor_time();
         }
         let started = Instant::now();
-        stage.advance_frame(&mut NoObserver).map_err(|e| Failure::input(e.to_string()))?;
+        stage.advance_frame(&mut NoObserver).map_err(WorkshopError::of)?;
         if i >= warm {
             times.push(started.elapsed().as_secs_f64());
         }
@@ -141,7 +141,7 @@ fn measure(setup: &Setup, steps: usize) -> Result<Measured, Failure> {
 }
 
 /// Measures.
-pub fn run(options: &BenchOptions) -> Result<Vec<Table>, Failure> {
+pub fn run(options: &BenchOptions) -> Result<Vec<Table>, WorkshopError> {
     let steps = if options.quick { 5 } else { 11 };
     Ok(vec![
         with_shapes(steps)?,
@@ -159,7 +159,7 @@ fn cell(source: &str, seconds: f64) -> String {
     format!("{source} / {:.4}", seconds)
 }
 
-fn with_shapes(steps: usize) -> Result<Table, Failure> {
+fn with_shapes(steps: usize) -> Result<Table, WorkshopError> {
     let mut table = Table::new(
         "4.1 A whole step with shapes: source / ours [s]",
         &["triangles", "10 drops", "50 drops", "100 drops"],
@@ -182,8 +182,8 @@ fn with_shapes(steps: usize) -> Result<Table, Failure> {
 fn drops_table(
     title: &str,
     rows: &[(u32, [&str; 3])],
-    mut time: impl FnMut(u32, u32) -> Result<f64, Failure>,
-) -> Result<Table, Failure> {
+    mut time: impl FnMut(u32, u32) -> Result<f64, WorkshopError>,
+) -> Result<Table, WorkshopError> {
     let mut table = Table::new(title, &["triangles", "1000 drops", "4000 drops", "8000 drops"]);
     for (triangles, source) in rows {
         let mut row = vec![triangles.to_string()];
@@ -195,7 +195,7 @@ fn drops_table(
     Ok(table)
 }
 
-fn without_shapes(steps: usize) -> Result<Table, Failure> {
+fn without_shapes(steps: usize) -> Result<Table, WorkshopError> {
     let rows = [
         (2, ["0.6", "12.8", "59.4"]),
         (8, ["0.2", "3.1", "16.7"]),
@@ -208,7 +208,7 @@ fn without_shapes(steps: usize) -> Result<Table, Failure> {
     })
 }
 
-fn merging(steps: usize) -> Result<Table, Failure> {
+fn merging(steps: usize) -> Result<Table, WorkshopError> {
     let rows =
         [(2, ["0.6", "12.7", "59.2"]), (32, ["0.1", "1.2", "5.6"]), (512, ["<0.1", "0.5", "2.9"])];
     let mut table =
@@ -221,7 +221,7 @@ fn merging(steps: usize) -> Result<Table, Failure> {
     Ok(table)
 }
 
-fn trajectories(steps: usize) -> Result<Table, Failure> {
+fn trajectories(steps: usize) -> Result<Table, WorkshopError> {
     let rows = [(2, ["<0.1", "0.1", "0.2"]), (512, ["<0.1", "0.1", "0.2"])];
     drops_table(
         "4.4 Trajectories, 0 or 1 crossing: source / ours [s]",
@@ -233,7 +233,7 @@ fn trajectories(steps: usize) -> Result<Table, Failure> {
     )
 }
 
-fn crossed(steps: usize) -> Result<Table, Failure> {
+fn crossed(steps: usize) -> Result<Table, WorkshopError> {
     let mut table = Table::new(
         "4.5 Trajectories of 4000 drops by triangles crossed: source / ours [s]",
         &["wanted", "crossed", "time", "ns per crossing"],
@@ -261,7 +261,7 @@ fn crossed(steps: usize) -> Result<Table, Failure> {
     Ok(table)
 }
 
-fn subdivision(steps: usize) -> Result<Table, Failure> {
+fn subdivision(steps: usize) -> Result<Table, WorkshopError> {
     let mut table = Table::new(
         "4.6 4000 drops by subdivision: source / ours [s]",
         &["triangles", "whole step"],
@@ -274,17 +274,14 @@ fn subdivision(steps: usize) -> Result<Table, Failure> {
     Ok(table)
 }
 
-fn promises(options: &BenchOptions, steps: usize) -> Result<Table, Failure> {
+fn promises(options: &BenchOptions, steps: usize) -> Result<Table, WorkshopError> {
     let mut table = Table::new(
         "What the layer promises on two cores",
         &["what", "wanted", "measured", "processor ms", "one core alone"],
     );
     let tick = 1.0 / 120.0;
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(1)
-        .build()
-        .map_err(|e| Failure::input(e.to_string()))?;
-    let mut row = |what: &str, wanted: &str, setup: &Setup| -> Result<(), Failure> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(WorkshopError::of)?;
+    let mut row = |what: &str, wanted: &str, setup: &Setup| -> Result<(), WorkshopError> {
         let both = measure(setup, steps)?;
         let one = pool.install(|| measure(setup, steps))?;
         table.row([
@@ -327,7 +324,7 @@ fn promises(options: &BenchOptions, steps: usize) -> Result<Table, Failure> {
     Ok(table)
 }
 
-fn growth(steps: usize) -> Result<Table, Failure> {
+fn growth(steps: usize) -> Result<Table, WorkshopError> {
     let mut table = Table::new(
         "Growth with the number of drops: merging and trails, no shapes",
         &["drops", "processor ms a step", "ns a drop"],

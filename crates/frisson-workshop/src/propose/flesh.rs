@@ -1,4 +1,4 @@
-//! The flesh that `frisson init` proposes, as text.
+//! Flesh in a first scene file: where joints carry thick skin.
 
 use std::fmt::Write as _;
 
@@ -78,6 +78,6 @@ fn flesh_line(p: &FleshParams, looped: bool) -> String {
 fn selection_line(selection: &Selection) -> String {
     match &selection.region {
         Some(region) => format!("region = {region:?}"),
-        None => format!("joints = {:?}", selection.joints),
+        None => format!("joints = {:?}", selection.joints.as_deref().unwrap_or_default()),
     }
 }

@@ -5,11 +5,11 @@ use glam::Vec3;
 
 use super::layers::{TimedScene, median};
 use super::{BenchOptions, Table};
-use crate::failure::Failure;
+use crate::WorkshopError;
 
-const LENGTH: &str = include_str!("../../../../../scenes/folds-tablecloth-length.toml");
-const PLUS: &str = include_str!("../../../../../scenes/folds-tablecloth-plus.toml");
-const BUCKLING: &str = include_str!("../../../../../scenes/folds-buckling.toml");
+const LENGTH: &str = include_str!("../../../../scenes/folds-tablecloth-length.toml");
+const PLUS: &str = include_str!("../../../../scenes/folds-tablecloth-plus.toml");
+const BUCKLING: &str = include_str!("../../../../scenes/folds-buckling.toml");
 
 /// Squares along a side of the source-like cloth.
 const CELLS: u32 = 20;
@@ -38,7 +38,7 @@ fn folds(width: f32, count: u32) -> String {
 }
 
 /// Median seconds a frame of each layer, and vertices of the cloth at the end.
-fn measure(text: &str, frames: usize) -> Result<(Vec<f64>, usize), Failure> {
+fn measure(text: &str, frames: usize) -> Result<(Vec<f64>, usize), WorkshopError> {
     let mut scene = TimedScene::new(text)?;
     let mut times: Vec<Vec<f64>> = Vec::new();
     for frame in 0..frames + 2 {
@@ -52,7 +52,7 @@ fn measure(text: &str, frames: usize) -> Result<(Vec<f64>, usize), Failure> {
 }
 
 /// Measures.
-pub fn run(options: &BenchOptions) -> Result<Vec<Table>, Failure> {
+pub fn run(options: &BenchOptions) -> Result<Vec<Table>, WorkshopError> {
     let mut tables = vec![source_table(options)?, growth(options)?];
     if !options.quick {
         tables.push(what_is_left()?);
@@ -60,7 +60,7 @@ pub fn run(options: &BenchOptions) -> Result<Vec<Table>, Failure> {
     Ok(tables)
 }
 
-fn source_table(options: &BenchOptions) -> Result<Table, Failure> {
+fn source_table(options: &BenchOptions) -> Result<Table, WorkshopError> {
     let frames = if options.quick { 10 } else { 20 };
     let mut table = Table::new(
         "A cloth with a fold: per frame",
@@ -105,7 +105,7 @@ fn source_table(options: &BenchOptions) -> Result<Table, Failure> {
     Ok(table)
 }
 
-fn growth(options: &BenchOptions) -> Result<Table, Failure> {
+fn growth(options: &BenchOptions) -> Result<Table, WorkshopError> {
     let frames = if options.quick { 8 } else { 20 };
     let mut table = Table::new(
         "Growth with the number of folds",
@@ -179,7 +179,7 @@ fn sleeve(start: &TimedScene, end: &TimedScene) -> Option<[[f64; 2]; 2]> {
     Some([of("sleeve", Vec3::ZERO)?, of("fine", 0.2 * Vec3::X)?])
 }
 
-fn what_is_left() -> Result<Table, Failure> {
+fn what_is_left() -> Result<Table, WorkshopError> {
     let mut table = Table::new(
         "What is left of a fold, stretched, compressed and let back in 300 frames",
         &["fold", "drawn [mm]", "folds: end [mm]", "left", "subdivided: end [mm]", "left"],

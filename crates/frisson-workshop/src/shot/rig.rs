@@ -6,8 +6,7 @@ use frisson_io::scene::SceneFile;
 use frisson_picture::overlay::XRay;
 use glam::{EulerRot, Quat, Vec3};
 
-use crate::failure::Failure;
-use crate::loader::Loader;
+use crate::{Loader, WorkshopError};
 
 /// Actors and colliders, for overlays and for the motion without any layer.
 pub struct Rig {
@@ -18,19 +17,22 @@ pub struct Rig {
 
 impl Rig {
     /// Builds the actors and colliders of a scene; nothing is simulated.
-    pub fn build(scene: Option<SceneFile>) -> Result<Self, Failure> {
-        let mut scene = scene
-            .ok_or_else(|| Failure::input("the cache's scene text cannot be read any more"))?;
+    pub fn build(scene: Option<SceneFile>) -> Result<Self, WorkshopError> {
+        let mut scene = scene.ok_or_else(|| {
+            WorkshopError::input("the cache's scene text cannot be read any more")
+        })?;
         scene.scene.layers = Vec::new();
         scene.scene.exports = Vec::new();
         let built = scene.build(&Loader).map_err(|error| {
-            Failure::input(format!("the actors' sources are needed for this: {error}"))
-                .help("render from the folder of the scene file, or leave out joints and colliders")
+            WorkshopError::advised(
+                format!("the actors' sources are needed for this: {error}"),
+                "render from the folder of the scene file, or leave out joints and colliders",
+            )
         })?;
         let actors = ActorSet::new(built.stage.actors().all().to_vec());
         let fps = built.stage.clock().rate.fps();
-        let colliders = ColliderSet::new(&scene.scene.colliders, &actors, fps)
-            .map_err(|e| Failure::input(e.to_string()))?;
+        let colliders =
+            ColliderSet::new(&scene.scene.colliders, &actors, fps).map_err(WorkshopError::of)?;
         Ok(Rig { actors, colliders })
     }
 

@@ -9,11 +9,10 @@ use frisson_picture::{Framing, Look, RenderOptions, Scene, View, render, stock};
 use glam::Vec3;
 
 use super::{BenchOptions, Table};
-use crate::commands::render::shot::failure;
-use crate::failure::Failure;
+use crate::WorkshopError;
 
 /// Measures.
-pub fn run(options: &BenchOptions) -> Result<Vec<Table>, Failure> {
+pub fn run(options: &BenchOptions) -> Result<Vec<Table>, WorkshopError> {
     Ok(vec![rays(options)?, frames()?])
 }
 
@@ -37,14 +36,14 @@ fn head() -> Frame {
     Frame { meshes: vec![ball], curves: vec![hair], ..Frame::default() }
 }
 
-fn rays(options: &BenchOptions) -> Result<Table, Failure> {
+fn rays(options: &BenchOptions) -> Result<Table, WorkshopError> {
     let frame = body();
     let picture = RenderOptions::preview(960, 540);
     let mut framing = Framing::new(View::default(), picture.aspect());
     framing.add(&frame);
-    let camera = framing.camera().map_err(failure)?;
+    let camera = framing.camera()?;
     let look = Look { ground: frisson_picture::GroundChoice::None, ..Look::studio() };
-    let scene = Scene::from_frame(&frame, &look).map_err(failure)?;
+    let scene = Scene::from_frame(&frame, &look)?;
     let raw = RawHierarchy::build(&frame.meshes[0]);
     let rays = primary_rays(&camera, &picture);
     let ours = options.median_seconds(|| {
@@ -64,7 +63,7 @@ fn rays(options: &BenchOptions) -> Result<Table, Failure> {
     Ok(table)
 }
 
-fn frames() -> Result<Table, Failure> {
+fn frames() -> Result<Table, WorkshopError> {
     let columns = ["frame", "build [s]", "picture [s]", "Mpixels/s"];
     let mut table = Table::new("Preview pictures of 960x540", &columns);
     let subjects = [("100k triangles", body()), ("10,000 strands of 16 points", head())];
@@ -72,9 +71,9 @@ fn frames() -> Result<Table, Failure> {
         let picture = RenderOptions::preview(960, 540);
         let mut framing = Framing::new(View::default(), picture.aspect());
         framing.add(&frame);
-        let camera = framing.camera().map_err(failure)?;
+        let camera = framing.camera()?;
         let look = Look::studio();
-        let scene = Scene::from_frame(&frame, &look).map_err(failure)?;
+        let scene = Scene::from_frame(&frame, &look)?;
         // A picture takes long enough to be timed by a few.
         let once = BenchOptions { quick: true };
         let build = once.median_seconds(|| {

@@ -8,10 +8,10 @@ use frisson::stage::{
 use glam::Vec3;
 
 use super::{BenchOptions, Table};
-use crate::failure::Failure;
+use crate::WorkshopError;
 
 /// Measures.
-pub fn run(options: &BenchOptions) -> Result<Vec<Table>, Failure> {
+pub fn run(options: &BenchOptions) -> Result<Vec<Table>, WorkshopError> {
     Ok(vec![stepping(options)?, extraction(options)?])
 }
 
@@ -42,14 +42,13 @@ fn build(
     cell: f64,
     fps: u32,
     seeds: usize,
-) -> Result<Simulator, Failure> {
+) -> Result<Simulator, WorkshopError> {
     let floor = ColliderParams {
         name: "floor".to_owned(),
         shape: ColliderShape::Plane { point: [0.0; 3], normal: [0.0, 1.0, 0.0] },
         friction: 0.5,
         ..ColliderParams::default()
     };
-    let fail = |e: &dyn std::fmt::Display| Failure::input(e.to_string());
     let actors = vec![];
     let colliders = vec![floor];
     let mut params = SoftParams::new("soft", objects);
@@ -65,7 +64,7 @@ fn build(
         layers: vec![LayerParams::Soft(params)],
         ..Setup::default()
     })
-    .map_err(|e| fail(&e))
+    .map_err(WorkshopError::of)
 }
 
 /// Number of steps the layer has taken.
@@ -75,7 +74,7 @@ fn steps_of(stage: &Simulator) -> f64 {
     all.filter(|m| m.name == "steps").map(|m| m.value).sum()
 }
 
-fn stepping(options: &BenchOptions) -> Result<Table, Failure> {
+fn stepping(options: &BenchOptions) -> Result<Table, WorkshopError> {
     let mut table = Table::new(
         "Soft bodies: heaps of dough on a table, 64 seeds a primitive, best frame of 10 ticks",
         &[
@@ -99,7 +98,7 @@ fn stepping(options: &BenchOptions) -> Result<Table, Failure> {
         for frame in 0..if options.quick { 3 } else { 6 } {
             let before = steps_of(&stage);
             let started = std::time::Instant::now();
-            stage.advance_frame(&mut NoObserver).map_err(|e| Failure::input(e.to_string()))?;
+            stage.advance_frame(&mut NoObserver).map_err(WorkshopError::of)?;
             let steps = steps_of(&stage) - before;
             let seconds = started.elapsed().as_secs_f64() / steps.max(1.0);
             // The heaps settle on the table first.
@@ -140,7 +139,7 @@ struct Peers {
     others: &'static str,
 }
 
-fn extraction(options: &BenchOptions) -> Result<Table, Failure> {
+fn extraction(options: &BenchOptions) -> Result<Table, WorkshopError> {
     let mut table = Table::new(
         "Soft bodies: surface of balls that blend, field sampling included, best of all calls",
         &["balls", "triangles", "closed", "ours [ms]", "Blender [ms]", "others [ms]"],
@@ -158,7 +157,7 @@ fn extraction(options: &BenchOptions) -> Result<Table, Failure> {
         for _ in 0..if options.quick { 5 } else { 15 } {
             for (stage, best) in stages.iter_mut().zip(&mut best) {
                 let started = std::time::Instant::now();
-                stage.advance_frame(&mut NoObserver).map_err(|e| Failure::input(e.to_string()))?;
+                stage.advance_frame(&mut NoObserver).map_err(WorkshopError::of)?;
                 *best = best.min(started.elapsed().as_secs_f64());
             }
         }
