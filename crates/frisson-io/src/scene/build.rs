@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use frisson::layers::LayerParams;
 use frisson::stage::{
-    Actor, ClipPlay, Clock, ForceParams, Forces, KeyedTransform, Keys, LayerError, Motion,
-    ReferencePose, Setup, Simulator, SimulatorError, nearest_name,
+    Actor, ClipPlay, Clock, ForceParams, Forces, KeyedTransform, LayerError, Motion, ReferencePose,
+    Setup, Simulator, SimulatorError, nearest_name,
 };
-use glam::{EulerRot, Quat, Vec3};
+use glam::Vec3;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::document::Spans;
@@ -254,7 +254,8 @@ fn actor(
         }
     };
     let placed = actor.placed(params.placement);
-    let path = (!params.path.is_empty()).then(|| keyed(&params.path, params.path_keys, fps));
+    let path = (!params.path.is_empty())
+        .then(|| KeyedTransform::from_frames(&params.path, params.path_keys, fps));
     Ok(path.map_or(placed.clone(), |path| placed.along(path)))
 }
 
@@ -281,21 +282,5 @@ fn choose_clip(
             };
             Problem::new(format!("there is no clip named {name:?}"), span()).help(help)
         }),
-    }
-}
-
-fn keyed(path: &[[f64; 7]], keys: Keys, fps: f64) -> KeyedTransform {
-    let rotation = |k: &[f64; 7]| {
-        let [x, y, z] = [k[4], k[5], k[6]].map(|d| (d as f32).to_radians());
-        Quat::from_euler(EulerRot::ZYX, z, y, x)
-    };
-    KeyedTransform {
-        times: path.iter().map(|k| k[0] / fps).collect(),
-        translations: path
-            .iter()
-            .map(|k| Vec3::new(k[1] as f32, k[2] as f32, k[3] as f32))
-            .collect(),
-        rotations: path.iter().map(rotation).collect(),
-        keys,
     }
 }

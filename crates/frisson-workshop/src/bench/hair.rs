@@ -238,13 +238,9 @@ fn source(options: &BenchOptions) -> Result<Table, WorkshopError> {
     let ball = ColliderParams {
         name: "ball".to_owned(),
         shape: ColliderShape::Sphere { center: [0.0, 0.8, 0.0], radius: 0.08 },
-        actor: None,
-        joint: None,
         friction: 0.2,
-        color: None,
         move_x: Animated::Keys(vec![(0.0, -0.3), (f64::from(frames as u32), 0.3)]),
-        move_y: Animated::default(),
-        move_z: Animated::default(),
+        ..ColliderParams::default()
     };
     row("sphere through 6 x 6", 21.6, measure(curtain(6, 0.02, vec![ball])?, frames)?);
     row("head in the wind", 235.0, measure(head(100, |_| {})?, frames)?);

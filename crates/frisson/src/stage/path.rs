@@ -1,6 +1,6 @@
 //! Rigid motion given by keys, for actors and colliders.
 
-use glam::{Quat, Vec3};
+use glam::{EulerRot, Quat, Vec3};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -29,6 +29,23 @@ pub struct KeyedTransform {
 }
 
 impl KeyedTransform {
+    /// From rows `[frame, x, y, z, rx, ry, rz]`: positions [m], rotations about x, then y, then z
+    /// [degrees].
+    #[must_use]
+    pub fn from_frames(rows: &[[f64; 7]], keys: Keys, fps: f64) -> Self {
+        let rotation = |k: &[f64; 7]| {
+            let [x, y, z] = [k[4], k[5], k[6]].map(|d| (d as f32).to_radians());
+            Quat::from_euler(EulerRot::ZYX, z, y, x)
+        };
+        let place = |k: &[f64; 7]| Vec3::new(k[1] as f32, k[2] as f32, k[3] as f32);
+        Self {
+            times: rows.iter().map(|k| k[0] / fps).collect(),
+            translations: rows.iter().map(place).collect(),
+            rotations: rows.iter().map(rotation).collect(),
+            keys,
+        }
+    }
+
     /// Rotation and translation at a time, held before the first and after the last key.
     #[must_use]
     pub fn at(&self, time: f64) -> (Quat, Vec3) {

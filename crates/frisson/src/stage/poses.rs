@@ -10,6 +10,11 @@ pub struct PoseScratch {
 }
 
 impl PoseScratch {
+    /// Forgets what was computed: the actors have been told something new.
+    pub fn forget(&mut self) {
+        self.poses.iter_mut().for_each(|(time, _)| *time = f64::NAN);
+    }
+
     /// The pose of an actor at a time, computed unless it is the last one asked for.
     pub fn pose(&mut self, actors: &ActorSet, actor: usize, time: f64) -> &Pose {
         let count = actors.all().len();

@@ -102,7 +102,9 @@ macro_rules! step_context {
             time: $span.time,
             dt: $span.dt,
             is_output: $span.is_output,
-            surfaces_wanted: $span.is_output || $simulator.wanted_after[$layer + 1],
+            // While layers are being built, every surface is wanted.
+            surfaces_wanted: $span.is_output
+                || $simulator.wanted_after.get($layer + 1).is_none_or(|w| *w),
             actors: &$simulator.actors,
             colliders: &$simulator.colliders,
             forces: &$simulator.forces,
@@ -182,7 +184,7 @@ impl Simulator {
             params: layers,
             layers: Vec::new(),
             built_on: Vec::new(),
-            wanted_after: vec![true; 64],
+            wanted_after: Vec::new(),
             scratch: PoseScratch::default(),
             tick: 0,
             ahead: false,
@@ -441,6 +443,7 @@ impl Simulator {
         let sample = track.sample_at(time);
         sample.set_nodes(nodes);
         sample.set_weights(weights);
+        self.scratch.forget();
         Ok(())
     }
 

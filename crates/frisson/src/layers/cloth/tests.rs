@@ -169,13 +169,8 @@ fn ball(center: [f32; 3], radius: f32) -> ColliderParams {
     ColliderParams {
         name: "ball".to_owned(),
         shape: ColliderShape::Sphere { center, radius },
-        actor: None,
-        joint: None,
         friction: 0.3,
-        color: None,
-        move_x: Animated::default(),
-        move_y: Animated::default(),
-        move_z: Animated::default(),
+        ..ColliderParams::default()
     }
 }
 

@@ -373,17 +373,7 @@ fn bad_input_is_refused_with_a_reason() {
 }
 
 pub(super) fn collider(shape: ColliderShape) -> ColliderParams {
-    ColliderParams {
-        name: "body".to_owned(),
-        shape,
-        actor: None,
-        joint: None,
-        friction: 0.3,
-        color: None,
-        move_x: Animated::default(),
-        move_y: Animated::default(),
-        move_z: Animated::default(),
-    }
+    ColliderParams { name: "body".to_owned(), shape, friction: 0.3, ..ColliderParams::default() }
 }
 
 pub(super) fn head_of_hair(wisps: u32) -> Scene {
