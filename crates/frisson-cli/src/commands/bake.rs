@@ -7,8 +7,10 @@ use frisson_io::bake::{BakeOptions, BakeOutcome, BakeReport, bake, export_cache,
 use frisson_io::cache::{CacheReader, IfExists};
 use frisson_io::export::ExportError;
 use frisson_io::scene::SceneFile;
+use frisson_judge::{JudgeError, Judgement, Limits, judge_shot};
 use frisson_picture::output::write_text;
 
+use super::judge::{judgement_lines, layers};
 use super::{render, report_page};
 use crate::failure::Failure;
 use crate::interrupt;
@@ -38,6 +40,9 @@ pub struct Bake {
     /// Replace outputs that are already there.
     #[arg(long)]
     pub force: bool,
+    /// Do not look for what an animator would complain of; the report goes without it.
+    #[arg(long)]
+    pub no_judge: bool,
 }
 
 impl Bake {
@@ -67,11 +72,28 @@ impl Bake {
             BakeOutcome::Finished(mut report) => {
                 let exported = self.export_all(&scene, &cache, ui)?;
                 report.files.extend(exported);
-                write_report(&cache, &mut report)?;
+                let judgement = self.judge(&cache, ui)?;
+                write_report(&cache, &mut report, judgement.as_ref())?;
                 summarise(ui, &report);
+                judgement.iter().flat_map(judgement_lines).for_each(|line| ui.say(line));
                 Ok(())
             }
             BakeOutcome::Paused { last_frame, .. } => Err(interrupted(&self.scene, last_frame)),
+        }
+    }
+
+    /// What an animator would complain of, for the report.
+    fn judge(&self, cache: &Path, ui: &Ui) -> Result<Option<Judgement>, Failure> {
+        if self.no_judge {
+            return Ok(None);
+        }
+        let mut reader = CacheReader::open(cache)?;
+        let (layers, limits) = (layers(&reader), Limits::default());
+        let mut progress = ui.progress("judging");
+        match judge_shot(&mut reader, &layers, &limits, None, &mut progress) {
+            // The bake itself is whole: an interrupt only leaves the page without its section.
+            Err(JudgeError::Stopped) => Ok(None),
+            judged => Ok(Some(judged?)),
         }
     }
 
@@ -148,14 +170,22 @@ pub fn report_path(cache: &Path) -> PathBuf {
 }
 
 /// Writes the report twice: as JSON for programs, as a page with charts for people.
-fn write_report(cache: &Path, report: &mut BakeReport) -> Result<(), Failure> {
+fn write_report(
+    cache: &Path,
+    report: &mut BakeReport,
+    judgement: Option<&Judgement>,
+) -> Result<(), Failure> {
     let path = report_path(cache);
     let page = path.with_extension("html");
     report.files.push(path.display().to_string());
     report.files.push(page.display().to_string());
-    let text = serde_json::to_string_pretty(&report).unwrap_or_default();
+    let mut value = serde_json::to_value(&report).unwrap_or_default();
+    if let (Some(table), Some(judgement)) = (value.as_object_mut(), judgement) {
+        table.insert("judgement".to_owned(), serde_json::to_value(judgement).unwrap_or_default());
+    }
+    let text = serde_json::to_string_pretty(&value).unwrap_or_default();
     write_text(&path, &(text + "\n")).map_err(render::shot::failure)?;
-    write_text(&page, &report_page::html(report)).map_err(render::shot::failure)
+    write_text(&page, &report_page::html(report, judgement)).map_err(render::shot::failure)
 }
 
 /// What a bake did: time per layer, speed, memory, files.

@@ -13,9 +13,11 @@ mod init;
 mod init_cloth;
 mod init_flesh;
 mod inspect;
+mod judge;
 mod render;
 mod report_page;
 mod schema;
+mod scratch;
 
 use clap::Subcommand;
 
@@ -32,6 +34,7 @@ pub enum Command {
     Bake(bake::Bake),
     Export(export::Export),
     Render(Box<render::Render>),
+    Judge(judge::Judge),
     Gallery(gallery::Gallery),
     Bench(bench::BenchCommand),
     Schema(schema::Schema),
@@ -49,6 +52,7 @@ impl Command {
             Self::Bake(command) => command.run(ui),
             Self::Export(command) => command.run(ui),
             Self::Render(command) => command.run(ui),
+            Self::Judge(command) => command.run(ui),
             Self::Gallery(command) => command.run(ui),
             Self::Bench(command) => command.run(ui),
             Self::Schema(command) => command.run(ui),

@@ -1,5 +1,6 @@
 //! `frisson render`: pictures of a cache.
 
+mod finding;
 pub mod overlays;
 mod rig;
 pub mod shot;
@@ -34,6 +35,7 @@ Examples:
   frisson render shot.frisson --turntable 24          once around the middle frame
   frisson render shot.frisson --compare primary       beside the motion without any layer
   frisson render shot.frisson --compare other.frisson beside another bake
+  frisson render shot.frisson --finding 1             what `frisson judge` complains of, close up
   frisson render shot.frisson --overlay wireframe,attribute:strain
 
 The camera frames the whole shot by itself and stays still; `[camera]` in the scene file or the
@@ -47,6 +49,9 @@ pub struct Render {
     /// One frame.
     #[arg(long, value_name = "N", group = "mode", allow_negative_numbers = true)]
     frame: Option<i64>,
+    /// The place of a finding of `frisson judge`, close up.
+    #[arg(long, value_name = "N", group = "mode", value_parser = clap::value_parser!(u16).range(1..))]
+    finding: Option<u16>,
     /// Contact sheet of so many frames.
     #[arg(long, value_name = "COUNT", group = "mode", value_parser = clap::value_parser!(u16).range(1..=400))]
     sheet: Option<u16>,
@@ -185,6 +190,7 @@ impl Render {
             cache,
             output: None,
             frame: None,
+            finding: None,
             sheet: None,
             animate: false,
             numbered: false,
@@ -245,6 +251,11 @@ impl Render {
         let (first, last) = self.clamped_range(shot)?;
         if let Some(frame) = self.frame {
             return write(&self.panel(shot, other, frame)?, output);
+        }
+        if let Some(number) = self.finding {
+            let close_up = finding::close_up(&self.cache, usize::from(number), ui)?;
+            shot.set_camera(finding::camera(&close_up, shot.camera().aperture)?);
+            return write(&self.panel(shot, other, close_up.frame)?, output);
         }
         if let Some(count) = self.turntable {
             let at = self.at.unwrap_or(first + (last - first) / 2);
@@ -485,7 +496,8 @@ fn parse_size(text: &str) -> Result<(u32, u32), String> {
     side(w).zip(side(h)).ok_or_else(|| "must be 1 to 16384 pixels a side".to_owned())
 }
 
-fn parse_range(text: &str) -> Result<(i64, i64), String> {
+/// Two frames as A..B.
+pub fn parse_range(text: &str) -> Result<(i64, i64), String> {
     let (a, b) = text.split_once("..").ok_or("must look like 10..50")?;
     a.parse().ok().zip(b.parse().ok()).ok_or_else(|| "must be two frame numbers".to_owned())
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use frisson_io::bake::{BakeReport, MeasureSeries};
+use frisson_judge::{Finding, Judgement};
 use frisson_picture::plot::{Chart, Curve};
 
 use super::html::{self, escape, table};
@@ -12,7 +13,7 @@ use crate::ui::human_bytes;
 const FEWEST_FRAMES: usize = 2;
 
 /// The page.
-pub fn html(report: &BakeReport) -> String {
+pub fn html(report: &BakeReport, judgement: Option<&Judgement>) -> String {
     let mut page = html::begin(&format!("Bake of {}", report.scene));
     let _ = writeln!(page, "<section><div class=\"tables\">");
     table(&mut page, "The bake", &cells(["", ""]), facts(report).iter().map(|r| r.as_slice()));
@@ -23,7 +24,9 @@ pub fn html(report: &BakeReport) -> String {
     for warning in &report.warnings {
         let _ = write!(page, "<p class=\"problem\">{}</p>", escape(warning));
     }
-    page.push_str("</section>\n<section>");
+    page.push_str("</section>\n");
+    judgement.into_iter().for_each(|j| write_judgement(&mut page, j));
+    page.push_str("<section>");
     for chart in charts(report) {
         if let Ok(svg) = chart.to_svg() {
             let _ = writeln!(page, "<p>{svg}</p>");
@@ -35,6 +38,25 @@ pub fn html(report: &BakeReport) -> String {
     }
     page.push_str("</ul></section>\n");
     html::end(page)
+}
+
+/// What the judge found.
+fn write_judgement(page: &mut String, judgement: &Judgement) {
+    page.push_str("<section><h2>What an animator would complain of</h2>");
+    if judgement.findings.is_empty() {
+        let (frames, points) = (judgement.frames, judgement.points);
+        let _ = write!(page, "<p>Nothing, in {frames} frames of {points} points.</p>");
+    } else {
+        let row = |f: &Finding| {
+            let place = f.place.map_or_else(String::new, |p| format!("{p:.3?}"));
+            [f.number.to_string(), f.text.clone(), f.frame.to_string(), f.frames.to_string(), place]
+        };
+        let rows: Vec<[String; 5]> = judgement.findings.iter().map(row).collect();
+        let heading = cells(["", "finding", "worst at frame", "frames", "place [m]"]);
+        table(page, "Findings, worst first", &heading, rows.iter().map(|r| r.as_slice()));
+        page.push_str("<p class=\"note\">frisson render CACHE --finding N draws one close up.</p>");
+    }
+    page.push_str("</section>\n");
 }
 
 /// Every chart of a bake: time per layer first, then each measure.
@@ -147,9 +169,10 @@ mod tests {
             ..BakeReport::default()
         };
         assert_eq!(charts(&report).len(), 2);
-        let page = html(&report);
+        let judged = Judgement { frames: 3, points: 8, ..Judgement::default() };
+        let page = html(&report, Some(&judged));
         assert_eq!(page.matches("<svg").count(), 2);
-        for text in ["a&lt;b.toml", "hot &amp; cold", "flesh belly", "25 %"] {
+        for text in ["a&lt;b.toml", "hot &amp; cold", "flesh belly", "25 %", "Nothing, in 3 frames"] {
             assert!(page.contains(text), "{text}");
         }
     }
