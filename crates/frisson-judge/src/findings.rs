@@ -127,10 +127,11 @@ pub struct Judgement {
 /// Frames at which the costly questions are asked: what is inside, what crosses, what hangs together.
 const CLOSE_LOOKS: i64 = 16;
 
-/// Looks at every shape of a shot. `layers` are the names of those that should make something move.
+/// Looks at every shape of a shot. `layers` (kind, name) say which shapes should move, and which are
+/// liquid; what is measured is the same for all.
 pub fn judge_shot(
     source: &mut dyn FrameSource,
-    layers: &[String],
+    layers: &[(String, String)],
     limits: &Limits,
     range: Option<(i64, i64)>,
     progress: &mut dyn Progress,
@@ -139,7 +140,11 @@ pub fn judge_shot(
     let (from, to) = range.unwrap_or((info.first_frame, info.last_frame));
     let (first, last) = (from.max(info.first_frame), to.min(info.last_frame));
     let stride = ((last - first + 1) / CLOSE_LOOKS).max(1);
-    let mut watch = Watch::new(limits.clone(), info.rate.fps());
+    let names = |liquid: bool| -> Vec<String> {
+        let wanted = layers.iter().filter(|(kind, _)| !liquid || kind == "drops");
+        wanted.map(|(_, name)| name.clone()).collect()
+    };
+    let mut watch = Watch::new(limits.clone(), info.rate.fps(), names(true));
     let mut frame = Frame::default();
     let mut judgement = Judgement::default();
     for number in first..=last {
@@ -153,7 +158,7 @@ pub fn judge_shot(
         let points = Shape::all(&frame).map(|s| s.points().len()).sum();
         judgement.points = judgement.points.max(points);
     }
-    let mut findings: Vec<Finding> = watch.finish(layers).iter().map(finding).collect();
+    let mut findings: Vec<Finding> = watch.finish(&names(false)).iter().map(finding).collect();
     let severity = |f: &Finding| {
         let ratio = f.value / f.limit.max(1e-9);
         if f.measure == Measure::Travel { 1.0 } else { ratio }

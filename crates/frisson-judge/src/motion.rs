@@ -71,10 +71,12 @@ impl Steps {
     }
 }
 
-/// How far a step goes beyond the mean of its neighbours, less what they differ between themselves: a
-/// bounce, whose velocity changes for good, is none; a place that jumps and goes on as before is.
+/// How far a step goes beyond the mean of its neighbours, less what they differ between themselves and
+/// less the larger of them: a bounce, whose velocity changes for good, is none, nor is the fastest step of
+/// a paw; a place that jumps and goes on as before is.
 fn pop(before: Vec3, step: Vec3, after: Vec3) -> f32 {
-    (step - 0.5 * (before + after)).length() - 0.5 * (after - before).length()
+    let shared = 0.5 * (after - before).length() + before.length().max(after.length());
+    (step - 0.5 * (before + after)).length() - shared
 }
 
 /// Change of velocity that is not spread over two steps.

@@ -15,8 +15,8 @@ use crate::stretch::Lengths;
 
 /// Turns a second that are a shiver: faster than flesh, cloth or hair swing by themselves [Hz].
 const SHIVER_HZ: f64 = 8.0;
-/// Way back that counts for a shiver, as a share of the subject's size [-].
-const SHIVER: f32 = 2e-4;
+/// Way back that counts for a shiver, as a share of the subject's size [-]: a pixel of a picture of it.
+const SHIVER: f32 = 1e-3;
 /// Shots shorter than this have no rate of turns to speak of [s].
 const SHIVER_SECONDS: f64 = 0.5;
 /// One point in so many is enough to see that something moves.
@@ -80,13 +80,14 @@ pub struct Watch {
     frames: usize,
     last: i64,
     shapes: Vec<Watched>,
+    liquids: Vec<String>,
 }
 
 impl Watch {
-    /// Watches nothing yet.
-    pub fn new(limits: Limits, fps: f64) -> Self {
+    /// Watches nothing yet. Shapes of `liquids` come, go and unite: their pieces and vertices are no one's.
+    pub fn new(limits: Limits, fps: f64, liquids: Vec<String>) -> Self {
         let ledger = Ledger { limits, worst: Vec::new() };
-        Self { ledger, fps, frames: 0, last: 0, shapes: Vec::new() }
+        Self { ledger, fps, frames: 0, last: 0, shapes: Vec::new(), liquids }
     }
 
     /// Takes the next frame; a close look asks the costly questions too.
@@ -95,7 +96,7 @@ impl Watch {
             let index = self.index_of(shape);
             let watched = &mut self.shapes[index];
             watched.look(shape, frame.index, &mut self.ledger);
-            if let (true, Shape::Mesh(mesh)) = (is_close, shape) {
+            if let (true, Shape::Mesh(mesh)) = (is_close && !watched.is_liquid, shape) {
                 watched.look_closely(mesh, frame.index, &mut self.ledger);
             }
         }
@@ -109,7 +110,8 @@ impl Watch {
     fn index_of(&mut self, shape: Shape) -> usize {
         let known = self.shapes.iter().position(|w| w.name == shape.name());
         known.unwrap_or_else(|| {
-            self.shapes.push(Watched::new(shape));
+            let is_liquid = self.liquids.iter().any(|l| shape.name().starts_with(l.as_str()));
+            self.shapes.push(Watched::new(shape, is_liquid));
             self.shapes.len() - 1
         })
     }
@@ -160,6 +162,7 @@ struct Watched {
     element: &'static str,
     size: f32,
     is_curve: bool,
+    is_liquid: bool,
     first: Snapshot,
     start: Vec3,
     travel: f32,
@@ -182,8 +185,9 @@ struct Whole {
 }
 
 impl Watched {
-    fn new(shape: Shape) -> Self {
+    fn new(shape: Shape, is_liquid: bool) -> Self {
         Self {
+            is_liquid,
             name: shape.name().to_owned(),
             element: shape.element_name(),
             size: shape.size(),
@@ -213,6 +217,11 @@ impl Watched {
 
     /// Jumps, lengths, turns, stillness.
     fn look(&mut self, shape: Shape, frame: i64, ledger: &mut Ledger) {
+        self.size = self.size.max(shape.size());
+        if self.is_liquid && matches!(shape, Shape::Mesh(_)) {
+            self.travel = f32::INFINITY;
+            return;
+        }
         if let Some(mut jumps) = self.steps.add(shape) {
             ledger.note(self, Measure::Pop, reduce(&mut jumps.pops, Statistic::Max, frame - 1));
         }

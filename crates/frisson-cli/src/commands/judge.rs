@@ -168,9 +168,9 @@ pub fn open(path: &Path) -> Result<CacheReader, Failure> {
     Ok(reader)
 }
 
-/// The layers that a cache was baked with: their shapes should move.
-pub fn layers(reader: &CacheReader) -> Vec<String> {
-    reader.header().layers.iter().map(|(_, name)| name.clone()).collect()
+/// Kind and name of the layers that a cache was baked with.
+pub fn layers(reader: &CacheReader) -> Vec<(String, String)> {
+    reader.header().layers.clone()
 }
 
 fn parse_limit(text: &str) -> Result<(Measure, f64), String> {
