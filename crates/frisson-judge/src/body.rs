@@ -88,10 +88,17 @@ impl Body {
         left > 0
     }
 
-    /// Edges that go through triangles of this body: (edge, place). An edge of the body itself does not
-    /// go through triangles it shares a point with.
+    /// Edges that go through triangles of this body: (edge, place). What only touches does not cross: both
+    /// ends are more than `deeper` [m] from the triangle's plane. An edge of the body itself does not go
+    /// through triangles it shares a point with.
     #[must_use]
-    pub fn crossings(&self, edges: &[[u32; 2]], points: &[Vec3], is_own: bool) -> Vec<(u32, Vec3)> {
+    pub fn crossings(
+        &self,
+        edges: &[[u32; 2]],
+        points: &[Vec3],
+        is_own: bool,
+        deeper: f32,
+    ) -> Vec<(u32, Vec3)> {
         let own = |t: u32, [a, b]: [u32; 2]| {
             let corners = self.welded.triangles[t as usize];
             is_own && (corners.contains(&a) || corners.contains(&b))
@@ -104,7 +111,9 @@ impl Body {
                 return;
             }
             self.tree.raycast_all(a, b - a, |t, s| {
-                if !own(t, ends) {
+                // How far each end is from the plane: the shares of the edge on its sides.
+                let across = (b - a).dot(self.tree.face_normal(t)).abs();
+                if across * s.min(1.0 - s) > deeper && !own(t, ends) {
                     found.push((index as u32, a + s * (b - a)));
                 }
             });

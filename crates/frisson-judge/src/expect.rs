@@ -110,7 +110,8 @@ impl Jobs {
         let main = Variant {
             rate: subject.fps.map(|f| f.0),
             bake_to: subject.bake_to,
-            ..Variant::default()
+            without: subject.without.clone(),
+            nudged: false,
         };
         let compares = matches!(measure, Measure::Effect | Measure::Visible | Measure::Rates);
         let other = subject.layer.as_ref().filter(|_| compares);

@@ -15,6 +15,10 @@ use crate::visible::changed_share;
 /// Way back that counts as a turn when nothing else is said [mm].
 const TURN_MM: f64 = 1.0;
 
+/// Depth from which what touches crosses, when nothing else is said [mm]: far below what a picture shows,
+/// far above what surfaces that are made to touch differ by.
+const CROSS_MM: f64 = 0.05;
+
 /// Unit of a measure.
 #[must_use]
 pub fn unit(measure: Measure) -> &'static str {
@@ -225,18 +229,22 @@ impl Gauge {
     }
 
     fn crossings(&mut self, shape: Shape, moment: &Moment) -> Option<Reading> {
-        let found = match self.subject.body.as_deref() {
+        let deeper = (self.subject.above.unwrap_or(CROSS_MM) / f64::from(MM)) as f32;
+        let mut found = match self.subject.body.as_deref() {
             Some(body) if body != shape.name() => {
                 let Shape::Mesh(body) = Shape::find(moment.frame, body)? else { return None };
                 self.body.update(body);
-                self.body.crossings(&segments(shape), shape.points(), false)
+                self.body.crossings(&segments(shape), shape.points(), false, deeper)
             }
             _ => {
                 let Shape::Mesh(mesh) = shape else { return None };
                 self.own.update(mesh);
-                own_crossings(&self.own, &mesh.positions)
+                own_crossings(&self.own, &mesh.positions, deeper)
             }
         };
+        if let Some(within) = self.subject.within {
+            found.retain(|(_, place)| is_within(*place, within));
+        }
         let first = found.first();
         Some(Reading {
             value: found.len() as f64,
@@ -307,10 +315,10 @@ pub fn pieces(body: &Body) -> usize {
 
 /// Edges of a mesh that go through its own triangles.
 #[must_use]
-pub fn own_crossings(body: &Body, positions: &[Vec3]) -> Vec<(u32, Vec3)> {
+pub fn own_crossings(body: &Body, positions: &[Vec3], deeper: f32) -> Vec<(u32, Vec3)> {
     let welded = body.welded();
     let points: Vec<Vec3> = welded.vertex_of_point.iter().map(|&v| positions[v as usize]).collect();
-    body.crossings(&welded.edges, &points, true)
+    body.crossings(&welded.edges, &points, true, deeper)
 }
 
 fn places(shape: Shape, axis: Option<[f32; 3]>) -> Vec<Sample> {

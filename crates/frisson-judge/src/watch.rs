@@ -19,6 +19,8 @@ const SHIVER_HZ: f64 = 8.0;
 const SHIVER: f32 = 1e-3;
 /// Shots shorter than this have no rate of turns to speak of [s].
 const SHIVER_SECONDS: f64 = 0.5;
+/// Depth below which surfaces only touch, as a share of the subject's size [-].
+const TOUCH: f32 = 5e-5;
 /// One point in so many is enough to see that something moves.
 const STILLNESS_STRIDE: usize = 8;
 
@@ -245,7 +247,7 @@ impl Watched {
     /// Crossings with itself, pieces, volume.
     fn look_closely(&mut self, mesh: &Mesh, frame: i64, ledger: &mut Ledger) {
         self.body.update(mesh);
-        let crossings = own_crossings(&self.body, &mesh.positions);
+        let crossings = own_crossings(&self.body, &mesh.positions, TOUCH * self.size);
         let now = Whole {
             volume: volume(mesh),
             pieces: pieces(&self.body),

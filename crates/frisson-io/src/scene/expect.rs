@@ -59,6 +59,9 @@ pub struct Subject {
     /// without it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub layer: Option<String>,
+    /// Measure the bake without this layer; of use in `relative_to`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub without: Option<String>,
     /// First and last frame that count; without it, all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frames: Option<[i64; 2]>,
@@ -75,14 +78,15 @@ pub struct Subject {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub axis: Option<[f32; 3]>,
     /// Only elements in this box count, [x, y, z, x, y, z] from the lowest to the highest corner [m]: of
-    /// meshes and curves those that are in it at the first frame of the shot, of points and of meshes
-    /// whose number of vertices changes those that are in it at the frame itself.
+    /// meshes and curves those that are in it at the first frame of the shot, of points, crossings and
+    /// meshes whose number of vertices changes those that are in it at the frame itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub within: Option<[f32; 6]>,
     /// What of a shape counts for `inside` and `stretch`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub part: Option<Part>,
-    /// Amplitude that counts, for `reversals` and `swings` [mm]; without it 1.
+    /// What counts [mm]: way back for `reversals` and `swings` (without it 1), depth of `crossings`
+    /// (without it 0.05: what only touches does not cross).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0))]
     pub above: Option<f64>,
@@ -111,6 +115,7 @@ impl Subject {
             shape: self.shape.clone().or_else(|| other.shape.clone()),
             body: self.body.clone().or_else(|| other.body.clone()),
             layer: self.layer.clone().or_else(|| other.layer.clone()),
+            without: self.without.clone().or_else(|| other.without.clone()),
             frames: self.frames.or(other.frames),
             reference: self.reference.or(other.reference),
             of: self.of.or(other.of),
@@ -308,11 +313,11 @@ impl SceneFile {
     }
 
     fn unknown_layer(&self, index: usize, expect: &ExpectParams) -> Option<Problem> {
-        let given = expect.subject.layer.as_deref()?;
+        let relative = expect.relative_to.as_ref();
+        let given = [Some(&expect.subject), relative].into_iter().flatten();
+        let given = given.flat_map(|s| [&s.layer, &s.without]).flatten();
         let names = || self.scene.layers.iter().map(|l| l.name());
-        if names().any(|n| n == given) {
-            return None;
-        }
+        let given = given.map(String::as_str).find(|g| !names().any(|n| n == *g))?;
         let problem = Problem::new(
             format!("there is no layer named {given:?}"),
             self.expect_span(index, "layer"),
