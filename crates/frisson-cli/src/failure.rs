@@ -4,6 +4,7 @@ use frisson_io::SourceError;
 use frisson_io::bake::BakeError;
 use frisson_io::cache::CacheError;
 use frisson_io::scene::{ReadSceneError, SceneError};
+use frisson_judge::JudgeError;
 use frisson_workshop::WorkshopError;
 
 /// Why a command failed.
@@ -31,6 +32,11 @@ impl Failure {
     /// The simulation stopped.
     pub fn simulation(text: impl Into<String>) -> Self {
         Self::Message { code: 3, text: text.into(), help: None }
+    }
+
+    /// The shot is not as it should be.
+    pub fn broken(text: impl Into<String>) -> Self {
+        Self::Message { code: 4, text: text.into(), help: None }
     }
 
     /// Ctrl-C.
@@ -89,6 +95,15 @@ impl From<BakeError> for Failure {
         match error {
             BakeError::Scene(error) => error.into(),
             BakeError::Simulation { .. } => Self::simulation(error.to_string()),
+            other => Self::input(other.to_string()),
+        }
+    }
+}
+
+impl From<JudgeError> for Failure {
+    fn from(error: JudgeError) -> Self {
+        match error {
+            JudgeError::Stopped => Self::interrupted("interrupted"),
             other => Self::input(other.to_string()),
         }
     }

@@ -38,6 +38,7 @@ Exit codes:
   1    something is wrong with the scene, a file or the disk; the message says what to do
   2    the command line cannot be understood
   3    the simulation itself stopped (not a finite number); finished frames are kept
+  4    the shot breaks what its scene promises (check --bake, judge --strict)
   130  interrupted; an unfinished bake goes on with --resume"
 )]
 struct Arguments {

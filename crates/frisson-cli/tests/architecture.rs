@@ -78,11 +78,22 @@ fn crates_depend_one_way() {
         ("frisson", &[]),
         ("frisson-models", &["frisson"]),
         ("frisson-io", &["frisson"]),
+        ("frisson-judge", &["frisson", "frisson-io"]),
         ("frisson-picture", &["frisson"]),
-        ("frisson-workshop", &["frisson", "frisson-models", "frisson-io", "frisson-picture"]),
+        (
+            "frisson-workshop",
+            &["frisson", "frisson-models", "frisson-io", "frisson-judge", "frisson-picture"],
+        ),
         (
             "frisson-cli",
-            &["frisson", "frisson-models", "frisson-io", "frisson-picture", "frisson-workshop"],
+            &[
+                "frisson",
+                "frisson-models",
+                "frisson-io",
+                "frisson-judge",
+                "frisson-picture",
+                "frisson-workshop",
+            ],
         ),
     ];
     for krate in folders(&root().join("crates")) {

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use frisson_io::bake::{BakeReport, MeasureSeries};
+use frisson_judge::{Finding, Judgement};
 use frisson_picture::output::write_text;
 use frisson_picture::plot::{Chart, Curve};
 
@@ -20,18 +21,27 @@ fn report_path(cache: &Path) -> PathBuf {
 
 /// Writes the report twice beside the cache: as JSON for programs, as a page with charts for people;
 /// both are added to its files.
-pub fn write(cache: &Path, report: &mut BakeReport) -> Result<(), WorkshopError> {
+pub fn write(
+    cache: &Path,
+    report: &mut BakeReport,
+    judgement: Option<&Judgement>,
+) -> Result<(), WorkshopError> {
     let path = report_path(cache);
     let page = path.with_extension("html");
     report.files.push(path.display().to_string());
     report.files.push(page.display().to_string());
-    let text = serde_json::to_string_pretty(&report).map_err(WorkshopError::of)?;
+    let mut value = serde_json::to_value(&report).map_err(WorkshopError::of)?;
+    if let (Some(table), Some(judgement)) = (value.as_object_mut(), judgement) {
+        let said = serde_json::to_value(judgement).map_err(WorkshopError::of)?;
+        table.insert("judgement".to_owned(), said);
+    }
+    let text = serde_json::to_string_pretty(&value).map_err(WorkshopError::of)?;
     write_text(&path, &(text + "\n"))?;
-    Ok(write_text(&page, &html(report))?)
+    Ok(write_text(&page, &html(report, judgement))?)
 }
 
 /// The page.
-pub fn html(report: &BakeReport) -> String {
+pub fn html(report: &BakeReport, judgement: Option<&Judgement>) -> String {
     let mut page = html::begin(&format!("Bake of {}", report.scene));
     let _ = writeln!(page, "<section><div class=\"tables\">");
     table(&mut page, "The bake", &cells(["", ""]), facts(report).iter().map(|r| r.as_slice()));
@@ -42,7 +52,9 @@ pub fn html(report: &BakeReport) -> String {
     for warning in &report.warnings {
         let _ = write!(page, "<p class=\"problem\">{}</p>", escape(warning));
     }
-    page.push_str("</section>\n<section>");
+    page.push_str("</section>\n");
+    judgement.into_iter().for_each(|j| write_judgement(&mut page, j));
+    page.push_str("<section>");
     for chart in charts(report) {
         if let Ok(svg) = chart.to_svg() {
             let _ = writeln!(page, "<p>{svg}</p>");
@@ -54,6 +66,25 @@ pub fn html(report: &BakeReport) -> String {
     }
     page.push_str("</ul></section>\n");
     html::end(page)
+}
+
+/// What the judge found.
+fn write_judgement(page: &mut String, judgement: &Judgement) {
+    page.push_str("<section><h2>What an animator would complain of</h2>");
+    if judgement.findings.is_empty() {
+        let (frames, points) = (judgement.frames, judgement.points);
+        let _ = write!(page, "<p>Nothing, in {frames} frames of {points} points.</p>");
+    } else {
+        let row = |f: &Finding| {
+            let place = f.place.map_or_else(String::new, |p| format!("{p:.3?}"));
+            [f.number.to_string(), f.text.clone(), f.frame.to_string(), f.frames.to_string(), place]
+        };
+        let rows: Vec<[String; 5]> = judgement.findings.iter().map(row).collect();
+        let heading = cells(["", "finding", "worst at frame", "frames", "place [m]"]);
+        table(page, "Findings, worst first", &heading, rows.iter().map(|r| r.as_slice()));
+        page.push_str("<p class=\"note\">frisson render CACHE --finding N draws one close up.</p>");
+    }
+    page.push_str("</section>\n");
 }
 
 /// Every chart of a bake: time per layer first, then each measure.
@@ -166,9 +197,10 @@ mod tests {
             ..BakeReport::default()
         };
         assert_eq!(charts(&report).len(), 2);
-        let page = html(&report);
+        let judged = Judgement { frames: 3, points: 8, ..Judgement::default() };
+        let page = html(&report, Some(&judged));
         assert_eq!(page.matches("<svg").count(), 2);
-        for text in ["a&lt;b.toml", "hot &amp; cold", "flesh belly", "25 %"] {
+        for text in ["a&lt;b.toml", "hot &amp; cold", "flesh belly", "25 %", "Nothing, in 3 frames"] {
             assert!(page.contains(text), "{text}");
         }
     }

@@ -7,8 +7,10 @@ use frisson_io::bake::{BakeOptions, BakeOutcome, BakeReport, bake, export_cache,
 use frisson_io::cache::{CacheReader, IfExists};
 use frisson_io::export::ExportError;
 use frisson_io::scene::SceneFile;
+use frisson_judge::{JudgeError, Judgement, Limits, judge_shot};
 use frisson_workshop::{Loader, human_bytes, report_page};
 
+use super::judge::{judgement_lines, layers};
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::ui::Ui;
@@ -36,6 +38,9 @@ pub struct Bake {
     /// Replace outputs that are already there.
     #[arg(long)]
     pub force: bool,
+    /// Do not look for what an animator would complain of; the report goes without it.
+    #[arg(long)]
+    pub no_judge: bool,
 }
 
 impl Bake {
@@ -65,11 +70,28 @@ impl Bake {
             BakeOutcome::Finished(mut report) => {
                 let exported = self.export_all(&scene, &cache, ui)?;
                 report.files.extend(exported);
-                report_page::write(&cache, &mut report)?;
+                let judgement = self.judge(&cache, ui)?;
+                report_page::write(&cache, &mut report, judgement.as_ref())?;
                 summarise(ui, &report);
+                judgement.iter().flat_map(judgement_lines).for_each(|line| ui.say(line));
                 Ok(())
             }
             BakeOutcome::Paused { last_frame, .. } => Err(interrupted(&self.scene, last_frame)),
+        }
+    }
+
+    /// What an animator would complain of, for the report.
+    fn judge(&self, cache: &Path, ui: &Ui) -> Result<Option<Judgement>, Failure> {
+        if self.no_judge {
+            return Ok(None);
+        }
+        let mut reader = CacheReader::open(cache)?;
+        let (layers, limits) = (layers(&reader), Limits::default());
+        let mut progress = ui.progress("judging");
+        match judge_shot(&mut reader, &layers, &limits, None, &mut progress) {
+            // The bake itself is whole: an interrupt only leaves the page without its section.
+            Err(JudgeError::Stopped) => Ok(None),
+            judged => Ok(Some(judged?)),
         }
     }
 

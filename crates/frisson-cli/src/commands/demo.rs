@@ -47,7 +47,13 @@ impl Demo {
         let scene = self.output.join(format!("{}.toml", demo.name));
         ui.say(format!("{}: {}", demo.name, demo.about));
         write_scene(&scene, demo.text, self.force)?;
-        let bake = Bake { scene: scene.clone(), output: None, resume: false, force: self.force };
+        let bake = Bake {
+            scene: scene.clone(),
+            output: None,
+            resume: false,
+            force: self.force,
+            no_judge: false,
+        };
         bake.run(ui)?;
         self.draw(ui, &scene.with_extension("frisson"))?;
         ui.say(format!("the scene itself is {}: change it and bake again", scene.display()));

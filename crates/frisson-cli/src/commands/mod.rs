@@ -10,8 +10,10 @@ mod export_joints;
 mod gallery;
 mod init;
 mod inspect;
+mod judge;
 mod render;
 mod schema;
+mod scratch;
 
 use clap::Subcommand;
 
@@ -28,6 +30,7 @@ pub enum Command {
     Bake(bake::Bake),
     Export(export::Export),
     Render(Box<render::Render>),
+    Judge(judge::Judge),
     Gallery(gallery::Gallery),
     Bench(bench::BenchCommand),
     Schema(schema::Schema),
@@ -45,6 +48,7 @@ impl Command {
             Self::Bake(command) => command.run(ui),
             Self::Export(command) => command.run(ui),
             Self::Render(command) => command.run(ui),
+            Self::Judge(command) => command.run(ui),
             Self::Gallery(command) => command.run(ui),
             Self::Bench(command) => command.run(ui),
             Self::Schema(command) => command.run(ui),

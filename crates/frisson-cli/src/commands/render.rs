@@ -1,5 +1,7 @@
 //! `frisson render`: pictures of a cache.
 
+mod finding;
+
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -24,6 +26,7 @@ Examples:
   frisson render shot.frisson --turntable 24          once around the middle frame
   frisson render shot.frisson --compare primary       beside the motion without any layer
   frisson render shot.frisson --compare other.frisson beside another bake
+  frisson render shot.frisson --finding 1             what `frisson judge` complains of, close up
   frisson render shot.frisson --overlay wireframe,attribute:strain
 
 The camera frames the whole shot by itself and stays still; `[camera]` in the scene file or the
@@ -37,6 +40,9 @@ pub struct Render {
     /// One frame.
     #[arg(long, value_name = "N", group = "mode", allow_negative_numbers = true)]
     frame: Option<i64>,
+    /// The place of a finding of `frisson judge`, close up.
+    #[arg(long, value_name = "N", group = "mode", value_parser = clap::value_parser!(u16).range(1..))]
+    finding: Option<u16>,
     /// Contact sheet of so many frames.
     #[arg(long, value_name = "COUNT", group = "mode", value_parser = clap::value_parser!(u16).range(1..=400))]
     sheet: Option<u16>,
@@ -175,6 +181,7 @@ impl Render {
             cache,
             output: None,
             frame: None,
+            finding: None,
             sheet: None,
             animate: false,
             numbered: false,
@@ -238,6 +245,11 @@ impl Render {
         let all: Vec<i64> = (first..=last).step_by(self.every as usize).collect();
         if let Some(frame) = self.frame {
             write_picture(&pictures.panel(frame)?, output)?;
+        } else if let Some(number) = self.finding {
+            let close_up = finding::close_up(&self.cache, usize::from(number), ui)?;
+            let aperture = pictures.shot.camera().aperture;
+            pictures.shot.set_camera(finding::camera(&close_up, aperture)?);
+            write_picture(&pictures.panel(close_up.frame)?, output)?;
         } else if let Some(count) = self.turntable {
             let at = self.at.unwrap_or(first + (last - first) / 2);
             pictures.turntable(at, u32::from(count), output, &mut bar)?;
@@ -306,7 +318,8 @@ fn parse_size(text: &str) -> Result<(u32, u32), String> {
     side(w).zip(side(h)).ok_or_else(|| "must be 1 to 16384 pixels a side".to_owned())
 }
 
-fn parse_range(text: &str) -> Result<(i64, i64), String> {
+/// Two frames as A..B.
+pub fn parse_range(text: &str) -> Result<(i64, i64), String> {
     let (a, b) = text.split_once("..").ok_or("must look like 10..50")?;
     a.parse().ok().zip(b.parse().ok()).ok_or_else(|| "must be two frame numbers".to_owned())
 }

@@ -36,6 +36,7 @@ impl SceneFile {
     /// Reads the actors and builds the layers; nothing is simulated.
     pub fn build(&self, loader: &dyn ActorLoader) -> Result<BuiltScene, SceneError> {
         self.check_exports()?;
+        self.check_expectations()?;
         let actors = self.load_actors(loader)?;
         let clock = self.clock(&actors)?;
         let hash = self.hash(&actors, &clock);
@@ -119,6 +120,7 @@ impl SceneFile {
         scene.exports = Vec::new();
         scene.camera = CameraParams::default();
         scene.gallery = None;
+        scene.expect = Vec::new();
         let everything = (env!("CARGO_PKG_VERSION"), clock, &scene, sources);
         xxh3_128(serde_json::to_string(&everything).unwrap_or_default().as_bytes())
     }

@@ -5,6 +5,7 @@
 
 mod build;
 mod document;
+mod expect;
 mod explain;
 mod loader;
 mod params;
@@ -19,6 +20,7 @@ use serde_json::Value;
 
 pub use build::BuiltScene;
 pub use document::Spans;
+pub use expect::{ExpectParams, Measure, OverFrames, Part, Statistic, Subject};
 pub use explain::{Explanation, explain, explain_all};
 pub use loader::{ActorContent, ActorLoader, FileLoader, LoadError, LoadedActor, source_hash};
 pub use params::{ActorParams, Actors, ClipChoice, Fps, Scene, scene_schema};

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use super::expect::ExpectParams;
 use super::presentation::{CameraParams, GalleryParams};
 use frisson::layers::LayerParams;
 use frisson::stage::{ColliderParams, ForceParams, Keys, Placement, Rate};
@@ -56,6 +57,9 @@ pub struct Scene {
     /// What the gallery says about the scene: `[gallery]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gallery: Option<GalleryParams>,
+    /// What the baked shot must keep to: `[[expect]]`, held by `frisson check --bake`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub expect: Vec<ExpectParams>,
 }
 
 fn default_gravity() -> [f32; 3] {
