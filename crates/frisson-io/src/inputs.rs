@@ -193,8 +193,9 @@ impl InputSet {
 
     /// The path of a file that another one names, if that is allowed.
     pub fn path_beside(&self, folder: Option<&Path>, name: &str) -> Result<PathBuf, InputError> {
-        let folder = folder
-            .ok_or_else(|| InputError::Name(format!("{name:?} is named, but there is no folder")))?;
+        let folder = folder.ok_or_else(|| {
+            InputError::Name(format!("{name:?} is named, but there is no folder"))
+        })?;
         let path = folder.join(name);
         if !self.limits.outside && !stays_inside(folder, Path::new(name)) {
             return Err(InputError::Outside { name: name.to_owned(), folder: folder.to_owned() });

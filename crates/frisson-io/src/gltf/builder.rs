@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use glam::{Mat4, Vec3};
 use serde_json::{Map, Value, json};
 
-use super::container::{BIN_CHUNK, JSON_CHUNK, MAGIC, decode_data_uri, read_at_most, resolve_uri};
+use super::container::{BIN_CHUNK, JSON_CHUNK, MAGIC, decode_data_uri, name_of_uri};
 use super::document::Document;
 use super::error::{GltfError, Result};
 use super::json::whole_number;
@@ -128,8 +128,9 @@ impl GlbBuilder {
         for image in 0..count {
             let uri = self.json["images"][image].get("uri").and_then(Value::as_str);
             let Some(uri) = uri.filter(|uri| decode_data_uri(uri).is_none()) else { continue };
-            let found = resolve_uri(document.base_dir.as_deref(), uri).and_then(|path| {
-                read_at_most(&path, u64::from(u32::MAX)).map_err(|e| e.to_string())
+            let found = name_of_uri(uri).and_then(|name| {
+                let read = document.inputs.read_beside(document.base_dir.as_deref(), &name);
+                read.map_err(|e| e.to_string())
             });
             let bytes = match found {
                 Ok(bytes) => bytes,
