@@ -133,6 +133,27 @@ fn a_scene_without_a_clip_says_so() {
     }
 }
 
+/// The count of splits alone would take a thousand terabytes, which ends whoever asks for them.
+#[test]
+fn a_draco_block_that_asks_for_petabytes_is_refused() {
+    let s = Session::new();
+    let mut block = b"DRACO\x02\x02\x01\x01\0\0\0\x03\x01\0\x01\0".to_vec();
+    // 2^45 in sevens of bits.
+    block.extend([0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x08]);
+    block.resize(64, 0);
+    std::fs::write(s.path("a.bin"), &block).unwrap();
+    let mut file = triangle("a.bin", 64);
+    let name = "KHR_draco_mesh_compression";
+    file["extensionsRequired"] = json!([name]);
+    file["bufferViews"][0]["byteLength"] = json!(64);
+    file["accessors"][0]["bufferView"].take();
+    file["accessors"][0].as_object_mut().unwrap().remove("bufferView");
+    file["meshes"][0]["primitives"][0]["extensions"] =
+        json!({ name: { "bufferView": 0, "attributes": { "POSITION": 0 } } });
+    s.write("a.gltf", &file.to_string());
+    refused(&s, "inspect a.gltf", "the Draco decoder gave up on damaged data");
+}
+
 /// Files that grow with a number: inspected, they take time in proportion to it.
 #[test]
 fn nothing_is_quadratic() {
