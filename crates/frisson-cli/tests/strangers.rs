@@ -208,6 +208,24 @@ fn nothing_is_quadratic() {
 }
 
 #[test]
+fn deep_nesting_is_refused() {
+    let s = Session::new();
+    let deep = |open: &str, close: &str| open.repeat(100_000) + &close.repeat(100_000);
+    s.write("a.toml", &format!("frisson = 1\nx = {}\n", deep("[", "]")));
+    refused(&s, "check a.toml", "a.toml");
+    s.write("b.toml", &format!("frisson = 1\n{} = 1\n", "a.".repeat(100_000) + "a"));
+    refused(&s, "check b.toml", "b.toml");
+    s.write(
+        "c.toml",
+        &format!("frisson = 1\nx = {}1{}\n", "{ a = ".repeat(50_000), " }".repeat(50_000)),
+    );
+    refused(&s, "check c.toml", "c.toml");
+    let nested = format!("{{\"asset\":{{\"version\":\"2.0\"}},\"extras\":{}}}", deep("[", "]"));
+    s.write("d.gltf", &nested);
+    refused(&s, "inspect d.gltf", "JSON");
+}
+
+#[test]
 fn a_page_of_letters_is_no_word() {
     let s = Session::new();
     let word = "a".repeat(100_000);
