@@ -11,7 +11,7 @@ use crate::inputs::stays_inside;
 /// Longest file name that the usual file systems take [bytes].
 const LONGEST_NAME: usize = 255;
 /// What is appended to a name while the file is not yet whole: `.NAME.4194304.partial`, at most.
-const LONGEST_SUFFIX: usize = ".".len() + ".4294967295".len() + ".partial".len();
+const LONGEST_SUFFIX: usize = ".".len() + ".glb.4294967295".len() + ".partial".len();
 
 /// Why a file may not or cannot be written.
 #[derive(Debug, Error)]
@@ -153,7 +153,8 @@ pub fn clean_leftovers(folder: &Path) {
 fn is_partial_name(name: &str) -> bool {
     let inner = name.strip_prefix('.').and_then(|n| n.strip_suffix(".partial"));
     let number = inner.and_then(|n| n.rsplit_once('.')).map(|(_, number)| number);
-    number.is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+    let is_probe = name.starts_with(".frisson-probe.");
+    is_probe || number.is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
 }
 
 /// A running export holds the lock of its partial file.
