@@ -84,16 +84,10 @@ impl Bake {
     /// come first: nobody must be told to replace them with --force.
     fn check_outputs(&self, scene: &SceneFile, cache: &Path) -> Result<(), Failure> {
         let exports = planned_files(&scene.scene.exports, &scene.folder());
-        let own: Vec<PathBuf> = cache_files(cache);
-        let all: Vec<PathBuf> = own.iter().chain(&exports).cloned().collect();
+        let all: Vec<PathBuf> = cache_files(cache).into_iter().chain(exports).collect();
         let actors = scene.scene.actors.0.iter().map(|(_, a)| scene.folder().join(&a.source));
         let inputs: Vec<PathBuf> = std::iter::once(self.scene.clone()).chain(actors).collect();
-        outputs::refuse_inputs(&all, &inputs)?;
-        outputs::refuse_twice(&all)?;
-        for file in &all {
-            outputs::check_writable(file)?;
-            outputs::clean_leftovers(file.parent().unwrap_or(Path::new("")));
-        }
+        outputs::prepare(&all, &inputs)?;
         for report in report_files(cache) {
             refuse_foreign_report(&report)?;
         }

@@ -29,8 +29,7 @@ pub fn write_joints(
         return Err(Failure::input(problem).help("give the scene, not its cache"));
     }
     let built = SceneFile::read(scene)?.build(&Loader)?;
-    outputs::refuse_inputs(&[target.to_owned()], &built.inputs)?;
-    outputs::check_writable(target)?;
+    outputs::prepare(&[target.to_owned()], &built.inputs)?;
     let mut stage = built.stage;
     let actor = match actor {
         Some(name) => stage.actors().find(name).ok_or_else(|| {

@@ -54,8 +54,7 @@ impl Init {
             return Err(Failure::input(format!("{} holds no character", self.character)));
         };
         let output = self.output.clone().unwrap_or_else(|| self.default_output());
-        outputs::refuse_inputs(&[output.clone()], &loaded.files)?;
-        outputs::check_writable(&output)?;
+        outputs::prepare(std::slice::from_ref(&output), &loaded.files)?;
         if output.exists() && !self.force {
             let problem = format!("{} is already there", output.display());
             return Err(Failure::input(problem).help("give another name with -o, or --force"));
