@@ -3,6 +3,7 @@
 use frisson_io::SourceError;
 use frisson_io::bake::BakeError;
 use frisson_io::cache::CacheError;
+use frisson_io::outputs::OutputError;
 use frisson_io::scene::{ReadSceneError, SceneError};
 use frisson_judge::JudgeError;
 use frisson_workshop::WorkshopError;
@@ -75,6 +76,12 @@ impl From<ReadSceneError> for Failure {
             ReadSceneError::Scene(error) => error.into(),
             file => Self::input(file.to_string()),
         }
+    }
+}
+
+impl From<OutputError> for Failure {
+    fn from(error: OutputError) -> Self {
+        Self::input(error.to_string())
     }
 }
 

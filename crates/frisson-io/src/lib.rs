@@ -6,14 +6,18 @@ pub mod bake;
 pub mod cache;
 pub mod export;
 pub mod gltf;
+pub mod inputs;
+pub mod limits;
 pub mod maps;
 mod mdd;
 mod obj;
+pub mod outputs;
 mod pc2;
 mod png_sequence;
 mod remembered;
 pub mod scene;
 mod source;
 pub mod usd;
+mod warnings;
 
 pub use source::{FrameSource, Progress, ShotInfo, Silent, SourceError};

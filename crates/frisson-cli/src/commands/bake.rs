@@ -3,9 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use frisson_io::bake::{BakeOptions, BakeOutcome, BakeReport, bake, export_cache, planned_files};
+use frisson_io::bake::{
+    BakeOptions, BakeOutcome, BakeReport, bake, cache_files, export_cache, planned_files,
+    report_files,
+};
 use frisson_io::cache::{CacheReader, IfExists};
 use frisson_io::export::ExportError;
+use frisson_io::outputs::{self, OutputError};
 use frisson_io::scene::SceneFile;
 use frisson_judge::{JudgeError, Judgement, Limits, judge_shot};
 use frisson_workshop::{Loader, human_bytes, report_page};
@@ -48,6 +52,7 @@ impl Bake {
     pub fn run(&self, ui: &Ui) -> Result<(), Failure> {
         let scene = SceneFile::read(&self.scene)?;
         let cache = self.output.clone().unwrap_or_else(|| self.scene.with_extension("frisson"));
+        self.check_outputs(&scene, &cache)?;
         self.refuse_existing_exports(&scene)?;
         interrupt::listen();
         if self.resume && is_finished(&scene, &cache)? {
@@ -93,6 +98,20 @@ impl Bake {
             Err(JudgeError::Stopped) => Ok(None),
             judged => Ok(Some(judged?)),
         }
+    }
+
+    /// What cannot or may not be written is said before anything is simulated. The scene's own files
+    /// come first: nobody must be told to replace them with --force.
+    fn check_outputs(&self, scene: &SceneFile, cache: &Path) -> Result<(), Failure> {
+        let exports = planned_files(&scene.scene.exports, &scene.folder());
+        let all: Vec<PathBuf> = cache_files(cache).into_iter().chain(exports).collect();
+        let actors = scene.scene.actors.0.iter().map(|(_, a)| scene.folder().join(&a.source));
+        let inputs: Vec<PathBuf> = std::iter::once(self.scene.clone()).chain(actors).collect();
+        outputs::prepare(&all, &inputs)?;
+        for report in report_files(cache) {
+            refuse_foreign_report(&report)?;
+        }
+        Ok(())
     }
 
     /// A long bake must not end with a refusal that was known from the start.
@@ -145,7 +164,7 @@ fn is_finished(scene: &SceneFile, cache: &Path) -> Result<bool, Failure> {
         return Ok(false);
     }
     let reader = CacheReader::open(cache)?;
-    let same = reader.header().scene_hash == scene.build(&Loader)?.hash;
+    let same = reader.header().scene_hash == scene.identity(&Loader)?.hash;
     if same && reader.is_finished() {
         return Ok(true);
     }
@@ -160,6 +179,17 @@ fn interrupted(scene: &Path, last_frame: Option<i64>) -> Failure {
     };
     Failure::interrupted(format!("interrupted; {kept}"))
         .help(format!("go on with: frisson bake {} --resume", scene.display()))
+}
+
+/// A file of a report's name that frisson did not write is not overwritten, whatever was asked.
+fn refuse_foreign_report(path: &Path) -> Result<(), Failure> {
+    let Ok(text) = std::fs::read_to_string(path) else { return Ok(()) };
+    let ours = match path.extension().and_then(|e| e.to_str()) {
+        Some("html") => text.contains("<h1>Bake of "),
+        _ => serde_json::from_str::<serde_json::Value>(&text)
+            .is_ok_and(|report| report.get("frames_simulated").is_some()),
+    };
+    if ours { Ok(()) } else { Err(OutputError::NotOurs(path.to_owned()).into()) }
 }
 
 /// What a bake did: time per layer, speed, memory, files.

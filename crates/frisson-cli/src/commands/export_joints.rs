@@ -5,6 +5,7 @@ use std::path::Path;
 use frisson::layers::flesh::FleshLayer;
 use frisson::stage::{Running, Simulator};
 use frisson_io::gltf::{JointsOptions, JointsReport, export_joints};
+use frisson_io::outputs;
 use frisson_io::scene::SceneFile;
 use frisson_workshop::{Loader, human_bytes};
 use serde_json::json;
@@ -27,7 +28,9 @@ pub fn write_joints(
         let problem = "flesh becomes joints from the scene file: a cache holds positions only";
         return Err(Failure::input(problem).help("give the scene, not its cache"));
     }
-    let mut stage = SceneFile::read(scene)?.build(&Loader)?.stage;
+    let built = SceneFile::read(scene)?.build(&Loader)?;
+    outputs::prepare(&[target.to_owned()], &built.inputs)?;
+    let mut stage = built.stage;
     let actor = match actor {
         Some(name) => stage.actors().find(name).ok_or_else(|| {
             let names: Vec<&str> = stage.actors().all().iter().map(|a| a.name.as_str()).collect();

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use frisson_io::outputs;
 use frisson_workshop::propose::Request;
 use serde_json::json;
 
@@ -26,7 +27,7 @@ pub struct Init {
     #[arg(long)]
     clip: Option<String>,
     /// Frames per second.
-    #[arg(long, default_value_t = 30)]
+    #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     fps: u32,
     /// Replace the scene file if it is already there.
     #[arg(long)]
@@ -40,9 +41,13 @@ impl Init {
             Request { character: self.character.clone(), clip: self.clip.clone(), fps: self.fps };
         let output = self.output.clone().unwrap_or_else(|| request.default_output());
         let proposal = request.scene_for(&output)?;
+        outputs::prepare(std::slice::from_ref(&output), &proposal.inputs)?;
         if output.exists() && !self.force {
             let problem = format!("{} is already there", output.display());
             return Err(Failure::input(problem).help("give another name with -o, or --force"));
+        }
+        if proposal.is_still {
+            ui.remark(format!("{} has no clip: it stands still for 100 frames", self.character));
         }
         let elements = proposal.flesh_elements;
         std::fs::write(&output, proposal.text).map_err(|e| file_error(&output, &e))?;

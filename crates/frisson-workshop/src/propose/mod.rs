@@ -38,6 +38,10 @@ pub struct Proposal {
     pub text: String,
     /// Flesh elements in it.
     pub flesh_elements: usize,
+    /// Files that were read for it.
+    pub inputs: Vec<PathBuf>,
+    /// Whether nothing animates the character.
+    pub is_still: bool,
 }
 
 impl Request {
@@ -52,12 +56,14 @@ impl Request {
     /// Reads the character and proposes a scene that will be kept as `output`.
     pub fn scene_for(&self, output: &Path) -> Result<Proposal, WorkshopError> {
         let loaded = Loader.load(&self.character, Path::new(""))?;
+        let inputs = loaded.files.clone();
         let ActorContent::Character(character) = loaded.content else {
             return Err(WorkshopError::input(format!("{} holds no character", self.character)));
         };
         let text = self.scene_text(&character, output)?;
         let flesh_elements = text.matches("\nflesh = {").count();
-        Ok(Proposal { text, flesh_elements })
+        let is_still = character.clips.is_empty();
+        Ok(Proposal { text, flesh_elements, inputs, is_still })
     }
 
     fn scene_text(
@@ -70,7 +76,11 @@ impl Request {
         let mut text = String::new();
         let _ =
             writeln!(text, "# {stem}: a first scene. `frisson explain NAME` explains every word.");
-        let _ = writeln!(text, "frisson = 1\nfps = {}\n", self.fps);
+        let _ = writeln!(text, "frisson = 1\nfps = {}", self.fps);
+        if character.clips.is_empty() {
+            let _ = writeln!(text, "frames = [0, 100]   # the character has no clip");
+        }
+        text.push('\n');
         let _ = writeln!(text, "[actors.{actor}]\nsource = {:?}", self.source_beside(output));
         let clip = match &self.clip {
             Some(name) => Some(find_clip(character, name)?),
