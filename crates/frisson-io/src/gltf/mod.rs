@@ -19,13 +19,16 @@ mod draco;
 mod error;
 mod import;
 mod joints;
+mod joints_document;
 mod json;
+mod kept;
 mod material;
 mod mesh;
 #[cfg(feature = "meshopt")]
 mod meshopt;
 mod morph_bake;
 mod nodes;
+mod plain;
 mod primitive;
 mod texture;
 mod write_character;
@@ -41,6 +44,8 @@ pub use error::GltfError;
 pub use import::{ReadOptions, SceneChoice, to_character};
 pub use joints::{JointsOptions, JointsReport, export_joints};
 pub use morph_bake::{MorphEncoding, MorphOptions, MorphReport, export_morph_bake};
+pub(crate) use mesh::smoothing_groups;
+pub(crate) use nodes::unique_name;
 pub use write_character::{build_character, write_character};
 
 /// A file that was read.

@@ -16,7 +16,7 @@ use super::json::Item;
 const SHEAR_TOLERANCE: f32 = 1e-3;
 
 /// Makes a name unlike all those before: `arm`, `arm.2`, `arm.3`.
-pub(super) fn unique_name(wanted: &str, taken: &mut BTreeSet<String>) -> String {
+pub(crate) fn unique_name(wanted: &str, taken: &mut BTreeSet<String>) -> String {
     let mut name = wanted.to_owned();
     let mut number = 2;
     while !taken.insert(name.clone()) {
