@@ -5,6 +5,8 @@ pub mod alembic;
 pub mod bake;
 pub mod cache;
 pub mod export;
+#[cfg(feature = "fbx")]
+pub mod fbx;
 pub mod given;
 pub mod gltf;
 pub mod maps;

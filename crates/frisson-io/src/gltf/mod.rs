@@ -22,6 +22,8 @@ mod joints;
 mod joints_document;
 mod json;
 mod kept;
+mod living;
+mod living_document;
 mod material;
 mod mesh;
 #[cfg(feature = "meshopt")]
@@ -30,7 +32,9 @@ mod morph_bake;
 mod nodes;
 mod plain;
 mod primitive;
+mod shapes;
 mod texture;
+mod vrm;
 mod write_character;
 mod write_mesh;
 
@@ -43,9 +47,13 @@ pub use document::Document;
 pub use error::GltfError;
 pub use import::{ReadOptions, SceneChoice, to_character};
 pub use joints::{JointsOptions, JointsReport, export_joints};
+pub use living::{LivingOptions, LivingReport, export_living};
 pub use morph_bake::{MorphEncoding, MorphOptions, MorphReport, export_morph_bake};
 pub(crate) use mesh::smoothing_groups;
 pub(crate) use nodes::unique_name;
+#[cfg(feature = "fbx")]
+pub(crate) use texture::decode as decode_image;
+pub use vrm::{Oscillator, SPRING_STEPS_HZ, SpringChain, SpringCollider, SpringJoint, Vrm};
 pub use write_character::{build_character, write_character};
 
 /// A file that was read.
