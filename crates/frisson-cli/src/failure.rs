@@ -3,6 +3,7 @@
 use frisson_io::SourceError;
 use frisson_io::bake::BakeError;
 use frisson_io::cache::CacheError;
+use frisson_io::outputs::OutputError;
 use frisson_io::scene::{ReadSceneError, SceneError};
 
 /// Why a command failed.
@@ -68,6 +69,12 @@ impl From<ReadSceneError> for Failure {
             ReadSceneError::Scene(error) => error.into(),
             file => Self::input(file.to_string()),
         }
+    }
+}
+
+impl From<OutputError> for Failure {
+    fn from(error: OutputError) -> Self {
+        Self::input(error.to_string())
     }
 }
 

@@ -21,6 +21,6 @@ fn load_builtin(name: &str) -> Result<LoadedActor, LoadError> {
     let character = frisson_models::build(name).map_err(|e| LoadError::Builtin(e.to_string()))?;
     // The cast is part of the program: its version says which.
     let identity = format!("{} {name}", env!("CARGO_PKG_VERSION"));
-    let hash = frisson_io::scene::source_hash(identity.as_bytes());
-    Ok(LoadedActor { content: ActorContent::Character(Arc::new(character)), hash })
+    let content = ActorContent::Character(Arc::new(character));
+    Ok(LoadedActor::without_files(content, &identity))
 }

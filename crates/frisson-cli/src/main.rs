@@ -2,14 +2,18 @@
 //! `frisson-io`.
 
 mod commands;
+mod draco_helper;
 mod failure;
 mod interrupt;
+mod last_resort;
 mod loader;
 mod ui;
 
 use std::process::ExitCode;
 
 use clap::Parser;
+use frisson_io::gltf::set_draco_helper;
+use frisson_io::limits::Limits;
 
 use crate::commands::Command;
 use crate::failure::Failure;
@@ -36,6 +40,7 @@ Exit codes:
   1    something is wrong with the scene, a file or the disk; the message says what to do
   2    the command line cannot be understood
   3    the simulation itself stopped (not a finite number); finished frames are kept
+  4    a mistake in frisson itself; the message says what to send to whom
   130  interrupted; an unfinished bake goes on with --resume"
 )]
 struct Arguments {
@@ -50,19 +55,41 @@ struct Arguments {
     /// Threads to use; the result is the same bits for any number. Default: all cores.
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
+    /// Make every limit on what files may ask for N times larger (see the book, "Files from strangers").
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    raise_limits: Option<u32>,
+    /// Let files name others outside their own folder, and exports go outside the scene's.
+    #[arg(long, global = true)]
+    anywhere: bool,
+}
+
+impl Arguments {
+    /// Everything that holds for the whole process.
+    fn prepare(&self) -> Result<(), Failure> {
+        let limits = Limits::default().raised(self.raise_limits.unwrap_or(1));
+        Limits { outside: self.anywhere, ..limits }.put_in_force();
+        if let Ok(program) = std::env::current_exe() {
+            set_draco_helper(program, vec!["unpack-draco".to_owned()]);
+        }
+        set_threads(self.threads)
+    }
 }
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let ui = Ui { quiet: arguments.quiet, json: arguments.json };
-    let outcome = set_threads(arguments.threads).and_then(|()| arguments.command.run(&ui));
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
+    let outcome = last_resort::guard(|| {
+        arguments.prepare()?;
+        arguments.command.run(&ui)
+    });
+    let code = match outcome {
+        Ok(()) => 0,
         Err(failure) => {
             ui.show_failure(&failure);
-            ExitCode::from(failure.code())
+            failure.code()
         }
-    }
+    };
+    ExitCode::from(ui::unwritten().map_or(code, |lost| lost.max(code)))
 }
 
 fn set_threads(threads: Option<u16>) -> Result<(), Failure> {

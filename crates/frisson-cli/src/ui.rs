@@ -1,6 +1,7 @@
 //! Everything a person or a program sees.
 
-use std::io::{IsTerminal, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use frisson_io::Progress;
@@ -32,7 +33,7 @@ impl Ui {
     /// A remark for people that is not part of the result.
     pub fn remark(&self, text: impl AsRef<str>) {
         if !self.quiet && !self.json {
-            eprintln!("{}", text.as_ref());
+            complain(text.as_ref());
         }
     }
 
@@ -63,24 +64,45 @@ impl Ui {
     /// Says why a command failed.
     pub fn show_failure(&self, failure: &Failure) {
         if self.json {
-            eprintln!("{:#}", failure_json(failure));
+            complain(&format!("{:#}", failure_json(failure)));
             return;
         }
         match failure {
             Failure::Scene(error) => show_scene_error(error),
             Failure::Message { text, help, .. } => {
-                eprintln!("error: {text}");
+                complain(&format!("error: {text}"));
                 if let Some(help) = help {
-                    eprintln!("help: {help}");
+                    complain(&format!("help: {help}"));
                 }
             }
         }
     }
 }
 
-/// Prints to standard output; a closed pipe (`| head`) is not an error.
+/// Set when standard output took less than was printed.
+static UNWRITTEN: AtomicBool = AtomicBool::new(false);
+
+/// Prints to standard output. A closed pipe (`| head`) is not an error; a full disk is.
 fn print_line(text: &str) {
-    let _ = writeln!(std::io::stdout(), "{text}");
+    let mut out = std::io::stdout().lock();
+    match writeln!(out, "{text}").and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            if !UNWRITTEN.swap(true, Ordering::SeqCst) {
+                complain(&format!("error: standard output: {error}"));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Exit code for output that could not be written, if there was any.
+pub fn unwritten() -> Option<u8> {
+    UNWRITTEN.load(Ordering::SeqCst).then_some(1)
+}
+
+/// Prints to standard error; if even that fails, nobody is listening.
+fn complain(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 fn failure_json(failure: &Failure) -> Value {
@@ -92,7 +114,8 @@ fn failure_json(failure: &Failure) -> Value {
                         "start": p.span.start, "end": p.span.end, "help": p.help })
             };
             let problems: Vec<Value> = error.problems.iter().map(problem).collect();
-            json!({ "error": "scene", "file": error.path, "problems": problems })
+            json!({ "error": "scene", "file": error.path, "problems": problems,
+                    "omitted": error.omitted })
         }
         Failure::Message { code, text, help } => {
             json!({ "error": text, "code": code, "help": help })
@@ -103,7 +126,7 @@ fn failure_json(failure: &Failure) -> Value {
 /// Drawn for a terminal; `file:line:column: message` otherwise, which editors understand.
 fn show_scene_error(error: &SceneError) {
     if !std::io::stderr().is_terminal() {
-        eprintln!("{error}");
+        complain(&error.to_string());
         return;
     }
     let handler = GraphicalReportHandler::new();
@@ -114,9 +137,12 @@ fn show_scene_error(error: &SceneError) {
         };
         let mut text = String::new();
         match handler.render_report(&mut text, &drawn) {
-            Ok(()) => eprintln!("{text}"),
-            Err(_) => eprintln!("{error}"),
+            Ok(()) => complain(&text),
+            Err(_) => complain(&error.to_string()),
         }
+    }
+    if error.omitted > 0 {
+        complain(&format!("{} more problems are not listed", error.omitted));
     }
 }
 
@@ -190,7 +216,7 @@ impl Bar {
                 let each = self.started.elapsed().as_secs_f64() / since as f64;
                 format!(", {:.0} s left", each * (total - done) as f64)
             };
-            eprintln!("{} {done}/{total}{left}", self.what);
+            complain(&format!("{} {done}/{total}{left}", self.what));
         }
     }
 }

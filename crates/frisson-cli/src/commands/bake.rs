@@ -3,9 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use frisson_io::bake::{BakeOptions, BakeOutcome, BakeReport, bake, export_cache, planned_files};
+use frisson_io::bake::{
+    BakeOptions, BakeOutcome, BakeReport, bake, cache_files, export_cache, planned_files,
+    report_files,
+};
 use frisson_io::cache::{CacheReader, IfExists};
 use frisson_io::export::ExportError;
+use frisson_io::outputs::{self, OutputError};
 use frisson_io::scene::SceneFile;
 use frisson_picture::output::write_text;
 
@@ -45,6 +49,7 @@ impl Bake {
     pub fn run(&self, ui: &Ui) -> Result<(), Failure> {
         let scene = SceneFile::read(&self.scene)?;
         let cache = self.output.clone().unwrap_or_else(|| self.scene.with_extension("frisson"));
+        self.check_outputs(&scene, &cache)?;
         self.refuse_existing_exports(&scene)?;
         interrupt::listen();
         if self.resume && is_finished(&scene, &cache)? {
@@ -73,6 +78,26 @@ impl Bake {
             }
             BakeOutcome::Paused { last_frame, .. } => Err(interrupted(&self.scene, last_frame)),
         }
+    }
+
+    /// What cannot or may not be written is said before anything is simulated. The scene's own files
+    /// come first: nobody must be told to replace them with --force.
+    fn check_outputs(&self, scene: &SceneFile, cache: &Path) -> Result<(), Failure> {
+        let exports = planned_files(&scene.scene.exports, &scene.folder());
+        let own: Vec<PathBuf> = cache_files(cache);
+        let all: Vec<PathBuf> = own.iter().chain(&exports).cloned().collect();
+        let actors = scene.scene.actors.0.iter().map(|(_, a)| scene.folder().join(&a.source));
+        let inputs: Vec<PathBuf> = std::iter::once(self.scene.clone()).chain(actors).collect();
+        outputs::refuse_inputs(&all, &inputs)?;
+        outputs::refuse_twice(&all)?;
+        for file in &all {
+            outputs::check_writable(file)?;
+            outputs::clean_leftovers(file.parent().unwrap_or(Path::new("")));
+        }
+        for report in report_files(cache) {
+            refuse_foreign_report(&report)?;
+        }
+        Ok(())
     }
 
     /// A long bake must not end with a refusal that was known from the start.
@@ -125,7 +150,7 @@ fn is_finished(scene: &SceneFile, cache: &Path) -> Result<bool, Failure> {
         return Ok(false);
     }
     let reader = CacheReader::open(cache)?;
-    let same = reader.header().scene_hash == scene.build(&Loader)?.hash;
+    let same = reader.header().scene_hash == scene.identity(&Loader)?.hash;
     if same && reader.is_finished() {
         return Ok(true);
     }
@@ -144,7 +169,19 @@ fn interrupted(scene: &Path, last_frame: Option<i64>) -> Failure {
 
 /// Where the report of a cache goes.
 pub fn report_path(cache: &Path) -> PathBuf {
-    cache.with_extension("bake-report.json")
+    let [report, _] = report_files(cache);
+    report
+}
+
+/// A file of a report's name that frisson did not write is not overwritten, whatever was asked.
+fn refuse_foreign_report(path: &Path) -> Result<(), Failure> {
+    let Ok(text) = std::fs::read_to_string(path) else { return Ok(()) };
+    let ours = match path.extension().and_then(|e| e.to_str()) {
+        Some("html") => text.contains("<h1>Bake of "),
+        _ => serde_json::from_str::<serde_json::Value>(&text)
+            .is_ok_and(|report| report.get("frames_simulated").is_some()),
+    };
+    if ours { Ok(()) } else { Err(OutputError::NotOurs(path.to_owned()).into()) }
 }
 
 /// Writes the report twice: as JSON for programs, as a page with charts for people.

@@ -105,6 +105,7 @@ impl Demo {
 
 /// Writes the scene unless the very same text is there.
 fn write_scene(path: &Path, text: &str, force: bool) -> Result<(), Failure> {
+    frisson_io::outputs::check_writable(path)?;
     match std::fs::read_to_string(path) {
         Ok(there) if there != text && !force => {
             let problem = format!("{} is already there and differs", path.display());

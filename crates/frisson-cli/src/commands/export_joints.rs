@@ -5,6 +5,7 @@ use std::path::Path;
 use frisson::layers::flesh::FleshLayer;
 use frisson::stage::Stage;
 use frisson_io::gltf::{Document, JointsOptions, JointsReport, export_joints};
+use frisson_io::outputs;
 use frisson_io::scene::SceneFile;
 use serde_json::json;
 
@@ -28,7 +29,10 @@ pub fn write_joints(
         return Err(Failure::input(problem).help("give the scene, not its cache"));
     }
     let file = SceneFile::read(scene)?;
-    let mut stage = file.build(&Loader)?.stage;
+    let built = file.build(&Loader)?;
+    outputs::refuse_inputs(&[target.to_owned()], &built.inputs)?;
+    outputs::check_writable(target)?;
+    let mut stage = built.stage;
     let actor = match actor {
         Some(name) => stage.actors().find(name).ok_or_else(|| {
             let names: Vec<&str> = stage.actors().all().iter().map(|a| a.name.as_str()).collect();

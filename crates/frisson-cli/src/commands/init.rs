@@ -9,6 +9,7 @@ use frisson::character::{Character, Pose, Sampling};
 use frisson::geometry::{Bounds, Mesh};
 use frisson::layers::wrinkles::propose_tools;
 use frisson::stage::{Actor, ActorMotion, Anchor};
+use frisson_io::outputs;
 use frisson_io::scene::{ActorContent, ActorLoader};
 use glam::Vec3;
 use serde_json::json;
@@ -36,7 +37,7 @@ pub struct Init {
     #[arg(long)]
     clip: Option<String>,
     /// Frames per second.
-    #[arg(long, default_value_t = 30)]
+    #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     fps: u32,
     /// Replace the scene file if it is already there.
     #[arg(long)]
@@ -53,11 +54,16 @@ impl Init {
             return Err(Failure::input(format!("{} holds no character", self.character)));
         };
         let output = self.output.clone().unwrap_or_else(|| self.default_output());
+        outputs::refuse_inputs(&[output.clone()], &loaded.files)?;
+        outputs::check_writable(&output)?;
         if output.exists() && !self.force {
             let problem = format!("{} is already there", output.display());
             return Err(Failure::input(problem).help("give another name with -o, or --force"));
         }
         let text = self.scene_text(&character, &output)?;
+        if character.clips.is_empty() {
+            ui.remark(format!("{} has no clip: it stands still for 100 frames", self.character));
+        }
         let elements = text.matches("\nflesh = {").count();
         std::fs::write(&output, text).map_err(|e| file_error(&output, &e))?;
         ui.say(format!("wrote {}, with {elements} flesh elements", output.display()));
@@ -79,7 +85,11 @@ impl Init {
         let mut text = String::new();
         let _ =
             writeln!(text, "# {stem}: a first scene. `frisson explain NAME` explains every word.");
-        let _ = writeln!(text, "frisson = 1\nfps = {}\n", self.fps);
+        let _ = writeln!(text, "frisson = 1\nfps = {}", self.fps);
+        if character.clips.is_empty() {
+            let _ = writeln!(text, "frames = [0, 100]   # the character has no clip");
+        }
+        text.push('\n');
         let _ = writeln!(text, "[actors.{actor}]\nsource = {:?}", self.source_beside(output));
         let clip = match &self.clip {
             Some(name) => Some(find_clip(character, name)?),

@@ -135,6 +135,10 @@ fn mesh_json(mesh: &Mesh) -> Value {
     })
 }
 
+/// Deepest level that is indented: a chain of a hundred thousand nodes must stay readable, and its
+/// picture no larger than its names.
+const DEEPEST_INDENT: usize = 40;
+
 /// The skeleton as an indented tree.
 fn tree(character: &Character, lines: &mut Vec<String>) {
     let nodes = character.skeleton.nodes();
@@ -147,10 +151,12 @@ fn tree(character: &Character, lines: &mut Vec<String>) {
         }
     }
     stack.reverse();
-    let is_joint = |n: usize| character.skins.iter().any(|s| s.joints.contains(&n));
+    let mut is_joint = vec![false; nodes.len()];
+    character.skins.iter().flat_map(|s| &s.joints).for_each(|&joint| is_joint[joint] = true);
     while let Some((index, depth)) = stack.pop() {
-        let mark = if is_joint(index) { " *" } else { "" };
-        lines.push(format!("  {}{}{mark}", "  ".repeat(depth), nodes[index].name));
+        let mark = if is_joint[index] { " *" } else { "" };
+        let indent = "  ".repeat(depth.min(DEEPEST_INDENT));
+        lines.push(format!("  {indent}{}{mark}", nodes[index].name));
         stack.extend(children[index].iter().rev().map(|&c| (c, depth + 1)));
     }
 }

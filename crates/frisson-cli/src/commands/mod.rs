@@ -36,6 +36,9 @@ pub enum Command {
     Bench(bench::BenchCommand),
     Schema(schema::Schema),
     Explain(explain::Explain),
+    /// Unpacks one Draco block, for frisson itself.
+    #[command(hide = true)]
+    UnpackDraco,
 }
 
 impl Command {
@@ -43,6 +46,7 @@ impl Command {
     pub fn run(self, ui: &Ui) -> Result<(), Failure> {
         match self {
             Self::Demo(command) => command.run(ui),
+            Self::UnpackDraco => crate::draco_helper::run(),
             Self::Init(command) => command.run(ui),
             Self::Check(command) => command.run(ui),
             Self::Inspect(command) => command.run(ui),

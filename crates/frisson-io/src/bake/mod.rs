@@ -2,20 +2,25 @@
 
 mod exports;
 mod normals;
+mod preroll;
+mod said;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use frisson::stage::{Frame, LayerReport, Observer, Stage, StageError};
+use frisson::stage::{Frame, Observer, Stage, StageError};
 use serde::Serialize;
 use thiserror::Error;
 
 use crate::cache::{CacheError, CacheHeader, CacheReader, CacheWriter, IfExists};
+use crate::outputs::{self, OutputError};
 use crate::scene::{ActorLoader, SceneError, SceneFile};
-use crate::source::{FrameSource, Progress, SourceError};
+use crate::source::{Progress, SourceError};
 use normals::OutputNormals;
+use preroll::Preroll;
 
-pub use exports::{export_cache, planned_files};
+pub use exports::{cache_files, export_cache, planned_files, report_files};
+pub use said::{MeasureSeries, Said, read_reports};
 
 /// Where to and how.
 #[derive(Clone, Debug)]
@@ -59,6 +64,9 @@ pub enum BakeError {
         /// Where.
         cache: PathBuf,
     },
+    /// The cache may not be written there.
+    #[error(transparent)]
+    Output(#[from] OutputError),
     /// What was just written cannot be read back.
     #[error("the cache just written cannot be read back: {0}")]
     ReadBack(#[from] SourceError),
@@ -76,19 +84,6 @@ pub struct LayerTime {
     /// Time of each frame of the shot [ms]; nothing for frames of an earlier run. Pre-roll counts
     /// towards the first.
     pub frames_ms: Vec<Option<f64>>,
-}
-
-/// A number a layer measured, over the whole shot.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct MeasureSeries {
-    /// Layer.
-    pub layer: String,
-    /// What.
-    pub name: String,
-    /// Unit.
-    pub unit: String,
-    /// One value per frame, from the first; nothing where the layer said nothing.
-    pub values: Vec<Option<f64>>,
 }
 
 /// What a bake says about itself; written as JSON beside the cache.
@@ -143,6 +138,7 @@ pub fn bake(
 ) -> Result<BakeOutcome, BakeError> {
     let started = Instant::now();
     let built = scene.build(loader)?;
+    outputs::refuse_inputs(&cache_files(&options.cache), &built.inputs)?;
     let header = header(scene, &built.stage, built.hash, built.sources);
     let (writer, resume) = CacheWriter::open(&options.cache, &header, options.if_exists)?;
     let normals = OutputNormals::new(built.stage.frame());
@@ -242,6 +238,7 @@ impl Bake {
         progress: &mut dyn Progress,
     ) -> Result<bool, BakeError> {
         let clock = *self.stage.clock();
+        let mut preroll = Preroll::default();
         let total = clock.frame_count() + u64::from(clock.preroll_frames);
         if resumed_after.is_none() && clock.preroll_frames == 0 {
             self.simulated += 1;
@@ -263,6 +260,8 @@ impl Bake {
             self.simulated += 1;
             if at + 1 >= clock.first_frame {
                 self.output_frame()?;
+            } else if preroll.is_due() {
+                self.writer.leave(at + 1, &self.stage.save())?;
             }
         }
     }
@@ -317,61 +316,10 @@ impl Bake {
     }
 }
 
-/// Leaves the states for a resume. During the pre-roll there is no frame to resume after.
+/// Leaves the states for a resume: after the last frame, or in the middle of the pre-roll.
 fn pause(bake: Bake, last_frame: Option<i64>) -> Result<(), CacheError> {
-    match last_frame {
-        Some(frame) => bake.writer.pause(frame, &bake.stage.save()),
-        None => Ok(()),
-    }
-}
-
-/// What layers say over a whole cache.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Said {
-    /// What they measured.
-    pub measures: Vec<MeasureSeries>,
-    /// What they warned about, each once.
-    pub warnings: Vec<String>,
-}
-
-/// Reads what the layers of a cache measured and warned about, over all its frames.
-pub fn read_reports(reader: &mut CacheReader) -> Result<Said, SourceError> {
-    let names: Vec<String> = reader.header().layers.iter().map(|(_, n)| n.clone()).collect();
-    let (first, last) = (reader.info().first_frame, reader.info().last_frame);
-    let mut all = Said::default();
-    for frame in first..=last {
-        let row = (frame - first) as usize;
-        for (layer, report) in names.iter().zip(reader.read_reports(frame)?) {
-            all.add(layer, &report, row);
-        }
-    }
-    Ok(all)
-}
-
-impl Said {
-    fn add(&mut self, layer: &str, report: &LayerReport, row: usize) {
-        for measure in &report.measures {
-            let same = |s: &MeasureSeries| s.layer == layer && s.name == measure.name;
-            let index = self.measures.iter().position(same).unwrap_or_else(|| {
-                self.measures.push(MeasureSeries {
-                    layer: layer.to_owned(),
-                    name: measure.name.clone(),
-                    unit: measure.unit.clone(),
-                    values: Vec::new(),
-                });
-                self.measures.len() - 1
-            });
-            let values = &mut self.measures[index].values;
-            values.resize(row, None);
-            values.push(measure.value.is_finite().then_some(measure.value));
-        }
-        for warning in &report.warnings {
-            let text = format!("{layer}: {warning}");
-            if !self.warnings.contains(&text) {
-                self.warnings.push(text);
-            }
-        }
-    }
+    let frame = last_frame.unwrap_or_else(|| bake.stage.frame_number());
+    bake.writer.pause(frame, &bake.stage.save())
 }
 
 /// Adds up the time of every layer; the engine itself has no clock.

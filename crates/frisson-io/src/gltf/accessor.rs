@@ -19,6 +19,7 @@ const MAX_NUMBERS: usize = 1 << 30;
 
 /// How one number is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "draco", derive(serde::Serialize, serde::Deserialize))]
 pub(super) enum Component {
     I8,
     U8,

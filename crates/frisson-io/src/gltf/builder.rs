@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use glam::{Mat4, Vec3};
 use serde_json::{Map, Value, json};
 
-use super::container::{BIN_CHUNK, JSON_CHUNK, MAGIC, decode_data_uri, read_at_most, resolve_uri};
+use super::container::{BIN_CHUNK, JSON_CHUNK, MAGIC, decode_data_uri, name_of_uri};
 use super::document::Document;
 use super::error::{GltfError, Result};
 use super::json::whole_number;
@@ -76,10 +76,10 @@ impl Default for GlbBuilder {
     }
 }
 
+/// Named like all files in the making, so that a later run takes it away after a kill.
 fn temporary(path: &Path, kind: &str) -> PathBuf {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{kind}-{}.partial", std::process::id()));
-    path.with_file_name(name)
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    path.with_file_name(format!(".{name}.{kind}.{}.partial", std::process::id()))
 }
 
 impl GlbBuilder {
@@ -95,7 +95,9 @@ impl GlbBuilder {
     pub fn spooled(output: &Path) -> Result<Self> {
         let path = temporary(output, "bin");
         let opened = File::options().read(true).write(true).create(true).truncate(true).open(&path);
-        let file = BufWriter::new(opened.map_err(|e| GltfError::io(&path, e))?);
+        let opened = opened.map_err(|e| GltfError::io(&path, e))?;
+        let _ = opened.try_lock();
+        let file = BufWriter::new(opened);
         Ok(Self { store: Store::Spool { path, file, length: 0 }, ..Self::new() })
     }
 
@@ -129,8 +131,9 @@ impl GlbBuilder {
         for image in 0..count {
             let uri = self.json["images"][image].get("uri").and_then(Value::as_str);
             let Some(uri) = uri.filter(|uri| decode_data_uri(uri).is_none()) else { continue };
-            let found = resolve_uri(document.base_dir.as_deref(), uri).and_then(|path| {
-                read_at_most(&path, u64::from(u32::MAX)).map_err(|e| e.to_string())
+            let found = name_of_uri(uri).and_then(|name| {
+                let read = document.inputs.read_beside(document.base_dir.as_deref(), &name);
+                read.map_err(|e| e.to_string())
             });
             let bytes = match found {
                 Ok(bytes) => bytes,
@@ -377,7 +380,10 @@ impl GlbBuilder {
 
     fn write_to(&mut self, path: &Path) -> Result<u64> {
         let io = |e| GltfError::io(path, e);
-        let mut file = BufWriter::new(File::create(path).map_err(io)?);
+        let file = File::create(path).map_err(io)?;
+        // Held against being taken for a left-over; see `outputs::clean_leftovers`.
+        let _ = file.try_lock();
+        let mut file = BufWriter::new(file);
         let size = self.write_glb(&mut file, path)?;
         let file = file.into_inner().map_err(|e| io(e.into_error()))?;
         file.sync_all().map_err(io)?;

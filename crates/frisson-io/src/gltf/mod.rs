@@ -42,8 +42,12 @@ use std::path::Path;
 
 use frisson::character::Character;
 
+use crate::inputs::InputSet;
+
 pub use builder::{GlbBuilder, ViewUse};
 pub use document::Document;
+#[cfg(feature = "draco")]
+pub use draco::{serve_draco, set_draco_helper};
 pub use error::GltfError;
 pub use import::{ReadOptions, SceneChoice, to_character};
 pub use joints::{JointsOptions, JointsReport, export_joints};
@@ -74,7 +78,17 @@ pub fn read_file(path: &Path) -> Result<Imported, GltfError> {
 
 /// Reads a `.glb` or `.gltf` file with options.
 pub fn read_file_with(path: &Path, options: &ReadOptions) -> Result<Imported, GltfError> {
-    let mut imported = import(Document::open(path)?, options)?;
+    read_input(path, options, &InputSet::new())
+}
+
+/// Reads a `.glb` or `.gltf` file and what it names through an input set, which then knows every
+/// byte that the character is made of.
+pub fn read_input(
+    path: &Path,
+    options: &ReadOptions,
+    inputs: &InputSet,
+) -> Result<Imported, GltfError> {
+    let mut imported = import(Document::open_with(path, inputs)?, options)?;
     if let Some(stem) = path.file_stem() {
         imported.character.name = stem.to_string_lossy().into_owned();
     }

@@ -1,6 +1,7 @@
 //! From a scene file to a stage that is ready to run.
 
 use std::ops::Range;
+use std::path::PathBuf;
 
 use frisson::layers::LayerParams;
 use frisson::stage::{
@@ -16,11 +17,10 @@ use super::params::{ActorParams, ClipChoice};
 use super::presentation::CameraParams;
 use super::problem::Problem;
 use super::{SceneError, SceneFile};
+use crate::limits::Limits;
+use crate::outputs;
 use frisson::character::{Character, Pose, Sampling};
 use frisson::geometry::Mesh;
-
-/// Frames of a scene that gives neither a range nor a clip.
-const DEFAULT_LAST_FRAME: i64 = 100;
 
 /// A scene whose actors are read and whose layers are built.
 pub struct BuiltScene {
@@ -31,6 +31,16 @@ pub struct BuiltScene {
     pub hash: u128,
     /// The actors' sources as spelled in the scene: name, source.
     pub sources: Vec<(String, String)>,
+    /// Every file that was read: the scene and all that its actors are made of.
+    pub inputs: Vec<PathBuf>,
+}
+
+/// A scene whose actors are read, before anything is built of them.
+pub struct Identity {
+    /// As in [`BuiltScene`].
+    pub hash: u128,
+    /// As in [`BuiltScene`].
+    pub inputs: Vec<PathBuf>,
 }
 
 impl SceneFile {
@@ -39,7 +49,8 @@ impl SceneFile {
         self.check_exports()?;
         let actors = self.load_actors(loader)?;
         let clock = self.clock(&actors)?;
-        let hash = self.hash(&actors, &clock);
+        let Identity { hash, inputs } = self.identify(&actors, &clock);
+        self.check_export_places(&inputs)?;
         let sources =
             self.scene.actors.0.iter().map(|(name, a)| (name.clone(), a.source.clone())).collect();
         let set = ActorSet::new(actors.into_iter().map(|(actor, _)| actor).collect());
@@ -51,7 +62,20 @@ impl SceneFile {
         let layers = self.seeded_layers();
         let stage = Stage::new(clock, set, colliders, forces, &layers)
             .map_err(|e| self.fail(self.stage_problem(&e)))?;
-        Ok(BuiltScene { stage, hash, sources })
+        Ok(BuiltScene { stage, hash, sources, inputs })
+    }
+
+    /// What the scene and its actors are, without building a layer.
+    pub fn identity(&self, loader: &dyn ActorLoader) -> Result<Identity, SceneError> {
+        let actors = self.load_actors(loader)?;
+        let clock = self.clock(&actors)?;
+        Ok(self.identify(&actors, &clock))
+    }
+
+    fn identify(&self, actors: &[(Actor, LoadedActor)], clock: &Clock) -> Identity {
+        let files = actors.iter().flat_map(|(_, loaded)| loaded.files.iter().cloned());
+        let inputs = std::iter::once(self.path.clone()).chain(files).collect();
+        Identity { hash: self.hash(actors, clock), inputs }
     }
 
     fn check_exports(&self) -> Result<(), SceneError> {
@@ -61,6 +85,31 @@ impl SceneFile {
             Problem::new(error.to_string(), self.span_in(&format!("exports[{index}]"), ""))
         };
         let problems: Vec<Problem> = refused.map(problem).collect();
+        if problems.is_empty() { Ok(()) } else { Err(self.fail_all(problems)) }
+    }
+
+    /// No export overwrites what the shot is made of, or leaves the scene's folder unasked.
+    fn check_export_places(&self, inputs: &[PathBuf]) -> Result<(), SceneError> {
+        let folder = self.folder();
+        let mut problems = Vec::new();
+        let mut files = Vec::new();
+        for (index, export) in self.scene.exports.iter().enumerate() {
+            let Ok((_, name)) = export.target() else { continue };
+            let file = vec![folder.join(name)];
+            let inside = if Limits::in_force().outside {
+                Ok(())
+            } else {
+                outputs::refuse_outside(&folder, name)
+            };
+            if let Err(error) = inside.and_then(|()| outputs::refuse_inputs(&file, inputs)) {
+                let span = self.span_in(&format!("exports[{index}]"), "");
+                problems.push(Problem::new(error.to_string(), span).help("give another name"));
+            }
+            files.extend(file);
+        }
+        if let Err(error) = outputs::refuse_twice(&files) {
+            problems.push(Problem::new(error.to_string(), self.span_in("exports", "")));
+        }
         if problems.is_empty() { Ok(()) } else { Err(self.fail_all(problems)) }
     }
 
@@ -93,25 +142,43 @@ impl SceneFile {
 
     fn clock(&self, actors: &[(Actor, LoadedActor)]) -> Result<Clock, SceneError> {
         let rate = self.scene.fps.0;
-        let [first, last] = self.scene.frames.unwrap_or_else(|| {
-            let seconds = actors.iter().map(|(a, l)| playing_seconds(a, l)).fold(0.0, f64::max);
-            // A clip keyed at this very rate must not lose its last frame to rounding.
-            let last = (seconds * rate.fps() + 1e-3).floor() as i64;
-            [0, if last > 0 { last } else { DEFAULT_LAST_FRAME }]
-        });
         let (spans, _) = self.spans.locate("frames");
+        let range = self.scene.frames.or_else(|| self.frames_of_clips(actors));
+        let [first, last] = range.ok_or_else(|| {
+            let problem = Problem::new("nothing says how long the shot is", self.spans.name());
+            self.fail(problem.help(
+                "no actor plays a clip: give `frames = [first, last]`, or a file with a clip",
+            ))
+        })?;
         if last < first {
             let problem = Problem::new("the last frame is before the first", spans.value.clone());
             return Err(self.fail(problem));
         }
         const FAR: i64 = 100_000_000;
-        if first.abs() > FAR || last.abs() > FAR {
+        if first < -FAR || last > FAR {
             let problem = Problem::new("frame numbers go up to 100 million", spans.value.clone());
             return Err(self.fail(problem));
         }
         let mut clock = Clock::new(rate, first, last);
         clock.preroll_frames = (self.scene.preroll * rate.fps()).ceil() as u32;
+        let frames = clock.frame_count() + u64::from(clock.preroll_frames);
+        let most = Limits::in_force().frames;
+        if frames > most {
+            let text = format!(
+                "a shot of {frames} frames is longer than the limit of {most} \
+                 (--raise-limits allows more)"
+            );
+            return Err(self.fail(Problem::new(text, spans.value.clone())));
+        }
         Ok(clock)
+    }
+
+    /// From 0 to the end of the longest clip.
+    fn frames_of_clips(&self, actors: &[(Actor, LoadedActor)]) -> Option<[i64; 2]> {
+        let seconds = actors.iter().map(|(a, l)| playing_seconds(a, l)).fold(0.0, f64::max);
+        // A clip keyed at this very rate must not lose its last frame to rounding.
+        let last = (seconds * self.scene.fps.0.fps() + 1e-3).floor() as i64;
+        (last > 0).then_some([0, last])
     }
 
     fn hash(&self, actors: &[(Actor, LoadedActor)], clock: &Clock) -> u128 {

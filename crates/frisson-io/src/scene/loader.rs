@@ -1,5 +1,6 @@
 //! Where actors come from. The command line adds the built-in cast; files are read here.
 
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,6 +12,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::cache::{CacheReader, CacheSequence};
 use crate::gltf;
+use crate::inputs::InputSet;
 
 /// An actor's source, read.
 #[derive(Clone)]
@@ -19,6 +21,23 @@ pub struct LoadedActor {
     pub content: ActorContent,
     /// Hash of the source's bytes: a resumed bake must have the same.
     pub hash: u128,
+    /// The files it was read from: no output may be one of them.
+    pub files: Vec<PathBuf>,
+}
+
+impl LoadedActor {
+    /// What was read through an input set.
+    #[must_use]
+    pub fn from_inputs(content: ActorContent, inputs: &InputSet) -> Self {
+        let files = inputs.files().into_iter().map(|f| f.path).collect();
+        Self { content, hash: inputs.hash(), files }
+    }
+
+    /// What needs no file; `identity` says which.
+    #[must_use]
+    pub fn without_files(content: ActorContent, identity: &str) -> Self {
+        Self { content, hash: source_hash(identity.as_bytes()), files: Vec::new() }
+    }
 }
 
 /// What a source holds.
@@ -81,24 +100,23 @@ impl ActorLoader for FileLoader {
         if !["glb", "gltf", "frisson"].contains(&extension.as_str()) {
             return Err(LoadError::UnknownKind(source.to_owned()));
         }
-        if !path.is_file() {
+        if path.symlink_metadata().is_err() {
             return Err(LoadError::Missing(path));
         }
+        let inputs = InputSet::new();
         if extension == "frisson" {
-            let reader = CacheReader::open(&path).map_err(|e| unreadable(e.to_string()))?;
-            let hash = reader.header().scene_hash;
+            let file = inputs.open(&path).map_err(|e| unreadable(e.to_string()))?;
+            let bytes = Box::new(BufReader::with_capacity(1 << 16, file));
+            let reader =
+                CacheReader::from_bytes(bytes, &path).map_err(|e| unreadable(e.to_string()))?;
             let sequence = CacheSequence::new(reader).map_err(|e| unreadable(e.to_string()))?;
             let seconds = sequence.seconds();
-            return Ok(LoadedActor {
-                content: ActorContent::Sequence(Arc::new(sequence), seconds),
-                hash,
-            });
+            let content = ActorContent::Sequence(Arc::new(sequence), seconds);
+            return Ok(LoadedActor::from_inputs(content, &inputs));
         }
-        let bytes = std::fs::read(&path).map_err(|e| unreadable(e.to_string()))?;
-        let imported = gltf::read_file(&path).map_err(|e| unreadable(e.to_string()))?;
-        Ok(LoadedActor {
-            content: ActorContent::Character(Arc::new(imported.character)),
-            hash: source_hash(&bytes),
-        })
+        let imported = gltf::read_input(&path, &gltf::ReadOptions::default(), &inputs)
+            .map_err(|e| unreadable(e.to_string()))?;
+        let content = ActorContent::Character(Arc::new(imported.character));
+        Ok(LoadedActor::from_inputs(content, &inputs))
     }
 }

@@ -17,7 +17,9 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
-pub use build::BuiltScene;
+use crate::inputs::{InputError, InputSet};
+
+pub use build::{BuiltScene, Identity};
 pub use document::Spans;
 pub use explain::{Explanation, explain, explain_all};
 pub use loader::{ActorContent, ActorLoader, FileLoader, LoadError, LoadedActor, source_hash};
@@ -40,8 +42,10 @@ pub struct SceneFile {
 impl SceneFile {
     /// Reads and validates a scene file.
     pub fn read(path: &Path) -> Result<Self, ReadSceneError> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| ReadSceneError::File { path: path.to_owned(), error })?;
+        let inputs = InputSet::new();
+        let bytes = inputs.read_up_to(path, inputs.limits().scene_bytes)?;
+        let text =
+            String::from_utf8(bytes).map_err(|_| ReadSceneError::NotText(path.to_owned()))?;
         Ok(Self::parse(path, &text)?)
     }
 
@@ -70,13 +74,11 @@ impl SceneFile {
 #[derive(Debug, thiserror::Error)]
 pub enum ReadSceneError {
     /// The file itself.
-    #[error("cannot read {}: {error}", path.display())]
-    File {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        error: std::io::Error,
-    },
+    #[error("cannot read the scene: {0}")]
+    File(#[from] InputError),
+    /// Not text at all.
+    #[error("{} is not a scene file: it is not text (UTF-8)", .0.display())]
+    NotText(PathBuf),
     /// What it says.
     #[error(transparent)]
     Scene(#[from] SceneError),

@@ -149,8 +149,15 @@ impl LayerError {
     }
 }
 
+/// Longest name that a similar one is looked for [bytes].
+const LONGEST_GUESS: usize = 200;
+
 /// The existing name most like a misspelt one, if any is close enough to be meant.
 pub fn nearest_name<'a>(name: &str, existing: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    // The comparison takes the product of both lengths, and nobody mistypes a page.
+    if name.len() > LONGEST_GUESS {
+        return None;
+    }
     existing
         .into_iter()
         .map(|candidate| {
