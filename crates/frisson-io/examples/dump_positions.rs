@@ -40,7 +40,8 @@ fn dump_alembic(path: &Path, arguments: &[String]) -> Result<(), Box<dyn Error>>
         let meshes: Vec<_> = file.meshes().map(about).collect();
         let curves: Vec<_> = file.curves().map(about).collect();
         let points: Vec<_> = file.points().map(about).collect();
-        let all = json!({ "meshes": meshes, "curves": curves, "points": points, "span": file.span() });
+        let all =
+            json!({ "meshes": meshes, "curves": curves, "points": points, "span": file.span() });
         writeln!(out, "{all}")?;
         return Ok(());
     }

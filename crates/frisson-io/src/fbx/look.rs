@@ -1,6 +1,5 @@
 //! Materials and textures, as far as pictures need them.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use frisson::geometry::{Material, Texture};
@@ -16,7 +15,8 @@ impl Importer<'_> {
         };
         let base = &pbr.base_color.value_vec4;
         let factor = number(&pbr.base_factor, 1.0);
-        let channel = |c: f64| if c.is_finite() { (c as f32 * factor).clamp(0.0, 1.0) } else { 0.7 };
+        let channel =
+            |c: f64| if c.is_finite() { (c as f32 * factor).clamp(0.0, 1.0) } else { 0.7 };
         let color = match pbr.base_color.has_value {
             true => [channel(base.x), channel(base.y), channel(base.z)],
             false => [0.7; 3],
@@ -43,7 +43,7 @@ impl Importer<'_> {
             true => self.beside(&texture.relative_filename, &texture.filename),
         };
         let decoded = match bytes {
-            Some(bytes) => crate::gltf::decode_image(&bytes),
+            Some(bytes) => crate::gltf::decode_image(&bytes, self.inputs),
             None => Err("its file is not beside the model".to_owned()),
         };
         match decoded {
@@ -59,12 +59,10 @@ impl Importer<'_> {
     fn beside(&self, relative: &str, absolute: &str) -> Option<Vec<u8>> {
         let folder = self.base_dir?;
         let clean = |path: &str| path.replace('\\', "/");
-        let relative = clean(relative);
-        let inside = !relative.split('/').any(|part| part == "..") && !relative.starts_with('/');
-        let absolute = clean(absolute);
-        let last = |path: &str| Path::new(path).file_name().map(|n| folder.join(n));
-        let own = (inside && !relative.is_empty()).then(|| folder.join(&relative));
-        let places = [own, last(&relative), last(&absolute)];
-        places.into_iter().flatten().find_map(|path| std::fs::read(path).ok())
+        let (relative, absolute) = (clean(relative), clean(absolute));
+        let last = |path: &str| path.rsplit('/').next().map(str::to_owned);
+        let names = [Some(relative.clone()), last(&relative), last(&absolute)];
+        let mut names = names.into_iter().flatten().filter(|n| !n.is_empty());
+        names.find_map(|name| self.inputs.read_beside(Some(folder), &name).ok())
     }
 }

@@ -1,6 +1,6 @@
 //! Meshes of nodes, with their skins and blend shapes.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use frisson::character::{Character, CharacterMesh, Influences, MorphTarget, Skin};
@@ -8,7 +8,7 @@ use frisson::geometry::{Mesh, MeshTopology};
 use glam::{Mat4, Vec2, Vec3};
 
 use super::{FbxError, Importer, matrix, vector};
-use crate::gltf::{smoothing_groups, unique_name};
+use crate::gltf::{UniqueNames, smoothing_groups};
 use crate::polygons::triangulate;
 
 /// One corner of a face: its vertex and what differs between corners of one vertex.
@@ -81,7 +81,7 @@ impl Corners {
 
 impl Importer<'_> {
     pub(super) fn add_meshes(&mut self, character: &mut Character) -> Result<(), FbxError> {
-        let mut taken = BTreeSet::new();
+        let mut names = UniqueNames::default();
         let scene = self.scene;
         for node in scene.nodes.iter() {
             let Some(mesh) = node.mesh.as_ref() else { continue };
@@ -95,7 +95,7 @@ impl Importer<'_> {
             let named = if node.is_geometry_transform_helper { node.parent.as_ref() } else { None };
             let wanted = named.map_or(index, |p| p.element.typed_id as usize);
             let wanted = &character.skeleton.nodes()[wanted].name;
-            let name = unique_name(wanted, &mut taken);
+            let name = names.give(wanted);
             self.add_mesh(node, mesh, name, character)?;
         }
         Ok(())

@@ -11,7 +11,6 @@ mod takes;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
@@ -19,7 +18,8 @@ use frisson::character::{Character, Node, Skeleton, Transform};
 use glam::{Mat4, Quat, Vec3};
 use thiserror::Error;
 
-use crate::gltf::unique_name;
+use crate::gltf::UniqueNames;
+use crate::inputs::InputSet;
 
 /// Memory that any file may take while it is read [bytes].
 const FREE_MEMORY: usize = 256 << 20;
@@ -59,14 +59,32 @@ pub struct FbxImported {
     pub warnings: Vec<String>,
 }
 
+/// Reads an FBX file and the textures it names through an input set.
+pub fn read_fbx_file(path: &Path, inputs: &InputSet) -> Result<FbxImported, FbxError> {
+    let bytes = inputs.read(path).map_err(|e| FbxError::Parse(e.to_string()))?;
+    let mut imported = read_fbx(&bytes, path.parent(), inputs)?;
+    if let Some(stem) = path.file_stem() {
+        imported.character.name = stem.to_string_lossy().into_owned();
+    }
+    Ok(imported)
+}
+
 /// Reads the bytes of an FBX file; textures beside it are looked for in `base_dir`.
-pub fn read_fbx(bytes: &[u8], base_dir: Option<&Path>) -> Result<FbxImported, FbxError> {
+pub fn read_fbx(
+    bytes: &[u8],
+    base_dir: Option<&Path>,
+    inputs: &InputSet,
+) -> Result<FbxImported, FbxError> {
     // A binding that panics on what it did not foresee must come back as an error.
-    let read = catch_unwind(AssertUnwindSafe(|| read_scene(bytes, base_dir)));
+    let read = catch_unwind(AssertUnwindSafe(|| read_scene(bytes, base_dir, inputs)));
     read.unwrap_or_else(|_| Err(FbxError::Parse("the parser gave up on damaged data".to_owned())))
 }
 
-fn read_scene(bytes: &[u8], base_dir: Option<&Path>) -> Result<FbxImported, FbxError> {
+fn read_scene(
+    bytes: &[u8],
+    base_dir: Option<&Path>,
+    inputs: &InputSet,
+) -> Result<FbxImported, FbxError> {
     let limit = FREE_MEMORY.saturating_add(bytes.len().saturating_mul(MEMORY_PER_BYTE));
     let allocator = || ufbx::AllocatorOpts { memory_limit: limit, ..Default::default() };
     let options = ufbx::LoadOpts {
@@ -83,7 +101,7 @@ fn read_scene(bytes: &[u8], base_dir: Option<&Path>) -> Result<FbxImported, FbxE
         ..Default::default()
     };
     let scene = ufbx::load_memory(bytes, options).map_err(|e| FbxError::Parse(said(&e)))?;
-    let mut importer = Importer { scene: &scene, base_dir, warnings: Vec::new() };
+    let mut importer = Importer { scene: &scene, base_dir, inputs, warnings: Vec::new() };
     let character = importer.character()?;
     let warnings = importer.warnings;
     Ok(FbxImported { character, warnings })
@@ -99,6 +117,7 @@ fn said(error: &ufbx::Error) -> String {
 struct Importer<'a> {
     scene: &'a ufbx::Scene,
     base_dir: Option<&'a Path>,
+    inputs: &'a InputSet,
     warnings: Vec<String>,
 }
 
@@ -119,7 +138,7 @@ impl Importer<'_> {
     }
 
     fn skeleton(&mut self) -> Result<Skeleton, FbxError> {
-        let mut taken = BTreeSet::new();
+        let mut names = UniqueNames::default();
         let mut nodes = Vec::with_capacity(self.scene.nodes.len());
         for node in self.scene.nodes.iter() {
             let wanted = match (node.is_root, &*node.element.name) {
@@ -127,7 +146,7 @@ impl Importer<'_> {
                 (_, "") => "node",
                 (_, name) => name,
             };
-            let name = unique_name(wanted, &mut taken);
+            let name = names.give(wanted);
             let rest = transform(&node.local_transform)
                 .ok_or_else(|| FbxError::damaged(&name, "its transform is not finite"))?;
             let parent = node.parent.as_ref().map(|p| p.element.typed_id as usize);

@@ -107,11 +107,7 @@ fn add_node_tracks(node: &ufbx::BakedNode, nodes: usize, out: &mut Vec<Track>) {
 }
 
 /// A track of finite keys whose times ascend.
-fn track(
-    target: TrackTarget,
-    keys: Vec<(f64, Option<Vec<f32>>)>,
-    width: usize,
-) -> Option<Track> {
+fn track(target: TrackTarget, keys: Vec<(f64, Option<Vec<f32>>)>, width: usize) -> Option<Track> {
     let (mut times, mut values): (Vec<f32>, Vec<f32>) = (Vec::new(), Vec::new());
     for (time, value) in keys {
         let time = time as f32;

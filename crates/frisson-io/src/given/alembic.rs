@@ -7,6 +7,7 @@ use frisson::stage::{Curves, Points};
 
 use super::{CurveSequence, Given, GivenError, PointSequence};
 use crate::alembic::input::{AlembicFile, AlembicMeshes};
+use crate::inputs::InputSet;
 
 struct Part {
     file: Arc<AlembicFile>,
@@ -34,8 +35,8 @@ impl PointSequence for Part {
     }
 }
 
-pub(super) fn open(path: &Path) -> Result<Given, GivenError> {
-    let file = Arc::new(AlembicFile::open(path)?);
+pub(super) fn open(path: &Path, inputs: &InputSet) -> Result<Given, GivenError> {
+    let file = Arc::new(AlembicFile::open_with(path, inputs)?);
     let mut given = Given { seconds: file.span().1, ..Given::default() };
     given.warnings.extend_from_slice(file.warnings());
     if file.meshes().len() > 0 {

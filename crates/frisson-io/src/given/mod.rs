@@ -26,6 +26,8 @@ use std::sync::Arc;
 use frisson::stage::{Curves, MeshSequence, Points};
 use thiserror::Error;
 
+use crate::inputs::InputSet;
+
 pub use obj::{ObjError, ObjScene, read_obj};
 pub use obj_sequence::{frame_file, is_pattern};
 pub use point_cache::{PointCache, cached_meshes};
@@ -73,6 +75,9 @@ pub enum GivenError {
         /// What it said.
         problem: std::io::Error,
     },
+    /// The file cannot be used as an input.
+    #[error(transparent)]
+    Input(#[from] crate::inputs::InputError),
     /// The Alembic reader says no.
     #[error(transparent)]
     Alembic(#[from] crate::alembic::input::AlembicError),
@@ -109,11 +114,11 @@ impl GivenError {
 
 /// Opens a file that gives shapes. `fps` turns the numbers of a sequence of files into times; frame 0
 /// is time 0.
-pub fn open(path: &Path, fps: f64) -> Result<Given, GivenError> {
+pub fn open(path: &Path, fps: f64, inputs: &InputSet) -> Result<Given, GivenError> {
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
     match extension.to_ascii_lowercase().as_str() {
-        "abc" => alembic::open(path),
-        "obj" => obj_sequence::open(path, fps),
+        "abc" => alembic::open(path, inputs),
+        "obj" => obj_sequence::open(path, fps, inputs),
         _ => Err(GivenError::UnknownKind(path.to_owned())),
     }
 }

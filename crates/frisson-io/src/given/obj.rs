@@ -158,8 +158,7 @@ impl Reader {
     fn end_object(&mut self) {
         let material = self.object.material;
         let object = std::mem::replace(&mut self.object, Object { material, ..Object::default() });
-        let name =
-            if object.name.is_empty() { "object".to_owned() } else { object.name.clone() };
+        let name = if object.name.is_empty() { "object".to_owned() } else { object.name.clone() };
         if !object.lines.is_empty() {
             let counts: Vec<u32> = object.lines.iter().map(|l| l.len() as u32).collect();
             let points: Vec<Vec3> = object.lines.concat();

@@ -9,6 +9,7 @@ use glam::Vec3;
 
 use super::obj::{ObjScene, read_obj};
 use super::{CurveSequence, Given, GivenError, PointSequence, SampleSource, SampledMeshes};
+use crate::inputs::InputSet;
 
 /// Whether a file name stands for a sequence: it has a run of `#` where the frame's number goes.
 #[must_use]
@@ -55,15 +56,19 @@ fn frames(pattern: &Path) -> Result<Vec<(i64, PathBuf)>, GivenError> {
     Ok(found)
 }
 
-fn read_file(path: &Path) -> Result<ObjScene, GivenError> {
-    let bytes = std::fs::read(path).map_err(|e| GivenError::io(path, e))?;
+fn read_file(path: &Path, inputs: &InputSet) -> Result<ObjScene, GivenError> {
+    let bytes = inputs.read(path)?;
     let text = String::from_utf8_lossy(&bytes);
     read_obj(&text).map_err(|problem| GivenError::Obj { path: path.to_owned(), problem })
 }
 
-pub(super) fn open(path: &Path, fps: f64) -> Result<Given, GivenError> {
+pub(super) fn open(path: &Path, fps: f64, inputs: &InputSet) -> Result<Given, GivenError> {
     let files = if is_pattern(path) { frames(path)? } else { vec![(0, path.to_owned())] };
-    let first = read_file(&files[0].1)?;
+    let first = read_file(&files[0].1, inputs)?;
+    // Every file counts for what a bake is made of; what is read again while it plays does not.
+    for (_, file) in &files[1..] {
+        inputs.read(file)?;
+    }
     let times: Vec<f64> = files.iter().map(|(frame, _)| *frame as f64 / fps).collect();
     let paths: Arc<[PathBuf]> = files.into_iter().map(|(_, path)| path).collect();
     let seconds = times.last().copied().unwrap_or(0.0);
@@ -94,7 +99,7 @@ struct Shapes {
 impl SampleSource for Shapes {
     fn read(&self, sample: usize) -> Result<Vec<Vec3>, GivenError> {
         let path = &self.paths[sample];
-        let scene = read_file(path)?;
+        let scene = read_file(path, &InputSet::new())?;
         let same = scene.meshes.len() == self.meshes.len()
             && scene.meshes.iter().zip(&self.meshes).all(|(a, b)| {
                 a.topology.triangles == b.topology.triangles
@@ -121,7 +126,7 @@ impl Part {
     fn scene_at(&self, time: f64) -> Result<ObjScene, GivenError> {
         // Frame times are rounded: a time a hair before a frame is that frame.
         let file = self.times.partition_point(|&t| t <= time + 1e-6).saturating_sub(1);
-        read_file(&self.paths[file])
+        read_file(&self.paths[file], &InputSet::new())
     }
 }
 

@@ -10,6 +10,7 @@ use frisson::stage::MeshSequence;
 use glam::Vec3;
 
 use super::{GivenError, SampleSource, SampledMeshes};
+use crate::inputs::InputSet;
 
 /// A point cache on disk; samples are read when they are asked for.
 pub struct PointCache {
@@ -28,11 +29,12 @@ const POINT: u64 = 12;
 
 impl PointCache {
     /// Opens a `.pc2` or `.mdd` file. PC2 counts in frames: `fps` makes them times.
-    pub fn open(path: &Path, fps: f64) -> Result<Self, GivenError> {
-        let mut file = File::open(path).map_err(|e| GivenError::io(path, e))?;
+    pub fn open(path: &Path, fps: f64, inputs: &InputSet) -> Result<Self, GivenError> {
+        let mut file = inputs.open(path)?;
         let length = file.metadata().map_err(|e| GivenError::io(path, e))?.len();
         let mdd = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("mdd"));
-        let header = if mdd { read_mdd(&mut file, length) } else { read_pc2(&mut file, length, fps) };
+        let header =
+            if mdd { read_mdd(&mut file, length) } else { read_pc2(&mut file, length, fps) };
         let header = header.map_err(|problem| GivenError::damaged(path, problem))?;
         let needed = (header.points as u64)
             .checked_mul(POINT)
@@ -78,8 +80,7 @@ impl SampleSource for PointCache {
             let word = [b[0], b[1], b[2], b[3]];
             if self.big_endian { f32::from_be_bytes(word) } else { f32::from_le_bytes(word) }
         };
-        let point =
-            |c: &[u8]| Vec3::new(number(&c[..4]), number(&c[4..8]), number(&c[8..12]));
+        let point = |c: &[u8]| Vec3::new(number(&c[..4]), number(&c[4..8]), number(&c[8..12]));
         let points: Vec<Vec3> = bytes.chunks_exact(POINT as usize).map(point).collect();
         match points.iter().position(|p| !p.is_finite()) {
             Some(at) => {

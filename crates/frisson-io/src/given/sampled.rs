@@ -75,7 +75,12 @@ impl<S: SampleSource> MeshSequence for SampledMeshes<S> {
 
 impl<S: SampleSource> SampledMeshes<S> {
     /// Slot that holds a sample, read if need be into the slot that does not hold `keep`.
-    fn load(&self, read: &mut [(Option<usize>, Vec<Vec3>); 2], sample: usize, keep: usize) -> usize {
+    fn load(
+        &self,
+        read: &mut [(Option<usize>, Vec<Vec3>); 2],
+        sample: usize,
+        keep: usize,
+    ) -> usize {
         if let Some(slot) = read.iter().position(|(n, _)| *n == Some(sample)) {
             return slot;
         }

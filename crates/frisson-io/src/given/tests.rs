@@ -29,7 +29,7 @@ fn point_caches_move_the_mesh_they_were_written_from() {
         let text = format!("{extension} = \"a.{extension}\"");
         export_with(&mut source, folder.path(), &text).unwrap();
         let path = folder.path().join(format!("a.{extension}"));
-        let cache = PointCache::open(&path, 25.0).unwrap();
+        let cache = PointCache::open(&path, 25.0, &InputSet::new()).unwrap();
         assert_eq!((cache.points(), cache.times().len()), (9, 4));
         // PC2 keeps the first frame, MDD begins at 0.
         let start = if extension == "pc2" { 0.4 } else { 0.0 };
@@ -43,7 +43,7 @@ fn point_caches_move_the_mesh_they_were_written_from() {
             let worst = read.iter().zip(&frame.meshes[0].positions).map(off).fold(0.0, f32::max);
             assert!(worst < 1e-5, "{extension}, frame {k}: {worst}");
         }
-        let cache = PointCache::open(&path, 25.0).unwrap();
+        let cache = PointCache::open(&path, 25.0, &InputSet::new()).unwrap();
         let said = cached_meshes(vec![mesh.clone(), mesh], cache).err().unwrap().to_string();
         assert!(said.contains("9 points, the meshes have 18 vertices"), "{said}");
     }
@@ -57,7 +57,10 @@ fn damaged_point_caches_are_refused() {
     let path = folder.path().join("b.pc2");
     let said = |bytes: &[u8], path: &Path| {
         std::fs::write(path, bytes).unwrap();
-        PointCache::open(path, 25.0).err().map(|e| e.to_string()).unwrap_or_default()
+        PointCache::open(path, 25.0, &InputSet::new())
+            .err()
+            .map(|e| e.to_string())
+            .unwrap_or_default()
     };
     assert!(said(&bytes[..bytes.len() - 1], &path).contains("do not fit"));
     assert!(said(b"POINTCACHE2", &path).contains("cut short"));
@@ -76,7 +79,7 @@ fn a_sequence_of_files_plays_and_gives_curves_and_points() {
     export_with(&mut source, folder.path(), "obj = \"a.obj\"").unwrap();
     let pattern = folder.path().join("a.####.obj");
     assert_eq!(frame_file(&pattern, 11), folder.path().join("a.0011.obj"));
-    let given = open(&pattern, 25.0).unwrap();
+    let given = open(&pattern, 25.0, &InputSet::new()).unwrap();
     let meshes = given.meshes.unwrap();
     assert!((given.seconds - 0.52).abs() < 1e-9);
     assert_eq!(given.curves.len(), 1);
@@ -91,8 +94,9 @@ fn a_sequence_of_files_plays_and_gives_curves_and_points() {
         assert_eq!(hair.counts, frame.curves[0].counts);
     }
     // A frame with other triangles is named.
-    std::fs::write(folder.path().join("a.0012.obj"), "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n").unwrap();
-    let said = open(&pattern, 25.0).err().unwrap().to_string();
+    std::fs::write(folder.path().join("a.0012.obj"), "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+        .unwrap();
+    let said = open(&pattern, 25.0, &InputSet::new()).err().unwrap().to_string();
     assert!(said.contains("a.0012.obj") && said.contains("differ"), "{said}");
 }
 
@@ -128,7 +132,7 @@ proptest! {
             }
             let path = folder.path().join(name);
             std::fs::write(&path, &bytes).unwrap();
-            if let Ok(cache) = PointCache::open(&path, 25.0) {
+            if let Ok(cache) = PointCache::open(&path, 25.0, &InputSet::new()) {
                 let _ = cache.read(0);
             }
         }

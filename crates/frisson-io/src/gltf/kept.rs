@@ -131,9 +131,8 @@ impl Kept {
     pub fn range_of_primitive(&self, primitive: usize) -> Option<usize> {
         let (_, own) = self.read.iter().find(|(index, _)| *index == primitive)?;
         let attributes = |index: usize| self.primitives[index].get("attributes");
-        let same = |(_, bringer): &(Range<usize>, usize)| {
-            attributes(*bringer) == attributes(primitive)
-        };
+        let same =
+            |(_, bringer): &(Range<usize>, usize)| attributes(*bringer) == attributes(primitive);
         own.or_else(|| self.ranges.iter().position(same))
     }
 

@@ -284,7 +284,8 @@ impl<'a> Living<'a> {
     }
 
     fn check_room(&self) -> Result<()> {
-        let vertices = self.moves.iter().map(|m| self.character.meshes[m.mesh].mesh.positions.len());
+        let vertices =
+            self.moves.iter().map(|m| self.character.meshes[m.mesh].mesh.positions.len());
         let bytes = vertices.sum::<usize>().saturating_mul(12 * self.count);
         if bytes <= MAX_MOVES {
             return Ok(());

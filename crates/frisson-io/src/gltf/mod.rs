@@ -52,9 +52,9 @@ pub use error::GltfError;
 pub use import::{ReadOptions, SceneChoice, to_character};
 pub use joints::{JointsOptions, JointsReport, export_joints};
 pub use living::{LivingOptions, LivingReport, export_living};
-pub use morph_bake::{MorphEncoding, MorphOptions, MorphReport, export_morph_bake};
 pub(crate) use mesh::smoothing_groups;
-pub(crate) use nodes::unique_name;
+pub use morph_bake::{MorphEncoding, MorphOptions, MorphReport, export_morph_bake};
+pub(crate) use nodes::UniqueNames;
 #[cfg(feature = "fbx")]
 pub(crate) use texture::decode as decode_image;
 pub use vrm::{Oscillator, SPRING_STEPS_HZ, SpringChain, SpringCollider, SpringJoint, Vrm};

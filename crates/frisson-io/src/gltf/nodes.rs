@@ -25,7 +25,7 @@ pub(crate) struct UniqueNames {
 }
 
 impl UniqueNames {
-    pub fn give(&mut self, wanted: &str) -> String {
+    pub(crate) fn give(&mut self, wanted: &str) -> String {
         if self.taken.insert(wanted.to_owned()) {
             return wanted.to_owned();
         }

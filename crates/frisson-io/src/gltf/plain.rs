@@ -58,8 +58,7 @@ impl Unpacked {
                 let invalid = |p: String| super::GltfError::invalid(place.clone(), p);
                 let view = block.get("bufferView").and_then(whole_number);
                 let view = view.ok_or_else(|| invalid("the Draco block has no view".to_owned()))?;
-                let packed =
-                    super::draco::unpack(&document.view(view)?.bytes).map_err(invalid)?;
+                let packed = super::draco::unpack(&document.view(view)?.bytes).map_err(invalid)?;
                 let mut primitive = primitive.clone();
                 self.fill_primitive(document, &mut primitive, block, &packed, &mut filled)?;
                 self.json["meshes"][mesh]["primitives"][index] = primitive;
@@ -178,10 +177,9 @@ impl Unpacked {
             }
             let (mut view, bytes) = match index.checked_sub(own) {
                 Some(added) => (self.views[added].0.clone(), Cow::from(&self.views[added].1)),
-                None => (
-                    document.item(Kind::View, index)?.value.clone(),
-                    document.view(index)?.bytes,
-                ),
+                None => {
+                    (document.item(Kind::View, index)?.value.clone(), document.view(index)?.bytes)
+                }
             };
             bin.resize(bin.len().next_multiple_of(4), 0);
             view["buffer"] = json!(0);

@@ -157,7 +157,8 @@ impl Reader<'_> {
 
     fn version_0(&self, vrm: &Value) -> Parsed<Vrm> {
         let mut out = Vrm::default();
-        for bone in array(vrm.get("humanoid").unwrap_or(&Value::Null), "humanBones").unwrap_or(&[]) {
+        for bone in array(vrm.get("humanoid").unwrap_or(&Value::Null), "humanBones").unwrap_or(&[])
+        {
             if let Some(name) = bone.get("bone").and_then(Value::as_str) {
                 out.humanoid.insert(name.to_owned(), self.node(bone.get("node"))?);
             }
@@ -203,7 +204,12 @@ impl Reader<'_> {
             for chain in self.chains_below(self.node(Some(bone))?) {
                 let name = self.skeleton.nodes()[chain[0]].name.clone();
                 let joints = chain.iter().map(|&node| SpringJoint { node, ..like }).collect();
-                out.springs.push(SpringChain { name, joints, colliders: colliders.clone(), center });
+                out.springs.push(SpringChain {
+                    name,
+                    joints,
+                    colliders: colliders.clone(),
+                    center,
+                });
             }
         }
         Ok(())
@@ -221,7 +227,8 @@ impl Reader<'_> {
     /// The ways from a node to the tips below it; side branches begin where they leave.
     fn chains_below(&self, root: usize) -> Vec<Vec<usize>> {
         let nodes = self.skeleton.nodes();
-        let children = |node: usize| (0..nodes.len()).filter(move |&c| nodes[c].parent == Some(node));
+        let children =
+            |node: usize| (0..nodes.len()).filter(move |&c| nodes[c].parent == Some(node));
         let mut out = Vec::new();
         let mut open = vec![root];
         while let Some(start) = open.pop() {
@@ -241,7 +248,8 @@ impl Reader<'_> {
 
     fn version_1(&self, vrm: &Value, springs: Option<&Value>) -> Parsed<Vrm> {
         let mut out = Vrm { version: 1, ..Vrm::default() };
-        let bones = vrm.get("humanoid").and_then(|h| h.get("humanBones")).and_then(Value::as_object);
+        let bones =
+            vrm.get("humanoid").and_then(|h| h.get("humanBones")).and_then(Value::as_object);
         for (name, bone) in bones.into_iter().flatten() {
             out.humanoid.insert(name.clone(), self.node(bone.get("node"))?);
         }

@@ -205,7 +205,9 @@ fn motion(words: &mut Words<'_>, hierarchy: &Hierarchy) -> Result<Clip, BvhError
         for (node, track) in &mut tracks {
             track.times.push((frame as f64 * step) as f32);
             match track.target {
-                TrackTarget::Rotation(_) => track.values.extend(turns[*node].normalize().to_array()),
+                TrackTarget::Rotation(_) => {
+                    track.values.extend(turns[*node].normalize().to_array())
+                }
                 _ => track.values.extend(places[*node].to_array()),
             }
         }

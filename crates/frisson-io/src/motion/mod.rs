@@ -9,4 +9,4 @@ mod tests;
 
 pub use bvh::{BvhError, read_bvh};
 pub use names::{JointTable, match_joints};
-pub use retarget::{Retargeted, RetargetError, retarget};
+pub use retarget::{RetargetError, Retargeted, retarget};

@@ -16,7 +16,11 @@ fn plain(name: &str) -> String {
 /// For every node of `target`: its node in `source`. The table comes first, then equal names, then
 /// names that are equal without namespaces, marks and case, where only one fits.
 #[must_use]
-pub fn match_joints(source: &Skeleton, target: &Skeleton, table: &JointTable) -> Vec<Option<usize>> {
+pub fn match_joints(
+    source: &Skeleton,
+    target: &Skeleton,
+    table: &JointTable,
+) -> Vec<Option<usize>> {
     let mut by_plain: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (index, node) in source.nodes().iter().enumerate() {
         by_plain.entry(plain(&node.name)).or_default().push(index);
@@ -27,9 +31,5 @@ pub fn match_joints(source: &Skeleton, target: &Skeleton, table: &JointTable) ->
             _ => None,
         })
     };
-    target
-        .nodes()
-        .iter()
-        .map(|node| find(table.get(&node.name).unwrap_or(&node.name)))
-        .collect()
+    target.nodes().iter().map(|node| find(table.get(&node.name).unwrap_or(&node.name))).collect()
 }

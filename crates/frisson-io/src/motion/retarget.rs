@@ -223,9 +223,8 @@ impl<'a> Transfer<'a> {
             (below && whole).then(|| (a, self.turn * b))
         });
         let longest = bones.max_by(|x, y| x.0.length().total_cmp(&y.0.length()));
-        longest.map_or(Quat::IDENTITY, |(a, b)| {
-            Quat::from_rotation_arc(a.normalize(), b.normalize())
-        })
+        longest
+            .map_or(Quat::IDENTITY, |(a, b)| Quat::from_rotation_arc(a.normalize(), b.normalize()))
     }
 
     fn tracks(&self, clip: &Clip) -> Vec<Track> {
@@ -257,7 +256,12 @@ impl<'a> Transfer<'a> {
         self.collect(&times, rotations, places)
     }
 
-    fn collect(&self, times: &[f32], rotations: Vec<Vec<f32>>, places: Vec<Vec<f32>>) -> Vec<Track> {
+    fn collect(
+        &self,
+        times: &[f32],
+        rotations: Vec<Vec<f32>>,
+        places: Vec<Vec<f32>>,
+    ) -> Vec<Track> {
         let track = |target: TrackTarget, values: Vec<f32>, width: usize| Track {
             target,
             interpolation: Interpolation::Linear,
@@ -325,7 +329,8 @@ fn axes_turn(theirs: &[Vec3], ours: &[Vec3]) -> Quat {
     for x in axes {
         for y in axes.into_iter().filter(|y| y.dot(x) == 0.0) {
             let turn = Quat::from_mat3(&glam::Mat3::from_cols(x, y, x.cross(y)));
-            let fit: f32 = theirs.iter().zip(ours).map(|(p, q)| (turn * (*p - a)).dot(*q - b)).sum();
+            let fit: f32 =
+                theirs.iter().zip(ours).map(|(p, q)| (turn * (*p - a)).dot(*q - b)).sum();
             // Equal fits, as of a single chain of joints, stay as they are.
             let fit = if turn.dot(Quat::IDENTITY).abs() > 0.999 { fit * 1.05 } else { fit };
             if fit > best.0 {

@@ -48,8 +48,12 @@ fn bvh_moves_as_its_numbers_say() {
     assert_eq!(names, ["Hips", "Chest", "LeftArm", "LeftArm_end"]);
     let at = origins(&bvh, &bvh.clips[0], 0.5);
     // Hips at (1, 1, 2) turned a quarter about y: x becomes -z.
-    let wanted =
-        [Vec3::new(1., 1., 2.), Vec3::new(1., 1.5, 2.), Vec3::new(1., 1.8, 1.8), Vec3::new(1., 2.4, 1.8)];
+    let wanted = [
+        Vec3::new(1., 1., 2.),
+        Vec3::new(1., 1.5, 2.),
+        Vec3::new(1., 1.8, 1.8),
+        Vec3::new(1., 2.4, 1.8),
+    ];
     for (a, b) in at.iter().zip(wanted) {
         assert!(a.distance(b) < 1e-6, "{a} is not {b}");
     }
@@ -75,10 +79,18 @@ fn rig(parts: &[(&str, Option<usize>, Vec3, Quat)]) -> Character {
 fn equal_rests_take_tracks_over_and_names_may_differ() {
     let bvh = read_bvh(ARM).unwrap();
     let mut target = bvh.clone();
-    let renamed: Vec<Node> = bvh.skeleton.nodes().iter().cloned().enumerate().map(|(k, mut n)| {
-        n.name = if k == 2 { "arm.L".to_owned() } else { format!("rig:{}", n.name.to_uppercase()) };
-        n
-    }).collect();
+    let renamed: Vec<Node> = bvh
+        .skeleton
+        .nodes()
+        .iter()
+        .cloned()
+        .enumerate()
+        .map(|(k, mut n)| {
+            n.name =
+                if k == 2 { "arm.L".to_owned() } else { format!("rig:{}", n.name.to_uppercase()) };
+            n
+        })
+        .collect();
     target.skeleton = Skeleton::new(renamed).unwrap();
     let table = JointTable::from([("arm.L".to_owned(), "LeftArm".to_owned())]);
     let done = retarget(&bvh, 0, &target, &table).unwrap();
@@ -141,8 +153,7 @@ fn files_that_differ_in_up_and_ahead_are_turned() {
         .collect();
     let target = rig(&parts);
     let done = retarget(&bvh, 0, &target, &JointTable::new()).unwrap();
-    let (theirs, ours) =
-        (origins(&bvh, &bvh.clips[0], 0.5), origins(&target, &done.clip, 0.5));
+    let (theirs, ours) = (origins(&bvh, &bvh.clips[0], 0.5), origins(&target, &done.clip, 0.5));
     for (a, b) in theirs.iter().zip(&ours) {
         let turned = up * *a;
         assert!(turned.distance(*b) < 1e-4, "{turned} is not {b}");

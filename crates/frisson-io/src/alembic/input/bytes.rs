@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use super::{AlembicError, Result};
+use crate::inputs::InputSet;
 
 const BLOCK: u64 = 1 << 63;
 /// Largest block read at once [bytes]: a sample of a hundred million points.
@@ -23,9 +24,9 @@ enum Source {
 }
 
 impl Bytes {
-    pub fn open(path: &Path) -> Result<Self> {
+    pub fn open(path: &Path, inputs: &InputSet) -> Result<Self> {
         let io = |problem| AlembicError::Io { path: path.to_owned(), problem };
-        let file = File::open(path).map_err(io)?;
+        let file = inputs.open(path)?;
         let length = file.metadata().map_err(io)?.len();
         Ok(Self { source: Source::File { file: Mutex::new(file), path: path.to_owned() }, length })
     }

@@ -68,7 +68,8 @@ pub(super) fn build_shape(place: &str, faces: &Faces, points: &[Vec3]) -> Result
     if usize::try_from(corners).ok() != Some(faces.indices.len()) {
         return Err(wrong(format!("{} corners where faces have {corners}", faces.indices.len())));
     }
-    let bad = faces.indices.iter().find(|&&i| usize::try_from(i).map_or(true, |i| i >= points.len()));
+    let bad =
+        faces.indices.iter().find(|&&i| usize::try_from(i).map_or(true, |i| i >= points.len()));
     if let Some(bad) = bad {
         return Err(wrong(format!("a face names point {bad} of {}", points.len())));
     }

@@ -13,6 +13,7 @@ use super::sampling::{Place, TimeSampling};
 use super::transform::{TransformTrack, sampling};
 use super::values::Values;
 use super::{AlembicError, Result};
+use crate::inputs::InputSet;
 
 /// Diameter of strands and points whose file has none [m]: a thick hair.
 const DEFAULT_WIDTH: f32 = 1e-4;
@@ -61,7 +62,12 @@ pub struct AlembicFile {
 impl AlembicFile {
     /// Opens a file.
     pub fn open(path: &Path) -> Result<Self> {
-        Self::from_bytes_of(Bytes::open(path)?)
+        Self::open_with(path, &InputSet::new())
+    }
+
+    /// Opens a file through an input set.
+    pub fn open_with(path: &Path, inputs: &InputSet) -> Result<Self> {
+        Self::from_bytes_of(Bytes::open(path, inputs)?)
     }
 
     /// Reads a file that is in memory.
@@ -158,7 +164,9 @@ impl AlembicFile {
             path: path.to_owned(),
             samples: points.samples,
             span: (times.time(0), times.time(points.samples - 1)),
-            constant_topology: ![".faceCounts", ".faceIndices", "nVertices"].into_iter().any(varying),
+            constant_topology: ![".faceCounts", ".faceIndices", "nVertices"]
+                .into_iter()
+                .any(varying),
         };
         let placed = Placed {
             info,

@@ -39,6 +39,9 @@ pub enum AlembicError {
         /// What it said.
         problem: std::io::Error,
     },
+    /// The file cannot be used as an input.
+    #[error(transparent)]
+    Input(#[from] crate::inputs::InputError),
     /// Another container.
     #[error("{0}")]
     NotOgawa(&'static str),

@@ -40,7 +40,12 @@ impl AlembicMeshes {
             }
             let positions = file.positions_at(index, &shape, start)?;
             let topology = Arc::clone(&shape.topology);
-            out.meshes.push(Mesh { name: info.name.clone(), topology, positions, ..Mesh::default() });
+            out.meshes.push(Mesh {
+                name: info.name.clone(),
+                topology,
+                positions,
+                ..Mesh::default()
+            });
             out.shapes.push((index, shape));
         }
         out.check()?;
@@ -82,8 +87,8 @@ impl MeshSequence for AlembicMeshes {
 }
 
 fn make_names_unique(meshes: &mut [Mesh]) {
-    let mut taken = std::collections::BTreeSet::new();
+    let mut names = crate::gltf::UniqueNames::default();
     for mesh in meshes {
-        mesh.name = crate::gltf::unique_name(&mesh.name, &mut taken);
+        mesh.name = names.give(&mesh.name);
     }
 }

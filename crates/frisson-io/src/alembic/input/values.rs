@@ -100,9 +100,8 @@ impl Values {
             // The usual case, without a detour through doubles.
             let block = self.bytes(bytes, sample)?;
             let component = |b: &[u8]| f32::from_le_bytes(b.try_into().unwrap_or_default());
-            let vector = |c: &[u8]| {
-                Vec3::new(component(&c[..4]), component(&c[4..8]), component(&c[8..12]))
-            };
+            let vector =
+                |c: &[u8]| Vec3::new(component(&c[..4]), component(&c[4..8]), component(&c[8..12]));
             let vectors: Vec<Vec3> = block.chunks_exact(12).map(vector).collect();
             return match vectors.iter().position(|v| !v.is_finite()) {
                 Some(at) => Err(self.wrong(format!("sample {sample}: point {at} is not finite"))),
