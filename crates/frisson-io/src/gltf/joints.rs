@@ -20,7 +20,9 @@ use frisson::layers::flesh::{FleshLayer, FleshWeights};
 use frisson::stage::{Actor, NoObserver, Running, Simulator};
 use glam::{Mat4, Quat, Vec3};
 
+use super::document::Document;
 use super::error::{GltfError, Result};
+use super::joints_document::GrownFile;
 use super::write_character::write_character;
 use crate::Progress;
 
@@ -54,7 +56,8 @@ pub struct JointsReport {
     pub frames: usize,
     /// Greatest elongation of any element [m].
     pub peak: f32,
-    /// Largest distance of each vertex of the actor from the exact layer over the shot [m].
+    /// Largest distance of each vertex of the meshes that flesh moves from the exact layer over the
+    /// shot [m].
     pub errors: Vec<f32>,
     /// What to know, for people.
     pub warnings: Vec<String>,
@@ -97,9 +100,13 @@ struct Twin {
 }
 
 /// Runs a stage from its start and writes one of its actors as a GLB with flesh as joints.
+///
+/// With the document that the actor was read from, everything of it is kept: materials, textures,
+/// attributes, extensions such as VRM; only joints, weights and one animation are added.
 pub fn export_joints(
     stage: &mut Simulator,
     actor: usize,
+    input: Option<&Document>,
     path: &Path,
     options: &JointsOptions,
     progress: &mut dyn Progress,
@@ -120,7 +127,7 @@ pub fn export_joints(
             stage.advance_frame(&mut NoObserver).map_err(failed)?;
         }
     }
-    export.finish(stage, path, options)
+    export.finish(stage, input, path, options)
 }
 
 struct JointsExport {
@@ -132,6 +139,10 @@ struct JointsExport {
     pose: Pose,
     positions: Vec<Vec3>,
     report: JointsReport,
+    /// Meshes that flesh moves: the only ones whose weights change and that are measured.
+    about: Vec<usize>,
+    /// Who it was before.
+    original: Arc<Character>,
 }
 
 fn flesh_of(stage: &Simulator, layer: usize, actor: usize) -> Option<&Running<FleshLayer>> {
@@ -165,10 +176,11 @@ impl JointsExport {
             return Err(GltfError::invalid(format!("{:?}", whose.name), problem));
         }
         let names: Vec<String> = stage.layers().iter().map(|l| l.name().to_owned()).collect();
+        let about = grown.swung_meshes();
         let (character, twins) = grown.finish(&names, options.max_influences)?;
         report.joints = twins.len();
         let clip = empty_clip(whose, &twins, &options.animation);
-        let count = character.meshes.iter().map(|m| m.mesh.positions.len()).sum();
+        let count = about.iter().map(|&m| character.meshes[m].mesh.positions.len()).sum();
         report.errors = vec![0.0; count];
         Ok(Self {
             actor,
@@ -179,6 +191,8 @@ impl JointsExport {
             pose: Pose::default(),
             positions: Vec::new(),
             report,
+            about,
+            original: Arc::clone(source),
         })
     }
 
@@ -227,7 +241,7 @@ impl JointsExport {
         self.pose.set(&self.character, Some(&clip), key, Sampling::AsAuthored, world);
         let mut errors = self.report.errors.iter_mut();
         let first = stage.actors().mesh_range(self.actor).start;
-        for index in 0..self.character.meshes.len() {
+        for &index in &self.about {
             self.character.deform_mesh_positions(index, &self.pose, &mut self.positions);
             let exact = &stage.frame().meshes[first + index].positions;
             for (i, p) in self.positions.iter().enumerate() {
@@ -242,6 +256,7 @@ impl JointsExport {
     fn finish(
         mut self,
         stage: &Simulator,
+        input: Option<&Document>,
         path: &Path,
         options: &JointsOptions,
     ) -> Result<JointsReport> {
@@ -250,19 +265,36 @@ impl JointsExport {
             let twin = self.twins.iter().any(|w| t.target == TrackTarget::Rotation(w.node));
             !twin || t.values.chunks(4).any(|q| q != [0.0, 0.0, 0.0, 1.0])
         });
-        let far = self.report.far_vertices();
-        if far > 0 {
-            let text = format!(
-                "{far} vertices are further than 1% of the greatest swing from the exact layer (up to \
-                 {:.2} mm): allow more joints a vertex, or write morph targets instead",
-                1e3 * self.report.max_error()
-            );
-            self.report.warnings.push(text);
-        }
-        self.character.clips.insert(0, self.clip);
-        self.character.name = stage.actors().all()[self.actor].name.clone();
-        self.report.bytes = write_character(&self.character, path, options.overwrite)?;
+        self.say_if_not_enough();
+        let Some(document) = input else {
+            self.character.clips.insert(0, self.clip);
+            self.character.name = stage.actors().all()[self.actor].name.clone();
+            self.report.bytes = write_character(&self.character, path, options.overwrite)?;
+            return Ok(self.report);
+        };
+        let file = GrownFile {
+            original: &self.original,
+            grown: &self.character,
+            reskinned: &self.about,
+            clip: &self.clip,
+        };
+        let (bytes, warnings) = file.write(document, path, options.overwrite)?;
+        self.report.bytes = bytes;
+        self.report.warnings.extend(warnings);
         Ok(self.report)
+    }
+
+    /// Joints carry what follows joints; where that is not close, the report says so in plain words.
+    fn say_if_not_enough(&mut self) {
+        let (far, all) = (self.report.far_vertices(), self.report.errors.len());
+        if far > 0 {
+            self.report.warnings.push(format!(
+                "joints are not enough here: {far} of the {all} vertices they move are further than \
+                 1% of the greatest swing from the exact layer (up to {:.2} mm); allow more joints a \
+                 vertex, or write the shapes of every frame (morph targets) instead",
+                1e3 * self.report.max_error()
+            ));
+        }
     }
 }
 
@@ -329,6 +361,12 @@ impl Grown {
         for (&vertex, &alpha) in weights.vertices.iter().zip(&weights.alphas) {
             mesh[vertex as usize].swings.push((layer, alpha));
         }
+    }
+
+    /// Meshes that an element swings.
+    fn swung_meshes(&self) -> Vec<usize> {
+        let swings = |mesh: &Vec<Vertex>| mesh.iter().any(|v| !v.swings.is_empty());
+        (0..self.vertices.len()).filter(|&m| swings(&self.vertices[m])).collect()
     }
 
     /// The twin of a joint for an element, made on first use.
@@ -590,8 +628,8 @@ mod tests {
         let path = folder.path().join("tube.glb");
         let options = JointsOptions { max_influences: limit, ..JointsOptions::default() };
         let report =
-            export_joints(&mut stage(influences), 0, &path, &options, &mut Silent).unwrap();
-        let again = export_joints(&mut stage(influences), 0, &path, &options, &mut Silent);
+            export_joints(&mut stage(influences), 0, None, &path, &options, &mut Silent).unwrap();
+        let again = export_joints(&mut stage(influences), 0, None, &path, &options, &mut Silent);
         assert!(matches!(again, Err(GltfError::Exists(_))));
         (report, crate::gltf::read_file(&path).unwrap().character)
     }

@@ -16,6 +16,7 @@ use super::loader::{ActorContent as LoadedContent, ActorLoader, LoadedActor};
 use super::params::{ActorParams, ClipChoice};
 use super::presentation::CameraParams;
 use super::problem::Problem;
+use super::sources::load_actor;
 use super::{SceneError, SceneFile};
 use crate::limits::Limits;
 use crate::outputs;
@@ -122,14 +123,13 @@ impl SceneFile {
         let mut problems = Vec::new();
         for (name, params) in &self.scene.actors.0 {
             let spans = self.spans.locate(&format!("actors.{name}")).0;
-            let made = loader
-                .load(&params.source, &self.folder())
+            let made = load_actor(loader, params, &self.folder(), self.scene.fps.0.fps())
                 .map_err(|e| {
                     Problem::new(e.to_string(), spans.locate("source").0.value.clone())
                         .label("cannot be used")
                 })
-                .and_then(|loaded| {
-                    let actor = actor(name, params, &loaded, self.scene.fps.0.fps(), spans)?;
+                .and_then(|(loaded, params)| {
+                    let actor = actor(name, &params, &loaded, self.scene.fps.0.fps(), spans)?;
                     Ok((actor, loaded))
                 });
             match made {

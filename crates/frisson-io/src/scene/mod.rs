@@ -11,6 +11,7 @@ mod loader;
 mod params;
 mod presentation;
 mod problem;
+mod sources;
 mod validate;
 
 use std::path::{Path, PathBuf};
@@ -24,7 +25,9 @@ pub use build::{BuiltScene, Identity};
 pub use document::Spans;
 pub use expect::{ExpectParams, Measure, OverFrames, Part, Statistic, Subject};
 pub use explain::{Explanation, explain, explain_all};
-pub use loader::{ActorContent, ActorLoader, FileLoader, LoadError, LoadedActor, source_hash};
+pub use loader::{
+    ActorContent, ActorLoader, FileLoader, LoadError, LoadedActor, read_character, source_hash,
+};
 pub use params::{ActorParams, Actors, ClipChoice, Fps, Scene, scene_schema};
 pub use presentation::{CameraParams, GalleryParams, LookName};
 pub use problem::{Problem, SceneError};

@@ -1,6 +1,7 @@
 //! What a scene file may say. These doc comments are the user's documentation.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 
 use super::expect::ExpectParams;
@@ -70,9 +71,21 @@ fn default_gravity() -> [f32; 3] {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ActorParams {
-    /// Where it comes from: `builtin:cat`, a .glb or .gltf file, or a .frisson cache (whose meshes
-    /// then play as they were baked). Files are looked for beside the scene file.
+    /// Where it comes from: `builtin:cat`; a character in a .glb, .gltf, .vrm or .fbx file; meshes
+    /// given frame by frame in an .abc file, in numbered files (`cat.####.obj`) or in a .frisson cache,
+    /// which then play as they are; one .obj file, which stands still. Files are looked for beside the
+    /// scene file.
     pub source: String,
+    /// Point cache (.pc2 or .mdd) that moves the source's vertices instead of its own motion.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub points: Option<String>,
+    /// File that the clip comes from, if not the source: .bvh, .fbx, .glb, .gltf or .vrm. Joints are
+    /// matched by name, with or without namespaces, marks and case.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clip_from: Option<String>,
+    /// Names of joints in `clip_from` where they differ: `{ arm_l = "LeftArm" }`, ours first.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub joints: BTreeMap<String, String>,
     /// Clip to play, by name or by index from 0. Without it: the first; see `static`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clip: Option<ClipChoice>,
@@ -114,6 +127,9 @@ impl ActorParams {
     pub fn new(source: &str) -> Self {
         Self {
             source: source.to_owned(),
+            points: None,
+            clip_from: None,
+            joints: BTreeMap::new(),
             clip: None,
             offset: 0.0,
             speed: 1.0,
