@@ -262,7 +262,8 @@ impl Bake {
             if at + 1 >= clock.first_frame {
                 self.output_frame()?;
             } else if preroll.is_due() {
-                self.writer.leave(at + 1, &self.stage.save())?;
+                let state = self.stage.save().map_err(|e| self.failed(e))?;
+                self.writer.leave(at + 1, &state)?;
             }
         }
     }

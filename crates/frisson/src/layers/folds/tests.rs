@@ -321,10 +321,8 @@ fn folds_follow_the_size_an_actor_is_placed_at() {
     mesh.positions.iter_mut().for_each(|p| *p *= 100.0);
     let mut actor = moved::moved(mesh, still);
     actor.placement.scale = 0.01;
-    let mut f = fold();
-    f.points = vec![Anchor::Position([50.0, 0.0, 15.0]), Anchor::Position([50.0, 0.0, 85.0])];
-    let placed =
-        run(&mut moved::stage(vec![actor], &[LayerParams::Folds(params(vec![f]))]).unwrap(), 3);
+    let folds = LayerParams::Folds(params(vec![fold()]));
+    let placed = run(&mut moved::stage(vec![actor], &[folds]).unwrap(), 3);
     let plain = run(&mut stage(vec![fold()], still).unwrap(), 3);
     assert_eq!(placed.positions.len(), plain.positions.len());
     for (a, b) in placed.positions.iter().zip(&plain.positions) {
