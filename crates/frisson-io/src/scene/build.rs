@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use frisson::layers::LayerParams;
 use frisson::stage::{
-    Actor, ClipPlay, Clock, ForceParams, Forces, KeyedTransform, LayerError, Motion, ReferencePose,
+    Actor, ClipPlay, Clock, ForceParams, Forces, KeyedTransform, LayerError, Motion,
     Setup, Simulator, SimulatorError, nearest_name,
 };
 use glam::Vec3;
@@ -55,13 +55,18 @@ impl SceneFile {
         let sources =
             self.scene.actors.0.iter().map(|(name, a)| (name.clone(), a.source.clone())).collect();
         let gravity = Vec3::from_array(self.scene.gravity);
+        let actors: Vec<Actor> = actors.into_iter().map(|(actor, _)| actor).collect();
+        let moved = self.moved_points(&actors, &clock);
+        if !moved.is_empty() {
+            return Err(self.fail_all(moved));
+        }
         let setup = Setup {
             clock,
-            actors: actors.into_iter().map(|(actor, _)| actor).collect(),
+            actors,
             colliders: self.scene.colliders.clone(),
             forces: Forces::new(gravity, self.seeded_forces(), clock.rate.fps()),
             layers: self.seeded_layers(),
-            reference: ReferencePose::default(),
+            reference: self.scene.reference,
         };
         let stage = Simulator::new(setup).map_err(|e| self.fail(self.stage_problem(&e)))?;
         Ok(BuiltScene { stage, hash, sources, inputs })

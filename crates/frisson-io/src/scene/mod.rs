@@ -12,6 +12,7 @@ mod params;
 mod presentation;
 mod problem;
 mod sources;
+mod spaces;
 mod validate;
 
 use std::path::{Path, PathBuf};

@@ -7,7 +7,7 @@ use std::fmt;
 use super::expect::ExpectParams;
 use super::presentation::{CameraParams, GalleryParams};
 use frisson::layers::LayerParams;
-use frisson::stage::{ColliderParams, ForceParams, Keys, Placement, Rate};
+use frisson::stage::{ColliderParams, ForceParams, Keys, Placement, Rate, ReferencePose};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -18,8 +18,9 @@ use crate::export::ExportParams;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scene {
-    /// Version of the scene file: 1.
-    #[schemars(range(min = 1, max = 1))]
+    /// Version of the scene file: 2. Files of version 1 are read; where their points would move, they are
+    /// told.
+    #[schemars(range(min = 1, max = 2))]
     pub frisson: u32,
     /// Output rate [frames/s]: a number, or a fraction in quotes such as "24000/1001".
     #[serde(default)]
@@ -31,6 +32,10 @@ pub struct Scene {
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 600.0))]
     pub preroll: f64,
+    /// The pose in which points and selections are given: `start`, the actors as they stand at the first
+    /// frame, or `rest`, before any clip moves them. Both in metres and in the scene's axes.
+    #[serde(default)]
+    pub reference: ReferencePose,
     /// Gravity [m/s²].
     #[serde(default = "default_gravity")]
     pub gravity: [f32; 3],

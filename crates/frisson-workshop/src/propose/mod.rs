@@ -76,7 +76,7 @@ impl Request {
         let mut text = String::new();
         let _ =
             writeln!(text, "# {stem}: a first scene. `frisson explain NAME` explains every word.");
-        let _ = writeln!(text, "frisson = 1\nfps = {}", self.fps);
+        let _ = writeln!(text, "frisson = 2\nfps = {}", self.fps);
         if character.clips.is_empty() {
             let _ = writeln!(text, "frames = [0, 100]   # the character has no clip");
         }

@@ -33,8 +33,8 @@ pub fn close_up(cache: &Path, number: usize, ui: &Ui) -> Result<CloseUp, Failure
 
 /// The camera of a close-up.
 pub fn camera(close_up: &CloseUp, aperture: f32) -> Result<Camera, Failure> {
-    let mut camera =
-        Camera::look_at(close_up.eye, close_up.target, FIELD_DEG).map_err(|e| Failure::input(e.to_string()))?;
+    let mut camera = Camera::look_at(close_up.eye, close_up.target, FIELD_DEG)
+        .map_err(|e| Failure::input(e.to_string()))?;
     camera.aperture = aperture;
     Ok(camera)
 }
