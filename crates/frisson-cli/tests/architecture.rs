@@ -80,7 +80,10 @@ fn crates_depend_one_way() {
         ("frisson-io", &["frisson"]),
         ("frisson-judge", &["frisson", "frisson-io"]),
         ("frisson-picture", &["frisson"]),
-        ("frisson-cli", &["frisson", "frisson-models", "frisson-io", "frisson-judge", "frisson-picture"]),
+        (
+            "frisson-cli",
+            &["frisson", "frisson-models", "frisson-io", "frisson-judge", "frisson-picture"],
+        ),
     ];
     for krate in folders(&root().join("crates")) {
         let name = krate.file_name().unwrap().to_string_lossy().into_owned();

@@ -11,8 +11,11 @@ use crate::shape::{Shape, starts};
 use crate::statistic::Sample;
 
 /// Three rays vote on what is inside: one may graze an edge. No axis of a modelled body is parallel.
-const RAYS: [Vec3; 3] =
-    [Vec3::new(0.137, 0.971, 0.053), Vec3::new(0.953, 0.131, -0.297), Vec3::new(-0.317, 0.211, -0.929)];
+const RAYS: [Vec3; 3] = [
+    Vec3::new(0.137, 0.971, 0.053),
+    Vec3::new(0.953, 0.131, -0.297),
+    Vec3::new(-0.317, 0.211, -0.929),
+];
 /// Places along a segment that are asked, besides its ends.
 const ALONG: [f32; 3] = [0.25, 0.5, 0.75];
 /// Elements that one task takes: tasks are the same whatever the number of threads.
@@ -125,7 +128,8 @@ impl Body {
             }
             // The tree answers in no particular order.
             found.sort_unstable_by(|x, y| {
-                x.0.cmp(&y.0).then(x.1.to_array().map(f32::to_bits).cmp(&y.1.to_array().map(f32::to_bits)))
+                x.0.cmp(&y.0)
+                    .then(x.1.to_array().map(f32::to_bits).cmp(&y.1.to_array().map(f32::to_bits)))
             });
             found
         };
@@ -139,7 +143,8 @@ pub fn point_depths(body: &Body, shape: Shape) -> Vec<Sample> {
     let points = shape.points();
     let mut is_root = vec![false; if matches!(shape, Shape::Curves(_)) { points.len() } else { 0 }];
     if let Shape::Curves(curves) = shape {
-        let filled = starts(&curves.counts).into_iter().zip(&curves.counts).filter(|(_, c)| **c > 0);
+        let filled =
+            starts(&curves.counts).into_iter().zip(&curves.counts).filter(|(_, c)| **c > 0);
         filled.for_each(|(start, _)| is_root[start as usize] = true);
     }
     let depth = |(i, &place): (usize, &Vec3)| {

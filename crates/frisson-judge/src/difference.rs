@@ -44,7 +44,8 @@ fn tree(shape: Shape) -> TriangleBvh {
         Shape::Mesh(mesh) => TriangleBvh::build(&mesh.positions, &mesh.topology.triangles),
         Shape::Curves(curves) => {
             let flat = |[a, b]: [u32; 2]| [a, b, b];
-            let triangles: Vec<[u32; 3]> = curve_segments(curves, 0).into_iter().map(flat).collect();
+            let triangles: Vec<[u32; 3]> =
+                curve_segments(curves, 0).into_iter().map(flat).collect();
             TriangleBvh::build(&curves.points, &triangles)
         }
         Shape::Points(points) => {

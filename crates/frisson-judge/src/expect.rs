@@ -76,8 +76,15 @@ pub fn hold(
     bakery: &mut Bakery,
     only: &dyn Fn(usize, &ExpectParams) -> bool,
 ) -> Result<Vec<Outcome>, JudgeError> {
-    let expects: Vec<(usize, ExpectParams)> = bakery.scene().scene.expect.iter().cloned().enumerate()
-        .filter(|(i, e)| only(*i, e)).collect();
+    let expects: Vec<(usize, ExpectParams)> = bakery
+        .scene()
+        .scene
+        .expect
+        .iter()
+        .cloned()
+        .enumerate()
+        .filter(|(i, e)| only(*i, e))
+        .collect();
     let mut jobs = Jobs::default();
     for (index, expect) in &expects {
         jobs.add(*index, expect.measure, &expect.subject, false);
@@ -182,8 +189,7 @@ fn judge(
         _ => Some(1.0),
     };
     let value = reading.zip(divisor).map(|(r, d)| r.value / d).filter(|v| v.is_finite());
-    let holds =
-        value.map(|v| low.is_none_or(|l| v >= l) && high.is_none_or(|h| v <= h));
+    let holds = value.map(|v| low.is_none_or(|l| v >= l) && high.is_none_or(|h| v <= h));
     let held = match (holds, expect.known.is_some()) {
         (None, _) => Held::NotMeasured,
         (Some(true), false) => Held::Kept,
@@ -285,7 +291,12 @@ fn compared(
         for s in &apart {
             if worst.is_none_or(|w| f64::from(s.value) > w.value) {
                 let value = f64::from(s.value);
-                worst = Some(Reading { value, frame: number, element: Some(s.element), place: Some(s.place) });
+                worst = Some(Reading {
+                    value,
+                    frame: number,
+                    element: Some(s.element),
+                    place: Some(s.place),
+                });
             }
         }
         sums[0].add(&apart);

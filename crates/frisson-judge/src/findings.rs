@@ -39,7 +39,13 @@ fn default_limit(measure: Measure, size: f64, is_curve: bool) -> f64 {
         // A step that its neighbours do not share by a thirtieth of the subject is seen as a cut.
         Measure::Pop => share(0.03),
         // Of skin p99: a bent elbow doubles few edges. Hair does not stretch.
-        Measure::Stretch => if is_curve { 1.03 } else { 1.6 },
+        Measure::Stretch => {
+            if is_curve {
+                1.03
+            } else {
+                1.6
+            }
+        }
         // A millimetre on a person.
         Measure::Inside => share(5e-4),
         // Share of the points that shiver.
@@ -199,9 +205,9 @@ fn in_words(worst: &Worst) -> String {
         None => shape.clone(),
     };
     match worst.measure {
-        Measure::Pop => format!(
-            "{who} jumps {:.1} mm in one frame, alone (limit {limit:.1} mm)", r.value
-        ),
+        Measure::Pop => {
+            format!("{who} jumps {:.1} mm in one frame, alone (limit {limit:.1} mm)", r.value)
+        }
         Measure::Stretch => {
             format!("{who}: {:.2} times its length, 1 of 100 more (limit {limit:.2})", r.value)
         }
@@ -283,7 +289,8 @@ fn add_apart(all: &mut Vec<(Apart, f64, usize)>, name: &str, frame: i64, mut sam
     };
     let index = all.iter().position(|(a, _, _)| a.shape == name).unwrap_or_else(|| {
         let shape = name.to_owned();
-        let none = Apart { shape, rms: 0.0, max: -1.0, frame, element: 0, place: [0.0; 3], frames: 0 };
+        let none =
+            Apart { shape, rms: 0.0, max: -1.0, frame, element: 0, place: [0.0; 3], frames: 0 };
         all.push((none, 0.0, 0));
         all.len() - 1
     });

@@ -282,7 +282,8 @@ impl Gauge {
 
     /// Which points are in the box at the first frame of the shot, where they are the same points.
     fn remember_within(&mut self, moment: &Moment) {
-        let (Some(within), Some(name)) = (self.subject.within, self.subject.shape.as_deref()) else {
+        let (Some(within), Some(name)) = (self.subject.within, self.subject.shape.as_deref())
+        else {
             return;
         };
         let Some(now) = Shape::find(moment.frame, name) else { return };
@@ -293,9 +294,8 @@ impl Gauge {
         let same = Shape::find(moment.reference, name)
             .filter(|r| !matches!(r, Shape::Points(_)))
             .filter(|r| Snapshot::of(*r).match_points(now) == Some(crate::shape::Match::Same));
-        self.within = same.map(|r| {
-            (Snapshot::of(r), r.points().iter().map(|&p| is_within(p, within)).collect())
-        });
+        self.within = same
+            .map(|r| (Snapshot::of(r), r.points().iter().map(|&p| is_within(p, within)).collect()));
     }
 }
 
@@ -323,6 +323,7 @@ pub fn own_crossings(body: &Body, positions: &[Vec3], deeper: f32) -> Vec<(u32, 
 
 fn places(shape: Shape, axis: Option<[f32; 3]>) -> Vec<Sample> {
     let axis = axis.map_or(Vec3::Y, Vec3::from_array).normalize_or(Vec3::Y);
-    let one = |(i, &place): (usize, &Vec3)| Sample { value: place.dot(axis), element: i as u32, place };
+    let one =
+        |(i, &place): (usize, &Vec3)| Sample { value: place.dot(axis), element: i as u32, place };
     shape.points().iter().enumerate().map(one).collect()
 }

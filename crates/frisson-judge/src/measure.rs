@@ -146,8 +146,8 @@ pub fn read_at(
     let info = source.info();
     let (first, last, fps) = (info.first_frame, info.last_frame, info.rate.fps());
     let number = (time * fps).round();
-    let there = (number / fps - time).abs() < SAME_TIME
-        && (first as f64..=last as f64).contains(&number);
+    let there =
+        (number / fps - time).abs() < SAME_TIME && (first as f64..=last as f64).contains(&number);
     if there {
         source.read_frame(number as i64, out)?;
     }

@@ -46,7 +46,8 @@ impl Steps {
     /// Takes the next frame; gives the jumps of the step into the frame before it.
     pub fn add(&mut self, now: Shape) -> Option<Jumps> {
         let jumps = self.jumps(now);
-        let mut oldest = if self.past.len() == 3 { self.past.remove(0) } else { Snapshot::default() };
+        let mut oldest =
+            if self.past.len() == 3 { self.past.remove(0) } else { Snapshot::default() };
         oldest.take(now);
         self.past.push(oldest);
         jumps
@@ -55,9 +56,8 @@ impl Steps {
     fn jumps(&self, now: Shape) -> Option<Jumps> {
         let [a, b, c] = self.past.as_slice() else { return None };
         let matches = [a.match_points(now)?, b.match_points(now)?, c.match_points(now)?];
-        let past = |k: usize, i: usize| -> Option<Vec3> {
-            Some([a, b, c][k].points[matches[k].of(i)?])
-        };
+        let past =
+            |k: usize, i: usize| -> Option<Vec3> { Some([a, b, c][k].points[matches[k].of(i)?]) };
         let one = |(i, &d): (usize, &Vec3)| {
             let (a, b, c) = (past(0, i)?, past(1, i)?, past(2, i)?);
             let (before, step, after) = (b - a, c - b, d - c);

@@ -133,7 +133,10 @@ mod tests {
         let source = "/layers/0/drops/sources/0/single";
         assert_eq!(at(&format!("{source}/every")), 22.0 * 0.8);
         assert_eq!(at(&format!("{source}/frame")), 3.0 * 0.8);
-        assert_eq!([at("/layers/1/cloth/pressure/1/0"), at("/layers/1/cloth/pressure/1/1")], [24.0, 1.8]);
+        assert_eq!(
+            [at("/layers/1/cloth/pressure/1/0"), at("/layers/1/cloth/pressure/1/1")],
+            [24.0, 1.8]
+        );
         let back = retimed(&slow, Rate::whole(30)).unwrap();
         assert_eq!(back.frames, scene.frames);
     }

@@ -63,7 +63,8 @@ pub fn reduce(samples: &mut [Sample], statistic: Statistic, frame: i64) -> Optio
 /// The sample at a share of the order, by value and then by element: the same whatever the order given.
 fn ranked(samples: &mut [Sample], share: f64) -> Sample {
     let rank = (share * (samples.len() - 1) as f64).round() as usize;
-    let order = |a: &Sample, b: &Sample| a.value.total_cmp(&b.value).then(b.element.cmp(&a.element));
+    let order =
+        |a: &Sample, b: &Sample| a.value.total_cmp(&b.value).then(b.element.cmp(&a.element));
     *samples.select_nth_unstable_by(rank, order).1
 }
 
@@ -78,7 +79,8 @@ mod tests {
     use super::*;
 
     fn samples(values: &[f32]) -> Vec<Sample> {
-        let one = |(value, element): (&f32, u32)| Sample { value: *value, element, place: Vec3::ZERO };
+        let one =
+            |(value, element): (&f32, u32)| Sample { value: *value, element, place: Vec3::ZERO };
         values.iter().zip(0..).map(one).collect()
     }
 

@@ -152,7 +152,11 @@ impl Picture {
             let t = k as f32 / steps as f32;
             let at = (p + t * (q - p)).round();
             let normal = self.toward;
-            self.put(at.x as usize, at.y as usize, Pixel { depth: pd + t * (qd - pd), normal, shape });
+            self.put(
+                at.x as usize,
+                at.y as usize,
+                Pixel { depth: pd + t * (qd - pd), normal, shape },
+            );
         }
     }
 

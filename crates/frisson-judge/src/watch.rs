@@ -60,9 +60,8 @@ impl Ledger {
     }
 
     fn keep(&mut self, new: Worst) {
-        let same = |w: &&mut Worst| {
-            w.measure == new.measure && w.shape == new.shape && w.body == new.body
-        };
+        let same =
+            |w: &&mut Worst| w.measure == new.measure && w.shape == new.shape && w.body == new.body;
         match self.worst.iter_mut().find(same) {
             Some(old) => {
                 old.frames += 1;
@@ -248,11 +247,8 @@ impl Watched {
     fn look_closely(&mut self, mesh: &Mesh, frame: i64, ledger: &mut Ledger) {
         self.body.update(mesh);
         let crossings = own_crossings(&self.body, &mesh.positions, TOUCH * self.size);
-        let now = Whole {
-            volume: volume(mesh),
-            pieces: pieces(&self.body),
-            crossings: crossings.len(),
-        };
+        let now =
+            Whole { volume: volume(mesh), pieces: pieces(&self.body), crossings: crossings.len() };
         let start = *self.at_start.get_or_insert(now);
         let whole = |value: f64| Some(Reading { value, frame, element: None, place: None });
         // Many pieces, such as drops, come and go: only what starts as one is held to it.
@@ -262,7 +258,8 @@ impl Watched {
                 ledger.note(self, Measure::Volume, whole((now.volume / start.volume - 1.0).abs()));
             }
         }
-        if let (true, Some(&(element, place))) = (now.crossings > start.crossings, crossings.last()) {
+        if let (true, Some(&(element, place))) = (now.crossings > start.crossings, crossings.last())
+        {
             let value = (now.crossings - start.crossings) as f64;
             let reading = Reading { value, frame, element: Some(element), place: Some(place) };
             ledger.note(self, Measure::Crossings, Some(reading));

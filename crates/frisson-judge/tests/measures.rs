@@ -34,7 +34,8 @@ fn a_jump_is_found_at_its_vertex_and_frame_and_is_as_long_as_it_is() {
         }
         meshes(vec![mesh])
     };
-    let got = read(&mut Formula::new(30, 30, jump), Measure::Pop, of("a"), OverFrames::Max).unwrap();
+    let got =
+        read(&mut Formula::new(30, 30, jump), Measure::Pop, of("a"), OverFrames::Max).unwrap();
     // Less the step of a millimetre that every frame makes anyway.
     near(got.value, 50.0 - 1.0, 0.05);
     assert_eq!((got.frame, got.element), (15, Some(7)));
@@ -62,7 +63,8 @@ fn a_strain_of_six_percent_is_1_06() {
         meshes(vec![mesh])
     };
     let mut shot = Formula::new(10, 10, strain);
-    for statistic in [Statistic::Min, Statistic::P1, Statistic::P50, Statistic::P99, Statistic::Max] {
+    for statistic in [Statistic::Min, Statistic::P1, Statistic::P50, Statistic::P99, Statistic::Max]
+    {
         let subject = Subject { of: Some(statistic), ..of("a") };
         let got = read(&mut shot, Measure::Stretch, subject, OverFrames::Last).unwrap();
         near(got.value, 1.06, 1e-5);
@@ -88,7 +90,8 @@ fn a_curve_is_measured_along_its_whole_length_or_by_segments() {
     let curve = read(&mut shot, Measure::Stretch, worst(Part::Curves), OverFrames::Last).unwrap();
     near(curve.value, 0.44 / 0.4, 1e-5);
     assert_eq!(curve.element, Some(3));
-    let segment = read(&mut shot, Measure::Stretch, worst(Part::Segments), OverFrames::Last).unwrap();
+    let segment =
+        read(&mut shot, Measure::Stretch, worst(Part::Segments), OverFrames::Last).unwrap();
     near(segment.value, 1.4, 1e-5);
 }
 
@@ -102,12 +105,16 @@ fn a_sphere_in_a_sphere_is_as_deep_as_their_radii_say() {
     };
     let mut shot = Formula::new(30, 0, both);
     for part in [Part::Points, Part::Midpoints, Part::Segments] {
-        let got = read(&mut shot, Measure::Inside, subject("small", "large", part), OverFrames::Max);
+        let got =
+            read(&mut shot, Measure::Inside, subject("small", "large", part), OverFrames::Max);
         // The large one is a polyhedron: up to 0.2 % nearer than its sphere.
         near(got.unwrap().value, 700.0, 5.0);
     }
     let outside = subject("large", "small", Part::Points);
-    assert_eq!(read(&mut shot, Measure::Inside, outside.clone(), OverFrames::Max).unwrap().value, 0.0);
+    assert_eq!(
+        read(&mut shot, Measure::Inside, outside.clone(), OverFrames::Max).unwrap().value,
+        0.0
+    );
     let gap = read(&mut shot, Measure::Gap, outside, OverFrames::Max).unwrap();
     near(gap.value, 700.0, 5.0);
 }
@@ -141,7 +148,8 @@ fn where_bodies_overlap_inside_of_either_is_inside() {
         frame
     };
     let subject = Subject { body: Some("both".into()), ..of("p") };
-    let got = read(&mut Formula::new(1, 0, pair), Measure::Inside, subject, OverFrames::Max).unwrap();
+    let got =
+        read(&mut Formula::new(1, 0, pair), Measure::Inside, subject, OverFrames::Max).unwrap();
     near(got.value, 500.0, 10.0);
 }
 
@@ -161,7 +169,10 @@ fn two_crossing_sheets_cross_along_a_line() {
     // Five upright edges and the diagonals between them; the last column sticks out of the flat sheet.
     assert_eq!(crossing.value, 8.0, "{crossing:?}");
     assert_eq!(read(&mut shot, Measure::Crossings, subject, OverFrames::Last).unwrap().value, 0.0);
-    assert_eq!(read(&mut shot, Measure::Crossings, of("flat"), OverFrames::Max).unwrap().value, 0.0);
+    assert_eq!(
+        read(&mut shot, Measure::Crossings, of("flat"), OverFrames::Max).unwrap().value,
+        0.0
+    );
 }
 
 #[test]
@@ -266,7 +277,11 @@ fn places_travel_loops_and_counts_are_what_they_say() {
     let above = Subject { within: Some([-9.0, 0.5, -9.0, 9.0, 9.0, 9.0]), ..of("p") };
     assert_eq!(read(&mut shot, Measure::Count, above, OverFrames::Max).unwrap().value, 1.0);
     // The half of the sheet that starts at x > 1 has its middle there too.
-    let right = Subject { within: Some([1.1, -9.0, -9.0, 9.0, 9.0, 9.0]), axis: Some([1.0, 0.0, 0.0]), ..of("a") };
+    let right = Subject {
+        within: Some([1.1, -9.0, -9.0, 9.0, 9.0, 9.0]),
+        axis: Some([1.0, 0.0, 0.0]),
+        ..of("a")
+    };
     near(read(&mut shot, Measure::Place, right, OverFrames::Last).unwrap().value, 1.5, 1e-5);
 }
 

@@ -87,15 +87,19 @@ impl Check {
         outcomes.iter().for_each(|o| ui.say(line(o)));
         let bad: Vec<&Outcome> = outcomes.iter().filter(|o| !o.held.is_good()).collect();
         let known = outcomes.iter().filter(|o| o.held == Held::Known).count();
-        ui.result(|| {
-            json!({ "scene": self.scene, "good": bad.is_empty(), "expectations": outcomes })
-        });
+        ui.result(
+            || json!({ "scene": self.scene, "good": bad.is_empty(), "expectations": outcomes }),
+        );
         if bad.is_empty() {
             let kept = outcomes.len() - known;
-            ui.say(format!("{}: {kept} promises kept, {known} known to fail.", self.scene.display()));
+            ui.say(format!(
+                "{}: {kept} promises kept, {known} known to fail.",
+                self.scene.display()
+            ));
             return Ok(());
         }
-        let text = format!("{}: {} promises are not as they should be", self.scene.display(), bad.len());
+        let text =
+            format!("{}: {} promises are not as they should be", self.scene.display(), bad.len());
         Err(Failure::broken(text))
     }
 }

@@ -58,7 +58,9 @@ impl Judge {
         let mut reader = open(&self.subject)?;
         let judgement = self.judge(&mut reader, ui)?;
         let apart = match &self.against {
-            Some(other) => compare_shots(&mut reader, &mut open(other)?, &mut ui.progress("comparing"))?,
+            Some(other) => {
+                compare_shots(&mut reader, &mut open(other)?, &mut ui.progress("comparing"))?
+            }
             None => Vec::new(),
         };
         self.answer(ui, &judgement, &apart, &[])
@@ -84,7 +86,9 @@ impl Judge {
             seen.push((layer.name().to_owned(), visible(&mut bakery, &mut reader, layer.name())?));
         }
         let apart = match &self.against {
-            Some(other) => compare_shots(&mut reader, &mut open(other)?, &mut ui.progress("comparing"))?,
+            Some(other) => {
+                compare_shots(&mut reader, &mut open(other)?, &mut ui.progress("comparing"))?
+            }
             None => Vec::new(),
         };
         self.answer(ui, &judgement, &apart, &seen)
@@ -107,13 +111,19 @@ impl Judge {
         for a in apart {
             ui.say(format!(
                 "{}: {:.4} mm apart (RMS), at most {:.3} mm at frame {}, element {} at {}",
-                a.shape, a.rms, a.max, a.frame, a.element, place(a.place)
+                a.shape,
+                a.rms,
+                a.max,
+                a.frame,
+                a.element,
+                place(a.place)
             ));
         }
         for (layer, share) in seen {
             match share {
                 Some(share) => ui.say(format!(
-                    "{layer}: changes {:.1} % of the picture where it shows most", 100.0 * share
+                    "{layer}: changes {:.1} % of the picture where it shows most",
+                    100.0 * share
                 )),
                 None => ui.say(format!("{layer}: the scene does not bake without it")),
             }

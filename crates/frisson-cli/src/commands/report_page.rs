@@ -172,7 +172,8 @@ mod tests {
         let judged = Judgement { frames: 3, points: 8, ..Judgement::default() };
         let page = html(&report, Some(&judged));
         assert_eq!(page.matches("<svg").count(), 2);
-        for text in ["a&lt;b.toml", "hot &amp; cold", "flesh belly", "25 %", "Nothing, in 3 frames"] {
+        for text in ["a&lt;b.toml", "hot &amp; cold", "flesh belly", "25 %", "Nothing, in 3 frames"]
+        {
             assert!(page.contains(text), "{text}");
         }
     }

@@ -104,11 +104,27 @@ fn expectations_are_checked_like_the_rest() {
     };
     let good = "measure = \"stretch\"\nshape = \"cat\"\nat_most = 1.1\nwhy = \"it holds\"";
     assert_eq!(problems(&text(good)), Vec::<String>::new());
-    assert_problem(&text("measure = \"strech\"\nwhy = \"x\""), "5:11 `measure` cannot be", "stretch");
+    assert_problem(
+        &text("measure = \"strech\"\nwhy = \"x\""),
+        "5:11 `measure` cannot be",
+        "stretch",
+    );
     assert_problem(&text(&format!("{good}\nshap = 1")), "9:1 unknown key `shap`", "`shape`");
-    assert_problem(&text(&format!("{good}\nrelative_to = {{ fames = [0, 1] }}")), "9:17", "`frames`");
-    assert_problem(&text("measure = \"rest\"\nat_most = 1"), "4:3 expect[0] needs `why`", "sentence");
-    assert_problem(&text(&format!("{good}\nwithin = [1, 2]")), "9:10 `within` must have 6 items", "");
+    assert_problem(
+        &text(&format!("{good}\nrelative_to = {{ fames = [0, 1] }}")),
+        "9:17",
+        "`frames`",
+    );
+    assert_problem(
+        &text("measure = \"rest\"\nat_most = 1"),
+        "4:3 expect[0] needs `why`",
+        "sentence",
+    );
+    assert_problem(
+        &text(&format!("{good}\nwithin = [1, 2]")),
+        "9:10 `within` must have 6 items",
+        "",
+    );
 }
 
 #[test]
@@ -120,9 +136,8 @@ fn expectations_that_cannot_be_held_are_refused_where_they_stand() {
         }
     }
     let refused = |body: &str| {
-        let text = format!(
-            "frisson = 1\n[actors.cat]\nsource = \"x\"\n[[expect]]\nwhy = \"x\"\n{body}\n"
-        );
+        let text =
+            format!("frisson = 1\n[actors.cat]\nsource = \"x\"\n[[expect]]\nwhy = \"x\"\n{body}\n");
         let file = SceneFile::parse(Path::new("s.toml"), &text).unwrap();
         let error = file.build(&Nobody).err().unwrap();
         error.problems.iter().map(|p| format!("{:?} {p:?}", error.position(p))).collect::<String>()

@@ -20,7 +20,11 @@ pub struct Formula<F: Fn(f64) -> Frame> {
 impl<F: Fn(f64) -> Frame> Formula<F> {
     /// Frames 0 to `last` at a rate.
     pub fn new(fps: u32, last: i64, of: F) -> Self {
-        Self { info: ShotInfo { rate: Rate::whole(fps), first_frame: 0, last_frame: last }, of, first: None }
+        Self {
+            info: ShotInfo { rate: Rate::whole(fps), first_frame: 0, last_frame: last },
+            of,
+            first: None,
+        }
     }
 }
 
@@ -75,8 +79,7 @@ pub fn meshes(meshes: Vec<Mesh>) -> Frame {
 pub fn sheet(name: &str, cells: u32, size: f32) -> Mesh {
     let at = |i: u32| size * (i as f32 / cells as f32 - 0.5);
     let row = cells + 1;
-    let positions =
-        (0..row * row).map(|i| Vec3::new(at(i % row), 0.0, at(i / row))).collect();
+    let positions = (0..row * row).map(|i| Vec3::new(at(i % row), 0.0, at(i / row))).collect();
     let cell = |c: u32| {
         let a = c / cells * row + c % cells;
         [[a, a + row, a + 1], [a + 1, a + row, a + row + 1]]
@@ -93,7 +96,8 @@ pub fn ball(name: &str, radius: f32, rings: u32) -> Mesh {
         for s in 0..sides {
             let around = TAU * s as f32 / sides as f32;
             let flat = polar.sin();
-            positions.push(radius * Vec3::new(flat * around.cos(), polar.cos(), flat * around.sin()));
+            positions
+                .push(radius * Vec3::new(flat * around.cos(), polar.cos(), flat * around.sin()));
         }
     }
     positions.push(Vec3::NEG_Y * radius);

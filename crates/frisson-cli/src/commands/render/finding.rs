@@ -34,8 +34,7 @@ pub fn close_up(cache: &Path, number: usize, ui: &Ui) -> Result<CloseUp, Failure
 
 /// The camera of a close-up.
 pub fn camera(close_up: &CloseUp, aperture: f32) -> Result<Camera, Failure> {
-    let mut camera =
-        Camera::look_at(close_up.eye, close_up.target, FIELD_DEG).map_err(failure)?;
+    let mut camera = Camera::look_at(close_up.eye, close_up.target, FIELD_DEG).map_err(failure)?;
     camera.aperture = aperture;
     Ok(camera)
 }
