@@ -63,6 +63,8 @@ fn programs_read_what_was_measured() {
 #[test]
 fn the_same_motion_is_measured_at_other_rates_and_beyond_the_end() {
     let session = Session::with_worm(12, 24);
+    let scene = String::from_utf8(session.read("worm.toml")).unwrap();
+    session.write("worm.toml", &scene.replace("frames = [1, 24]", "frames = [0, 24]"));
     let rates = "[[expect]]\nmeasure = \"rates\"\nshape = \"worm\"\nlayer = \"belly\"\n\
         rates = [25, 30, 48]\nat_most = 0.02\nwhy = \"The same at every rate.\"\n";
     let longer = "[[expect]]\nmeasure = \"effect\"\nshape = \"worm\"\nlayer = \"belly\"\nbake_to = 60\n\

@@ -25,7 +25,12 @@ pub fn retimed(scene: &Scene, rate: Rate) -> Result<Scene, JudgeError> {
         .map_err(|e| JudgeError::Variant(format!("at {} frames/s: {e}", rate.fps())))?;
     scene.fps = Fps(rate);
     if let Some([first, last]) = &mut scene.frames {
-        *first = (*first as f64 * factor).round() as i64;
+        let start = *first as f64 * factor;
+        if (start - start.round()).abs() > 1e-6 {
+            let text = format!("frame {first}, the first, is none at {} frames/s", rate.fps());
+            return Err(JudgeError::Variant(text + ": start the scene at frame 0"));
+        }
+        *first = start.round() as i64;
         *last = (*last as f64 * factor + 1e-6).floor() as i64;
     }
     Ok(scene)
@@ -139,5 +144,7 @@ mod tests {
         );
         let back = retimed(&slow, Rate::whole(30)).unwrap();
         assert_eq!(back.frames, scene.frames);
+        let late = Scene { frames: Some([1, 60]), ..scene };
+        assert!(retimed(&late, Rate::whole(24)).is_err(), "it would start at another time");
     }
 }

@@ -247,8 +247,11 @@ impl Watched {
     fn look_closely(&mut self, mesh: &Mesh, frame: i64, ledger: &mut Ledger) {
         self.body.update(mesh);
         let crossings = own_crossings(&self.body, &mesh.positions, TOUCH * self.size);
-        let now =
-            Whole { volume: volume(mesh), pieces: pieces(&self.body), crossings: crossings.len() };
+        let now = Whole {
+            volume: volume(mesh),
+            pieces: pieces(&self.body, &mesh.positions),
+            crossings: crossings.len(),
+        };
         let start = *self.at_start.get_or_insert(now);
         let whole = |value: f64| Some(Reading { value, frame, element: None, place: None });
         // Many pieces, such as drops, come and go: only what starts as one is held to it.

@@ -221,6 +221,22 @@ fn a_torus_is_one_piece_with_its_volume_and_area() {
 }
 
 #[test]
+fn the_wall_of_a_hollow_is_no_piece() {
+    let hollow = |_: f64| {
+        let (outer, inner) = (ball("a", 1.0, 12), ball("a", 0.5, 12));
+        let shift = outer.positions.len() as u32;
+        let mut positions = outer.positions.clone();
+        positions.extend(&inner.positions);
+        let mut triangles = outer.topology.triangles.clone();
+        let inward = inner.topology.triangles.iter().map(|t| [t[0], t[2], t[1]]);
+        triangles.extend(inward.map(|t| t.map(|v| v + shift)));
+        meshes(vec![frisson::geometry::Mesh::new("a", positions, triangles)])
+    };
+    let got = read(&mut Formula::new(1, 0, hollow), Measure::Components, of("a"), OverFrames::Max);
+    assert_eq!(got.unwrap().value, 1.0);
+}
+
+#[test]
 fn a_damped_swing_turns_and_dies_and_a_growing_one_grows() {
     let swing = |rate: f64| {
         move |t: f64| {
