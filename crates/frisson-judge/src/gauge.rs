@@ -7,6 +7,7 @@ use glam::Vec3;
 use crate::body::{Body, area, point_depths, segment_depths, segments, volume};
 use crate::difference::difference;
 use crate::motion::{MM, Steps, Turns, distances, speeds};
+use crate::pieces::pieces;
 use crate::shape::{Shape, Snapshot};
 use crate::statistic::{Reading, Sample, reduce};
 use crate::stretch::Lengths;
@@ -112,7 +113,7 @@ impl Gauge {
             (Measure::Crossings, _) => return self.crossings(shape, moment),
             (Measure::Components, Shape::Mesh(mesh)) => {
                 self.own.update(mesh);
-                return whole(pieces(&self.own, &mesh.positions) as f64);
+                return whole(pieces(mesh, &self.own) as f64);
             }
             (Measure::Volume, Shape::Mesh(mesh)) => return whole(volume(mesh)),
             (Measure::Area, Shape::Mesh(mesh)) => return whole(area(mesh)),
@@ -301,26 +302,6 @@ impl Gauge {
 
 fn is_within(p: Vec3, [x, y, z, far_x, far_y, far_z]: [f32; 6]) -> bool {
     p.cmpge(Vec3::new(x, y, z)).all() && p.cmple(Vec3::new(far_x, far_y, far_z)).all()
-}
-
-/// Pieces of a mesh. The wall of a hollow inside a closed piece is no piece of its own: it winds the other
-/// way.
-#[must_use]
-pub fn pieces(body: &Body, positions: &[Vec3]) -> usize {
-    let welded = body.welded();
-    let (of_point, count) = welded.components();
-    let place = |p: u32| positions[welded.vertex_of_point[p as usize] as usize].as_dvec3();
-    // Around a point of each: far from the origin the parts would be large and cancel.
-    let mut origins = vec![None; count];
-    let mut volumes = vec![None; count];
-    for t in &welded.triangles {
-        let component = of_point[t[0] as usize] as usize;
-        let origin = *origins[component].get_or_insert_with(|| place(t[0]));
-        let [a, b, c] = t.map(|p| place(p) - origin);
-        *volumes[component].get_or_insert(0.0) += a.dot(b.cross(c));
-    }
-    let is_piece = |v: &&f64| !body.is_closed() || **v > 0.0;
-    volumes.iter().flatten().filter(is_piece).count()
 }
 
 /// Edges of a mesh that go through its own triangles.

@@ -7,8 +7,9 @@ use glam::Vec3;
 
 use crate::body::{Body, point_depths, volume};
 use crate::findings::Limits;
-use crate::gauge::{own_crossings, pieces};
+use crate::gauge::own_crossings;
 use crate::motion::{MM, Steps, Turns};
+use crate::pieces::pieces;
 use crate::shape::{Match, Shape, Snapshot};
 use crate::statistic::{Reading, reduce};
 use crate::stretch::Lengths;
@@ -249,7 +250,7 @@ impl Watched {
         let crossings = own_crossings(&self.body, &mesh.positions, TOUCH * self.size);
         let now = Whole {
             volume: volume(mesh),
-            pieces: pieces(&self.body, &mesh.positions),
+            pieces: pieces(mesh, &self.body),
             crossings: crossings.len(),
         };
         let start = *self.at_start.get_or_insert(now);
