@@ -3,8 +3,10 @@
 use frisson_io::SourceError;
 use frisson_io::bake::BakeError;
 use frisson_io::cache::CacheError;
+use frisson_io::outputs::OutputError;
 use frisson_io::scene::{ReadSceneError, SceneError};
 use frisson_judge::JudgeError;
+use frisson_workshop::WorkshopError;
 
 /// Why a command failed.
 #[derive(Debug)]
@@ -77,6 +79,12 @@ impl From<ReadSceneError> for Failure {
     }
 }
 
+impl From<OutputError> for Failure {
+    fn from(error: OutputError) -> Self {
+        Self::input(error.to_string())
+    }
+}
+
 impl From<CacheError> for Failure {
     fn from(error: CacheError) -> Self {
         Self::input(error.to_string())
@@ -104,6 +112,18 @@ impl From<JudgeError> for Failure {
         match error {
             JudgeError::Stopped => Self::interrupted("interrupted"),
             other => Self::input(other.to_string()),
+        }
+    }
+}
+
+impl From<WorkshopError> for Failure {
+    fn from(error: WorkshopError) -> Self {
+        match error {
+            WorkshopError::Scene(error) => Self::Scene(error),
+            WorkshopError::Simulation(text) => Self::simulation(text),
+            WorkshopError::Stopped => Self::interrupted(WorkshopError::Stopped.to_string()),
+            WorkshopError::Input { text, help } => Self::Message { code: 1, text, help },
+            file @ WorkshopError::File { .. } => Self::input(file.to_string()),
         }
     }
 }

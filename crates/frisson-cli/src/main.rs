@@ -1,75 +1,7 @@
-//! The `frisson` command: arguments, progress, messages. What others would need lives in
-//! `frisson-io`.
-
-mod commands;
-mod failure;
-mod interrupt;
-mod loader;
-mod ui;
+//! The `frisson` command; all of it is in the library, so that other programs can be it.
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
-use crate::commands::Command;
-use crate::failure::Failure;
-use crate::ui::Ui;
-
-/// Secondary animation: what follows by itself when a character moves.
-///
-/// Give frisson an animated character (.glb, .gltf or builtin:NAME) and a short scene file that
-/// stacks layers on it (flesh, wrinkles, cloth, folds, hair, drops, soft bodies). It bakes the shot
-/// and writes files that Blender, Maya, Houdini, Unreal, Unity and three.js open.
-#[derive(Parser)]
-#[command(
-    name = "frisson",
-    version,
-    after_help = "\
-First steps:
-  frisson demo                    bake a built-in scene and say what was written
-  frisson init character.glb      write a first scene file for your character
-  frisson check character.toml    find mistakes without simulating
-  frisson bake character.toml     simulate, then export what the scene asks for
-
-Exit codes:
-  0    done
-  1    something is wrong with the scene, a file or the disk; the message says what to do
-  2    the command line cannot be understood
-  3    the simulation itself stopped (not a finite number); finished frames are kept
-  4    the shot breaks what its scene promises (check --bake, judge --strict)
-  130  interrupted; an unfinished bake goes on with --resume"
-)]
-struct Arguments {
-    #[command(subcommand)]
-    command: Command,
-    /// Say nothing but errors.
-    #[arg(long, short, global = true)]
-    quiet: bool,
-    /// Print results and errors as JSON, for programs.
-    #[arg(long, global = true)]
-    json: bool,
-    /// Threads to use; the result is the same bits for any number. Default: all cores.
-    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
-}
-
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
-    let ui = Ui { quiet: arguments.quiet, json: arguments.json };
-    let outcome = set_threads(arguments.threads).and_then(|()| arguments.command.run(&ui));
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            ui.show_failure(&failure);
-            ExitCode::from(failure.code())
-        }
-    }
-}
-
-fn set_threads(threads: Option<u16>) -> Result<(), Failure> {
-    let Some(threads) = threads else { return Ok(()) };
-    rayon::ThreadPoolBuilder::new()
-        .num_threads(usize::from(threads))
-        .build_global()
-        .map_err(|e| Failure::input(format!("cannot start {threads} threads: {e}")))
+    frisson_cli::run(std::env::args_os())
 }

@@ -1,10 +1,12 @@
 //! Everything a person or a program sees.
 
-use std::io::{IsTerminal, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use frisson_io::Progress;
 use frisson_io::scene::{Problem, SceneError};
+use frisson_workshop::Jobs;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use miette::{Diagnostic, GraphicalReportHandler, LabeledSpan, NamedSource, SourceCode};
 use serde_json::{Value, json};
@@ -32,7 +34,7 @@ impl Ui {
     /// A remark for people that is not part of the result.
     pub fn remark(&self, text: impl AsRef<str>) {
         if !self.quiet && !self.json {
-            eprintln!("{}", text.as_ref());
+            complain(text.as_ref());
         }
     }
 
@@ -50,37 +52,51 @@ impl Ui {
 
     /// Progress of a long job, shown once it has taken two seconds.
     pub fn progress(&self, what: &str) -> Bar {
-        Bar {
-            bar: None,
-            what: what.to_owned(),
-            silent: self.quiet || self.json,
-            started: Instant::now(),
-            started_at: 0,
-            last_line: Instant::now(),
-        }
+        Bar::new(what, self.quiet || self.json)
     }
 
     /// Says why a command failed.
     pub fn show_failure(&self, failure: &Failure) {
         if self.json {
-            eprintln!("{:#}", failure_json(failure));
+            complain(&format!("{:#}", failure_json(failure)));
             return;
         }
         match failure {
             Failure::Scene(error) => show_scene_error(error),
             Failure::Message { text, help, .. } => {
-                eprintln!("error: {text}");
+                complain(&format!("error: {text}"));
                 if let Some(help) = help {
-                    eprintln!("help: {help}");
+                    complain(&format!("help: {help}"));
                 }
             }
         }
     }
 }
 
-/// Prints to standard output; a closed pipe (`| head`) is not an error.
+/// Set when standard output took less than was printed.
+static UNWRITTEN: AtomicBool = AtomicBool::new(false);
+
+/// Prints to standard output. A closed pipe (`| head`) is not an error; a full disk is.
 fn print_line(text: &str) {
-    let _ = writeln!(std::io::stdout(), "{text}");
+    let mut out = std::io::stdout().lock();
+    match writeln!(out, "{text}").and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            if !UNWRITTEN.swap(true, Ordering::SeqCst) {
+                complain(&format!("error: standard output: {error}"));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Exit code for output that could not be written, if there was any.
+pub fn unwritten() -> Option<u8> {
+    UNWRITTEN.load(Ordering::SeqCst).then_some(1)
+}
+
+/// Prints to standard error; if even that fails, nobody is listening.
+fn complain(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 fn failure_json(failure: &Failure) -> Value {
@@ -92,7 +108,8 @@ fn failure_json(failure: &Failure) -> Value {
                         "start": p.span.start, "end": p.span.end, "help": p.help })
             };
             let problems: Vec<Value> = error.problems.iter().map(problem).collect();
-            json!({ "error": "scene", "file": error.path, "problems": problems })
+            json!({ "error": "scene", "file": error.path, "problems": problems,
+                    "omitted": error.omitted })
         }
         Failure::Message { code, text, help } => {
             json!({ "error": text, "code": code, "help": help })
@@ -103,7 +120,7 @@ fn failure_json(failure: &Failure) -> Value {
 /// Drawn for a terminal; `file:line:column: message` otherwise, which editors understand.
 fn show_scene_error(error: &SceneError) {
     if !std::io::stderr().is_terminal() {
-        eprintln!("{error}");
+        complain(&error.to_string());
         return;
     }
     let handler = GraphicalReportHandler::new();
@@ -114,9 +131,12 @@ fn show_scene_error(error: &SceneError) {
         };
         let mut text = String::new();
         match handler.render_report(&mut text, &drawn) {
-            Ok(()) => eprintln!("{text}"),
-            Err(_) => eprintln!("{error}"),
+            Ok(()) => complain(&text),
+            Err(_) => complain(&error.to_string()),
         }
+    }
+    if error.omitted > 0 {
+        complain(&format!("{} more problems are not listed", error.omitted));
     }
 }
 
@@ -167,6 +187,17 @@ pub struct Bar {
 }
 
 impl Bar {
+    fn new(what: &str, silent: bool) -> Self {
+        Self {
+            bar: None,
+            what: what.to_owned(),
+            silent,
+            started: Instant::now(),
+            started_at: 0,
+            last_line: Instant::now(),
+        }
+    }
+
     fn show(&mut self, done: u64, total: u64) {
         if std::io::stderr().is_terminal() {
             let bar = self.bar.get_or_insert_with(|| {
@@ -190,7 +221,7 @@ impl Bar {
                 let each = self.started.elapsed().as_secs_f64() / since as f64;
                 format!(", {:.0} s left", each * (total - done) as f64)
             };
-            eprintln!("{} {done}/{total}{left}", self.what);
+            complain(&format!("{} {done}/{total}{left}", self.what));
         }
     }
 }
@@ -211,22 +242,17 @@ impl Progress for Bar {
     }
 }
 
+impl Jobs for Bar {
+    fn begin(&mut self, what: &str) {
+        let silent = self.silent;
+        *self = Self::new(what, silent);
+    }
+}
+
 impl Drop for Bar {
     fn drop(&mut self) {
         if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();
         }
     }
-}
-
-/// A size in bytes for people.
-pub fn human_bytes(bytes: u64) -> String {
-    let units = ["bytes", "kB", "MB", "GB", "TB"];
-    let mut value = bytes as f64;
-    let mut unit = 0;
-    while value >= 1000.0 && unit + 1 < units.len() {
-        value /= 1000.0;
-        unit += 1;
-    }
-    if unit == 0 { format!("{bytes} bytes") } else { format!("{value:.1} {}", units[unit]) }
 }

@@ -145,7 +145,8 @@ impl ActorLoader for Cast {
         let name = source.strip_prefix("builtin:").unwrap_or(source);
         let character =
             frisson_models::build(name).map_err(|e| LoadError::Builtin(e.to_string()))?;
-        Ok(LoadedActor { content: ActorContent::Character(Arc::new(character)), hash: 0 })
+        let content = ActorContent::Character(Arc::new(character));
+        Ok(LoadedActor::without_files(content, name))
     }
 }
 

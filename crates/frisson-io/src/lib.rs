@@ -5,15 +5,24 @@ pub mod alembic;
 pub mod bake;
 pub mod cache;
 pub mod export;
+#[cfg(feature = "fbx")]
+pub mod fbx;
+pub mod given;
 pub mod gltf;
+pub mod inputs;
+pub mod limits;
 pub mod maps;
 mod mdd;
+pub mod motion;
 mod obj;
+pub mod outputs;
 mod pc2;
 mod png_sequence;
+mod polygons;
 mod remembered;
 pub mod scene;
 mod source;
 pub mod usd;
+mod warnings;
 
 pub use source::{FrameSource, Progress, ShotInfo, Silent, SourceError};

@@ -131,6 +131,9 @@ impl Scene {
     }
 }
 
+/// Farthest coordinate that is drawn [m]: the tree multiplies areas of boxes, products of four lengths.
+const FARTHEST: f32 = 1e9;
+
 /// Refuses what no ray can be traced against.
 fn check(frame: &Frame) -> Result<(), PictureError> {
     if let Some((shape, element)) = frame.find_non_finite() {
@@ -139,6 +142,14 @@ fn check(frame: &Frame) -> Result<(), PictureError> {
     let broken = |shape: &str, problem: String| {
         Err(PictureError::Broken { shape: shape.to_owned(), problem })
     };
+    let meshes = frame.meshes.iter().map(|m| (&m.name, &m.positions));
+    let curves = frame.curves.iter().map(|c| (&c.name, &c.points));
+    let points = frame.points.iter().map(|p| (&p.name, &p.positions));
+    for (name, places) in meshes.chain(curves).chain(points) {
+        if let Some(i) = places.iter().position(|p| p.abs().max_element() > FARTHEST) {
+            return broken(name, format!("element {i} is farther away than {FARTHEST:e} m"));
+        }
+    }
     for mesh in &frame.meshes {
         let count = mesh.positions.len();
         if let Some(t) =
@@ -162,7 +173,7 @@ fn check(frame: &Frame) -> Result<(), PictureError> {
         .map(|c| (&c.name, &c.widths))
         .chain(frame.points.iter().map(|p| (&p.name, &p.widths)))
     {
-        if let Some(i) = widths.iter().position(|w| !w.is_finite() || *w < 0.0) {
+        if let Some(i) = widths.iter().position(|w| !(0.0..=FARTHEST).contains(w)) {
             return broken(name, format!("width {i} is {}", widths[i]));
         }
     }

@@ -513,6 +513,12 @@ pub mod drops {
 
 /// Thresholds of the soft-body layer.
 pub mod soft {
+    /// Most cells that a surface may be cut into [-].
+    ///
+    /// A character in a coat takes a hundred thousand. With a hundred times as many a frame takes a
+    /// minute and a gigabyte; beyond, a check would not come back.
+    pub const MOST_CELLS: f64 = 2.0e7;
+
     /// How exactly a seed sits on its surface, in thicknesses [-].
     ///
     /// Contact surfaces of two bodies must agree to 1e-5.

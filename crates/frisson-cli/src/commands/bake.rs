@@ -3,19 +3,21 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use frisson_io::bake::{BakeOptions, BakeOutcome, BakeReport, bake, export_cache, planned_files};
+use frisson_io::bake::{
+    BakeOptions, BakeOutcome, BakeReport, bake, cache_files, export_cache, planned_files,
+    report_files,
+};
 use frisson_io::cache::{CacheReader, IfExists};
 use frisson_io::export::ExportError;
+use frisson_io::outputs::{self, OutputError};
 use frisson_io::scene::SceneFile;
 use frisson_judge::{JudgeError, Judgement, Limits, judge_shot};
-use frisson_picture::output::write_text;
+use frisson_workshop::{Loader, human_bytes, report_page};
 
 use super::judge::{judgement_lines, layers};
-use super::{render, report_page};
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::loader::Loader;
-use crate::ui::{Ui, human_bytes};
+use crate::ui::Ui;
 
 /// Simulate a scene into a cache, then export what the scene asks for.
 #[derive(Args)]
@@ -50,6 +52,7 @@ impl Bake {
     pub fn run(&self, ui: &Ui) -> Result<(), Failure> {
         let scene = SceneFile::read(&self.scene)?;
         let cache = self.output.clone().unwrap_or_else(|| self.scene.with_extension("frisson"));
+        self.check_outputs(&scene, &cache)?;
         self.refuse_existing_exports(&scene)?;
         interrupt::listen();
         if self.resume && is_finished(&scene, &cache)? {
@@ -73,7 +76,7 @@ impl Bake {
                 let exported = self.export_all(&scene, &cache, ui)?;
                 report.files.extend(exported);
                 let judgement = self.judge(&cache, ui)?;
-                write_report(&cache, &mut report, judgement.as_ref())?;
+                report_page::write(&cache, &mut report, judgement.as_ref())?;
                 summarise(ui, &report);
                 judgement.iter().flat_map(judgement_lines).for_each(|line| ui.say(line));
                 Ok(())
@@ -95,6 +98,20 @@ impl Bake {
             Err(JudgeError::Stopped) => Ok(None),
             judged => Ok(Some(judged?)),
         }
+    }
+
+    /// What cannot or may not be written is said before anything is simulated. The scene's own files
+    /// come first: nobody must be told to replace them with --force.
+    fn check_outputs(&self, scene: &SceneFile, cache: &Path) -> Result<(), Failure> {
+        let exports = planned_files(&scene.scene.exports, &scene.folder());
+        let all: Vec<PathBuf> = cache_files(cache).into_iter().chain(exports).collect();
+        let actors = scene.scene.actors.0.iter().map(|(_, a)| scene.folder().join(&a.source));
+        let inputs: Vec<PathBuf> = std::iter::once(self.scene.clone()).chain(actors).collect();
+        outputs::prepare(&all, &inputs)?;
+        for report in report_files(cache) {
+            refuse_foreign_report(&report)?;
+        }
+        Ok(())
     }
 
     /// A long bake must not end with a refusal that was known from the start.
@@ -147,7 +164,7 @@ fn is_finished(scene: &SceneFile, cache: &Path) -> Result<bool, Failure> {
         return Ok(false);
     }
     let reader = CacheReader::open(cache)?;
-    let same = reader.header().scene_hash == scene.build(&Loader)?.hash;
+    let same = reader.header().scene_hash == scene.identity(&Loader)?.hash;
     if same && reader.is_finished() {
         return Ok(true);
     }
@@ -164,28 +181,15 @@ fn interrupted(scene: &Path, last_frame: Option<i64>) -> Failure {
         .help(format!("go on with: frisson bake {} --resume", scene.display()))
 }
 
-/// Where the report of a cache goes.
-pub fn report_path(cache: &Path) -> PathBuf {
-    cache.with_extension("bake-report.json")
-}
-
-/// Writes the report twice: as JSON for programs, as a page with charts for people.
-fn write_report(
-    cache: &Path,
-    report: &mut BakeReport,
-    judgement: Option<&Judgement>,
-) -> Result<(), Failure> {
-    let path = report_path(cache);
-    let page = path.with_extension("html");
-    report.files.push(path.display().to_string());
-    report.files.push(page.display().to_string());
-    let mut value = serde_json::to_value(&report).unwrap_or_default();
-    if let (Some(table), Some(judgement)) = (value.as_object_mut(), judgement) {
-        table.insert("judgement".to_owned(), serde_json::to_value(judgement).unwrap_or_default());
-    }
-    let text = serde_json::to_string_pretty(&value).unwrap_or_default();
-    write_text(&path, &(text + "\n")).map_err(render::shot::failure)?;
-    write_text(&page, &report_page::html(report, judgement)).map_err(render::shot::failure)
+/// A file of a report's name that frisson did not write is not overwritten, whatever was asked.
+fn refuse_foreign_report(path: &Path) -> Result<(), Failure> {
+    let Ok(text) = std::fs::read_to_string(path) else { return Ok(()) };
+    let ours = match path.extension().and_then(|e| e.to_str()) {
+        Some("html") => text.contains("<h1>Bake of "),
+        _ => serde_json::from_str::<serde_json::Value>(&text)
+            .is_ok_and(|report| report.get("frames_simulated").is_some()),
+    };
+    if ours { Ok(()) } else { Err(OutputError::NotOurs(path.to_owned()).into()) }
 }
 
 /// What a bake did: time per layer, speed, memory, files.

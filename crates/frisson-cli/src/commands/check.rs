@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use clap::Args;
 use frisson_io::scene::{Measure, SceneFile};
 use frisson_judge::{Bakery, Held, Outcome, hold};
+use frisson_workshop::Loader;
 use serde_json::json;
 
 use super::scratch::Scratch;
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::loader::Loader;
 use crate::ui::Ui;
 
 /// Validate a scene file, its actors and its layers without simulating; with --bake, hold the shot to

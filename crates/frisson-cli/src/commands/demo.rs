@@ -3,44 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use frisson::stage::nearest_name;
+use frisson_workshop::demos::{self, DEMOS};
 use serde_json::json;
 
 use super::bake::Bake;
 use super::render::Render;
 use crate::failure::{Failure, file_error};
 use crate::ui::Ui;
-
-/// A scene that needs no file.
-struct DemoScene {
-    name: &'static str,
-    about: &'static str,
-    text: &'static str,
-}
-
-/// The first is baked when no name is given.
-const DEMOS: &[DemoScene] = &[
-    DemoScene {
-        name: "cat",
-        about: "a cat leaps; its belly follows",
-        text: include_str!("../../../../scenes/demo-cat.toml"),
-    },
-    DemoScene {
-        name: "cape",
-        about: "a figure runs in a cape",
-        text: include_str!("../../../../scenes/cloth-cape.toml"),
-    },
-    DemoScene {
-        name: "hair",
-        about: "long hair on a head that turns",
-        text: include_str!("../../../../scenes/hair-long-straight.toml"),
-    },
-    DemoScene {
-        name: "tear",
-        about: "a tear runs down a cheek",
-        text: include_str!("../../../../scenes/drops-tear.toml"),
-    },
-];
 
 /// Bake a built-in scene, write caches and a picture, say where.
 #[derive(Args)]
@@ -73,7 +42,7 @@ impl Demo {
             ui.answer(&lines.join("\n"), names);
             return Ok(());
         }
-        let demo = self.find()?;
+        let demo = demos::find(self.name.as_deref())?;
         std::fs::create_dir_all(&self.output).map_err(|e| file_error(&self.output, &e))?;
         let scene = self.output.join(format!("{}.toml", demo.name));
         ui.say(format!("{}: {}", demo.name, demo.about));
@@ -96,21 +65,11 @@ impl Demo {
         let picture = Render::contact_sheet(cache.to_owned(), self.force);
         picture.run(ui)
     }
-
-    fn find(&self) -> Result<&'static DemoScene, Failure> {
-        let Some(name) = &self.name else { return Ok(&DEMOS[0]) };
-        DEMOS.iter().find(|d| d.name == name).ok_or_else(|| {
-            let failure = Failure::input(format!("there is no demo named {name:?}"));
-            match nearest_name(name, DEMOS.iter().map(|d| d.name)) {
-                Some(near) => failure.help(format!("did you mean `{near}`?")),
-                None => failure.help("see `frisson demo --list`"),
-            }
-        })
-    }
 }
 
 /// Writes the scene unless the very same text is there.
 fn write_scene(path: &Path, text: &str, force: bool) -> Result<(), Failure> {
+    frisson_io::outputs::check_writable(path)?;
     match std::fs::read_to_string(path) {
         Ok(there) if there != text && !force => {
             let problem = format!("{} is already there and differs", path.display());

@@ -9,11 +9,11 @@ use frisson::stage::Frame;
 use frisson_io::FrameSource;
 use frisson_io::cache::{CacheReader, Kind, part_path};
 use frisson_io::scene::{ActorContent, ActorLoader, SceneFile};
+use frisson_workshop::{Loader, human_bytes};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
-use crate::loader::Loader;
-use crate::ui::{Ui, human_bytes};
+use crate::ui::Ui;
 
 /// Show what is in a character, a scene or a cache.
 #[derive(Args)]
@@ -135,6 +135,10 @@ fn mesh_json(mesh: &Mesh) -> Value {
     })
 }
 
+/// Deepest level that is indented: a chain of a hundred thousand nodes must stay readable, and its
+/// picture no larger than its names.
+const DEEPEST_INDENT: usize = 40;
+
 /// The skeleton as an indented tree.
 fn tree(character: &Character, lines: &mut Vec<String>) {
     let nodes = character.skeleton.nodes();
@@ -147,10 +151,12 @@ fn tree(character: &Character, lines: &mut Vec<String>) {
         }
     }
     stack.reverse();
-    let is_joint = |n: usize| character.skins.iter().any(|s| s.joints.contains(&n));
+    let mut is_joint = vec![false; nodes.len()];
+    character.skins.iter().flat_map(|s| &s.joints).for_each(|&joint| is_joint[joint] = true);
     while let Some((index, depth)) = stack.pop() {
-        let mark = if is_joint(index) { " *" } else { "" };
-        lines.push(format!("  {}{}{mark}", "  ".repeat(depth), nodes[index].name));
+        let mark = if is_joint[index] { " *" } else { "" };
+        let indent = "  ".repeat(depth.min(DEEPEST_INDENT));
+        lines.push(format!("  {indent}{}{mark}", nodes[index].name));
         stack.extend(children[index].iter().rev().map(|&c| (c, depth + 1)));
     }
 }
@@ -162,12 +168,12 @@ fn inspect_scene(path: &Path) -> Result<Findings, Failure> {
     let mut lines = vec![
         format!("{}: scene", path.display()),
         format!(
-            "frames {} to {} at {} fps, {} frames of pre-roll, {} ticks a frame",
+            "frames {} to {} at {} fps, {} frames of pre-roll, {} ticks a second",
             clock.first_frame,
             clock.last_frame,
             clock.rate.fps(),
             clock.preroll_frames,
-            clock.ticks_per_frame
+            clock.tick_hz
         ),
         "actors:".to_owned(),
     ];

@@ -8,12 +8,12 @@ use frisson_io::scene::{Measure, SceneFile};
 use frisson_judge::{
     Apart, Bakery, Judgement, Limits, Request, Variant, compare_shots, judge_shot, measure,
 };
+use frisson_workshop::Loader;
 use serde_json::json;
 
 use super::scratch::Scratch;
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::loader::Loader;
 use crate::ui::Ui;
 
 /// Say what an animator would complain of: pops, shivers, stretch, penetration, with frame and place.

@@ -1,21 +1,17 @@
 //! One file per subcommand.
 
 mod bake;
-pub mod bench;
+mod bench;
 mod check;
 mod demo;
 mod explain;
 mod export;
 mod export_joints;
 mod gallery;
-mod html;
 mod init;
-mod init_cloth;
-mod init_flesh;
 mod inspect;
 mod judge;
 mod render;
-mod report_page;
 mod schema;
 mod scratch;
 
@@ -39,6 +35,9 @@ pub enum Command {
     Bench(bench::BenchCommand),
     Schema(schema::Schema),
     Explain(explain::Explain),
+    /// Unpacks one Draco block, for frisson itself.
+    #[command(hide = true)]
+    UnpackDraco,
 }
 
 impl Command {
@@ -46,6 +45,7 @@ impl Command {
     pub fn run(self, ui: &Ui) -> Result<(), Failure> {
         match self {
             Self::Demo(command) => command.run(ui),
+            Self::UnpackDraco => crate::draco_helper::run(),
             Self::Init(command) => command.run(ui),
             Self::Check(command) => command.run(ui),
             Self::Inspect(command) => command.run(ui),

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cache::CacheReader;
+use crate::cache::{CacheReader, part_path};
 use crate::export::{self, ExportError, ExportFormat, ExportParams, WrittenFile};
 use crate::gltf::Document;
 use crate::source::Progress;
@@ -25,8 +25,22 @@ pub fn export_cache(
 
 fn source_document(reader: &CacheReader, source_dir: &Path) -> Option<Document> {
     let [(_, source)] = reader.header().sources.as_slice() else { return None };
-    let is_gltf = [".glb", ".gltf"].iter().any(|e| source.to_ascii_lowercase().ends_with(e));
-    if is_gltf { Document::open(&source_dir.join(source)).ok() } else { None }
+    let path = source_dir.join(source);
+    if Document::is_kind(&path) { Document::open(&path).ok() } else { None }
+}
+
+/// Everything that baking a cache writes beside its exports.
+#[must_use]
+pub fn cache_files(cache: &Path) -> Vec<PathBuf> {
+    let mut files = vec![cache.to_owned(), part_path(cache)];
+    files.extend(report_files(cache));
+    files
+}
+
+/// The reports of a cache: for programs (JSON) and for people (HTML).
+#[must_use]
+pub fn report_files(cache: &Path) -> [PathBuf; 2] {
+    ["json", "html"].map(|kind| cache.with_extension(format!("bake-report.{kind}")))
 }
 
 /// The files that a scene's exports name.

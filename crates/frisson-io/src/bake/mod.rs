@@ -2,20 +2,26 @@
 
 mod exports;
 mod normals;
+mod preroll;
+mod said;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use frisson::stage::{Frame, LayerReport, Observer, Stage, StageError};
+use frisson::geometry::Channels;
+use frisson::stage::{Frame, Observer, Simulator, SimulatorError};
 use serde::Serialize;
 use thiserror::Error;
 
 use crate::cache::{CacheError, CacheHeader, CacheReader, CacheWriter, IfExists};
+use crate::outputs::{self, OutputError};
 use crate::scene::{ActorLoader, SceneError, SceneFile};
-use crate::source::{FrameSource, Progress, SourceError};
+use crate::source::{Progress, SourceError};
 use normals::OutputNormals;
+use preroll::Preroll;
 
-pub use exports::{export_cache, planned_files};
+pub use exports::{cache_files, export_cache, planned_files, report_files};
+pub use said::{MeasureSeries, Said, read_reports};
 
 /// Where to and how.
 #[derive(Clone, Debug)]
@@ -53,12 +59,15 @@ pub enum BakeError {
     #[error("{error}; {} finished frames are kept in {}", .kept, .cache.display())]
     Simulation {
         /// What happened.
-        error: Box<StageError>,
+        error: Box<SimulatorError>,
         /// Frames that are good.
         kept: u64,
         /// Where.
         cache: PathBuf,
     },
+    /// The cache may not be written there.
+    #[error(transparent)]
+    Output(#[from] OutputError),
     /// What was just written cannot be read back.
     #[error("the cache just written cannot be read back: {0}")]
     ReadBack(#[from] SourceError),
@@ -76,19 +85,6 @@ pub struct LayerTime {
     /// Time of each frame of the shot [ms]; nothing for frames of an earlier run. Pre-roll counts
     /// towards the first.
     pub frames_ms: Vec<Option<f64>>,
-}
-
-/// A number a layer measured, over the whole shot.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct MeasureSeries {
-    /// Layer.
-    pub layer: String,
-    /// What.
-    pub name: String,
-    /// Unit.
-    pub unit: String,
-    /// One value per frame, from the first; nothing where the layer said nothing.
-    pub values: Vec<Option<f64>>,
 }
 
 /// What a bake says about itself; written as JSON beside the cache.
@@ -143,6 +139,7 @@ pub fn bake(
 ) -> Result<BakeOutcome, BakeError> {
     let started = Instant::now();
     let built = scene.build(loader)?;
+    outputs::refuse_inputs(&cache_files(&options.cache), &built.inputs)?;
     let header = header(scene, &built.stage, built.hash, built.sources);
     let (writer, resume) = CacheWriter::open(&options.cache, &header, options.if_exists)?;
     let normals = OutputNormals::new(built.stage.frame());
@@ -206,7 +203,7 @@ pub fn bake(
 
 fn header(
     scene: &SceneFile,
-    stage: &Stage,
+    stage: &Simulator,
     scene_hash: u128,
     sources: Vec<(String, String)>,
 ) -> CacheHeader {
@@ -223,7 +220,7 @@ fn header(
 }
 
 struct Bake {
-    stage: Stage,
+    stage: Simulator,
     writer: CacheWriter,
     timers: Timers,
     output: Frame,
@@ -242,6 +239,7 @@ impl Bake {
         progress: &mut dyn Progress,
     ) -> Result<bool, BakeError> {
         let clock = *self.stage.clock();
+        let mut preroll = Preroll::default();
         let total = clock.frame_count() + u64::from(clock.preroll_frames);
         if resumed_after.is_none() && clock.preroll_frames == 0 {
             self.simulated += 1;
@@ -263,6 +261,9 @@ impl Bake {
             self.simulated += 1;
             if at + 1 >= clock.first_frame {
                 self.output_frame()?;
+            } else if preroll.is_due() {
+                let state = self.stage.save().map_err(|e| self.failed(e))?;
+                self.writer.leave(at + 1, &state)?;
             }
         }
     }
@@ -273,7 +274,7 @@ impl Bake {
         self.output.clone_from(self.stage.frame());
         for mesh in &mut self.output.meshes {
             // What layers leave for each other is not for anyone else.
-            mesh.attributes.retain(|a| !a.name.starts_with('.'));
+            mesh.channels = Channels::default();
         }
         self.normals.complete(&mut self.output);
         let number = self.stage.frame_number();
@@ -282,13 +283,14 @@ impl Bake {
         self.kept += 1;
         let is_last = number >= self.stage.clock().last_frame;
         if !is_last && self.writer.checkpoint_due() {
-            self.writer.write_checkpoint(number, &self.stage.save())?;
+            let state = self.stage.save().map_err(|e| self.failed(e))?;
+            self.writer.write_checkpoint(number, &state)?;
         }
         self.cache_time += started.elapsed();
         Ok(())
     }
 
-    fn failed(&self, error: StageError) -> BakeError {
+    fn failed(&self, error: SimulatorError) -> BakeError {
         BakeError::Simulation { error: Box::new(error), kept: self.kept, cache: self.cache.clone() }
     }
 
@@ -317,61 +319,11 @@ impl Bake {
     }
 }
 
-/// Leaves the states for a resume. During the pre-roll there is no frame to resume after.
-fn pause(bake: Bake, last_frame: Option<i64>) -> Result<(), CacheError> {
-    match last_frame {
-        Some(frame) => bake.writer.pause(frame, &bake.stage.save()),
-        None => Ok(()),
-    }
-}
-
-/// What layers say over a whole cache.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Said {
-    /// What they measured.
-    pub measures: Vec<MeasureSeries>,
-    /// What they warned about, each once.
-    pub warnings: Vec<String>,
-}
-
-/// Reads what the layers of a cache measured and warned about, over all its frames.
-pub fn read_reports(reader: &mut CacheReader) -> Result<Said, SourceError> {
-    let names: Vec<String> = reader.header().layers.iter().map(|(_, n)| n.clone()).collect();
-    let (first, last) = (reader.info().first_frame, reader.info().last_frame);
-    let mut all = Said::default();
-    for frame in first..=last {
-        let row = (frame - first) as usize;
-        for (layer, report) in names.iter().zip(reader.read_reports(frame)?) {
-            all.add(layer, &report, row);
-        }
-    }
-    Ok(all)
-}
-
-impl Said {
-    fn add(&mut self, layer: &str, report: &LayerReport, row: usize) {
-        for measure in &report.measures {
-            let same = |s: &MeasureSeries| s.layer == layer && s.name == measure.name;
-            let index = self.measures.iter().position(same).unwrap_or_else(|| {
-                self.measures.push(MeasureSeries {
-                    layer: layer.to_owned(),
-                    name: measure.name.clone(),
-                    unit: measure.unit.clone(),
-                    values: Vec::new(),
-                });
-                self.measures.len() - 1
-            });
-            let values = &mut self.measures[index].values;
-            values.resize(row, None);
-            values.push(measure.value.is_finite().then_some(measure.value));
-        }
-        for warning in &report.warnings {
-            let text = format!("{layer}: {warning}");
-            if !self.warnings.contains(&text) {
-                self.warnings.push(text);
-            }
-        }
-    }
+/// Leaves the states for a resume: after the last frame, or in the middle of the pre-roll.
+fn pause(bake: Bake, last_frame: Option<i64>) -> Result<(), BakeError> {
+    let frame = last_frame.unwrap_or_else(|| bake.stage.frame_number());
+    let state = bake.stage.save().map_err(|e| bake.failed(e))?;
+    Ok(bake.writer.pause(frame, &state)?)
 }
 
 /// Adds up the time of every layer; the engine itself has no clock.

@@ -98,6 +98,12 @@ pub enum CacheError {
         /// Why.
         error: std::io::Error,
     },
+    /// It may not be written there.
+    #[error(transparent)]
+    Output(#[from] crate::outputs::OutputError),
+    /// Not a file, or none at all.
+    #[error(transparent)]
+    Input(#[from] crate::inputs::InputError),
     /// The file cannot be opened or read.
     #[error("{}: {error}", path.display())]
     Io {

@@ -1,6 +1,5 @@
 //! Reading a cache: any frame, in any order; damage is found and everything before it is usable.
 
-use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,6 +10,7 @@ use frisson::stage::{Frame, LayerReport};
 use super::block::{self, Entry, Kind, Scan};
 use super::codec::decode_frame;
 use super::{CacheError, CacheHeader, part_path};
+use crate::inputs::open_regular;
 use crate::source::{FrameSource, ShotInfo, SourceError};
 
 /// Where a file stops being readable.
@@ -44,6 +44,9 @@ pub struct CacheReader {
     raw: Vec<u8>,
 }
 
+/// No frame number is larger than this, so that they can be added and subtracted.
+const FAR_FRAME: i64 = 1 << 40;
+
 /// Topologies kept beyond those of the current frame: enough to step back and forth in a shot whose
 /// topology changes, few enough to keep memory flat.
 const SPARE_TOPOLOGIES: usize = 8;
@@ -53,8 +56,7 @@ impl CacheReader {
     pub fn open(path: &Path) -> Result<Self, CacheError> {
         let part = part_path(path);
         let path = if !path.exists() && part.exists() { &part } else { path };
-        let file =
-            File::open(path).map_err(|error| CacheError::Io { path: path.to_owned(), error })?;
+        let (file, _) = open_regular(path)?;
         Self::from_bytes(Box::new(BufReader::with_capacity(1 << 16, file)), path)
     }
 
@@ -243,6 +245,10 @@ fn read_header(
     let header: CacheHeader = postcard::from_bytes(&raw).map_err(|e| damaged(e.to_string()))?;
     if header.rate.numerator == 0 || header.rate.denominator == 0 {
         return Err(damaged("its rate makes no sense".to_owned()));
+    }
+    let believable = -FAR_FRAME..=FAR_FRAME;
+    if !believable.contains(&header.first_frame) || !believable.contains(&header.last_frame) {
+        return Err(damaged("its frame numbers make no sense".to_owned()));
     }
     Ok(header)
 }

@@ -107,6 +107,50 @@ fn frames_come_back_bit_for_bit_in_any_order() {
 }
 
 #[test]
+fn frame_numbers_at_the_end_of_their_range_are_damage() {
+    let folder = tempfile::tempdir().unwrap();
+    for (index, (first, last)) in [(i64::MIN, 0), (0, i64::MAX)].into_iter().enumerate() {
+        let path = folder.path().join(format!("{index}.frisson"));
+        let header = CacheHeader { first_frame: first, ..header(last) };
+        let (writer, _) = CacheWriter::open(&path, &header, IfExists::Refuse).unwrap();
+        writer.finish().unwrap();
+        let error = CacheReader::open(&path).err().unwrap().to_string();
+        assert!(error.contains("its frame numbers make no sense"), "{error}");
+    }
+}
+
+#[test]
+fn a_state_that_was_left_is_found_by_a_resume_and_gone_from_the_finished_cache() {
+    let folder = tempfile::tempdir().unwrap();
+    let [plain, left] = ["a.frisson", "b.frisson"].map(|name| folder.path().join(name));
+    write(&plain, 1, 3, IfExists::Refuse, true);
+    let (mut writer, _) = CacheWriter::open(&left, &header(3), IfExists::Refuse).unwrap();
+    for frame in [-9, -5] {
+        writer.leave(frame, &[7; 1000]).unwrap();
+    }
+    drop(writer);
+    let (mut writer, resume) = CacheWriter::open(&left, &header(3), IfExists::Resume).unwrap();
+    let resume = resume.unwrap();
+    assert_eq!((resume.frame, resume.state), (-5, vec![7; 1000]));
+    writer.leave(-1, &[8; 100_000]).unwrap();
+    drop(writer);
+    let (mut writer, resume) = CacheWriter::open(&left, &header(3), IfExists::Resume).unwrap();
+    assert_eq!(resume.unwrap().frame, -1);
+    writer.leave(0, &[9; 100_000]).unwrap();
+    let strip = strip();
+    for frame in 1..=3 {
+        let mut report = LayerReport::default();
+        report.measure("height", "m", frame as f64);
+        writer.write_frame(&wave(frame, &strip), &[report]).unwrap();
+        if frame < 3 && writer.checkpoint_due() {
+            writer.write_checkpoint(frame, &frame.to_le_bytes()).unwrap();
+        }
+    }
+    writer.finish().unwrap();
+    assert_eq!(std::fs::read(&plain).unwrap(), std::fs::read(&left).unwrap());
+}
+
+#[test]
 fn a_cache_cut_anywhere_keeps_its_frames_and_resumes_to_the_same_bytes() {
     let folder = tempfile::tempdir().unwrap();
     let straight = folder.path().join("straight.frisson");

@@ -13,6 +13,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::block::{self, Entry, Kind};
 use super::codec::{Scratch, encode_frame};
 use super::{CacheError, CacheHeader, part_path};
+use crate::outputs::OutputError;
 
 /// Frames between two checkpoints, at least.
 const MIN_CHECKPOINT_FRAMES: u32 = 4;
@@ -58,6 +59,8 @@ pub struct CacheWriter {
     pending: Vec<u8>,
     raw: Vec<u8>,
     scratch: Scratch,
+    /// Whether a state that was left for a kill stands behind the good part.
+    left: bool,
 }
 
 impl CacheWriter {
@@ -68,6 +71,7 @@ impl CacheWriter {
         if_exists: IfExists,
     ) -> Result<(Self, Option<ResumePoint>), CacheError> {
         let part = part_path(path);
+        refuse_strange(path, &part)?;
         if if_exists == IfExists::Refuse || if_exists == IfExists::Resume {
             refuse_existing(path, &part, if_exists)?;
         }
@@ -94,12 +98,28 @@ impl CacheWriter {
             pending: Vec::new(),
             raw: Vec::new(),
             scratch: Scratch::default(),
+            left: false,
         };
+        writer.refuse_foreign()?;
         let resumed = if if_exists == IfExists::Resume { writer.recover(header)? } else { None };
         if resumed.is_none() {
             writer.start(header)?;
         }
         Ok((writer, resumed))
+    }
+
+    /// A file of that name that is not a cache is somebody else's.
+    fn refuse_foreign(&mut self) -> Result<(), CacheError> {
+        let io = |error| CacheError::Io { path: self.part.clone(), error };
+        let mut start = Vec::new();
+        self.file.seek(SeekFrom::Start(0)).map_err(io)?;
+        Read::by_ref(&mut self.file).take(block::PREAMBLE).read_to_end(&mut start).map_err(io)?;
+        // A bake that was killed at once has written less.
+        if block::preamble().starts_with(&start) {
+            Ok(())
+        } else {
+            Err(OutputError::NotOurs(self.part.clone()).into())
+        }
     }
 
     /// An empty cache with its header.
@@ -214,6 +234,20 @@ impl CacheWriter {
         self.flush()
     }
 
+    /// Leaves the states behind the good part, for the case that the bake is killed before the first
+    /// frame; the next block takes their place, so that no byte of the finished cache depends on it.
+    pub fn leave(&mut self, frame: i64, state: &[u8]) -> Result<(), CacheError> {
+        self.cut_left()?;
+        let mut block = Vec::new();
+        block::append_block(&mut block, self.length, Kind::Pause, frame, state);
+        self.left = true;
+        self.write_at_end(&block)
+    }
+
+    fn cut_left(&mut self) -> Result<(), CacheError> {
+        if std::mem::take(&mut self.left) { self.truncate(self.length) } else { Ok(()) }
+    }
+
     /// Writes the index, makes sure the disk has it all, and gives the file its name.
     pub fn finish(mut self) -> Result<(), CacheError> {
         let end_offset = self.length;
@@ -256,18 +290,24 @@ impl CacheWriter {
 
     /// Writes the pending bytes. If the disk refuses, what it took of them is cut off again.
     fn flush(&mut self) -> Result<(), CacheError> {
-        let written = self
-            .file
-            .seek(SeekFrom::Start(self.length))
-            .and_then(|_| self.file.write_all(&self.pending));
-        if let Err(error) = written {
-            // Even if this fails, the checksums tell a resume where the good part ends.
-            let _ = self.file.set_len(self.length);
-            return Err(CacheError::Write { path: self.part.clone(), error });
-        }
+        self.cut_left()?;
+        let pending = std::mem::take(&mut self.pending);
+        let written = self.write_at_end(&pending);
+        self.pending = pending;
+        written?;
         self.length += self.pending.len() as u64;
         self.pending.clear();
         Ok(())
+    }
+
+    fn write_at_end(&mut self, bytes: &[u8]) -> Result<(), CacheError> {
+        let written =
+            self.file.seek(SeekFrom::Start(self.length)).and_then(|_| self.file.write_all(bytes));
+        written.map_err(|error| {
+            // Even if this fails, the checksums tell a resume where the good part ends.
+            let _ = self.file.set_len(self.length);
+            CacheError::Write { path: self.part.clone(), error }
+        })
     }
 
     fn truncate(&mut self, length: u64) -> Result<(), CacheError> {
@@ -277,6 +317,28 @@ impl CacheWriter {
         self.length = length;
         Ok(())
     }
+}
+
+/// Neither a link nor anything but a cache is replaced, whatever was asked.
+fn refuse_strange(path: &Path, part: &Path) -> Result<(), CacheError> {
+    for file in [path, part] {
+        match file.symlink_metadata() {
+            Ok(there) if there.is_symlink() => {
+                return Err(OutputError::Link(file.to_owned()).into());
+            }
+            Ok(there) if !there.is_file() => {
+                return Err(OutputError::NotAFile(file.to_owned()).into());
+            }
+            _ => {}
+        }
+    }
+    if let Ok(mut file) = File::open(path) {
+        let mut start = [0; block::SIGNATURE.len()];
+        if file.read_exact(&mut start).is_err() || start != block::SIGNATURE {
+            return Err(OutputError::NotOurs(path.to_owned()).into());
+        }
+    }
+    Ok(())
 }
 
 fn refuse_existing(path: &Path, part: &Path, if_exists: IfExists) -> Result<(), CacheError> {

@@ -30,6 +30,9 @@ impl PendingFile {
         }
         let partial = path.with_file_name(format!(".{name}.{}.partial", std::process::id()));
         let file = File::create(&partial).map_err(|e| ExportError::at(path, e))?;
+        // Held until the file is whole: a later run takes away what nobody holds. Where locks are not
+        // to be had, nothing is taken away either.
+        let _ = file.try_lock();
         let out = Some(BufWriter::with_capacity(BUFFER_BYTES, file));
         Ok(Self { out, partial, path: path.to_owned(), overwrite })
     }

@@ -11,6 +11,10 @@ pub(crate) enum NameRule {
     Identifier,
 }
 
+/// Longest name [characters]: some become file names, which have 255 bytes at most, of which a
+/// character takes up to four only in scripts whose words are short.
+const LONGEST: usize = 60;
+
 impl NameRule {
     fn clean(self, name: &str) -> String {
         let clean = name.chars().map(|c| match self {
@@ -18,7 +22,7 @@ impl NameRule {
             Self::Identifier if !(c.is_ascii_alphanumeric() || c == '_') => '_',
             _ => c,
         });
-        let clean: String = clean.collect();
+        let clean: String = clean.take(LONGEST).collect();
         match clean.chars().next() {
             None => "shape".to_owned(),
             Some(c) if self == Self::Identifier && c.is_ascii_digit() => format!("_{clean}"),
@@ -33,11 +37,13 @@ pub(crate) struct Names {
     rule: NameRule,
     given: BTreeMap<String, String>,
     used: BTreeSet<String>,
+    /// The number to try next: ten thousand names that come out equal take ten thousand tries.
+    next: BTreeMap<String, usize>,
 }
 
 impl Names {
     pub(crate) fn new(rule: NameRule) -> Self {
-        Self { rule, given: BTreeMap::new(), used: BTreeSet::new() }
+        Self { rule, given: BTreeMap::new(), used: BTreeSet::new(), next: BTreeMap::new() }
     }
 
     /// The file's name for `name`; the same every time it is asked, different for different names.
@@ -53,14 +59,19 @@ impl Names {
     /// A name like `name` that was not given before.
     pub(crate) fn fresh(&mut self, name: &str) -> String {
         let clean = self.rule.clean(name);
-        let mut unique = clean.clone();
-        let mut number = 2;
         // Some hosts and file systems ignore case.
-        while !self.used.insert(unique.to_lowercase()) {
-            unique = format!("{clean}_{number}");
-            number += 1;
+        let same = clean.to_lowercase();
+        if self.used.insert(same.clone()) {
+            return clean;
         }
-        unique
+        let number = self.next.entry(same).or_insert(2);
+        loop {
+            let unique = format!("{clean}_{number}");
+            *number += 1;
+            if self.used.insert(unique.to_lowercase()) {
+                return unique;
+            }
+        }
     }
 }
 
@@ -78,6 +89,10 @@ mod tests {
         assert_eq!(names.get(""), "shape");
         assert_eq!(names.get("Cat_Body"), "Cat_Body_3");
         assert_eq!(names.get("é"), "_");
+        for number in 3..5000 {
+            assert_eq!(names.fresh("ü"), format!("__{}", number - 1));
+        }
+        assert_eq!(names.get(&"long ".repeat(100)).len(), LONGEST);
         let mut plain = Names::new(NameRule::Plain);
         assert_eq!(plain.get("cat/bödy 1"), "cat_bödy 1");
         assert_eq!(plain.get("../x"), "_._x");

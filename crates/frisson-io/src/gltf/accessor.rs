@@ -19,6 +19,7 @@ const MAX_NUMBERS: usize = 1 << 30;
 
 /// How one number is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "draco", derive(serde::Serialize, serde::Deserialize))]
 pub(super) enum Component {
     I8,
     U8,
@@ -39,6 +40,19 @@ impl Component {
             5126 => Self::F32,
             _ => return None,
         })
+    }
+
+    /// The format's number for it.
+    #[cfg(feature = "draco")]
+    pub fn code(self) -> u32 {
+        match self {
+            Self::I8 => 5120,
+            Self::U8 => 5121,
+            Self::I16 => 5122,
+            Self::U16 => 5123,
+            Self::U32 => 5125,
+            Self::F32 => 5126,
+        }
     }
 
     pub fn size(self) -> usize {

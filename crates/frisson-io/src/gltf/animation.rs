@@ -1,7 +1,5 @@
 //! Skins and clips.
 
-use std::collections::BTreeSet;
-
 use frisson::character::{Clip, Interpolation, Skin, Track, TrackTarget};
 use glam::Mat4;
 use serde_json::Value;
@@ -11,7 +9,7 @@ use super::document::Kind;
 use super::error::Result;
 use super::import::Importer;
 use super::json::{Item, index};
-use super::nodes::unique_name;
+use super::nodes::UniqueNames;
 
 impl Importer<'_> {
     /// Every skin of the document.
@@ -52,11 +50,11 @@ impl Importer<'_> {
     /// Every clip of the document.
     pub(super) fn clips(&mut self) -> Result<Vec<Clip>> {
         let mut clips = Vec::new();
-        let mut taken = BTreeSet::new();
+        let mut names = UniqueNames::default();
         for index in 0..self.document.count(Kind::Animation)? {
             let item = self.document.item(Kind::Animation, index)?;
             let wanted = item.name().map_or_else(|| format!("clip_{index}"), str::to_owned);
-            let mut clip = Clip { name: unique_name(&wanted, &mut taken), tracks: Vec::new() };
+            let mut clip = Clip { name: names.give(&wanted), tracks: Vec::new() };
             for (channel, value) in item.array("channels")?.iter().enumerate() {
                 if let Some(track) = self.track(&item, channel, value)? {
                     add_track(&mut clip, track);

@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use glam::{Mat4, Vec3};
 use serde_json::{Map, Value, json};
 
-use super::container::{BIN_CHUNK, JSON_CHUNK, MAGIC, decode_data_uri, read_at_most, resolve_uri};
+use super::container::{BIN_CHUNK, JSON_CHUNK, MAGIC, decode_data_uri, name_of_uri};
 use super::document::Document;
 use super::error::{GltfError, Result};
 use super::json::whole_number;
+use super::plain::{PACKED_VIEWS, declare_extensions};
 
 /// What a buffer view is for; viewers upload vertices and indices to the graphics card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,10 +76,10 @@ impl Default for GlbBuilder {
     }
 }
 
+/// Named like all files in the making, so that a later run takes it away after a kill.
 fn temporary(path: &Path, kind: &str) -> PathBuf {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{kind}-{}.partial", std::process::id()));
-    path.with_file_name(name)
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    path.with_file_name(format!(".{name}.{kind}.{}.partial", std::process::id()))
 }
 
 impl GlbBuilder {
@@ -94,7 +95,9 @@ impl GlbBuilder {
     pub fn spooled(output: &Path) -> Result<Self> {
         let path = temporary(output, "bin");
         let opened = File::options().read(true).write(true).create(true).truncate(true).open(&path);
-        let file = BufWriter::new(opened.map_err(|e| GltfError::io(&path, e))?);
+        let opened = opened.map_err(|e| GltfError::io(&path, e))?;
+        let _ = opened.try_lock();
+        let file = BufWriter::new(opened);
         Ok(Self { store: Store::Spool { path, file, length: 0 }, ..Self::new() })
     }
 
@@ -128,8 +131,9 @@ impl GlbBuilder {
         for image in 0..count {
             let uri = self.json["images"][image].get("uri").and_then(Value::as_str);
             let Some(uri) = uri.filter(|uri| decode_data_uri(uri).is_none()) else { continue };
-            let found = resolve_uri(document.base_dir.as_deref(), uri).and_then(|path| {
-                read_at_most(&path, u64::from(u32::MAX)).map_err(|e| e.to_string())
+            let found = name_of_uri(uri).and_then(|name| {
+                let read = document.inputs.read_beside(document.base_dir.as_deref(), &name);
+                read.map_err(|e| e.to_string())
             });
             let bytes = match found {
                 Ok(bytes) => bytes,
@@ -376,7 +380,10 @@ impl GlbBuilder {
 
     fn write_to(&mut self, path: &Path) -> Result<u64> {
         let io = |e| GltfError::io(path, e);
-        let mut file = BufWriter::new(File::create(path).map_err(io)?);
+        let file = File::create(path).map_err(io)?;
+        // Held against being taken for a left-over; see `outputs::clean_leftovers`.
+        let _ = file.try_lock();
+        let mut file = BufWriter::new(file);
         let size = self.write_glb(&mut file, path)?;
         let file = file.into_inner().map_err(|e| io(e.into_error()))?;
         file.sync_all().map_err(io)?;
@@ -402,6 +409,7 @@ impl GlbBuilder {
         } else if let Some(object) = self.json.as_object_mut() {
             object.shift_remove("buffers");
         }
+        declare_extensions(&mut self.json);
         let mut text = serde_json::to_vec(&self.json)?;
         text.resize(text.len().next_multiple_of(4), b' ');
         let bin_part = if bin_length > 0 { 8 + bin_length } else { 0 };
@@ -443,7 +451,7 @@ fn move_views(json: &mut Value, places: &[(usize, u64)]) {
     let views = json.get_mut("bufferViews").and_then(Value::as_array_mut);
     for view in views.into_iter().flatten() {
         move_slice(view, places);
-        for name in ["EXT_meshopt_compression", "KHR_meshopt_compression"] {
+        for name in PACKED_VIEWS {
             if let Some(packed) = view.get_mut("extensions").and_then(|e| e.get_mut(name)) {
                 move_slice(packed, places);
             }

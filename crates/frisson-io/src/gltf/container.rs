@@ -4,10 +4,6 @@
 //! "glTF" 2 length | length "JSON" {…} | length "BIN\0" bytes
 //! ```
 
-use std::fs::File;
-use std::io::Read;
-use std::path::{Path, PathBuf};
-
 use super::error::{GltfError, Result};
 
 pub(super) const MAGIC: u32 = 0x4654_6C67;
@@ -108,26 +104,12 @@ fn percent_decode(text: &str) -> Vec<u8> {
     out
 }
 
-/// The file a relative URI names.
-pub(super) fn resolve_uri(
-    base_dir: Option<&Path>,
-    uri: &str,
-) -> std::result::Result<PathBuf, String> {
+/// The name of the file that a relative URI spells.
+pub(super) fn name_of_uri(uri: &str) -> std::result::Result<String, String> {
     if uri.contains("://") {
         return Err(format!("{uri:?} is not a local file"));
     }
-    let name = String::from_utf8(percent_decode(uri))
-        .map_err(|_| format!("{uri:?} is not valid UTF-8"))?;
-    let base = base_dir.ok_or_else(|| format!("{name:?} is named, but there is no folder"))?;
-    Ok(base.join(name))
-}
-
-/// The first `limit` bytes of a file.
-pub(super) fn read_at_most(path: &Path, limit: u64) -> Result<Vec<u8>> {
-    let file = File::open(path).map_err(|e| GltfError::io(path, e))?;
-    let mut out = Vec::new();
-    file.take(limit).read_to_end(&mut out).map_err(|e| GltfError::io(path, e))?;
-    Ok(out)
+    String::from_utf8(percent_decode(uri)).map_err(|_| format!("{uri:?} is not valid UTF-8"))
 }
 
 #[cfg(test)]
@@ -146,9 +128,8 @@ mod tests {
 
     #[test]
     fn a_uri_with_escapes_names_a_file_and_an_address_does_not() {
-        let base = Path::new("models");
-        assert_eq!(resolve_uri(Some(base), "a%20b.bin").unwrap(), base.join("a b.bin"));
-        assert!(resolve_uri(Some(base), "https://example.org/a.bin").is_err());
-        assert!(resolve_uri(None, "a.bin").is_err());
+        assert_eq!(name_of_uri("a%20b.bin").unwrap(), "a b.bin");
+        assert!(name_of_uri("https://example.org/a.bin").is_err());
+        assert!(name_of_uri("%ff.bin").is_err());
     }
 }

@@ -6,17 +6,15 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::container::{decode_data_uri, is_glb, read_at_most, resolve_uri, split_glb};
+use super::container::{decode_data_uri, is_glb, name_of_uri, split_glb};
 use super::error::{GltfError, Result};
 use super::json::{Item, array};
+use crate::inputs::InputSet;
 
 /// Bytes a view may unpack to per compressed byte: the meshopt codec spends at least 2 bits on a
 /// block of 256 vertices.
 #[cfg(feature = "meshopt")]
 const MESHOPT_MAX_RATIO: usize = 1100;
-
-/// Largest file and largest buffer taken [bytes]: offsets in GLB are 32 bits.
-const MAX_BYTES: u64 = u32::MAX as u64;
 
 /// A glTF file: all of its JSON, known or not, and the bytes of its buffers. What Frisson does not
 /// understand stays in here and goes back out when a bake is written.
@@ -28,6 +26,8 @@ pub struct Document {
     pub buffers: Vec<Option<Vec<u8>>>,
     /// Folder that relative URIs start from.
     pub base_dir: Option<PathBuf>,
+    /// What was read, and within which limits.
+    pub(super) inputs: InputSet,
     /// Unpacked meshopt views, by view.
     unpacked_views: Vec<Option<Arc<Vec<u8>>>>,
 }
@@ -39,14 +39,30 @@ pub(super) struct View<'a> {
 }
 
 impl Document {
+    /// Whether a file's extension is one of glTF's: `.glb`, `.gltf`, or `.vrm`.
+    #[must_use]
+    pub fn is_kind(path: &Path) -> bool {
+        let kinds = ["glb", "gltf", "vrm"];
+        path.extension().is_some_and(|e| kinds.iter().any(|k| e.eq_ignore_ascii_case(k)))
+    }
+
     /// Reads a `.glb` or `.gltf` file with its external buffers.
     pub fn open(path: &Path) -> Result<Self> {
-        let bytes = read_at_most(path, MAX_BYTES)?;
-        Self::parse(&bytes, path.parent())
+        Self::open_with(path, &InputSet::new())
+    }
+
+    /// Reads a `.glb` or `.gltf` file with its external buffers through an input set.
+    pub fn open_with(path: &Path, inputs: &InputSet) -> Result<Self> {
+        let bytes = inputs.read(path)?;
+        Self::parse_with(&bytes, path.parent(), inputs)
     }
 
     /// Reads the bytes of a `.glb` or `.gltf`; external buffers are looked for in `base_dir`.
     pub fn parse(bytes: &[u8], base_dir: Option<&Path>) -> Result<Self> {
+        Self::parse_with(bytes, base_dir, &InputSet::new())
+    }
+
+    fn parse_with(bytes: &[u8], base_dir: Option<&Path>, inputs: &InputSet) -> Result<Self> {
         let (json, bin) = if is_glb(bytes) {
             let chunks = split_glb(bytes)?;
             (chunks.json, chunks.bin)
@@ -62,7 +78,13 @@ impl Document {
         let json: Value = serde_json::from_slice(json)?;
         check_version(&json)?;
         let base_dir = base_dir.map(Path::to_owned);
-        let mut document = Self { json, buffers: Vec::new(), base_dir, unpacked_views: Vec::new() };
+        let mut document = Self {
+            json,
+            buffers: Vec::new(),
+            base_dir,
+            inputs: inputs.clone(),
+            unpacked_views: Vec::new(),
+        };
         document.load_buffers(bin)?;
         document.unpack_views()?;
         Ok(document)
@@ -72,7 +94,9 @@ impl Document {
     pub fn from_parts(json: Value, bin: Vec<u8>) -> Result<Self> {
         check_version(&json)?;
         let buffers = vec![Some(bin)];
-        let mut document = Self { json, buffers, base_dir: None, unpacked_views: Vec::new() };
+        let inputs = InputSet::new();
+        let mut document =
+            Self { json, buffers, base_dir: None, inputs, unpacked_views: Vec::new() };
         document.unpack_views()?;
         Ok(document)
     }
@@ -161,8 +185,11 @@ impl Document {
         if let Some(data) = decode_data_uri(uri) {
             return data.map_err(|problem| item.invalid(problem));
         }
-        let path = resolve_uri(self.base_dir.as_deref(), uri).map_err(|p| item.invalid(p))?;
-        read_at_most(&path, item.required_index("byteLength")? as u64)
+        let name = name_of_uri(uri).map_err(|p| item.invalid(p))?;
+        let read = self.inputs.read_beside(self.base_dir.as_deref(), &name);
+        let mut bytes = read.map_err(|e| item.invalid(e.to_string()))?;
+        bytes.truncate(item.required_index("byteLength")?);
+        Ok(bytes)
     }
 
     #[cfg(not(feature = "meshopt"))]
@@ -193,7 +220,8 @@ impl Document {
             let (count, stride) = (number("count")?, number("byteStride")?);
             let size = count.saturating_mul(stride);
             total = total.saturating_add(size);
-            if size > bytes.len().saturating_mul(MESHOPT_MAX_RATIO) || total as u64 > MAX_BYTES {
+            let most = self.inputs.limits().source_bytes;
+            if size > bytes.len().saturating_mul(MESHOPT_MAX_RATIO) || total as u64 > most {
                 let problem = format!("{} compressed bytes cannot hold {size}", bytes.len());
                 return Err(GltfError::too_large(item.place(), problem));
             }

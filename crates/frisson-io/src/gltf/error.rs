@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use crate::SourceError;
+use crate::inputs::InputError;
 
 /// Why a glTF file cannot be read or written.
 #[derive(Debug, Error)]
@@ -17,6 +18,9 @@ pub enum GltfError {
         /// What it said.
         source: std::io::Error,
     },
+    /// A file cannot be read, or is beyond a limit.
+    #[error(transparent)]
+    Input(#[from] InputError),
     /// Neither a GLB container nor glTF JSON.
     #[error("not a glTF file: {0}")]
     NotGltf(String),

@@ -1,6 +1,6 @@
 //! A document into a character.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use frisson::character::{Character, CharacterMesh, Pose, Sampling, Skeleton, Skin};
@@ -10,7 +10,9 @@ use glam::Mat4;
 use super::accessor::Accessors;
 use super::document::{Document, Kind};
 use super::error::{GltfError, Result};
-use super::nodes::unique_name;
+use super::nodes::UniqueNames;
+use crate::inputs::check_count;
+use crate::warnings::Warnings;
 
 /// Which scene of a document to read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -71,9 +73,10 @@ pub(super) struct Importer<'a> {
     pub document: &'a Document,
     pub options: &'a ReadOptions,
     pub accessors: Accessors<'a>,
-    pub textures: BTreeMap<usize, Option<Arc<Texture>>>,
+    /// Unpacked images, by image.
+    pub images: BTreeMap<usize, Option<Arc<Texture>>>,
     pub skins: Vec<Skin>,
-    warnings: Vec<String>,
+    warnings: Warnings,
 }
 
 /// Reads the character of a document: skeleton, skins, meshes and clips, and warnings about what was
@@ -86,20 +89,18 @@ pub fn to_character(
         document,
         options,
         accessors: Accessors::new(document),
-        textures: BTreeMap::new(),
+        images: BTreeMap::new(),
         skins: Vec::new(),
-        warnings: Vec::new(),
+        warnings: Warnings::new(document.inputs.limits().messages),
     };
     let character = importer.character()?;
-    Ok((character, importer.warnings))
+    Ok((character, importer.warnings.into_list()))
 }
 
 impl Importer<'_> {
     /// Notes something that was left out, once.
     pub(super) fn warn(&mut self, warning: String) {
-        if !self.warnings.contains(&warning) {
-            self.warnings.push(warning);
-        }
+        self.warnings.add(warning);
     }
 
     fn character(&mut self) -> Result<Character> {
@@ -135,8 +136,9 @@ impl Importer<'_> {
     }
 
     fn meshes(&mut self, skeleton: &Skeleton) -> Result<Vec<CharacterMesh>> {
-        let mut taken = BTreeSet::new();
-        let mut meshes = Vec::new();
+        let mut names = UniqueNames::default();
+        let mut meshes: Vec<CharacterMesh> = Vec::new();
+        let most = self.document.inputs.limits().placed_meshes;
         for node in self.visible_nodes(skeleton)? {
             let item = self.document.item(Kind::Node, node)?;
             let Some(mesh) = item.index("mesh")? else { continue };
@@ -149,7 +151,8 @@ impl Importer<'_> {
                 (None, Some(name)) => name,
                 _ => skeleton.nodes()[node].name.as_str(),
             };
-            let name = unique_name(wanted, &mut taken);
+            check_count("placed meshes", meshes.len() as u64 + 1, most)?;
+            let name = names.give(wanted);
             meshes.extend(self.mesh(node, name, mesh, skin)?);
         }
         Ok(meshes)
@@ -159,11 +162,12 @@ impl Importer<'_> {
     fn check_weight_tracks(&mut self, character: &mut Character) {
         use frisson::character::TrackTarget::MorphWeights;
         let mut warnings = Vec::new();
+        let targets_of: BTreeMap<usize, usize> =
+            character.meshes.iter().rev().map(|m| (m.node, m.morphs.len())).collect();
         for clip in &mut character.clips {
             clip.tracks.retain(|track| {
                 let MorphWeights(node) = track.target else { return true };
-                let mesh = character.meshes.iter().find(|m| m.node == node);
-                let targets = mesh.map_or(0, |m| m.morphs.len());
+                let targets = targets_of.get(&node).copied().unwrap_or(0);
                 if targets != track.width {
                     let width = track.width;
                     warnings.push(format!(

@@ -5,15 +5,12 @@ use std::sync::Arc;
 use frisson::geometry::{Material, Texture};
 use serde_json::Value;
 
-use super::container::{decode_data_uri, read_at_most, resolve_uri};
+use super::container::{decode_data_uri, name_of_uri};
 use super::document::{Document, Kind};
 use super::error::Result;
 use super::import::Importer;
 use super::json::{Item, extension, float, floats, index};
 use super::texture;
-
-/// Largest image file read [bytes].
-const MAX_IMAGE_FILE: u64 = 256 << 20;
 
 /// Which texture coordinates the base-colour texture uses, and how they are moved.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -100,19 +97,31 @@ impl Importer<'_> {
         Ok(out)
     }
 
-    /// A decoded texture; a warning and nothing if that fails.
+    /// A decoded texture; a warning and nothing if that fails. Textures that name one image share
+    /// what it unpacks to.
     fn texture(&mut self, texture: usize) -> Option<Arc<Texture>> {
-        if let Some(done) = self.textures.get(&texture) {
-            return done.clone();
-        }
-        let decoded = match image_bytes(self.document, texture).and_then(|b| texture::decode(&b)) {
-            Ok(decoded) => Some(Arc::new(decoded)),
+        let image = match image_of(self.document, texture) {
+            Ok(image) => image,
             Err(problem) => {
                 self.warn(format!("texture {texture} is left out: {problem}"));
+                return None;
+            }
+        };
+        if let Some(done) = self.images.get(&image) {
+            return done.clone();
+        }
+        let inputs = &self.document.inputs;
+        let read = image_bytes(self.document, image).and_then(|b| texture::decode(&b, inputs));
+        let decoded = match read {
+            Ok(decoded) => Some(Arc::new(decoded)),
+            Err(problem) => {
+                // A resumed bake must leave out the same images.
+                inputs.note(&problem);
+                self.warn(format!("image {image} is left out: {problem}"));
                 None
             }
         };
-        self.textures.insert(texture, decoded.clone());
+        self.images.insert(image, decoded.clone());
         decoded
     }
 }
@@ -134,12 +143,17 @@ fn read_transmission(item: &Item<'_>, out: &mut Material) {
     }
 }
 
-/// The bytes of a texture's image file.
-fn image_bytes(document: &Document, texture: usize) -> std::result::Result<Vec<u8>, String> {
+/// The image that a texture shows.
+fn image_of(document: &Document, texture: usize) -> std::result::Result<usize, String> {
     let text = |error: super::GltfError| error.to_string();
     let item = document.item(Kind::Texture, texture).map_err(text)?;
     let image = item.index("source").map_err(text)?;
-    let image = image.ok_or("its image is in a format that only an extension knows")?;
+    image.ok_or_else(|| "its image is in a format that only an extension knows".to_owned())
+}
+
+/// The bytes of an image file.
+fn image_bytes(document: &Document, image: usize) -> std::result::Result<Vec<u8>, String> {
+    let text = |error: super::GltfError| error.to_string();
     let item = document.item(Kind::Image, image).map_err(text)?;
     if let Some(view) = item.index("bufferView").map_err(text)? {
         return Ok(document.view(view).map_err(text)?.bytes.into_owned());
@@ -148,8 +162,11 @@ fn image_bytes(document: &Document, texture: usize) -> std::result::Result<Vec<u
     match decode_data_uri(uri) {
         Some(data) => data,
         None => {
-            let path = resolve_uri(document.base_dir.as_deref(), uri)?;
-            read_at_most(&path, MAX_IMAGE_FILE).map_err(text)
+            let inputs = &document.inputs;
+            let path = inputs
+                .path_beside(document.base_dir.as_deref(), &name_of_uri(uri)?)
+                .map_err(|e| e.to_string())?;
+            inputs.read_up_to(&path, inputs.limits().image_bytes).map_err(|e| e.to_string())
         }
     }
 }

@@ -19,15 +19,22 @@ mod draco;
 mod error;
 mod import;
 mod joints;
+mod joints_document;
 mod json;
+mod kept;
+mod living;
+mod living_document;
 mod material;
 mod mesh;
 #[cfg(feature = "meshopt")]
 mod meshopt;
 mod morph_bake;
 mod nodes;
+mod plain;
 mod primitive;
+mod shapes;
 mod texture;
+mod vrm;
 mod write_character;
 mod write_mesh;
 
@@ -35,12 +42,22 @@ use std::path::Path;
 
 use frisson::character::Character;
 
+use crate::inputs::InputSet;
+
 pub use builder::{GlbBuilder, ViewUse};
 pub use document::Document;
+#[cfg(feature = "draco")]
+pub use draco::{serve_draco, set_draco_helper};
 pub use error::GltfError;
 pub use import::{ReadOptions, SceneChoice, to_character};
 pub use joints::{JointsOptions, JointsReport, export_joints};
+pub use living::{LivingOptions, LivingReport, export_living};
+pub(crate) use mesh::smoothing_groups;
 pub use morph_bake::{MorphEncoding, MorphOptions, MorphReport, export_morph_bake};
+pub(crate) use nodes::UniqueNames;
+#[cfg(feature = "fbx")]
+pub(crate) use texture::decode as decode_image;
+pub use vrm::{Oscillator, SPRING_STEPS_HZ, SpringChain, SpringCollider, SpringJoint, Vrm};
 pub use write_character::{build_character, write_character};
 
 /// A file that was read.
@@ -61,7 +78,17 @@ pub fn read_file(path: &Path) -> Result<Imported, GltfError> {
 
 /// Reads a `.glb` or `.gltf` file with options.
 pub fn read_file_with(path: &Path, options: &ReadOptions) -> Result<Imported, GltfError> {
-    let mut imported = import(Document::open(path)?, options)?;
+    read_input(path, options, &InputSet::new())
+}
+
+/// Reads a `.glb` or `.gltf` file and what it names through an input set, which then knows every
+/// byte that the character is made of.
+pub fn read_input(
+    path: &Path,
+    options: &ReadOptions,
+    inputs: &InputSet,
+) -> Result<Imported, GltfError> {
+    let mut imported = import(Document::open_with(path, inputs)?, options)?;
     if let Some(stem) = path.file_stem() {
         imported.character.name = stem.to_string_lossy().into_owned();
     }

@@ -1,6 +1,6 @@
 //! Nodes into a skeleton; which of them a scene shows.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use frisson::character::{Node, Skeleton, Transform};
 use glam::{Mat4, Quat, Vec3};
@@ -10,33 +10,48 @@ use super::document::{Document, Kind};
 use super::error::{GltfError, Result};
 use super::import::{Importer, SceneChoice};
 use super::json::Item;
+use crate::inputs::check_count;
 
 /// Largest difference between a matrix and its translation, rotation and scale, relative to the
 /// matrix: beyond it the matrix shears.
 const SHEAR_TOLERANCE: f32 = 1e-3;
 
-/// Makes a name unlike all those before: `arm`, `arm.2`, `arm.3`.
-pub(super) fn unique_name(wanted: &str, taken: &mut BTreeSet<String>) -> String {
-    let mut name = wanted.to_owned();
-    let mut number = 2;
-    while !taken.insert(name.clone()) {
-        name = format!("{wanted}.{number}");
-        number += 1;
+/// Makes names unlike all those before: `arm`, `arm.2`, `arm.3`.
+#[derive(Default)]
+pub(crate) struct UniqueNames {
+    taken: BTreeSet<String>,
+    /// The number to try next, so that ten thousand equal names take ten thousand tries.
+    next: BTreeMap<String, usize>,
+}
+
+impl UniqueNames {
+    pub(crate) fn give(&mut self, wanted: &str) -> String {
+        if self.taken.insert(wanted.to_owned()) {
+            return wanted.to_owned();
+        }
+        let number = self.next.entry(wanted.to_owned()).or_insert(2);
+        loop {
+            let name = format!("{wanted}.{number}");
+            *number += 1;
+            if self.taken.insert(name.clone()) {
+                return name;
+            }
+        }
     }
-    name
 }
 
 impl Importer<'_> {
     /// Every node of the document, with the same indices.
     pub(super) fn skeleton(&mut self) -> Result<Skeleton> {
         let count = self.document.count(Kind::Node)?;
+        check_count("nodes", count as u64, self.document.inputs.limits().nodes)?;
         let parents = parents(self.document, count)?;
-        let mut taken = BTreeSet::new();
+        let mut names = UniqueNames::default();
         let mut nodes = Vec::with_capacity(count);
         for (index, parent) in parents.into_iter().enumerate() {
             let item = self.document.item(Kind::Node, index)?;
             let wanted = item.name().map_or_else(|| format!("node_{index}"), str::to_owned);
-            let name = unique_name(&wanted, &mut taken);
+            let name = names.give(&wanted);
             let rest = self.transform(&item)?;
             if item.extension("EXT_mesh_gpu_instancing").is_some() {
                 self.warn(format!("{}: its GPU instances are left out", item.place()));

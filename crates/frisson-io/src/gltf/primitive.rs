@@ -133,6 +133,11 @@ impl Importer<'_> {
         let positions = self.attribute_floats(primitive, "POSITION", &[Shape::Vec3])?;
         let (_, positions) = positions.ok_or_else(|| primitive.invalid("POSITION is missing"))?;
         let positions: Vec<Vec3> = positions.chunks_exact(3).map(Vec3::from_slice).collect();
+        let farthest = self.document.inputs.limits().coordinate;
+        if let Some(far) = positions.iter().find(|p| p.abs().max_element() > farthest) {
+            let problem = format!("a vertex at {far} is farther away than {farthest:e} m");
+            return Err(primitive.invalid(problem));
+        }
         let count = positions.len();
         let mut out = Vertices { positions, ..Vertices::default() };
         let fits = |name: &str, length: usize| {

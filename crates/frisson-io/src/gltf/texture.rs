@@ -9,27 +9,38 @@ use zune_jpeg::zune_core::bytestream::ZCursor;
 use zune_jpeg::zune_core::colorspace::ColorSpace;
 use zune_jpeg::zune_core::options::DecoderOptions;
 
-/// Longest side of an image [pixels]: an 8k texture with room.
-const MAX_SIDE: usize = 16_384;
-/// Bytes of an unpacked image: 8192 by 8192 RGBA.
-const MAX_IMAGE_BYTES: usize = 256 << 20;
+use crate::inputs::InputSet;
 
-/// Decodes by the first bytes, whatever the file says its type is.
-pub(super) fn decode(bytes: &[u8]) -> Result<Texture, String> {
+/// Decodes by the first bytes, whatever the file says its type is. The size is paid for before
+/// anything is unpacked.
+pub(crate) fn decode(bytes: &[u8], inputs: &InputSet) -> Result<Texture, String> {
     match bytes {
-        [0x89, b'P', b'N', b'G', ..] => decode_png(bytes),
-        [0xFF, 0xD8, 0xFF, ..] => decode_jpeg(bytes),
+        [0x89, b'P', b'N', b'G', ..] => decode_png(bytes, inputs),
+        [0xFF, 0xD8, 0xFF, ..] => decode_jpeg(bytes, inputs),
         _ => Err("it is neither PNG nor JPEG".to_owned()),
     }
 }
 
-fn decode_png(bytes: &[u8]) -> Result<Texture, String> {
-    let limits = png::Limits { bytes: MAX_IMAGE_BYTES };
+/// Pays for an image of that size as RGBA.
+fn pay(inputs: &InputSet, width: u64, height: u64) -> Result<(), String> {
+    let limits = inputs.limits();
+    let bytes = width.saturating_mul(height).saturating_mul(4);
+    if width.max(height) > limits.image_side || bytes > limits.image_bytes {
+        return Err(format!(
+            "{width} x {height} pixels are more than the limit (--raise-limits allows more)"
+        ));
+    }
+    inputs.pay_image(bytes).map_err(|e| e.to_string())
+}
+
+fn decode_png(bytes: &[u8], inputs: &InputSet) -> Result<Texture, String> {
+    // Chunks beside the pixels (profiles, text) are held, too.
+    let limits = png::Limits { bytes: inputs.limits().image_bytes as usize };
     let mut decoder = png::Decoder::new_with_limits(Cursor::new(bytes), limits);
     decoder.set_transformations(png::Transformations::normalize_to_color8());
     let mut reader = decoder.read_info().map_err(|e| e.to_string())?;
-    let size = reader.output_buffer_size().filter(|&n| n <= MAX_IMAGE_BYTES);
-    let mut pixels = vec![0; size.ok_or("it is too large")?];
+    pay(inputs, reader.info().width.into(), reader.info().height.into())?;
+    let mut pixels = vec![0; reader.output_buffer_size().ok_or("it is too large")?];
     let info = reader.next_frame(&mut pixels).map_err(|e| e.to_string())?;
     pixels.truncate(info.buffer_size());
     let rgba = match info.color_type {
@@ -42,17 +53,16 @@ fn decode_png(bytes: &[u8]) -> Result<Texture, String> {
     checked(info.width, info.height, rgba)
 }
 
-fn decode_jpeg(bytes: &[u8]) -> Result<Texture, String> {
+fn decode_jpeg(bytes: &[u8], inputs: &InputSet) -> Result<Texture, String> {
+    let side = inputs.limits().image_side as usize;
     let options = DecoderOptions::new_safe()
-        .set_max_width(MAX_SIDE)
-        .set_max_height(MAX_SIDE)
+        .set_max_width(side)
+        .set_max_height(side)
         .jpeg_set_out_colorspace(ColorSpace::RGB);
     let mut decoder = JpegDecoder::new_with_options(ZCursor::new(bytes), options);
     decoder.decode_headers().map_err(|e| format!("{e:?}"))?;
-    let size = decoder.output_buffer_size().unwrap_or(0);
-    if size > MAX_IMAGE_BYTES {
-        return Err("it is too large".to_owned());
-    }
+    let (width, height) = decoder.dimensions().ok_or("it has no size")?;
+    pay(inputs, width as u64, height as u64)?;
     let pixels = decoder.decode().map_err(|e| format!("{e:?}"))?;
     let info = decoder.info().ok_or("it has no size")?;
     let rgba = match pixels.len() / (usize::from(info.width) * usize::from(info.height)).max(1) {

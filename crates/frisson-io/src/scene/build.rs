@@ -1,36 +1,46 @@
 //! From a scene file to a stage that is ready to run.
 
 use std::ops::Range;
+use std::path::PathBuf;
 
 use frisson::layers::LayerParams;
 use frisson::stage::{
-    Actor, ActorMotion, ActorSet, Clock, ColliderSet, ForceParams, Forces, KeyedTransform,
-    LayerError, Stage, StageError, nearest_name,
+    Actor, ClipPlay, Clock, ForceParams, Forces, KeyedTransform, LayerError, Motion, Setup,
+    Simulator, SimulatorError, nearest_name,
 };
-use glam::{EulerRot, Quat, Vec3};
+use glam::Vec3;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::document::Spans;
-use super::loader::{ActorContent, ActorLoader, LoadedActor};
+use super::loader::{ActorContent as LoadedContent, ActorLoader, LoadedActor};
 use super::params::{ActorParams, ClipChoice};
 use super::presentation::CameraParams;
 use super::problem::Problem;
+use super::sources::load_actor;
 use super::{SceneError, SceneFile};
-use frisson::character::{Character, Pose, Sampling};
-use frisson::geometry::Mesh;
-
-/// Frames of a scene that gives neither a range nor a clip.
-const DEFAULT_LAST_FRAME: i64 = 100;
+use crate::limits::Limits;
+use crate::outputs;
+use frisson::character::Character;
 
 /// A scene whose actors are read and whose layers are built.
 pub struct BuiltScene {
     /// Ready to run.
-    pub stage: Stage,
+    pub stage: Simulator,
     /// Hash of all that determines the motion: the scene without its exports and pictures, and the
     /// bytes of every source.
     pub hash: u128,
     /// The actors' sources as spelled in the scene: name, source.
     pub sources: Vec<(String, String)>,
+    /// Every file that was read: the scene and all that its actors are made of.
+    pub inputs: Vec<PathBuf>,
+}
+
+/// A scene whose actors are read, before anything is built of them.
+pub struct Identity {
+    /// As in [`BuiltScene`].
+    pub hash: u128,
+    /// As in [`BuiltScene`].
+    pub inputs: Vec<PathBuf>,
 }
 
 impl SceneFile {
@@ -40,19 +50,39 @@ impl SceneFile {
         self.check_expectations()?;
         let actors = self.load_actors(loader)?;
         let clock = self.clock(&actors)?;
-        let hash = self.hash(&actors, &clock);
+        let Identity { hash, inputs } = self.identify(&actors, &clock);
+        self.check_export_places(&inputs)?;
         let sources =
             self.scene.actors.0.iter().map(|(name, a)| (name.clone(), a.source.clone())).collect();
-        let set = ActorSet::new(actors.into_iter().map(|(actor, _)| actor).collect());
-        let fps = clock.rate.fps();
-        let colliders = ColliderSet::new(&self.scene.colliders, &set, fps)
-            .map_err(|e| self.fail(self.collider_problem(&e)))?;
         let gravity = Vec3::from_array(self.scene.gravity);
-        let forces = Forces::new(gravity, self.seeded_forces(), fps);
-        let layers = self.seeded_layers();
-        let stage = Stage::new(clock, set, colliders, forces, &layers)
-            .map_err(|e| self.fail(self.stage_problem(&e)))?;
-        Ok(BuiltScene { stage, hash, sources })
+        let actors: Vec<Actor> = actors.into_iter().map(|(actor, _)| actor).collect();
+        let moved = self.moved_points(&actors, &clock);
+        if !moved.is_empty() {
+            return Err(self.fail_all(moved));
+        }
+        let setup = Setup {
+            clock,
+            actors,
+            colliders: self.scene.colliders.clone(),
+            forces: Forces::new(gravity, self.seeded_forces(), clock.rate.fps()),
+            layers: self.seeded_layers(),
+            reference: self.scene.reference,
+        };
+        let stage = Simulator::new(setup).map_err(|e| self.fail(self.stage_problem(&e)))?;
+        Ok(BuiltScene { stage, hash, sources, inputs })
+    }
+
+    /// What the scene and its actors are, without building a layer.
+    pub fn identity(&self, loader: &dyn ActorLoader) -> Result<Identity, SceneError> {
+        let actors = self.load_actors(loader)?;
+        let clock = self.clock(&actors)?;
+        Ok(self.identify(&actors, &clock))
+    }
+
+    fn identify(&self, actors: &[(Actor, LoadedActor)], clock: &Clock) -> Identity {
+        let files = actors.iter().flat_map(|(_, loaded)| loaded.files.iter().cloned());
+        let inputs = std::iter::once(self.path.clone()).chain(files).collect();
+        Identity { hash: self.hash(actors, clock), inputs }
     }
 
     fn check_exports(&self) -> Result<(), SceneError> {
@@ -65,6 +95,31 @@ impl SceneFile {
         if problems.is_empty() { Ok(()) } else { Err(self.fail_all(problems)) }
     }
 
+    /// No export overwrites what the shot is made of, or leaves the scene's folder unasked.
+    fn check_export_places(&self, inputs: &[PathBuf]) -> Result<(), SceneError> {
+        let folder = self.folder();
+        let mut problems = Vec::new();
+        let mut files = Vec::new();
+        for (index, export) in self.scene.exports.iter().enumerate() {
+            let Ok((_, name)) = export.target() else { continue };
+            let file = vec![folder.join(name)];
+            let inside = if Limits::in_force().outside {
+                Ok(())
+            } else {
+                outputs::refuse_outside(&folder, name)
+            };
+            if let Err(error) = inside.and_then(|()| outputs::refuse_inputs(&file, inputs)) {
+                let span = self.span_in(&format!("exports[{index}]"), "");
+                problems.push(Problem::new(error.to_string(), span).help("give another name"));
+            }
+            files.extend(file);
+        }
+        if let Err(error) = outputs::refuse_twice(&files) {
+            problems.push(Problem::new(error.to_string(), self.span_in("exports", "")));
+        }
+        if problems.is_empty() { Ok(()) } else { Err(self.fail_all(problems)) }
+    }
+
     fn load_actors(
         &self,
         loader: &dyn ActorLoader,
@@ -73,16 +128,14 @@ impl SceneFile {
         let mut problems = Vec::new();
         for (name, params) in &self.scene.actors.0 {
             let spans = self.spans.locate(&format!("actors.{name}")).0;
-            let made = loader
-                .load(&params.source, &self.folder())
+            let made = load_actor(loader, params, &self.folder(), self.scene.fps.0.fps())
                 .map_err(|e| {
                     Problem::new(e.to_string(), spans.locate("source").0.value.clone())
                         .label("cannot be used")
                 })
-                .and_then(|loaded| {
-                    let motion = motion(params, &loaded, self.scene.fps.0.fps(), spans)?;
-                    let placement = params.placement;
-                    Ok((Actor { name: name.clone(), motion, placement }, loaded))
+                .and_then(|(loaded, params)| {
+                    let actor = actor(name, &params, &loaded, self.scene.fps.0.fps(), spans)?;
+                    Ok((actor, loaded))
                 });
             match made {
                 Ok(actor) => actors.push(actor),
@@ -94,25 +147,43 @@ impl SceneFile {
 
     fn clock(&self, actors: &[(Actor, LoadedActor)]) -> Result<Clock, SceneError> {
         let rate = self.scene.fps.0;
-        let [first, last] = self.scene.frames.unwrap_or_else(|| {
-            let seconds = actors.iter().map(|(a, l)| playing_seconds(a, l)).fold(0.0, f64::max);
-            // A clip keyed at this very rate must not lose its last frame to rounding.
-            let last = (seconds * rate.fps() + 1e-3).floor() as i64;
-            [0, if last > 0 { last } else { DEFAULT_LAST_FRAME }]
-        });
         let (spans, _) = self.spans.locate("frames");
+        let range = self.scene.frames.or_else(|| self.frames_of_clips(actors));
+        let [first, last] = range.ok_or_else(|| {
+            let problem = Problem::new("nothing says how long the shot is", self.spans.name());
+            self.fail(problem.help(
+                "no actor plays a clip: give `frames = [first, last]`, or a file with a clip",
+            ))
+        })?;
         if last < first {
             let problem = Problem::new("the last frame is before the first", spans.value.clone());
             return Err(self.fail(problem));
         }
         const FAR: i64 = 100_000_000;
-        if first.abs() > FAR || last.abs() > FAR {
+        if first < -FAR || last > FAR {
             let problem = Problem::new("frame numbers go up to 100 million", spans.value.clone());
             return Err(self.fail(problem));
         }
         let mut clock = Clock::new(rate, first, last);
         clock.preroll_frames = (self.scene.preroll * rate.fps()).ceil() as u32;
+        let frames = clock.frame_count() + u64::from(clock.preroll_frames);
+        let most = Limits::in_force().frames;
+        if frames > most {
+            let text = format!(
+                "a shot of {frames} frames is longer than the limit of {most} \
+                 (--raise-limits allows more)"
+            );
+            return Err(self.fail(Problem::new(text, spans.value.clone())));
+        }
         Ok(clock)
+    }
+
+    /// From 0 to the end of the longest clip.
+    fn frames_of_clips(&self, actors: &[(Actor, LoadedActor)]) -> Option<[i64; 2]> {
+        let seconds = actors.iter().map(|(a, l)| playing_seconds(a, l)).fold(0.0, f64::max);
+        // A clip keyed at this very rate must not lose its last frame to rounding.
+        let last = (seconds * self.scene.fps.0.fps() + 1e-3).floor() as i64;
+        (last > 0).then_some([0, last])
     }
 
     fn hash(&self, actors: &[(Actor, LoadedActor)], clock: &Clock) -> u128 {
@@ -161,18 +232,19 @@ impl SceneFile {
 
     /// The place of the layer's parameter that an error of the engine speaks of.
     #[must_use]
-    pub fn stage_problem(&self, error: &StageError) -> Problem {
+    pub fn stage_problem(&self, error: &SimulatorError) -> Problem {
         match error {
-            StageError::Layer { index, error: cause, .. } => {
+            SimulatorError::Layer { index, error: cause, .. } => {
                 let parameter = parameter_of(cause).unwrap_or_default();
                 let span = self.layer_span(*index, parameter);
                 Problem::new(error.to_string(), span)
             }
-            StageError::DuplicateLayer(name) => {
+            SimulatorError::DuplicateLayer(name) => {
                 let named = |l: &LayerParams| l.name() == name;
                 let index = self.scene.layers.iter().rposition(named).unwrap_or(0);
                 Problem::new(error.to_string(), self.layer_span(index, "name"))
             }
+            SimulatorError::Collider(error) => self.collider_problem(error),
             _ => Problem::new(error.to_string(), 0..0),
         }
     }
@@ -211,42 +283,54 @@ fn parameter_of(error: &LayerError) -> Option<&str> {
 
 /// How long an actor has something to show [s].
 fn playing_seconds(actor: &Actor, loaded: &LoadedActor) -> f64 {
-    match (&actor.motion, &loaded.content) {
-        (ActorMotion::Character { offset, speed, .. }, _) => {
+    let moved = match (&actor.motion, &loaded.content) {
+        (Motion::Clip(play), _) => {
             let duration = actor.clip().map_or(0.0, |c| c.duration());
-            if *speed > 0.0 { (duration - offset) / speed } else { 0.0 }
+            if play.speed > 0.0 { (duration - play.offset) / play.speed } else { 0.0 }
         }
-        (ActorMotion::Rigid(_, path), _) => path.times.last().copied().unwrap_or(0.0),
-        (ActorMotion::Sequence(_), ActorContent::Sequence(_, seconds)) => *seconds,
+        (Motion::Sequence(_), LoadedContent::Sequence(_, seconds)) => *seconds,
         _ => 0.0,
-    }
+    };
+    let carried = actor.path.as_ref().and_then(|p| p.times.last().copied()).unwrap_or(0.0);
+    moved.max(carried)
 }
 
-fn motion(
+fn actor(
+    name: &str,
     params: &ActorParams,
     loaded: &LoadedActor,
     fps: f64,
     spans: &Spans,
-) -> Result<ActorMotion, Problem> {
+) -> Result<Actor, Problem> {
     let at = |key: &str| spans.locate(key).0.value.clone();
-    if !params.path.is_empty() {
-        if params.path.windows(2).any(|w| w[0][0] >= w[1][0]) {
-            return Err(Problem::new("the frames of `path` must ascend", at("path")));
+    if params.path.windows(2).any(|w| w[0][0] >= w[1][0]) {
+        return Err(Problem::new("the frames of `path` must ascend", at("path")));
+    }
+    // What a path carries only plays a clip that is named.
+    let still = params.is_static || (!params.path.is_empty() && params.clip.is_none());
+    let actor = match &loaded.content {
+        LoadedContent::Meshes(meshes) => Actor::meshes_named(name, meshes.clone()),
+        LoadedContent::Sequence(sequence, _) if still => {
+            Actor::meshes_named(name, sequence.meshes().to_vec())
         }
-        return Ok(ActorMotion::Rigid(rest_meshes(&loaded.content), keyed(&params.path, fps)));
-    }
-    match &loaded.content {
-        _ if params.is_static => Ok(ActorMotion::Static(rest_meshes(&loaded.content))),
-        ActorContent::Meshes(meshes) => Ok(ActorMotion::Static(meshes.clone())),
-        ActorContent::Sequence(sequence, _) => Ok(ActorMotion::Sequence(sequence.clone())),
-        ActorContent::Character(character) => Ok(ActorMotion::Character {
-            clip: choose_clip(character, params.clip.as_ref(), spans)?,
-            character: character.clone(),
-            offset: params.offset,
-            speed: params.speed,
-            looped: params.looped,
-        }),
-    }
+        LoadedContent::Sequence(sequence, _) => Actor::sequence_named(name, sequence.clone()),
+        LoadedContent::Character(character) => {
+            let standing = Actor::character_named(name, character.clone());
+            match choose_clip(character, params.clip.as_ref(), spans)? {
+                Some(clip) if !still => standing.playing(ClipPlay {
+                    clip,
+                    offset: params.offset,
+                    speed: params.speed,
+                    looped: params.looped,
+                }),
+                _ => standing,
+            }
+        }
+    };
+    let placed = actor.placed(params.placement);
+    let path = (!params.path.is_empty())
+        .then(|| KeyedTransform::from_frames(&params.path, params.path_keys, fps));
+    Ok(path.map_or(placed.clone(), |path| placed.along(path)))
 }
 
 fn choose_clip(
@@ -272,35 +356,5 @@ fn choose_clip(
             };
             Problem::new(format!("there is no clip named {name:?}"), span()).help(help)
         }),
-    }
-}
-
-/// The meshes of a source when nothing animates them.
-fn rest_meshes(content: &ActorContent) -> Vec<Mesh> {
-    match content {
-        ActorContent::Meshes(meshes) => meshes.clone(),
-        ActorContent::Sequence(sequence, _) => sequence.meshes().to_vec(),
-        ActorContent::Character(character) => {
-            let mut pose = Pose::default();
-            pose.set(character, None, 0.0, Sampling::AsAuthored, glam::Mat4::IDENTITY);
-            let mut meshes: Vec<Mesh> = character.meshes.iter().map(|m| m.mesh.clone()).collect();
-            character.deform(&pose, &mut meshes);
-            meshes
-        }
-    }
-}
-
-fn keyed(path: &[[f64; 7]], fps: f64) -> KeyedTransform {
-    let rotation = |k: &[f64; 7]| {
-        let [x, y, z] = [k[4], k[5], k[6]].map(|d| (d as f32).to_radians());
-        Quat::from_euler(EulerRot::ZYX, z, y, x)
-    };
-    KeyedTransform {
-        times: path.iter().map(|k| k[0] / fps).collect(),
-        translations: path
-            .iter()
-            .map(|k| Vec3::new(k[1] as f32, k[2] as f32, k[3] as f32))
-            .collect(),
-        rotations: path.iter().map(rotation).collect(),
     }
 }

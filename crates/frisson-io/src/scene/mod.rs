@@ -11,6 +11,8 @@ mod loader;
 mod params;
 mod presentation;
 mod problem;
+mod sources;
+mod spaces;
 mod validate;
 
 use std::path::{Path, PathBuf};
@@ -18,11 +20,15 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
-pub use build::BuiltScene;
+use crate::inputs::{InputError, InputSet};
+
+pub use build::{BuiltScene, Identity};
 pub use document::Spans;
 pub use expect::{ExpectParams, Measure, OverFrames, Part, Statistic, Subject};
-pub use explain::{Explanation, explain, explain_all};
-pub use loader::{ActorContent, ActorLoader, FileLoader, LoadError, LoadedActor, source_hash};
+pub use explain::{Control, Explanation, explain, explain_all};
+pub use loader::{
+    ActorContent, ActorLoader, FileLoader, LoadError, LoadedActor, read_character, source_hash,
+};
 pub use params::{ActorParams, Actors, ClipChoice, Fps, Scene, scene_schema};
 pub use presentation::{CameraParams, GalleryParams, LookName};
 pub use problem::{Problem, SceneError};
@@ -42,8 +48,10 @@ pub struct SceneFile {
 impl SceneFile {
     /// Reads and validates a scene file.
     pub fn read(path: &Path) -> Result<Self, ReadSceneError> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| ReadSceneError::File { path: path.to_owned(), error })?;
+        let inputs = InputSet::new();
+        let bytes = inputs.read_up_to(path, inputs.limits().scene_bytes)?;
+        let text =
+            String::from_utf8(bytes).map_err(|_| ReadSceneError::NotText(path.to_owned()))?;
         Ok(Self::parse(path, &text)?)
     }
 
@@ -72,13 +80,11 @@ impl SceneFile {
 #[derive(Debug, thiserror::Error)]
 pub enum ReadSceneError {
     /// The file itself.
-    #[error("cannot read {}: {error}", path.display())]
-    File {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        error: std::io::Error,
-    },
+    #[error("cannot read the scene: {0}")]
+    File(#[from] InputError),
+    /// Not text at all.
+    #[error("{} is not a scene file: it is not text (UTF-8)", .0.display())]
+    NotText(PathBuf),
     /// What it says.
     #[error(transparent)]
     Scene(#[from] SceneError),

@@ -4,6 +4,8 @@ use std::fmt;
 use std::ops::Range;
 use std::path::PathBuf;
 
+use crate::limits::Limits;
+
 /// One thing that is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
@@ -46,14 +48,19 @@ pub struct SceneError {
     pub path: PathBuf,
     /// Its text.
     pub text: String,
-    /// The problems, in the order of the text.
+    /// The problems, in the order of the text; the first of them where there are very many.
     pub problems: Vec<Problem>,
+    /// Problems that are not listed.
+    pub omitted: usize,
 }
 
 impl SceneError {
     pub(super) fn new(path: PathBuf, text: String, mut problems: Vec<Problem>) -> Self {
         problems.sort_by_key(|p| (p.span.start, p.span.end));
-        Self { path, text, problems }
+        let most = usize::try_from(Limits::in_force().messages).unwrap_or(usize::MAX);
+        let omitted = problems.len().saturating_sub(most);
+        problems.truncate(most);
+        Self { path, text, problems, omitted }
     }
 
     /// Line and column of a problem, both from 1; columns count characters.
@@ -102,6 +109,9 @@ impl fmt::Display for SceneError {
                 writeln!(f)?;
             }
             self.write_problem(f, problem)?;
+        }
+        if self.omitted > 0 {
+            write!(f, "\n{} more problems are not listed", self.omitted)?;
         }
         Ok(())
     }

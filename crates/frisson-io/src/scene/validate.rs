@@ -208,8 +208,8 @@ impl<'a> Validator<'a> {
     ) {
         let properties = rules.get("properties").and_then(Value::as_object);
         let others = rules.get("additionalProperties");
-        for (key, item) in table {
-            let Some(part) = spans.part(key) else { continue };
+        for (index, (key, item)) in table.iter().enumerate() {
+            let Some(part) = spans.part_at(index, key) else { continue };
             let known = properties.and_then(|p| p.get(key));
             match (known, others) {
                 (Some(schema), _) => self.check_at(schema, item, part, key, depth + 1),

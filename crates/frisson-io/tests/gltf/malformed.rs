@@ -70,6 +70,54 @@ fn a_small_file_cannot_ask_for_a_lot_of_memory() {
     assert!(problem(builder).contains("do not fit a file of this size"));
 }
 
+/// Forty textures that name one image, and an image that is named as too large.
+#[test]
+fn one_image_is_unpacked_once_and_a_bomb_never() {
+    let picture = |width: u32, height: u32| {
+        let mut bytes = Vec::new();
+        let mut encoder = png::Encoder::new(&mut bytes, width, height);
+        encoder.set_depth(png::BitDepth::One);
+        let row = (width as usize).div_ceil(8);
+        let mut writer = encoder.write_header().unwrap();
+        writer.write_image_data(&vec![0; row * height as usize]).unwrap();
+        writer.finish().unwrap();
+        bytes
+    };
+    let read = |image: Vec<u8>| {
+        let mut builder = triangle();
+        let view = builder.view(&image, frisson_io::gltf::ViewUse::Other, None).unwrap();
+        builder.push("images", json!({ "bufferView": view, "mimeType": "image/png" }));
+        let first = builder.json["meshes"][0]["primitives"][0].clone();
+        for texture in 0..40 {
+            builder.push("textures", json!({ "source": 0 }));
+            let index = json!({ "index": texture });
+            builder.push(
+                "materials",
+                json!({ "pbrMetallicRoughness": { "baseColorTexture": index } }),
+            );
+            let mut primitive = first.clone();
+            primitive["material"] = json!(texture);
+            let primitives = builder.json["meshes"][0]["primitives"].as_array_mut().unwrap();
+            primitives.push(primitive);
+        }
+        import(builder)
+    };
+    let imported = read(picture(16, 16));
+    let textures: Vec<_> = imported.character.meshes[0]
+        .mesh
+        .topology
+        .materials
+        .iter()
+        .filter_map(|m| m.texture.clone())
+        .collect();
+    assert_eq!(textures.len(), 40);
+    assert!(textures.iter().all(|t| std::sync::Arc::ptr_eq(t, &textures[0])));
+    // A hundred kilobytes that would unpack to a gigabyte.
+    let imported = read(picture(16_000, 17_000));
+    let left_out = imported.warnings.iter().filter(|w| w.contains("more than the limit")).count();
+    assert_eq!(left_out, 1, "{:?}", imported.warnings);
+}
+
 #[test]
 fn other_files_are_not_gltf() {
     for bytes in

@@ -266,7 +266,7 @@ fn a_texture_transform_moves_the_coordinates_and_a_bad_image_is_a_warning() {
     let moved: Vec<[f32; 2]> =
         imported.character.meshes[0].mesh.topology.uvs.iter().map(|uv| uv.to_array()).collect();
     assert_eq!(moved, [[0.5, 0.0], [2.5, 0.0], [0.5, 3.0]]);
-    assert!(imported.warnings[0].contains("texture 0"), "{:?}", imported.warnings);
+    assert!(imported.warnings[0].contains("image 0"), "{:?}", imported.warnings);
 }
 
 #[test]

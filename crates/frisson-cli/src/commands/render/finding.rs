@@ -8,7 +8,6 @@ use frisson_io::FrameSource as _;
 use frisson_judge::{CloseUp, Limits, Shape, judge_shot};
 use frisson_picture::Camera;
 
-use super::shot::failure;
 use crate::commands::judge::{layers, open};
 use crate::failure::Failure;
 use crate::ui::Ui;
@@ -34,7 +33,8 @@ pub fn close_up(cache: &Path, number: usize, ui: &Ui) -> Result<CloseUp, Failure
 
 /// The camera of a close-up.
 pub fn camera(close_up: &CloseUp, aperture: f32) -> Result<Camera, Failure> {
-    let mut camera = Camera::look_at(close_up.eye, close_up.target, FIELD_DEG).map_err(failure)?;
+    let mut camera = Camera::look_at(close_up.eye, close_up.target, FIELD_DEG)
+        .map_err(|e| Failure::input(e.to_string()))?;
     camera.aperture = aperture;
     Ok(camera)
 }

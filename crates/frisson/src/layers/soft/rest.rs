@@ -100,6 +100,7 @@ impl SoftRest {
         let thinnest =
             rest.primitives.iter().map(|p| p.coat.thickness).fold(f64::INFINITY, f64::min);
         rest.cell = params.cell.unwrap_or(thinnest / tolerances::CELLS_PER_THICKNESS);
+        rest.check_size()?;
         rest.seeds = rest
             .primitives
             .iter()
@@ -108,6 +109,31 @@ impl SoftRest {
         rest.build_fine_seeds(params.seeds);
         rest.name_meshes(&params.name);
         Ok(rest)
+    }
+
+    /// A surface of more cells than anyone can look at is a mistake in the numbers, and would be
+    /// computed for hours.
+    fn check_size(&self) -> Result<(), LayerError> {
+        let area = |p: &PrimitiveRest| {
+            let around = std::f64::consts::TAU * p.coat.thickness;
+            let length: f64 = p.points.windows(2).map(|w| w[0].distance(w[1])).sum();
+            let faces = match (p.kind, p.points.as_slice()) {
+                (Kind::Triangle, [a, b, c, ..]) => (*b - *a).cross(*c - *a).length(),
+                _ => 0.0,
+            };
+            around * (length + 2.0 * p.coat.thickness) + faces
+        };
+        let cells = self.primitives.iter().map(area).sum::<f64>() / (self.cell * self.cell);
+        if cells < tolerances::MOST_CELLS {
+            return Ok(());
+        }
+        let problem = format!(
+            "the surface would take {cells:.0e} cells of {} m, at most {:.0e}: use larger cells, \
+             a thicker coat or smaller primitives",
+            self.cell,
+            tolerances::MOST_CELLS
+        );
+        Err(LayerError::parameter("cell", problem))
     }
 
     /// Doughs have many small contacts that need no finer sampling than their seeds.
