@@ -83,10 +83,12 @@ impl Importer<'_> {
     pub(super) fn add_meshes(&mut self, character: &mut Character) -> Result<(), FbxError> {
         let mut names = UniqueNames::default();
         let scene = self.scene;
+        // Some old programs write everything as hidden.
+        let any_visible = scene.nodes.iter().any(|n| n.visible && n.mesh.is_some());
         for node in scene.nodes.iter() {
             let Some(mesh) = node.mesh.as_ref() else { continue };
             let index = node.element.typed_id as usize;
-            if !node.visible {
+            if !node.visible && any_visible {
                 let name = &character.skeleton.nodes()[index].name;
                 self.warn(format!("mesh {name:?} is hidden and left out"));
                 continue;
