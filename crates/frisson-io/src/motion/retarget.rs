@@ -315,9 +315,8 @@ fn size_ratio(
     source_rest: &[Mat4],
     target_rest: &[Mat4],
 ) -> f32 {
-    let length = |rest: &[Mat4], a: usize, b: usize| {
-        (rest[a].w_axis - rest[b].w_axis).truncate().length()
-    };
+    let length =
+        |rest: &[Mat4], a: usize, b: usize| (rest[a].w_axis - rest[b].w_axis).truncate().length();
     let (mut ours, mut theirs) = (0.0, 0.0);
     for (joint, node) in target.skeleton.nodes().iter().enumerate() {
         let Some(parent) = node.parent else { continue };
