@@ -1,6 +1,7 @@
 //! Where results may go: never over an input, never through a link, never out of the folder that was
 //! meant, and only where they can be written. Everything here is asked before a shot is simulated.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
 
@@ -95,6 +96,17 @@ pub fn refuse_outside(folder: &Path, name: &Path) -> Result<(), OutputError> {
     } else {
         Err(outside())
     }
+}
+
+/// Everything that is asked of outputs before the first of them is written: that none is an input or
+/// written twice, and that all can be written. Takes away what killed runs left beside them.
+pub fn prepare(outputs: &[PathBuf], inputs: &[PathBuf]) -> Result<(), OutputError> {
+    refuse_inputs(outputs, inputs)?;
+    refuse_twice(outputs)?;
+    outputs.iter().try_for_each(|path| check_writable(path))?;
+    let folders: BTreeSet<&Path> = outputs.iter().filter_map(|path| path.parent()).collect();
+    folders.into_iter().for_each(clean_leftovers);
+    Ok(())
 }
 
 /// Whether a file can be put there: its name, what is there now, and whether its folder takes files.

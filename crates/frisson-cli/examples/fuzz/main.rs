@@ -2,7 +2,7 @@
 //! same inputs.
 //!
 //! ```text
-//! cargo run --release -p frisson-cli --example fuzz -- cache 2000000 [SEED] [--keep FOLDER]
+//! cargo run --release -p frisson-cli --example fuzz -- cache 2000000 [SEED [FIRST]] [--keep FOLDER]
 //! targets: cache scene gltf draco bake all
 //! ```
 //! An input that panics, takes long or breaks a promise is written to the folder and counted; the
@@ -43,7 +43,7 @@ fn main() -> std::process::ExitCode {
     };
     let name = words.first().map_or("all", String::as_str);
     let number = |at: usize, default: u64| words.get(at).map_or(default, |w| w.parse().unwrap());
-    let (count, seed) = (number(1, 1000), number(2, 1));
+    let inputs = Inputs { seed: number(2, 1), first: number(3, 0), count: number(1, 1000) };
     std::fs::create_dir_all(&keep).unwrap();
     let names: Vec<&str> = match name {
         "all" => vec!["cache", "scene", "gltf", "draco", "bake"],
@@ -51,7 +51,7 @@ fn main() -> std::process::ExitCode {
     };
     // The hook would print every one of them.
     std::panic::set_hook(Box::new(|_| {}));
-    let found: u64 = names.into_iter().map(|name| storm(name, count, seed, &keep)).sum();
+    let found: u64 = names.into_iter().map(|name| storm(name, inputs, &keep)).sum();
     std::process::ExitCode::from(u8::from(found > 0))
 }
 
@@ -66,12 +66,20 @@ fn target(name: &str) -> Box<dyn Target> {
     }
 }
 
-/// Feeds `count` inputs; returns how many were wrong.
-fn storm(name: &str, count: u64, seed: u64, keep: &Path) -> u64 {
+/// Which inputs.
+#[derive(Clone, Copy)]
+struct Inputs {
+    seed: u64,
+    first: u64,
+    count: u64,
+}
+
+/// Feeds inputs; returns how many were wrong.
+fn storm(name: &str, Inputs { seed, first, count }: Inputs, keep: &Path) -> u64 {
     let mut target = target(name);
     let last = std::fs::File::create(keep.join(format!("{name}.last"))).unwrap();
     let (started, mut found, mut slowest) = (Instant::now(), 0, Duration::ZERO);
-    for index in 0..count {
+    for index in first..first + count {
         last.write_all_at(&index.to_string().into_bytes(), 0).unwrap();
         let mut random = Random::new(seed, index);
         let input = target.make(&mut random);

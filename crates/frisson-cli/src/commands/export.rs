@@ -11,13 +11,14 @@ use frisson_io::cache::CacheReader;
 use frisson_io::export::{ExportParams, WrittenFile};
 use frisson_io::maps::FoldMaps;
 use frisson_io::outputs;
+use frisson_workshop::human_bytes;
 use serde_json::json;
 
 use super::bake::{export_failure, how_to_open};
 use super::export_joints::write_joints;
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::ui::{Ui, human_bytes};
+use crate::ui::Ui;
 
 /// Write other formats from a baked cache, without simulating again; or one of the built-in cast.
 #[derive(Args)]
@@ -84,17 +85,6 @@ pub struct Export {
     force: bool,
 }
 
-/// Says what cannot or may not be written before the first byte of it is.
-fn check_targets(targets: &[PathBuf], inputs: &[PathBuf]) -> Result<(), Failure> {
-    outputs::refuse_inputs(targets, inputs)?;
-    outputs::refuse_twice(targets)?;
-    for target in targets {
-        outputs::check_writable(target)?;
-        outputs::clean_leftovers(target.parent().unwrap_or(Path::new("")));
-    }
-    Ok(())
-}
-
 impl Export {
     /// Runs the command.
     pub fn run(&self, ui: &Ui) -> Result<(), Failure> {
@@ -114,7 +104,7 @@ impl Export {
         let folder = self.cache.parent().unwrap_or(Path::new("")).to_owned();
         let sources = reader.header().sources.iter().map(|(_, source)| folder.join(source));
         let inputs: Vec<PathBuf> = std::iter::once(self.cache.clone()).chain(sources).collect();
-        check_targets(&self.to, &inputs)?;
+        outputs::prepare(&self.to, &inputs)?;
         let mut all = Vec::new();
         for target in &self.to {
             let is_picture = target.extension().is_some_and(|e| e.eq_ignore_ascii_case("png"));
@@ -143,7 +133,7 @@ impl Export {
     fn write_cast(&self, name: &str, ui: &Ui) -> Result<(), Failure> {
         let character = frisson_models::build(name).map_err(|e| Failure::input(e.to_string()))?;
         let mut all = Vec::new();
-        check_targets(&self.to, &[])?;
+        outputs::prepare(&self.to, &[])?;
         for target in &self.to {
             if target.extension().is_none_or(|e| !e.eq_ignore_ascii_case("glb")) {
                 let text = format!("{}: the cast is written as .glb", target.display());

@@ -3,16 +3,16 @@
 use std::path::Path;
 
 use frisson::layers::flesh::FleshLayer;
-use frisson::stage::Stage;
+use frisson::stage::{Running, Simulator};
 use frisson_io::gltf::{Document, JointsOptions, JointsReport, export_joints};
 use frisson_io::outputs;
 use frisson_io::scene::SceneFile;
+use frisson_workshop::{Loader, human_bytes};
 use serde_json::json;
 
 use super::bake::{export_failure, how_to_open};
 use crate::failure::Failure;
-use crate::loader::Loader;
-use crate::ui::{Ui, human_bytes};
+use crate::ui::Ui;
 
 /// Simulates a scene and writes an actor with its flesh as joints.
 pub fn write_joints(
@@ -30,8 +30,7 @@ pub fn write_joints(
     }
     let file = SceneFile::read(scene)?;
     let built = file.build(&Loader)?;
-    outputs::refuse_inputs(&[target.to_owned()], &built.inputs)?;
-    outputs::check_writable(target)?;
+    outputs::prepare(&[target.to_owned()], &built.inputs)?;
     let mut stage = built.stage;
     let actor = match actor {
         Some(name) => stage.actors().find(name).ok_or_else(|| {
@@ -60,8 +59,9 @@ fn source_document(file: &SceneFile, actor: &str) -> Option<Document> {
     Document::is_kind(&path).then(|| Document::open(&path).ok()).flatten()
 }
 
-fn first_with_flesh(stage: &Stage) -> usize {
-    let flesh = stage.layers().iter().filter_map(|l| l.as_any()?.downcast_ref::<FleshLayer>());
+fn first_with_flesh(stage: &Simulator) -> usize {
+    let flesh =
+        stage.layers().iter().filter_map(|l| l.as_any().downcast_ref::<Running<FleshLayer>>());
     flesh.map(|f| f.rest().actor).next().unwrap_or(0)
 }
 

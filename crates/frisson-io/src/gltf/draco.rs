@@ -11,7 +11,7 @@
 
 use std::io::{Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -48,14 +48,9 @@ pub(super) fn unpack(block: &[u8]) -> Result<DracoMesh, String> {
     }
 }
 
-fn unpack_there(
-    program: &PathBuf,
-    arguments: &[String],
-    block: &[u8],
-) -> Result<DracoMesh, String> {
+fn unpack_there(program: &Path, arguments: &[String], block: &[u8]) -> Result<DracoMesh, String> {
     let failed = |e: std::io::Error| format!("the Draco helper cannot be run: {e}");
-    let mut child = Command::new(program)
-        .args(arguments)
+    let mut child = helper(program, arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -77,6 +72,27 @@ fn unpack_there(
     let gave_up = || "the Draco decoder gave up on damaged data".to_owned();
     let answer = answer.ok_or_else(gave_up)?;
     postcard::from_bytes::<Result<DracoMesh, String>>(&answer).map_err(|_| gave_up())?
+}
+
+/// Address space of the helper [KiB]: a block of the largest file unpacks to less.
+#[cfg(unix)]
+const MEMORY: u64 = 8 << 20;
+
+/// The helper with bounded memory: a count that is wrong must not fill the machine first. Only a shell
+/// can set the bound without `unsafe`; where it cannot, the helper runs without.
+#[cfg(unix)]
+fn helper(program: &Path, arguments: &[String]) -> Command {
+    let mut command = Command::new("sh");
+    let script = format!("ulimit -v {MEMORY} 2>/dev/null; exec \"$0\" \"$@\"");
+    command.arg("-c").arg(script).arg(program).args(arguments);
+    command
+}
+
+#[cfg(not(unix))]
+fn helper(program: &Path, arguments: &[String]) -> Command {
+    let mut command = Command::new(program);
+    command.args(arguments);
+    command
 }
 
 /// Waits for the helper; whether it ended well and in time.

@@ -17,7 +17,7 @@ use frisson::character::{
     TrackTarget, Transform,
 };
 use frisson::layers::flesh::{FleshLayer, FleshWeights};
-use frisson::stage::{Actor, NoObserver, Stage};
+use frisson::stage::{Actor, NoObserver, Running, Simulator};
 use glam::{Mat4, Quat, Vec3};
 
 use super::document::Document;
@@ -104,7 +104,7 @@ struct Twin {
 /// With the document that the actor was read from, everything of it is kept: materials, textures,
 /// attributes, extensions such as VRM; only joints, weights and one animation are added.
 pub fn export_joints(
-    stage: &mut Stage,
+    stage: &mut Simulator,
     actor: usize,
     input: Option<&Document>,
     path: &Path,
@@ -123,7 +123,7 @@ pub fn export_joints(
             return Err(GltfError::Stopped);
         }
         if done + 1 < total {
-            let failed = |e: frisson::stage::StageError| GltfError::Unsupported(e.to_string());
+            let failed = |e: frisson::stage::SimulatorError| GltfError::Unsupported(e.to_string());
             stage.advance_frame(&mut NoObserver).map_err(failed)?;
         }
     }
@@ -145,13 +145,13 @@ struct JointsExport {
     original: Arc<Character>,
 }
 
-fn flesh_of(stage: &Stage, layer: usize, actor: usize) -> Option<&FleshLayer> {
-    let known = stage.layers()[layer].as_any()?.downcast_ref::<FleshLayer>()?;
+fn flesh_of(stage: &Simulator, layer: usize, actor: usize) -> Option<&Running<FleshLayer>> {
+    let known = stage.layers()[layer].as_any().downcast_ref::<Running<FleshLayer>>()?;
     (known.rest().actor == actor).then_some(known)
 }
 
 impl JointsExport {
-    fn new(stage: &Stage, actor: usize, options: &JointsOptions) -> Result<Self> {
+    fn new(stage: &Simulator, actor: usize, options: &JointsOptions) -> Result<Self> {
         let whose = &stage.actors().all()[actor];
         let Some(source) = whose.character() else {
             let problem = "is no character: there are no joints to add to";
@@ -197,7 +197,7 @@ impl JointsExport {
     }
 
     /// Keys of the frame the stage stands at, and how far they are from it.
-    fn add_frame(&mut self, stage: &Stage) {
+    fn add_frame(&mut self, stage: &Simulator) {
         let actor = &stage.actors().all()[self.actor];
         let time = stage.frame().time;
         let key = self.report.frames as f64 * self.seconds_per_frame;
@@ -212,7 +212,7 @@ impl JointsExport {
         let first = sampled.len();
         for (index, twin) in self.twins.iter().enumerate() {
             let Some(flesh) = flesh_of(stage, twin.layer, self.actor) else { continue };
-            let swing = flesh.swing();
+            let Some(swing) = flesh.swing(stage.clock(), stage.actors(), time) else { continue };
             self.report.peak = self.report.peak.max(swing.elongation.length());
             let moved = world[twin.joint].inverse() * swing.world_motion() * world[twin.joint];
             let (_, rotation, translation) = moved.to_scale_rotation_translation();
@@ -228,7 +228,7 @@ impl JointsExport {
     }
 
     /// Poses the new character as an engine would and measures against the frame.
-    fn compare(&mut self, stage: &Stage, key: f64) {
+    fn compare(&mut self, stage: &Simulator, key: f64) {
         let now = |t: &Track| Track {
             times: vec![key as f32],
             values: t.values[t.values.len() - t.width..].to_vec(),
@@ -255,7 +255,7 @@ impl JointsExport {
 
     fn finish(
         mut self,
-        stage: &Stage,
+        stage: &Simulator,
         input: Option<&Document>,
         path: &Path,
         options: &JointsOptions,
@@ -538,9 +538,7 @@ mod tests {
     use frisson::geometry::Mesh;
     use frisson::layers::LayerParams;
     use frisson::layers::flesh::FleshParams;
-    use frisson::stage::{
-        ActorMotion, ActorSet, Clock, ColliderSet, EARTH_GRAVITY, Forces, Placement, Rate,
-    };
+    use frisson::stage::{ClipPlay, Clock, EARTH_GRAVITY, Forces, Placement, Rate, Setup};
 
     use super::*;
     use crate::Silent;
@@ -604,28 +602,28 @@ mod tests {
         }
     }
 
-    fn stage(influences: usize) -> Stage {
+    fn stage(influences: usize) -> Simulator {
         stage_of(Arc::new(tube(influences)))
     }
 
-    fn stage_of(character: Arc<Character>) -> Stage {
-        let motion = ActorMotion::Character {
-            character,
-            clip: Some(0),
-            offset: 0.0,
-            speed: 1.0,
-            looped: false,
-        };
+    fn stage_of(character: Arc<Character>) -> Simulator {
         let placement =
             Placement { scale: 2.0, rotate_deg: [0.0, 30.0, 0.0], ..Placement::default() };
-        let actor = Actor { name: "tube".to_owned(), motion, placement };
+        let tube = Actor::character_named("tube", character).placed(placement);
+        let actor = tube.playing(ClipPlay::new(0));
         let mut element = FleshParams::new("belly", "tube", "j0", &["j3"]);
         element.frequency_hz = Some(3.0);
         let clock = Clock::new(Rate::whole(24), 0, 20);
         let forces = Forces::new(EARTH_GRAVITY, vec![], 24.0);
         let layers = [LayerParams::Flesh(element)];
-        Stage::new(clock, ActorSet::new(vec![actor]), ColliderSet::default(), forces, &layers)
-            .unwrap()
+        Simulator::new(Setup {
+            clock,
+            actors: vec![actor],
+            forces,
+            layers: layers.to_vec(),
+            ..Setup::default()
+        })
+        .unwrap()
     }
 
     fn export(influences: usize, limit: usize) -> (JointsReport, Character) {

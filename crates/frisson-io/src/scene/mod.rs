@@ -5,12 +5,14 @@
 
 mod build;
 mod document;
+mod expect;
 mod explain;
 mod loader;
 mod params;
 mod presentation;
 mod problem;
 mod sources;
+mod spaces;
 mod validate;
 
 use std::path::{Path, PathBuf};
@@ -22,6 +24,7 @@ use crate::inputs::{InputError, InputSet};
 
 pub use build::{BuiltScene, Identity};
 pub use document::Spans;
+pub use expect::{ExpectParams, Measure, OverFrames, Part, Statistic, Subject};
 pub use explain::{Explanation, explain, explain_all};
 pub use loader::{
     ActorContent, ActorLoader, FileLoader, LoadError, LoadedActor, read_character, source_hash,

@@ -4,9 +4,10 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
+use super::expect::ExpectParams;
 use super::presentation::{CameraParams, GalleryParams};
 use frisson::layers::LayerParams;
-use frisson::stage::{ColliderParams, ForceParams, Placement, Rate};
+use frisson::stage::{ColliderParams, ForceParams, Keys, Placement, Rate, ReferencePose};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -17,8 +18,9 @@ use crate::export::ExportParams;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scene {
-    /// Version of the scene file: 1.
-    #[schemars(range(min = 1, max = 1))]
+    /// Version of the scene file: 2. Files of version 1 are read; where their points would move, they are
+    /// told.
+    #[schemars(range(min = 1, max = 2))]
     pub frisson: u32,
     /// Output rate [frames/s]: a number, or a fraction in quotes such as "24000/1001".
     #[serde(default)]
@@ -30,6 +32,10 @@ pub struct Scene {
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 600.0))]
     pub preroll: f64,
+    /// The pose in which points and selections are given: `start`, the actors as they stand at the first
+    /// frame, or `rest`, before any clip moves them. Both in metres and in the scene's axes.
+    #[serde(default)]
+    pub reference: ReferencePose,
     /// Gravity [m/s²].
     #[serde(default = "default_gravity")]
     pub gravity: [f32; 3],
@@ -57,6 +63,9 @@ pub struct Scene {
     /// What the gallery says about the scene: `[gallery]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gallery: Option<GalleryParams>,
+    /// What the baked shot must keep to: `[[expect]]`, held by `frisson check --bake`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub expect: Vec<ExpectParams>,
 }
 
 fn default_gravity() -> [f32; 3] {
@@ -100,10 +109,17 @@ pub struct ActorParams {
     /// Play no clip: the actor stays in its rest pose.
     #[serde(default, rename = "static")]
     pub is_static: bool,
-    /// Carry the whole actor, in its rest pose, along keys `[frame, x, y, z, rx, ry, rz]`: position
-    /// [m] and rotation about x, then y, then z [degrees]; smooth between keys.
+    /// Carry the whole actor along keys `[frame, x, y, z, rx, ry, rz]`: position [m] and rotation about
+    /// x, then y, then z [degrees]. It stands in its rest pose unless `clip` names what it plays.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub path: Vec<[f64; 7]>,
+    /// How the path runs between its keys: `smooth` (the default) or `linear`.
+    #[serde(default, skip_serializing_if = "is_smooth")]
+    pub path_keys: Keys,
+}
+
+fn is_smooth(keys: &Keys) -> bool {
+    *keys == Keys::Smooth
 }
 
 fn one() -> f64 {
@@ -126,6 +142,7 @@ impl ActorParams {
             placement: Placement::default(),
             is_static: false,
             path: Vec::new(),
+            path_keys: Keys::default(),
         }
     }
 }
