@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use frisson::layers::LayerParams;
 use frisson::stage::{
-    Actor, ClipPlay, Clock, ForceParams, Forces, KeyedTransform, LayerError, Motion,
-    Setup, Simulator, SimulatorError, nearest_name,
+    Actor, ClipPlay, Clock, ForceParams, Forces, KeyedTransform, LayerError, Motion, Setup,
+    Simulator, SimulatorError, nearest_name,
 };
 use glam::Vec3;
 use xxhash_rust::xxh3::xxh3_128;
