@@ -105,3 +105,51 @@ pub fn propose_by_parts(actor: &Actor, character: &Character, vrm: &Vrm) -> Vec<
     }
     proposals
 }
+
+#[cfg(test)]
+mod tests {
+    use frisson::character::Transform;
+    use frisson_io::gltf::{SPRING_STEPS_HZ, SpringJoint};
+    use glam::Vec3;
+
+    use super::*;
+
+    fn chain(names: &[&str]) -> Character {
+        let node = |(index, name): (usize, &&str)| Node {
+            name: (*name).to_owned(),
+            parent: index.checked_sub(1),
+            rest: Transform::from_translation(-0.1 * Vec3::Y),
+        };
+        let nodes = names.iter().enumerate().map(node).collect();
+        Character { skeleton: Skeleton::new(nodes).unwrap(), ..Character::default() }
+    }
+
+    #[test]
+    fn a_spring_becomes_flesh_of_the_frequency_it_amounts_to() {
+        let character = chain(&["head", "hair1", "hair2"]);
+        let joint = |node: usize| SpringJoint {
+            node,
+            hit_radius: 0.0,
+            stiffness: 0.5,
+            gravity_power: 0.0,
+            gravity_dir: -Vec3::Y,
+            drag: 0.1,
+        };
+        let spring = SpringChain {
+            name: "fringe".to_owned(),
+            joints: vec![joint(1), joint(2)],
+            colliders: vec![],
+            center: None,
+        };
+        let vrm = Vrm { springs: vec![spring], ..Vrm::default() };
+        let actor = Actor::character_named("hero", Arc::new(character.clone()));
+        let mut text = String::new();
+        assert_eq!(write_springs(&mut text, &actor, &character, &vrm), 1);
+        let wanted = joint(1).oscillator(0.1);
+        let hz = format!("frequency_hz = {:.2}", wanted.frequency_hz);
+        assert!(text.contains(&hz) && text.contains("from = \"hair1\""), "{text}");
+        assert!(text.contains("to = [\"hair2\"]") && text.contains("on = \"hero\""), "{text}");
+        // A pull of half a metre a second each step on a bone of 10 cm: some hertz.
+        assert!(SPRING_STEPS_HZ == 60.0 && (1.0..5.0).contains(&wanted.frequency_hz));
+    }
+}
