@@ -115,6 +115,23 @@ impl MeshTopology {
         count
     }
 
+    /// The vertex of the root mesh that a vertex is, or that has the largest share in it.
+    #[must_use]
+    pub fn root_vertex(&self, vertex: usize) -> usize {
+        let mut vertex = vertex;
+        let mut at = self.ancestry.as_deref();
+        while let Some(ancestry) = at {
+            if let Some(new) = vertex.checked_sub(ancestry.vertex_count) {
+                let (corners, shares) = ancestry.made_of[new];
+                let most = shares.iter().copied().fold(0.0, f32::max);
+                let largest = shares.iter().position(|s| *s == most).unwrap_or(0);
+                vertex = corners[largest] as usize;
+            }
+            at = ancestry.older.as_deref();
+        }
+        vertex
+    }
+
     /// Values per vertex of the root mesh, mixed for all vertices that refinement made since.
     #[must_use]
     pub fn spread_from_root<T: Mix>(&self, root: &[T]) -> Vec<T> {
@@ -245,6 +262,11 @@ mod tests {
         let topology = &twice.topology;
         assert_eq!(topology.root_vertex_count(), 4);
         assert_eq!(topology.spread_from_root(&mesh.positions), twice.positions);
+        for vertex in 0..topology.vertex_count {
+            let root = topology.root_vertex(vertex);
+            let away = mesh.positions[root].distance(twice.positions[vertex]);
+            assert!(root < 4 && away < 0.8, "{vertex} is {away} m from {root}");
+        }
         for shares in [[0.2, 0.3, 0.5], [0.9, 0.05, 0.05], [0.0, 0.5, 0.5]] {
             let (fine, there) = topology.from_root(1, shares);
             let (coarse, back) = topology.to_root(fine, there);
