@@ -83,6 +83,10 @@ fn storm(name: &str, Inputs { seed, first, count }: Inputs, keep: &Path) -> u64 
         last.write_all_at(&index.to_string().into_bytes(), 0).unwrap();
         let mut random = Random::new(seed, index);
         let input = target.make(&mut random);
+        if name == "bake" {
+            // One that does not come back is found here.
+            std::fs::write(keep.join("bake.last.toml"), &input).unwrap();
+        }
         let begun = Instant::now();
         let outcome = catch_unwind(AssertUnwindSafe(|| target.feed(&input)));
         let took = begun.elapsed();

@@ -41,7 +41,7 @@ impl Dice {
 
 const MESHES: [&str; 8] =
     ["grid", "fan", "moebius", "doubled", "needles", "flat", "fins", "puppet"];
-const FPS: [&str; 6] = ["1", "24", "30", "1000", "\"24000/1001\"", "0.01"];
+const FPS: [&str; 5] = ["1", "24", "30", "1000", "\"24000/1001\""];
 const SCALES: [&str; 5] = ["1", "1", "1e-3", "1e3", "0.1"];
 const PLACES: [&str; 4] = ["[0, 0, 0]", "[0, 0, 0]", "[1e6, 0, 0]", "[-1e6, 1e6, 3]"];
 const STRENGTHS: [&str; 6] = ["1", "100", "1e4", "1e9", "1e12", "1e-3"];
@@ -103,8 +103,8 @@ fn layer(dice: &mut Dice, index: u64) -> String {
         3 => format!(
             "soft = {{ name = \"l{index}\", cell = {}, objects = [{{ name = \"o\", thickness = {small}, \
              primitives = [{{ segment = [[0, 0, 0], [0, {}, 0]] }}] }}] }}",
-            dice.pick(&["0.05", "0.01", "1e-3"]),
-            dice.pick(&["0.3", "1e3", "1e-6"]),
+            dice.pick(&["0.05", "0.02", "0.2"]),
+            dice.pick(&["0.3", "3", "1e-6", "1e9"]),
         ),
         4 => format!(
             "wrinkles = {{ name = \"l{index}\", on = \"a\", max_level = 1, tools = [{{ name = \"t\", \
