@@ -20,10 +20,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use frisson_io::gltf::{serve_draco, set_draco_helper};
 use random::Random;
 
 /// Longest that one input of a reader may take; a machine with others on it is slow at times.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Word by which the program unpacks Draco blocks for itself.
+const HELPER: &str = "unpack-draco";
 
 /// One kind of input: makes it and feeds it. `Err` says which promise was broken.
 pub trait Target {
@@ -37,6 +41,11 @@ pub trait Target {
 
 fn main() -> std::process::ExitCode {
     let mut words: Vec<String> = std::env::args().skip(1).collect();
+    if words.first().is_some_and(|w| w == HELPER) {
+        let served = serve_draco(&mut std::io::stdin(), &mut std::io::stdout());
+        return std::process::ExitCode::from(u8::from(served.is_err()));
+    }
+    set_draco_helper(std::env::current_exe().unwrap(), vec![HELPER.to_owned()]);
     let keep = match words.iter().position(|w| w == "--keep") {
         Some(at) if at + 1 < words.len() => PathBuf::from(words.drain(at..at + 2).nth(1).unwrap()),
         _ => std::env::temp_dir().join("frisson-fuzz"),
