@@ -5,6 +5,8 @@ use frisson_io::bake::BakeError;
 use frisson_io::cache::CacheError;
 use frisson_io::outputs::OutputError;
 use frisson_io::scene::{ReadSceneError, SceneError};
+use frisson_judge::JudgeError;
+use frisson_workshop::WorkshopError;
 
 /// Why a command failed.
 #[derive(Debug)]
@@ -31,6 +33,11 @@ impl Failure {
     /// The simulation stopped.
     pub fn simulation(text: impl Into<String>) -> Self {
         Self::Message { code: 3, text: text.into(), help: None }
+    }
+
+    /// The shot is not as it should be.
+    pub fn broken(text: impl Into<String>) -> Self {
+        Self::Message { code: 4, text: text.into(), help: None }
     }
 
     /// Ctrl-C.
@@ -96,6 +103,27 @@ impl From<BakeError> for Failure {
             BakeError::Scene(error) => error.into(),
             BakeError::Simulation { .. } => Self::simulation(error.to_string()),
             other => Self::input(other.to_string()),
+        }
+    }
+}
+
+impl From<JudgeError> for Failure {
+    fn from(error: JudgeError) -> Self {
+        match error {
+            JudgeError::Stopped => Self::interrupted("interrupted"),
+            other => Self::input(other.to_string()),
+        }
+    }
+}
+
+impl From<WorkshopError> for Failure {
+    fn from(error: WorkshopError) -> Self {
+        match error {
+            WorkshopError::Scene(error) => Self::Scene(error),
+            WorkshopError::Simulation(text) => Self::simulation(text),
+            WorkshopError::Stopped => Self::interrupted(WorkshopError::Stopped.to_string()),
+            WorkshopError::Input { text, help } => Self::Message { code: 1, text, help },
+            file @ WorkshopError::File { .. } => Self::input(file.to_string()),
         }
     }
 }

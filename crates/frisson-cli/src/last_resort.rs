@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use crate::failure::Failure;
 
 /// Exit code of a mistake in the program.
-pub const CODE: u8 = 4;
+pub const CODE: u8 = 5;
 
 /// Where the last mistake was noticed.
 static PLACE: Mutex<Option<String>> = Mutex::new(None);

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use frisson_io::Progress;
 use frisson_io::scene::{Problem, SceneError};
+use frisson_workshop::Jobs;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use miette::{Diagnostic, GraphicalReportHandler, LabeledSpan, NamedSource, SourceCode};
 use serde_json::{Value, json};
@@ -51,14 +52,7 @@ impl Ui {
 
     /// Progress of a long job, shown once it has taken two seconds.
     pub fn progress(&self, what: &str) -> Bar {
-        Bar {
-            bar: None,
-            what: what.to_owned(),
-            silent: self.quiet || self.json,
-            started: Instant::now(),
-            started_at: 0,
-            last_line: Instant::now(),
-        }
+        Bar::new(what, self.quiet || self.json)
     }
 
     /// Says why a command failed.
@@ -193,6 +187,17 @@ pub struct Bar {
 }
 
 impl Bar {
+    fn new(what: &str, silent: bool) -> Self {
+        Self {
+            bar: None,
+            what: what.to_owned(),
+            silent,
+            started: Instant::now(),
+            started_at: 0,
+            last_line: Instant::now(),
+        }
+    }
+
     fn show(&mut self, done: u64, total: u64) {
         if std::io::stderr().is_terminal() {
             let bar = self.bar.get_or_insert_with(|| {
@@ -237,22 +242,17 @@ impl Progress for Bar {
     }
 }
 
+impl Jobs for Bar {
+    fn begin(&mut self, what: &str) {
+        let silent = self.silent;
+        *self = Self::new(what, silent);
+    }
+}
+
 impl Drop for Bar {
     fn drop(&mut self) {
         if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();
         }
     }
-}
-
-/// A size in bytes for people.
-pub fn human_bytes(bytes: u64) -> String {
-    let units = ["bytes", "kB", "MB", "GB", "TB"];
-    let mut value = bytes as f64;
-    let mut unit = 0;
-    while value >= 1000.0 && unit + 1 < units.len() {
-        value /= 1000.0;
-        unit += 1;
-    }
-    if unit == 0 { format!("{bytes} bytes") } else { format!("{value:.1} {}", units[unit]) }
 }

@@ -78,8 +78,23 @@ fn crates_depend_one_way() {
         ("frisson", &[]),
         ("frisson-models", &["frisson"]),
         ("frisson-io", &["frisson"]),
+        ("frisson-judge", &["frisson", "frisson-io"]),
         ("frisson-picture", &["frisson"]),
-        ("frisson-cli", &["frisson", "frisson-models", "frisson-io", "frisson-picture"]),
+        (
+            "frisson-workshop",
+            &["frisson", "frisson-models", "frisson-io", "frisson-judge", "frisson-picture"],
+        ),
+        (
+            "frisson-cli",
+            &[
+                "frisson",
+                "frisson-models",
+                "frisson-io",
+                "frisson-judge",
+                "frisson-picture",
+                "frisson-workshop",
+            ],
+        ),
     ];
     for krate in folders(&root().join("crates")) {
         let name = krate.file_name().unwrap().to_string_lossy().into_owned();
@@ -151,6 +166,31 @@ fn layers_never_import_each_other() {
                         || code.contains(&format!("super::super::{other}"));
                     assert!(!imports, "{}: {room} imports {other}: {line}", file.display());
                 }
+            }
+        }
+    }
+}
+
+/// Lines of a file before its tests.
+fn shipped_lines(text: &str) -> impl Iterator<Item = &str> {
+    text.split("#[cfg(test)]").next().unwrap_or_default().lines()
+}
+
+#[test]
+fn only_the_command_prints() {
+    for krate in ["frisson", "frisson-models", "frisson-io", "frisson-picture", "frisson-workshop"]
+    {
+        let mut files = Vec::new();
+        sources(&root().join("crates").join(krate).join("src"), &mut files);
+        for file in files {
+            for line in shipped_lines(&read(&file)) {
+                let code = line.split("//").next().unwrap_or_default();
+                let prints = ["println!(", "print!("].iter().any(|p| code.contains(p));
+                assert!(
+                    !prints,
+                    "{}: libraries return data, they do not print: {line}",
+                    file.display()
+                );
             }
         }
     }

@@ -1,29 +1,79 @@
-//! Skinned positions of a glTF file, for comparison with other programs.
+//! Positions of a glTF, FBX or Alembic file, for comparison with other programs.
 //!
 //! ```text
 //! dump_positions FILE                     what is in it, as JSON
 //! dump_positions FILE CLIP TIME... > out  world positions of every mesh at every time
 //! ```
-//! CLIP is an index, or `rest`. The output is, for each time and each mesh in the order of the JSON,
+//! CLIP is an index, or `rest`; Alembic has none and takes anything. The output is, for each time and each mesh in the order of the JSON,
 //! three little-endian floats a vertex.
 
 use std::error::Error;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use frisson::character::{Pose, Sampling, Track};
+use frisson::character::{Character, Pose, Sampling, Track};
+use frisson_io::alembic::input::{AlembicFile, ShapeInfo};
 use frisson_io::gltf;
 use glam::Mat4;
 use serde_json::json;
 
+fn read_character(path: &Path) -> Result<Character, Box<dyn Error>> {
+    let (character, warnings) = if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("fbx")) {
+        let imported = frisson_io::fbx::read_fbx(&std::fs::read(path)?, path.parent())?;
+        (imported.character, imported.warnings)
+    } else {
+        let imported = gltf::read_file(path)?;
+        (imported.character, imported.warnings)
+    };
+    for warning in &warnings {
+        eprintln!("warning: {warning}");
+    }
+    Ok(character)
+}
+
+/// What is shown of every mesh, curve and point at every time, one after the other.
+fn dump_alembic(path: &Path, arguments: &[String]) -> Result<(), Box<dyn Error>> {
+    let file = AlembicFile::open(path)?;
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    if arguments.is_empty() {
+        let about = |i: &ShapeInfo| json!({ "name": i.name, "path": i.path, "span": i.span });
+        let meshes: Vec<_> = file.meshes().map(about).collect();
+        let curves: Vec<_> = file.curves().map(about).collect();
+        let points: Vec<_> = file.points().map(about).collect();
+        let all =
+            json!({ "meshes": meshes, "curves": curves, "points": points, "span": file.span() });
+        writeln!(out, "{all}")?;
+        return Ok(());
+    }
+    for time in &arguments[1..] {
+        let time = time.parse()?;
+        let mut shapes = Vec::new();
+        for index in 0..file.meshes().len() {
+            shapes.push(file.mesh_at(index, time)?.positions);
+        }
+        for index in 0..file.curves().len() {
+            shapes.push(file.curves_at(index, time)?.points);
+        }
+        for index in 0..file.points().len() {
+            shapes.push(file.points_at(index, time)?.positions);
+        }
+        for positions in shapes {
+            // Counts change: each shape says how many follow.
+            out.write_all(&(positions.len() as u32).to_le_bytes())?;
+            out.write_all(bytemuck::cast_slice(&positions))?;
+        }
+    }
+    Ok(())
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let file = arguments.first().ok_or("which file?")?;
-    let imported = gltf::read_file(Path::new(file))?;
-    for warning in &imported.warnings {
-        eprintln!("warning: {warning}");
+    let path = Path::new(file);
+    if path.extension().is_some_and(|e| e == "abc") {
+        return dump_alembic(path, &arguments[1..]);
     }
-    let character = imported.character;
+    let character = read_character(path)?;
     if arguments.len() == 1 {
         let meshes = character.meshes.iter().map(|m| {
             json!({

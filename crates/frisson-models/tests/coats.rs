@@ -6,8 +6,7 @@ use frisson::geometry::{Mesh, TriangleBvh};
 use frisson::layers::LayerParams;
 use frisson::layers::soft::{CoatBone, CoatParams, SoftObject, SoftParams};
 use frisson::stage::{
-    Actor, ActorMotion, ActorSet, Animated, Clock, ColliderSet, Forces, NoObserver, Placement,
-    Rate, Stage,
+    Actor, Animated, ClipPlay, Clock, Forces, NoObserver, Placement, Rate, Setup, Simulator,
 };
 use frisson_models::build;
 use glam::Vec3;
@@ -15,23 +14,21 @@ use glam::Vec3;
 fn actor(name: &str, source: &str, clip: Option<&str>, placement: Placement) -> Actor {
     let character = build(source).unwrap();
     let clip = clip.map(|c| character.clips.iter().position(|k| k.name == c).unwrap());
-    let motion = ActorMotion::Character {
-        character: Arc::new(character),
-        clip,
-        offset: 0.0,
-        speed: 1.0,
-        looped: true,
-    };
-    Actor { name: name.to_owned(), motion, placement }
+    let standing = Actor::character_named(name, Arc::new(character)).placed(placement);
+    match clip {
+        Some(clip) => standing.playing(ClipPlay { looped: true, ..ClipPlay::new(clip) }),
+        None => standing,
+    }
 }
 
-fn stage(actors: Vec<Actor>, gravity: f32, layers: &[LayerParams]) -> Stage {
+fn stage(actors: Vec<Actor>, gravity: f32, layers: &[LayerParams]) -> Simulator {
     let clock = Clock::new(Rate::whole(30), 0, 1000);
     let forces = Forces::new(Vec3::Y * -gravity, vec![], 30.0);
-    Stage::new(clock, ActorSet::new(actors), ColliderSet::default(), forces, layers).unwrap()
+    Simulator::new(Setup { clock, actors, forces, layers: layers.to_vec(), ..Setup::default() })
+        .unwrap()
 }
 
-fn mesh<'a>(stage: &'a Stage, name: &str) -> &'a Mesh {
+fn mesh<'a>(stage: &'a Simulator, name: &str) -> &'a Mesh {
     &stage.frame().meshes[stage.frame().mesh_index(name).unwrap()]
 }
 

@@ -11,13 +11,13 @@ use frisson_io::cache::{CacheReader, IfExists};
 use frisson_io::export::ExportError;
 use frisson_io::outputs::{self, OutputError};
 use frisson_io::scene::SceneFile;
-use frisson_picture::output::write_text;
+use frisson_judge::{JudgeError, Judgement, Limits, judge_shot};
+use frisson_workshop::{Loader, human_bytes, report_page};
 
-use super::{render, report_page};
+use super::judge::{judgement_lines, layers};
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::loader::Loader;
-use crate::ui::{Ui, human_bytes};
+use crate::ui::Ui;
 
 /// Simulate a scene into a cache, then export what the scene asks for.
 #[derive(Args)]
@@ -42,6 +42,9 @@ pub struct Bake {
     /// Replace outputs that are already there.
     #[arg(long)]
     pub force: bool,
+    /// Do not look for what an animator would complain of; the report goes without it.
+    #[arg(long)]
+    pub no_judge: bool,
 }
 
 impl Bake {
@@ -72,11 +75,28 @@ impl Bake {
             BakeOutcome::Finished(mut report) => {
                 let exported = self.export_all(&scene, &cache, ui)?;
                 report.files.extend(exported);
-                write_report(&cache, &mut report)?;
+                let judgement = self.judge(&cache, ui)?;
+                report_page::write(&cache, &mut report, judgement.as_ref())?;
                 summarise(ui, &report);
+                judgement.iter().flat_map(judgement_lines).for_each(|line| ui.say(line));
                 Ok(())
             }
             BakeOutcome::Paused { last_frame, .. } => Err(interrupted(&self.scene, last_frame)),
+        }
+    }
+
+    /// What an animator would complain of, for the report.
+    fn judge(&self, cache: &Path, ui: &Ui) -> Result<Option<Judgement>, Failure> {
+        if self.no_judge {
+            return Ok(None);
+        }
+        let mut reader = CacheReader::open(cache)?;
+        let (layers, limits) = (layers(&reader), Limits::default());
+        let mut progress = ui.progress("judging");
+        match judge_shot(&mut reader, &layers, &limits, None, &mut progress) {
+            // The bake itself is whole: an interrupt only leaves the page without its section.
+            Err(JudgeError::Stopped) => Ok(None),
+            judged => Ok(Some(judged?)),
         }
     }
 
@@ -161,12 +181,6 @@ fn interrupted(scene: &Path, last_frame: Option<i64>) -> Failure {
         .help(format!("go on with: frisson bake {} --resume", scene.display()))
 }
 
-/// Where the report of a cache goes.
-pub fn report_path(cache: &Path) -> PathBuf {
-    let [report, _] = report_files(cache);
-    report
-}
-
 /// A file of a report's name that frisson did not write is not overwritten, whatever was asked.
 fn refuse_foreign_report(path: &Path) -> Result<(), Failure> {
     let Ok(text) = std::fs::read_to_string(path) else { return Ok(()) };
@@ -176,17 +190,6 @@ fn refuse_foreign_report(path: &Path) -> Result<(), Failure> {
             .is_ok_and(|report| report.get("frames_simulated").is_some()),
     };
     if ours { Ok(()) } else { Err(OutputError::NotOurs(path.to_owned()).into()) }
-}
-
-/// Writes the report twice: as JSON for programs, as a page with charts for people.
-fn write_report(cache: &Path, report: &mut BakeReport) -> Result<(), Failure> {
-    let path = report_path(cache);
-    let page = path.with_extension("html");
-    report.files.push(path.display().to_string());
-    report.files.push(page.display().to_string());
-    let text = serde_json::to_string_pretty(&report).unwrap_or_default();
-    write_text(&path, &(text + "\n")).map_err(render::shot::failure)?;
-    write_text(&page, &report_page::html(report)).map_err(render::shot::failure)
 }
 
 /// What a bake did: time per layer, speed, memory, files.

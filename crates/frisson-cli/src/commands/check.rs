@@ -1,25 +1,46 @@
-//! `frisson check`: everything a bake would refuse, without simulating.
+//! `frisson check`: everything a bake would refuse, without simulating; with `--bake`, whether the shot
+//! keeps what its scene promises.
 
 use std::path::PathBuf;
 
 use clap::Args;
-use frisson_io::scene::SceneFile;
+use frisson_io::scene::{Measure, SceneFile};
+use frisson_judge::{Bakery, Held, Outcome, hold};
+use frisson_workshop::Loader;
 use serde_json::json;
 
+use super::scratch::Scratch;
 use crate::failure::Failure;
-use crate::loader::Loader;
+use crate::interrupt;
 use crate::ui::Ui;
 
-/// Validate a scene file, its actors and its layers without simulating.
+/// Validate a scene file, its actors and its layers without simulating; with --bake, hold the shot to
+/// the scene's [[expect]].
 #[derive(Args)]
 #[command(after_help = "\
-Example:
+Examples:
   frisson check shot.toml
+  frisson check shot.toml --bake          bakes, measures, compares with [[expect]]
+  frisson check shot.toml --bake --json   the same for a farm
+
 Errors look like `shot.toml:12:9: …`, which editors jump to. With --json they carry line, column
-and byte range.")]
+and byte range. A promise that does not hold ends with exit code 4; one that is marked `known` does so
+when it holds.")]
 pub struct Check {
     /// Scene file.
     scene: PathBuf,
+    /// Bake the scene, and what its expectations compare with, and measure.
+    #[arg(long)]
+    bake: bool,
+    /// Use this cache as the bake of the scene; it is not compared with it.
+    #[arg(long, value_name = "CACHE", requires = "bake")]
+    cache: Option<PathBuf>,
+    /// Keep the bakes in this folder, and use those of an earlier run that fit.
+    #[arg(long, value_name = "FOLDER", requires = "bake")]
+    keep: Option<PathBuf>,
+    /// Leave out what needs bakes at other rates or beyond the shot's end.
+    #[arg(long, requires = "bake")]
+    fast: bool,
 }
 
 impl Check {
@@ -27,6 +48,9 @@ impl Check {
     pub fn run(&self, ui: &Ui) -> Result<(), Failure> {
         let scene = SceneFile::read(&self.scene)?;
         let built = scene.build(&Loader)?;
+        if self.bake {
+            return self.hold(&scene, ui);
+        }
         let clock = *built.stage.clock();
         let (actors, layers) = (built.stage.actors().all().len(), built.stage.layers().len());
         ui.say(format!(
@@ -42,4 +66,69 @@ impl Check {
         });
         Ok(())
     }
+
+    fn hold(&self, scene: &SceneFile, ui: &Ui) -> Result<(), Failure> {
+        interrupt::listen();
+        let scratch = match &self.keep {
+            Some(folder) => Scratch::kept(folder)?,
+            None => Scratch::new()?,
+        };
+        let mut progress = ui.progress("measuring");
+        let mut bakery = Bakery::new(scene, &Loader, scratch.path(), &mut progress);
+        if let Some(cache) = &self.cache {
+            bakery = bakery.with_cache(cache);
+        }
+        let outcomes = hold(&mut bakery, &|_, e| {
+            let s = &e.subject;
+            let slow = e.measure == Measure::Rates || s.bake_to.is_some() || s.fps.is_some();
+            !(self.fast && slow)
+        })?;
+        drop(progress);
+        outcomes.iter().for_each(|o| ui.say(line(o)));
+        let bad: Vec<&Outcome> = outcomes.iter().filter(|o| !o.held.is_good()).collect();
+        let known = outcomes.iter().filter(|o| o.held == Held::Known).count();
+        ui.result(
+            || json!({ "scene": self.scene, "good": bad.is_empty(), "expectations": outcomes }),
+        );
+        if bad.is_empty() {
+            let kept = outcomes.len() - known;
+            ui.say(format!(
+                "{}: {kept} promises kept, {known} known to fail.",
+                self.scene.display()
+            ));
+            return Ok(());
+        }
+        let text =
+            format!("{}: {} promises are not as they should be", self.scene.display(), bad.len());
+        Err(Failure::broken(text))
+    }
+}
+
+/// One promise as a line.
+fn line(o: &Outcome) -> String {
+    let mark = match o.held {
+        Held::Kept => "kept   ",
+        Held::Broken => "BROKEN ",
+        Held::Known => "known  ",
+        Held::NoLongerKnown => "HOLDS  ",
+        Held::NotMeasured => "NOTHING",
+    };
+    let bound = match (o.at_least, o.at_most) {
+        (Some(low), Some(high)) => format!("{low} to {high}"),
+        (Some(low), None) => format!("at least {low}"),
+        (None, Some(high)) => format!("at most {high}"),
+        _ => String::new(),
+    };
+    let value = o.value.map_or_else(|| "nothing to measure".to_owned(), |v| format!("{v:.5}"));
+    let at = o.frame.map_or_else(String::new, |f| format!(" at frame {f}"));
+    let unit = if o.unit == "-" { "" } else { o.unit };
+    let name = serde_json::to_value(o.measure).unwrap_or_default();
+    let name = name.as_str().unwrap_or_default();
+    let known = match (&o.known, o.held) {
+        (Some(reason), Held::Known) => format!(" [known: {reason}]"),
+        (_, Held::NoLongerKnown) => " [it holds now: take `known` away]".to_owned(),
+        _ => String::new(),
+    };
+    let (line, shape, why) = (o.line, &o.shape, &o.why);
+    format!("{mark} line {line}: {name} of {shape}: {value} {unit} ({bound}){at}: {why}{known}")
 }

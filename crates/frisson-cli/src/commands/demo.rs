@@ -3,44 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use frisson::stage::nearest_name;
+use frisson_workshop::demos::{self, DEMOS};
 use serde_json::json;
 
 use super::bake::Bake;
 use super::render::Render;
 use crate::failure::{Failure, file_error};
 use crate::ui::Ui;
-
-/// A scene that needs no file.
-struct DemoScene {
-    name: &'static str,
-    about: &'static str,
-    text: &'static str,
-}
-
-/// The first is baked when no name is given.
-const DEMOS: &[DemoScene] = &[
-    DemoScene {
-        name: "cat",
-        about: "a cat leaps; its belly follows",
-        text: include_str!("../../../../scenes/demo-cat.toml"),
-    },
-    DemoScene {
-        name: "cape",
-        about: "a figure runs in a cape",
-        text: include_str!("../../../../scenes/cloth-cape.toml"),
-    },
-    DemoScene {
-        name: "hair",
-        about: "long hair on a head that turns",
-        text: include_str!("../../../../scenes/hair-long-straight.toml"),
-    },
-    DemoScene {
-        name: "tear",
-        about: "a tear runs down a cheek",
-        text: include_str!("../../../../scenes/drops-tear.toml"),
-    },
-];
 
 /// Bake a built-in scene, write caches and a picture, say where.
 #[derive(Args)]
@@ -73,12 +42,18 @@ impl Demo {
             ui.answer(&lines.join("\n"), names);
             return Ok(());
         }
-        let demo = self.find()?;
+        let demo = demos::find(self.name.as_deref())?;
         std::fs::create_dir_all(&self.output).map_err(|e| file_error(&self.output, &e))?;
         let scene = self.output.join(format!("{}.toml", demo.name));
         ui.say(format!("{}: {}", demo.name, demo.about));
         write_scene(&scene, demo.text, self.force)?;
-        let bake = Bake { scene: scene.clone(), output: None, resume: false, force: self.force };
+        let bake = Bake {
+            scene: scene.clone(),
+            output: None,
+            resume: false,
+            force: self.force,
+            no_judge: false,
+        };
         bake.run(ui)?;
         self.draw(ui, &scene.with_extension("frisson"))?;
         ui.say(format!("the scene itself is {}: change it and bake again", scene.display()));
@@ -89,17 +64,6 @@ impl Demo {
     fn draw(&self, ui: &Ui, cache: &Path) -> Result<(), Failure> {
         let picture = Render::contact_sheet(cache.to_owned(), self.force);
         picture.run(ui)
-    }
-
-    fn find(&self) -> Result<&'static DemoScene, Failure> {
-        let Some(name) = &self.name else { return Ok(&DEMOS[0]) };
-        DEMOS.iter().find(|d| d.name == name).ok_or_else(|| {
-            let failure = Failure::input(format!("there is no demo named {name:?}"));
-            match nearest_name(name, DEMOS.iter().map(|d| d.name)) {
-                Some(near) => failure.help(format!("did you mean `{near}`?")),
-                None => failure.help("see `frisson demo --list`"),
-            }
-        })
     }
 }
 

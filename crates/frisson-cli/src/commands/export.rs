@@ -11,13 +11,14 @@ use frisson_io::cache::CacheReader;
 use frisson_io::export::{ExportParams, WrittenFile};
 use frisson_io::maps::FoldMaps;
 use frisson_io::outputs;
+use frisson_workshop::human_bytes;
 use serde_json::json;
 
 use super::bake::{export_failure, how_to_open};
 use super::export_joints::write_joints;
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::ui::{Ui, human_bytes};
+use crate::ui::Ui;
 
 /// Write other formats from a baked cache, without simulating again; or one of the built-in cast.
 #[derive(Args)]

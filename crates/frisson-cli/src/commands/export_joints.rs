@@ -3,16 +3,16 @@
 use std::path::Path;
 
 use frisson::layers::flesh::FleshLayer;
-use frisson::stage::Stage;
-use frisson_io::gltf::{JointsOptions, JointsReport, export_joints};
+use frisson::stage::{Running, Simulator};
+use frisson_io::gltf::{Document, JointsOptions, JointsReport, export_joints};
 use frisson_io::outputs;
 use frisson_io::scene::SceneFile;
+use frisson_workshop::{Loader, human_bytes};
 use serde_json::json;
 
 use super::bake::{export_failure, how_to_open};
 use crate::failure::Failure;
-use crate::loader::Loader;
-use crate::ui::{Ui, human_bytes};
+use crate::ui::Ui;
 
 /// Simulates a scene and writes an actor with its flesh as joints.
 pub fn write_joints(
@@ -28,7 +28,8 @@ pub fn write_joints(
         let problem = "flesh becomes joints from the scene file: a cache holds positions only";
         return Err(Failure::input(problem).help("give the scene, not its cache"));
     }
-    let built = SceneFile::read(scene)?.build(&Loader)?;
+    let file = SceneFile::read(scene)?;
+    let built = file.build(&Loader)?;
     outputs::prepare(&[target.to_owned()], &built.inputs)?;
     let mut stage = built.stage;
     let actor = match actor {
@@ -41,16 +42,26 @@ pub fn write_joints(
     };
     let options =
         JointsOptions { max_influences: influences, overwrite, ..JointsOptions::default() };
+    let name = &stage.actors().all()[actor].name;
+    let input = source_document(&file, name);
     let mut progress = ui.progress(&format!("writing {}", target.display()));
-    let report = export_joints(&mut stage, actor, target, &options, &mut progress)
+    let report = export_joints(&mut stage, actor, input.as_ref(), target, &options, &mut progress)
         .map_err(|e| export_failure(&e.into(), scene))?;
     drop(progress);
     tell_joints(ui, target, &report);
     Ok(())
 }
 
-fn first_with_flesh(stage: &Stage) -> usize {
-    let flesh = stage.layers().iter().filter_map(|l| l.as_any()?.downcast_ref::<FleshLayer>());
+/// The file an actor was read from, whose materials, textures and extensions are to be kept.
+fn source_document(file: &SceneFile, actor: &str) -> Option<Document> {
+    let (_, params) = file.scene.actors.0.iter().find(|(name, _)| name == actor)?;
+    let path = file.folder().join(&params.source);
+    Document::is_kind(&path).then(|| Document::open(&path).ok()).flatten()
+}
+
+fn first_with_flesh(stage: &Simulator) -> usize {
+    let flesh =
+        stage.layers().iter().filter_map(|l| l.as_any().downcast_ref::<Running<FleshLayer>>());
     flesh.map(|f| f.rest().actor).next().unwrap_or(0)
 }
 

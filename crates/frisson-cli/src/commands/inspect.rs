@@ -9,11 +9,11 @@ use frisson::stage::Frame;
 use frisson_io::FrameSource;
 use frisson_io::cache::{CacheReader, Kind, part_path};
 use frisson_io::scene::{ActorContent, ActorLoader, SceneFile};
+use frisson_workshop::{Loader, human_bytes};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
-use crate::loader::Loader;
-use crate::ui::{Ui, human_bytes};
+use crate::ui::Ui;
 
 /// Show what is in a character, a scene or a cache.
 #[derive(Args)]
@@ -168,12 +168,12 @@ fn inspect_scene(path: &Path) -> Result<Findings, Failure> {
     let mut lines = vec![
         format!("{}: scene", path.display()),
         format!(
-            "frames {} to {} at {} fps, {} frames of pre-roll, {} ticks a frame",
+            "frames {} to {} at {} fps, {} frames of pre-roll, {} ticks a second",
             clock.first_frame,
             clock.last_frame,
             clock.rate.fps(),
             clock.preroll_frames,
-            clock.ticks_per_frame
+            clock.tick_hz
         ),
         "actors:".to_owned(),
     ];

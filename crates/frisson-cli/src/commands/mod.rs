@@ -1,21 +1,19 @@
 //! One file per subcommand.
 
 mod bake;
-pub mod bench;
+mod bench;
 mod check;
 mod demo;
 mod explain;
 mod export;
 mod export_joints;
 mod gallery;
-mod html;
 mod init;
-mod init_cloth;
-mod init_flesh;
 mod inspect;
+mod judge;
 mod render;
-mod report_page;
 mod schema;
+mod scratch;
 
 use clap::Subcommand;
 
@@ -32,6 +30,7 @@ pub enum Command {
     Bake(bake::Bake),
     Export(export::Export),
     Render(Box<render::Render>),
+    Judge(judge::Judge),
     Gallery(gallery::Gallery),
     Bench(bench::BenchCommand),
     Schema(schema::Schema),
@@ -53,6 +52,7 @@ impl Command {
             Self::Bake(command) => command.run(ui),
             Self::Export(command) => command.run(ui),
             Self::Render(command) => command.run(ui),
+            Self::Judge(command) => command.run(ui),
             Self::Gallery(command) => command.run(ui),
             Self::Bench(command) => command.run(ui),
             Self::Schema(command) => command.run(ui),

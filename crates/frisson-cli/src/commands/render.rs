@@ -1,27 +1,19 @@
 //! `frisson render`: pictures of a cache.
 
-pub mod overlays;
-mod rig;
-pub mod shot;
+mod finding;
 
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use frisson_io::bake::read_reports;
-use frisson_io::cache::CacheReader;
-use frisson_io::scene::{CameraParams, LookName, SceneFile};
-use frisson_io::{FrameSource as _, Progress as _};
-use frisson_picture::animation::AnimationWriter;
-use frisson_picture::output::write_text;
-use frisson_picture::{Image, RenderOptions, compose};
+use frisson_io::scene::{CameraParams, LookName};
+use frisson_picture::RenderOptions;
+use frisson_workshop::pictures::{Beside, Pictures, scene_camera, write_charts, write_picture};
+use frisson_workshop::shot::{Overlays, Shot, spread};
 use serde_json::json;
 
-use super::report_page::measure_chart;
-use crate::failure::{Failure, file_error};
+use crate::failure::Failure;
 use crate::interrupt;
 use crate::ui::Ui;
-use overlays::Overlays;
-use shot::{Shot, failure, spread};
 
 /// Make pictures of a cache: contact sheet, still, turntable, animation, comparison.
 #[derive(Args)]
@@ -34,6 +26,7 @@ Examples:
   frisson render shot.frisson --turntable 24          once around the middle frame
   frisson render shot.frisson --compare primary       beside the motion without any layer
   frisson render shot.frisson --compare other.frisson beside another bake
+  frisson render shot.frisson --finding 1             what `frisson judge` complains of, close up
   frisson render shot.frisson --overlay wireframe,attribute:strain
 
 The camera frames the whole shot by itself and stays still; `[camera]` in the scene file or the
@@ -47,6 +40,9 @@ pub struct Render {
     /// One frame.
     #[arg(long, value_name = "N", group = "mode", allow_negative_numbers = true)]
     frame: Option<i64>,
+    /// The place of a finding of `frisson judge`, close up.
+    #[arg(long, value_name = "N", group = "mode", value_parser = clap::value_parser!(u16).range(1..))]
+    finding: Option<u16>,
     /// Contact sheet of so many frames.
     #[arg(long, value_name = "COUNT", group = "mode", value_parser = clap::value_parser!(u16).range(1..=400))]
     sheet: Option<u16>,
@@ -185,6 +181,7 @@ impl Render {
             cache,
             output: None,
             frame: None,
+            finding: None,
             sheet: None,
             animate: false,
             numbered: false,
@@ -214,131 +211,59 @@ impl Render {
             return Err(Failure::input(text).help("give another name with -o, or --force"));
         }
         if self.plots {
-            return plots(ui, &self.cache, &output);
+            let count = write_charts(&self.cache, &output)?;
+            ui.say(format!("{} ({count} charts)", output.display()));
+            ui.result(|| json!({ "folder": output, "charts": count }));
+            return Ok(());
         }
-        let mut shot = self.open(&self.cache)?;
-        let mut other = Other::None;
-        if let Some(path) = &self.compare {
-            other = if path.as_os_str() == "primary" {
-                Other::Primary
-            } else {
-                let mut beside = self.open(path)?;
-                beside.set_camera(shot.camera());
-                Other::Cache(Box::new(beside), label(path))
-            };
-        }
+        let mut pictures = self.pictures()?;
         let started = std::time::Instant::now();
-        self.make(ui, &mut shot, &mut other, &output)?;
+        self.make(ui, &mut pictures, &output)?;
         let seconds = started.elapsed().as_secs_f64();
         ui.say(format!("{} ({seconds:.1} s)", output.display()));
         ui.result(|| json!({ "picture": output, "seconds": seconds }));
         Ok(())
     }
 
-    fn make(
-        &self,
-        ui: &Ui,
-        shot: &mut Shot,
-        other: &mut Other,
-        output: &Path,
-    ) -> Result<(), Failure> {
-        let (first, last) = self.clamped_range(shot)?;
-        if let Some(frame) = self.frame {
-            return write(&self.panel(shot, other, frame)?, output);
-        }
-        if let Some(count) = self.turntable {
-            let at = self.at.unwrap_or(first + (last - first) / 2);
-            return turntable(ui, shot, at, u32::from(count), output);
-        }
-        let step = self.every as usize;
-        let all: Vec<i64> = (first..=last).step_by(step).collect();
-        if self.animate {
-            return self.animation(ui, shot, other, &all, output);
-        }
-        if self.numbered {
-            return self.numbered(ui, shot, other, &all, output);
-        }
-        if let Some(count) = self.onion {
-            let frames = spread(first, last, usize::from(count));
-            let background = shot.background(first)?;
-            let images = self.collect(ui, shot, other, &frames)?;
-            let image = compose::onion_skin(&background, &images).map_err(failure)?;
-            return write(&image, output);
-        }
-        let count = usize::from(self.sheet.unwrap_or(8));
-        let frames = spread(first, last, count);
-        let images = self.collect(ui, shot, other, &frames)?;
-        let fps = shot.fps();
-        let caption = |f: &i64| format!("frame {f}  {:.2} s", *f as f64 / fps);
-        let panels: Vec<(Image, String)> =
-            images.into_iter().zip(frames.iter().map(caption)).collect();
-        let columns = if self.compare.is_some() { 2 } else { columns(panels.len()) };
-        let title = label(&self.cache);
-        let sheet = compose::contact_sheet(&panels, columns, Some(&title)).map_err(failure)?;
-        write(&sheet, output)
-    }
-
-    /// One frame, beside its counterpart if one is asked for.
-    fn panel(&self, shot: &mut Shot, other: &mut Other, frame: i64) -> Result<Image, Failure> {
-        let image = shot.picture(frame)?;
-        let (beside, name) = match other {
-            Other::None => return Ok(image),
-            Other::Primary => (shot.primary_picture(frame)?, "without layers".to_owned()),
-            Other::Cache(cache, name) => (cache.picture(frame)?, name.clone()),
+    fn pictures(&self) -> Result<Pictures, Failure> {
+        let shot = self.open(&self.cache)?;
+        let beside = match &self.compare {
+            None => Beside::Nothing,
+            Some(path) if path.as_os_str() == "primary" => Beside::Primary,
+            Some(path) => {
+                let mut other = self.open(path)?;
+                other.set_camera(shot.camera());
+                Beside::Cache(Box::new(other), label(path))
+            }
         };
-        let panels = [(beside, name), (image, label(&self.cache))];
-        compose::side_by_side(&panels).map_err(failure)
+        Ok(Pictures { shot, beside, label: label(&self.cache) })
     }
 
-    fn collect(
-        &self,
-        ui: &Ui,
-        shot: &mut Shot,
-        other: &mut Other,
-        frames: &[i64],
-    ) -> Result<Vec<Image>, Failure> {
-        let mut progress = ui.progress("drawing");
-        let mut images = Vec::with_capacity(frames.len());
-        for (done, &frame) in frames.iter().enumerate() {
-            go_on(&mut progress, done, frames.len())?;
-            images.push(self.panel(shot, other, frame)?);
-        }
-        Ok(images)
-    }
-
-    fn animation(
-        &self,
-        ui: &Ui,
-        shot: &mut Shot,
-        other: &mut Other,
-        frames: &[i64],
-        output: &Path,
-    ) -> Result<(), Failure> {
-        let mut progress = ui.progress("drawing");
-        let mut writer = None;
-        for (done, &frame) in frames.iter().enumerate() {
-            go_on(&mut progress, done, frames.len())?;
-            let image = self.panel(shot, other, frame)?;
-            let fps = shot.fps() / f64::from(self.every);
-            add_picture(&mut writer, &image, frames.len() as u32, fps, output)?;
-        }
-        writer.map_or(Ok(()), |w: AnimationWriter| w.finish().map_err(failure))
-    }
-
-    fn numbered(
-        &self,
-        ui: &Ui,
-        shot: &mut Shot,
-        other: &mut Other,
-        frames: &[i64],
-        folder: &Path,
-    ) -> Result<(), Failure> {
-        std::fs::create_dir_all(folder).map_err(|e| file_error(folder, &e))?;
-        let mut progress = ui.progress("drawing");
-        for (done, &frame) in frames.iter().enumerate() {
-            go_on(&mut progress, done, frames.len())?;
-            let image = self.panel(shot, other, frame)?;
-            write(&image, &folder.join(format!("frame_{frame:05}.png")))?;
+    fn make(&self, ui: &Ui, pictures: &mut Pictures, output: &Path) -> Result<(), Failure> {
+        let (first, last) = self.clamped_range(&pictures.shot)?;
+        let mut bar = ui.progress("drawing");
+        let all: Vec<i64> = (first..=last).step_by(self.every as usize).collect();
+        if let Some(frame) = self.frame {
+            write_picture(&pictures.panel(frame)?, output)?;
+        } else if let Some(number) = self.finding {
+            let close_up = finding::close_up(&self.cache, usize::from(number), ui)?;
+            let aperture = pictures.shot.camera().aperture;
+            pictures.shot.set_camera(finding::camera(&close_up, aperture)?);
+            write_picture(&pictures.panel(close_up.frame)?, output)?;
+        } else if let Some(count) = self.turntable {
+            let at = self.at.unwrap_or(first + (last - first) / 2);
+            pictures.turntable(at, u32::from(count), output, &mut bar)?;
+        } else if self.animate {
+            let fps = pictures.shot.fps() / f64::from(self.every);
+            pictures.animation(&all, fps, output, &mut bar)?;
+        } else if self.numbered {
+            pictures.numbered(&all, output, &mut bar)?;
+        } else if let Some(count) = self.onion {
+            let frames = spread(first, last, usize::from(count));
+            write_picture(&pictures.onion(&frames, &mut bar)?, output)?;
+        } else {
+            let frames = spread(first, last, usize::from(self.sheet.unwrap_or(8)));
+            write_picture(&pictures.sheet(&frames, &mut bar)?, output)?;
         }
         Ok(())
     }
@@ -383,98 +308,6 @@ impl Render {
     }
 }
 
-/// Writes a chart for every measure of every layer.
-fn plots(ui: &Ui, cache: &Path, folder: &Path) -> Result<(), Failure> {
-    let mut reader = CacheReader::open(cache)?;
-    let series = read_reports(&mut reader)?.measures;
-    if series.is_empty() {
-        return Err(Failure::input(format!("{}: no layer measured anything", cache.display())));
-    }
-    std::fs::create_dir_all(folder).map_err(|e| file_error(folder, &e))?;
-    let (first, fps) = (reader.info().first_frame, reader.info().rate.fps());
-    for measure in &series {
-        let chart = measure_chart(measure, first, fps);
-        let plain = |c: char| if c.is_alphanumeric() { c } else { '_' };
-        let name: String =
-            format!("{}_{}", measure.layer, measure.name).chars().map(plain).collect();
-        write(&chart.to_image().map_err(failure)?, &folder.join(format!("{name}.png")))?;
-        let svg = chart.to_svg().map_err(failure)?;
-        write_text(&folder.join(format!("{name}.svg")), &svg).map_err(failure)?;
-    }
-    ui.say(format!("{} ({} charts)", folder.display(), series.len()));
-    ui.result(|| json!({ "folder": folder, "charts": series.len() }));
-    Ok(())
-}
-
-/// What stands beside a picture.
-enum Other {
-    None,
-    Primary,
-    Cache(Box<Shot>, String),
-}
-
-/// The camera that the scene of a cache asks for.
-fn scene_camera(cache: &Path) -> CameraParams {
-    let text = CacheReader::open(cache).map(|r| r.header().scene_text.clone()).unwrap_or_default();
-    SceneFile::parse(cache, &text).map(|s| s.scene.camera).unwrap_or_default()
-}
-
-fn turntable(
-    ui: &Ui,
-    shot: &mut Shot,
-    frame: i64,
-    count: u32,
-    output: &Path,
-) -> Result<(), Failure> {
-    let mut progress = ui.progress("drawing");
-    let mut writer = None;
-    for (done, camera) in shot.orbit(frame, count)?.into_iter().enumerate() {
-        go_on(&mut progress, done, count as usize)?;
-        shot.set_camera(camera);
-        let image = shot.picture(frame)?;
-        add_picture(&mut writer, &image, count, f64::from(count) / 4.0, output)?;
-    }
-    writer.map_or(Ok(()), |w: AnimationWriter| w.finish().map_err(failure))
-}
-
-/// Adds a picture to an animation, which is started with the first.
-pub fn add_picture(
-    writer: &mut Option<AnimationWriter>,
-    image: &Image,
-    frames: u32,
-    fps: f64,
-    output: &Path,
-) -> Result<(), Failure> {
-    let writer = match writer {
-        Some(writer) => writer,
-        None => {
-            let size = (image.width, image.height);
-            writer.insert(AnimationWriter::create(output, size, frames, fps).map_err(failure)?)
-        }
-    };
-    writer.add(image).map_err(failure)
-}
-
-fn go_on(progress: &mut crate::ui::Bar, done: usize, total: usize) -> Result<(), Failure> {
-    if progress.advance(done as u64, total as u64) {
-        return Ok(());
-    }
-    Err(Failure::interrupted("stopped; nothing was left half written"))
-}
-
-fn write(image: &Image, path: &Path) -> Result<(), Failure> {
-    image.write_png(path).map_err(|e| Failure::input(format!("{}: {e}", path.display())))
-}
-
-fn columns(count: usize) -> u32 {
-    match count {
-        0..=3 => count.max(1) as u32,
-        4 => 2,
-        5..=9 => 3,
-        _ => 4,
-    }
-}
-
 fn label(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
@@ -485,7 +318,8 @@ fn parse_size(text: &str) -> Result<(u32, u32), String> {
     side(w).zip(side(h)).ok_or_else(|| "must be 1 to 16384 pixels a side".to_owned())
 }
 
-fn parse_range(text: &str) -> Result<(i64, i64), String> {
+/// Two frames as A..B.
+pub fn parse_range(text: &str) -> Result<(i64, i64), String> {
     let (a, b) = text.split_once("..").ok_or("must look like 10..50")?;
     a.parse().ok().zip(b.parse().ok()).ok_or_else(|| "must be two frame numbers".to_owned())
 }

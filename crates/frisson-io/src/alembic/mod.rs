@@ -1,4 +1,5 @@
-//! An Alembic writer (Ogawa container) that streams: samples go to the file as they come.
+//! An Alembic writer (Ogawa container) that streams: samples go to the file as they come. Its reader
+//! is [`input`].
 //!
 //! From the bottom up:
 //! [`Ogawa`] nested groups of bytes · [`Archive`] objects, properties, time samplings, equal samples
@@ -17,6 +18,7 @@
 
 mod archive;
 mod geometry;
+pub mod input;
 mod metadata;
 mod ogawa;
 mod property;

@@ -25,8 +25,8 @@ pub fn export_cache(
 
 fn source_document(reader: &CacheReader, source_dir: &Path) -> Option<Document> {
     let [(_, source)] = reader.header().sources.as_slice() else { return None };
-    let is_gltf = [".glb", ".gltf"].iter().any(|e| source.to_ascii_lowercase().ends_with(e));
-    if is_gltf { Document::open(&source_dir.join(source)).ok() } else { None }
+    let path = source_dir.join(source);
+    if Document::is_kind(&path) { Document::open(&path).ok() } else { None }
 }
 
 /// Everything that baking a cache writes beside its exports.

@@ -8,7 +8,8 @@ mod said;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use frisson::stage::{Frame, Observer, Stage, StageError};
+use frisson::geometry::Channels;
+use frisson::stage::{Frame, Observer, Simulator, SimulatorError};
 use serde::Serialize;
 use thiserror::Error;
 
@@ -58,7 +59,7 @@ pub enum BakeError {
     #[error("{error}; {} finished frames are kept in {}", .kept, .cache.display())]
     Simulation {
         /// What happened.
-        error: Box<StageError>,
+        error: Box<SimulatorError>,
         /// Frames that are good.
         kept: u64,
         /// Where.
@@ -202,7 +203,7 @@ pub fn bake(
 
 fn header(
     scene: &SceneFile,
-    stage: &Stage,
+    stage: &Simulator,
     scene_hash: u128,
     sources: Vec<(String, String)>,
 ) -> CacheHeader {
@@ -219,7 +220,7 @@ fn header(
 }
 
 struct Bake {
-    stage: Stage,
+    stage: Simulator,
     writer: CacheWriter,
     timers: Timers,
     output: Frame,
@@ -261,7 +262,8 @@ impl Bake {
             if at + 1 >= clock.first_frame {
                 self.output_frame()?;
             } else if preroll.is_due() {
-                self.writer.leave(at + 1, &self.stage.save())?;
+                let state = self.stage.save().map_err(|e| self.failed(e))?;
+                self.writer.leave(at + 1, &state)?;
             }
         }
     }
@@ -272,7 +274,7 @@ impl Bake {
         self.output.clone_from(self.stage.frame());
         for mesh in &mut self.output.meshes {
             // What layers leave for each other is not for anyone else.
-            mesh.attributes.retain(|a| !a.name.starts_with('.'));
+            mesh.channels = Channels::default();
         }
         self.normals.complete(&mut self.output);
         let number = self.stage.frame_number();
@@ -281,13 +283,14 @@ impl Bake {
         self.kept += 1;
         let is_last = number >= self.stage.clock().last_frame;
         if !is_last && self.writer.checkpoint_due() {
-            self.writer.write_checkpoint(number, &self.stage.save())?;
+            let state = self.stage.save().map_err(|e| self.failed(e))?;
+            self.writer.write_checkpoint(number, &state)?;
         }
         self.cache_time += started.elapsed();
         Ok(())
     }
 
-    fn failed(&self, error: StageError) -> BakeError {
+    fn failed(&self, error: SimulatorError) -> BakeError {
         BakeError::Simulation { error: Box::new(error), kept: self.kept, cache: self.cache.clone() }
     }
 
@@ -317,9 +320,10 @@ impl Bake {
 }
 
 /// Leaves the states for a resume: after the last frame, or in the middle of the pre-roll.
-fn pause(bake: Bake, last_frame: Option<i64>) -> Result<(), CacheError> {
+fn pause(bake: Bake, last_frame: Option<i64>) -> Result<(), BakeError> {
     let frame = last_frame.unwrap_or_else(|| bake.stage.frame_number());
-    bake.writer.pause(frame, &bake.stage.save())
+    let state = bake.stage.save().map_err(|e| bake.failed(e))?;
+    Ok(bake.writer.pause(frame, &state)?)
 }
 
 /// Adds up the time of every layer; the engine itself has no clock.

@@ -42,6 +42,19 @@ impl Component {
         })
     }
 
+    /// The format's number for it.
+    #[cfg(feature = "draco")]
+    pub fn code(self) -> u32 {
+        match self {
+            Self::I8 => 5120,
+            Self::U8 => 5121,
+            Self::I16 => 5122,
+            Self::U16 => 5123,
+            Self::U32 => 5125,
+            Self::F32 => 5126,
+        }
+    }
+
     pub fn size(self) -> usize {
         match self {
             Self::I8 | Self::U8 => 1,

@@ -11,6 +11,7 @@ use super::container::{BIN_CHUNK, JSON_CHUNK, MAGIC, decode_data_uri, name_of_ur
 use super::document::Document;
 use super::error::{GltfError, Result};
 use super::json::whole_number;
+use super::plain::{PACKED_VIEWS, declare_extensions};
 
 /// What a buffer view is for; viewers upload vertices and indices to the graphics card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -408,6 +409,7 @@ impl GlbBuilder {
         } else if let Some(object) = self.json.as_object_mut() {
             object.shift_remove("buffers");
         }
+        declare_extensions(&mut self.json);
         let mut text = serde_json::to_vec(&self.json)?;
         text.resize(text.len().next_multiple_of(4), b' ');
         let bin_part = if bin_length > 0 { 8 + bin_length } else { 0 };
@@ -449,7 +451,7 @@ fn move_views(json: &mut Value, places: &[(usize, u64)]) {
     let views = json.get_mut("bufferViews").and_then(Value::as_array_mut);
     for view in views.into_iter().flatten() {
         move_slice(view, places);
-        for name in ["EXT_meshopt_compression", "KHR_meshopt_compression"] {
+        for name in PACKED_VIEWS {
             if let Some(packed) = view.get_mut("extensions").and_then(|e| e.get_mut(name)) {
                 move_slice(packed, places);
             }

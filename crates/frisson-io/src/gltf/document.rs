@@ -39,6 +39,13 @@ pub(super) struct View<'a> {
 }
 
 impl Document {
+    /// Whether a file's extension is one of glTF's: `.glb`, `.gltf`, or `.vrm`.
+    #[must_use]
+    pub fn is_kind(path: &Path) -> bool {
+        let kinds = ["glb", "gltf", "vrm"];
+        path.extension().is_some_and(|e| kinds.iter().any(|k| e.eq_ignore_ascii_case(k)))
+    }
+
     /// Reads a `.glb` or `.gltf` file with its external buffers.
     pub fn open(path: &Path) -> Result<Self> {
         Self::open_with(path, &InputSet::new())

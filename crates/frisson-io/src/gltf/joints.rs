@@ -17,10 +17,12 @@ use frisson::character::{
     TrackTarget, Transform,
 };
 use frisson::layers::flesh::{FleshLayer, FleshWeights};
-use frisson::stage::{Actor, NoObserver, Stage};
+use frisson::stage::{Actor, NoObserver, Running, Simulator};
 use glam::{Mat4, Quat, Vec3};
 
+use super::document::Document;
 use super::error::{GltfError, Result};
+use super::joints_document::GrownFile;
 use super::write_character::write_character;
 use crate::Progress;
 
@@ -54,7 +56,8 @@ pub struct JointsReport {
     pub frames: usize,
     /// Greatest elongation of any element [m].
     pub peak: f32,
-    /// Largest distance of each vertex of the actor from the exact layer over the shot [m].
+    /// Largest distance of each vertex of the meshes that flesh moves from the exact layer over the
+    /// shot [m].
     pub errors: Vec<f32>,
     /// What to know, for people.
     pub warnings: Vec<String>,
@@ -97,9 +100,13 @@ struct Twin {
 }
 
 /// Runs a stage from its start and writes one of its actors as a GLB with flesh as joints.
+///
+/// With the document that the actor was read from, everything of it is kept: materials, textures,
+/// attributes, extensions such as VRM; only joints, weights and one animation are added.
 pub fn export_joints(
-    stage: &mut Stage,
+    stage: &mut Simulator,
     actor: usize,
+    input: Option<&Document>,
     path: &Path,
     options: &JointsOptions,
     progress: &mut dyn Progress,
@@ -116,11 +123,11 @@ pub fn export_joints(
             return Err(GltfError::Stopped);
         }
         if done + 1 < total {
-            let failed = |e: frisson::stage::StageError| GltfError::Unsupported(e.to_string());
+            let failed = |e: frisson::stage::SimulatorError| GltfError::Unsupported(e.to_string());
             stage.advance_frame(&mut NoObserver).map_err(failed)?;
         }
     }
-    export.finish(stage, path, options)
+    export.finish(stage, input, path, options)
 }
 
 struct JointsExport {
@@ -132,15 +139,19 @@ struct JointsExport {
     pose: Pose,
     positions: Vec<Vec3>,
     report: JointsReport,
+    /// Meshes that flesh moves: the only ones whose weights change and that are measured.
+    about: Vec<usize>,
+    /// Who it was before.
+    original: Arc<Character>,
 }
 
-fn flesh_of(stage: &Stage, layer: usize, actor: usize) -> Option<&FleshLayer> {
-    let known = stage.layers()[layer].as_any()?.downcast_ref::<FleshLayer>()?;
+fn flesh_of(stage: &Simulator, layer: usize, actor: usize) -> Option<&Running<FleshLayer>> {
+    let known = stage.layers()[layer].as_any().downcast_ref::<Running<FleshLayer>>()?;
     (known.rest().actor == actor).then_some(known)
 }
 
 impl JointsExport {
-    fn new(stage: &Stage, actor: usize, options: &JointsOptions) -> Result<Self> {
+    fn new(stage: &Simulator, actor: usize, options: &JointsOptions) -> Result<Self> {
         let whose = &stage.actors().all()[actor];
         let Some(source) = whose.character() else {
             let problem = "is no character: there are no joints to add to";
@@ -165,10 +176,11 @@ impl JointsExport {
             return Err(GltfError::invalid(format!("{:?}", whose.name), problem));
         }
         let names: Vec<String> = stage.layers().iter().map(|l| l.name().to_owned()).collect();
+        let about = grown.swung_meshes();
         let (character, twins) = grown.finish(&names, options.max_influences)?;
         report.joints = twins.len();
         let clip = empty_clip(whose, &twins, &options.animation);
-        let count = character.meshes.iter().map(|m| m.mesh.positions.len()).sum();
+        let count = about.iter().map(|&m| character.meshes[m].mesh.positions.len()).sum();
         report.errors = vec![0.0; count];
         Ok(Self {
             actor,
@@ -179,11 +191,13 @@ impl JointsExport {
             pose: Pose::default(),
             positions: Vec::new(),
             report,
+            about,
+            original: Arc::clone(source),
         })
     }
 
     /// Keys of the frame the stage stands at, and how far they are from it.
-    fn add_frame(&mut self, stage: &Stage) {
+    fn add_frame(&mut self, stage: &Simulator) {
         let actor = &stage.actors().all()[self.actor];
         let time = stage.frame().time;
         let key = self.report.frames as f64 * self.seconds_per_frame;
@@ -198,7 +212,7 @@ impl JointsExport {
         let first = sampled.len();
         for (index, twin) in self.twins.iter().enumerate() {
             let Some(flesh) = flesh_of(stage, twin.layer, self.actor) else { continue };
-            let swing = flesh.swing();
+            let Some(swing) = flesh.swing(stage.clock(), stage.actors(), time) else { continue };
             self.report.peak = self.report.peak.max(swing.elongation.length());
             let moved = world[twin.joint].inverse() * swing.world_motion() * world[twin.joint];
             let (_, rotation, translation) = moved.to_scale_rotation_translation();
@@ -214,7 +228,7 @@ impl JointsExport {
     }
 
     /// Poses the new character as an engine would and measures against the frame.
-    fn compare(&mut self, stage: &Stage, key: f64) {
+    fn compare(&mut self, stage: &Simulator, key: f64) {
         let now = |t: &Track| Track {
             times: vec![key as f32],
             values: t.values[t.values.len() - t.width..].to_vec(),
@@ -227,7 +241,7 @@ impl JointsExport {
         self.pose.set(&self.character, Some(&clip), key, Sampling::AsAuthored, world);
         let mut errors = self.report.errors.iter_mut();
         let first = stage.actors().mesh_range(self.actor).start;
-        for index in 0..self.character.meshes.len() {
+        for &index in &self.about {
             self.character.deform_mesh_positions(index, &self.pose, &mut self.positions);
             let exact = &stage.frame().meshes[first + index].positions;
             for (i, p) in self.positions.iter().enumerate() {
@@ -241,7 +255,8 @@ impl JointsExport {
 
     fn finish(
         mut self,
-        stage: &Stage,
+        stage: &Simulator,
+        input: Option<&Document>,
         path: &Path,
         options: &JointsOptions,
     ) -> Result<JointsReport> {
@@ -250,19 +265,36 @@ impl JointsExport {
             let twin = self.twins.iter().any(|w| t.target == TrackTarget::Rotation(w.node));
             !twin || t.values.chunks(4).any(|q| q != [0.0, 0.0, 0.0, 1.0])
         });
-        let far = self.report.far_vertices();
-        if far > 0 {
-            let text = format!(
-                "{far} vertices are further than 1% of the greatest swing from the exact layer (up to \
-                 {:.2} mm): allow more joints a vertex, or write morph targets instead",
-                1e3 * self.report.max_error()
-            );
-            self.report.warnings.push(text);
-        }
-        self.character.clips.insert(0, self.clip);
-        self.character.name = stage.actors().all()[self.actor].name.clone();
-        self.report.bytes = write_character(&self.character, path, options.overwrite)?;
+        self.say_if_not_enough();
+        let Some(document) = input else {
+            self.character.clips.insert(0, self.clip);
+            self.character.name = stage.actors().all()[self.actor].name.clone();
+            self.report.bytes = write_character(&self.character, path, options.overwrite)?;
+            return Ok(self.report);
+        };
+        let file = GrownFile {
+            original: &self.original,
+            grown: &self.character,
+            reskinned: &self.about,
+            clip: &self.clip,
+        };
+        let (bytes, warnings) = file.write(document, path, options.overwrite)?;
+        self.report.bytes = bytes;
+        self.report.warnings.extend(warnings);
         Ok(self.report)
+    }
+
+    /// Joints carry what follows joints; where that is not close, the report says so in plain words.
+    fn say_if_not_enough(&mut self) {
+        let (far, all) = (self.report.far_vertices(), self.report.errors.len());
+        if far > 0 {
+            self.report.warnings.push(format!(
+                "joints are not enough here: {far} of the {all} vertices they move are further than \
+                 1% of the greatest swing from the exact layer (up to {:.2} mm); allow more joints a \
+                 vertex, or write the shapes of every frame (morph targets) instead",
+                1e3 * self.report.max_error()
+            ));
+        }
     }
 }
 
@@ -329,6 +361,12 @@ impl Grown {
         for (&vertex, &alpha) in weights.vertices.iter().zip(&weights.alphas) {
             mesh[vertex as usize].swings.push((layer, alpha));
         }
+    }
+
+    /// Meshes that an element swings.
+    fn swung_meshes(&self) -> Vec<usize> {
+        let swings = |mesh: &Vec<Vertex>| mesh.iter().any(|v| !v.swings.is_empty());
+        (0..self.vertices.len()).filter(|&m| swings(&self.vertices[m])).collect()
     }
 
     /// The twin of a joint for an element, made on first use.
@@ -500,9 +538,7 @@ mod tests {
     use frisson::geometry::Mesh;
     use frisson::layers::LayerParams;
     use frisson::layers::flesh::FleshParams;
-    use frisson::stage::{
-        ActorMotion, ActorSet, Clock, ColliderSet, EARTH_GRAVITY, Forces, Placement, Rate,
-    };
+    use frisson::stage::{ClipPlay, Clock, EARTH_GRAVITY, Forces, Placement, Rate, Setup};
 
     use super::*;
     use crate::Silent;
@@ -566,25 +602,25 @@ mod tests {
         }
     }
 
-    fn stage(influences: usize) -> Stage {
+    fn stage(influences: usize) -> Simulator {
         let character = Arc::new(tube(influences));
-        let motion = ActorMotion::Character {
-            character,
-            clip: Some(0),
-            offset: 0.0,
-            speed: 1.0,
-            looped: false,
-        };
         let placement =
             Placement { scale: 2.0, rotate_deg: [0.0, 30.0, 0.0], ..Placement::default() };
-        let actor = Actor { name: "tube".to_owned(), motion, placement };
+        let tube = Actor::character_named("tube", character).placed(placement);
+        let actor = tube.playing(ClipPlay::new(0));
         let mut element = FleshParams::new("belly", "tube", "j0", &["j3"]);
         element.frequency_hz = Some(3.0);
         let clock = Clock::new(Rate::whole(24), 0, 20);
         let forces = Forces::new(EARTH_GRAVITY, vec![], 24.0);
         let layers = [LayerParams::Flesh(element)];
-        Stage::new(clock, ActorSet::new(vec![actor]), ColliderSet::default(), forces, &layers)
-            .unwrap()
+        Simulator::new(Setup {
+            clock,
+            actors: vec![actor],
+            forces,
+            layers: layers.to_vec(),
+            ..Setup::default()
+        })
+        .unwrap()
     }
 
     fn export(influences: usize, limit: usize) -> (JointsReport, Character) {
@@ -592,8 +628,8 @@ mod tests {
         let path = folder.path().join("tube.glb");
         let options = JointsOptions { max_influences: limit, ..JointsOptions::default() };
         let report =
-            export_joints(&mut stage(influences), 0, &path, &options, &mut Silent).unwrap();
-        let again = export_joints(&mut stage(influences), 0, &path, &options, &mut Silent);
+            export_joints(&mut stage(influences), 0, None, &path, &options, &mut Silent).unwrap();
+        let again = export_joints(&mut stage(influences), 0, None, &path, &options, &mut Silent);
         assert!(matches!(again, Err(GltfError::Exists(_))));
         (report, crate::gltf::read_file(&path).unwrap().character)
     }

@@ -165,6 +165,8 @@ impl<'a> Importer<'a> {
             joined.materials.len() - 1
         });
         let slot = u16::try_from(slot).map_err(|_| primitive.invalid("too many materials"))?;
+        // What is packed are triangles, however they are to be drawn.
+        let mode = if packed { 4 } else { mode };
         let triangles = self.triangles(&primitive, mode, count)?;
         joined
             .topology
@@ -313,7 +315,7 @@ fn name_targets(mesh: &Item<'_>, morphs: &mut [MorphTarget]) {
 }
 
 /// Groups of vertices at one place with one normal; empty where the file has no normals.
-pub(super) fn smoothing_groups(positions: &[Vec3], normals: &[Vec3]) -> Vec<u32> {
+pub(crate) fn smoothing_groups(positions: &[Vec3], normals: &[Vec3]) -> Vec<u32> {
     if normals.is_empty() {
         return Vec::new();
     }

@@ -19,15 +19,22 @@ mod draco;
 mod error;
 mod import;
 mod joints;
+mod joints_document;
 mod json;
+mod kept;
+mod living;
+mod living_document;
 mod material;
 mod mesh;
 #[cfg(feature = "meshopt")]
 mod meshopt;
 mod morph_bake;
 mod nodes;
+mod plain;
 mod primitive;
+mod shapes;
 mod texture;
+mod vrm;
 mod write_character;
 mod write_mesh;
 
@@ -44,7 +51,13 @@ pub use draco::{serve_draco, set_draco_helper};
 pub use error::GltfError;
 pub use import::{ReadOptions, SceneChoice, to_character};
 pub use joints::{JointsOptions, JointsReport, export_joints};
+pub use living::{LivingOptions, LivingReport, export_living};
+pub(crate) use mesh::smoothing_groups;
 pub use morph_bake::{MorphEncoding, MorphOptions, MorphReport, export_morph_bake};
+pub(crate) use nodes::UniqueNames;
+#[cfg(feature = "fbx")]
+pub(crate) use texture::decode as decode_image;
+pub use vrm::{Oscillator, SPRING_STEPS_HZ, SpringChain, SpringCollider, SpringJoint, Vrm};
 pub use write_character::{build_character, write_character};
 
 /// A file that was read.

@@ -12,9 +12,11 @@
 //! go, the second writes each frame's target to a file as it comes. Memory holds one frame and one
 //! base, however long the shot.
 
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+use frisson::character::CharacterMesh;
 use frisson::geometry::{Mesh, MeshTopology};
 use frisson::stage::Frame;
 use glam::Vec3;
@@ -24,6 +26,7 @@ use super::builder::{GlbBuilder, ViewUse, refuse_existing};
 use super::document::Document;
 use super::error::{GltfError, Result};
 use super::import::{ReadOptions, to_character};
+use super::kept::Kept;
 use super::mesh::material_slots;
 use super::write_mesh::{MaterialTable, Materials, Shading, primitives, still_attributes};
 use crate::{FrameSource, Progress};
@@ -86,19 +89,27 @@ struct Baked {
     shading: Option<Shading>,
     /// Largest coordinate of a move within each segment [m].
     reach: Vec<f32>,
-    /// Attributes shared by all segments.
-    still: Map<String, Value>,
+    /// Vertices that share primitives, with their attributes that all segments share.
+    parts: Vec<Part>,
     /// Node of the input whose mesh this one replaces, and that mesh.
     replaces: Option<(usize, usize)>,
     slots: Vec<Option<usize>>,
+    /// The primitives of the input, where the mesh still has their vertices.
+    kept: Option<Kept>,
+}
+
+/// Vertices that the same primitives draw.
+struct Part {
+    range: Range<usize>,
+    still: Map<String, Value>,
 }
 
 /// The targets of a segment while they are written.
 #[derive(Default)]
 struct Segment {
-    targets: Vec<Value>,
     names: Vec<String>,
-    attributes: Map<String, Value>,
+    /// Of every part: its attributes and its targets.
+    parts: Vec<(Value, Vec<Value>)>,
 }
 
 /// Writes a shot as a GLB with morph targets. With an `input`, everything else of that document is
@@ -115,8 +126,9 @@ pub fn export_morph_bake(
     bake.survey()?;
     let mut builder = GlbBuilder::spooled(path)?;
     if let Some(document) = input {
-        bake.report.warnings.extend(builder.adopt(document)?);
-        bake.match_input(document)?;
+        let document = document.plain()?;
+        bake.report.warnings.extend(builder.adopt(&document)?);
+        bake.match_input(&document)?;
         bake.detach_replaced(&mut builder);
     }
     bake.write(&mut builder)?;
@@ -232,9 +244,12 @@ impl<'a> MorphBake<'a> {
                 Some(own) => m.mesh.name == own,
                 None => m.mesh.name == baked.name || character.meshes.len() == 1,
             });
-            if let Some(source) = found.and_then(|index| free.remove(index).source.as_ref()) {
+            let Some(mesh) = found.map(|index| free.remove(index)) else { continue };
+            if let Some(source) = &mesh.source {
                 baked.replaces = Some((source.node, source.mesh));
                 baked.slots = material_slots(document, source.mesh)?;
+                let warnings = &mut self.report.warnings;
+                baked.keep_primitives(document, mesh, warnings)?;
             }
         }
         Ok(())
@@ -324,23 +339,30 @@ impl<'a> MorphBake<'a> {
             };
             baked.base.clear();
             baked.base.extend_from_slice(&mesh.positions);
-            if segment == 0 {
-                still_attributes(builder, &baked.topology, &mut baked.still)?;
+            if segment == 0 && baked.kept.is_none() {
+                still_attributes(builder, &baked.topology, &mut baked.parts[0].still)?;
             }
-            let mut attributes = baked.still.clone();
             let scale = baked.scale(self.options.encoding, segment);
             let scaled: Vec<Vec3> = baked.base.iter().map(|&p| p / scale).collect();
-            attributes.insert("POSITION".into(), json!(builder.positions(&scaled)?));
             if self.options.normals {
                 let topology = &baked.topology;
                 let shading =
                     baked.shading.get_or_insert_with(|| Shading::new(topology, &mesh.positions));
                 shading.normals(&mesh.positions, &mut baked.base_normals);
-                let numbers = bytemuck::cast_slice(&baked.base_normals);
-                let accessor = builder.floats(numbers, 3, ViewUse::Vertices)?;
-                attributes.insert("NORMAL".into(), json!(accessor));
             }
-            segments.push(Segment { attributes, ..Segment::default() });
+            let mut parts = Vec::new();
+            for part in &baked.parts {
+                let mut attributes = part.still.clone();
+                let positions = builder.positions(&scaled[part.range.clone()])?;
+                attributes.insert("POSITION".into(), json!(positions));
+                if self.options.normals {
+                    let numbers = bytemuck::cast_slice(&baked.base_normals[part.range.clone()]);
+                    let accessor = builder.floats(numbers, 3, ViewUse::Vertices)?;
+                    attributes.insert("NORMAL".into(), json!(accessor));
+                }
+                parts.push((Value::Object(attributes), Vec::new()));
+            }
+            segments.push(Segment { parts, ..Segment::default() });
         }
         Ok(())
     }
@@ -354,23 +376,28 @@ impl<'a> MorphBake<'a> {
     ) -> Result<()> {
         let encoding = self.options.encoding;
         let mut normals = Vec::new();
-        for (baked, part) in self.meshes.iter_mut().zip(segments) {
+        for (baked, written) in self.meshes.iter_mut().zip(segments) {
             let Some(mesh) = self.frame.meshes.iter().find(|m| m.name == baked.name) else {
                 continue;
             };
             let scale = baked.scale(encoding, segment);
             let moves = mesh.positions.iter().zip(&baked.base).map(|(p, b)| (*p - *b) / scale);
             let moves: Vec<Vec3> = moves.collect();
-            let mut target = json!({ "POSITION": write_moves(builder, encoding, &moves)? });
+            let mut turns = Vec::new();
             if let Some(shading) = &mut baked.shading {
                 shading.normals(&mesh.positions, &mut normals);
-                let turns = normals.iter().zip(&baked.base_normals).map(|(n, b)| *n - *b);
-                let turns: Vec<Vec3> = turns.collect();
-                let numbers = bytemuck::cast_slice(&turns);
-                target["NORMAL"] = json!(builder.floats(numbers, 3, ViewUse::Vertices)?);
+                turns.extend(normals.iter().zip(&baked.base_normals).map(|(n, b)| *n - *b));
             }
-            part.targets.push(target);
-            part.names.push(format!("frame_{:04}", self.first + offset as i64));
+            for (part, (_, targets)) in baked.parts.iter().zip(&mut written.parts) {
+                let moved = write_moves(builder, encoding, &moves[part.range.clone()])?;
+                let mut target = json!({ "POSITION": moved });
+                if !turns.is_empty() {
+                    let numbers = bytemuck::cast_slice(&turns[part.range.clone()]);
+                    target["NORMAL"] = json!(builder.floats(numbers, 3, ViewUse::Vertices)?);
+                }
+                targets.push(target);
+            }
+            written.names.push(format!("frame_{:04}", self.first + offset as i64));
         }
         Ok(())
     }
@@ -384,7 +411,7 @@ impl<'a> MorphBake<'a> {
         segment: usize,
         (samplers, channels): (&mut Vec<Value>, &mut Vec<Value>),
     ) -> Result<()> {
-        let targets = parts.iter().map(|p| p.targets.len()).max().unwrap_or(0);
+        let targets = parts.iter().map(|p| p.names.len()).max().unwrap_or(0);
         let several = self.segments() > 1;
         if targets > 0 {
             samplers.push(self.weight_sampler(builder, segment, targets)?);
@@ -471,10 +498,37 @@ impl Baked {
             base_normals: Vec::new(),
             shading: None,
             reach: vec![0.0],
-            still: Map::new(),
+            parts: vec![Part { range: 0..mesh.positions.len(), still: Map::new() }],
             replaces: None,
             slots: Vec::new(),
+            kept: None,
         }
+    }
+
+    /// Keeps the primitives of the input where the mesh still has their vertices and triangles.
+    fn keep_primitives(
+        &mut self,
+        document: &Document,
+        mesh: &CharacterMesh,
+        warnings: &mut Vec<String>,
+    ) -> Result<()> {
+        if mesh.mesh.topology.triangles != self.topology.triangles
+            || mesh.mesh.positions.len() != self.base.len()
+        {
+            warnings.push(format!(
+                "{:?} has other vertices than the input: its colours and the texture coordinates \
+                 of its pictures are kept, other attributes are not",
+                self.name
+            ));
+            return Ok(());
+        }
+        let Some(kept) = Kept::new(document, mesh)? else { return Ok(()) };
+        self.parts.clear();
+        for (index, range) in kept.ranges().into_iter().enumerate() {
+            self.parts.push(Part { range, still: kept.still(document, index, warnings)? });
+        }
+        self.kept = Some(kept);
+        Ok(())
     }
 
     fn keeps(&self, mesh: &Mesh) -> bool {
@@ -527,17 +581,11 @@ fn write_segment_mesh(
     several: bool,
     scale: f32,
 ) -> Result<usize> {
-    let attributes = Value::Object(part.attributes);
-    let mut materials = match baked.replaces {
-        Some(_) => Materials::Slots(&baked.slots, table),
-        None => Materials::Own(table),
-    };
-    let mut parts = primitives(builder, &baked.topology, &mut materials, &attributes)?;
+    let parts = segment_primitives(builder, table, baked, &part.parts)?;
     let name = if several { format!("{} {segment}", baked.name) } else { baked.name.clone() };
     let mut mesh = json!({ "name": name });
-    if !part.targets.is_empty() {
-        parts.iter_mut().for_each(|p| p["targets"] = json!(part.targets));
-        mesh["weights"] = json!(vec![0.0; part.targets.len()]);
+    if !part.names.is_empty() {
+        mesh["weights"] = json!(vec![0.0; part.names.len()]);
         mesh["extras"] = json!({ "targetNames": part.names });
     }
     mesh["primitives"] = Value::Array(parts);
@@ -556,6 +604,28 @@ fn write_segment_mesh(
     let node = builder.push("nodes", node);
     builder.add_to_scene(node);
     Ok(node)
+}
+
+/// The primitives of one segment: those of the input, or one for each material.
+fn segment_primitives(
+    builder: &mut GlbBuilder,
+    table: &mut MaterialTable,
+    baked: &Baked,
+    parts: &[(Value, Vec<Value>)],
+) -> Result<Vec<Value>> {
+    if let Some(kept) = &baked.kept {
+        return kept.primitives(builder, &baked.topology, parts);
+    }
+    let (attributes, targets) = &parts[0];
+    let mut materials = match baked.replaces {
+        Some(_) => Materials::Slots(&baked.slots, table),
+        None => Materials::Own(table),
+    };
+    let mut out = primitives(builder, &baked.topology, &mut materials, attributes)?;
+    if !targets.is_empty() {
+        out.iter_mut().for_each(|p| p["targets"] = json!(targets));
+    }
+    Ok(out)
 }
 
 fn mesh_is_used(json: &Value, mesh: usize) -> bool {

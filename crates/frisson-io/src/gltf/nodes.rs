@@ -18,14 +18,14 @@ const SHEAR_TOLERANCE: f32 = 1e-3;
 
 /// Makes names unlike all those before: `arm`, `arm.2`, `arm.3`.
 #[derive(Default)]
-pub(super) struct UniqueNames {
+pub(crate) struct UniqueNames {
     taken: BTreeSet<String>,
     /// The number to try next, so that ten thousand equal names take ten thousand tries.
     next: BTreeMap<String, usize>,
 }
 
 impl UniqueNames {
-    pub fn give(&mut self, wanted: &str) -> String {
+    pub(crate) fn give(&mut self, wanted: &str) -> String {
         if self.taken.insert(wanted.to_owned()) {
             return wanted.to_owned();
         }

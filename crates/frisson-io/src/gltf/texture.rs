@@ -13,7 +13,7 @@ use crate::inputs::InputSet;
 
 /// Decodes by the first bytes, whatever the file says its type is. The size is paid for before
 /// anything is unpacked.
-pub(super) fn decode(bytes: &[u8], inputs: &InputSet) -> Result<Texture, String> {
+pub(crate) fn decode(bytes: &[u8], inputs: &InputSet) -> Result<Texture, String> {
     match bytes {
         [0x89, b'P', b'N', b'G', ..] => decode_png(bytes, inputs),
         [0xFF, 0xD8, 0xFF, ..] => decode_jpeg(bytes, inputs),

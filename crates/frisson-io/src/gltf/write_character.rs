@@ -1,5 +1,6 @@
 //! A whole character as a GLB: skeleton, skins, meshes, morphs, clips, materials.
 
+use std::ops::Range;
 use std::path::Path;
 
 use frisson::character::{
@@ -70,7 +71,7 @@ fn write_nodes(builder: &mut GlbBuilder, character: &Character) {
     }
 }
 
-fn add_child(builder: &mut GlbBuilder, parent: usize, child: usize) {
+pub(super) fn add_child(builder: &mut GlbBuilder, parent: usize, child: usize) {
     if let Some(object) = builder.object_mut("nodes", parent)
         && let Some(children) = object.entry("children").or_insert_with(|| json!([])).as_array_mut()
     {
@@ -94,7 +95,8 @@ fn write_mesh(
     attributes.insert("NORMAL".into(), json!(normals));
     still_attributes(builder, topology, &mut attributes)?;
     if mesh.skin.is_some() {
-        write_influences(builder, &mesh.influences, &mut attributes)?;
+        let all = 0..mesh.influences.vertex_count();
+        attributes.extend(write_influence_range(builder, &mesh.influences, all)?);
     }
     let attributes = Value::Object(attributes);
     let mut parts = primitives(builder, topology, &mut Materials::Own(table), &attributes)?;
@@ -127,14 +129,14 @@ fn write_mesh(
     Ok(node)
 }
 
-/// Sets of four joints and weights; as many as the busiest vertex needs.
-fn write_influences(
+/// Sets of four joints and weights for some vertices; as many as the busiest of them needs.
+pub(super) fn write_influence_range(
     builder: &mut GlbBuilder,
     influences: &Influences,
-    attributes: &mut Map<String, Value>,
-) -> Result<()> {
-    let lists: Vec<Vec<(u16, f32)>> =
-        (0..influences.vertex_count()).map(|v| exact_list(influences, v)).collect();
+    vertices: Range<usize>,
+) -> Result<Map<String, Value>> {
+    let mut attributes = Map::new();
+    let lists: Vec<Vec<(u16, f32)>> = vertices.map(|v| exact_list(influences, v)).collect();
     let sets = lists.iter().map(|l| l.len().div_ceil(4)).max().unwrap_or(1).max(1);
     for set in 0..sets {
         let entry = |list: &Vec<(u16, f32)>, k: usize| list.get(4 * set + k).copied();
@@ -145,7 +147,7 @@ fn write_influences(
         attributes.insert(format!("JOINTS_{set}"), json!(builder.joints(&joints)?));
         attributes.insert(format!("WEIGHTS_{set}"), json!(builder.weights(&weights)?));
     }
-    Ok(())
+    Ok(attributes)
 }
 
 /// A vertex's influences, heaviest first, each joint once, summing to 1 to the last bit: validators
@@ -202,7 +204,7 @@ fn write_clip(
     Ok(())
 }
 
-fn write_sampler(builder: &mut GlbBuilder, track: &Track) -> Result<Value> {
+pub(super) fn write_sampler(builder: &mut GlbBuilder, track: &Track) -> Result<Value> {
     let width = if matches!(track.target, TrackTarget::MorphWeights(_)) { 1 } else { track.width };
     let interpolation = match track.interpolation {
         Interpolation::Step => "STEP",

@@ -5,27 +5,27 @@ use std::path::PathBuf;
 
 use frisson::layers::LayerParams;
 use frisson::stage::{
-    Actor, ActorMotion, ActorSet, Clock, ColliderSet, ForceParams, Forces, KeyedTransform,
-    LayerError, Stage, StageError, nearest_name,
+    Actor, ClipPlay, Clock, ForceParams, Forces, KeyedTransform, LayerError, Motion, Setup,
+    Simulator, SimulatorError, nearest_name,
 };
-use glam::{EulerRot, Quat, Vec3};
+use glam::Vec3;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::document::Spans;
-use super::loader::{ActorContent, ActorLoader, LoadedActor};
+use super::loader::{ActorContent as LoadedContent, ActorLoader, LoadedActor};
 use super::params::{ActorParams, ClipChoice};
 use super::presentation::CameraParams;
 use super::problem::Problem;
+use super::sources::load_actor;
 use super::{SceneError, SceneFile};
 use crate::limits::Limits;
 use crate::outputs;
-use frisson::character::{Character, Pose, Sampling};
-use frisson::geometry::Mesh;
+use frisson::character::Character;
 
 /// A scene whose actors are read and whose layers are built.
 pub struct BuiltScene {
     /// Ready to run.
-    pub stage: Stage,
+    pub stage: Simulator,
     /// Hash of all that determines the motion: the scene without its exports and pictures, and the
     /// bytes of every source.
     pub hash: u128,
@@ -47,21 +47,28 @@ impl SceneFile {
     /// Reads the actors and builds the layers; nothing is simulated.
     pub fn build(&self, loader: &dyn ActorLoader) -> Result<BuiltScene, SceneError> {
         self.check_exports()?;
+        self.check_expectations()?;
         let actors = self.load_actors(loader)?;
         let clock = self.clock(&actors)?;
         let Identity { hash, inputs } = self.identify(&actors, &clock);
         self.check_export_places(&inputs)?;
         let sources =
             self.scene.actors.0.iter().map(|(name, a)| (name.clone(), a.source.clone())).collect();
-        let set = ActorSet::new(actors.into_iter().map(|(actor, _)| actor).collect());
-        let fps = clock.rate.fps();
-        let colliders = ColliderSet::new(&self.scene.colliders, &set, fps)
-            .map_err(|e| self.fail(self.collider_problem(&e)))?;
         let gravity = Vec3::from_array(self.scene.gravity);
-        let forces = Forces::new(gravity, self.seeded_forces(), fps);
-        let layers = self.seeded_layers();
-        let stage = Stage::new(clock, set, colliders, forces, &layers)
-            .map_err(|e| self.fail(self.stage_problem(&e)))?;
+        let actors: Vec<Actor> = actors.into_iter().map(|(actor, _)| actor).collect();
+        let moved = self.moved_points(&actors, &clock);
+        if !moved.is_empty() {
+            return Err(self.fail_all(moved));
+        }
+        let setup = Setup {
+            clock,
+            actors,
+            colliders: self.scene.colliders.clone(),
+            forces: Forces::new(gravity, self.seeded_forces(), clock.rate.fps()),
+            layers: self.seeded_layers(),
+            reference: self.scene.reference,
+        };
+        let stage = Simulator::new(setup).map_err(|e| self.fail(self.stage_problem(&e)))?;
         Ok(BuiltScene { stage, hash, sources, inputs })
     }
 
@@ -121,16 +128,14 @@ impl SceneFile {
         let mut problems = Vec::new();
         for (name, params) in &self.scene.actors.0 {
             let spans = self.spans.locate(&format!("actors.{name}")).0;
-            let made = loader
-                .load(&params.source, &self.folder())
+            let made = load_actor(loader, params, &self.folder(), self.scene.fps.0.fps())
                 .map_err(|e| {
                     Problem::new(e.to_string(), spans.locate("source").0.value.clone())
                         .label("cannot be used")
                 })
-                .and_then(|loaded| {
-                    let motion = motion(params, &loaded, self.scene.fps.0.fps(), spans)?;
-                    let placement = params.placement;
-                    Ok((Actor { name: name.clone(), motion, placement }, loaded))
+                .and_then(|(loaded, params)| {
+                    let actor = actor(name, &params, &loaded, self.scene.fps.0.fps(), spans)?;
+                    Ok((actor, loaded))
                 });
             match made {
                 Ok(actor) => actors.push(actor),
@@ -187,6 +192,7 @@ impl SceneFile {
         scene.exports = Vec::new();
         scene.camera = CameraParams::default();
         scene.gallery = None;
+        scene.expect = Vec::new();
         let everything = (env!("CARGO_PKG_VERSION"), clock, &scene, sources);
         xxh3_128(serde_json::to_string(&everything).unwrap_or_default().as_bytes())
     }
@@ -226,18 +232,19 @@ impl SceneFile {
 
     /// The place of the layer's parameter that an error of the engine speaks of.
     #[must_use]
-    pub fn stage_problem(&self, error: &StageError) -> Problem {
+    pub fn stage_problem(&self, error: &SimulatorError) -> Problem {
         match error {
-            StageError::Layer { index, error: cause, .. } => {
+            SimulatorError::Layer { index, error: cause, .. } => {
                 let parameter = parameter_of(cause).unwrap_or_default();
                 let span = self.layer_span(*index, parameter);
                 Problem::new(error.to_string(), span)
             }
-            StageError::DuplicateLayer(name) => {
+            SimulatorError::DuplicateLayer(name) => {
                 let named = |l: &LayerParams| l.name() == name;
                 let index = self.scene.layers.iter().rposition(named).unwrap_or(0);
                 Problem::new(error.to_string(), self.layer_span(index, "name"))
             }
+            SimulatorError::Collider(error) => self.collider_problem(error),
             _ => Problem::new(error.to_string(), 0..0),
         }
     }
@@ -276,42 +283,54 @@ fn parameter_of(error: &LayerError) -> Option<&str> {
 
 /// How long an actor has something to show [s].
 fn playing_seconds(actor: &Actor, loaded: &LoadedActor) -> f64 {
-    match (&actor.motion, &loaded.content) {
-        (ActorMotion::Character { offset, speed, .. }, _) => {
+    let moved = match (&actor.motion, &loaded.content) {
+        (Motion::Clip(play), _) => {
             let duration = actor.clip().map_or(0.0, |c| c.duration());
-            if *speed > 0.0 { (duration - offset) / speed } else { 0.0 }
+            if play.speed > 0.0 { (duration - play.offset) / play.speed } else { 0.0 }
         }
-        (ActorMotion::Rigid(_, path), _) => path.times.last().copied().unwrap_or(0.0),
-        (ActorMotion::Sequence(_), ActorContent::Sequence(_, seconds)) => *seconds,
+        (Motion::Sequence(_), LoadedContent::Sequence(_, seconds)) => *seconds,
         _ => 0.0,
-    }
+    };
+    let carried = actor.path.as_ref().and_then(|p| p.times.last().copied()).unwrap_or(0.0);
+    moved.max(carried)
 }
 
-fn motion(
+fn actor(
+    name: &str,
     params: &ActorParams,
     loaded: &LoadedActor,
     fps: f64,
     spans: &Spans,
-) -> Result<ActorMotion, Problem> {
+) -> Result<Actor, Problem> {
     let at = |key: &str| spans.locate(key).0.value.clone();
-    if !params.path.is_empty() {
-        if params.path.windows(2).any(|w| w[0][0] >= w[1][0]) {
-            return Err(Problem::new("the frames of `path` must ascend", at("path")));
+    if params.path.windows(2).any(|w| w[0][0] >= w[1][0]) {
+        return Err(Problem::new("the frames of `path` must ascend", at("path")));
+    }
+    // What a path carries only plays a clip that is named.
+    let still = params.is_static || (!params.path.is_empty() && params.clip.is_none());
+    let actor = match &loaded.content {
+        LoadedContent::Meshes(meshes) => Actor::meshes_named(name, meshes.clone()),
+        LoadedContent::Sequence(sequence, _) if still => {
+            Actor::meshes_named(name, sequence.meshes().to_vec())
         }
-        return Ok(ActorMotion::Rigid(rest_meshes(&loaded.content), keyed(&params.path, fps)));
-    }
-    match &loaded.content {
-        _ if params.is_static => Ok(ActorMotion::Static(rest_meshes(&loaded.content))),
-        ActorContent::Meshes(meshes) => Ok(ActorMotion::Static(meshes.clone())),
-        ActorContent::Sequence(sequence, _) => Ok(ActorMotion::Sequence(sequence.clone())),
-        ActorContent::Character(character) => Ok(ActorMotion::Character {
-            clip: choose_clip(character, params.clip.as_ref(), spans)?,
-            character: character.clone(),
-            offset: params.offset,
-            speed: params.speed,
-            looped: params.looped,
-        }),
-    }
+        LoadedContent::Sequence(sequence, _) => Actor::sequence_named(name, sequence.clone()),
+        LoadedContent::Character(character) => {
+            let standing = Actor::character_named(name, character.clone());
+            match choose_clip(character, params.clip.as_ref(), spans)? {
+                Some(clip) if !still => standing.playing(ClipPlay {
+                    clip,
+                    offset: params.offset,
+                    speed: params.speed,
+                    looped: params.looped,
+                }),
+                _ => standing,
+            }
+        }
+    };
+    let placed = actor.placed(params.placement);
+    let path = (!params.path.is_empty())
+        .then(|| KeyedTransform::from_frames(&params.path, params.path_keys, fps));
+    Ok(path.map_or(placed.clone(), |path| placed.along(path)))
 }
 
 fn choose_clip(
@@ -337,35 +356,5 @@ fn choose_clip(
             };
             Problem::new(format!("there is no clip named {name:?}"), span()).help(help)
         }),
-    }
-}
-
-/// The meshes of a source when nothing animates them.
-fn rest_meshes(content: &ActorContent) -> Vec<Mesh> {
-    match content {
-        ActorContent::Meshes(meshes) => meshes.clone(),
-        ActorContent::Sequence(sequence, _) => sequence.meshes().to_vec(),
-        ActorContent::Character(character) => {
-            let mut pose = Pose::default();
-            pose.set(character, None, 0.0, Sampling::AsAuthored, glam::Mat4::IDENTITY);
-            let mut meshes: Vec<Mesh> = character.meshes.iter().map(|m| m.mesh.clone()).collect();
-            character.deform(&pose, &mut meshes);
-            meshes
-        }
-    }
-}
-
-fn keyed(path: &[[f64; 7]], fps: f64) -> KeyedTransform {
-    let rotation = |k: &[f64; 7]| {
-        let [x, y, z] = [k[4], k[5], k[6]].map(|d| (d as f32).to_radians());
-        Quat::from_euler(EulerRot::ZYX, z, y, x)
-    };
-    KeyedTransform {
-        times: path.iter().map(|k| k[0] / fps).collect(),
-        translations: path
-            .iter()
-            .map(|k| Vec3::new(k[1] as f32, k[2] as f32, k[3] as f32))
-            .collect(),
-        rotations: path.iter().map(rotation).collect(),
     }
 }

@@ -11,6 +11,7 @@ use thiserror::Error;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::cache::{CacheReader, CacheSequence};
+use crate::given;
 use crate::gltf;
 use crate::inputs::InputSet;
 
@@ -62,7 +63,8 @@ pub enum LoadError {
     Builtin(String),
     /// Not a kind of file that actors come from.
     #[error(
-        "{0:?} is not a source this program reads: give `builtin:NAME`, .glb, .gltf or .frisson"
+        "{0:?} is not a source this program reads: give `builtin:NAME`, .glb, .gltf, .vrm, .fbx, .abc, .obj, NAME.####.obj \
+         or .frisson"
     )]
     UnknownKind(String),
     /// The file is there and cannot be used.
@@ -87,6 +89,30 @@ pub trait ActorLoader {
     fn load(&self, source: &str, folder: &Path) -> Result<LoadedActor, LoadError>;
 }
 
+/// Reads a character from any file that holds one: glTF, VRM, FBX, BVH.
+pub fn read_character(path: &Path, inputs: &InputSet) -> Result<Character, String> {
+    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
+    match extension.to_ascii_lowercase().as_str() {
+        #[cfg(feature = "fbx")]
+        "fbx" => match crate::fbx::read_fbx_file(path, inputs) {
+            Ok(imported) => Ok(imported.character),
+            Err(error) => Err(error.to_string()),
+        },
+        #[cfg(not(feature = "fbx"))]
+        "fbx" => Err("this program was built without FBX".to_owned()),
+        "bvh" => {
+            let bytes = inputs.read(path).map_err(|e| e.to_string())?;
+            let text = String::from_utf8_lossy(&bytes);
+            crate::motion::read_bvh(&text).map_err(|e| e.to_string())
+        }
+        _ => {
+            let options = gltf::ReadOptions::default();
+            let imported = gltf::read_input(path, &options, inputs).map_err(|e| e.to_string())?;
+            Ok(imported.character)
+        }
+    }
+}
+
 /// Reads files only.
 pub struct FileLoader;
 
@@ -97,13 +123,27 @@ impl ActorLoader for FileLoader {
             path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
         let unreadable =
             |problem: String| LoadError::Unreadable { source_name: source.to_owned(), problem };
-        if !["glb", "gltf", "frisson"].contains(&extension.as_str()) {
+        let kinds = ["glb", "gltf", "vrm", "fbx", "bvh", "abc", "obj", "frisson"];
+        if !kinds.contains(&extension.as_str()) {
             return Err(LoadError::UnknownKind(source.to_owned()));
         }
         if path.symlink_metadata().is_err() {
             return Err(LoadError::Missing(path));
         }
         let inputs = InputSet::new();
+        if ["fbx", "bvh"].contains(&extension.as_str()) {
+            let character = read_character(&path, &inputs).map_err(unreadable)?;
+            let content = ActorContent::Character(Arc::new(character));
+            return Ok(LoadedActor::from_inputs(content, &inputs));
+        }
+        if ["abc", "obj"].contains(&extension.as_str()) {
+            // One file has one frame: the rate does not matter. Sequences come in by another door.
+            let given = given::open(&path, 1.0, &inputs);
+            let given = given.map_err(|e| unreadable(e.to_string()))?;
+            let none = || unreadable("it has no mesh that an actor could be".to_owned());
+            let content = ActorContent::Sequence(given.meshes.ok_or_else(none)?, given.seconds);
+            return Ok(LoadedActor::from_inputs(content, &inputs));
+        }
         if extension == "frisson" {
             let file = inputs.open(&path).map_err(|e| unreadable(e.to_string()))?;
             let bytes = Box::new(BufReader::with_capacity(1 << 16, file));

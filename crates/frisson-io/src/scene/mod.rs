@@ -5,11 +5,14 @@
 
 mod build;
 mod document;
+mod expect;
 mod explain;
 mod loader;
 mod params;
 mod presentation;
 mod problem;
+mod sources;
+mod spaces;
 mod validate;
 
 use std::path::{Path, PathBuf};
@@ -21,8 +24,11 @@ use crate::inputs::{InputError, InputSet};
 
 pub use build::{BuiltScene, Identity};
 pub use document::Spans;
+pub use expect::{ExpectParams, Measure, OverFrames, Part, Statistic, Subject};
 pub use explain::{Explanation, explain, explain_all};
-pub use loader::{ActorContent, ActorLoader, FileLoader, LoadError, LoadedActor, source_hash};
+pub use loader::{
+    ActorContent, ActorLoader, FileLoader, LoadError, LoadedActor, read_character, source_hash,
+};
 pub use params::{ActorParams, Actors, ClipChoice, Fps, Scene, scene_schema};
 pub use presentation::{CameraParams, GalleryParams, LookName};
 pub use problem::{Problem, SceneError};

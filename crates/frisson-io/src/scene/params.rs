@@ -1,11 +1,13 @@
 //! What a scene file may say. These doc comments are the user's documentation.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 
+use super::expect::ExpectParams;
 use super::presentation::{CameraParams, GalleryParams};
 use frisson::layers::LayerParams;
-use frisson::stage::{ColliderParams, ForceParams, Placement, Rate};
+use frisson::stage::{ColliderParams, ForceParams, Keys, Placement, Rate, ReferencePose};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -16,8 +18,9 @@ use crate::export::ExportParams;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scene {
-    /// Version of the scene file: 1.
-    #[schemars(range(min = 1, max = 1))]
+    /// Version of the scene file: 2. Files of version 1 are read; where their points would move, they are
+    /// told.
+    #[schemars(range(min = 1, max = 2))]
     pub frisson: u32,
     /// Output rate [frames/s]: a number, or a fraction in quotes such as "24000/1001".
     #[serde(default)]
@@ -29,6 +32,10 @@ pub struct Scene {
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 600.0))]
     pub preroll: f64,
+    /// The pose in which points and selections are given: `start`, the actors as they stand at the first
+    /// frame, or `rest`, before any clip moves them. Both in metres and in the scene's axes.
+    #[serde(default)]
+    pub reference: ReferencePose,
     /// Gravity [m/s²].
     #[serde(default = "default_gravity")]
     pub gravity: [f32; 3],
@@ -56,6 +63,9 @@ pub struct Scene {
     /// What the gallery says about the scene: `[gallery]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gallery: Option<GalleryParams>,
+    /// What the baked shot must keep to: `[[expect]]`, held by `frisson check --bake`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub expect: Vec<ExpectParams>,
 }
 
 fn default_gravity() -> [f32; 3] {
@@ -66,9 +76,21 @@ fn default_gravity() -> [f32; 3] {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ActorParams {
-    /// Where it comes from: `builtin:cat`, a .glb or .gltf file, or a .frisson cache (whose meshes
-    /// then play as they were baked). Files are looked for beside the scene file.
+    /// Where it comes from: `builtin:cat`; a character in a .glb, .gltf, .vrm or .fbx file; meshes
+    /// given frame by frame in an .abc file, in numbered files (`cat.####.obj`) or in a .frisson cache,
+    /// which then play as they are; one .obj file, which stands still. Files are looked for beside the
+    /// scene file.
     pub source: String,
+    /// Point cache (.pc2 or .mdd) that moves the source's vertices instead of its own motion.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub points: Option<String>,
+    /// File that the clip comes from, if not the source: .bvh, .fbx, .glb, .gltf or .vrm. Joints are
+    /// matched by name, with or without namespaces, marks and case.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clip_from: Option<String>,
+    /// Names of joints in `clip_from` where they differ: `{ arm_l = "LeftArm" }`, ours first.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub joints: BTreeMap<String, String>,
     /// Clip to play, by name or by index from 0. Without it: the first; see `static`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clip: Option<ClipChoice>,
@@ -87,10 +109,17 @@ pub struct ActorParams {
     /// Play no clip: the actor stays in its rest pose.
     #[serde(default, rename = "static")]
     pub is_static: bool,
-    /// Carry the whole actor, in its rest pose, along keys `[frame, x, y, z, rx, ry, rz]`: position
-    /// [m] and rotation about x, then y, then z [degrees]; smooth between keys.
+    /// Carry the whole actor along keys `[frame, x, y, z, rx, ry, rz]`: position [m] and rotation about
+    /// x, then y, then z [degrees]. It stands in its rest pose unless `clip` names what it plays.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub path: Vec<[f64; 7]>,
+    /// How the path runs between its keys: `smooth` (the default) or `linear`.
+    #[serde(default, skip_serializing_if = "is_smooth")]
+    pub path_keys: Keys,
+}
+
+fn is_smooth(keys: &Keys) -> bool {
+    *keys == Keys::Smooth
 }
 
 fn one() -> f64 {
@@ -103,6 +132,9 @@ impl ActorParams {
     pub fn new(source: &str) -> Self {
         Self {
             source: source.to_owned(),
+            points: None,
+            clip_from: None,
+            joints: BTreeMap::new(),
             clip: None,
             offset: 0.0,
             speed: 1.0,
@@ -110,6 +142,7 @@ impl ActorParams {
             placement: Placement::default(),
             is_static: false,
             path: Vec::new(),
+            path_keys: Keys::default(),
         }
     }
 }

@@ -96,3 +96,64 @@ fn all_problems_come_at_once_in_the_order_of_the_text() {
     assert_problem("frisson = \n", "1:", "");
     assert_problem("x = inf\n", "1:5", "finite");
 }
+
+#[test]
+fn expectations_are_checked_like_the_rest() {
+    let text = |body: &str| {
+        format!("frisson = 1\n[actors.cat]\nsource = \"builtin:cat\"\n[[expect]]\n{body}\n")
+    };
+    let good = "measure = \"stretch\"\nshape = \"cat\"\nat_most = 1.1\nwhy = \"it holds\"";
+    assert_eq!(problems(&text(good)), Vec::<String>::new());
+    assert_problem(
+        &text("measure = \"strech\"\nwhy = \"x\""),
+        "5:11 `measure` cannot be",
+        "stretch",
+    );
+    assert_problem(&text(&format!("{good}\nshap = 1")), "9:1 unknown key `shap`", "`shape`");
+    assert_problem(
+        &text(&format!("{good}\nrelative_to = {{ fames = [0, 1] }}")),
+        "9:17",
+        "`frames`",
+    );
+    assert_problem(
+        &text("measure = \"rest\"\nat_most = 1"),
+        "4:3 expect[0] needs `why`",
+        "sentence",
+    );
+    assert_problem(
+        &text(&format!("{good}\nwithin = [1, 2]")),
+        "9:10 `within` must have 6 items",
+        "",
+    );
+}
+
+#[test]
+fn expectations_that_cannot_be_held_are_refused_where_they_stand() {
+    struct Nobody;
+    impl ActorLoader for Nobody {
+        fn load(&self, source: &str, _: &Path) -> Result<LoadedActor, LoadError> {
+            Err(LoadError::UnknownKind(source.to_owned()))
+        }
+    }
+    let refused = |body: &str| {
+        let text =
+            format!("frisson = 1\n[actors.cat]\nsource = \"x\"\n[[expect]]\nwhy = \"x\"\n{body}\n");
+        let file = SceneFile::parse(Path::new("s.toml"), &text).unwrap();
+        let error = file.build(&Nobody).err().unwrap();
+        error.problems.iter().map(|p| format!("{:?} {p:?}", error.position(p))).collect::<String>()
+    };
+    let rest = "measure = \"rest\"\nshape = \"cat\"";
+    for (body, place, said) in [
+        (rest.to_owned(), "(6, 11)", "say what is expected"),
+        (format!("{rest}\nbetween = [2, 1]"), "(8, 11)", "the least is more than the most"),
+        (format!("{rest}\nat_most = 1\nframes = [3, 1]"), "(9, 10)", "before the first"),
+        ("measure = \"rest\"\nat_most = 1".to_owned(), "(6, 11)", "needs `shape`"),
+        (format!("{rest}\nat_most = 1\nbody = \"cta\""), "(9, 8)", "did you mean \\\"cat\\\""),
+        ("measure = \"inside\"\nshape = \"cat/eyes\"\nat_most = 1".to_owned(), "(6, 11)", "`body`"),
+        ("measure = \"rates\"\nshape = \"cat\"\nat_most = 1".to_owned(), "(6, 11)", "`rates`"),
+        (format!("{rest}\nlayer = \"belly\"\nat_most = 1"), "(8, 9)", "no layer named"),
+    ] {
+        let found = refused(&body);
+        assert!(found.contains(place) && found.contains(said), "{body}: {found}");
+    }
+}

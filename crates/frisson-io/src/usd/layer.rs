@@ -152,7 +152,7 @@ pub enum Metadata {
 /// A whole layer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layer {
-    /// Stage metadata, by name.
+    /// Simulator metadata, by name.
     pub metadata: Vec<(&'static str, Metadata)>,
     /// Time codes of all samples.
     pub times: Vec<f64>,

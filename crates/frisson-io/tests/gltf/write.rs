@@ -5,8 +5,8 @@ use std::sync::Arc;
 use frisson::geometry::{Material, MeshTopology};
 use frisson_io::Silent;
 use frisson_io::gltf::{
-    Document, GltfError, MorphEncoding, MorphOptions, export_morph_bake, read_bytes, read_file,
-    write_character,
+    Document, GltfError, MorphEncoding, MorphOptions, ReadOptions, export_morph_bake, read_bytes,
+    read_file, write_character,
 };
 use glam::Vec3;
 use serde_json::json;
@@ -161,4 +161,121 @@ fn a_changing_mesh_is_left_out_by_name_and_numbers_are_checked() {
     let said = export_morph_bake(&mut bad, None, &path, &MorphOptions::default(), &mut Silent);
     assert!(said.unwrap_err().to_string().contains("\"bad\""));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no left-overs");
+}
+
+/// Bakes an input over a few frames and reads the file back.
+fn rebake(input: &Document, options: &MorphOptions) -> frisson_io::gltf::Imported {
+    let character = frisson_io::gltf::to_character(input, &ReadOptions::default()).unwrap().0;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out.glb");
+    let source = character.meshes[0].mesh.clone();
+    let mut shot = Shot::new(0..=4, |frame| {
+        let lift = Vec3::Y * 0.1 * frame as f32;
+        let at = source.positions.iter().map(|p| *p + lift).collect();
+        vec![mesh(&source.name, &source.topology, at)]
+    });
+    export_morph_bake(&mut shot, Some(input), &path, options, &mut Silent).unwrap();
+    read_file(&path).unwrap()
+}
+
+fn values(document: &Document, name: &str) -> serde_json::Value {
+    document.json["meshes"][0]["primitives"][0]["attributes"][name].clone()
+}
+
+#[test]
+fn attributes_that_do_not_move_are_the_same_accessors() {
+    let mut builder = bent_strip();
+    let pairs: Vec<f32> = (0..20).map(|k| k as f32).collect();
+    let second = builder.floats(&pairs, 2, frisson_io::gltf::ViewUse::Vertices).unwrap();
+    let own = builder.floats(&pairs[..10], 1, frisson_io::gltf::ViewUse::Vertices).unwrap();
+    let short = builder.floats(&pairs[..4], 1, frisson_io::gltf::ViewUse::Vertices).unwrap();
+    let attributes = &mut primitive_mut(&mut builder)["attributes"];
+    attributes["TEXCOORD_0"] = json!(second);
+    attributes["TEXCOORD_1"] = json!(second);
+    attributes["_HEAT"] = json!(own);
+    attributes["_SHORT"] = json!(short);
+    primitive_mut(&mut builder)["extras"] = json!({ "mine": 3 });
+    let input = Document::parse(&builder.into_bytes().unwrap(), None).unwrap();
+    let baked = rebake(&input, &MorphOptions::default());
+    for name in ["TEXCOORD_0", "TEXCOORD_1", "_HEAT"] {
+        assert_eq!(values(&baked.document, name), values(&input, name), "{name}");
+    }
+    // What does not fit the vertices, and what belongs to the joints, is gone.
+    for name in ["_SHORT", "JOINTS_0", "WEIGHTS_0"] {
+        assert!(values(&baked.document, name).is_null(), "{name}");
+    }
+    assert_eq!(baked.document.json["meshes"][0]["primitives"][0]["extras"]["mine"], 3);
+    assert_eq!(baked.character.meshes[0].morphs.len(), 4);
+}
+
+#[test]
+fn two_primitives_keep_their_own_vertices_and_materials() {
+    let mut builder = triangle();
+    let others = builder.positions(&TRIANGLE.map(|p| p + Vec3::Z)).unwrap();
+    builder.push("materials", json!({ "name": "a" }));
+    builder.push("materials", json!({ "name": "b" }));
+    let first = primitive_mut(&mut builder).clone();
+    builder.json["meshes"][0]["primitives"] = json!([
+        { "attributes": first["attributes"], "material": 1 },
+        { "attributes": { "POSITION": others }, "material": 0 },
+    ]);
+    let input = Document::parse(&builder.into_bytes().unwrap(), None).unwrap();
+    let baked = rebake(&input, &MorphOptions { normals: true, ..MorphOptions::default() });
+    let primitives = baked.document.json["meshes"][0]["primitives"].as_array().unwrap();
+    assert_eq!(primitives.iter().map(|p| &p["material"]).collect::<Vec<_>>(), [1, 0]);
+    let counts = primitives.iter().map(|p| {
+        let accessor = p["attributes"]["POSITION"].as_u64().unwrap() as usize;
+        baked.document.json["accessors"][accessor]["count"].clone()
+    });
+    assert_eq!(counts.collect::<Vec<_>>(), [3, 3]);
+    let at = positions(&baked.character, Some("frisson"), 4.0 / 24.0);
+    assert_eq!(at.len(), 6);
+    assert!((at[3].z - 1.0).abs() < 1e-6 && (at[0].y - 0.4).abs() < 1e-6, "{at:?}");
+}
+
+#[cfg(feature = "meshopt")]
+#[test]
+fn a_packed_input_declares_no_packing_when_it_comes_out() {
+    for name in ["EXT_meshopt_compression", "KHR_meshopt_compression"] {
+        let mut builder = triangle();
+        let packed = meshopt::encode_vertex_buffer(&TRIANGLE.map(|p| p.to_array())).unwrap();
+        let view = builder.view(&packed, frisson_io::gltf::ViewUse::Other, None).unwrap();
+        let block = json!({
+            "buffer": 0, "byteOffset": builder.json["bufferViews"][view]["byteOffset"],
+            "byteLength": packed.len(), "byteStride": 12, "count": 3, "mode": "ATTRIBUTES",
+        });
+        builder.json["bufferViews"][0]["extensions"] = json!({ name: block });
+        builder.json["bufferViews"][0]["byteStride"] = json!(12);
+        builder.use_extension(name, true);
+        builder.json["extensions"] = json!({ "ACME_wobble": {} });
+        builder.use_extension("ACME_wobble", false);
+        let input = Document::parse(&builder.into_bytes().unwrap(), None).unwrap();
+        let plain = input.plain().unwrap();
+        assert!(!serde_json::to_string(&plain.json).unwrap().contains("meshopt"));
+        // The packed bytes are gone, the positions are there.
+        assert_eq!(plain.json["bufferViews"].as_array().unwrap().len(), 1);
+        let character = frisson_io::gltf::to_character(&plain, &ReadOptions::default()).unwrap().0;
+        assert_eq!(character.meshes[0].mesh.positions, TRIANGLE);
+        let baked = rebake(&input, &MorphOptions::default());
+        assert_eq!(baked.document.json["extensionsUsed"], json!(["ACME_wobble"]));
+        assert!(baked.document.json.get("extensionsRequired").is_none());
+    }
+}
+
+/// A grid of nine points with two sets of texture coordinates, packed with Draco.
+#[cfg(feature = "draco")]
+#[test]
+fn a_draco_input_comes_out_plain_with_all_its_attributes() {
+    let input = Document::parse(include_bytes!("grid_draco.glb"), None).unwrap();
+    let before = frisson_io::gltf::to_character(&input, &ReadOptions::default()).unwrap().0;
+    let plain = input.plain().unwrap();
+    let after = frisson_io::gltf::to_character(&plain, &ReadOptions::default()).unwrap().0;
+    assert!(!serde_json::to_string(&plain.json).unwrap().contains("draco"));
+    assert_eq!(before.meshes[0].mesh.positions, after.meshes[0].mesh.positions);
+    assert_eq!(before.meshes[0].mesh.topology, after.meshes[0].mesh.topology);
+    let baked = rebake(&input, &MorphOptions::default());
+    assert!(baked.document.json.get("extensionsUsed").is_none());
+    for name in ["TEXCOORD_0", "TEXCOORD_1"] {
+        assert!(values(&baked.document, name).is_u64(), "{name}");
+    }
 }

@@ -162,6 +162,7 @@ impl Sculpture {
             materials,
             regions: self.regions.iter().map(|(k, v)| (k.clone(), split(v))).collect(),
             smoothing: flat.origin.clone(),
+            ancestry: None,
         };
         let weights: Vec<_> = flat.origin.iter().map(|o| self.weights[of(o)].clone()).collect();
         CharacterMesh {

@@ -33,6 +33,35 @@ impl Pose {
         self.compute_world(character, world_from_character);
     }
 
+    /// Sets the matrix of every node in the character's space; nodes without one rest.
+    pub fn set_nodes(
+        &mut self,
+        character: &Character,
+        world_from_character: Mat4,
+        matrix: impl Fn(usize) -> Option<Mat4>,
+    ) {
+        self.reset(character);
+        self.compute_world(character, world_from_character);
+        for (index, world) in self.world_from_node.iter_mut().enumerate() {
+            if let Some(matrix) = matrix(index) {
+                *world = world_from_character * matrix;
+            }
+        }
+        self.compute_binds(character);
+    }
+
+    /// Sets the weights of all morph targets, mesh after mesh, as far as `given` gives some.
+    pub fn set_weights(&mut self, character: &Character, given: impl FnOnce(&mut Vec<f32>)) {
+        given(&mut self.sampled);
+        let mut given = self.sampled.iter();
+        for (weights, mesh) in self.weights.iter_mut().zip(&character.meshes) {
+            for (weight, _) in weights.iter_mut().zip(&mesh.morphs) {
+                let Some(&value) = given.next() else { return };
+                *weight = value;
+            }
+        }
+    }
+
     /// Morph weights of a mesh of the character.
     #[must_use]
     pub fn morph_weights(&self, mesh: usize) -> &[f32] {
@@ -95,6 +124,10 @@ impl Pose {
             };
             self.world_from_node[index] = parent * self.local[index].matrix();
         }
+        self.compute_binds(character);
+    }
+
+    fn compute_binds(&mut self, character: &Character) {
         self.world_from_bind.resize_with(character.skins.len(), Vec::new);
         for (skin, matrices) in character.skins.iter().zip(&mut self.world_from_bind) {
             compute_world_from_bind(skin, &self.world_from_node, matrices);

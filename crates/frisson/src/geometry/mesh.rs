@@ -6,6 +6,8 @@ use std::sync::Arc;
 use glam::{Vec2, Vec3};
 use serde::{Deserialize, Serialize};
 
+use super::Ancestry;
+
 /// What does not change when a mesh moves. Shared by every frame of a shot.
 ///
 /// Vertices are those of the source file: split at uv seams and hard edges. Connectivity across
@@ -30,6 +32,9 @@ pub struct MeshTopology {
     ///
     /// Built once from the source's normals, so that hard edges stay hard and uv seams stay smooth.
     pub smoothing: Vec<u32>,
+    /// The mesh it was refined from, if it was; not stored in files.
+    #[serde(skip)]
+    pub ancestry: Option<Arc<Ancestry>>,
 }
 
 /// How a surface looks.
@@ -92,8 +97,51 @@ pub struct Mesh {
     pub normals: Vec<Vec3>,
     /// Velocities [m/s], where the layer knows better than a difference of frames; else empty.
     pub velocities: Vec<Vec3>,
-    /// Named per-vertex values: strain, wetness, weights, …
+    /// Named per-vertex values for files and pictures: strain, wetness, weights, …
     pub attributes: Vec<Attribute>,
+    /// What layers tell later ones within a tick; not stored in files.
+    #[serde(skip)]
+    pub channels: Channels,
+}
+
+/// What layers tell later layers about a mesh within one tick, per vertex. Empty where nobody has said
+/// anything; emptied before every tick, so that nothing in here outlives what the layers themselves keep.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Channels {
+    /// Liquid on the surface, 0 dry to 1 wet.
+    pub wetness: Vec<f32>,
+    /// How far flesh has moved the vertex so far [m].
+    pub flesh_offset: Vec<Vec3>,
+    /// Smallest `shape` of the flesh elements that touch the vertex, negative where several do [m];
+    /// written when layers start.
+    pub flesh_room: Vec<f32>,
+}
+
+impl Channels {
+    /// Empties what is said anew in every tick; storage stays.
+    pub fn clear(&mut self) {
+        self.wetness.clear();
+        self.flesh_offset.clear();
+    }
+
+    /// Carries what was said about a coarse mesh over to the refined one.
+    pub fn refine(&mut self, ancestry: &Ancestry) {
+        for values in [&mut self.wetness, &mut self.flesh_room] {
+            spread(values, ancestry);
+        }
+        spread(&mut self.flesh_offset, ancestry);
+    }
+}
+
+/// Adds the values of new vertices to those of the coarse ones.
+fn spread<T: super::Mix>(values: &mut Vec<T>, ancestry: &Ancestry) {
+    if values.len() != ancestry.vertex_count {
+        return;
+    }
+    for (corners, shares) in &ancestry.made_of {
+        let mixed = T::mix(corners.map(|v| values[v as usize]), *shares);
+        values.push(mixed);
+    }
 }
 
 /// A named per-element array carried to the exporters.
@@ -103,14 +151,6 @@ pub struct Attribute {
     pub name: String,
     /// One value per vertex, point or curve.
     pub values: AttributeValues,
-}
-
-impl Attribute {
-    /// Whether it is a note between layers (its name starts with a dot) that no file should hold.
-    #[must_use]
-    pub fn is_internal(&self) -> bool {
-        self.name.starts_with('.')
-    }
 }
 
 /// The values of an [`Attribute`].
@@ -125,6 +165,14 @@ pub enum AttributeValues {
 }
 
 impl AttributeValues {
+    /// Adds the values of the vertices that refinement makes.
+    pub fn refine(&mut self, ancestry: &Ancestry) {
+        match self {
+            Self::Scalar(values) => spread(values, ancestry),
+            Self::Vector(values) | Self::Color(values) => spread(values, ancestry),
+        }
+    }
+
     /// Number of elements.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -158,14 +206,7 @@ impl Mesh {
     /// arrive with one zero per vertex.
     pub fn set_scalar(&mut self, name: &str, fill: impl FnOnce(&mut [f32])) {
         let count = self.positions.len();
-        let index = self.attributes.iter().position(|a| a.name == name).unwrap_or_else(|| {
-            self.attributes.push(Attribute {
-                name: name.to_owned(),
-                values: AttributeValues::Scalar(Vec::new()),
-            });
-            self.attributes.len() - 1
-        });
-        let values = &mut self.attributes[index].values;
+        let values = self.values_of(name);
         if !matches!(values, AttributeValues::Scalar(_)) {
             *values = AttributeValues::Scalar(Vec::new());
         }
@@ -178,23 +219,33 @@ impl Mesh {
 
     /// Sets or replaces a vector attribute, reusing its storage; as [`Mesh::set_scalar`].
     pub fn set_vector(&mut self, name: &str, fill: impl FnOnce(&mut [Vec3])) {
-        let count = self.positions.len();
-        let index = self.attributes.iter().position(|a| a.name == name).unwrap_or_else(|| {
-            self.attributes.push(Attribute {
-                name: name.to_owned(),
-                values: AttributeValues::Vector(Vec::new()),
-            });
-            self.attributes.len() - 1
+        self.update_vector(name, |values| {
+            values.fill(Vec3::ZERO);
+            fill(values);
         });
-        let values = &mut self.attributes[index].values;
+    }
+
+    /// Changes some values of a vector attribute; those that are not there yet are zero.
+    pub fn update_vector(&mut self, name: &str, change: impl FnOnce(&mut [Vec3])) {
+        let count = self.positions.len();
+        let values = self.values_of(name);
         if !matches!(values, AttributeValues::Vector(_)) {
             *values = AttributeValues::Vector(Vec::new());
         }
         if let AttributeValues::Vector(values) = values {
-            values.clear();
             values.resize(count, Vec3::ZERO);
-            fill(values);
+            change(values);
         }
+    }
+
+    /// The values of an attribute, made if it is not there.
+    fn values_of(&mut self, name: &str) -> &mut AttributeValues {
+        let index = self.attributes.iter().position(|a| a.name == name).unwrap_or_else(|| {
+            let values = AttributeValues::Scalar(Vec::new());
+            self.attributes.push(Attribute { name: name.to_owned(), values });
+            self.attributes.len() - 1
+        });
+        &mut self.attributes[index].values
     }
 
     /// The scalar attribute of that name.

@@ -1,6 +1,7 @@
 //! Shapes and how to ask them questions: meshes, connectivity, normals, refinement, BVH, grid,
 //! iso-surfaces.
 
+mod ancestry;
 pub mod butterfly;
 mod bvh;
 mod diamonds;
@@ -13,12 +14,15 @@ mod mesh;
 mod normals;
 mod topology;
 
+pub use ancestry::{Ancestry, Mix};
 pub use bvh::{ClosestPoint, RayHit, TriangleBvh, closest_on_triangle};
 pub use diamonds::DiamondPattern;
 pub use geodesic::{GeodesicSeed, GeodesicWalk, geodesic_distances, march_geodesic};
 pub use grid::Grid;
 pub use guard::{FoldGuard, clearance, may_be_nearer};
 pub use hull::wrap_sphere;
-pub use mesh::{Attribute, AttributeValues, Bounds, Material, Mesh, MeshTopology, Texture};
+pub use mesh::{
+    Attribute, AttributeValues, Bounds, Channels, Material, Mesh, MeshTopology, Texture,
+};
 pub use normals::{NormalGroups, NormalScratch};
 pub use topology::{Lists, NONE, Topology};

@@ -6,6 +6,8 @@ pub mod flesh;
 pub mod folds;
 pub mod hair;
 #[cfg(test)]
+pub(crate) mod harness;
+#[cfg(test)]
 pub(crate) mod moved;
 pub mod soft;
 #[cfg(test)]
@@ -15,14 +17,14 @@ pub mod wrinkles;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::stage::{BuildContext, Layer, LayerError};
-use cloth::{ClothParams, ClothRidge, RidgeCourse};
-use drops::DropsParams;
-use flesh::FleshParams;
-use folds::FoldsParams;
-use hair::HairParams;
-use soft::SoftParams;
-use wrinkles::WrinklesParams;
+use crate::stage::{Adapted, BuildContext, Layer, LayerError, Ridge, Running, RunningLayer};
+use cloth::{ClothLayer, ClothParams};
+use drops::{DropsLayer, DropsParams};
+use flesh::{FleshLayer, FleshParams};
+use folds::{FoldsLayer, FoldsParams};
+use hair::{HairLayer, HairParams};
+use soft::{SoftLayer, SoftParams};
+use wrinkles::{WrinklesLayer, WrinklesParams};
 
 /// One layer of the scene's stack. Give exactly one kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -47,37 +49,29 @@ pub enum LayerParams {
 }
 
 impl LayerParams {
-    /// A stack in which cloth is told of the folds that later layers lay over it with `feedback`.
+    /// The folds that layers after one of the stack lay over its mesh with `feedback`, so that it feels
+    /// them.
     #[must_use]
-    pub fn linked(layers: &[Self]) -> Vec<Self> {
-        let mut linked = layers.to_vec();
-        for (index, layer) in layers.iter().enumerate() {
-            let Self::Folds(folds) = layer else { continue };
-            if folds.feedback <= 0.0 {
-                continue;
-            }
-            let ridge = |course: RidgeCourse, width: f32, amplitude: f32| ClothRidge {
-                course,
-                width,
-                amplitude,
-                share: folds.feedback,
-            };
-            let drawn = folds.folds.iter().filter(|f| !f.crease);
-            let drawn =
-                drawn.map(|f| ridge(RidgeCourse::Through(f.points.clone()), f.width, f.amplitude));
-            let buckled = folds.buckling.iter().map(|b| {
-                ridge(RidgeCourse::Diamonds(b.pattern(1.0)), b.fold.width, b.fold.amplitude)
-            });
-            let ridges: Vec<ClothRidge> = drawn.chain(buckled).collect();
-            for earlier in &mut linked[..index] {
-                if let Self::Cloth(cloth) = earlier
-                    && cloth.on == folds.on
-                {
-                    cloth.ridges.extend_from_slice(&ridges);
-                }
-            }
+    pub fn ridges_over(layers: &[Self], index: usize) -> Vec<Ridge> {
+        let Self::Cloth(cloth) = &layers[index] else { return Vec::new() };
+        let later = layers[index + 1..].iter();
+        let folds =
+            later.filter_map(|l| if let Self::Folds(folds) = l { Some(folds) } else { None });
+        folds.filter(|f| f.on == cloth.on).flat_map(FoldsParams::ridges).collect()
+    }
+
+    /// The parameters as the layer's own type.
+    #[must_use]
+    pub fn inner(&self) -> &dyn std::any::Any {
+        match self {
+            Self::Flesh(p) => p,
+            Self::Wrinkles(p) => p,
+            Self::Cloth(p) => p,
+            Self::Folds(p) => p,
+            Self::Hair(p) => p,
+            Self::Drops(p) => p,
+            Self::Soft(p) => p,
         }
-        linked
     }
 
     /// Name of the layer.
@@ -94,16 +88,22 @@ impl LayerParams {
         }
     }
 
-    /// Builds the layer for a stage.
-    pub fn build(&self, context: &BuildContext) -> Result<Box<dyn Layer>, LayerError> {
+    /// Builds the layer; it has yet to be started.
+    pub fn build(&self, context: &BuildContext) -> Result<Box<dyn RunningLayer>, LayerError> {
+        fn boxed<L: Layer>(
+            params: &L::Params,
+            context: &BuildContext,
+        ) -> Result<Box<dyn RunningLayer>, LayerError> {
+            Ok(Box::new(Running::<L>::build(params.clone(), context)?))
+        }
         match self {
-            Self::Flesh(p) => p.build(context),
-            Self::Wrinkles(p) => p.build(context),
-            Self::Cloth(p) => p.build(context),
-            Self::Folds(p) => p.build(context),
-            Self::Hair(p) => p.build(context),
-            Self::Drops(p) => p.build(context),
-            Self::Soft(p) => p.build(context),
+            Self::Flesh(p) => boxed::<FleshLayer>(p, context),
+            Self::Wrinkles(p) => Ok(Box::new(Adapted::<WrinklesLayer>::build(p, context)?)),
+            Self::Cloth(p) => Ok(Box::new(Adapted::<ClothLayer>::build(p, context)?)),
+            Self::Folds(p) => Ok(Box::new(Adapted::<FoldsLayer>::build(p, context)?)),
+            Self::Hair(p) => Ok(Box::new(Adapted::<HairLayer>::build(p, context)?)),
+            Self::Drops(p) => Ok(Box::new(Adapted::<DropsLayer>::build(p, context)?)),
+            Self::Soft(p) => Ok(Box::new(Adapted::<SoftLayer>::build(p, context)?)),
         }
     }
 }
@@ -122,17 +122,10 @@ mod tests {
             laid.feedback = feedback;
             laid.buckling = vec![serde_json::from_str(buckling).unwrap()];
             let cloth = |on: &str| LayerParams::Cloth(ClothParams::new(on, on));
-            LayerParams::linked(&[
-                cloth("sheet"),
-                cloth("other"),
-                LayerParams::Folds(laid),
-                cloth("sheet"),
-            ])
+            [cloth("sheet"), cloth("other"), LayerParams::Folds(laid), cloth("sheet")]
         };
         let ridges = |layers: &[LayerParams]| -> Vec<usize> {
-            let count =
-                |l: &LayerParams| if let LayerParams::Cloth(c) = l { c.ridges.len() } else { 0 };
-            layers.iter().map(count).collect()
+            (0..layers.len()).map(|i| LayerParams::ridges_over(layers, i).len()).collect()
         };
         assert_eq!(ridges(&stack(0.0)), [0, 0, 0, 0]);
         assert_eq!(ridges(&stack(0.5)), [2, 0, 0, 0], "the fold and the buckling");

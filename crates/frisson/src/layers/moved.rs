@@ -7,8 +7,8 @@ use glam::{DVec3, Quat, Vec3};
 use super::LayerParams;
 use crate::geometry::{Grid, Mesh};
 use crate::stage::{
-    Actor, ActorMotion, ActorSet, Clock, ColliderSet, Forces, MeshSequence, NoObserver, Placement,
-    Rate, Stage, StageError,
+    Actor, Clock, Forces, Frame, LayerError, MeshSequence, NoObserver, Rate, Setup, Simulator,
+    SimulatorError, StepContext, WholeLayer,
 };
 
 /// Squares along a side of [`sheet`].
@@ -36,8 +36,7 @@ pub(crate) fn moved(
     motion: impl Fn(Vec3, f64) -> Vec3 + Send + Sync + 'static,
 ) -> Actor {
     let name = mesh.name.clone();
-    let motion = ActorMotion::Sequence(Arc::new(MovedMesh { meshes: vec![mesh], motion }));
-    Actor { name, motion, placement: Placement::default() }
+    Actor::sequence_named(name, Arc::new(MovedMesh { meshes: vec![mesh], motion }))
 }
 
 /// A grid of quads cut in two, with vertices at `place(column, row)`.
@@ -73,13 +72,22 @@ pub(crate) fn sheet_vertex(column: usize, row: usize) -> u32 {
 }
 
 /// One second at 30 frames per second.
-pub(crate) fn stage(actors: Vec<Actor>, layers: &[LayerParams]) -> Result<Stage, StageError> {
+pub(crate) fn stage(
+    actors: Vec<Actor>,
+    layers: &[LayerParams],
+) -> Result<Simulator, SimulatorError> {
     let clock = Clock::new(Rate::whole(30), 0, 30);
-    Stage::new(clock, ActorSet::new(actors), ColliderSet::default(), Forces::default(), layers)
+    Simulator::new(Setup {
+        clock,
+        actors,
+        forces: Forces::default(),
+        layers: layers.to_vec(),
+        ..Setup::default()
+    })
 }
 
 /// The first mesh after some frames.
-pub(crate) fn run(stage: &mut Stage, frames: usize) -> Mesh {
+pub(crate) fn run(stage: &mut Simulator, frames: usize) -> Mesh {
     for _ in 0..frames {
         stage.advance_frame(&mut NoObserver).unwrap();
     }
@@ -137,4 +145,20 @@ pub(crate) fn crosses(a: DVec3, b: DVec3, t: [DVec3; 3]) -> bool {
     let p = a + (b - a) * (da / (da - db));
     let inside = |i: usize, j: usize| (t[j] - t[i]).cross(p - t[i]).dot(n) > 0.0;
     inside(0, 1) && inside(1, 2) && inside(2, 0)
+}
+
+/// Steps a layer alone: starts it when `dt` is 0 and nothing has been shown yet, else advances it; shows
+/// it where somebody looks.
+pub(crate) fn step_alone<W: WholeLayer>(
+    layer: &mut W,
+    start: bool,
+    context: &StepContext,
+    frame: &mut Frame,
+) -> Result<(), LayerError> {
+    if start {
+        layer.start(context, frame)?;
+    } else if context.dt > 0.0 {
+        layer.advance(context, frame)?;
+    }
+    if context.surfaces_wanted { layer.write(context, frame) } else { Ok(()) }
 }

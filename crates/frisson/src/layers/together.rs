@@ -8,8 +8,7 @@ use super::hair::HairParams;
 use super::soft::{CoatParams, PrimitiveParams, SoftObject, SoftParams};
 use crate::geometry::{Mesh, TriangleBvh};
 use crate::stage::{
-    Actor, ActorMotion, ActorSet, Animated, Clock, ColliderSet, Forces, KeyedTransform, NoObserver,
-    Placement, Rate, Stage,
+    Actor, Animated, Clock, Forces, KeyedTransform, NoObserver, Rate, Setup, Simulator,
 };
 
 /// A lump of three coats that blend, about 15 cm in radius, that rises by 6 cm within a second and
@@ -25,19 +24,22 @@ fn lump() -> LayerParams {
     LayerParams::Soft(params)
 }
 
-fn stage(actor: Mesh, layers: &[LayerParams]) -> Stage {
-    let actor = Actor {
-        name: actor.name.clone(),
-        motion: ActorMotion::Rigid(vec![actor], KeyedTransform::default()),
-        placement: Placement::default(),
-    };
+fn stage(actor: Mesh, layers: &[LayerParams]) -> Simulator {
+    let actor = Actor::meshes_named(actor.name.clone(), vec![actor]);
     let clock = Clock::new(Rate::whole(30), 0, 1000);
     let forces = Forces::new(Vec3::Y * -9.81, vec![], 30.0);
-    Stage::new(clock, ActorSet::new(vec![actor]), ColliderSet::default(), forces, layers).unwrap()
+    Simulator::new(Setup {
+        clock,
+        actors: vec![actor],
+        forces,
+        layers: layers.to_vec(),
+        ..Setup::default()
+    })
+    .unwrap()
 }
 
 /// Distance of points from a mesh of the frame, negative inside.
-fn distances(stage: &Stage, name: &str, points: &[Vec3]) -> Vec<f32> {
+fn distances(stage: &Simulator, name: &str, points: &[Vec3]) -> Vec<f32> {
     let frame = stage.frame();
     let mesh = &frame.meshes[frame.mesh_index(name).unwrap()];
     let tree = TriangleBvh::build(&mesh.positions, &mesh.topology.triangles);
@@ -123,17 +125,14 @@ fn hair_hangs_on_a_coat_and_not_through_it() {
 }
 
 /// An egg, 30 cm long, that moves and turns, in a coat that is fitted to it, and what else there is.
-fn coated_egg(others: Vec<LayerParams>) -> Stage {
+fn coated_egg(others: Vec<LayerParams>) -> Simulator {
     let path = KeyedTransform {
         times: vec![0.0, 1.0],
         translations: vec![Vec3::ZERO, Vec3::new(0.4, 0.1, 0.0)],
         rotations: vec![glam::Quat::IDENTITY, glam::Quat::from_rotation_z(1.0)],
+        ..KeyedTransform::default()
     };
-    let actor = Actor {
-        name: "egg".to_owned(),
-        motion: ActorMotion::Rigid(vec![egg_mesh()], path),
-        placement: Placement::default(),
-    };
+    let actor = Actor::meshes_named("egg", vec![egg_mesh()]).along(path);
     let mut object = SoftObject::new("coat", 0.05);
     object.support = Some(0.065);
     object.coat = Some(CoatParams { on: "egg".to_owned(), ..CoatParams::default() });
@@ -142,8 +141,9 @@ fn coated_egg(others: Vec<LayerParams>) -> Stage {
     let clock = Clock::new(Rate::whole(30), 0, 1000);
     let forces = Forces::new(Vec3::Y * -9.81, vec![], 30.0);
     let layers: Vec<LayerParams> = [LayerParams::Soft(params)].into_iter().chain(others).collect();
-    let actors = ActorSet::new(vec![actor]);
-    Stage::new(clock, actors, ColliderSet::default(), forces, &layers).unwrap()
+    let actors = vec![actor];
+    Simulator::new(Setup { clock, actors, forces, layers: layers.to_vec(), ..Setup::default() })
+        .unwrap()
 }
 
 #[test]

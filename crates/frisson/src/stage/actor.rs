@@ -6,7 +6,9 @@ use glam::{EulerRot, Mat4, Quat, Vec3};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::character::{Character, Clip, Pose, Sampling};
+use super::live::LiveTrack;
+use super::path::KeyedTransform;
+use crate::character::{Character, Clip, NodeChain, Pose, Sampling};
 use crate::geometry::Mesh;
 
 /// Where an actor stands in the world.
@@ -41,96 +43,135 @@ impl Placement {
     }
 }
 
-/// A rigid motion given by keys; smooth (Catmull-Rom, shortest arcs) between them.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct KeyedTransform {
-    /// Key times [s], ascending.
-    pub times: Vec<f64>,
-    /// Positions at the keys [m].
-    pub translations: Vec<Vec3>,
-    /// Rotations at the keys.
-    pub rotations: Vec<Quat>,
-}
-
-impl KeyedTransform {
-    /// Rotation and translation at a time, held before the first and after the last key.
-    #[must_use]
-    pub fn at(&self, time: f64) -> (Quat, Vec3) {
-        let count = self.times.len();
-        if count == 0 {
-            return (Quat::IDENTITY, Vec3::ZERO);
-        }
-        let after = self.times.partition_point(|&t| t <= time);
-        if after == 0 || after == count {
-            let key = after.saturating_sub(1);
-            return (self.rotations[key], self.translations[key]);
-        }
-        let (a, b) = (after - 1, after);
-        let dt = self.times[b] - self.times[a];
-        let t = ((time - self.times[a]) / dt) as f32;
-        let slope = |k: usize| {
-            let (l, r) = (k.saturating_sub(1), (k + 1).min(count - 1));
-            let span = self.times[r] - self.times[l];
-            (self.translations[r] - self.translations[l]) * (dt / span) as f32
-        };
-        let p = self.translations[a].lerp(self.translations[b], t);
-        // Hermite = line + cubic correction by the tangents.
-        let line = self.translations[b] - self.translations[a];
-        let (u, v) = (slope(a) - line, slope(b) - line);
-        let correction = u * (t * (1.0 - t) * (1.0 - t)) - v * (t * t * (1.0 - t));
-        (self.rotations[a].slerp(self.rotations[b], t), p + correction)
-    }
-}
-
 /// A mesh that is given frame by frame (a cache read back, a simulation made elsewhere).
 pub trait MeshSequence: Send + Sync {
     /// The meshes at the sequence's start: names, topology, positions.
     fn meshes(&self) -> &[Mesh];
-    /// World positions of one mesh at a time [s], straight lines between stored frames.
+    /// Positions of one mesh at a time [s], straight lines between stored frames.
     fn positions_at(&self, mesh: usize, time: f64, out: &mut Vec<Vec3>);
 }
 
-/// How an actor moves.
-#[derive(Clone)]
-pub enum ActorMotion {
-    /// A character playing a clip (or standing in its rest pose).
-    Character {
-        /// Who.
-        character: Arc<Character>,
-        /// Index of the clip.
-        clip: Option<usize>,
-        /// Clip time at scene time 0 [s].
-        offset: f64,
-        /// Clip seconds per scene second.
-        speed: f64,
-        /// Whether the clip starts again when it ends.
-        looped: bool,
-    },
-    /// Meshes that stay where they are.
-    Static(Vec<Mesh>),
-    /// Meshes carried along a key-framed path.
-    Rigid(Vec<Mesh>, KeyedTransform),
-    /// Meshes given frame by frame.
-    Sequence(Arc<dyn MeshSequence>),
+/// How a clip is played.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ClipPlay {
+    /// Index of the clip.
+    pub clip: usize,
+    /// Clip time at scene time 0 [s].
+    pub offset: f64,
+    /// Clip seconds per scene second.
+    pub speed: f64,
+    /// Whether the clip starts again when it ends.
+    pub looped: bool,
 }
 
-/// One named actor.
+impl ClipPlay {
+    /// A clip from its beginning, as it was made.
+    #[must_use]
+    pub const fn new(clip: usize) -> Self {
+        Self { clip, offset: 0.0, speed: 1.0, looped: false }
+    }
+}
+
+/// What an actor is.
+#[derive(Clone)]
+pub enum ActorContent {
+    /// A skeleton with meshes.
+    Character(Arc<Character>),
+    /// Meshes without joints.
+    Meshes(Arc<[Mesh]>),
+}
+
+/// What moves an actor. Each gives a pose or positions at any time that is asked for.
+#[derive(Clone)]
+pub enum Motion {
+    /// Nothing: a character stands in its rest pose.
+    Still,
+    /// A clip of the character.
+    Clip(ClipPlay),
+    /// Meshes given frame by frame.
+    Sequence(Arc<dyn MeshSequence>),
+    /// Whatever the caller pushes.
+    Live(LiveTrack),
+}
+
+/// One named actor: what it is, what moves it, where it stands and along which path it is carried.
 #[derive(Clone)]
 pub struct Actor {
     /// Name in the scene.
     pub name: String,
-    /// Its motion.
-    pub motion: ActorMotion,
+    /// What it is.
+    pub content: ActorContent,
+    /// What moves it.
+    pub motion: Motion,
     /// Where it stands.
     pub placement: Placement,
+    /// Key-framed path that carries the placed actor.
+    pub path: Option<KeyedTransform>,
 }
 
 impl Actor {
+    /// A character in its rest pose.
+    #[must_use]
+    pub fn character_named(name: impl Into<String>, character: Arc<Character>) -> Self {
+        Self::new(name, ActorContent::Character(character), Motion::Still)
+    }
+
+    /// Meshes that stay where they are.
+    #[must_use]
+    pub fn meshes_named(name: impl Into<String>, meshes: Vec<Mesh>) -> Self {
+        Self::new(name, ActorContent::Meshes(meshes.into()), Motion::Still)
+    }
+
+    /// Meshes given frame by frame.
+    #[must_use]
+    pub fn sequence_named(name: impl Into<String>, sequence: Arc<dyn MeshSequence>) -> Self {
+        let content = ActorContent::Meshes(sequence.meshes().into());
+        Self::new(name, content, Motion::Sequence(sequence))
+    }
+
+    fn new(name: impl Into<String>, content: ActorContent, motion: Motion) -> Self {
+        let placement = Placement::default();
+        Self { name: name.into(), content, motion, placement, path: None }
+    }
+
+    /// The actor playing a clip.
+    #[must_use]
+    pub fn playing(self, play: ClipPlay) -> Self {
+        Self { motion: Motion::Clip(play), ..self }
+    }
+
+    /// The actor moved by what the caller pushes (see `Simulator::push_pose`).
+    #[must_use]
+    pub fn live(self) -> Self {
+        Self { motion: Motion::Live(LiveTrack::default()), ..self }
+    }
+
+    /// The actor placed in the world.
+    #[must_use]
+    pub fn placed(self, placement: Placement) -> Self {
+        Self { placement, ..self }
+    }
+
+    /// The actor carried along a path.
+    #[must_use]
+    pub fn along(self, path: KeyedTransform) -> Self {
+        Self { path: Some(path), ..self }
+    }
+
     /// The character, if it is one.
     #[must_use]
     pub fn character(&self) -> Option<&Arc<Character>> {
+        match &self.content {
+            ActorContent::Character(character) => Some(character),
+            ActorContent::Meshes(_) => None,
+        }
+    }
+
+    /// How it plays a clip, if it does.
+    #[must_use]
+    pub fn clip_play(&self) -> Option<&ClipPlay> {
         match &self.motion {
-            ActorMotion::Character { character, .. } => Some(character),
+            Motion::Clip(play) => Some(play),
             _ => None,
         }
     }
@@ -138,23 +179,28 @@ impl Actor {
     /// The clip it plays.
     #[must_use]
     pub fn clip(&self) -> Option<&Clip> {
-        match &self.motion {
-            ActorMotion::Character { character, clip, .. } => {
-                clip.and_then(|index| character.clips.get(index))
-            }
-            _ => None,
-        }
+        self.character()?.clips.get(self.clip_play()?.clip)
     }
 
-    /// Meshes in their source pose, named `actor` when there is one and `actor/mesh` otherwise.
+    /// Seconds of one cycle of its clip, if it plays one.
+    #[must_use]
+    pub fn cycle_seconds(&self) -> Option<f64> {
+        let (play, clip) = (self.clip_play()?, self.clip()?);
+        (play.speed > 0.0 && clip.duration() > 0.0).then(|| clip.duration() / play.speed)
+    }
+
+    /// Whether anything about it changes with time other than where it stands.
+    #[must_use]
+    pub fn deforms(&self) -> bool {
+        !matches!(self.motion, Motion::Still)
+    }
+
+    /// Meshes as they were modelled, named `actor` when there is one and `actor/mesh` otherwise.
     #[must_use]
     pub fn source_meshes(&self) -> Vec<Mesh> {
-        let mut meshes: Vec<Mesh> = match &self.motion {
-            ActorMotion::Character { character, .. } => {
-                character.meshes.iter().map(|m| m.mesh.clone()).collect()
-            }
-            ActorMotion::Static(meshes) | ActorMotion::Rigid(meshes, _) => meshes.clone(),
-            ActorMotion::Sequence(sequence) => sequence.meshes().to_vec(),
+        let mut meshes: Vec<Mesh> = match &self.content {
+            ActorContent::Character(c) => c.meshes.iter().map(|m| m.mesh.clone()).collect(),
+            ActorContent::Meshes(meshes) => meshes.to_vec(),
         };
         let single = meshes.len() == 1;
         for mesh in &mut meshes {
@@ -164,71 +210,132 @@ impl Actor {
         meshes
     }
 
+    /// Number of meshes.
+    #[must_use]
+    pub fn mesh_count(&self) -> usize {
+        match &self.content {
+            ActorContent::Character(character) => character.meshes.len(),
+            ActorContent::Meshes(meshes) => meshes.len(),
+        }
+    }
+
+    /// Number of vertices of one of its meshes.
+    #[must_use]
+    pub fn vertex_count(&self, mesh: usize) -> Option<usize> {
+        match &self.content {
+            ActorContent::Character(c) => c.meshes.get(mesh).map(|m| m.mesh.positions.len()),
+            ActorContent::Meshes(meshes) => meshes.get(mesh).map(|m| m.positions.len()),
+        }
+    }
+
     /// Clip time of a scene time [s].
     #[must_use]
     pub fn clip_time(&self, time: f64) -> f64 {
-        match &self.motion {
-            ActorMotion::Character { offset, speed, looped, .. } => {
-                let t = offset + speed * time;
-                let duration = self.clip().map_or(0.0, Clip::duration);
-                if *looped && duration > 0.0 { t.rem_euclid(duration) } else { t }
+        let Some(play) = self.clip_play() else { return time };
+        let t = play.offset + play.speed * time;
+        let duration = self.clip().map_or(0.0, Clip::duration);
+        if play.looped && duration > 0.0 { t.rem_euclid(duration) } else { t }
+    }
+
+    /// World from the actor's own space at a time: placed, then carried along its path.
+    #[must_use]
+    pub fn world_at(&self, time: f64) -> Mat4 {
+        let placed = self.placement.world_from_actor();
+        match &self.path {
+            None => placed,
+            Some(path) => {
+                let (rotation, translation) = path.at(time);
+                Mat4::from_rotation_translation(rotation, translation) * placed
             }
-            _ => time,
         }
     }
 
     /// Poses the character (does nothing for other actors).
     pub fn pose_at(&self, time: f64, sampling: Sampling, pose: &mut Pose) {
-        if let Some(character) = self.character() {
-            let world = self.placement.world_from_actor();
-            pose.set(character, self.clip(), self.clip_time(time), sampling, world);
+        let Some(character) = self.character() else { return };
+        let world = self.world_at(time);
+        match &self.motion {
+            Motion::Live(track) if track.has_nodes() => {
+                pose.set_nodes(character, world, |node| track.node_at(node, time, sampling));
+                pose.set_weights(character, |out| track.weights_at(time, out));
+            }
+            _ => pose.set(character, self.clip(), self.clip_time(time), sampling, world),
         }
     }
 
-    /// World from source pose at a time, for actors that move as one piece.
+    /// What [`Actor::joint_at`] needs to follow one node.
+    #[must_use]
+    pub fn follow(&self, node: usize) -> Option<JointPath> {
+        let chain = NodeChain::new(self.character()?, self.clip(), node);
+        Some(JointPath { node, chain })
+    }
+
+    /// World matrix of one node at a time, without posing the rest; smooth where samples or keys are.
+    #[must_use]
+    pub fn joint_at(&self, joint: &JointPath, time: f64) -> Mat4 {
+        self.joint_at_clip_time(joint, time, self.clip_time(time))
+    }
+
+    /// The same within one cycle of the clip, whether or not the actor repeats it.
+    #[must_use]
+    pub fn joint_in_cycle(&self, joint: &JointPath, time: f64) -> Mat4 {
+        let duration = self.clip().map_or(1.0, Clip::duration);
+        self.joint_at_clip_time(joint, time, self.clip_time(time).rem_euclid(duration))
+    }
+
+    fn joint_at_clip_time(&self, joint: &JointPath, time: f64, clip_time: f64) -> Mat4 {
+        let world = self.world_at(time);
+        if let Motion::Live(track) = &self.motion
+            && let Some(matrix) = track.node_at(joint.node, time, Sampling::Smooth)
+        {
+            return world * matrix;
+        }
+        joint.chain.world(self.clip(), clip_time, Sampling::Smooth, world)
+    }
+
+    /// World from source meshes at a time, for actors that move as one piece.
     #[must_use]
     pub fn rigid_at(&self, time: f64) -> Option<Mat4> {
-        let placed = self.placement.world_from_actor();
-        match &self.motion {
-            ActorMotion::Static(_) => Some(placed),
-            ActorMotion::Rigid(_, path) => {
-                let (rotation, translation) = path.at(time);
-                Some(Mat4::from_rotation_translation(rotation, translation) * placed)
-            }
-            ActorMotion::Character { .. } | ActorMotion::Sequence(_) => None,
-        }
+        let piece =
+            matches!((&self.content, &self.motion), (ActorContent::Meshes(_), Motion::Still));
+        piece.then(|| self.world_at(time))
     }
 
     /// World positions of all meshes at a time, without any layer. Characters use `pose`, which must
     /// be the one of that time.
     pub fn deform(&self, time: f64, pose: &Pose, out: &mut [Mesh]) {
-        match &self.motion {
-            ActorMotion::Character { character, .. } => character.deform(pose, out),
-            ActorMotion::Static(meshes) => {
-                carry(self.placement.world_from_actor(), meshes, out);
-            }
-            ActorMotion::Rigid(meshes, path) => {
-                let (rotation, translation) = path.at(time);
-                let moved = Mat4::from_rotation_translation(rotation, translation);
-                carry(moved * self.placement.world_from_actor(), meshes, out);
-            }
-            ActorMotion::Sequence(sequence) => {
-                let world = self.placement.world_from_actor();
-                for (index, target) in out.iter_mut().enumerate() {
+        let world = self.world_at(time);
+        for (index, target) in out.iter_mut().enumerate() {
+            let given = match &self.motion {
+                Motion::Live(track) => track.positions_at(index, time, &mut target.positions),
+                Motion::Sequence(sequence) => {
                     sequence.positions_at(index, time, &mut target.positions);
+                    true
+                }
+                _ => false,
+            };
+            match &self.content {
+                _ if given => {
                     target.positions.iter_mut().for_each(|p| *p = world.transform_point3(*p));
+                }
+                ActorContent::Character(character) => {
+                    character.deform_mesh_positions(index, pose, &mut target.positions);
+                }
+                ActorContent::Meshes(meshes) => {
+                    let moved = meshes[index].positions.iter().map(|&p| world.transform_point3(p));
+                    target.positions.clear();
+                    target.positions.extend(moved);
                 }
             }
         }
     }
 }
 
-fn carry(world_from_mesh: Mat4, meshes: &[Mesh], out: &mut [Mesh]) {
-    for (source, target) in meshes.iter().zip(out) {
-        target.positions.clear();
-        let moved = source.positions.iter().map(|&p| world_from_mesh.transform_point3(p));
-        target.positions.extend(moved);
-    }
+/// One node of an actor, to be followed through time.
+#[derive(Clone, Debug)]
+pub struct JointPath {
+    node: usize,
+    chain: NodeChain,
 }
 
 /// All actors, with the poses of the current tick.
@@ -238,30 +345,33 @@ pub struct ActorSet {
     poses: Vec<Pose>,
     /// First mesh of each actor in the frame.
     first_meshes: Vec<usize>,
-    mesh_counts: Vec<usize>,
 }
 
 impl ActorSet {
     /// Actors in the order of the scene file; their meshes come first in every frame, in that order.
     #[must_use]
     pub fn new(actors: Vec<Actor>) -> Self {
-        let mesh_counts: Vec<usize> = actors.iter().map(|a| a.source_meshes().len()).collect();
-        let first_meshes = mesh_counts
+        let first_meshes = actors
             .iter()
-            .scan(0, |total, count| {
+            .scan(0, |total, actor| {
                 let first = *total;
-                *total += count;
+                *total += actor.mesh_count();
                 Some(first)
             })
             .collect();
         let poses = vec![Pose::default(); actors.len()];
-        Self { actors, poses, first_meshes, mesh_counts }
+        Self { actors, poses, first_meshes }
     }
 
     /// The actors.
     #[must_use]
     pub fn all(&self) -> &[Actor] {
         &self.actors
+    }
+
+    /// The actors, to be pushed.
+    pub(super) fn all_mut(&mut self) -> &mut [Actor] {
+        &mut self.actors
     }
 
     /// Index of the actor of that name.
@@ -286,7 +396,16 @@ impl ActorSet {
     #[must_use]
     pub fn mesh_range(&self, actor: usize) -> std::ops::Range<usize> {
         let first = self.first_meshes[actor];
-        first..first + self.mesh_counts[actor]
+        first..first + self.actors[actor].mesh_count()
+    }
+
+    /// The actor that a mesh of the frame belongs to, and the mesh's index among its own.
+    #[must_use]
+    pub fn owner_of(&self, mesh: usize) -> Option<(usize, usize)> {
+        (0..self.actors.len()).find_map(|actor| {
+            let range = self.mesh_range(actor);
+            range.contains(&mesh).then(|| (actor, mesh - range.start))
+        })
     }
 
     /// Poses every character at a time.

@@ -1,12 +1,12 @@
 //! Colliders: simple shapes that follow joints or paths. Meshes of the frame are colliders too, by
 //! name; layers query those through a BVH because what they see depends on their place in the stack.
 
-use glam::{EulerRot, Mat3, Quat, Vec3};
+use glam::{EulerRot, Mat3, Mat4, Quat, Vec3};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::solid::solid_mesh;
-use super::{ActorSet, Animated, Frame};
+use super::{ActorSet, Animated, Frame, KeyedTransform, Keys};
 use crate::geometry::Mesh;
 
 /// One collider of the scene.
@@ -17,12 +17,20 @@ pub struct ColliderParams {
     pub name: String,
     /// Its shape.
     pub shape: ColliderShape,
-    /// Actor whose joint carries it; the shape is then given in the joint's space.
+    /// Actor that carries it along: where it is placed, along its path. With `joint`, that joint carries
+    /// it, and the shape is given in the joint's space.
     #[serde(default)]
     pub actor: Option<String>,
-    /// Joint that carries it.
+    /// Joint of `actor` that carries it.
     #[serde(default)]
     pub joint: Option<String>,
+    /// Carry it along keys `[frame, x, y, z, rx, ry, rz]`: position [m] and rotation about x, then y,
+    /// then z [degrees], about its own origin.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub path: Vec<[f64; 7]>,
+    /// How the path runs between its keys: `smooth` (the default) or `linear`.
+    #[serde(default)]
+    pub path_keys: Keys,
     /// Coulomb friction coefficient [-].
     #[serde(default = "default_friction")]
     #[schemars(range(min = 0.0, max = 10.0))]
@@ -44,6 +52,24 @@ pub struct ColliderParams {
 
 fn default_friction() -> f32 {
     0.3
+}
+
+impl Default for ColliderParams {
+    fn default() -> Self {
+        Self {
+            name: "collider".to_owned(),
+            shape: ColliderShape::Sphere { center: [0.0; 3], radius: 1.0 },
+            actor: None,
+            joint: None,
+            path: Vec::new(),
+            path_keys: Keys::default(),
+            friction: default_friction(),
+            color: None,
+            move_x: Animated::default(),
+            move_y: Animated::default(),
+            move_z: Animated::default(),
+        }
+    }
 }
 
 /// Shape of a collider.
@@ -117,7 +143,8 @@ pub struct Collider {
     pub friction: f32,
     /// What is seen of it, in its local space.
     solid: Option<Mesh>,
-    carrier: Option<(usize, usize)>,
+    carrier: Carrier,
+    path: Option<KeyedTransform>,
     offset: [Animated; 3],
     /// Rigid pose at the start and at the end of the tick.
     poses: [(Quat, Vec3); 2],
@@ -270,6 +297,7 @@ impl ColliderSet {
                 friction: p.friction,
                 solid: solid(p, actors)?,
                 carrier: carrier(p, actors)?,
+                path: path(p, fps)?,
                 offset: [p.move_x.clone(), p.move_y.clone(), p.move_z.clone()],
                 poses: [(Quat::IDENTITY, Vec3::ZERO); 2],
                 dt: 0.0,
@@ -341,16 +369,25 @@ fn pose_at(
 ) -> (Quat, Vec3) {
     let offset =
         Vec3::from_array(std::array::from_fn(|i| collider.offset[i].at(time * fps) as f32));
-    let Some((actor, node)) = collider.carrier else { return (Quat::IDENTITY, offset) };
-    let pose = scratch.pose(actors, actor, time);
-    let m = pose.world_from_node[node];
-    // Joint scale does not scale the collider: take the rotation only.
+    let (turn, way) = collider.path.as_ref().map_or((Quat::IDENTITY, Vec3::ZERO), |p| p.at(time));
+    let (rotation, origin) = match collider.carrier {
+        Carrier::World => (Quat::IDENTITY, Vec3::ZERO),
+        Carrier::Actor(actor) => rigid_part(actors.all()[actor].world_at(time)),
+        Carrier::Joint(actor, node) => {
+            rigid_part(scratch.pose(actors, actor, time).world_from_node[node])
+        }
+    };
+    (rotation * turn, rotation * way + origin + offset)
+}
+
+/// Rotation and translation of a matrix: what scales a joint does not scale what it carries.
+fn rigid_part(m: Mat4) -> (Quat, Vec3) {
     let axes = Mat3::from_cols(
         m.x_axis.truncate().normalize_or(Vec3::X),
         m.y_axis.truncate().normalize_or(Vec3::Y),
         m.z_axis.truncate().normalize_or(Vec3::Z),
     );
-    (Quat::from_mat3(&axes).normalize(), m.w_axis.truncate() + offset)
+    (Quat::from_mat3(&axes).normalize(), m.w_axis.truncate())
 }
 
 /// The mesh of a collider that is to be seen.
@@ -370,22 +407,39 @@ fn solid(params: &ColliderParams, actors: &ActorSet) -> Result<Option<Mesh>, sup
     Ok(Some(mesh))
 }
 
-fn carrier(
-    params: &ColliderParams,
-    actors: &ActorSet,
-) -> Result<Option<(usize, usize)>, super::LayerError> {
+/// What a collider goes along with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Carrier {
+    World,
+    /// Where an actor is placed and carried.
+    Actor(usize),
+    /// An actor's joint.
+    Joint(usize, usize),
+}
+
+fn path(params: &ColliderParams, fps: f64) -> Result<Option<KeyedTransform>, super::LayerError> {
+    if params.path.windows(2).any(|w| w[0][0] >= w[1][0]) {
+        let key = format!("colliders.{}.path", params.name);
+        return Err(super::LayerError::parameter(key, "its frames must ascend"));
+    }
+    let keyed = !params.path.is_empty();
+    Ok(keyed.then(|| KeyedTransform::from_frames(&params.path, params.path_keys, fps)))
+}
+
+fn carrier(params: &ColliderParams, actors: &ActorSet) -> Result<Carrier, super::LayerError> {
     use super::LayerError;
     let field = |key: &str| format!("colliders.{}.{key}", params.name);
-    let (Some(actor_name), Some(joint_name)) = (&params.actor, &params.joint) else {
-        return match (&params.actor, &params.joint) {
-            (None, None) => Ok(None),
-            _ => Err(LayerError::parameter(field("joint"), "give both `actor` and `joint`")),
+    let Some(actor_name) = &params.actor else {
+        return match &params.joint {
+            None => Ok(Carrier::World),
+            Some(_) => Err(LayerError::parameter(field("joint"), "say whose, with `actor`")),
         };
     };
     let names = || actors.all().iter().map(|a| a.name.as_str());
     let actor = actors
         .find(actor_name)
         .ok_or_else(|| LayerError::unknown(field("actor"), "actor", actor_name, names()))?;
+    let Some(joint_name) = &params.joint else { return Ok(Carrier::Actor(actor)) };
     let Some(character) = actors.all()[actor].character() else {
         return Err(LayerError::parameter(field("actor"), "this actor has no joints"));
     };
@@ -394,7 +448,7 @@ fn carrier(
         .skeleton
         .find(joint_name)
         .ok_or_else(|| LayerError::unknown(field("joint"), "joint", joint_name, joints()))?;
-    Ok(Some((actor, joint)))
+    Ok(Carrier::Joint(actor, joint))
 }
 
 #[cfg(test)]
@@ -438,5 +492,47 @@ mod tests {
 
     fn random_signed(id: u64, counter: u64) -> f32 {
         crate::math::random::signed(1, id, counter) as f32
+    }
+
+    #[test]
+    fn colliders_follow_actors_and_paths_exactly() {
+        use crate::geometry::Mesh;
+        use crate::stage::{Actor, PoseScratch};
+        let keys = vec![
+            [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+            [10.0, 1.0, 0.5, 0.0, 0.0, 90.0, 0.0],
+            [30.0, 1.0, -0.5, 2.0, 0.0, 90.0, 40.0],
+        ];
+        for kind in [Keys::Smooth, Keys::Linear] {
+            let path = KeyedTransform::from_frames(&keys, kind, 30.0);
+            let place = Vec3::new(0.2, 0.1, 0.0);
+            let ball = Mesh::new("ball", vec![place], vec![]);
+            let actors = ActorSet::new(vec![Actor::meshes_named("ball", vec![ball]).along(path)]);
+            let shape = ColliderShape::Sphere { center: place.to_array(), radius: 0.1 };
+            let by_path = ColliderParams {
+                name: "by path".to_owned(),
+                shape: shape.clone(),
+                path: keys.clone(),
+                path_keys: kind,
+                ..ColliderParams::default()
+            };
+            let by_actor = ColliderParams {
+                name: "by actor".to_owned(),
+                shape,
+                actor: Some("ball".to_owned()),
+                ..ColliderParams::default()
+            };
+            let mut set = ColliderSet::new(&[by_path, by_actor], &actors, 30.0).unwrap();
+            let mut meshes = actors.all()[0].source_meshes();
+            for frame in [0.0, 3.3, 10.0, 17.0, 29.9] {
+                let time = frame / 30.0;
+                set.set_time(time, 0.0, &actors, &mut PoseScratch::default());
+                actors.deform(time, &mut meshes);
+                for collider in set.all() {
+                    let contact = collider.contact(meshes[0].positions[0], 1.0);
+                    assert!((contact.distance + 0.1).abs() < 1e-5, "{frame}: {contact:?}");
+                }
+            }
+        }
     }
 }

@@ -1,41 +1,79 @@
 //! The contract every layer signs.
 
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use thiserror::Error;
 
-use super::{ActorSet, Clock, ColliderSet, Forces, Frame, LayerReport, SnapshotError};
+use super::{
+    ActorSet, Anchor, Clock, ColliderSet, Forces, Frame, LayerReport, Reference, SnapshotError,
+};
+use crate::geometry::DiamondPattern;
 
-/// What a layer may look at while it is being built. Nothing here changes during a bake.
+/// What a layer may look at while it is being built. Nothing here changes during a shot.
+#[derive(Clone, Copy)]
 pub struct BuildContext<'a> {
-    /// Frame range, rate and ticks.
+    /// Ticks, and the frame range and rate that key frames refer to.
     pub clock: &'a Clock,
-    /// The primary motion; can be posed at any time.
+    /// The primary motion, posed at the start; can be posed at any other time.
     pub actors: &'a ActorSet,
     /// Named colliders.
     pub colliders: &'a ColliderSet,
     /// Gravity, wind and other fields.
     pub forces: &'a Forces,
-    /// The frame as the earlier layers leave it at the start frame: the meshes a layer may refer to.
+    /// The frame as the earlier layers leave it at the start: the meshes a layer may refer to.
     pub frame: &'a Frame,
+    /// The pose in which artists give points and selections.
+    pub reference: &'a Reference,
+    /// Folds that later layers lay over the meshes of this one, as far as those feel them.
+    pub ridges: &'a [Ridge],
 }
 
-/// What a layer may look at during one tick.
+/// A fold that one layer lays over a mesh and that an earlier one, which simulates the mesh, feels as
+/// stiffening.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ridge {
+    /// Name of the mesh.
+    pub on: String,
+    /// Where it runs.
+    pub course: RidgeCourse,
+    /// Half-width [m].
+    pub width: f32,
+    /// Height [m].
+    pub amplitude: f32,
+    /// Share of the stiffening that is felt [-].
+    pub share: f64,
+}
+
+/// Where a [`Ridge`] runs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RidgeCourse {
+    /// Along a curve through points.
+    Through(Vec<Anchor>),
+    /// Along all ridges of a buckled tube.
+    Diamonds(DiamondPattern),
+}
+
+/// What a layer may look at during one step.
+#[derive(Clone, Copy)]
 pub struct StepContext<'a> {
-    /// Frame range, rate and ticks.
+    /// Ticks, and the frame range and rate that key frames refer to.
     pub clock: &'a Clock,
-    /// Frame whose interval this tick ends in or on.
+    /// Frame whose interval this step ends in or on.
     pub frame: i64,
-    /// Time at the end of this tick [s].
+    /// Time at the end of this step [s].
     pub time: f64,
-    /// Length of this tick [s]; 0 on the very first one, which only sets the initial state.
+    /// Length of this step [s]: a tick, or less when a frame between two ticks is looked at on a copy
+    /// of the state. 0 when layers start and when a frame is only shown again.
     pub dt: f64,
-    /// Whether this tick is an output frame.
+    /// Whether somebody looks at the frame at the end of this step.
     pub is_output: bool,
-    /// Whether deformed surfaces are looked at after this tick (an output frame, or a later layer
-    /// collides between frames). When false, a layer may advance its state without writing meshes.
+    /// Whether deformed surfaces are looked at after this step (an output, or a later layer collides
+    /// between outputs). When false, `write` is not called.
     pub surfaces_wanted: bool,
     /// The primary motion at `time`; can also be posed at any other time.
     pub actors: &'a ActorSet,
-    /// Colliders, posed at `time` and at the tick before.
+    /// Colliders, posed at `time` and at the start of the step.
     pub colliders: &'a ColliderSet,
     /// Gravity, wind and other fields.
     pub forces: &'a Forces,
@@ -45,44 +83,123 @@ impl StepContext<'_> {
     /// Fractional frame number of `time`, for key-framed parameters.
     #[must_use]
     pub fn frame_number(&self) -> f64 {
-        self.time * self.clock.rate.fps()
+        self.clock.frame_at(self.time)
+    }
+
+    /// Number of the tick that this step belongs to: the one it ends on, or the one after the copy's.
+    /// For work that is done every so many ticks.
+    #[must_use]
+    pub fn tick(&self) -> u64 {
+        let (tick, rest) = self.clock.tick_before(self.time);
+        if rest > 0.0 { tick + 1 } else { tick }
     }
 }
 
-/// Secondary motion: something that follows by itself.
+/// Secondary motion: something that follows by itself. One kind of layer, in four types:
 ///
-/// A layer keeps its rest data (computed once) apart from its state (all that evolves). `save` and
-/// `load` carry the state only: a layer built again from the same scene and loaded must go on with
-/// the same bits. Steps must give the same bits for any number of threads.
-pub trait Layer: Send {
-    /// Name given in the scene, unique.
-    fn name(&self) -> &str;
-
+/// ```text
+/// Params    what the artist sets                          may change while it runs
+/// Rest      what is computed once from them               never changes afterwards
+/// State     all that evolves                              saved, copied, taken back
+/// Scratch   storage that is reused                        may be lost at any time
+/// ```
+///
+/// A step is [`Layer::advance`] (the state moves on) and then, where somebody looks,
+/// [`Layer::write`] (the state is shown in the frame, and nothing else changes). Both must give the
+/// same bits for any number of threads and with a fresh scratch.
+pub trait Layer: Sized + Send + 'static {
     /// Kind as spelled in the scene file: `flesh`, `hair`, …
-    fn kind(&self) -> &'static str;
+    const KIND: &'static str;
+    /// What the artist sets.
+    type Params: Clone + Serialize + JsonSchema + Send + Sync + 'static;
+    /// What never changes after the build.
+    type Rest: Send + 'static;
+    /// All that evolves.
+    type State: Clone + Serialize + DeserializeOwned + Send + 'static;
+    /// Reused storage; nothing in it is needed to go on.
+    type Scratch: Default + Send + 'static;
 
-    /// Whether the layer collides with, or rides on, surfaces between output frames. Then the actors
-    /// and the layers before it deform their meshes at every tick.
-    fn needs_surfaces_between_frames(&self) -> bool {
+    /// Name given in the scene, unique.
+    fn name(params: &Self::Params) -> &str;
+
+    /// Computes what never changes.
+    fn build(params: &Self::Params, context: &BuildContext) -> Result<Self::Rest, LayerError>;
+
+    /// The state in which the layer begins, at the context's time, on the frame that earlier layers
+    /// leave.
+    fn start(
+        work: Work<'_, Self, ()>,
+        context: &StepContext,
+        frame: &Frame,
+    ) -> Result<Self::State, LayerError>;
+
+    /// Advances the state by one step.
+    fn advance(
+        work: Work<'_, Self, &mut Self::State>,
+        context: &StepContext,
+        frame: &Frame,
+    ) -> Result<(), LayerError>;
+
+    /// Shows the state in the frame.
+    fn write(
+        work: Work<'_, Self, &Self::State>,
+        context: &StepContext,
+        frame: &mut Frame,
+    ) -> Result<(), LayerError>;
+
+    /// Whether the layer collides with, or rides on, surfaces between outputs. Then the actors and the
+    /// layers before it deform their meshes at every tick.
+    fn needs_surfaces_between_frames(_params: &Self::Params, _rest: &Self::Rest) -> bool {
         false
     }
 
-    /// Advances by one tick and writes its shapes into the frame.
-    fn step(&mut self, context: &StepContext, frame: &mut Frame) -> Result<(), LayerError>;
+    /// Whether layers of this kind leave notes for each other, so that all of them are built anew when
+    /// one is.
+    const LEAVES_NOTES: bool = false;
 
-    /// All that evolves, as bytes.
-    fn save(&self) -> Vec<u8>;
+    /// Leaves notes for later layers in the channels of the start frame, before they are built.
+    fn leave_notes(_rest: &Self::Rest, _frame: &mut Frame) {}
 
-    /// Takes back what `save` gave.
-    fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError>;
+    /// Called once when every layer of the stack has been built: what later layers have left in the
+    /// channels of the start frame.
+    fn meet_others(_rest: &mut Self::Rest, _frame: &Frame) {}
 
-    /// Measures of the last step, called at output frames.
-    fn report(&self, _report: &mut LayerReport) {}
-
-    /// The layer itself, for exporters that know its type.
-    fn as_any(&self) -> Option<&dyn std::any::Any> {
-        None
+    /// Refuses a state that was not made for this rest data.
+    fn check_fit(_rest: &Self::Rest, _state: &Self::State) -> Result<(), SnapshotError> {
+        Ok(())
     }
+
+    /// Called after parameters changed without a new build: what the scratch or the state hold of the
+    /// old values must go.
+    fn retune(_work: Work<'_, Self, &mut Self::State>) {}
+
+    /// Measures of the last step, asked for at outputs.
+    fn report(_view: View<'_, Self>, _report: &mut LayerReport) {}
+}
+
+/// What a layer looks at when it reports.
+pub struct View<'a, L: Layer> {
+    /// What the artist set.
+    pub params: &'a L::Params,
+    /// What was computed once.
+    pub rest: &'a L::Rest,
+    /// What evolves.
+    pub state: &'a L::State,
+    /// Storage of the last step.
+    pub scratch: &'a L::Scratch,
+}
+
+/// What a layer works with in one call: its parameters, its rest data, its state (borrowed as the call
+/// allows) and its scratch.
+pub struct Work<'a, L: Layer, S> {
+    /// What the artist set.
+    pub params: &'a L::Params,
+    /// What was computed once.
+    pub rest: &'a L::Rest,
+    /// What evolves.
+    pub state: S,
+    /// Reused storage.
+    pub scratch: &'a mut L::Scratch,
 }
 
 /// Why a layer cannot be built or cannot go on.

@@ -1,31 +1,49 @@
 //! Where a frame is made: clock, actors, colliders, forces, the layer contract, the frame, snapshots.
 
 mod actor;
+mod adapted;
 mod animated;
+mod change;
 mod clock;
 mod collider;
 mod forces;
 mod frame;
 mod layer;
+mod live;
 mod motion;
+mod path;
+mod poses;
+mod reference;
 mod report;
-mod run;
+mod running;
 mod selection;
+mod simulator;
 mod snapshot;
 mod solid;
 mod surface;
 
-pub use actor::{Actor, ActorMotion, ActorSet, KeyedTransform, MeshSequence, Placement};
+pub use actor::{
+    Actor, ActorContent, ActorSet, ClipPlay, JointPath, MeshSequence, Motion, Placement,
+};
+pub use adapted::{Adapted, WholeLayer};
 pub use animated::Animated;
+pub use change::{Change, Declarations};
 pub use clock::{Clock, Rate};
 pub(crate) use collider::cuboid;
 pub use collider::{Collider, ColliderParams, ColliderSet, ColliderShape, Contact};
 pub use forces::{ForceParams, Forces};
 pub use frame::{Curves, Frame, Image, Points};
-pub use layer::{BuildContext, Layer, LayerError, StepContext, nearest_name};
+pub use layer::{
+    BuildContext, Layer, LayerError, Ridge, RidgeCourse, StepContext, View, Work, nearest_name,
+};
+pub use live::LiveTrack;
 pub use motion::{Anchor, PrimaryMotion, check_vertices, polyline_length};
+pub use path::{KeyedTransform, Keys};
+pub use poses::PoseScratch;
+pub use reference::{Reference, ReferencePose};
 pub use report::{LayerReport, Measure};
-pub use run::{EARTH_GRAVITY, NoObserver, Observer, PoseScratch, Stage, StageError};
+pub use running::{Running, RunningLayer};
 pub use selection::{Selection, SelectionError};
+pub use simulator::{EARTH_GRAVITY, NoObserver, Observer, Setup, Simulator, SimulatorError};
 pub use snapshot::{SnapshotError, from_snapshot, to_snapshot};
 pub use surface::SurfaceMotion;

@@ -122,12 +122,32 @@ pub fn polyline_length(points: &[Vec3]) -> f64 {
     points.windows(2).map(|w| f64::from(w[0].distance(w[1]))).sum()
 }
 
-/// A place on the mesh: a vertex, or the vertex nearest to a position.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// A place on a mesh. All but positions stay with the mesh or the joint whatever moves.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Anchor {
     /// Index of a vertex.
     Vertex(u32),
-    /// Position in the source pose [m].
+    /// Position in the reference pose [m].
     Position([f32; 3]),
+    /// A place on a triangle.
+    OnTriangle {
+        /// Index of the triangle.
+        triangle: u32,
+        /// Shares of its corners.
+        weights: [f32; 3],
+    },
+    /// A place in a joint's space.
+    AtJoint {
+        /// Name of the joint.
+        joint: String,
+        /// Offset in the joint's axes [m].
+        #[serde(default)]
+        offset: [f32; 3],
+    },
+    /// The origin of a node of the character's file that marks the place.
+    Marker {
+        /// Name of the node.
+        marker: String,
+    },
 }

@@ -9,8 +9,9 @@ use super::nearest_name;
 use crate::character::{Character, CharacterMesh};
 use crate::geometry::Mesh;
 
-/// A set of vertices of one mesh, in its source pose. All that is given must hold (weights multiply);
-/// nothing given selects everything.
+/// A set of vertices of one mesh, in the reference pose: metres, in the scene's axes, as `inspect` shows
+/// the mesh. All that is given must hold (weights multiply): an empty list selects nothing; where nothing
+/// at all is given, everything is selected.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Selection {
@@ -19,7 +20,7 @@ pub struct Selection {
     /// Name of a material of the mesh.
     pub material: Option<String>,
     /// Joints whose skin influence selects; a vertex counts with the sum of their weights.
-    pub joints: Vec<String>,
+    pub joints: Option<Vec<String>>,
     /// Ball: centre x, y, z and radius [m].
     pub sphere: Option<[f32; 4]>,
     /// Capsule: ends and radius, x y z x y z r [m].
@@ -29,7 +30,7 @@ pub struct Selection {
     /// Vertex-colour channel used as a weight: `r`, `g`, `b` or `a`.
     pub color: Option<String>,
     /// Explicit vertex indices.
-    pub vertices: Vec<u32>,
+    pub vertices: Option<Vec<u32>>,
     /// Distance over which sphere, capsule and box fade out beyond their surface [m].
     #[schemars(range(min = 0.0))]
     pub falloff: f32,
@@ -124,28 +125,26 @@ impl Selection {
         skinned: Option<(&Character, &CharacterMesh)>,
         weights: &mut [f32],
     ) -> Result<(), SelectionError> {
-        if self.joints.is_empty() {
-            return Ok(());
-        }
+        let Some(joints) = &self.joints else { return Ok(()) };
         let skin = skinned.and_then(|(c, m)| Some((c, m, c.skins.get(m.skin?)?)));
         let (character, source, skin) =
             skin.ok_or_else(|| SelectionError::Missing { what: "skin", mesh: mesh.name.clone() })?;
         let node_name = |j: &usize| character.skeleton.nodes()[*j].name.as_str();
         let mut chosen = vec![false; skin.joints.len()];
-        for name in &self.joints {
+        for name in joints {
             let found =
                 skin.joints.iter().position(|j| node_name(j) == name).ok_or_else(|| {
                     unknown("joint", name, mesh, skin.joints.iter().map(node_name))
                 })?;
             chosen[found] = true;
         }
-        for (vertex, weight) in weights.iter_mut().enumerate() {
-            let share: f32 = source
-                .influences
-                .of(vertex)
-                .filter(|(j, _)| chosen[*j as usize])
-                .map(|(_, w)| w)
-                .sum();
+        let share = |vertex: usize| -> f32 {
+            let influences = source.influences.of(vertex);
+            influences.filter(|(j, _)| chosen[*j as usize]).map(|(_, w)| w).sum()
+        };
+        let root: Vec<f32> = (0..source.mesh.positions.len()).map(share).collect();
+        // Vertices that refinement made follow the joints of those around them.
+        for (weight, share) in weights.iter_mut().zip(mesh.topology.spread_from_root(&root)) {
             *weight *= share.clamp(0.0, 1.0);
         }
         Ok(())
@@ -197,14 +196,12 @@ impl Selection {
     }
 
     fn by_index(&self, mesh: &Mesh, weights: &mut [f32]) -> Result<(), SelectionError> {
-        if self.vertices.is_empty() {
-            return Ok(());
-        }
+        let Some(vertices) = &self.vertices else { return Ok(()) };
         let count = mesh.positions.len();
-        if let Some(&index) = self.vertices.iter().find(|&&v| v as usize >= count) {
+        if let Some(&index) = vertices.iter().find(|&&v| v as usize >= count) {
             return Err(SelectionError::Vertex { index, mesh: mesh.name.clone(), count });
         }
-        keep_only(weights, self.vertices.iter().copied());
+        keep_only(weights, vertices.iter().copied());
         Ok(())
     }
 }
@@ -243,9 +240,12 @@ mod tests {
         let mut s =
             Selection { sphere: Some([0.0, 0.0, 0.0, 1.0]), falloff: 2.0, ..Default::default() };
         assert_eq!(s.resolve(&line(), None).unwrap(), [1.0, 1.0, 0.5, 0.0, 0.0]);
-        s.vertices = vec![1, 3];
+        s.vertices = Some(vec![1, 3]);
         assert_eq!(s.resolve(&line(), None).unwrap(), [0.0, 1.0, 0.0, 0.0, 0.0]);
-        s.vertices = vec![9];
+        s.vertices = Some(vec![]);
+        assert_eq!(s.resolve(&line(), None).unwrap(), [0.0; 5], "an empty list is empty");
+        assert_eq!(Selection::default().resolve(&line(), None).unwrap(), [1.0; 5]);
+        s.vertices = Some(vec![9]);
         assert!(matches!(s.resolve(&line(), None), Err(SelectionError::Vertex { index: 9, .. })));
     }
 }

@@ -9,9 +9,8 @@ use thiserror::Error;
 pub struct SnapshotError(pub String);
 
 /// A state as bytes.
-pub fn to_snapshot<T: Serialize>(state: &T) -> Vec<u8> {
-    // Serialising plain data to a growing vector has no way to fail.
-    postcard::to_stdvec(state).unwrap_or_default()
+pub fn to_snapshot<T: Serialize>(state: &T) -> Result<Vec<u8>, SnapshotError> {
+    postcard::to_stdvec(state).map_err(|e| SnapshotError(e.to_string()))
 }
 
 /// A state from the bytes of [`to_snapshot`].

@@ -165,13 +165,10 @@ mod tests {
         let tool = |name: &str, color: Option<[f32; 3]>| ColliderParams {
             name: name.to_owned(),
             shape: ColliderShape::Sphere { center: [0.0; 3], radius: 0.1 },
-            actor: None,
-            joint: None,
             friction: 0.3,
             color,
             move_x: Animated::Keys(vec![(0.0, 0.0), (30.0, 1.0)]),
-            move_y: Animated::default(),
-            move_z: Animated::default(),
+            ..ColliderParams::default()
         };
         let actors = ActorSet::new(vec![]);
         let build = |params: &[ColliderParams]| ColliderSet::new(params, &actors, 30.0);

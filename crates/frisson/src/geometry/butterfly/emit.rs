@@ -1,7 +1,10 @@
 //! Which triangles come out: each coarse triangle at its own level, joined without cracks.
 
 use super::refine::{Corner, Refined};
-use crate::geometry::{MeshTopology, NONE, Topology};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::geometry::{Ancestry, MeshTopology, NONE, Topology};
 
 /// A refined mesh: the coarse vertices, unchanged and in their order, then the new ones.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -176,13 +179,15 @@ impl Emission {
             materials: mesh.materials.clone(),
             regions: mesh.regions.clone(),
             smoothing: mesh.smoothing.clone(),
+            ancestry: Some(Arc::new(self.ancestry(mesh))),
         };
+        self.extend_regions(mesh, &mut out.regions);
         if !mesh.triangle_materials.is_empty() {
             out.triangle_materials =
                 self.sources.iter().map(|&t| mesh.triangle_materials[t as usize]).collect();
         }
         let mut next_group = mesh.smoothing.iter().max().map_or(0, |&g| g + 1);
-        let mut group_of_point = std::collections::BTreeMap::new();
+        let mut group_of_point = BTreeMap::new();
         for vertex in &self.vertices {
             let mix = || vertex.corners.iter().map(|&v| v as usize).zip(vertex.barycentric);
             if !mesh.uvs.is_empty() {
@@ -199,5 +204,28 @@ impl Emission {
             }
         }
         out
+    }
+
+    fn ancestry(&self, mesh: &MeshTopology) -> Ancestry {
+        Ancestry {
+            vertex_count: mesh.vertex_count,
+            triangles: mesh.triangles.as_slice().into(),
+            made_of: self.vertices.iter().map(|v| (v.corners, v.barycentric)).collect(),
+            sources: self.sources.clone(),
+            older: mesh.ancestry.clone(),
+        }
+    }
+
+    /// A new vertex belongs to a region when all coarse vertices it is made of do.
+    fn extend_regions(&self, mesh: &MeshTopology, regions: &mut BTreeMap<String, Vec<u32>>) {
+        for members in regions.values_mut() {
+            let mut inside = vec![false; mesh.vertex_count];
+            members.iter().for_each(|&v| inside[v as usize] = true);
+            let held = |v: &NewVertex| {
+                v.corners.iter().zip(v.barycentric).all(|(&c, s)| s == 0.0 || inside[c as usize])
+            };
+            let new = (mesh.vertex_count as u32..).zip(&self.vertices);
+            members.extend(new.filter(|(_, v)| held(v)).map(|(index, _)| index));
+        }
     }
 }

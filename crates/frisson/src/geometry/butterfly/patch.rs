@@ -318,14 +318,17 @@ impl RefinedMesh {
         }
     }
 
-    /// Gives a mesh, whose new positions are there already, the refined triangles. Attributes that
-    /// belonged to the coarse vertices are dropped.
+    /// Gives a mesh, whose new positions are there already, the refined triangles. What is known about
+    /// the coarse vertices is mixed for the new ones.
     pub fn adopt(&self, mesh: &mut Mesh) {
-        if !Arc::ptr_eq(&mesh.topology, &self.topology) {
-            mesh.topology = Arc::clone(&self.topology);
+        if Arc::ptr_eq(&mesh.topology, &self.topology) {
+            return;
         }
-        let count = mesh.positions.len();
-        mesh.attributes.retain(|a| a.values.len() == count);
+        mesh.topology = Arc::clone(&self.topology);
+        if let Some(ancestry) = &self.topology.ancestry {
+            mesh.attributes.iter_mut().for_each(|a| a.values.refine(ancestry));
+            mesh.channels.refine(ancestry);
+        }
     }
 }
 

@@ -46,7 +46,5 @@ mod touch;
 mod tree;
 
 pub use material::{Fabric, Moduli};
-pub use params::{
-    ClothAttachment, ClothParams, ClothRidge, ClothSeam, RestAngles, RidgeCourse, Threads,
-};
-pub use step::Cloth;
+pub use params::{ClothAttachment, ClothParams, ClothSeam, RestAngles, Threads};
+pub use step::ClothLayer;

@@ -4,8 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::material::{Fabric, Moduli};
-use crate::geometry::DiamondPattern;
-use crate::stage::{Anchor, Animated, BuildContext, Layer, LayerError, Selection};
+use crate::stage::{Animated, LayerError, Selection};
 
 /// Simulated garments: position-based, small steps.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -138,31 +137,6 @@ pub struct ClothParams {
     /// sagging like rubber.
     #[serde(default = "default_tethers")]
     pub tethers: bool,
-    /// Folds of later layers that stiffen the cloth; filled in when a scene is built.
-    #[serde(skip)]
-    pub ridges: Vec<ClothRidge>,
-}
-
-/// A fold laid over the cloth, as far as the cloth feels it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ClothRidge {
-    /// Where it runs.
-    pub course: RidgeCourse,
-    /// Half-width [m].
-    pub width: f32,
-    /// Height [m].
-    pub amplitude: f32,
-    /// Share of the profile's stiffness that the cloth gets [-].
-    pub share: f64,
-}
-
-/// Where a fold runs, in the source pose.
-#[derive(Clone, Debug, PartialEq)]
-pub enum RidgeCourse {
-    /// Along a curve through points: vertices, or positions.
-    Through(Vec<Anchor>),
-    /// Along all ridges of a buckled tube.
-    Diamonds(DiamondPattern),
 }
 
 fn default_compression_limit() -> f64 {
@@ -297,7 +271,6 @@ impl ClothParams {
             quality: default_quality(),
             substeps: None,
             tethers: default_tethers(),
-            ridges: Vec::new(),
         }
     }
 
@@ -363,12 +336,6 @@ impl ClothParams {
             attachment.validate(index)?;
         }
         Ok(())
-    }
-
-    /// Builds the layer.
-    pub fn build(&self, context: &BuildContext) -> Result<Box<dyn Layer>, LayerError> {
-        self.validate()?;
-        Ok(Box::new(super::Cloth::new(self.clone(), context)?))
     }
 }
 

@@ -6,10 +6,10 @@
 
 use glam::Vec3;
 
-use super::params::{ClothRidge, RidgeCourse};
-use crate::geometry::{DiamondPattern, TriangleBvh};
+use crate::geometry::TriangleBvh;
 use crate::math::spline::Nurbs;
 use crate::stage::{Anchor, LayerError};
+use crate::stage::{Ridge, RidgeCourse};
 
 /// Samples of a ridge's curve per half-width.
 const SAMPLES_PER_WIDTH: f32 = 4.0;
@@ -26,31 +26,22 @@ pub struct Ridges {
 }
 
 impl Ridges {
-    /// Draws the curves; `places` are the vertices in their source pose, `scale` times as large.
+    /// Draws the curves; `places` are the vertices in the reference pose, in which `place` finds points.
     pub fn build(
-        ridges: &[ClothRidge],
+        ridges: &[Ridge],
         places: Vec<Vec3>,
         triangles: &[[u32; 3]],
-        scale: f32,
+        place: impl Fn(&Anchor) -> Result<Vec3, LayerError>,
         stretch: f64,
     ) -> Result<Self, LayerError> {
         let bad = |problem: &str| LayerError::parameter("folds", problem.to_owned());
-        let place = |anchor: &Anchor| match anchor {
-            Anchor::Vertex(v) => places
-                .get(*v as usize)
-                .copied()
-                .ok_or_else(|| bad("a fold with `feedback` names a missing vertex")),
-            Anchor::Position(p) => Ok(scale * Vec3::from_array(*p)),
-        };
         let mut curves = Vec::new();
         for ridge in ridges {
             let courses = match &ridge.course {
                 RidgeCourse::Through(points) => {
-                    vec![points.iter().map(place).collect::<Result<Vec<Vec3>, LayerError>>()?]
+                    vec![points.iter().map(&place).collect::<Result<Vec<Vec3>, LayerError>>()?]
                 }
                 RidgeCourse::Diamonds(pattern) => {
-                    let axis = pattern.axis.map(|p| scale * p);
-                    let pattern = DiamondPattern { axis, ..*pattern };
                     let ridges = pattern.ridges(&TriangleBvh::build(&places, triangles));
                     ridges.ok_or_else(|| bad("the axis of a buckling is not inside a tube"))?
                 }
@@ -96,6 +87,12 @@ impl Ridges {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::geometry::DiamondPattern;
+
+    /// No point is given.
+    fn nowhere(_: &Anchor) -> Result<Vec3, LayerError> {
+        Err(LayerError::Other("no point".to_owned()))
+    }
 
     /// A tube of radius 0.1 m around the y axis, 0.4 m long.
     fn tube(rings: u32, sectors: u32) -> (Vec<Vec3>, Vec<[u32; 3]>) {
@@ -117,12 +114,11 @@ mod tests {
     fn a_buckled_tube_is_stiffer_at_its_ridges_only() {
         let (rings, sectors) = (41, 64);
         let (places, triangles) = tube(rings, sectors);
-        // In a source twice as large.
-        let axis = [Vec3::new(0.0, 0.02, 0.0), Vec3::new(0.0, 0.78, 0.0)];
+        let axis = [Vec3::new(0.0, 0.01, 0.0), Vec3::new(0.0, 0.39, 0.0)];
         let pattern = DiamondPattern { axis, rows: 2, columns: 4 };
         let course = RidgeCourse::Diamonds(pattern);
-        let ridge = ClothRidge { course, width: 0.008, amplitude: 0.004, share: 0.5 };
-        let ridges = Ridges::build(&[ridge], places.clone(), &triangles, 0.5, 1000.0).unwrap();
+        let ridge = Ridge { on: String::new(), course, width: 0.008, amplitude: 0.004, share: 0.5 };
+        let ridges = Ridges::build(&[ridge], places.clone(), &triangles, nowhere, 1000.0).unwrap();
         assert_eq!(ridges.curves.len(), 2 * 2 * 4);
         let full = 0.5 * 1000.0 * PROFILE_VARIANCE * 0.004 * 0.004;
         let ring = 10 * sectors;
@@ -143,7 +139,8 @@ mod tests {
         }
         let outside = DiamondPattern { axis: axis.map(|p| p + Vec3::X), ..pattern };
         let outside = RidgeCourse::Diamonds(outside);
-        let ridge = ClothRidge { course: outside, width: 0.01, amplitude: 0.01, share: 1.0 };
-        assert!(Ridges::build(&[ridge], places, &triangles, 0.5, 1000.0).is_err());
+        let ridge =
+            Ridge { on: String::new(), course: outside, width: 0.01, amplitude: 0.01, share: 1.0 };
+        assert!(Ridges::build(&[ridge], places, &triangles, nowhere, 1000.0).is_err());
     }
 }

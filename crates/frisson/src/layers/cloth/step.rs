@@ -19,13 +19,13 @@ use super::state::ClothState;
 use super::stretch::{self, StretchLaw};
 use crate::geometry::Mesh;
 use crate::stage::{
-    BuildContext, Clock, Frame, Layer, LayerError, LayerReport, PrimaryMotion, Selection,
-    SelectionError, SnapshotError, StepContext, from_snapshot, to_snapshot,
+    BuildContext, Clock, Frame, LayerError, LayerReport, Selection, SnapshotError, StepContext,
+    WholeLayer, from_snapshot, to_snapshot,
 };
 use crate::tolerances::cloth as limits;
 
 /// A simulated garment.
-pub struct Cloth {
+pub struct ClothLayer {
     params: ClothParams,
     mesh: usize,
     pub(super) rest: ClothRest,
@@ -46,12 +46,11 @@ pub struct Cloth {
     stuck: Vec<(u32, DVec3, DVec3)>,
     held_nodes: Vec<u32>,
     per_triangle: Vec<DVec3>,
-    ticks_per_frame: u32,
+    ticks_per_frame: f64,
     dressing: Dressing,
-    started: bool,
 }
 
-impl Cloth {
+impl ClothLayer {
     /// Resolves names and builds the rest data.
     pub fn new(params: ClothParams, context: &BuildContext) -> Result<Self, LayerError> {
         let wanted = params.dressing > 0.0 && !params.bodies.is_empty();
@@ -82,17 +81,17 @@ impl Cloth {
             held[hold.vertex as usize] = true;
         }
         let seams = seam_factors(&params, mesh.positions.len(), select)?;
-        let ridges = if params.ridges.is_empty() {
+        let ridges = if context.ridges.is_empty() {
             Ridges::default()
         } else {
-            let motion = PrimaryMotion::new(&params.on, context)?;
-            let stretch = params.moduli().warp;
-            let mut places = motion.rest_positions();
+            let reference = context.reference_mesh(mesh_index);
+            let place = |a: &_| context.place_on("folds", mesh_index, &reference, a);
+            let mut places = reference.positions.clone();
             if let Some(refinement) = &mut refinement {
-                refinement.positions(&motion.rest_positions(), &mut places);
+                refinement.positions(&reference.positions, &mut places);
             }
             let triangles = &mesh.topology.triangles;
-            Ridges::build(&params.ridges, places, triangles, motion.scale(), stretch)?
+            Ridges::build(context.ridges, places, triangles, place, params.moduli().warp)?
         };
         let gravity = f64::from(context.forces.gravity.length());
         let rest = build_rest(&params, mesh, (&held, &seams, &ridges), gravity)?;
@@ -153,9 +152,8 @@ impl Cloth {
             stuck: Vec::new(),
             held_nodes: Vec::new(),
             per_triangle: Vec::new(),
-            ticks_per_frame: context.clock.ticks_per_frame,
+            ticks_per_frame: context.clock.ticks_per_frame(),
             dressing,
-            started: false,
         })
     }
 
@@ -337,7 +335,15 @@ impl Cloth {
         self.state.start_depth = deepest;
     }
 
-    fn write(&self, mesh: &mut Mesh) {
+    fn check(&self, context: &StepContext) -> Result<(), LayerError> {
+        let bad = self.state.positions.iter().position(|p| !p.is_finite());
+        bad.map_or(Ok(()), |node| {
+            let element = self.rest.vertex_of_node[node] as usize;
+            Err(LayerError::NonFinite { what: "vertex", element, frame: context.frame })
+        })
+    }
+
+    fn show(&self, mesh: &mut Mesh) {
         mesh.positions.resize(self.rest.node_of_vertex.len(), Vec3::ZERO);
         self.refinement.iter().for_each(|r| r.adopt(mesh));
         for (p, &node) in mesh.positions.iter_mut().zip(&self.rest.node_of_vertex) {
@@ -354,13 +360,17 @@ const SELF_SEARCH_TICKS: u64 = 2;
 
 const ALWAYS: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 
-impl Layer for Cloth {
+impl WholeLayer for ClothLayer {
+    type Params = ClothParams;
+    const KIND: &'static str = "cloth";
+
     fn name(&self) -> &str {
         &self.params.name
     }
 
-    fn kind(&self) -> &'static str {
-        "cloth"
+    fn build(params: &ClothParams, context: &BuildContext) -> Result<Self, LayerError> {
+        params.validate()?;
+        Self::new(params.clone(), context)
     }
 
     fn needs_surfaces_between_frames(&self) -> bool {
@@ -369,26 +379,23 @@ impl Layer for Cloth {
             || !self.attachments.carriers.is_empty()
     }
 
-    fn step(&mut self, context: &StepContext, frame: &mut Frame) -> Result<(), LayerError> {
-        if context.dt > 0.0 {
-            self.tick(context, frame);
-        } else if !self.started {
-            self.measure_start(context);
-            self.dress(context, frame);
-        }
-        self.started = true;
-        let bad = self.state.positions.iter().position(|p| !p.is_finite());
-        if let Some(node) = bad {
-            let element = self.rest.vertex_of_node[node] as usize;
-            return Err(LayerError::NonFinite { what: "vertex", element, frame: context.frame });
-        }
-        if context.surfaces_wanted {
-            self.write(&mut frame.meshes[self.mesh]);
-        }
+    fn start(&mut self, context: &StepContext, frame: &Frame) -> Result<(), LayerError> {
+        self.measure_start(context);
+        self.dress(context, frame);
+        self.check(context)
+    }
+
+    fn advance(&mut self, context: &StepContext, frame: &Frame) -> Result<(), LayerError> {
+        self.tick(context, frame);
+        self.check(context)
+    }
+
+    fn write(&mut self, _context: &StepContext, frame: &mut Frame) -> Result<(), LayerError> {
+        self.show(&mut frame.meshes[self.mesh]);
         Ok(())
     }
 
-    fn save(&self) -> Vec<u8> {
+    fn save(&self) -> Result<Vec<u8>, SnapshotError> {
         let kept = |bodies: &[Body]| -> Vec<Vec<Vec3>> {
             bodies.iter().map(|b| b.surface.positions().to_vec()).collect()
         };
@@ -414,7 +421,6 @@ impl Layer for Cloth {
             carrier.restore(positions);
         }
         self.state = state;
-        self.started = true;
         Ok(())
     }
 
@@ -426,7 +432,7 @@ impl Layer for Cloth {
         report.measure("stretch mean", "-", mean);
         report.measure("stretch p99", "-", at(0.99));
         report.measure("stretch max", "-", at(1.0));
-        let solved = self.constraints_per_tick() as f64 * f64::from(self.ticks_per_frame);
+        let solved = self.constraints_per_tick() as f64 * self.ticks_per_frame;
         report.measure("constraints per frame", "-", solved);
         if self.params.pressure.is_some() {
             let volume = super::pressure::volume(&self.rest.triangles, &self.state.positions);
@@ -460,17 +466,7 @@ fn select_vertices(
     field: &str,
     selection: &Selection,
 ) -> Result<Vec<u32>, LayerError> {
-    let mesh = &context.frame.meshes[mesh_index];
-    let skinned = (0..context.actors.all().len()).find_map(|actor| {
-        let range = context.actors.mesh_range(actor);
-        let character = context.actors.all()[actor].character()?;
-        range
-            .contains(&mesh_index)
-            .then(|| (&**character, &character.meshes[mesh_index - range.start]))
-    });
-    let weights = selection
-        .resolve(mesh, skinned)
-        .map_err(|e: SelectionError| LayerError::parameter(field, e.to_string()))?;
+    let weights = context.select(field, mesh_index, selection)?;
     let chosen: Vec<u32> =
         (0..weights.len() as u32).filter(|&v| weights[v as usize] >= 0.5).collect();
     if chosen.is_empty() {

@@ -5,10 +5,11 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::geometry::Mesh;
+use crate::layers::moved::step_alone;
 use crate::stage::{
-    Actor, ActorMotion, ActorSet, Animated, BuildContext, Clock, ColliderParams, ColliderSet,
-    ColliderShape, ForceParams, Forces, Frame, KeyedTransform, Layer, LayerError, LayerReport,
-    Placement, PoseScratch, Rate, Selection, StepContext,
+    Actor, ActorSet, Animated, BuildContext, Clock, ColliderParams, ColliderSet, ColliderShape,
+    ForceParams, Forces, Frame, KeyedTransform, LayerError, LayerReport, PoseScratch, Rate,
+    Reference, ReferencePose, Ridge, RidgeCourse, Selection, StepContext, WholeLayer,
 };
 
 mod contact;
@@ -54,12 +55,12 @@ fn cube(n: u32, half: f32) -> Mesh {
     Mesh::new("cube", positions, triangles)
 }
 
-fn actor(name: &str, motion: ActorMotion) -> Actor {
-    Actor { name: name.to_owned(), motion, placement: Placement::default() }
+fn carried(name: &str, mesh: Mesh, path: KeyedTransform) -> Actor {
+    Actor::meshes_named(name, vec![mesh]).along(path)
 }
 
 fn still(name: &str, mesh: Mesh) -> Actor {
-    actor(name, ActorMotion::Static(vec![mesh]))
+    Actor::meshes_named(name, vec![mesh])
 }
 
 fn params() -> ClothParams {
@@ -73,7 +74,7 @@ struct Scene {
     colliders: ColliderSet,
     forces: Forces,
     frame: Frame,
-    cloth: Cloth,
+    cloth: ClothLayer,
     tick: u32,
 }
 
@@ -83,6 +84,17 @@ impl Scene {
         colliders: &[ColliderParams],
         forces: Forces,
         params: ClothParams,
+    ) -> Result<Self, LayerError> {
+        Self::build_under(actors, colliders, forces, params, &[])
+    }
+
+    /// With folds that later layers lay over the cloth.
+    fn build_under(
+        actors: Vec<Actor>,
+        colliders: &[ColliderParams],
+        forces: Forces,
+        params: ClothParams,
+        ridges: &[Ridge],
     ) -> Result<Self, LayerError> {
         params.validate()?;
         let clock = Clock::new(Rate::whole(120), 0, 1000);
@@ -99,8 +111,10 @@ impl Scene {
             colliders: &colliders,
             forces: &forces,
             frame: &frame,
+            reference: &Reference::new(ReferencePose::Start, &clock, &actors),
+            ridges,
         };
-        let cloth = Cloth::new(params, &context)?;
+        let cloth = ClothLayer::new(params, &context)?;
         let mut scene = Self { clock, actors, colliders, forces, frame, cloth, tick: 0 };
         scene.step(0.0)?;
         Ok(scene)
@@ -122,7 +136,7 @@ impl Scene {
             colliders: &self.colliders,
             forces: &self.forces,
         };
-        self.cloth.step(&context, &mut self.frame)
+        step_alone(&mut self.cloth, dt == 0.0, &context, &mut self.frame)
     }
 
     fn ticks(&mut self, count: u32) {
@@ -155,18 +169,13 @@ fn ball(center: [f32; 3], radius: f32) -> ColliderParams {
     ColliderParams {
         name: "ball".to_owned(),
         shape: ColliderShape::Sphere { center, radius },
-        actor: None,
-        joint: None,
         friction: 0.3,
-        color: None,
-        move_x: Animated::default(),
-        move_y: Animated::default(),
-        move_z: Animated::default(),
+        ..ColliderParams::default()
     }
 }
 
 fn pinned(vertices: impl IntoIterator<Item = u32>) -> Option<Selection> {
-    Some(Selection { vertices: vertices.into_iter().collect(), ..Selection::default() })
+    Some(Selection { vertices: Some(vertices.into_iter().collect()), ..Selection::default() })
 }
 
 #[test]
@@ -294,7 +303,7 @@ fn droop(seams: Vec<ClothSeam>) -> f64 {
 
 #[test]
 fn a_seam_stiffens_the_cloth_along_it() {
-    let along = Selection { vertices: (18..27).collect(), ..Selection::default() };
+    let along = Selection { vertices: Some((18..27).collect()), ..Selection::default() };
     let seam = ClothSeam { vertices: along, bend: 500.0, weight: 1.0 };
     let (plain, sewn) = (droop(vec![]), droop(vec![seam.clone()]));
     assert!(plain > 0.05, "{plain}");
@@ -313,16 +322,12 @@ fn a_fold_stiffens_the_cloth_along_it_and_not_across() {
     let droop = |ends: [[f32; 3]; 2]| {
         let held = (0..5).flat_map(|j| [9 * j, 9 * j + 1]);
         let course = RidgeCourse::Through(ends.map(crate::stage::Anchor::Position).to_vec());
-        let ridge = ClothRidge { course, width: 0.02, amplitude: 0.003, share: 1.0 };
-        let p = ClothParams {
-            ridges: vec![ridge],
-            bend: Some(2e-5),
-            damping: 2.0,
-            pins: pinned(held),
-            ..params()
-        };
+        let on = "sheet".to_owned();
+        let ridge = Ridge { on, course, width: 0.02, amplitude: 0.003, share: 1.0 };
+        let p = ClothParams { bend: Some(2e-5), damping: 2.0, pins: pinned(held), ..params() };
         let mesh = sheet(9, 5, (0.12, 0.06), Vec3::ZERO);
-        let mut scene = Scene::build(vec![still("sheet", mesh)], &[], gravity(), p).unwrap();
+        let sheet = vec![still("sheet", mesh)];
+        let mut scene = Scene::build_under(sheet, &[], gravity(), p, &[ridge]).unwrap();
         scene.ticks(150);
         -scene.positions().iter().map(|p| p.y).fold(f64::MAX, f64::min)
     };
@@ -388,9 +393,9 @@ fn same_bits_for_any_number_of_threads_and_after_a_resume() {
         pool.install(|| {
             let mut scene = busy_scene();
             scene.ticks(40);
-            let middle = scene.cloth.save();
+            let middle = scene.cloth.save().unwrap();
             scene.ticks(10);
-            (middle, scene.cloth.save())
+            (middle, scene.cloth.save().unwrap())
         })
     };
     let one = run(1);
@@ -400,7 +405,7 @@ fn same_bits_for_any_number_of_threads_and_after_a_resume() {
     resumed.cloth.load(&one.0).unwrap();
     resumed.tick = 40;
     resumed.ticks(10);
-    assert!(one.1 == resumed.cloth.save(), "resumed");
+    assert!(one.1 == resumed.cloth.save().unwrap(), "resumed");
     assert!(resumed.cloth.load(&[1, 2, 3]).is_err());
 }
 
@@ -452,9 +457,10 @@ fn paths_surfaces_and_sticky_patches_hold() {
         times: vec![0.0, 1.0],
         translations: vec![Vec3::Y * -0.2, Vec3::new(0.0, -0.2, 0.5)],
         rotations: vec![glam::Quat::IDENTITY; 2],
+        ..KeyedTransform::default()
     };
-    let body = actor("body", ActorMotion::Rigid(vec![cube(2, 0.19)], path));
-    let some = |v: Vec<u32>| Selection { vertices: v, ..Selection::default() };
+    let body = carried("body", cube(2, 0.19), path);
+    let some = |v: Vec<u32>| Selection { vertices: Some(v), ..Selection::default() };
     let p = ClothParams {
         attachments: vec![
             ClothAttachment {
@@ -505,7 +511,7 @@ fn bad_input_is_refused_by_name() {
         }
     };
     let held = |vertices: Vec<u32>, joint: &str| ClothAttachment {
-        vertices: Selection { vertices, ..Selection::default() },
+        vertices: Selection { vertices: Some(vertices), ..Selection::default() },
         joint: Some(joint.to_owned()),
         ..ClothAttachment::default()
     };
@@ -530,7 +536,7 @@ fn bad_input_is_refused_by_name() {
     says(&|p| p.threads = Threads::Uv, "uv");
     says(&|p| p.substeps = Some(0), "substeps");
     let seam = |vertex, bend| {
-        let vertices = Selection { vertices: vec![vertex], ..Selection::default() };
+        let vertices = Selection { vertices: Some(vec![vertex]), ..Selection::default() };
         vec![ClothSeam { vertices, bend, weight: 2.0 }]
     };
     says(&|p| p.seams = seam(0, f64::NAN), "seams[0].bend");

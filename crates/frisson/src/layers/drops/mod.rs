@@ -47,8 +47,8 @@ use glam::{DVec2, Vec3};
 
 use crate::geometry::Bounds;
 use crate::stage::{
-    BuildContext, Frame, Layer, LayerError, LayerReport, SnapshotError, StepContext, from_snapshot,
-    to_snapshot,
+    BuildContext, Frame, LayerError, LayerReport, SnapshotError, StepContext, WholeLayer,
+    from_snapshot, to_snapshot,
 };
 use body::Bodies;
 use flow::Segment;
@@ -101,13 +101,6 @@ pub struct DropsLayer {
     new_axes: Vec<(u32, [f32; 2])>,
     old_axes: Vec<(u32, DVec2)>,
     merge_limited: u64,
-}
-
-impl DropsParams {
-    /// Builds the layer.
-    pub fn build(&self, context: &BuildContext) -> Result<Box<dyn Layer>, LayerError> {
-        Ok(Box::new(DropsLayer::new(self, context)?))
-    }
 }
 
 impl DropsLayer {
@@ -280,24 +273,36 @@ fn rain_bounds(params: &DropsParams, surface: &Surface) -> Option<Bounds> {
     (!bounds.is_empty()).then(|| bounds.grown(0.01))
 }
 
-impl Layer for DropsLayer {
+impl WholeLayer for DropsLayer {
+    type Params = DropsParams;
+    const KIND: &'static str = "drops";
+
     fn name(&self) -> &str {
         &self.params.name
     }
 
-    fn kind(&self) -> &'static str {
-        "drops"
+    fn build(params: &DropsParams, context: &BuildContext) -> Result<Self, LayerError> {
+        Self::new(params, context)
     }
 
     fn needs_surfaces_between_frames(&self) -> bool {
         true
     }
 
-    fn step(&mut self, context: &StepContext, frame: &mut Frame) -> Result<(), LayerError> {
+    fn start(&mut self, context: &StepContext, frame: &Frame) -> Result<(), LayerError> {
         self.tick(context, frame)
     }
 
-    fn save(&self) -> Vec<u8> {
+    fn advance(&mut self, context: &StepContext, frame: &Frame) -> Result<(), LayerError> {
+        self.tick(context, frame)
+    }
+
+    fn write(&mut self, context: &StepContext, frame: &mut Frame) -> Result<(), LayerError> {
+        self.show(context, frame);
+        Ok(())
+    }
+
+    fn save(&self) -> Result<Vec<u8>, SnapshotError> {
         to_snapshot(&self.state)
     }
 

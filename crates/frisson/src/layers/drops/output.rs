@@ -143,6 +143,11 @@ impl DropsLayer {
                 }
                 even(values);
             });
+            // Later layers feel what everyone may look at.
+            let mut felt = std::mem::take(&mut mesh.channels.wetness);
+            felt.clear();
+            felt.extend_from_slice(mesh.scalar("wetness").unwrap_or_default());
+            mesh.channels.wetness = felt;
             if stained {
                 mesh.set_scalar("stain", |values| {
                     for t in range.clone() {

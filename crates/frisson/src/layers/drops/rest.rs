@@ -8,7 +8,7 @@ use super::params::{AxisParams, DropsParams, GroundParams};
 use super::source::{Scatter, SourceParams};
 use super::surface::Surface;
 use crate::geometry::Mesh;
-use crate::stage::{ActorMotion, ActorSet, BuildContext, LayerError, Selection};
+use crate::stage::{BuildContext, LayerError, Selection};
 
 /// One kind of ground.
 #[derive(Clone, Copy, Debug)]
@@ -191,8 +191,8 @@ impl Meshes<'_> {
         let mut out = Vec::with_capacity(self.surface.triangles.len());
         let mut failed = None;
         for slot in 0..self.meshes.len() {
-            let mesh = self.source_mesh(slot);
-            match select.resolve(&mesh, skinned(self.context.actors, self.meshes[slot])) {
+            let mesh = self.mesh(slot);
+            match self.context.select(parameter, self.meshes[slot], select) {
                 Ok(weights) => out.extend(
                     mesh.topology
                         .triangles
@@ -207,26 +207,9 @@ impl Meshes<'_> {
             }
         }
         match failed {
-            Some(error) if out.iter().all(|w| *w == 0.0) => {
-                Err(LayerError::parameter(parameter, error.to_string()))
-            }
+            Some(error) if out.iter().all(|w| *w == 0.0) => Err(error),
             _ => Ok(out),
         }
-    }
-
-    /// The mesh in its source pose, in which selections are given; as it stands where it has none.
-    fn source_mesh(&self, slot: usize) -> Mesh {
-        let index = self.meshes[slot];
-        let actors = self.context.actors;
-        for actor in 0..actors.all().len() {
-            let range = actors.mesh_range(actor);
-            if range.contains(&index)
-                && matches!(actors.all()[actor].motion, ActorMotion::Character { .. })
-            {
-                return actors.all()[actor].source_meshes().swap_remove(index - range.start);
-            }
-        }
-        self.mesh(slot).clone()
     }
 
     /// One over the area of the triangles around each vertex, per mesh.
@@ -257,17 +240,6 @@ impl Meshes<'_> {
         }
         out
     }
-}
-
-fn skinned(
-    actors: &ActorSet,
-    mesh: usize,
-) -> Option<(&crate::character::Character, &crate::character::CharacterMesh)> {
-    (0..actors.all().len()).find_map(|actor| {
-        let range = actors.mesh_range(actor);
-        let character = actors.all()[actor].character()?;
-        range.contains(&mesh).then(|| (&**character, &character.meshes[mesh - range.start]))
-    })
 }
 
 fn build_ground(

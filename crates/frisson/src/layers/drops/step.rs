@@ -15,11 +15,7 @@ use crate::stage::{Frame, LayerError, StepContext};
 use crate::tolerances::drops::CHUNK;
 
 impl DropsLayer {
-    pub(super) fn tick(
-        &mut self,
-        context: &StepContext,
-        frame: &mut Frame,
-    ) -> Result<(), LayerError> {
+    pub(super) fn tick(&mut self, context: &StepContext, frame: &Frame) -> Result<(), LayerError> {
         self.update_surface(context, frame)?;
         if context.dt > 0.0 {
             let merges = self.run(context);
@@ -31,11 +27,7 @@ impl DropsLayer {
             self.drain(context);
         }
         self.emit(context);
-        self.check(context)?;
-        if context.surfaces_wanted || context.is_output {
-            self.show(context, frame);
-        }
-        Ok(())
+        self.check(context)
     }
 
     fn update_surface(&mut self, context: &StepContext, frame: &Frame) -> Result<(), LayerError> {

@@ -26,6 +26,7 @@ mod propose;
 mod rest;
 mod spring;
 mod state;
+mod step;
 mod swing;
 
 pub use layer::FleshLayer;
@@ -33,6 +34,7 @@ pub use params::{Attenuation, BoneEnd, FleshParams, LimitKind, OffsetEnd, ShapeC
 pub use propose::{FleshProposal, propose};
 pub use rest::{FleshRest, FleshWeights};
 pub use state::FleshState;
+pub use step::FleshScratch;
 pub use swing::FleshSwing;
 
 #[cfg(test)]

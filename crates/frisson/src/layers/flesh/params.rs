@@ -3,8 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::layer::FleshLayer;
-use crate::stage::{Animated, BuildContext, Layer, LayerError, Selection};
+use crate::stage::{Animated, LayerError, Selection};
 
 /// Flesh that lags, swings and settles on a skinned, animated character.
 ///
@@ -230,12 +229,6 @@ impl FleshParams {
             show_weights: false,
             show_offsets: false,
         }
-    }
-
-    /// Builds the layer.
-    pub fn build(&self, context: &BuildContext) -> Result<Box<dyn Layer>, LayerError> {
-        self.validate()?;
-        Ok(Box::new(FleshLayer::new(self.clone(), context)?))
     }
 
     /// Undamped angular frequency [rad/s] and damping ratio.

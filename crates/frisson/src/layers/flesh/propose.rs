@@ -8,7 +8,8 @@ use super::params::{Attenuation, BoneEnd, FleshParams, OffsetEnd};
 use super::rest::FleshRest;
 use crate::character::{Character, Pose, Sampling};
 use crate::stage::{
-    Actor, ActorMotion, ActorSet, BuildContext, Clock, ColliderSet, Forces, Frame, Rate, Selection,
+    Actor, ActorSet, BuildContext, Clock, ColliderSet, Forces, Frame, Motion, Reference,
+    ReferencePose, Selection,
 };
 use crate::tolerances::flesh as tolerances;
 
@@ -35,11 +36,8 @@ struct Kind {
 /// them and there is flesh around the bone. Every one of them builds.
 #[must_use]
 pub fn propose(actor: &Actor) -> Vec<FleshProposal> {
-    let ActorMotion::Character { character, .. } = &actor.motion else { return Vec::new() };
-    let mut still = actor.clone();
-    if let ActorMotion::Character { clip, .. } = &mut still.motion {
-        *clip = None;
-    }
+    let Some(character) = actor.character() else { return Vec::new() };
+    let still = Actor { motion: Motion::Still, ..actor.clone() };
     let mut actors = ActorSet::new(vec![still]);
     actors.set_time(0.0);
     let mut frame = Frame { meshes: actors.all()[0].source_meshes(), ..Frame::default() };
@@ -129,12 +127,15 @@ impl Proposer<'_> {
     /// Keeps an element if there is flesh, with numbers that fit its depth.
     fn consider(&mut self, mut params: FleshParams, kind: &Kind) {
         let (forces, colliders) = (Forces::default(), ColliderSet::default());
+        let clock = Clock::default();
         let context = BuildContext {
-            clock: &Clock::new(Rate::whole(30), 0, 1),
+            clock: &clock,
             actors: self.actors,
             colliders: &colliders,
             forces: &forces,
             frame: self.frame,
+            reference: &Reference::new(ReferencePose::Start, &clock, self.actors),
+            ridges: &[],
         };
         let Ok(rest) = FleshRest::build(&params, &context) else { return };
         let vertices: usize = rest.weights.iter().map(|w| w.vertices.len()).sum();
@@ -212,8 +213,10 @@ impl Proposer<'_> {
         let along = f64::from((100.0 * (1.0 - (base - foot) / height)).round()) / 100.0;
         params.attenuation =
             Attenuation::Keys(vec![(-0.1, 1.0), (0.0, 1.0), (along.max(0.05), 0.0)]);
-        params.selection =
-            Some(Selection { joints: vec![self.name(ear).to_owned()], ..Selection::default() });
+        params.selection = Some(Selection {
+            joints: Some(vec![self.name(ear).to_owned()]),
+            ..Selection::default()
+        });
         let limp = Kind { what: "Ear", tautness: 1.5, damping: 0.2, limit: 0.3 };
         self.consider(params, &limp);
     }
@@ -227,7 +230,7 @@ impl Proposer<'_> {
             let joints = vec![self.name(cheek).to_owned()];
             choices.push((
                 self.own_name("cheek", cheek),
-                Selection { joints, ..Selection::default() },
+                Selection { joints: Some(joints), ..Selection::default() },
             ));
         }
         let regions = self.character.meshes.iter().flat_map(|m| m.mesh.topology.regions.keys());
@@ -252,7 +255,6 @@ mod tests {
     use super::*;
     use crate::character::{CharacterMesh, Influences, Node, Skeleton, Skin, Transform};
     use crate::geometry::Mesh;
-    use crate::stage::Placement;
 
     /// A stick figure of tubes: a spine with two legs and two arms of three joints each. The names
     /// are given, the shape is always the same.
@@ -319,14 +321,7 @@ mod tests {
             }],
             clips: vec![],
         };
-        let motion = ActorMotion::Character {
-            character: Arc::new(character),
-            clip: None,
-            offset: 0.0,
-            speed: 1.0,
-            looped: false,
-        };
-        Actor { name: "figure".to_owned(), motion, placement: Placement::default() }
+        Actor::character_named("figure", Arc::new(character))
     }
 
     const NAMED: [&str; 15] = [

@@ -3,9 +3,10 @@
 use glam::{Mat4, Vec3};
 
 use super::params::{BoneEnd, FleshParams};
+use super::swing::Touch;
 use crate::character::{Character, CharacterMesh, rotation_of};
-use crate::geometry::{Mesh, Topology, TriangleBvh};
-use crate::stage::{Actor, BuildContext, LayerError, Selection};
+use crate::geometry::{Topology, TriangleBvh};
+use crate::stage::{Actor, BuildContext, JointPath, LayerError, Selection};
 use crate::tolerances::flesh as tolerances;
 
 /// The part of an element on one mesh.
@@ -38,6 +39,10 @@ pub struct FleshRest {
     pub deepest: f32,
     /// Weights per mesh.
     pub weights: Vec<FleshWeights>,
+    /// The dominant joint, to be followed through time.
+    pub(super) joint_path: JointPath,
+    /// What it touches, laid out for the loop; one for each of the weights.
+    pub(super) touches: Vec<Touch>,
 }
 
 /// The virtual bone in the space where weights are measured: the world, with every vertex placed as
@@ -64,6 +69,15 @@ impl Bone {
         let axis = self.to - self.from;
         1.0 - 2.0 * axis.dot(p - self.from) / axis.length_squared()
     }
+}
+
+/// One mesh of the character that carries the flesh.
+struct Skinned<'a> {
+    context: &'a BuildContext<'a>,
+    /// Index of the mesh in the frame.
+    mesh: usize,
+    character: &'a Character,
+    source: &'a CharacterMesh,
 }
 
 /// A vertex that may swing, before normalisation.
@@ -111,16 +125,8 @@ impl FleshRest {
         for &mesh in &meshes {
             let source = &character.meshes[mesh - first];
             let placed = place_rigidly(character, source, joint, &rest);
-            let candidates = select(
-                params,
-                character,
-                source,
-                joint,
-                &ends,
-                &placed,
-                &bone,
-                bone_mesh.as_ref(),
-            )?;
+            let skin = Skinned { context, mesh, character, source };
+            let candidates = select(params, &skin, joint, &ends, (&placed, &bone), &bone_mesh)?;
             parts.push((mesh, candidates));
         }
         if parts.iter().all(|(_, c)| c.is_empty()) {
@@ -130,7 +136,14 @@ impl FleshRest {
             ));
         }
         let (weights, deepest) = normalise(params, parts)?;
+        let joint_path = actor
+            .follow(joint)
+            .ok_or_else(|| LayerError::parameter("on", format!("{:?} has no joints", params.on)))?;
+        let touch = |w| Touch::new(w, &context.frame.meshes, params.show_offsets);
+        let touches = weights.iter().map(touch).collect();
         Ok(Self {
+            joint_path,
+            touches,
             actor: actor_index,
             joint,
             joint_from_middle: world_from_dominant.inverse().transform_point3(0.5 * (from + to)),
@@ -267,19 +280,18 @@ fn find_bone_mesh(
 /// Candidates of one mesh: selected, between the ends of the bone, outside it.
 fn select(
     params: &FleshParams,
-    character: &Character,
-    source: &CharacterMesh,
+    skin: &Skinned,
     dominant: usize,
     ends: &[(usize, Vec3)],
-    placed: &[Vec3],
-    bone: &Bone,
-    bone_mesh: Option<&TriangleBvh>,
+    (placed, bone): (&[Vec3], &Bone),
+    bone_mesh: &Option<TriangleBvh>,
 ) -> Result<Vec<Candidate>, LayerError> {
+    let Skinned { context, mesh, character, source } = *skin;
+    let bone_mesh = bone_mesh.as_ref();
     let resolve = |key: &str, selection: &Selection| {
-        let mesh = Mesh { positions: placed.to_vec(), ..source.mesh.clone() };
-        selection
-            .resolve(&mesh, Some((character, source)))
-            .map_err(|e| LayerError::parameter(key, e.to_string()))
+        let mut weights = context.select(key, mesh, selection)?;
+        weights.truncate(placed.len());
+        Ok::<_, LayerError>(weights)
     };
     let mut falloff = match &params.selection {
         Some(selection) => resolve("selection", selection)?,

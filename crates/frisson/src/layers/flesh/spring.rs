@@ -115,7 +115,7 @@ pub fn periodic_state(
     let solve = |u: DVec3, v: DVec3| ((d * u - b * v) / determinant, (a * v - c * u) / determinant);
     let (elongation, velocity) = solve(after.elongation, after.velocity);
     let (turn, turn_velocity) = solve(after.turn, after.turn_velocity);
-    FleshState { elongation, velocity, turn, turn_velocity, path: after.path }
+    FleshState { elongation, velocity, turn, turn_velocity, path: after.path, open_loop: false }
 }
 
 #[cfg(test)]

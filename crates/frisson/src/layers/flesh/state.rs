@@ -16,6 +16,8 @@ pub struct FleshState {
     pub turn_velocity: DVec3,
     /// Path of the static frame so far; `None` at the start and after a cut.
     pub path: Option<PathPoint>,
+    /// Whether a loop was asked for and the hard limit kept it from closing.
+    pub open_loop: bool,
 }
 
 /// Where the static frame was at the last grid time, and how it moved over the interval before.

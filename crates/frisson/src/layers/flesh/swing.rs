@@ -4,16 +4,10 @@ use glam::{Mat4, Quat, Vec3, Vec4, Vec4Swizzles as _};
 use rayon::prelude::*;
 
 use super::rest::FleshWeights;
-use crate::geometry::{Attribute, AttributeValues, Mesh};
+use crate::geometry::Mesh;
 
-/// Attribute in which elements leave how far they have moved the vertices that others touch too; the
-/// name starts with a dot, so it stays out of the output.
-const OFFSET: &str = ".flesh_offset";
-/// The same for everyone to look at.
+/// Attribute in which everyone may look at how far flesh has moved the vertices.
 const SHOWN_OFFSET: &str = "flesh_offset";
-/// Attribute in which elements leave the smallest `shape` so far, where they touch a vertex; negative
-/// where several do. It does not change during a bake.
-const ROOM: &str = ".flesh_room";
 
 /// Vertices a task takes at once.
 const CHUNK: usize = 16_384;
@@ -45,7 +39,7 @@ impl FleshSwing {
 }
 
 /// The vertices of one mesh that an element touches, laid out for the loop.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Touch {
     /// Index of the mesh in the frame.
     pub mesh: usize,
@@ -55,8 +49,7 @@ pub(super) struct Touch {
     first: Vec<(u32, f32)>,
     /// Vertices that earlier elements touch too: weight, and smallest `shape` of them all [m].
     shared: Vec<(u32, f32, f32)>,
-    /// Smallest `shape` of every vertex of the mesh, this element included [m]; given to the
-    /// frame at the first step.
+    /// Smallest `shape` of every vertex of the mesh, this element included [m].
     room: Vec<f32>,
     /// Whether everyone may look at the offsets.
     show: bool,
@@ -66,10 +59,8 @@ impl Touch {
     /// Tells apart what earlier elements touch, by what they left in the frame.
     pub fn new(weights: &FleshWeights, meshes: &[Mesh], show: bool) -> Self {
         let mesh = &meshes[weights.mesh];
-        let mut room = match mesh.attributes.iter().find(|a| a.name == ROOM).map(|a| &a.values) {
-            Some(AttributeValues::Scalar(room)) => room.clone(),
-            _ => vec![f32::INFINITY; mesh.positions.len()],
-        };
+        let mut room = mesh.channels.flesh_room.clone();
+        room.resize(mesh.topology.root_vertex_count(), f32::INFINITY);
         let mut touch = Self { mesh: weights.mesh, show, ..Self::default() };
         for (i, &vertex) in weights.vertices.iter().enumerate() {
             let place = &mut room[vertex as usize];
@@ -86,20 +77,20 @@ impl Touch {
         touch
     }
 
-    /// Tells later elements what is touched; once, before they are built.
-    pub fn leave_room(&mut self, mesh: &mut Mesh) {
-        put_back(mesh, ROOM, AttributeValues::Scalar(std::mem::take(&mut self.room)));
+    /// Tells later elements what is touched, before they are built.
+    pub fn leave_room(&self, mesh: &mut Mesh) {
+        mesh.channels.flesh_room.clone_from(&self.room);
     }
 
     /// Tells apart what later elements touch, when all have left their mark: where none does, and
     /// nobody looks, offsets need not be written.
     pub fn settle(&mut self, mesh: &Mesh) {
-        let room = mesh.attributes.iter().find(|a| a.name == ROOM).map(|a| &a.values);
-        let Some(AttributeValues::Scalar(room)) = room else { return };
+        self.room = Vec::new();
         if self.show {
             return;
         }
-        let alone = |vertex: u32| room[vertex as usize] >= 0.0;
+        let room = &mesh.channels.flesh_room;
+        let alone = |vertex: u32| room.get(vertex as usize).is_some_and(|r| *r >= 0.0);
         for &(vertex, alpha) in self.first.iter().filter(|&&(v, _)| alone(v)) {
             match self.runs.last_mut() {
                 Some((start, alphas)) if *start + alphas.len() as u32 == vertex => {
@@ -157,7 +148,8 @@ impl Touch {
         if self.first.is_empty() && self.shared.is_empty() {
             return;
         }
-        let mut offsets = take_offsets(mesh, OFFSET);
+        let mut offsets = std::mem::take(&mut mesh.channels.flesh_offset);
+        offsets.resize(mesh.positions.len(), Vec3::ZERO);
         let positions = &mut mesh.positions[..];
         for &(vertex, alpha) in &self.first {
             let v = vertex as usize;
@@ -177,14 +169,12 @@ impl Touch {
             offsets[v] = total;
         }
         if self.show {
-            let mut shown = take_offsets(mesh, SHOWN_OFFSET);
-            let firsts = self.first.iter().map(|f| f.0);
-            for vertex in firsts.chain(self.shared.iter().map(|s| s.0)) {
-                shown[vertex as usize] = offsets[vertex as usize];
-            }
-            put_back(mesh, SHOWN_OFFSET, AttributeValues::Vector(shown));
+            let listed = self.first.iter().map(|f| f.0).chain(self.shared.iter().map(|s| s.0));
+            mesh.update_vector(SHOWN_OFFSET, |shown| {
+                listed.for_each(|v| shown[v as usize] = offsets[v as usize]);
+            });
         }
-        put_back(mesh, OFFSET, AttributeValues::Vector(offsets));
+        mesh.channels.flesh_offset = offsets;
     }
 }
 
@@ -207,27 +197,6 @@ fn shift(positions: &mut [Vec3], alphas: &[f32], u: Vec3) {
     }
     for (p, &alpha) in rest.iter_mut().zip(&alphas[whole..]) {
         *p += alpha * u;
-    }
-}
-
-/// The offsets left so far; storage is reused.
-fn take_offsets(mesh: &mut Mesh, name: &str) -> Vec<Vec3> {
-    let count = mesh.positions.len();
-    let found = mesh.attributes.iter_mut().find(|a| a.name == name);
-    let mut values = match found
-        .map(|a| std::mem::replace(&mut a.values, AttributeValues::Vector(Vec::new())))
-    {
-        Some(AttributeValues::Vector(values)) => values,
-        _ => Vec::new(),
-    };
-    values.resize(count, Vec3::ZERO);
-    values
-}
-
-fn put_back(mesh: &mut Mesh, name: &str, values: AttributeValues) {
-    match mesh.attributes.iter_mut().find(|a| a.name == name) {
-        Some(attribute) => attribute.values = values,
-        None => mesh.attributes.push(Attribute { name: name.to_owned(), values }),
     }
 }
 

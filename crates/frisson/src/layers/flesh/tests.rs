@@ -13,8 +13,8 @@ use crate::character::{
 use crate::geometry::Mesh;
 use crate::layers::LayerParams;
 use crate::stage::{
-    Actor, ActorMotion, ActorSet, Clock, ColliderSet, EARTH_GRAVITY, Forces, NoObserver, Placement,
-    Rate, Selection, Stage, StageError,
+    Actor, ActorSet, ClipPlay, Clock, ColliderSet, EARTH_GRAVITY, Forces, NoObserver, Rate,
+    Reference, ReferencePose, Selection, Setup, Simulator, SimulatorError,
 };
 
 const RINGS: usize = 21;
@@ -97,22 +97,27 @@ fn stage_with(
     fps: u32,
     frames: i64,
     looped: bool,
-) -> Result<Stage, StageError> {
-    let motion =
-        ActorMotion::Character { character, clip: Some(0), offset: 0.0, speed: 1.0, looped };
-    let actor = Actor { name: "body".to_owned(), motion, placement: Placement::default() };
+) -> Result<Simulator, SimulatorError> {
+    let play = ClipPlay { looped, ..ClipPlay::new(0) };
+    let actor = Actor::character_named("body", character).playing(play);
     let clock = Clock::new(Rate::whole(fps), 0, frames);
     let layers: Vec<LayerParams> = layers.into_iter().map(LayerParams::Flesh).collect();
     let forces = Forces::new(EARTH_GRAVITY, vec![], f64::from(fps));
-    Stage::new(clock, ActorSet::new(vec![actor]), ColliderSet::default(), forces, &layers)
+    Simulator::new(Setup {
+        clock,
+        actors: vec![actor],
+        forces,
+        layers: layers.to_vec(),
+        ..Setup::default()
+    })
 }
 
-fn stage(params: FleshParams, fps: u32) -> Stage {
+fn stage(params: FleshParams, fps: u32) -> Simulator {
     stage_with(cylinder(shake(2.0)), vec![params], fps, 100, false).unwrap()
 }
 
 /// What the layer added, per vertex.
-fn offsets(stage: &Stage) -> Vec<Vec3> {
+fn offsets(stage: &Simulator) -> Vec<Vec3> {
     let mut skinned = stage.actors().all()[0].source_meshes();
     stage.actors().deform(stage.frame().time, &mut skinned);
     let moved = &stage.frame().meshes[0].positions;
@@ -124,14 +129,7 @@ fn peak(offsets: &[Vec3]) -> f32 {
 }
 
 fn rest(params: &FleshParams) -> FleshRest {
-    let motion = ActorMotion::Character {
-        character: cylinder(vec![]),
-        clip: None,
-        offset: 0.0,
-        speed: 1.0,
-        looped: false,
-    };
-    let actor = Actor { name: "body".to_owned(), motion, placement: Placement::default() };
+    let actor = Actor::character_named("body", cylinder(vec![]));
     let actors = ActorSet::new(vec![actor]);
     let clock = Clock::new(Rate::whole(30), 0, 1);
     let (colliders, forces) = (ColliderSet::default(), Forces::default());
@@ -145,6 +143,8 @@ fn rest(params: &FleshParams) -> FleshRest {
         colliders: &colliders,
         forces: &forces,
         frame: &frame,
+        reference: &Reference::new(ReferencePose::Start, &clock, &actors),
+        ridges: &[],
     };
     FleshRest::build(params, &context).unwrap()
 }
@@ -239,7 +239,7 @@ fn a_resumed_bake_goes_on_with_the_same_bits() {
     for _ in 0..10 {
         straight.advance_frame(&mut NoObserver).unwrap();
     }
-    let saved = straight.save();
+    let saved = straight.save().unwrap();
     let mut resumed = stage(element(), 30);
     resumed.load(&saved).unwrap();
     for _ in 0..10 {

@@ -12,8 +12,8 @@ use super::sums::PointSums;
 use crate::geometry::butterfly::{LiftedPoints, Normals, vertices_of};
 use crate::geometry::{Mesh, NormalGroups, NormalScratch, Topology};
 use crate::stage::{
-    BuildContext, Frame, Layer, LayerError, LayerReport, SnapshotError, StepContext, SurfaceMotion,
-    check_vertices, from_snapshot, to_snapshot,
+    BuildContext, Frame, LayerError, LayerReport, SnapshotError, StepContext, SurfaceMotion,
+    WholeLayer, check_vertices, from_snapshot, to_snapshot,
 };
 
 /// Vertices that one task computes: fewer, and handing them out costs more than the work.
@@ -185,7 +185,7 @@ impl FoldsLayer {
     }
 
     /// Moves the vertices and gives the mesh its new triangles.
-    fn write(&mut self, mesh: &mut Mesh) {
+    fn fold(&mut self, mesh: &mut Mesh) {
         let (rest, heights) = (&self.rest, &self.scratch.heights);
         for &(vertex, point) in &self.coarse_touched {
             let height = heights[point as usize];
@@ -298,29 +298,38 @@ fn nearly_unit(v: Vec3A) -> Vec3A {
     v * (first * (1.5 - 0.5 * square * first * first))
 }
 
-impl Layer for FoldsLayer {
+impl WholeLayer for FoldsLayer {
+    type Params = FoldsParams;
+    const KIND: &'static str = "folds";
+
     fn name(&self) -> &str {
         &self.params.name
     }
 
-    fn kind(&self) -> &'static str {
-        "folds"
+    fn build(params: &FoldsParams, context: &BuildContext) -> Result<Self, LayerError> {
+        params.validate()?;
+        Self::new(params.clone(), context)
     }
 
-    fn step(&mut self, context: &StepContext, frame: &mut Frame) -> Result<(), LayerError> {
-        if !context.surfaces_wanted {
-            return Ok(());
-        }
-        let mesh = &mut frame.meshes[self.rest.mesh];
-        check_vertices(mesh, self.rest.base.vertex_count, &self.params.on, self.kind())?;
-        self.refine(mesh);
-        self.lift(context.frame_number());
-        self.keep_apart(context, frame);
-        self.write(&mut frame.meshes[self.rest.mesh]);
+    fn start(&mut self, _context: &StepContext, _frame: &Frame) -> Result<(), LayerError> {
         Ok(())
     }
 
-    fn save(&self) -> Vec<u8> {
+    fn advance(&mut self, _context: &StepContext, _frame: &Frame) -> Result<(), LayerError> {
+        Ok(())
+    }
+
+    fn write(&mut self, context: &StepContext, frame: &mut Frame) -> Result<(), LayerError> {
+        let mesh = &mut frame.meshes[self.rest.mesh];
+        check_vertices(mesh, self.rest.base.vertex_count, &self.params.on, Self::KIND)?;
+        self.refine(mesh);
+        self.lift(context.frame_number());
+        self.keep_apart(context, frame);
+        self.fold(&mut frame.meshes[self.rest.mesh]);
+        Ok(())
+    }
+
+    fn save(&self) -> Result<Vec<u8>, SnapshotError> {
         to_snapshot(&self.state)
     }
 

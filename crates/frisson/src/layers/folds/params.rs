@@ -4,9 +4,8 @@ use glam::Vec3;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::layer::FoldsLayer;
 use crate::geometry::DiamondPattern;
-use crate::stage::{Anchor, Animated, BuildContext, Layer, LayerError, Selection};
+use crate::stage::{Anchor, Animated, LayerError, Ridge, RidgeCourse, Selection};
 
 /// Drawn folds laid over any moving mesh: simulated cloth, a skinned character, an imported cache.
 ///
@@ -315,10 +314,26 @@ impl FoldsParams {
         }
     }
 
-    /// Builds the layer.
-    pub fn build(&self, context: &BuildContext) -> Result<Box<dyn Layer>, LayerError> {
-        self.validate()?;
-        Ok(Box::new(FoldsLayer::new(self.clone(), context)?))
+    /// What a simulated mesh below feels of the folds.
+    pub(in crate::layers) fn ridges(&self) -> Vec<Ridge> {
+        if self.feedback <= 0.0 {
+            return Vec::new();
+        }
+        let ridge = |course: RidgeCourse, width: f32, amplitude: f32| Ridge {
+            on: self.on.clone(),
+            course,
+            width,
+            amplitude,
+            share: self.feedback,
+        };
+        let drawn = self.folds.iter().filter(|f| !f.crease);
+        let drawn =
+            drawn.map(|f| ridge(RidgeCourse::Through(f.points.clone()), f.width, f.amplitude));
+        let buckled = self
+            .buckling
+            .iter()
+            .map(|b| ridge(RidgeCourse::Diamonds(b.pattern(1.0)), b.fold.width, b.fold.amplitude));
+        drawn.chain(buckled).collect()
     }
 
     /// Checks what a range cannot say.

@@ -13,7 +13,7 @@ use crate::geometry::{
     GeodesicSeed, MeshTopology, NONE, Topology, TriangleBvh, closest_on_triangle, march_geodesic,
 };
 use crate::math::spline::Nurbs;
-use crate::stage::{Anchor, BuildContext, LayerError, PrimaryMotion};
+use crate::stage::{BuildContext, LayerError, PrimaryMotion};
 use crate::tolerances::folds as tolerances;
 
 /// How the stretch across a fold is read at a point: `|along e1 + across e2|` over the edges `e1`,
@@ -97,18 +97,22 @@ impl FoldsRest {
         let motion = PrimaryMotion::new(&params.on, context)?;
         let base = Arc::clone(&context.frame.meshes[motion.mesh].topology);
         let topology = Topology::build(motion.bind_positions(), &base.triangles);
-        let vertices = motion.rest_positions();
+        let reference = context.reference_mesh(motion.mesh);
+        let vertices = reference.positions.clone();
         let coarse: Vec<Vec3> =
             topology.vertex_of_point.iter().map(|&v| vertices[v as usize]).collect();
         let surface = TriangleBvh::build(&coarse, &topology.triangles);
         let mut folds = params.folds.clone();
         for buckling in &params.buckling {
-            folds.extend(build_ridges(buckling, motion.scale(), &surface)?);
+            folds.extend(build_ridges(buckling, 1.0, &surface)?);
         }
         let mut curves = Vec::new();
         let mut levels = vec![0u8; base.triangles.len()];
         for (index, fold) in folds.iter().enumerate() {
-            let curve = draw(fold, index, &vertices, motion.scale(), &surface)?;
+            let key = format!("folds[{index}].points");
+            let place = |a| context.place_on(&key, motion.mesh, &reference, a);
+            let points = fold.points.iter().map(place).collect::<Result<Vec<Vec3>, _>>()?;
+            let curve = draw(fold, index, &points, &surface)?;
             for t in triangles_near(&curve, fold.width, &topology, &coarse) {
                 levels[t as usize] = levels[t as usize].max(fold.subdivision);
             }
@@ -129,11 +133,7 @@ impl FoldsRest {
         for (index, (fold, curve)) in folds.into_iter().zip(&curves).enumerate() {
             let mask = match &fold.mask {
                 None => Vec::new(),
-                Some(mask) => {
-                    mask.resolve(motion.source_mesh(), motion.skinned()).map_err(|e| {
-                        LayerError::parameter(format!("folds[{index}].mask"), e.to_string())
-                    })?
-                }
+                Some(mask) => context.select(&format!("folds[{index}].mask"), motion.mesh, mask)?,
             };
             let rest = fine.lay(&fold, curve, &mask);
             if rest.heights.iter().filter(|h| **h != 0.0).count() < 2 {
@@ -174,8 +174,7 @@ impl FoldsRest {
 fn draw(
     fold: &Fold,
     index: usize,
-    vertices: &[Vec3],
-    scale: f32,
+    points: &[Vec3],
     surface: &TriangleBvh,
 ) -> Result<SurfaceCurve, LayerError> {
     let bad = |problem: String| {
@@ -184,16 +183,7 @@ fn draw(
             format!("fold {:?}: {problem}", fold.name),
         )
     };
-    let mut points = Vec::with_capacity(fold.points.len());
-    for anchor in &fold.points {
-        points.push(match anchor {
-            Anchor::Vertex(v) => *vertices.get(*v as usize).ok_or_else(|| {
-                bad(format!("vertex {v} does not exist, the mesh has {}", vertices.len()))
-            })?,
-            Anchor::Position(p) => scale * Vec3::from_array(*p),
-        });
-    }
-    let curve = Nurbs::through(&points, 3)
+    let curve = Nurbs::through(points, 3)
         .ok_or_else(|| bad("all points are at the same place, or two in a row are".to_owned()))?;
     let length: f32 = points.windows(2).map(|w| w[0].distance(w[1])).sum();
     let count =

@@ -7,7 +7,7 @@ use super::*;
 use crate::geometry::Mesh;
 use crate::layers::LayerParams;
 use crate::layers::moved::{self, bend, crossings, run, sheet};
-use crate::stage::{Anchor, Selection, Stage, StageError};
+use crate::stage::{Anchor, Selection, Simulator, SimulatorError};
 
 fn params(folds: Vec<Fold>) -> FoldsParams {
     FoldsParams {
@@ -21,7 +21,7 @@ fn params(folds: Vec<Fold>) -> FoldsParams {
 fn stage(
     folds: Vec<Fold>,
     motion: impl Fn(Vec3, f64) -> Vec3 + Send + Sync + 'static,
-) -> Result<Stage, StageError> {
+) -> Result<Simulator, SimulatorError> {
     moved::stage(vec![moved::moved(sheet(), motion)], &[LayerParams::Folds(params(folds))])
 }
 
@@ -321,10 +321,8 @@ fn folds_follow_the_size_an_actor_is_placed_at() {
     mesh.positions.iter_mut().for_each(|p| *p *= 100.0);
     let mut actor = moved::moved(mesh, still);
     actor.placement.scale = 0.01;
-    let mut f = fold();
-    f.points = vec![Anchor::Position([50.0, 0.0, 15.0]), Anchor::Position([50.0, 0.0, 85.0])];
-    let placed =
-        run(&mut moved::stage(vec![actor], &[LayerParams::Folds(params(vec![f]))]).unwrap(), 3);
+    let folds = LayerParams::Folds(params(vec![fold()]));
+    let placed = run(&mut moved::stage(vec![actor], &[folds]).unwrap(), 3);
     let plain = run(&mut stage(vec![fold()], still).unwrap(), 3);
     assert_eq!(placed.positions.len(), plain.positions.len());
     for (a, b) in placed.positions.iter().zip(&plain.positions) {

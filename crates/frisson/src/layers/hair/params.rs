@@ -3,9 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::HairLayer;
 use super::style_params::StyleParams;
-use crate::stage::{Animated, BuildContext, Layer, LayerError, Selection};
+use crate::stage::{Animated, LayerError, Selection};
 
 /// Deformable wisps that lean, rub, tangle and split.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -419,11 +418,5 @@ impl HairParams {
             return Err(LayerError::parameter("direction", "a direction needs a length"));
         }
         self.style.validate()
-    }
-
-    /// Builds the layer.
-    pub fn build(&self, context: &BuildContext) -> Result<Box<dyn Layer>, LayerError> {
-        self.validate()?;
-        Ok(Box::new(HairLayer::build(self, context)?))
     }
 }

@@ -64,20 +64,8 @@ fn scalp_weights(
     context: &BuildContext,
     mesh: &Mesh,
 ) -> Result<Vec<f32>, LayerError> {
-    let skinned = context.actors.all().iter().enumerate().find_map(|(index, actor)| {
-        let character = actor.character()?;
-        let first = context.actors.mesh_range(index).start;
-        let range = context.actors.mesh_range(index);
-        let at = context.frame.mesh_index(&mesh.name)?;
-        range.contains(&at).then(|| (character.as_ref(), &character.meshes[at - first]))
-    });
-    // Shapes of a selection are meant in the source pose.
-    let source = context.actors.all().iter().flat_map(|a| a.source_meshes());
-    let source = source.into_iter().find(|m| m.name == mesh.name);
-    let mut weights = params
-        .scalp
-        .resolve(source.as_ref().unwrap_or(mesh), skinned)
-        .map_err(|e| LayerError::parameter("scalp", e.to_string()))?;
+    let index = context.frame.mesh_index(&mesh.name).unwrap_or(0);
+    let mut weights = context.select("scalp", index, &params.scalp)?;
     if let Some(channel) = &params.density_map {
         let map = color_map(mesh, channel, "density_map")?;
         weights.iter_mut().zip(map).for_each(|(w, m)| *w *= m);

@@ -32,7 +32,7 @@ fn momentum(rig: &Rig) -> DVec3 {
 
 fn write(rig: &mut Rig) -> Vec<Vec3> {
     let mesh = rig.frame.mesh_index("scalp").unwrap();
-    rig.layer.write(mesh, &mut rig.frame);
+    rig.layer.write_curves(mesh, &mut rig.frame);
     rig.points().to_vec()
 }
 

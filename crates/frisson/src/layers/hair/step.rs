@@ -17,8 +17,8 @@ use super::wind::{self, WindShadow};
 use crate::character::{Pose, Sampling};
 use crate::geometry::Mesh;
 use crate::stage::{
-    ActorSet, Animated, BuildContext, ColliderSet, Curves, Frame, Layer, LayerError, LayerReport,
-    SnapshotError, StepContext, SurfaceMotion, from_snapshot, to_snapshot,
+    ActorSet, Animated, BuildContext, ColliderSet, Curves, Frame, LayerError, LayerReport,
+    SnapshotError, StepContext, SurfaceMotion, WholeLayer, from_snapshot, to_snapshot,
 };
 
 /// The hair layer.
@@ -58,7 +58,10 @@ struct Scratch {
 
 impl HairLayer {
     /// Builds the layer: roots, style, rest angles.
-    pub(super) fn build(params: &HairParams, context: &BuildContext) -> Result<Self, LayerError> {
+    pub(super) fn build_layer(
+        params: &HairParams,
+        context: &BuildContext,
+    ) -> Result<Self, LayerError> {
         let frame = context.frame;
         let names = || frame.meshes.iter().map(|m| m.name.as_str());
         let find = |parameter: &str, name: &str| {
@@ -243,7 +246,7 @@ impl HairLayer {
         self.state.turns = next_turns(params, input.turns, pairs, sections as u32);
     }
 
-    fn advance(&mut self, context: &StepContext, mesh: &Mesh) {
+    fn integrate(&mut self, context: &StepContext, mesh: &Mesh) {
         let frame = context.frame_number();
         let rate_sq = |a: &Animated| (std::f64::consts::TAU * a.at(frame).max(0.0)).powi(2);
         let style = &self.params.style;
@@ -280,7 +283,12 @@ impl HairLayer {
         self.state.teleports += scratch.jumped.iter().filter(|j| **j).count() as u32;
     }
 
-    pub(super) fn write(&mut self, mesh: usize, frame: &mut Frame) {
+    fn find_mesh(&self, frame: &Frame) -> Result<usize, LayerError> {
+        let gone = || LayerError::Other(format!("mesh {:?} is gone", self.params.on));
+        frame.mesh_index(&self.params.on).ok_or_else(gone)
+    }
+
+    pub(super) fn write_curves(&mut self, mesh: usize, frame: &mut Frame) {
         let Frame { meshes, curves, .. } = frame;
         let mesh = &meshes[mesh];
         let index = curves.iter().position(|c| c.name == self.params.name);
@@ -351,7 +359,7 @@ fn compute_wetness(
     out: &mut Vec<f32>,
 ) {
     let all = params.wetness.at(frame) as f32;
-    let skin = mesh.scalar("wetness");
+    let skin = Some(mesh.channels.wetness.as_slice()).filter(|w| !w.is_empty());
     out.clear();
     out.extend(rest.roots.iter().map(|root| {
         let corners = mesh.topology.triangles[root.skin.triangle as usize];
@@ -378,33 +386,41 @@ fn check_roots(rest: &HairRest, scene: &StyleScene) -> Result<(), LayerError> {
     Ok(())
 }
 
-impl Layer for HairLayer {
+impl WholeLayer for HairLayer {
+    type Params = HairParams;
+    const KIND: &'static str = "hair";
+
     fn name(&self) -> &str {
         &self.params.name
     }
 
-    fn kind(&self) -> &'static str {
-        "hair"
+    fn build(params: &HairParams, context: &BuildContext) -> Result<Self, LayerError> {
+        params.validate()?;
+        Self::build_layer(params, context)
     }
 
     fn needs_surfaces_between_frames(&self) -> bool {
         true
     }
 
-    fn step(&mut self, context: &StepContext, frame: &mut Frame) -> Result<(), LayerError> {
-        let Some(mesh) = frame.mesh_index(&self.params.on) else {
-            return Err(LayerError::Other(format!("mesh {:?} is gone", self.params.on)));
-        };
-        if context.dt > 0.0 {
-            self.tick(context, frame, mesh)?;
-        }
+    fn start(&mut self, _context: &StepContext, _frame: &Frame) -> Result<(), LayerError> {
+        Ok(())
+    }
+
+    fn advance(&mut self, context: &StepContext, frame: &Frame) -> Result<(), LayerError> {
+        let mesh = self.find_mesh(frame)?;
+        self.tick(context, frame, mesh)
+    }
+
+    fn write(&mut self, context: &StepContext, frame: &mut Frame) -> Result<(), LayerError> {
+        let mesh = self.find_mesh(frame)?;
         if context.is_output {
-            self.write(mesh, frame);
+            self.write_curves(mesh, frame);
         }
         Ok(())
     }
 
-    fn save(&self) -> Vec<u8> {
+    fn save(&self) -> Result<Vec<u8>, SnapshotError> {
         to_snapshot(&self.state)
     }
 
@@ -442,7 +458,7 @@ impl HairLayer {
     fn tick(
         &mut self,
         context: &StepContext,
-        frame: &mut Frame,
+        frame: &Frame,
         mesh: usize,
     ) -> Result<(), LayerError> {
         let mesh = &frame.meshes[mesh];
@@ -467,7 +483,7 @@ impl HairLayer {
         self.gather_bodies(context.colliders, context.actors, context.time - context.dt);
         self.pose_bodies(self.params.substeps as usize);
         self.gather_forces(context);
-        self.advance(context, mesh);
+        self.integrate(context, mesh);
         self.state.ticks += 1;
         self.interact(context);
         if self.params.split.max_growth > 1.0 {

@@ -4,10 +4,11 @@ use glam::{Quat, Vec3};
 
 use super::{HairLayer, HairParams};
 use crate::geometry::Mesh;
+use crate::layers::moved::step_alone;
 use crate::stage::{
-    Actor, ActorMotion, ActorSet, Animated, BuildContext, Clock, ColliderParams, ColliderSet,
-    ColliderShape, ForceParams, Forces, Frame, KeyedTransform, Layer, LayerError, Placement,
-    PoseScratch, Rate, StepContext,
+    Actor, ActorSet, Animated, BuildContext, Clock, ColliderParams, ColliderSet, ColliderShape,
+    ForceParams, Forces, Frame, KeyedTransform, LayerError, PoseScratch, Rate, Reference,
+    ReferencePose, StepContext, WholeLayer,
 };
 
 /// A stage for one hair layer whose inside can be looked at.
@@ -27,11 +28,8 @@ impl Rig {
     pub fn new(scene: Scene) -> Result<Self, LayerError> {
         let clock = Clock::new(Rate::whole(scene.fps), 0, 1000);
         let fps = f64::from(scene.fps);
-        let mut actors = ActorSet::new(vec![Actor {
-            name: "scalp".to_owned(),
-            motion: ActorMotion::Rigid(vec![scene.mesh], scene.path),
-            placement: Placement::default(),
-        }]);
+        let scalp = Actor::meshes_named("scalp", vec![scene.mesh]).along(scene.path);
+        let mut actors = ActorSet::new(vec![scalp]);
         let mut colliders = ColliderSet::new(&scene.colliders, &actors, fps)?;
         let forces = Forces::new(scene.gravity, scene.fields, fps);
         actors.set_time(0.0);
@@ -45,9 +43,11 @@ impl Rig {
             colliders: &colliders,
             forces: &forces,
             frame: &frame,
+            reference: &Reference::new(ReferencePose::Start, &clock, &actors),
+            ridges: &[],
         };
         scene.params.validate()?;
-        let layer = HairLayer::build(&scene.params, &context)?;
+        let layer = HairLayer::build_layer(&scene.params, &context)?;
         let mut rig = Self { clock, actors, colliders, forces, frame, layer, deform: None, at: 0 };
         rig.step(0.0, 0.0, true)?;
         Ok(rig)
@@ -71,15 +71,16 @@ impl Rig {
             colliders: &self.colliders,
             forces: &self.forces,
         };
-        self.layer.step(&context, &mut self.frame)
+        step_alone(&mut self.layer, dt == 0.0, &context, &mut self.frame)
     }
 
     /// Advances one output frame.
     pub fn advance(&mut self) {
-        for tick in 1..=self.clock.ticks_per_frame {
-            let time = self.clock.tick_time(self.at, tick);
+        let per_frame = self.clock.ticks_per_frame() as u64;
+        for tick in 1..=per_frame {
+            let time = self.clock.tick_time(self.at as u64 * per_frame + tick);
             let dt = self.clock.tick_seconds();
-            self.step(time, dt, tick == self.clock.ticks_per_frame).unwrap();
+            self.step(time, dt, tick == per_frame).unwrap();
         }
         self.at += 1;
     }
@@ -169,7 +170,7 @@ pub(super) fn hanging() -> HairParams {
 pub(super) fn path(seconds: f64, f: impl Fn(f64) -> (Quat, Vec3)) -> KeyedTransform {
     let times: Vec<f64> = (0..=(seconds * 240.0) as usize).map(|i| i as f64 / 240.0).collect();
     let (rotations, translations) = times.iter().map(|&t| f(t)).unzip();
-    KeyedTransform { times, rotations, translations }
+    KeyedTransform { times, rotations, translations, ..KeyedTransform::default() }
 }
 
 #[test]
@@ -372,17 +373,7 @@ fn bad_input_is_refused_with_a_reason() {
 }
 
 pub(super) fn collider(shape: ColliderShape) -> ColliderParams {
-    ColliderParams {
-        name: "body".to_owned(),
-        shape,
-        actor: None,
-        joint: None,
-        friction: 0.3,
-        color: None,
-        move_x: Animated::default(),
-        move_y: Animated::default(),
-        move_z: Animated::default(),
-    }
+    ColliderParams { name: "body".to_owned(), shape, friction: 0.3, ..ColliderParams::default() }
 }
 
 pub(super) fn head_of_hair(wisps: u32) -> Scene {
@@ -511,7 +502,7 @@ fn one_and_two_threads_give_the_same_bits_and_so_does_a_resume() {
     for _ in 0..7 {
         rig.advance();
     }
-    let saved = rig.layer.save();
+    let saved = rig.layer.save().unwrap();
     let mut other = Rig::new(scene()).unwrap();
     other.layer.load(&saved).unwrap();
     other.at = 7;
@@ -603,7 +594,8 @@ fn a_wet_scalp_makes_hair_thinner_and_heavier() {
             seed: 0,
         });
         let mut rig = Rig::new(scene).unwrap();
-        rig.frame.meshes[0].set_scalar("wetness", |w| w.fill(wetness));
+        let count = rig.frame.meshes[0].positions.len();
+        rig.frame.meshes[0].channels.wetness = vec![wetness; count];
         for _ in 0..6 {
             rig.advance();
         }

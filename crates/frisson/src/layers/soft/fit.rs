@@ -83,7 +83,8 @@ impl SkinFit<'_> {
                 let Some(joints) = source.skin.map(|s| &character.skins[s].joints) else {
                     return Hold::by(source.node);
                 };
-                let holds = source.influences.of(vertex);
+                let root = self.context.frame.meshes[mesh].topology.root_vertex(vertex);
+                let holds = source.influences.of(root);
                 let holds: Vec<(Hold, f64)> =
                     holds.map(|(j, w)| (Hold::by(joints[j as usize]), f64::from(w))).collect();
                 Hold::mean(holds.iter().map(|(hold, weight)| (hold, *weight)))

@@ -18,8 +18,8 @@ use super::volume::Volumes;
 use crate::character::Pose;
 use crate::geometry::Grid;
 use crate::stage::{
-    BuildContext, Frame, Layer, LayerError, LayerReport, SnapshotError, StepContext, from_snapshot,
-    to_snapshot,
+    BuildContext, Frame, LayerError, LayerReport, SnapshotError, StepContext, WholeLayer,
+    from_snapshot, to_snapshot,
 };
 
 /// Soft bodies at work.
@@ -174,33 +174,41 @@ impl SoftLayer {
     }
 }
 
-impl Layer for SoftLayer {
+impl WholeLayer for SoftLayer {
+    type Params = SoftParams;
+    const KIND: &'static str = "soft";
+
     fn name(&self) -> &str {
         &self.params.name
     }
 
-    fn kind(&self) -> &'static str {
-        "soft"
+    fn build(params: &SoftParams, context: &BuildContext) -> Result<Self, LayerError> {
+        params.validate()?;
+        Self::new(params.clone(), context)
     }
 
     fn needs_surfaces_between_frames(&self) -> bool {
         !self.toolbox.meshes.is_empty()
     }
 
-    fn step(&mut self, context: &StepContext, frame: &mut Frame) -> Result<(), LayerError> {
+    fn start(&mut self, context: &StepContext, frame: &Frame) -> Result<(), LayerError> {
         self.toolbox.update(context, frame);
-        if self.state.rest_volumes.is_empty() {
-            self.start(context);
-        }
-        if context.dt > 0.0 {
-            self.advance(context);
-        }
-        self.check(context.frame)?;
-        if context.surfaces_wanted && self.params.surface == SoftSurface::Seeds {
+        self.settle(context);
+        self.check(context.frame)
+    }
+
+    fn advance(&mut self, context: &StepContext, frame: &Frame) -> Result<(), LayerError> {
+        self.toolbox.update(context, frame);
+        self.tick(context);
+        self.check(context.frame)
+    }
+
+    fn write(&mut self, context: &StepContext, frame: &mut Frame) -> Result<(), LayerError> {
+        if self.params.surface == SoftSurface::Seeds {
             let mut preview = std::mem::take(&mut self.preview);
             preview.write(self, frame);
             self.preview = preview;
-        } else if context.surfaces_wanted {
+        } else {
             let mut meshes = std::mem::take(&mut self.meshes);
             let written = meshes.write(self, context, frame);
             self.meshes = meshes;
@@ -209,7 +217,7 @@ impl Layer for SoftLayer {
         Ok(())
     }
 
-    fn save(&self) -> Vec<u8> {
+    fn save(&self) -> Result<Vec<u8>, SnapshotError> {
         let mut state = self.state.clone();
         state.tools = self.toolbox.surfaces.iter().map(|s| s.positions().to_vec()).collect();
         to_snapshot(&state)

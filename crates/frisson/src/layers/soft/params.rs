@@ -3,8 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::layer::SoftLayer;
-use crate::stage::{Animated, BuildContext, Layer, LayerError};
+use crate::stage::{Animated, LayerError};
 
 /// Soft bodies: internal structures in an implicit coat.
 ///
@@ -383,12 +382,6 @@ impl SoftParams {
             bulge: 0.0,
             contacts: false,
         }
-    }
-
-    /// Builds the layer.
-    pub fn build(&self, context: &BuildContext) -> Result<Box<dyn Layer>, LayerError> {
-        self.validate()?;
-        Ok(Box::new(SoftLayer::new(self.clone(), context)?))
     }
 
     /// Checks what a range cannot say.

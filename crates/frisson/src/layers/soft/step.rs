@@ -31,7 +31,7 @@ pub(super) struct Instant {
 
 impl SoftLayer {
     /// Sets bodies, coats and seeds up at the first instant, and measures the volumes to keep.
-    pub(super) fn start(&mut self, context: &StepContext) {
+    pub(super) fn settle(&mut self, context: &StepContext) {
         let now = Instant { time: context.time, dt: 0.0, fraction: 1.0, shortest: true };
         self.place(context, now);
         self.sample(context, now);
@@ -52,7 +52,7 @@ impl SoftLayer {
     }
 
     /// Advances over a tick.
-    pub(super) fn advance(&mut self, context: &StepContext) {
+    pub(super) fn tick(&mut self, context: &StepContext) {
         let tick = context.dt;
         let floor = tick * tolerances::STEP_FLOOR;
         let stable = self.stable_step(context.frame_number());

@@ -6,10 +6,11 @@ use super::blend::{FieldScratch, Neighbourhood};
 use super::sample::Presser;
 use super::*;
 use crate::layers::LayerParams;
+use crate::layers::moved::step_alone;
 use crate::math::random;
 use crate::stage::{
     ActorSet, Animated, BuildContext, Clock, ColliderParams, ColliderSet, ColliderShape, Forces,
-    Frame, Layer, LayerError, NoObserver, Rate, Stage, StepContext,
+    Frame, LayerError, NoObserver, Rate, Reference, Setup, Simulator, StepContext, WholeLayer,
 };
 
 mod fusing;
@@ -30,25 +31,26 @@ struct Rig {
 }
 
 fn colliders(list: &[(&str, ColliderShape)]) -> ColliderSet {
-    let params: Vec<ColliderParams> = list
-        .iter()
+    ColliderSet::new(&collider_params(list), &ActorSet::new(vec![]), 120.0).unwrap()
+}
+
+fn collider_params(list: &[(&str, ColliderShape)]) -> Vec<ColliderParams> {
+    list.iter()
         .map(|(name, shape)| ColliderParams {
             name: (*name).to_owned(),
             shape: shape.clone(),
-            actor: None,
-            joint: None,
             friction: 0.4,
-            color: None,
-            move_x: Animated::default(),
-            move_y: Animated::default(),
-            move_z: Animated::default(),
+            ..ColliderParams::default()
         })
-        .collect();
-    ColliderSet::new(&params, &ActorSet::new(vec![]), 120.0).unwrap()
+        .collect()
+}
+
+fn floor_shape() -> (&'static str, ColliderShape) {
+    ("floor", ColliderShape::Plane { point: [0.0; 3], normal: [0.0, 1.0, 0.0] })
 }
 
 fn floor() -> ColliderSet {
-    colliders(&[("floor", ColliderShape::Plane { point: [0.0; 3], normal: [0.0, 1.0, 0.0] })])
+    colliders(&[floor_shape()])
 }
 
 impl Rig {
@@ -78,6 +80,8 @@ impl Rig {
             colliders: &colliders,
             forces: &forces,
             frame: &frame,
+            reference: &Reference::default(),
+            ridges: &[],
         };
         let layer = SoftLayer::new(params, &context)?;
         let mut rig = Self { clock, actors, colliders, forces, frame, layer, ticks: 0 };
@@ -104,7 +108,7 @@ impl Rig {
             colliders: &self.colliders,
             forces: &self.forces,
         };
-        self.layer.step(&context, &mut self.frame).unwrap();
+        step_alone(&mut self.layer, dt == 0.0 && !surfaces, &context, &mut self.frame).unwrap();
     }
 
     fn tick(&mut self) {
@@ -521,13 +525,21 @@ fn mixed_params(reverse: bool) -> SoftParams {
     params
 }
 
-fn run_stage(params: SoftParams, threads: usize, frames: usize) -> Stage {
+fn run_stage(params: SoftParams, threads: usize, frames: usize) -> Simulator {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     pool.install(|| {
         let clock = Clock::new(Rate::whole(30), 0, 100);
         let forces = Forces::new(Vec3::Y * -9.81, vec![], 30.0);
         let layers = [LayerParams::Soft(params)];
-        let mut stage = Stage::new(clock, ActorSet::new(vec![]), floor(), forces, &layers).unwrap();
+        let mut stage = Simulator::new(Setup {
+            clock,
+            actors: vec![],
+            colliders: collider_params(&[floor_shape()]),
+            forces,
+            layers: layers.to_vec(),
+            ..Setup::default()
+        })
+        .unwrap();
         for _ in 0..frames {
             stage.advance_frame(&mut NoObserver).unwrap();
         }
@@ -547,7 +559,7 @@ fn same_bits_for_any_threads_and_any_listing_and_after_resuming() {
     }
     let half = run_stage(mixed_params(false), 1, 6);
     let mut resumed = run_stage(mixed_params(false), 1, 0);
-    resumed.load(&half.save()).unwrap();
+    resumed.load(&half.save().unwrap()).unwrap();
     for _ in 0..6 {
         resumed.advance_frame(&mut NoObserver).unwrap();
     }

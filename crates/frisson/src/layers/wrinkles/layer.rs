@@ -13,7 +13,7 @@ use super::state::WrinklesState;
 use crate::geometry::Mesh;
 use crate::geometry::butterfly::{Emission, LiftedPoints, Normals, RefinedMesh, vertices_of};
 use crate::stage::{
-    BuildContext, Frame, Layer, LayerError, LayerReport, SnapshotError, StepContext,
+    BuildContext, Frame, LayerError, LayerReport, SnapshotError, StepContext, WholeLayer,
     check_vertices, from_snapshot, to_snapshot,
 };
 use crate::tolerances::wrinkles as tolerances;
@@ -175,7 +175,7 @@ impl WrinklesLayer {
     }
 
     /// Writes the folded mesh.
-    fn write(&mut self, mesh: &mut Mesh) {
+    fn fold(&mut self, mesh: &mut Mesh) {
         self.update_active();
         if !self.scratch.active.iter().any(|&a| a) {
             return;
@@ -251,21 +251,30 @@ fn smoothstep(t: f64) -> f64 {
     t * t * (3.0 - 2.0 * t)
 }
 
-impl Layer for WrinklesLayer {
+impl WholeLayer for WrinklesLayer {
+    type Params = WrinklesParams;
+    const KIND: &'static str = "wrinkles";
+
     fn name(&self) -> &str {
         &self.params.name
     }
 
-    fn kind(&self) -> &'static str {
-        "wrinkles"
+    fn build(params: &WrinklesParams, context: &BuildContext) -> Result<Self, LayerError> {
+        params.validate()?;
+        Self::new(params.clone(), context)
     }
 
-    fn step(&mut self, context: &StepContext, frame: &mut Frame) -> Result<(), LayerError> {
-        if !context.surfaces_wanted {
-            return Ok(());
-        }
+    fn start(&mut self, _context: &StepContext, _frame: &Frame) -> Result<(), LayerError> {
+        Ok(())
+    }
+
+    fn advance(&mut self, _context: &StepContext, _frame: &Frame) -> Result<(), LayerError> {
+        Ok(())
+    }
+
+    fn write(&mut self, context: &StepContext, frame: &mut Frame) -> Result<(), LayerError> {
         let mesh = &mut frame.meshes[self.rest.mesh];
-        check_vertices(mesh, self.rest.base.vertex_count, &self.params.on, self.kind())?;
+        check_vertices(mesh, self.rest.base.vertex_count, &self.params.on, Self::KIND)?;
         self.rest.surface.measure(&mesh.positions);
         self.lift(context.frame_number());
         self.refine();
@@ -274,11 +283,11 @@ impl Layer for WrinklesLayer {
             let reach = self.rest.moved.iter().map(|&p| heights[p as usize]).fold(0.0, f32::max);
             self.rest.surface.limit(&mut self.lifted, reach, heights);
         }
-        self.write(mesh);
+        self.fold(mesh);
         Ok(())
     }
 
-    fn save(&self) -> Vec<u8> {
+    fn save(&self) -> Result<Vec<u8>, SnapshotError> {
         to_snapshot(&self.state)
     }
 

@@ -3,8 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::layer::WrinklesLayer;
-use crate::stage::{Anchor, Animated, BuildContext, Layer, LayerError, Selection};
+use crate::stage::{Anchor, Animated, LayerError, Selection};
 
 /// Skin and tight clothes that fold where the animation compresses them.
 ///
@@ -293,12 +292,6 @@ impl WrinkleTool {
 }
 
 impl WrinklesParams {
-    /// Builds the layer.
-    pub fn build(&self, context: &BuildContext) -> Result<Box<dyn Layer>, LayerError> {
-        self.validate()?;
-        Ok(Box::new(WrinklesLayer::new(self.clone(), context)?))
-    }
-
     /// Checks what a range cannot say.
     pub fn validate(&self) -> Result<(), LayerError> {
         if self.tools.is_empty() {

@@ -283,11 +283,11 @@ mod tests {
         let found = propose_tools(&mesh, &samples, 2);
         assert!(!found.is_empty());
         for proposal in &found {
-            let end = |anchor: Anchor| match anchor {
-                Anchor::Vertex(v) => mesh.positions[v as usize],
-                Anchor::Position(p) => Vec3::from_array(p),
+            let end = |anchor: &Anchor| match anchor {
+                Anchor::Vertex(v) => mesh.positions[*v as usize],
+                other => panic!("{other:?} is no vertex"),
             };
-            let (a, b) = (end(proposal.tool.a), end(proposal.tool.b));
+            let (a, b) = (end(&proposal.tool.a), end(&proposal.tool.b));
             assert!((b - a).x.abs() > 3.0 * (b - a).z.abs(), "along x: {a} {b}");
             assert!(a.x.min(b.x) > 0.2 && a.x.max(b.x) < 0.8, "in the band: {a} {b}");
             assert!(proposal.compression > 0.2, "{}", proposal.compression);

@@ -133,7 +133,7 @@ fn draft_tool(
     context: &BuildContext,
 ) -> Result<Draft, LayerError> {
     let key = |name: &str| format!("tools[{index}].{name}");
-    let anchors = find_anchors(tool, &key, motion, topology)?;
+    let anchors = find_anchors(tool, &key, context, motion, topology)?;
     let (full, time) = full_length(tool, &anchors, motion, topology, context);
     if full <= 0.0 {
         return Err(LayerError::parameter(
@@ -155,11 +155,7 @@ fn draft_tool(
     let level = level_for(topology, &positions, &region.triangles, segment as f32).min(max_level);
     let mask = match &tool.mask {
         None => Vec::new(),
-        Some(mask) => {
-            let mesh = motion.source_mesh();
-            mask.resolve(mesh, motion.skinned())
-                .map_err(|e| LayerError::parameter(key("mask"), e.to_string()))?
-        }
+        Some(mask) => context.select(&key("mask"), motion.mesh, mask)?,
     };
     let triangles = region.triangles;
     let rest = ToolRest {
@@ -178,27 +174,21 @@ fn draft_tool(
 fn find_anchors(
     tool: &WrinkleTool,
     key: &dyn Fn(&str) -> String,
+    context: &BuildContext,
     motion: &PrimaryMotion,
     topology: &Topology,
 ) -> Result<Vec<u32>, LayerError> {
-    let bind = motion.bind_positions();
+    let reference = context.reference_mesh(motion.mesh);
     let through = tool.through.iter().map(|a| ("through", a));
     let all = std::iter::once(("a", &tool.a)).chain(through).chain(std::iter::once(("b", &tool.b)));
     let mut anchors = Vec::new();
     for (name, anchor) in all {
         let vertex = match anchor {
-            Anchor::Vertex(v) if (*v as usize) < bind.len() => *v,
-            Anchor::Vertex(v) => {
-                return Err(LayerError::parameter(
-                    key(name),
-                    format!(
-                        "tool {:?}: vertex {v} does not exist, the mesh has {}",
-                        tool.name,
-                        bind.len()
-                    ),
-                ));
+            Anchor::Vertex(v) if (*v as usize) < reference.positions.len() => *v,
+            _ => {
+                let place = context.place_on(&key(name), motion.mesh, &reference, anchor)?;
+                nearest(&reference.positions, place)
             }
-            Anchor::Position(p) => nearest(bind, Vec3::from_array(*p)),
         };
         let point = topology.point_of_vertex[vertex as usize];
         if topology.point_edges(point).is_empty() {

@@ -5,7 +5,7 @@ use glam::Vec3;
 use super::*;
 use crate::layers::LayerParams;
 use crate::layers::moved::{self, CELLS, bend, crossings, run, sheet, sheet_vertex as vertex};
-use crate::stage::{Actor, Anchor, Stage, StageError, from_snapshot};
+use crate::stage::{Actor, Anchor, Simulator, SimulatorError, from_snapshot};
 
 fn params(tools: Vec<WrinkleTool>, emit: Emit) -> WrinklesParams {
     WrinklesParams {
@@ -24,7 +24,7 @@ fn stage(
     tools: Vec<WrinkleTool>,
     emit: Emit,
     squeeze: fn(f64) -> f32,
-) -> Result<Stage, StageError> {
+) -> Result<Simulator, SimulatorError> {
     let actor = moved::moved(sheet(), move |p, t| Vec3::new(p.x * squeeze(t), p.y, p.z));
     moved::stage(vec![actor], &[LayerParams::Wrinkles(params(tools, emit))])
 }
@@ -140,7 +140,7 @@ fn bad_tools_are_named() {
             Ok(_) => panic!("must be refused"),
         }
     };
-    assert!(fail(|t| t.b = t.a).contains("same vertex"));
+    assert!(fail(|t| t.b = t.a.clone()).contains("same vertex"));
     assert!(fail(|t| t.b = Anchor::Vertex(99_999)).contains("does not exist"));
     assert!(
         fail(|t| t.levels = vec![WrinkleLevel { share: 0.4, max_height: None }]).contains("sum")
@@ -204,6 +204,6 @@ fn planes_of_live_tools_are_kept_in_the_state() {
     live.live = true;
     let mut stage = stage(vec![live], Emit::Static, squeeze).unwrap();
     run(&mut stage, 5);
-    let state: state::WrinklesState = from_snapshot(&stage.layers()[0].save()).unwrap();
+    let state: state::WrinklesState = from_snapshot(&stage.layers()[0].save().unwrap()).unwrap();
     assert_eq!(state.planes, vec![vec![Vec3::Y]]);
 }

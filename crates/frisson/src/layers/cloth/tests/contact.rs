@@ -41,8 +41,9 @@ fn a_fast_mesh_pushes_the_sheet_ahead() {
         times: vec![0.0, 0.2],
         translations: vec![Vec3::Y * -0.3, Vec3::Y * 0.9],
         rotations: vec![glam::Quat::IDENTITY; 2],
+        ..KeyedTransform::default()
     };
-    let body = actor("body", ActorMotion::Rigid(vec![cube(4, 0.15)], path));
+    let body = carried("body", cube(4, 0.15), path);
     let p = ClothParams { thickness: Some(0.01), bodies: vec!["body".to_owned()], ..params() };
     let mut scene = Scene::build(vec![still("sheet", mesh), body], &[], weightless(), p).unwrap();
     for tick in 1..=24 {
@@ -178,8 +179,9 @@ fn a_coarse_sheet_is_lifted_by_what_lies_between_its_nodes() {
         times: vec![0.0, 0.5],
         translations: vec![Vec3::new(0.24, -0.2, 0.22), Vec3::new(0.24, 0.1, 0.22)],
         rotations: vec![glam::Quat::IDENTITY; 2],
+        ..KeyedTransform::default()
     };
-    let body = actor("body", ActorMotion::Rigid(vec![cube(4, 0.09)], path));
+    let body = carried("body", cube(4, 0.09), path);
     let p = ClothParams {
         thickness: Some(0.01),
         bodies: vec!["body".to_owned()],

@@ -105,10 +105,11 @@ fn sticky_patches_are_torn_off_and_let_go_in_time() {
             times: vec![0.0, 0.5],
             translations: vec![Vec3::new(0.2, -0.2, 0.0), Vec3::new(0.2, -0.7, 0.0)],
             rotations: vec![glam::Quat::IDENTITY; 2],
+            ..KeyedTransform::default()
         };
-        let body = actor("body", ActorMotion::Rigid(vec![cube(2, 0.19)], path));
+        let body = carried("body", cube(2, 0.19), path);
         let sticky = ClothAttachment {
-            vertices: Selection { vertices: vec![3, 4, 5], ..Selection::default() },
+            vertices: Selection { vertices: Some(vec![3, 4, 5]), ..Selection::default() },
             surface: Some("body".to_owned()),
             stick_within: Some(0.05),
             release_beyond: Some(beyond),
@@ -165,8 +166,9 @@ fn everything(change: impl Fn(&mut ClothParams)) -> Vec<DVec3> {
         times: vec![0.0, 1.0],
         translations: vec![Vec3::new(0.35, 0.2, 0.0), Vec3::new(0.35, 0.5, 0.0)],
         rotations: vec![glam::Quat::IDENTITY; 2],
+        ..KeyedTransform::default()
     };
-    let body = actor("body", ActorMotion::Rigid(vec![cube(3, 0.15)], path));
+    let body = carried("body", cube(3, 0.15), path);
     let wind = ForceParams::Wind {
         direction: [1.0, 0.2, 0.3],
         speed: 5.0.into(),
@@ -193,7 +195,7 @@ fn everything(change: impl Fn(&mut ClothParams)) -> Vec<DVec3> {
 #[test]
 fn every_parameter_moves_the_cloth() {
     type Change = fn(&mut ClothParams);
-    let some = |vertices: Vec<u32>| Selection { vertices, ..Selection::default() };
+    let some = |vertices: Vec<u32>| Selection { vertices: Some(vertices), ..Selection::default() };
     let woven: Change = |p| p.threads = Threads::Uv;
     let cases: Vec<(&str, Change, Change)> = vec![
         ("material", |_| (), |p| p.material = Fabric::Leather),
@@ -236,7 +238,7 @@ fn every_parameter_moves_the_cloth() {
     let plain = everything(|_| ());
     let seam = ClothSeam { vertices: some((136..153).collect()), bend: 100.0, weight: 3.0 };
     assert!(differs(&plain, &everything(|p| p.seams = vec![seam.clone()])) > 1e-3, "seams");
-    let half = Selection { vertices: (0..96).collect(), ..Selection::default() };
+    let half = Selection { vertices: Some((0..96).collect()), ..Selection::default() };
     assert!(differs(&plain, &everything(|p| p.bodies_except = Some(half.clone()))) > 1e-3);
     assert_eq!(differs(&plain, &everything(|_| ())), 0.0, "and nothing else does");
 }

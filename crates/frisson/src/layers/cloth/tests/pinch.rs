@@ -4,7 +4,7 @@ use glam::{Quat, Vec3};
 
 use super::*;
 use crate::layers::LayerParams;
-use crate::stage::{NoObserver, Stage};
+use crate::stage::{KeyedTransform, NoObserver, Setup, Simulator};
 
 /// A cube on its way: times and places.
 fn moving_cube(name: &str, half: f32, keys: &[(f64, [f32; 3])]) -> Actor {
@@ -12,8 +12,9 @@ fn moving_cube(name: &str, half: f32, keys: &[(f64, [f32; 3])]) -> Actor {
         times: keys.iter().map(|k| k.0).collect(),
         translations: keys.iter().map(|k| Vec3::from_array(k.1)).collect(),
         rotations: vec![Quat::IDENTITY; keys.len()],
+        ..KeyedTransform::default()
     };
-    actor(name, ActorMotion::Rigid(vec![cube(6, half)], path))
+    carried(name, cube(6, half), path)
 }
 
 fn greatest_speed(scene: &Scene) -> f64 {
@@ -136,8 +137,9 @@ fn a_corner_between_the_nodes_does_not_come_through() {
         times: vec![0.0, 0.5],
         translations: vec![Vec3::new(0.06, -0.2, 0.06), Vec3::new(0.06, 0.1, 0.06)],
         rotations: vec![Quat::IDENTITY; 2],
+        ..KeyedTransform::default()
     };
-    let body = actor("body", ActorMotion::Rigid(vec![mesh], path));
+    let body = carried("body", mesh, path);
     let p = ClothParams { thickness: Some(0.01), bodies: vec!["body".to_owned()], ..params() };
     let cloth = sheet(3, 3, (0.4, 0.4), Vec3::ZERO);
     let mut scene = Scene::build(vec![still("sheet", cloth), body], &[], weightless(), p).unwrap();
@@ -159,9 +161,16 @@ fn subdivided_cloth_comes_out_finer_and_is_held_between_its_pins() {
     let mesh = sheet(3, 3, (1.0, 1.0), Vec3::ZERO);
     let p = ClothParams { subdivide: 2, pins: pinned(0..3), ..params() };
     let clock = Clock::new(Rate::whole(30), 0, 100);
-    let actors = ActorSet::new(vec![still("sheet", mesh)]);
+    let actors = vec![still("sheet", mesh)];
     let layers = [LayerParams::Cloth(p)];
-    let mut stage = Stage::new(clock, actors, ColliderSet::default(), gravity(), &layers).unwrap();
+    let mut stage = Simulator::new(Setup {
+        clock,
+        actors,
+        forces: gravity(),
+        layers: layers.to_vec(),
+        ..Setup::default()
+    })
+    .unwrap();
     for _ in 0..20 {
         stage.advance_frame(&mut NoObserver).unwrap();
     }

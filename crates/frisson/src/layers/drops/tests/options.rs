@@ -7,7 +7,7 @@ use glam::{DVec2, DVec3, Vec2, Vec3};
 use super::layer::{Lab, actor, params};
 use super::*;
 use crate::geometry::{Material, Mesh, Texture};
-use crate::stage::{Actor, ActorMotion, Placement};
+use crate::stage::Actor;
 
 const GRAVITY: Vec3 = Vec3::new(0.0, -9.8, 0.0);
 
@@ -23,11 +23,7 @@ fn half_and_half() -> Actor {
     let rgba = (0..64).flat_map(|i| pixel(i % 8)).collect();
     let texture = Arc::new(Texture { width: 8, height: 8, rgba });
     topology.materials = vec![Material { texture: Some(texture), ..Material::default() }];
-    Actor {
-        name: "ground".to_owned(),
-        motion: ActorMotion::Static(vec![mesh]),
-        placement: Placement::default(),
-    }
+    Actor::meshes_named("ground", vec![mesh])
 }
 
 #[test]
@@ -100,11 +96,8 @@ fn far_drops_are_coarser_and_keep_their_volume() {
 fn drops_of_a_coarse_mesh_sit_on_the_fine_one_that_is_shown() {
     let (cp, ct) = ball(0.1, 8, 12);
     let (fp, ft) = ball(0.1, 60, 90);
-    let both = Actor {
-        name: "ball".to_owned(),
-        motion: ActorMotion::Static(vec![Mesh::new("coarse", cp, ct), Mesh::new("fine", fp, ft)]),
-        placement: Placement::default(),
-    };
+    let both =
+        Actor::meshes_named("ball", vec![Mesh::new("coarse", cp, ct), Mesh::new("fine", fp, ft)]);
     let text = r#"{"name": "d", "on": "ball/coarse", "shown_on": "ball/fine", "merging": {"enabled": false},
         "ground": [{"adhesion": 1e9, "roughness": [0.1, 0.1]}], "shape": {"blend": 0},
         "sources": [{"region": {"count": 60, "mass": [5e-6, 2e-5]}}]}"#;

@@ -12,7 +12,7 @@ use crate::character::{
 };
 use crate::geometry::Mesh;
 use crate::layers::drops::flow::Segment;
-use crate::stage::{Actor, ActorMotion, Layer, Placement};
+use crate::stage::{Actor, ClipPlay, WholeLayer};
 
 /// An upright limb with a joint in its middle, skinned smoothly over it, that bends to and fro.
 fn limb() -> Actor {
@@ -66,14 +66,8 @@ fn limb() -> Actor {
         }],
         clips: vec![Clip { name: "bend".to_owned(), tracks: vec![track] }],
     };
-    let motion = ActorMotion::Character {
-        character: Arc::new(character),
-        clip: Some(0),
-        offset: 0.0,
-        speed: 1.0,
-        looped: true,
-    };
-    Actor { name: "ground".to_owned(), motion, placement: Placement::default() }
+    let play = ClipPlay { looped: true, ..ClipPlay::new(0) };
+    Actor::character_named("ground", Arc::new(character)).playing(play)
 }
 
 #[test]
@@ -130,11 +124,11 @@ fn trails_drawn_where_they_change_are_those_drawn_anew() {
     for ticks in [40, 60, 60, 80] {
         straight.run(ticks);
         let mut anew = Lab::new(incline(), &params(&text), GRAVITY, 30);
-        anew.layer.load(&straight.layer.save()).unwrap();
+        anew.layer.load(&straight.layer.save().unwrap()).unwrap();
         anew.tick = straight.tick;
         straight.run(4);
         anew.run(4);
-        assert!(straight.layer.save() == anew.layer.save(), "states differ");
+        assert!(straight.layer.save().unwrap() == anew.layer.save().unwrap(), "states differ");
         for name in ["rain.trails", "rain"] {
             let (a, b) = (mesh(&straight, name), mesh(&anew, name));
             assert!(a.positions.len() > 100, "{name}");

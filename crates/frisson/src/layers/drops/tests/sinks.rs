@@ -5,9 +5,7 @@ use glam::{DVec2, Vec3};
 use super::layer::{GRAVITY, Lab, actor, params};
 use super::*;
 use crate::geometry::Mesh;
-use crate::stage::{
-    Actor, ActorMotion, ActorSet, Clock, ColliderSet, LayerReport, Placement, Rate, Stage,
-};
+use crate::stage::{Actor, Clock, LayerReport, Rate, Setup, Simulator};
 
 /// A level board; `hot` is 0 for small z, 1 for large z.
 fn board() -> Actor {
@@ -15,11 +13,7 @@ fn board() -> Actor {
     let mut mesh = Mesh::new("ground", positions, triangles);
     let hot: Vec<f32> = mesh.positions.iter().map(|p| f32::from(u8::from(p.z > 0.5))).collect();
     mesh.set_scalar("hot", |values| values.copy_from_slice(&hot));
-    Actor {
-        name: "ground".to_owned(),
-        motion: ActorMotion::Static(vec![mesh]),
-        placement: Placement::default(),
-    }
+    Actor::meshes_named("ground", vec![mesh])
 }
 
 #[test]
@@ -92,7 +86,7 @@ fn the_report_says_what_is_unusual_about_a_mesh() {
     lab.run(240);
     assert!(lab.layer.imbalance().abs() < 1e-12);
     let mut report = LayerReport::default();
-    crate::stage::Layer::report(&lab.layer, &mut report);
+    crate::stage::WholeLayer::report(&lab.layer, &mut report);
     let said = report.warnings.join("; ");
     for what in ["without area", "more than two triangles", "meet only parts", "wind against"] {
         assert!(said.contains(what), "{what}: {said}");
@@ -109,13 +103,13 @@ fn a_million_drops_are_announced_and_a_hundred_million_refused() {
             r#"{{"name": "d", "on": "ground", "shape": {{"mesh": false}},
             "sources": [{{"region": {{"count": {count}, "over": 1e6}}}}]}}"#
         );
-        let stage = Stage::new(
-            Clock::new(Rate::whole(30), 0, 10),
-            ActorSet::new(vec![board()]),
-            ColliderSet::default(),
-            Forces::new(GRAVITY, Vec::new(), 30.0),
-            &[crate::layers::LayerParams::Drops(params(&text))],
-        );
+        let stage = Simulator::new(Setup {
+            clock: Clock::new(Rate::whole(30), 0, 10),
+            actors: vec![board()],
+            forces: Forces::new(GRAVITY, Vec::new(), 30.0),
+            layers: vec![crate::layers::LayerParams::Drops(params(&text))],
+            ..Setup::default()
+        });
         stage.map(|s| s.reports()[0].warnings.join("; ")).map_err(|e| e.to_string())
     };
     assert_eq!(build(1_000_000), Ok(String::new()), "half a gigabyte is no news");

@@ -29,7 +29,13 @@ fn a_resolution_beyond_all_memory_is_refused() {
     let clock = Clock::new(Rate::whole(30), 0, 10);
     let forces = Forces::new(Vec3::ZERO, vec![], 30.0);
     let layers = [LayerParams::Soft(params)];
-    let stage = Stage::new(clock, ActorSet::new(vec![]), ColliderSet::default(), forces, &layers);
+    let stage = Simulator::new(Setup {
+        clock,
+        actors: vec![],
+        forces,
+        layers: layers.to_vec(),
+        ..Setup::default()
+    });
     let error = stage.err().expect("it must not be tried").to_string();
     assert!(error.contains("cell"), "{error}");
 }

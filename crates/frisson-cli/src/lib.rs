@@ -1,0 +1,113 @@
+//! The `frisson` command as a library: arguments, progress, messages. What others would need lives in
+//! `frisson-workshop` and `frisson-io`.
+//!
+//! [`run`] does all that the command does, so that another program (a Python wheel) can be it.
+
+mod commands;
+mod draco_helper;
+mod failure;
+mod interrupt;
+mod last_resort;
+mod ui;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::Parser;
+use frisson_io::gltf::set_draco_helper;
+use frisson_io::limits::Limits;
+
+use crate::commands::Command;
+use crate::failure::Failure;
+use crate::ui::Ui;
+
+/// Secondary animation: what follows by itself when a character moves.
+///
+/// Give frisson an animated character (.glb, .gltf or builtin:NAME) and a short scene file that
+/// stacks layers on it (flesh, wrinkles, cloth, folds, hair, drops, soft bodies). It bakes the shot
+/// and writes files that Blender, Maya, Houdini, Unreal, Unity and three.js open.
+#[derive(Parser)]
+#[command(
+    name = "frisson",
+    version,
+    after_help = "\
+First steps:
+  frisson demo                    bake a built-in scene and say what was written
+  frisson init character.glb      write a first scene file for your character
+  frisson check character.toml    find mistakes without simulating
+  frisson bake character.toml     simulate, then export what the scene asks for
+
+Exit codes:
+  0    done
+  1    something is wrong with the scene, a file or the disk; the message says what to do
+  2    the command line cannot be understood
+  3    the simulation itself stopped (not a finite number); finished frames are kept
+  4    the shot breaks what its scene promises (check --bake, judge --strict)
+  5    a mistake in frisson itself; the message says what to send to whom
+  130  interrupted; an unfinished bake goes on with --resume"
+)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+    /// Say nothing but errors.
+    #[arg(long, short, global = true)]
+    quiet: bool,
+    /// Print results and errors as JSON, for programs.
+    #[arg(long, global = true)]
+    json: bool,
+    /// Threads to use; the result is the same bits for any number. Default: all cores.
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// Make every limit on what files may ask for N times larger (see the book, "Files from strangers").
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    raise_limits: Option<u32>,
+    /// Let files name others outside their own folder, and exports go outside the scene's.
+    #[arg(long, global = true)]
+    anywhere: bool,
+}
+
+impl Arguments {
+    /// Everything that holds for the whole process.
+    fn prepare(&self) -> Result<(), Failure> {
+        let limits = Limits::default().raised(self.raise_limits.unwrap_or(1));
+        Limits { outside: self.anywhere, ..limits }.put_in_force();
+        if let Ok(program) = std::env::current_exe() {
+            set_draco_helper(program, vec!["unpack-draco".to_owned()]);
+        }
+        set_threads(self.threads)
+    }
+}
+
+/// Does what the arguments say; the first is the program's name. Help, versions and mistakes in the
+/// arguments are printed like everything else, and never end the process.
+pub fn run(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> ExitCode {
+    let arguments = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => arguments,
+        Err(problem) => {
+            // A closed pipe is no reason to fail: there is nobody left to tell.
+            let _ = problem.print();
+            return ExitCode::from(u8::try_from(problem.exit_code()).unwrap_or(2));
+        }
+    };
+    let ui = Ui { quiet: arguments.quiet, json: arguments.json };
+    let outcome = last_resort::guard(|| {
+        arguments.prepare()?;
+        arguments.command.run(&ui)
+    });
+    let code = match outcome {
+        Ok(()) => 0,
+        Err(failure) => {
+            ui.show_failure(&failure);
+            failure.code()
+        }
+    };
+    ExitCode::from(ui::unwritten().map_or(code, |lost| lost.max(code)))
+}
+
+fn set_threads(threads: Option<u16>) -> Result<(), Failure> {
+    let Some(threads) = threads else { return Ok(()) };
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(usize::from(threads))
+        .build_global()
+        .map_err(|e| Failure::input(format!("cannot start {threads} threads: {e}")))
+}

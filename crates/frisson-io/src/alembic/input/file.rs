@@ -1,0 +1,471 @@
+//! An Alembic file: its shapes at any time.
+
+use std::path::Path;
+
+use frisson::geometry::Mesh;
+use frisson::stage::{Curves, Points};
+use glam::{DMat4, DVec3, Vec2, Vec3};
+
+use super::archive::{Content, Object, Property, compound, find, read_tree, values};
+use super::bytes::Bytes;
+use super::faces::{CornerValues, Faces, Shape, build_shape};
+use super::sampling::{Place, TimeSampling};
+use super::transform::{TransformTrack, sampling};
+use super::values::Values;
+use super::{AlembicError, Result};
+use crate::inputs::InputSet;
+
+/// Diameter of strands and points whose file has none [m]: a thick hair.
+const DEFAULT_WIDTH: f32 = 1e-4;
+
+/// What is known of a shape before it is read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ShapeInfo {
+    /// Name: the shape's, or its parent's where that carries nothing else.
+    pub name: String,
+    /// Path in the file.
+    pub path: String,
+    /// Samples of its points.
+    pub samples: u64,
+    /// Time of the first and of the last sample [s].
+    pub span: (f64, f64),
+    /// Whether its faces (or counts) are the same in all samples.
+    pub constant_topology: bool,
+}
+
+/// A shape in the tree.
+struct Placed {
+    info: ShapeInfo,
+    /// Its transforms, outermost first.
+    chain: Vec<usize>,
+    visibility: Vec<Values>,
+    points: Values,
+    /// What else the schema holds.
+    geometry: Vec<(String, Values, String)>,
+    sets: Vec<(String, Values)>,
+}
+
+/// An Alembic file, open for reading. Samples are read when they are asked for: memory does not grow
+/// with the length of the shot.
+///
+/// All shapes come in the file's world, transforms applied; Alembic has no unit of length.
+pub struct AlembicFile {
+    bytes: Bytes,
+    samplings: Vec<TimeSampling>,
+    transforms: Vec<TransformTrack>,
+    meshes: Vec<Placed>,
+    curves: Vec<Placed>,
+    points: Vec<Placed>,
+    warnings: Vec<String>,
+}
+
+impl AlembicFile {
+    /// Opens a file.
+    pub fn open(path: &Path) -> Result<Self> {
+        Self::open_with(path, &InputSet::new())
+    }
+
+    /// Opens a file through an input set.
+    pub fn open_with(path: &Path, inputs: &InputSet) -> Result<Self> {
+        Self::from_bytes_of(Bytes::open(path, inputs)?)
+    }
+
+    /// Reads a file that is in memory.
+    pub fn parse(bytes: Vec<u8>) -> Result<Self> {
+        Self::from_bytes_of(Bytes::from_memory(bytes))
+    }
+
+    fn from_bytes_of(bytes: Bytes) -> Result<Self> {
+        let tree = read_tree(&bytes)?;
+        let mut file = Self {
+            bytes,
+            samplings: tree.samplings,
+            transforms: Vec::new(),
+            meshes: Vec::new(),
+            curves: Vec::new(),
+            points: Vec::new(),
+            warnings: Vec::new(),
+        };
+        file.gather(&tree.top, "", &[], &[], None)?;
+        Ok(file)
+    }
+
+    /// The meshes.
+    pub fn meshes(&self) -> impl ExactSizeIterator<Item = &ShapeInfo> {
+        self.meshes.iter().map(|p| &p.info)
+    }
+
+    /// The sets of curves.
+    pub fn curves(&self) -> impl ExactSizeIterator<Item = &ShapeInfo> {
+        self.curves.iter().map(|p| &p.info)
+    }
+
+    /// The sets of points.
+    pub fn points(&self) -> impl ExactSizeIterator<Item = &ShapeInfo> {
+        self.points.iter().map(|p| &p.info)
+    }
+
+    /// What was left out, for people.
+    #[must_use]
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// First and last time of any sample of a shape [s].
+    #[must_use]
+    pub fn span(&self) -> (f64, f64) {
+        let all = self.meshes().chain(self.curves()).chain(self.points()).map(|i| i.span);
+        all.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or((0.0, 0.0))
+    }
+
+    fn gather(
+        &mut self,
+        object: &Object,
+        path: &str,
+        chain: &[usize],
+        visibility: &[Values],
+        parent: Option<&Object>,
+    ) -> Result<()> {
+        let mut visibility = visibility.to_vec();
+        visibility.extend(values(&object.properties, "visible").filter(|v| v.samples > 0).cloned());
+        let mut chain = chain.to_vec();
+        if let Some(track) = TransformTrack::new(&self.bytes, object, path)? {
+            chain.push(self.transforms.len());
+            self.transforms.push(track);
+        }
+        if find(&object.properties, ".instanceSource").is_some() {
+            self.warnings.push(format!("{path}: instances are left out"));
+        }
+        self.gather_shape(object, path, &chain, &visibility, parent)?;
+        for child in &object.children {
+            let child_path = format!("{path}/{}", child.name);
+            self.gather(child, &child_path, &chain, &visibility, Some(object))?;
+        }
+        Ok(())
+    }
+
+    fn gather_shape(
+        &mut self,
+        object: &Object,
+        path: &str,
+        chain: &[usize],
+        visibility: &[Values],
+        parent: Option<&Object>,
+    ) -> Result<()> {
+        let Some(geometry) = compound(&object.properties, ".geom") else { return Ok(()) };
+        let is = |name: &str| object.schema.starts_with(name);
+        let Some(points) = values(geometry, "P").filter(|p| p.samples > 0) else { return Ok(()) };
+        let lone = parent.filter(|p| p.children.len() == 1 && !p.name.is_empty());
+        let name = lone.map_or(&object.name, |p| &p.name).clone();
+        let times = sampling(&self.samplings, points)?;
+        let varying = |name: &str| values(geometry, name).is_some_and(|v| !v.is_constant());
+        let info = ShapeInfo {
+            name,
+            path: path.to_owned(),
+            samples: points.samples,
+            span: (times.time(0), times.time(points.samples - 1)),
+            constant_topology: ![".faceCounts", ".faceIndices", "nVertices"]
+                .into_iter()
+                .any(varying),
+        };
+        let placed = Placed {
+            info,
+            chain: chain.to_vec(),
+            visibility: visibility.to_vec(),
+            points: points.clone(),
+            geometry: flatten(geometry),
+            sets: face_sets(object),
+        };
+        if is("AbcGeom_PolyMesh") || is("AbcGeom_SubD") {
+            self.meshes.push(placed);
+        } else if is("AbcGeom_Curve") {
+            self.curves.push(placed);
+        } else if is("AbcGeom_Points") {
+            self.points.push(placed);
+        } else {
+            self.warnings.push(format!("{path}: {} is left out", object.schema));
+        }
+        Ok(())
+    }
+
+    fn placed<'a>(kind: &str, all: &'a [Placed], index: usize) -> Result<&'a Placed> {
+        let none = || AlembicError::damaged("archive", format!("there is no {kind} {index}"));
+        all.get(index).ok_or_else(none)
+    }
+
+    fn world(&self, placed: &Placed, time: f64) -> Result<DMat4> {
+        let mut world = DMat4::IDENTITY;
+        for &index in &placed.chain {
+            let track = &self.transforms[index];
+            if !track.inherits(&self.bytes, &self.samplings, time)? {
+                world = DMat4::IDENTITY;
+            }
+            world *= track.matrix(&self.bytes, &self.samplings, time)?;
+        }
+        Ok(world)
+    }
+
+    fn is_visible(&self, placed: &Placed, time: f64) -> Result<bool> {
+        for flags in &placed.visibility {
+            let place = sampling(&self.samplings, flags)?.locate(time, flags.samples);
+            if flags.integers(&self.bytes, place.before)?.first() == Some(&0) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn place(&self, values: &Values, time: f64) -> Result<Place> {
+        Ok(sampling(&self.samplings, values)?.locate(time, values.samples))
+    }
+
+    /// Sample of another property that belongs to a time.
+    fn sample_at(&self, values: &Values, time: f64) -> Result<u64> {
+        Ok(self.place(values, time)?.before)
+    }
+
+    /// Points at a time: on straight lines between samples of as many points, else held.
+    fn points_between(&self, placed: &Placed, time: f64, hold: bool) -> Result<Vec<Vec3>> {
+        let place = self.place(&placed.points, time)?;
+        let mut points = placed.points.vectors(&self.bytes, place.before)?;
+        if place.before != place.after && !hold {
+            let later = placed.points.vectors(&self.bytes, place.after)?;
+            if later.len() == points.len() {
+                let blend = |(a, b): (&mut Vec3, Vec3)| *a = a.lerp(b, place.fraction);
+                points.iter_mut().zip(later).for_each(blend);
+            }
+        }
+        let world = self.world(placed, time)?;
+        if world != DMat4::IDENTITY {
+            let carry = |p: &mut Vec3| *p = world.transform_point3(DVec3::from(*p)).as_vec3();
+            points.iter_mut().for_each(carry);
+        }
+        match points.iter().position(|p| !p.is_finite()) {
+            Some(at) => {
+                let problem = format!("point {at} at {time} s is not finite");
+                Err(AlembicError::damaged(placed.info.path.clone(), problem))
+            }
+            None => Ok(points),
+        }
+    }
+
+    /// Times of a mesh's samples [s].
+    pub(super) fn sample_times(&self, index: usize) -> Result<Vec<f64>> {
+        let placed = Self::placed("mesh", &self.meshes, index)?;
+        let points = &placed.points;
+        let times = sampling(&self.samplings, points)?;
+        // Samples that only repeat need not be looked at again.
+        let stored = points.stored_index(points.samples - 1);
+        let first = points.changes.0.max(1) - 1;
+        Ok((first..=first + stored).map(|s| times.time(s)).collect())
+    }
+
+    /// Triangles of a mesh at a time.
+    pub(super) fn shape_at(&self, index: usize, time: f64) -> Result<Shape> {
+        let placed = Self::placed("mesh", &self.meshes, index)?;
+        let place = self.place(&placed.points, time)?;
+        let points = placed.points.vectors(&self.bytes, place.before)?;
+        let integers = |name: &str| match placed.values(name) {
+            Some((values, _)) => values.integers(&self.bytes, self.sample_at(values, time)?),
+            None => Ok(Vec::new()),
+        };
+        let sets = placed.sets.iter().map(|(name, faces)| {
+            Ok((name.clone(), faces.integers(&self.bytes, self.sample_at(faces, time)?)?))
+        });
+        let pair = |v: &[f64]| Vec2::new(v[0] as f32, v[1] as f32);
+        let vector = |v: &[f64]| Vec3::new(v[0] as f32, v[1] as f32, v[2] as f32);
+        let faces = Faces {
+            counts: integers(".faceCounts")?,
+            indices: integers(".faceIndices")?,
+            uvs: self.corner_values(placed, "uv", 2, time, pair)?,
+            normals: self.corner_values(placed, "N", 3, time, vector)?,
+            sets: sets.collect::<Result<_>>()?,
+        };
+        build_shape(&placed.info.path, &faces, &points)
+    }
+
+    /// Values with or without indices.
+    fn corner_values<T>(
+        &self,
+        placed: &Placed,
+        name: &str,
+        width: usize,
+        time: f64,
+        convert: impl Fn(&[f64]) -> T,
+    ) -> Result<CornerValues<T>> {
+        let none = CornerValues { values: Vec::new(), indices: Vec::new() };
+        let indexed = placed.values(&format!("{name}/.vals"));
+        let Some((values, _)) = indexed.or_else(|| placed.values(name)) else { return Ok(none) };
+        if values.extent != width || values.samples == 0 {
+            return Ok(none);
+        }
+        let numbers = values.floats(&self.bytes, self.sample_at(values, time)?)?;
+        let indices = match placed.values(&format!("{name}/.indices")) {
+            Some((indices, _)) if indices.samples > 0 => {
+                indices.integers(&self.bytes, self.sample_at(indices, time)?)?
+            }
+            _ => Vec::new(),
+        };
+        Ok(CornerValues { values: numbers.chunks_exact(width).map(convert).collect(), indices })
+    }
+
+    /// World positions of the vertices of a shape at a time.
+    pub(super) fn positions_at(&self, index: usize, shape: &Shape, time: f64) -> Result<Vec<Vec3>> {
+        let placed = Self::placed("mesh", &self.meshes, index)?;
+        let points = self.points_between(placed, time, !placed.info.constant_topology)?;
+        let position = |&p: &u32| points.get(p as usize).copied();
+        shape.points.iter().map(position).collect::<Option<_>>().ok_or_else(|| {
+            let problem = format!("it has {} points at {time} s, fewer than before", points.len());
+            AlembicError::damaged(placed.info.path.clone(), problem)
+        })
+    }
+
+    /// A mesh at a time, triangulated, whatever its topology then is. Hidden meshes are empty.
+    pub fn mesh_at(&self, index: usize, time: f64) -> Result<Mesh> {
+        let placed = Self::placed("mesh", &self.meshes, index)?;
+        let name = placed.info.name.clone();
+        if !self.is_visible(placed, time)? {
+            return Ok(Mesh { name, ..Mesh::default() });
+        }
+        let shape = self.shape_at(index, time)?;
+        let positions = self.positions_at(index, &shape, time)?;
+        Ok(Mesh { name, topology: shape.topology, positions, ..Mesh::default() })
+    }
+
+    /// Whether a mesh is shown at a time.
+    pub fn mesh_is_visible(&self, index: usize, time: f64) -> Result<bool> {
+        self.is_visible(Self::placed("mesh", &self.meshes, index)?, time)
+    }
+
+    /// Curves at a time; none where they are hidden. Control points of splines come as they are.
+    pub fn curves_at(&self, index: usize, time: f64) -> Result<Curves> {
+        let placed = Self::placed("set of curves", &self.curves, index)?;
+        let mut out = Curves { name: placed.info.name.clone(), ..Curves::default() };
+        if !self.is_visible(placed, time)? {
+            return Ok(out);
+        }
+        out.points = self.points_between(placed, time, !placed.info.constant_topology)?;
+        let total = out.points.len();
+        let counts = match placed.values("nVertices") {
+            Some((counts, _)) => {
+                let sample = self.sample_at(counts, time)?;
+                counts.integers(&self.bytes, sample)?
+            }
+            None => vec![total as i64],
+        };
+        let sum = counts.iter().map(|c| (*c).max(0)).fold(0i64, i64::saturating_add);
+        if sum != total as i64 {
+            let problem = format!("curves of {sum} points in all, {total} are there");
+            return Err(AlembicError::damaged(placed.info.path.clone(), problem));
+        }
+        out.counts = counts.iter().filter_map(|&c| u32::try_from(c).ok()).collect();
+        out.widths = self.widths(placed, "width", time, &out.counts, total)?;
+        let mut ids = self.ids(placed, "id", time)?;
+        if ids.is_empty() {
+            ids = self.ids(placed, "groom_id", time)?;
+        }
+        let fit = ids.len() == out.counts.len();
+        out.ids = if fit { ids } else { (0..out.counts.len() as u64).collect() };
+        out.color = Vec3::splat(0.5);
+        Ok(out)
+    }
+
+    /// Points at a time; none where they are hidden.
+    pub fn points_at(&self, index: usize, time: f64) -> Result<Points> {
+        let placed = Self::placed("set of points", &self.points, index)?;
+        let mut out = Points { name: placed.info.name.clone(), ..Points::default() };
+        if !self.is_visible(placed, time)? {
+            return Ok(out);
+        }
+        // Points come and go: between samples their order means nothing unless ids say so.
+        out.positions = self.points_between(placed, time, true)?;
+        let total = out.positions.len();
+        let ids = self.ids(placed, ".pointIds", time)?;
+        out.ids = if ids.len() == total { ids } else { (0..total as u64).collect() };
+        out.widths = self.widths(placed, ".widths", time, &[], total)?;
+        if let Some((velocities, _)) = placed.values(".velocities").filter(|(v, _)| v.samples > 0) {
+            let world = self.world(placed, time)?;
+            let found = velocities.vectors(&self.bytes, self.sample_at(velocities, time)?)?;
+            let turn = |v: Vec3| world.transform_vector3(DVec3::from(v)).as_vec3();
+            if found.len() == total {
+                out.velocities = found.into_iter().map(turn).collect();
+            }
+        }
+        Ok(out)
+    }
+
+    fn ids(&self, placed: &Placed, name: &str, time: f64) -> Result<Vec<u64>> {
+        let found = placed.values(name).filter(|(v, _)| v.samples > 0 && v.pod < 9);
+        let Some((values, _)) = found else { return Ok(Vec::new()) };
+        let ids = values.integers(&self.bytes, self.sample_at(values, time)?)?;
+        Ok(ids.into_iter().map(|id| id as u64).collect())
+    }
+
+    /// Diameters per point, spread from one for all or one a curve where the file is short.
+    fn widths(
+        &self,
+        placed: &Placed,
+        name: &str,
+        time: f64,
+        counts: &[u32],
+        total: usize,
+    ) -> Result<Vec<f32>> {
+        let numbers = self.corner_values(placed, name, 1, time, |v| v[0] as f32)?;
+        let indexed = |i: &i64| usize::try_from(*i).ok().and_then(|i| numbers.values.get(i));
+        let widths: Vec<f32> = match numbers.indices.is_empty() {
+            true => numbers.values,
+            false => numbers.indices.iter().filter_map(indexed).copied().collect(),
+        };
+        Ok(if widths.len() == total {
+            widths
+        } else if widths.len() == counts.len() && !counts.is_empty() {
+            let spread = counts.iter().zip(widths);
+            spread.flat_map(|(&n, w)| std::iter::repeat_n(w, n as usize)).collect()
+        } else {
+            vec![widths.first().copied().unwrap_or(DEFAULT_WIDTH); total]
+        })
+    }
+}
+
+impl Placed {
+    /// Values and metadata by path below the geometry.
+    fn values(&self, path: &str) -> Option<(&Values, &str)> {
+        let found = self.geometry.iter().find(|(name, _, _)| name == path)?;
+        Some((&found.1, &found.2))
+    }
+}
+
+/// Values by path; only the first level of folders matters to the schemas.
+fn flatten(properties: &[Property]) -> Vec<(String, Values, String)> {
+    let mut out = Vec::new();
+    for property in properties {
+        match &property.content {
+            Content::Values(values) => {
+                out.push((property.name.clone(), values.clone(), property.metadata.clone()));
+            }
+            Content::Compound(inner) => {
+                for part in inner {
+                    if let Content::Values(values) = &part.content {
+                        // Parameters of the user's own stand beside those of the schema.
+                        let name = match property.name.as_str() {
+                            ".arbGeomParams" => part.name.clone(),
+                            folder => format!("{folder}/{}", part.name),
+                        };
+                        out.push((name, values.clone(), property.metadata.clone()));
+                    }
+                }
+            }
+        }
+    }
+    out
+}
+
+fn face_sets(object: &Object) -> Vec<(String, Values)> {
+    let sets = object.children.iter().filter(|c| c.schema.starts_with("AbcGeom_FaceSet"));
+    let faces = |set: &Object| {
+        let inner = compound(&set.properties, ".faceset")?;
+        let faces = values(inner, ".faces").filter(|f| f.samples > 0)?;
+        Some((set.name.clone(), faces.clone()))
+    };
+    sets.filter_map(faces).collect()
+}

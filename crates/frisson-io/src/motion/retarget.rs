@@ -1,0 +1,342 @@
+//! A clip of one skeleton on another.
+//!
+//! Where both have the same rest pose, tracks are taken over as they are. Else every joint turns in
+//! the world as its counterpart does, from a rest pose that is first brought into the other's:
+//!
+//! ```text
+//!   turn  = world_source(t) · world_source(rest)⁻¹          what the counterpart did
+//!   align = shortest turn of our bone onto theirs at rest    T pose against A pose
+//!   world_target(t) = turn · align · world_target(rest)
+//! ```
+//! Only joints without a counterpart above them travel, by as much as the skeletons differ in size;
+//! bones keep their lengths.
+
+use frisson::character::{
+    Character, Clip, Interpolation, Pose, Sampling, Skeleton, Track, TrackTarget, Transform,
+};
+use glam::{Mat4, Quat, Vec3};
+use thiserror::Error;
+
+use super::names::{JointTable, match_joints};
+
+/// Difference below which rest transforms are the same, of a skeleton's size or of a turn [-].
+const SAME_REST: f32 = 1e-4;
+/// Most keys of a clip that was not made for this character.
+const MAX_KEYS: usize = 1 << 20;
+
+/// A clip that fits.
+#[derive(Clone, Debug)]
+pub struct Retargeted {
+    /// The clip.
+    pub clip: Clip,
+    /// Joints that it moves.
+    pub matched: usize,
+    /// Moved joints of the source that have no counterpart.
+    pub unmatched: Vec<String>,
+    /// Whether tracks were taken over as they are.
+    pub same_rest: bool,
+}
+
+/// Why a clip does not fit.
+#[derive(Debug, Error)]
+pub enum RetargetError {
+    /// No joint is in both.
+    #[error(
+        "none of the {theirs} joints that clip {clip:?} moves is in the character: name them in a table"
+    )]
+    NothingMatches {
+        /// The clip.
+        clip: String,
+        /// Joints it moves.
+        theirs: usize,
+    },
+    /// There is no such clip.
+    #[error("there is no clip {0}")]
+    NoClip(usize),
+}
+
+/// Makes a clip of `source` play on `target`.
+pub fn retarget(
+    source: &Character,
+    clip: usize,
+    target: &Character,
+    table: &JointTable,
+) -> Result<Retargeted, RetargetError> {
+    let clip = source.clips.get(clip).ok_or(RetargetError::NoClip(clip))?;
+    let counterparts = match_joints(&source.skeleton, &target.skeleton, table);
+    let moved = moved_nodes(source, clip);
+    let used = |node: usize| counterparts.contains(&Some(node));
+    let matched = (0..moved.len()).filter(|&n| moved[n] && used(n)).count();
+    let name = |n: usize| source.skeleton.nodes()[n].name.clone();
+    if matched == 0 {
+        let theirs = moved.iter().filter(|m| **m).count();
+        return Err(RetargetError::NothingMatches { clip: clip.name.clone(), theirs });
+    }
+    let unmatched = (0..moved.len()).filter(|&n| moved[n] && !used(n)).map(name).collect();
+    let same_rest = rests_agree(source, target, &counterparts);
+    let tracks = match same_rest {
+        true => taken_over(clip, &counterparts),
+        false => Transfer::new(source, target, &counterparts, &moved).tracks(clip),
+    };
+    let clip = Clip { name: clip.name.clone(), tracks };
+    Ok(Retargeted { clip, matched, unmatched, same_rest })
+}
+
+fn node_of(track: &Track) -> Option<usize> {
+    match track.target {
+        TrackTarget::Translation(n) | TrackTarget::Rotation(n) | TrackTarget::Scale(n) => Some(n),
+        TrackTarget::MorphWeights(_) => None,
+    }
+}
+
+fn moved_nodes(source: &Character, clip: &Clip) -> Vec<bool> {
+    let mut moved = vec![false; source.skeleton.nodes().len()];
+    for node in clip.tracks.iter().filter(|t| !t.times.is_empty()).filter_map(node_of) {
+        if let Some(slot) = moved.get_mut(node) {
+            *slot = true;
+        }
+    }
+    moved
+}
+
+/// Whether all matched joints have the same local rest and the same parent.
+fn rests_agree(source: &Character, target: &Character, counterparts: &[Option<usize>]) -> bool {
+    let size = spread(&rest_origins(&target.skeleton)).max(f32::MIN_POSITIVE);
+    let same = |a: &Transform, b: &Transform| {
+        a.translation.distance(b.translation) <= SAME_REST * size
+            && a.rotation.dot(b.rotation).abs() >= 1.0 - SAME_REST * SAME_REST
+            && a.scale.distance(b.scale) <= SAME_REST
+    };
+    counterparts.iter().enumerate().all(|(ours, theirs)| {
+        let Some(theirs) = *theirs else { return true };
+        let (ours, theirs) = (&target.skeleton.nodes()[ours], &source.skeleton.nodes()[theirs]);
+        let parents = match (ours.parent.and_then(|p| counterparts[p]), theirs.parent) {
+            (Some(a), Some(b)) => a == b,
+            (None, None) => ours.parent.is_none(),
+            _ => false,
+        };
+        parents && same(&ours.rest, &theirs.rest)
+    })
+}
+
+fn taken_over(clip: &Clip, counterparts: &[Option<usize>]) -> Vec<Track> {
+    let mut out = Vec::new();
+    for (ours, theirs) in counterparts.iter().enumerate() {
+        let Some(theirs) = theirs else { continue };
+        for track in clip.tracks.iter().filter(|t| node_of(t) == Some(*theirs)) {
+            let target = match track.target {
+                TrackTarget::Translation(_) => TrackTarget::Translation(ours),
+                TrackTarget::Rotation(_) => TrackTarget::Rotation(ours),
+                TrackTarget::Scale(_) => TrackTarget::Scale(ours),
+                TrackTarget::MorphWeights(_) => continue,
+            };
+            out.push(Track { target, ..track.clone() });
+        }
+    }
+    out
+}
+
+fn rest_matrices(skeleton: &Skeleton) -> Vec<Mat4> {
+    let mut world = vec![Mat4::IDENTITY; skeleton.nodes().len()];
+    for &node in skeleton.parents_first() {
+        let entry = &skeleton.nodes()[node];
+        let parent = entry.parent.map_or(Mat4::IDENTITY, |p| world[p]);
+        world[node] = parent * entry.rest.matrix();
+    }
+    world
+}
+
+fn rest_origins(skeleton: &Skeleton) -> Vec<Vec3> {
+    rest_matrices(skeleton).iter().map(|m| m.w_axis.truncate()).collect()
+}
+
+/// Root mean square distance from the middle.
+fn spread(points: &[Vec3]) -> f32 {
+    let count = points.len().max(1) as f32;
+    let middle = points.iter().sum::<Vec3>() / count;
+    (points.iter().map(|p| p.distance_squared(middle)).sum::<f32>() / count).sqrt()
+}
+
+fn rotation(matrix: &Mat4) -> Quat {
+    frisson::character::rotation_of(*matrix)
+}
+
+struct Transfer<'a> {
+    source: &'a Character,
+    target: &'a Character,
+    counterparts: &'a [Option<usize>],
+    moved: &'a [bool],
+    source_rest: Vec<Mat4>,
+    target_rest: Vec<Mat4>,
+    /// From the source's axes to the target's.
+    turn: Quat,
+    /// Of every target joint: brings its bone at rest where the source's is.
+    aligns: Vec<Quat>,
+    /// Size of the target over that of the source.
+    ratio: f32,
+}
+
+impl<'a> Transfer<'a> {
+    fn new(
+        source: &'a Character,
+        target: &'a Character,
+        counterparts: &'a [Option<usize>],
+        moved: &'a [bool],
+    ) -> Self {
+        let source_rest = rest_matrices(&source.skeleton);
+        let target_rest = rest_matrices(&target.skeleton);
+        let origin = |m: &Mat4| m.w_axis.truncate();
+        let pairs = counterparts.iter().enumerate().filter_map(|(ours, theirs)| {
+            Some((origin(&source_rest[(*theirs)?]), origin(&target_rest[ours])))
+        });
+        let (theirs, ours): (Vec<Vec3>, Vec<Vec3>) = pairs.unzip();
+        let (before, after) = (spread(&theirs), spread(&ours));
+        let ratio = if before > 0.0 && after > 0.0 { after / before } else { 1.0 };
+        let turn = axes_turn(&theirs, &ours);
+        let mut out = Self {
+            source,
+            target,
+            counterparts,
+            moved,
+            source_rest,
+            target_rest,
+            turn,
+            aligns: Vec::new(),
+            ratio,
+        };
+        out.aligns = (0..counterparts.len()).map(|joint| out.align(joint)).collect();
+        out
+    }
+
+    /// The shortest turn of a joint's bone at rest onto its counterpart's. A joint with several
+    /// matched children follows the one furthest away; one with none is left as it is.
+    fn align(&self, ours: usize) -> Quat {
+        let Some(theirs) = self.counterparts[ours] else { return Quat::IDENTITY };
+        let origin = |m: &Mat4| m.w_axis.truncate();
+        let nodes = self.target.skeleton.nodes();
+        let bones = (0..nodes.len()).filter(|&c| nodes[c].parent == Some(ours)).filter_map(|c| {
+            let child = self.counterparts[c]?;
+            let below = self.source.skeleton.is_below(child, theirs) && child != theirs;
+            let a = origin(&self.target_rest[c]) - origin(&self.target_rest[ours]);
+            let b = origin(&self.source_rest[child]) - origin(&self.source_rest[theirs]);
+            let whole = a.length_squared() > 0.0 && b.length_squared() > 0.0;
+            (below && whole).then(|| (a, self.turn * b))
+        });
+        let longest = bones.max_by(|x, y| x.0.length().total_cmp(&y.0.length()));
+        longest
+            .map_or(Quat::IDENTITY, |(a, b)| Quat::from_rotation_arc(a.normalize(), b.normalize()))
+    }
+
+    fn tracks(&self, clip: &Clip) -> Vec<Track> {
+        let times = key_times(clip);
+        let nodes = self.target.skeleton.nodes();
+        let mut rotations: Vec<Vec<f32>> = vec![Vec::new(); nodes.len()];
+        let mut places: Vec<Vec<f32>> = vec![Vec::new(); nodes.len()];
+        let mut pose = Pose::default();
+        let mut world = self.target_rest.clone();
+        for &time in &times {
+            let sampling = Sampling::AsAuthored;
+            pose.set(self.source, Some(clip), f64::from(time), sampling, Mat4::IDENTITY);
+            for &ours in self.target.skeleton.parents_first() {
+                let parent = nodes[ours].parent.map_or(Mat4::IDENTITY, |p| world[p]);
+                let mut local = nodes[ours].rest;
+                if let Some(theirs) = self.counterparts[ours] {
+                    let now = &pose.world_from_node[theirs];
+                    local.rotation = self.local_rotation(ours, theirs, now, &parent);
+                    if self.travels(ours) {
+                        let place = self.place(ours, theirs, now);
+                        local.translation = parent.inverse().transform_point3(place);
+                        places[ours].extend(local.translation.to_array());
+                    }
+                    rotations[ours].extend(local.rotation.to_array());
+                }
+                world[ours] = parent * local.matrix();
+            }
+        }
+        self.collect(&times, rotations, places)
+    }
+
+    fn collect(
+        &self,
+        times: &[f32],
+        rotations: Vec<Vec<f32>>,
+        places: Vec<Vec<f32>>,
+    ) -> Vec<Track> {
+        let track = |target: TrackTarget, values: Vec<f32>, width: usize| Track {
+            target,
+            interpolation: Interpolation::Linear,
+            times: times.to_vec(),
+            values,
+            width,
+        };
+        let mut out = Vec::new();
+        for (node, (turns, steps)) in rotations.into_iter().zip(places).enumerate() {
+            if !steps.is_empty() && steps.iter().all(|n| n.is_finite()) {
+                out.push(track(TrackTarget::Translation(node), steps, 3));
+            }
+            if !turns.is_empty() && turns.iter().all(|n| n.is_finite()) {
+                out.push(track(TrackTarget::Rotation(node), turns, 4));
+            }
+        }
+        out
+    }
+
+    fn local_rotation(&self, ours: usize, theirs: usize, now: &Mat4, parent: &Mat4) -> Quat {
+        let turned = rotation(now) * rotation(&self.source_rest[theirs]).inverse();
+        let turned = self.turn * turned * self.turn.inverse();
+        let world = turned * self.aligns[ours] * rotation(&self.target_rest[ours]);
+        (rotation(parent).inverse() * world).normalize()
+    }
+
+    /// Whether a joint's place is the clip's: nothing above it is matched, and the clip moves it.
+    fn travels(&self, ours: usize) -> bool {
+        let nodes = self.target.skeleton.nodes();
+        let mut above = nodes[ours].parent;
+        while let Some(node) = above {
+            let carries = |theirs: usize| self.moved[theirs];
+            if self.counterparts[node].is_some_and(carries) {
+                return false;
+            }
+            above = nodes[node].parent;
+        }
+        self.counterparts[ours].is_some()
+    }
+
+    fn place(&self, ours: usize, theirs: usize, now: &Mat4) -> Vec3 {
+        let origin = |m: &Mat4| m.w_axis.truncate();
+        let step = origin(now) - origin(&self.source_rest[theirs]);
+        origin(&self.target_rest[ours]) + self.ratio * (self.turn * step)
+    }
+}
+
+/// All key times of a clip, thinned where there are too many.
+fn key_times(clip: &Clip) -> Vec<f32> {
+    let mut times: Vec<f32> = clip.tracks.iter().flat_map(|t| t.times.iter().copied()).collect();
+    times.sort_by(f32::total_cmp);
+    // Programs round the same key differently on different tracks.
+    times.dedup_by(|a, b| *a - *b < 1e-5);
+    let step = times.len().div_ceil(MAX_KEYS).max(1);
+    times.into_iter().step_by(step).collect()
+}
+
+/// The turn by right angles that brings one cloud of joints onto the other: files differ in which
+/// way is up and which is ahead.
+fn axes_turn(theirs: &[Vec3], ours: &[Vec3]) -> Quat {
+    let middle = |points: &[Vec3]| points.iter().sum::<Vec3>() / points.len().max(1) as f32;
+    let (a, b) = (middle(theirs), middle(ours));
+    let axes = [Vec3::X, -Vec3::X, Vec3::Y, -Vec3::Y, Vec3::Z, -Vec3::Z];
+    let mut best = (f32::NEG_INFINITY, Quat::IDENTITY);
+    for x in axes {
+        for y in axes.into_iter().filter(|y| y.dot(x) == 0.0) {
+            let turn = Quat::from_mat3(&glam::Mat3::from_cols(x, y, x.cross(y)));
+            let fit: f32 =
+                theirs.iter().zip(ours).map(|(p, q)| (turn * (*p - a)).dot(*q - b)).sum();
+            // Equal fits, as of a single chain of joints, stay as they are.
+            let fit = if turn.dot(Quat::IDENTITY).abs() > 0.999 { fit * 1.05 } else { fit };
+            if fit > best.0 {
+                best = (fit, turn);
+            }
+        }
+    }
+    best.1
+}

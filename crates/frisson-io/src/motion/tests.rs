@@ -1,0 +1,189 @@
+//! Clips on other skeletons, against what is known of them.
+
+use frisson::character::{
+    Character, Clip, Interpolation, Node, Pose, Sampling, Skeleton, Track, TrackTarget, Transform,
+};
+use glam::{Mat4, Quat, Vec3};
+use proptest::prelude::*;
+
+use super::*;
+
+const ARM: &str = "HIERARCHY
+ROOT Hips
+{
+  OFFSET 0 1 0
+  CHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation
+  JOINT Chest
+  {
+    OFFSET 0 0.5 0
+    CHANNELS 3 Zrotation Xrotation Yrotation
+    JOINT LeftArm
+    {
+      OFFSET 0.2 0.3 0
+      CHANNELS 3 Zrotation Xrotation Yrotation
+      End Site
+      {
+        OFFSET 0.6 0 0
+      }
+    }
+  }
+}
+MOTION
+Frames: 2
+Frame Time: 0.5
+0 1 0  0 0 0  0 0 0  0 0 0
+1 1 2  0 0 90  0 0 0  90 0 0
+";
+
+fn origins(character: &Character, clip: &Clip, time: f64) -> Vec<Vec3> {
+    let mut pose = Pose::default();
+    pose.set(character, Some(clip), time, Sampling::AsAuthored, Mat4::IDENTITY);
+    (0..character.skeleton.nodes().len()).map(|n| pose.origin(n)).collect()
+}
+
+#[test]
+fn bvh_moves_as_its_numbers_say() {
+    let bvh = read_bvh(ARM).unwrap();
+    let names: Vec<&str> = bvh.skeleton.nodes().iter().map(|n| n.name.as_str()).collect();
+    assert_eq!(names, ["Hips", "Chest", "LeftArm", "LeftArm_end"]);
+    let at = origins(&bvh, &bvh.clips[0], 0.5);
+    // Hips at (1, 1, 2) turned a quarter about y: x becomes -z.
+    let wanted = [
+        Vec3::new(1., 1., 2.),
+        Vec3::new(1., 1.5, 2.),
+        Vec3::new(1., 1.8, 1.8),
+        Vec3::new(1., 2.4, 1.8),
+    ];
+    for (a, b) in at.iter().zip(wanted) {
+        assert!(a.distance(b) < 1e-6, "{a} is not {b}");
+    }
+    let said = |text: &str| read_bvh(text).unwrap_err().to_string();
+    assert_eq!(said("HIERARCHY ROOT a {"), "line 1: the file ends too early");
+    assert!(said(&ARM.replace("Frames: 2", "Frames: 3")).contains("ends too early"));
+    assert!(said(&ARM.replace("0.2 0.3", "0.2 nan")).contains("line 12: \"nan\" is no number"));
+    assert!(said(&ARM.replace("Frame Time: 0.5", "Frame Time: 0")).contains("positive"));
+}
+
+/// A chain of joints: name, parent, offset, turn at rest.
+fn rig(parts: &[(&str, Option<usize>, Vec3, Quat)]) -> Character {
+    let node = |&(name, parent, translation, rotation): &(&str, Option<usize>, Vec3, Quat)| Node {
+        name: name.to_owned(),
+        parent,
+        rest: Transform { translation, rotation, ..Transform::default() },
+    };
+    let skeleton = Skeleton::new(parts.iter().map(node).collect()).unwrap();
+    Character { skeleton, ..Character::default() }
+}
+
+#[test]
+fn equal_rests_take_tracks_over_and_names_may_differ() {
+    let bvh = read_bvh(ARM).unwrap();
+    let mut target = bvh.clone();
+    let renamed: Vec<Node> = bvh
+        .skeleton
+        .nodes()
+        .iter()
+        .cloned()
+        .enumerate()
+        .map(|(k, mut n)| {
+            n.name =
+                if k == 2 { "arm.L".to_owned() } else { format!("rig:{}", n.name.to_uppercase()) };
+            n
+        })
+        .collect();
+    target.skeleton = Skeleton::new(renamed).unwrap();
+    let table = JointTable::from([("arm.L".to_owned(), "LeftArm".to_owned())]);
+    let done = retarget(&bvh, 0, &target, &table).unwrap();
+    assert!(done.same_rest && done.matched == 3 && done.unmatched.is_empty());
+    for time in [0.0, 0.2, 0.5] {
+        let (a, b) = (origins(&bvh, &bvh.clips[0], time), origins(&target, &done.clip, time));
+        assert_eq!(a, b);
+    }
+    let without = retarget(&bvh, 0, &target, &JointTable::new()).unwrap();
+    assert_eq!(without.unmatched, ["LeftArm"]);
+    let stranger = rig(&[("q", None, Vec3::ZERO, Quat::IDENTITY)]);
+    let said = retarget(&bvh, 0, &stranger, &JointTable::new()).unwrap_err().to_string();
+    assert!(said.contains("none of the 3 joints"), "{said}");
+}
+
+#[test]
+fn another_rest_pose_ends_in_the_same_directions() {
+    let bvh = read_bvh(ARM).unwrap();
+    // Twice as large, joints with axes of their own, the arm hanging down instead of out, and a
+    // node above the hips.
+    let (a, b) = (Quat::from_rotation_x(0.7), Quat::from_rotation_z(-1.3));
+    let chest_axes = a.inverse() * b;
+    let arm_turn = Quat::from_rotation_z(-1.2);
+    let arm_axes = b.inverse() * arm_turn;
+    let target = rig(&[
+        ("Root", None, Vec3::ZERO, Quat::IDENTITY),
+        ("Hips", Some(0), Vec3::Y * 2.0, a),
+        ("Chest", Some(1), a.inverse() * Vec3::Y, chest_axes),
+        ("LeftArm", Some(2), b.inverse() * Vec3::new(0.4, 0.6, 0.0), arm_axes),
+        ("LeftArm_end", Some(3), Vec3::X * 1.2, Quat::IDENTITY),
+    ]);
+    let done = retarget(&bvh, 0, &target, &JointTable::new()).unwrap();
+    assert!(!done.same_rest);
+    for time in [0.0, 0.5] {
+        let theirs = origins(&bvh, &bvh.clips[0], time);
+        let ours = origins(&target, &done.clip, time);
+        for (k, part) in [(1, 0), (2, 1), (3, 2)] {
+            let bone = |at: &[Vec3], from: usize, to: usize| (at[to] - at[from]).normalize();
+            let (x, y) = (bone(&theirs, part, k), bone(&ours, part + 1, k + 1));
+            assert!(x.distance(y) < 1e-4, "bone {k} at {time}: {x} {y}");
+        }
+    }
+    // The hips travel by the ratio of the sizes; bones keep their lengths.
+    let (start, end) = (origins(&target, &done.clip, 0.0), origins(&target, &done.clip, 0.5));
+    let step = end[1] - start[1];
+    assert!((step.x / 1.0 - step.z / 2.0).abs() < 1e-4 && step.x > 1.5 && step.x < 2.5, "{step}");
+    assert!(((end[4] - end[3]).length() - 1.2).abs() < 1e-4);
+}
+
+#[test]
+fn files_that_differ_in_up_and_ahead_are_turned() {
+    let bvh = read_bvh(ARM).unwrap();
+    // The same rig lying on its back: z up.
+    let up = Quat::from_rotation_x(std::f32::consts::FRAC_PI_2);
+    let parts: Vec<(&str, Option<usize>, Vec3, Quat)> = bvh
+        .skeleton
+        .nodes()
+        .iter()
+        .map(|n| (n.name.as_str(), n.parent, up * n.rest.translation, Quat::IDENTITY))
+        .collect();
+    let target = rig(&parts);
+    let done = retarget(&bvh, 0, &target, &JointTable::new()).unwrap();
+    let (theirs, ours) = (origins(&bvh, &bvh.clips[0], 0.5), origins(&target, &done.clip, 0.5));
+    for (a, b) in theirs.iter().zip(&ours) {
+        let turned = up * *a;
+        assert!(turned.distance(*b) < 1e-4, "{turned} is not {b}");
+    }
+}
+
+#[test]
+fn tracks_keep_their_interpolation_where_rests_agree() {
+    let mut source = rig(&[("a", None, Vec3::ZERO, Quat::IDENTITY)]);
+    source.clips.push(Clip {
+        name: "c".to_owned(),
+        tracks: vec![Track {
+            target: TrackTarget::Translation(0),
+            interpolation: Interpolation::Step,
+            times: vec![0.0, 1.0],
+            values: vec![0., 0., 0., 1., 0., 0.],
+            width: 3,
+        }],
+    });
+    let done = retarget(&source, 0, &source, &JointTable::new()).unwrap();
+    assert_eq!(done.clip.tracks[0].interpolation, Interpolation::Step);
+}
+
+proptest! {
+    #[test]
+    fn damaged_bvh_is_an_error_or_a_clip(cut in 0usize..600, at in 0usize..600, with in "[ -~]{0,3}") {
+        let mut text = ARM.to_owned();
+        let at = at.min(text.len());
+        text.insert_str(at, &with);
+        text.truncate(text.len() - cut.min(text.len()));
+        let _ = read_bvh(&text);
+    }
+}

@@ -1,0 +1,113 @@
+//! Pieces of the self-contained pages.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+const STYLE: &str = "
+body { font: 16px/1.5 system-ui, sans-serif; color: #26262a; background: #f5f4f1; margin: 0; }
+main { max-width: 1500px; margin: 0 auto; padding: 24px; }
+section { background: #fff; border-radius: 10px; padding: 20px 24px; margin: 24px 0; }
+h1 { font-weight: 600; } h2 { margin: 0 0 4px; font-weight: 600; }
+.from { color: #77757a; margin: 0 0 8px; } img { max-width: 100%; border-radius: 6px; }
+.tables { display: flex; flex-wrap: wrap; gap: 32px; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+caption { text-align: left; font-weight: 600; padding: 8px 0; }
+td, th { padding: 3px 14px 3px 0; border-bottom: 1px solid #e4e2dd; text-align: left; }
+.problem { color: #a3202a; white-space: pre-wrap; } .note { color: #77757a; }
+@media (prefers-color-scheme: dark) {
+  body { background: #1c1c1f; color: #e8e6e3; } section { background: #27272b; }
+  td, th { border-color: #3b3b40; } svg { background: #fff; border-radius: 6px; }
+}";
+
+/// Opens a page with a title.
+pub fn begin(title: &str) -> String {
+    let title = escape(title);
+    format!(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
+         <meta name=\"viewport\" content=\"width=device-width\">\
+         <title>{title}</title><style>{STYLE}</style></head><body><main><h1>{title}</h1>\n"
+    )
+}
+
+/// Closes a page.
+pub fn end(mut page: String) -> String {
+    page.push_str("</main></body></html>\n");
+    page
+}
+
+/// A picture file put into the page itself; nothing if it cannot be read.
+pub fn picture(path: &Path, alt: &str) -> String {
+    let Ok(bytes) = std::fs::read(path) else { return String::new() };
+    let webp = path.extension().is_some_and(|e| e == "webp");
+    let kind = if webp { "webp" } else { "png" };
+    let (alt, data) = (escape(alt), base64(&bytes));
+    format!("<p><img alt=\"{alt}\" src=\"data:image/{kind};base64,{data}\"></p>")
+}
+
+/// A table.
+pub fn table<'a>(
+    page: &mut String,
+    caption: &str,
+    heading: &[String],
+    rows: impl Iterator<Item = &'a [String]>,
+) {
+    let cells = |tag: &str, row: &[String]| -> String {
+        row.iter().map(|c| format!("<{tag}>{}</{tag}>", escape(c))).collect()
+    };
+    let _ = write!(
+        page,
+        "<table><caption>{}</caption><tr>{}</tr>",
+        escape(caption),
+        cells("th", heading)
+    );
+    for row in rows {
+        let _ = write!(page, "<tr>{}</tr>", cells("td", row));
+    }
+    page.push_str("</table>");
+}
+
+/// Text as it may stand in a page.
+pub fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// A size in bytes for people.
+pub fn human_bytes(bytes: u64) -> String {
+    let units = ["bytes", "kB", "MB", "GB", "TB"];
+    let mut value = bytes as f64;
+    let mut unit = 0;
+    while value >= 1000.0 && unit + 1 < units.len() {
+        value /= 1000.0;
+        unit += 1;
+    }
+    if unit == 0 { format!("{bytes} bytes") } else { format!("{value:.1} {}", units[unit]) }
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let byte = |i: usize| u32::from(chunk.get(i).copied().unwrap_or(0));
+        let word = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for digit in 0..4 {
+            let used = digit <= chunk.len();
+            let value = (word >> (18 - 6 * digit) & 63) as usize;
+            text.push(if used { char::from(DIGITS[value]) } else { '=' });
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_pads_as_it_must() {
+        let cases =
+            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")];
+        for (plain, coded) in cases {
+            assert_eq!(base64(plain.as_bytes()), coded);
+        }
+    }
+}

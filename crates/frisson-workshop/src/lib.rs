@@ -1,0 +1,27 @@
+//! What every way to use Frisson needs above files and pictures: the command line, the studio and
+//! Python all call this, so that none of them has to start another.
+//!
+//! - [`Loader`] finds actors in the built-in cast or in files;
+//! - [`propose`] writes a first scene for a character;
+//! - [`shot`] frames a cache for a camera, [`pictures`] makes sheets, animations and charts of it;
+//! - [`report_page`] and [`gallery`] write pages for a browser;
+//! - [`bench`] measures the speed tables, [`demos`] holds the scenes that need no file.
+//!
+//! Nothing here prints. Long jobs say how far they are to a [`Jobs`], which can also stop them.
+
+pub mod bench;
+pub mod demos;
+mod error;
+pub mod gallery;
+mod html;
+mod jobs;
+mod loader;
+pub mod pictures;
+pub mod propose;
+pub mod report_page;
+pub mod shot;
+
+pub use error::WorkshopError;
+pub use html::human_bytes;
+pub use jobs::{Jobs, SilentJobs};
+pub use loader::Loader;

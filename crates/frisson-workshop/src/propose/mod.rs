@@ -1,0 +1,227 @@
+//! A first scene file for a character: what its rig, names and clip say should follow by itself.
+//!
+//! Nothing is written; [`Request::scene_for`] gives the text.
+
+mod cloth;
+mod flesh;
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use frisson::character::{Character, Pose, Sampling};
+use frisson::geometry::{Bounds, Mesh};
+use frisson::layers::wrinkles::propose_tools;
+use frisson::stage::{Actor, Anchor, ClipPlay};
+use frisson_io::scene::{ActorContent, ActorLoader};
+use glam::Vec3;
+
+use self::cloth::propose_cloth;
+use self::flesh::{placement_for, write_flesh};
+use crate::{Loader, WorkshopError};
+
+/// What is asked.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// A .glb or .gltf file, or builtin:NAME.
+    pub character: String,
+    /// Clip to play, by name; the first without one.
+    pub clip: Option<String>,
+    /// Frames per second.
+    pub fps: u32,
+}
+
+/// A scene that was proposed.
+#[derive(Clone, Debug)]
+pub struct Proposal {
+    /// The scene file's text.
+    pub text: String,
+    /// Flesh elements in it.
+    pub flesh_elements: usize,
+    /// Files that were read for it.
+    pub inputs: Vec<PathBuf>,
+    /// Whether nothing animates the character.
+    pub is_still: bool,
+}
+
+impl Request {
+    /// The scene file's usual name: the character's, beside it.
+    pub fn default_output(&self) -> PathBuf {
+        match self.character.strip_prefix("builtin:") {
+            Some(name) => PathBuf::from(format!("{name}.toml")),
+            None => Path::new(&self.character).with_extension("toml"),
+        }
+    }
+
+    /// Reads the character and proposes a scene that will be kept as `output`.
+    pub fn scene_for(&self, output: &Path) -> Result<Proposal, WorkshopError> {
+        let loaded = Loader.load(&self.character, Path::new(""))?;
+        let inputs = loaded.files.clone();
+        let ActorContent::Character(character) = loaded.content else {
+            return Err(WorkshopError::input(format!("{} holds no character", self.character)));
+        };
+        let text = self.scene_text(&character, output)?;
+        let flesh_elements = text.matches("\nflesh = {").count();
+        let is_still = character.clips.is_empty();
+        Ok(Proposal { text, flesh_elements, inputs, is_still })
+    }
+
+    fn scene_text(
+        &self,
+        character: &Arc<Character>,
+        output: &Path,
+    ) -> Result<String, WorkshopError> {
+        let stem = output.file_stem().and_then(|s| s.to_str()).unwrap_or("shot");
+        let actor = bare_key(stem);
+        let mut text = String::new();
+        let _ =
+            writeln!(text, "# {stem}: a first scene. `frisson explain NAME` explains every word.");
+        let _ = writeln!(text, "frisson = 2\nfps = {}", self.fps);
+        if character.clips.is_empty() {
+            let _ = writeln!(text, "frames = [0, 100]   # the character has no clip");
+        }
+        text.push('\n');
+        let _ = writeln!(text, "[actors.{actor}]\nsource = {:?}", self.source_beside(output));
+        let clip = match &self.clip {
+            Some(name) => Some(find_clip(character, name)?),
+            None => (!character.clips.is_empty()).then_some(0),
+        };
+        for (index, other) in character.clips.iter().enumerate() {
+            let mark = if Some(index) == clip { "" } else { "# " };
+            let _ = writeln!(text, "{mark}clip = {:?}   # {:.2} s", other.name, other.duration());
+        }
+        let placement = placement_for(character);
+        if placement.scale != 1.0 {
+            let line = format!("placement = {{ scale = {} }}", placement.scale);
+            let _ = writeln!(text, "{line}   # modelled in centimetres, by its size");
+        }
+        let resting = Actor::character_named(actor, Arc::clone(character)).placed(placement);
+        let moving = clip.map(|clip| {
+            let moving = resting.clone().playing(ClipPlay::new(clip));
+            (moving, character.clips[clip].duration())
+        });
+        let closes = moving.as_ref().is_some_and(|(who, duration)| closes(who, *duration));
+        if closes {
+            let _ = writeln!(text, "loop = true   # its last pose is its first");
+        }
+        write_flesh(&mut text, &resting, closes);
+        text.push_str(&propose_cloth(character, &posed(&resting, 0.0)));
+        if let Some((moving, duration)) = &moving {
+            text.push_str(&propose_wrinkles(&resting, moving, *duration));
+        }
+        text.push_str(&propose_coat(&resting));
+        let _ = writeln!(text, "\n[[exports]]\nalembic = {:?}", format!("{stem}.abc"));
+        Ok(text)
+    }
+
+    /// The source as the scene file must spell it: relative to the scene's folder where it can be.
+    fn source_beside(&self, output: &Path) -> String {
+        if self.character.starts_with("builtin:") {
+            return self.character.clone();
+        }
+        let source = Path::new(&self.character);
+        let folder = output.parent().unwrap_or(Path::new(""));
+        if source.parent() == Some(folder) {
+            return source.file_name().map_or_else(String::new, |n| n.to_string_lossy().into());
+        }
+        std::path::absolute(source).unwrap_or_else(|_| source.to_owned()).to_string_lossy().into()
+    }
+}
+
+/// A coat fitted to the skin, as a comment: it would take the skin's place.
+fn propose_coat(resting: &Actor) -> String {
+    let meshes = posed(resting, 0.0);
+    let points: Vec<Vec3> = meshes.iter().flat_map(|m| m.positions.iter().copied()).collect();
+    if points.is_empty() {
+        return String::new();
+    }
+    let bounds = Bounds::of(&points);
+    let thickness = 0.03 * (bounds.max - bounds.min).max_element();
+    let (reach, cell) = (1.3 * thickness, 0.25 * thickness);
+    let name = &resting.name;
+    format!(
+        "\n# A soft body in place of the skin: coats fitted to it, that press on each other and on\n\
+         # other soft bodies. Take the marks away to try it.\n\
+         # [[layers]]\n\
+         # [layers.soft]\n\
+         # name = \"coat\"\n\
+         # seeds = 64\n\
+         # cell = {cell:.4}\n\
+         # [[layers.soft.objects]]\n\
+         # name = \"flesh\"\n\
+         # thickness = {thickness:.4}\n\
+         # support = {reach:.4}\n\
+         # coat = {{ on = {name:?} }}\n"
+    )
+}
+
+/// All meshes of an actor at a time.
+fn posed(who: &Actor, time: f64) -> Vec<Mesh> {
+    let (mut pose, mut meshes) = (Pose::default(), who.source_meshes());
+    who.pose_at(time, Sampling::AsAuthored, &mut pose);
+    who.deform(time, &pose, &mut meshes);
+    meshes
+}
+
+/// Whether a clip ends where it began, to a hundredth of the character's size.
+fn closes(who: &Actor, duration: f64) -> bool {
+    let (first, last) = (posed(who, 0.0), posed(who, duration));
+    let points = |meshes: &[Mesh]| meshes.iter().flat_map(|m| m.positions.clone()).collect();
+    let (first, last): (Vec<Vec3>, Vec<Vec3>) = (points(&first), points(&last));
+    let size = Bounds::of(&first).diagonal();
+    duration > 0.0 && first.iter().zip(&last).all(|(a, b)| a.distance(*b) < 0.01 * size)
+}
+
+/// Wrinkle tools where the clip compresses the meshes, as comments to be kept, edited or dropped.
+///
+/// Both actors are the same, placed as in the scene, so that widths come out in its metres.
+fn propose_wrinkles(resting: &Actor, moving: &Actor, duration: f64) -> String {
+    const SAMPLES: usize = 24;
+    let meshes = posed(resting, 0.0);
+    let time = |i: usize| duration * i as f64 / SAMPLES as f64;
+    let instants: Vec<_> = (0..SAMPLES).map(|i| (time(i), posed(moving, time(i)))).collect();
+    let mut text = String::new();
+    for (index, mesh) in meshes.iter().enumerate() {
+        let of_mesh = |(t, all): &(f64, Vec<Mesh>)| (*t, all[index].positions.clone());
+        let samples: Vec<(f64, Vec<Vec3>)> = instants.iter().map(of_mesh).collect();
+        let proposals = propose_tools(mesh, &samples, 4);
+        if proposals.is_empty() {
+            continue;
+        }
+        let on = &mesh.name;
+        let _ = writeln!(text, "\n# The clip compresses {on} here: take the # away to fold it.");
+        let _ = writeln!(text, "# [[layers]]\n# [layers.wrinkles]");
+        let _ = writeln!(text, "# name = \"wrinkles_{}\"\n# on = {on:?}\n# tools = [", index + 1);
+        for p in &proposals {
+            let (Anchor::Vertex(a), Anchor::Vertex(b)) = (&p.tool.a, &p.tool.b) else { continue };
+            let _ = writeln!(
+                text,
+                "#   {{ name = {:?}, a = {a}, b = {b}, width = {:.4}, folds = {}, \
+                 jitter = {{ spacing = 0.4, height = 0.3, angle_deg = 8, seed = {} }} }}, # shortened by {:.0}% at {:.2} s",
+                p.tool.name,
+                p.tool.width,
+                p.tool.folds,
+                p.tool.jitter.seed,
+                100.0 * p.compression,
+                p.time
+            );
+        }
+        let _ = writeln!(text, "# ]");
+    }
+    text
+}
+
+fn find_clip(character: &Character, name: &str) -> Result<usize, WorkshopError> {
+    if let Some(index) = character.clip_index(name) {
+        return Ok(index);
+    }
+    let names: Vec<&str> = character.clips.iter().map(|c| c.name.as_str()).collect();
+    let text = format!("there is no clip named {name:?}");
+    Err(WorkshopError::advised(text, format!("its clips: {}", names.join(", "))))
+}
+
+/// A TOML key made of a file name.
+fn bare_key(name: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+    name.chars().map(plain).collect()
+}

@@ -1,0 +1,212 @@
+"""Compares what we read of FBX and Alembic files with what other readers make of them.
+
+    python compare_readers.py DUMP_POSITIONS FILE_OR_FOLDER [TOLERANCE]
+
+Needs numpy, `bpy` for FBX (`import_scene.fbx`, Blender's own importer in Python) and `alembic3d` for
+Alembic (the Alembic library). DUMP_POSITIONS is built by
+`cargo build --release --example dump_positions`.
+
+FBX: our vertices are split at seams, so clouds are compared: every point of ours has one of
+Blender's within the tolerance (of the size) and the other way round, at up to six times of every
+take. Alembic: every point of every sample of every mesh and curve, in the file's own order where it
+has one, under the transforms above it.
+"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+
+def dump(program, *arguments):
+    command = [program, *map(str, arguments)]
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+
+
+def cloud_distance(numpy, ours, theirs):
+    """Largest distance of a point to the nearest of the other cloud."""
+    if len(ours) == 0 or len(theirs) == 0:
+        return 0.0 if len(ours) == len(theirs) else float("inf")
+    worst = 0.0
+    for a, b in ((ours, theirs), (theirs, ours)):
+        for start in range(0, len(a), 512):
+            part = a[start : start + 512]
+            d = ((part[:, None, :] - b[None, :, :]) ** 2).sum(2).min(1)
+            worst = max(worst, float(d.max()) ** 0.5)
+    return worst
+
+
+def tell(path, worst, size, poses, tolerance, note=""):
+    relative = worst / size if size else 0.0
+    word = "ok" if relative <= tolerance and poses else "DIFFERS"
+    print(f"{word:8}{path.name:44} {poses:3} poses, {relative:.1e} of the size{note}", flush=True)
+    return 0 if word == "ok" else 1
+
+
+def blender_points(bpy, numpy):
+    graph = bpy.context.evaluated_depsgraph_get()
+    parts = []
+    for item in bpy.context.scene.objects:
+        if item.type != "MESH" or item.hide_get() or item.hide_render:
+            continue
+        evaluated = item.evaluated_get(graph)
+        mesh = evaluated.to_mesh()
+        if len(mesh.polygons):
+            flat = numpy.empty(3 * len(mesh.vertices), numpy.float32)
+            mesh.vertices.foreach_get("co", flat)
+            used = numpy.empty(len(mesh.loops), numpy.int32)
+            mesh.loops.foreach_get("vertex_index", used)
+            points = flat.reshape(-1, 3).astype(numpy.float64)[numpy.unique(used)]
+            matrix = numpy.array(evaluated.matrix_world, numpy.float64)
+            parts.append(points @ matrix[:3, :3].T + matrix[:3, 3])
+        evaluated.to_mesh_clear()
+    points = numpy.concatenate(parts) if parts else numpy.empty((0, 3))
+    return points[:, [0, 2, 1]] * [1, 1, -1]
+
+
+def play_take(bpy, take):
+    """Plays the actions of one take: the importer calls them `object|take` or `object|take|layer`."""
+    found = False
+    for holder in [*bpy.data.objects, *bpy.data.shape_keys]:
+        owner = holder.name
+        for action in bpy.data.actions:
+            parts = action.name.split("|")
+            if take in parts[1:] and (parts[0] == owner or len(bpy.data.actions) == 1):
+                if not holder.animation_data:
+                    holder.animation_data_create()
+                holder.animation_data.action = action
+                if action.slots:
+                    holder.animation_data.action_slot = action.slots[0]
+                found = True
+    return found
+
+
+def compare_fbx(program, path, tolerance):
+    import bpy
+    import numpy
+
+    about = json.loads(dump(program, path))
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    try:
+        bpy.ops.import_scene.fbx(filepath=str(path), ignore_leaf_bones=False)
+    except RuntimeError as problem:
+        print(f"refused {path.name:44} by Blender: {str(problem).strip().splitlines()[-1]}")
+        return 0
+    fps = bpy.context.scene.render.fps / bpy.context.scene.render.fps_base
+    worst = size = 0.0
+    poses = missing = 0
+    for index, clip in enumerate(about["clips"]):
+        if not play_take(bpy, clip["name"]):
+            missing += 1
+            continue
+        last = int(clip["duration"] * fps + 1e-3)
+        for frame in sorted({0, 1, last // 4, last // 2, 3 * last // 4, last}):
+            if frame > last:
+                continue
+            bpy.context.scene.frame_set(frame + 1)
+            theirs = blender_points(bpy, numpy)
+            raw = dump(program, path, index, repr(frame / fps))
+            ours = numpy.frombuffer(raw, numpy.float32).reshape(-1, 3).astype(numpy.float64)
+            size = max(size, float(numpy.linalg.norm(numpy.ptp(theirs, axis=0))))
+            worst = max(worst, cloud_distance(numpy, ours, theirs))
+            poses += 1
+    if not about["clips"]:
+        theirs = blender_points(bpy, numpy)
+        raw = dump(program, path, "rest", 0)
+        ours = numpy.frombuffer(raw, numpy.float32).reshape(-1, 3).astype(numpy.float64)
+        size = float(numpy.linalg.norm(numpy.ptp(theirs, axis=0))) if len(theirs) else 0.0
+        worst, poses = cloud_distance(numpy, ours, theirs), 1
+    note = f", {missing} takes not found in Blender" if missing else ""
+    return tell(path, worst, size, poses, tolerance, note)
+
+
+def alembic_shapes(alembic, archive):
+    """Objects with points, in the order of the tree: meshes, curves, points."""
+    found = {"meshes": [], "curves": [], "points": []}
+
+    def walk(item, chain):
+        header = item.getHeader()
+        meta = item.getMetaData()
+        geom = alembic.AbcGeom
+        if geom.IXform.matches(meta):
+            chain = [*chain, geom.IXform(item.getParent(), header.getName())]
+        for kind, wanted, schema in (
+            ("meshes", "AbcGeom_PolyMesh_v1", geom.IPolyMesh),
+            ("curves", "AbcGeom_Curve_v2", geom.ICurves),
+            ("points", "AbcGeom_Points_v1", geom.IPoints),
+        ):
+            if wanted in str(meta.serialize()):
+                found[kind].append((schema(item.getParent(), header.getName()), chain))
+        for k in range(item.getNumChildren()):
+            walk(item.getChild(k), chain)
+
+    walk(archive.getTop(), [])
+    return found["meshes"] + found["curves"] + found["points"]
+
+
+def alembic_points(alembic, numpy, shape, chain, time):
+    selector = alembic.Abc.ISampleSelector(time)
+    values = shape.getSchema().getValue(selector)
+    points = numpy.array([[p[0], p[1], p[2]] for p in values.getPositions()], numpy.float64)
+    world = numpy.eye(4)
+    for transform in reversed(chain):
+        sample = transform.getSchema().getValue(selector)
+        matrix = sample.getMatrix()
+        world = world @ numpy.array([[matrix[i][j] for j in range(4)] for i in range(4)])
+        if not sample.getInheritsXforms():
+            break
+    if len(points) == 0:
+        return points.reshape(0, 3)
+    return points @ world[:3, :3] + world[3, :3]
+
+
+def compare_abc(program, path, tolerance):
+    import alembic
+    import numpy
+
+    archive = alembic.Abc.IArchive(str(path))
+    shapes = alembic_shapes(alembic, archive)
+    times = set()
+    for shape, _ in shapes:
+        schema = shape.getSchema()
+        sampling = schema.getTimeSampling()
+        times.update(sampling.getSampleTime(k) for k in range(schema.getNumSamples()))
+    times = sorted(times)
+    worst = size = 0.0
+    for time in times:
+        raw = dump(program, path, "-", repr(time))
+        at = 0
+        for shape, chain in shapes:
+            count = int(numpy.frombuffer(raw, numpy.uint32, 1, at)[0])
+            flat = numpy.frombuffer(raw, numpy.float32, 3 * count, at + 4)
+            at += 4 + 12 * count
+            ours = flat.reshape(-1, 3).astype(numpy.float64)
+            if count == 0:
+                continue
+            theirs = alembic_points(alembic, numpy, shape, chain, time)
+            size = max(size, float(numpy.linalg.norm(numpy.ptp(theirs, axis=0))))
+            worst = max(worst, cloud_distance(numpy, ours, theirs))
+    return tell(path, worst, size, len(times), tolerance)
+
+
+def main():
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    program, target = sys.argv[1], Path(sys.argv[2])
+    tolerance = float(sys.argv[3]) if len(sys.argv) > 3 else 1e-4
+    if target.is_file():
+        compare = compare_abc if target.suffix == ".abc" else compare_fbx
+        sys.exit(compare(program, target, tolerance))
+    files = sorted(p for p in target.iterdir() if p.suffix in (".fbx", ".abc"))
+    failed = 0
+    for path in files:
+        # Each in a process of its own: both libraries end the whole process on what they dislike.
+        command = [sys.executable, __file__, program, str(path), str(tolerance)]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        lines = [l for l in done.stdout.splitlines() if l.startswith(("ok", "DIFFERS", "refused"))]
+        print("\n".join(lines) or f"DIFFERS {path.name}: {done.stderr.strip().splitlines()[-1:]}")
+        failed += done.returncode != 0
+    sys.exit(1 if failed else 0)
+
+
+main()
