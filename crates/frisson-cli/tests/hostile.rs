@@ -17,7 +17,7 @@ use frisson_io::scene::SceneFile;
 use frisson_io::{FrameSource as _, Silent};
 
 /// Longest that one of these small scenes may take, on a slow machine that others use.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Scenes in the short lane.
 const SCENES: u64 = 60;

@@ -38,7 +38,7 @@ impl Target for Bakes {
         Ok(())
     }
 
-    fn extension(&self) -> &'static str {
+    fn extension(&self) -> &str {
         "toml"
     }
 }

@@ -190,7 +190,7 @@ impl Target for Scenes {
         Ok(())
     }
 
-    fn extension(&self) -> &'static str {
+    fn extension(&self) -> &str {
         "toml"
     }
 }
