@@ -16,8 +16,8 @@ use frisson_io::cache::{CacheReader, IfExists};
 use frisson_io::scene::SceneFile;
 use frisson_io::{FrameSource as _, Silent};
 
-/// Longest that one of these small scenes may take, on a slow machine that others use.
-const PATIENCE: Duration = Duration::from_secs(300);
+/// Longest that one of these small scenes may keep the processors busy, without optimisation.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Scenes in the short lane.
 const SCENES: u64 = 60;
@@ -28,9 +28,10 @@ fn hostile_scenes_end_with_finite_numbers_or_a_reason() {
     let (mut baked, mut refused, mut stopped) = (0, 0, 0);
     for seed in 0..count {
         let text = workshop::scene(seed);
-        let started = std::time::Instant::now();
+        let begun = workshop::busy();
         let ended = outcome(&text);
-        assert!(started.elapsed() < PATIENCE, "seed {seed} took {:?}\n{text}", started.elapsed());
+        let took = workshop::busy().saturating_sub(begun);
+        assert!(took < PATIENCE, "seed {seed} took {took:?}\n{text}");
         match ended {
             Ok(frame) => {
                 baked += 1;

@@ -98,9 +98,9 @@ fn storm(name: &str, Inputs { seed, first, count }: Inputs, keep: &Path) -> u64 
             // One that does not come back is found here.
             std::fs::write(keep.join("bake.last.toml"), &input).unwrap();
         }
-        let begun = busy();
+        let begun = bakes::workshop::busy();
         let outcome = catch_unwind(AssertUnwindSafe(|| target.feed(&input)));
-        let took = busy().saturating_sub(begun);
+        let took = bakes::workshop::busy().saturating_sub(begun);
         slowest = slowest.max(took);
         let wrong = match outcome {
             Err(cause) => Some(format!("panic: {}", message(&*cause))),
@@ -120,16 +120,6 @@ fn storm(name: &str, Inputs { seed, first, count }: Inputs, keep: &Path) -> u64 
         started.elapsed().as_secs_f64()
     );
     found
-}
-
-/// Processor time of this process so far, in hundredths of a second: wall-clock time says little on a
-/// machine that others use.
-fn busy() -> Duration {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let after_name = stat.rsplit(')').next().unwrap_or_default();
-    let ticks: u64 =
-        after_name.split(' ').skip(12).take(2).filter_map(|n| n.parse::<u64>().ok()).sum();
-    Duration::from_millis(10 * ticks)
 }
 
 fn message(cause: &(dyn std::any::Any + Send)) -> String {
