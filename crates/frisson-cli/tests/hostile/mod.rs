@@ -52,7 +52,7 @@ pub fn scene(seed: u64) -> String {
     let mut dice = Dice::new(seed);
     let mesh = *dice.pick(&MESHES);
     let mut text = format!(
-        "frisson = 1\nfps = {}\nframes = [0, {}]\ngravity = [0, {}, 0]\nseed = {seed}\n",
+        "frisson = 2\nfps = {}\nframes = [0, {}]\ngravity = [0, {}, 0]\nseed = {seed}\n",
         dice.pick(&FPS),
         1 + dice.below(4),
         dice.pick(&["-9.81", "-9.81", "0", "-1e4", "1e3"]),
