@@ -19,6 +19,48 @@ pub struct Explanation {
     pub text: String,
     /// What it consists of: names and their first sentences.
     pub parts: Vec<(String, String)>,
+    /// How a control for it should be.
+    #[serde(flatten)]
+    pub control: Control,
+}
+
+/// How a control for a parameter should be, as declared where the parameter is.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Control {
+    /// Unit, as in its documentation: `m`, `Hz`, `-`.
+    pub unit: Option<String>,
+    /// The range in which it is useful, for a slider.
+    pub slider: Option<[f64; 2]>,
+    /// Whether the slider's steps are ratios.
+    pub logarithmic: bool,
+    /// Heading under which it stands.
+    pub group: Option<String>,
+    /// What a change does while it runs: `live`, `rebuild` or `restart`.
+    pub change: Option<String>,
+}
+
+impl Control {
+    fn of(node: &Value, text: &str) -> Self {
+        let word = |key: &str| node.get(key).and_then(Value::as_str).map(str::to_owned);
+        let slider = node
+            .get("x-slider")
+            .and_then(Value::as_array)
+            .and_then(|ends| Some([ends.first()?.as_f64()?, ends.get(1)?.as_f64()?]));
+        Self {
+            unit: unit_in(text),
+            slider,
+            logarithmic: node.get("x-log").and_then(Value::as_bool).unwrap_or(false),
+            group: word("x-group"),
+            change: word("x-change"),
+        }
+    }
+}
+
+/// The unit that a documentation states in brackets: short, and before the end of its first sentence.
+fn unit_in(text: &str) -> Option<String> {
+    let start = text.find('[')? + 1;
+    let unit = &text[start..start + text[start..].find(']')?];
+    (unit.chars().count() <= 8 && !unit.contains([',', ' '])).then(|| unit.to_owned())
 }
 
 /// Everything with that name (the last part of a path, or several parts with dots), or the nearest
@@ -103,6 +145,7 @@ fn explanation(path: &str, node: &'static Value) -> Explanation {
         path: path.to_owned(),
         form: node.as_object().and_then(form).or_else(|| target.as_object().and_then(form)),
         default: default.map(Value::to_string),
+        control: Control::of(node, &words),
         text: words,
         parts: parts(target),
     }

@@ -25,7 +25,7 @@ use crate::inputs::{InputError, InputSet};
 pub use build::{BuiltScene, Identity};
 pub use document::Spans;
 pub use expect::{ExpectParams, Measure, OverFrames, Part, Statistic, Subject};
-pub use explain::{Explanation, explain, explain_all};
+pub use explain::{Control, Explanation, explain, explain_all};
 pub use loader::{
     ActorContent, ActorLoader, FileLoader, LoadError, LoadedActor, read_character, source_hash,
 };
