@@ -134,8 +134,8 @@ impl Scene {
 /// Farthest coordinate that is drawn [m]: the tree multiplies areas of boxes, products of four lengths.
 const FARTHEST: f32 = 1e9;
 
-/// Refuses what no ray can be traced against.
-fn check(frame: &Frame) -> Result<(), PictureError> {
+/// Refuses what no ray can be traced against. A camera that is to see several frames asks for each.
+pub fn check(frame: &Frame) -> Result<(), PictureError> {
     if let Some((shape, element)) = frame.find_non_finite() {
         return Err(PictureError::NonFinite { shape: shape.to_owned(), element });
     }

@@ -220,6 +220,7 @@ impl Shot {
 
     fn read(&mut self, number: i64) -> Result<(), WorkshopError> {
         self.reader.read_frame(number, &mut self.frame)?;
+        frisson_picture::scene::check(&self.frame).map_err(failure)?;
         let hide = &self.params.hide;
         if !hide.is_empty() {
             self.frame.meshes.retain(|m| !matches(hide, &m.name));
@@ -237,8 +238,10 @@ impl Shot {
         }
         let per_second = (self.fps() / (after - before) as f64) as f32;
         let (mut a, mut b) = (Frame::default(), Frame::default());
-        self.reader.read_frame(before, &mut a)?;
-        self.reader.read_frame(after, &mut b)?;
+        for (frame, out) in [(before, &mut a), (after, &mut b)] {
+            self.reader.read_frame(frame, out)?;
+            frisson_picture::scene::check(out).map_err(failure)?;
+        }
         for mesh in &mut self.frame.meshes {
             let same = |m: &&Mesh| m.name == mesh.name && m.topology == mesh.topology;
             let (Some(a), Some(b)) = (a.meshes.iter().find(same), b.meshes.iter().find(same))
