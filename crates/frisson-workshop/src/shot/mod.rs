@@ -31,6 +31,8 @@ const USUAL_YAW: f32 = 28.0;
 const LOOKED_AT: usize = 48;
 /// A subject that goes farther than so many times its size is followed.
 const FAR: f32 = 1.2;
+/// Part of its height that a subject may bob up and down without taking the camera along.
+const SWAY: f32 = 0.15;
 /// An effect smaller than this part of the subject is shown close up.
 const SMALL: f32 = 0.4;
 /// Room around such an effect, as a part of its size, on every side.
@@ -55,6 +57,9 @@ pub struct Shot {
     effect: Effect,
     /// Whether the camera goes along.
     follow: bool,
+    /// Height of the subject's middle at the start, and how far it may leave it before a camera that
+    /// goes along rises too [m].
+    level: (f32, f32),
     /// How pictures are made.
     pub options: RenderOptions,
     /// Part of a frame during which the shutter is open; 0 has no blur.
@@ -96,6 +101,7 @@ impl Shot {
             only_deforms,
             effect: Effect::default(),
             follow: false,
+            level: (0.0, f32::INFINITY),
             options,
             shutter: 0.0,
         };
@@ -109,7 +115,9 @@ impl Shot {
     fn look_at_effect(&mut self) -> Result<(), WorkshopError> {
         let numbers = spread(self.first(), self.last(), LOOKED_AT);
         self.read(numbers[0])?;
-        let size = self.subject_bounds().diagonal().max(1e-6);
+        let start = self.subject_bounds();
+        let size = start.diagonal().max(1e-6);
+        self.level = (self.mean().y, SWAY * (start.max.y - start.min.y));
         let mut way = Bounds::EMPTY;
         let rig = self.rig.take();
         let drops = self.drops.clone();
@@ -283,9 +291,16 @@ impl Shot {
         Ok(Camera { aperture: p.aperture, ..camera })
     }
 
-    /// What the camera follows: the mean of the subject's points, which moves more smoothly than its
-    /// outline, on the ground plane.
+    /// What the camera follows: the subject's mean, on the ground plane; a leap lifts it, steps do not.
     fn subject(&self) -> Vec3 {
+        let mean = self.mean();
+        let (level, sway) = self.level;
+        let up = mean.y - level;
+        Vec3::new(mean.x, up - up.clamp(-sway, sway), mean.z)
+    }
+
+    /// The mean of the subject's points, which moves more smoothly than its outline.
+    fn mean(&self) -> Vec3 {
         let wanted = |name: &str| self.is_subject(name);
         let frame = &self.frame;
         let meshes = frame.meshes.iter().filter(|m| wanted(&m.name)).map(|m| &m.positions);
@@ -300,8 +315,7 @@ impl Shot {
         if count == 0 {
             (sum, count) = curves.chain(points).fold((glam::DVec3::ZERO, 0), add);
         }
-        let mean = (sum / count.max(1) as f64).as_vec3();
-        Vec3::new(mean.x, 0.0, mean.z)
+        (sum / count.max(1) as f64).as_vec3()
     }
 
     fn build_look(&self, lowest: f32, range: Option<(f32, f32)>) -> Look {
