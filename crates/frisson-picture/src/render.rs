@@ -14,10 +14,12 @@ use crate::{Camera, Film, Image, Look, PictureError, Scene, filter};
 pub(crate) const TILE: u32 = 16;
 /// How many times as many samples go to pixels that single strands cross.
 const STRAY_DETAIL: u32 = 4;
-/// How many times as many samples go, at most, to pixels that look through clear bodies.
-const CLEAR_DETAIL: u32 = 10;
+/// How many times as many samples go, at most, to pixels that look through drops.
+const CLEAR_DETAIL: u32 = 6;
+/// The same where most of a tile is clear: a pane, which hardly bends light.
+const PANE_DETAIL: u32 = 2;
 /// Doubt about a pixel that looks through a clear body below which it is left alone.
-const CLEAR_DOUBT: f32 = 0.025;
+const CLEAR_DOUBT: f32 = 0.035;
 /// Largest side of a picture [px].
 const LARGEST: u32 = 16_384;
 
@@ -170,7 +172,9 @@ fn trace_tile(
     // Clear bodies gather and scatter light as no rule foretells: their pixels themselves say when they
     // have seen enough.
     let step = options.samples * options.detail.max(1);
-    for _ in 1..CLEAR_DETAIL {
+    let clear = pixels.iter().filter(|p| p.clear).count();
+    let rounds = if 2 * clear > pixels.len() { PANE_DETAIL } else { CLEAR_DETAIL };
+    for _ in 1..rounds {
         for (pixel, wanted) in pixels.iter().zip(&mut wanted) {
             let unsure = pixel.clear && pixel.sums.doubt() > CLEAR_DOUBT;
             *wanted = if unsure { pixel.sums.count() + step } else { 0 };

@@ -230,7 +230,10 @@ impl Render {
     }
 
     fn pictures(&self) -> Result<Pictures, Failure> {
-        let shot = self.open(&self.cache)?;
+        let mut shot = self.open(&self.cache)?;
+        if self.is_sheet() && self.size.is_none() {
+            shot.fit_shape()?;
+        }
         let beside = match &self.compare {
             None if self.is_sheet() && shot.gains_by_comparing() => Beside::Primary,
             None => Beside::Nothing,
@@ -238,6 +241,7 @@ impl Render {
             Some(path) => {
                 let mut other = self.open(path)?;
                 other.set_camera(shot.camera());
+                other.options = shot.options;
                 Beside::Cache(Box::new(other), label(path))
             }
         };

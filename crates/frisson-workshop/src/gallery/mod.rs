@@ -174,6 +174,7 @@ impl Gallery {
             RenderOptions { samples: 8, ..RenderOptions::preview(480, 270) }
         };
         let mut shot = Shot::open(cache, None, overlays, options)?;
+        shot.fit_shape()?;
         let (first, last) = (shot.first(), shot.last());
         let mut frames: Vec<i64> =
             params.frames.iter().copied().filter(|f| (first..=last).contains(f)).collect();

@@ -29,6 +29,10 @@ use crate::WorkshopError;
 const USUAL_YAW: f32 = 28.0;
 /// Frames of a shot that are looked at to frame it.
 const LOOKED_AT: usize = 48;
+/// Frames that the camera has to see.
+const FRAMED: usize = 12;
+/// Least width of a picture over its height.
+const NARROWEST: f32 = 0.8;
 /// A subject that goes farther than so many times its size is followed.
 const FAR: f32 = 1.2;
 /// Part of its height that a subject may bob up and down without taking the camera along.
@@ -60,6 +64,8 @@ pub struct Shot {
     /// Height of the subject's middle at the start, and how far it may leave it before a camera that
     /// goes along rises too [m].
     level: (f32, f32),
+    /// Width over height of what the camera frames.
+    shape: f32,
     /// How pictures are made.
     pub options: RenderOptions,
     /// Part of a frame during which the shutter is open; 0 has no blur.
@@ -102,11 +108,12 @@ impl Shot {
             effect: Effect::default(),
             follow: false,
             level: (0.0, f32::INFINITY),
+            shape: 1.0,
             options,
             shutter: 0.0,
         };
         shot.look_at_effect()?;
-        let frames = spread(shot.first(), shot.last(), 12);
+        let frames = spread(shot.first(), shot.last(), FRAMED);
         shot.frame_on(&frames)?;
         Ok(shot)
     }
@@ -142,6 +149,22 @@ impl Shot {
     #[must_use]
     pub fn gains_by_comparing(&self) -> bool {
         self.only_deforms && self.rig.is_some() && self.effect.region.is_some()
+    }
+
+    /// Gives pictures the shape of the subject, within limits and without more pixels: a standing figure
+    /// would be lost in a wide one.
+    pub fn fit_shape(&mut self) -> Result<(), WorkshopError> {
+        if self.params.eye.is_some() {
+            return Ok(());
+        }
+        let (width, height) = (self.options.width as f32, self.options.height as f32);
+        let aspect = self.shape.clamp(NARROWEST, (width / height).max(NARROWEST));
+        let side = |pixels: f32| (2.0 * (0.5 * pixels).round()).max(2.0) as u32;
+        let area = width * height;
+        self.options.width = side((area * aspect).sqrt());
+        self.options.height = side((area / aspect).sqrt());
+        let frames = spread(self.first(), self.last(), FRAMED);
+        self.frame_on(&frames)
     }
 
     /// At most `count` frames of a range, spread over it, where the layers show most.
@@ -261,7 +284,12 @@ impl Shot {
                 }
             }
         }
-        if let Some(part) = self.close_up(subject) {
+        let part = self.close_up(subject);
+        let (right, up, _) = self.view().axes();
+        let framed = part.unwrap_or(framing.bounds());
+        let extent = |axis: Vec3| (framed.max - framed.min).dot(axis.abs()).max(1e-6);
+        self.shape = extent(right) / extent(up);
+        if let Some(part) = part {
             framing = Framing::new(self.view(), self.options.aspect());
             // A still camera has to see the part wherever the subject takes it.
             let middles = if self.follow { vec![Vec3::ZERO] } else { self.middles(frames)? };
