@@ -5,7 +5,7 @@
 //! lit, projected, and leaves in each pixel it crosses its depth, its light and the share it covers:
 //!
 //! ```text
-//!    a •         width w, drawn at least one pixel wide and as much fainter:
+//!    a •         w pixels of a row, drawn at least one wide and as much fainter:
 //!       \        cover = w / W × clamp((W + 1) / 2 − distance to the axis, 0, 1),  W = max(w, 1)
 //!    ░▒░ \
 //!     ░▒░ • b    each row that the piece crosses the long way belongs to one piece of the strand
@@ -174,7 +174,8 @@ fn lit_ends(lit: &Lit, camera: &Camera, grid: Grid) -> Vec<Option<[End; 2]>> {
         let to_eye = (eye - at).normalize_or(Vec3A::Y);
         let light = lit.strand_light(place, at, tangent, to_eye, &mut sampler);
         let width = 2.0 * radius * scale / depth;
-        Some(End { at: p.into(), depth: at.distance(eye), width, light })
+        // Its front: what lies on a surface must not sink into it.
+        Some(End { at: p.into(), depth: at.distance(eye) - radius, width, light })
     };
     let segment = |i: usize| *scene.segments.primitive(order[i]);
     let along = |s: &Segment| (s.b - s.a).normalize_or(Vec3A::Y);
@@ -205,7 +206,7 @@ fn lit_ends(lit: &Lit, camera: &Camera, grid: Grid) -> Vec<Option<[End; 2]>> {
 
 /// Left, top, right and bottom tile that a piece may touch; nothing if it is outside of the picture.
 fn tiles_of([a, b]: &[End; 2], grid: Grid) -> Option<[u32; 4]> {
-    let reach = Vec2::splat(0.5 * a.width.max(b.width).max(1.0) + 2.0);
+    let reach = Vec2::splat(a.width.max(b.width).max(1.0) + 2.0);
     let (low, high) = (a.at.min(b.at) - reach, a.at.max(b.at) + reach);
     let size = Vec2::new(grid.width as f32, grid.height as f32);
     if !(low.is_finite() && high.is_finite()) || high.min_element() < 0.0 || low.cmpge(size).any() {
@@ -238,14 +239,15 @@ fn add_fragments(
     for row in first..end {
         let s = (row as f32 + 0.5 - a.at[long]) / way[long];
         let middle = a.at[short] + s * way[short];
-        let width = a.width + s * (b.width - a.width);
+        // What it takes of the row: more than its width where it crosses it slantwise.
+        let width = (a.width + s * (b.width - a.width)) / cos;
         let drawn = width.max(1.0);
         let reach = 0.5 * (drawn + 1.0);
-        let from = ((middle - reach / cos - 0.5).ceil() as i64).max(i64::from(origin[short]));
-        let to = ((middle + reach / cos - 0.5).floor() as i64)
+        let from = ((middle - reach - 0.5).ceil() as i64).max(i64::from(origin[short]));
+        let to = ((middle + reach - 0.5).floor() as i64)
             .min(i64::from(origin[short] + extent[short]) - 1);
         for column in from..=to {
-            let distance = (column as f32 + 0.5 - middle).abs() * cos;
+            let distance = (column as f32 + 0.5 - middle).abs();
             let cover = (reach - distance).clamp(0.0, 1.0) * (width / drawn);
             if cover > 1e-4 {
                 let (x, y) = if long == 1 { (column, row) } else { (row, column) };
