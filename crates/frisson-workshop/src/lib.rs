@@ -4,6 +4,7 @@
 //! - [`Loader`] finds actors in the built-in cast or in files;
 //! - [`propose`] writes a first scene for a character;
 //! - [`shot`] frames a cache for a camera, [`pictures`] makes sheets, animations and charts of it;
+//! - [`show`] draws what a selection or a tool covers before anything is baked;
 //! - [`report_page`] and [`gallery`] write pages for a browser;
 //! - [`bench`] measures the speed tables, [`demos`] holds the scenes that need no file.
 //!
@@ -20,6 +21,7 @@ pub mod pictures;
 pub mod propose;
 pub mod report_page;
 pub mod shot;
+pub mod show;
 
 pub use error::WorkshopError;
 pub use html::human_bytes;

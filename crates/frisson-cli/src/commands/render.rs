@@ -5,12 +5,14 @@ mod finding;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use frisson_io::scene::{CameraParams, LookName};
+use frisson_io::scene::{CameraParams, LookName, SceneFile};
 use frisson_picture::RenderOptions;
 use frisson_workshop::pictures::{Beside, Pictures, scene_camera, write_charts, write_picture};
 use frisson_workshop::shot::{Overlays, Shot, spread};
+use frisson_workshop::show;
 use serde_json::json;
 
+use super::scratch::Scratch;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::ui::Ui;
@@ -28,14 +30,19 @@ Examples:
   frisson render shot.frisson --compare other.frisson beside another bake
   frisson render shot.frisson --finding 1             what `frisson judge` complains of, close up
   frisson render shot.frisson --overlay wireframe,attribute:strain
+  frisson render shot.toml --show cape.pins           what a scene selects, before it is baked
 
 The camera frames the subject and what the layers do to it by itself, from the side where that is
 seen best, and never runs after falling drops; `[camera]` in the scene file or the options below
 turn it. A sheet takes the frames where the layers show most; where they only deform what is
 there, each frame stands beside the motion without them.")]
 pub struct Render {
-    /// Cache.
+    /// Cache; with --show, a scene file.
     cache: PathBuf,
+    /// What a layer of a scene selects and where its points are, before anything is baked: the layer's
+    /// name, or its name and a parameter (`cape.pins`, `hair.scalp`).
+    #[arg(long, value_name = "LAYER[.PARAMETER]", group = "mode")]
+    show: Option<String>,
     /// Picture to write [default: the cache's name with .png, beside it]; a folder for --numbered.
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -190,6 +197,7 @@ impl Render {
     pub fn contact_sheet(cache: PathBuf, force: bool) -> Self {
         Self {
             cache,
+            show: None,
             output: None,
             frame: None,
             finding: None,
@@ -227,12 +235,34 @@ impl Render {
             ui.result(|| json!({ "folder": output, "charts": count }));
             return Ok(());
         }
+        if let Some(what) = &self.show {
+            return self.show(what, &output, ui);
+        }
         let mut pictures = self.pictures()?;
         let started = std::time::Instant::now();
         self.make(ui, &mut pictures, &output)?;
         let seconds = started.elapsed().as_secs_f64();
         ui.say(format!("{} ({seconds:.1} s)", output.display()));
         ui.result(|| json!({ "picture": output, "seconds": seconds }));
+        Ok(())
+    }
+
+    /// Draws what a layer selects on the first frame of a scene.
+    fn show(&self, what: &str, output: &Path, ui: &Ui) -> Result<(), Failure> {
+        let scene = SceneFile::read(&self.cache)?;
+        let scratch = Scratch::new()?;
+        let cache = scratch.path().join("shown.frisson");
+        let (vertices, points) = show::write_shown(&scene, what, &cache)?;
+        if vertices + points == 0 {
+            let text = format!("{what} selects no vertex and gives no point");
+            return Err(Failure::input(text));
+        }
+        let mut shot = self.open(&cache)?;
+        shot.mark_attribute(show::COVERED);
+        let first = self.clamped_range(&shot)?.0;
+        write_picture(&shot.picture(first)?, output)?;
+        ui.say(format!("{}: {vertices} vertices, {points} points", output.display()));
+        ui.result(|| json!({ "picture": output, "vertices": vertices, "points": points }));
         Ok(())
     }
 

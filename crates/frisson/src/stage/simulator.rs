@@ -6,9 +6,9 @@ use glam::{Mat4, Vec3};
 use thiserror::Error;
 
 use super::{
-    Actor, ActorSet, BuildContext, Change, Clock, ColliderParams, ColliderSet, Forces, Frame,
-    LayerError, LayerReport, Motion, PoseScratch, Reference, ReferencePose, Ridge, RunningLayer,
-    SnapshotError, StepContext,
+    Actor, ActorSet, Anchor, BuildContext, Change, Clock, ColliderParams, ColliderSet, Forces,
+    Frame, LayerError, LayerReport, Motion, PoseScratch, Reference, ReferencePose, Ridge,
+    RunningLayer, Selection, SnapshotError, StepContext,
 };
 use crate::geometry::MeshTopology;
 use crate::layers::LayerParams;
@@ -418,6 +418,34 @@ impl Simulator {
             return Err(SimulatorError::Unknown { what: "order of all layers", name });
         }
         self.restack(all)
+    }
+
+    /// Weights of a selection on a mesh of the frame, by index, as a layer would take it.
+    pub fn select(
+        &self,
+        parameter: &str,
+        mesh: usize,
+        selection: &Selection,
+    ) -> Result<Vec<f32>, LayerError> {
+        self.look_around().select(parameter, mesh, selection)
+    }
+
+    /// A place on a mesh of the frame, by index, as a layer would take it, in the reference pose [m].
+    pub fn place(&self, parameter: &str, mesh: usize, anchor: &Anchor) -> Result<Vec3, LayerError> {
+        self.look_around().place(parameter, mesh, anchor)
+    }
+
+    /// What a layer would see if it were built now, at the end of the stack.
+    fn look_around(&self) -> BuildContext<'_> {
+        BuildContext {
+            clock: &self.clock,
+            actors: &self.actors,
+            colliders: &self.colliders,
+            forces: &self.forces,
+            frame: &self.frame,
+            reference: &self.reference,
+            ridges: &[],
+        }
     }
 
     /// Pushes the matrices of all nodes of a live actor, in its own space, and the weights of its morph

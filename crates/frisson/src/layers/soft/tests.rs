@@ -409,7 +409,8 @@ fn a_step_taken_back_leaves_no_trace() {
     let known = (1..=8)
         .map(|halvings| shot(0.5f64.powi(halvings) / 120.0))
         .find(|rig| {
-            rig.layer.state.take_backs < tried.layer.state.take_backs && rig.layer.state.steps == tried.layer.state.steps
+            rig.layer.state.take_backs < tried.layer.state.take_backs
+                && rig.layer.state.steps == tried.layer.state.steps
         })
         .expect("no step is short enough");
     assert_eq!(tried.layer.state, known.layer.state);
