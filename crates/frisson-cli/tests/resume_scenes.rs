@@ -18,7 +18,23 @@ const SHORT: [u64; 2] = [5, 3];
 
 /// Scenes that end with other bytes after an interruption, and why. Whoever cures one takes it out of
 /// the list: the test fails while a cured scene is still in it.
-const NOT_YET: &[(&str, &str)] = &[];
+const NOT_YET: &[(&str, &str)] = &[
+    ("cloth-cape", BODY_SPEED),
+    ("cloth-skirt", BODY_SPEED),
+    ("soft-character", COUNTS),
+    ("soft-contact-close", COUNTS),
+    ("soft-dough-pincers", COUNTS),
+    ("soft-figure-falls", COUNTS),
+    ("soft-lips", COUNTS),
+    ("soft-muscles", COUNTS),
+    ("soft-press-one-end", COUNTS),
+    ("soft-rolling-pin", COUNTS),
+    ("soft-two-points", COUNTS),
+    ("soft-two-points-free", COUNTS),
+];
+
+const BODY_SPEED: &str = "the speed of a moving body evolves outside of the state of cloth";
+const COUNTS: &str = "`steps` and `take_backs` of soft bodies count from the resume";
 
 #[test]
 fn every_scene_ends_with_the_same_bytes_after_an_interruption() {
@@ -74,7 +90,8 @@ fn difference(path: &Path, all: bool) -> Option<String> {
     let folder = tempfile::tempdir().unwrap();
     let mut scene = SceneFile::read(path).unwrap();
     let [first, last] = scene.scene.frames.unwrap_or([0, 100]);
-    let [count, stop] = if all { [(last - first + 1) as u64, 8] } else { SHORT };
+    let whole = (last - first + 1) as u64;
+    let [count, stop] = if all { [whole, 8] } else { [SHORT[0].min(whole), SHORT[1]] };
     scene.scene.preroll = 0.0;
     scene.scene.frames = Some([first, last.min(first + count as i64 - 1)]);
     let [straight, broken] = ["a.frisson", "b.frisson"].map(|name| folder.path().join(name));

@@ -12,7 +12,36 @@ use serde_json::{Value, json};
 
 /// Longest that a refusal may take here: the promise is two seconds for the released program on a
 /// machine of its own; tests share theirs and are built without optimisation.
-const SOON: Duration = Duration::from_secs(20);
+const SOON: Duration = Duration::from_secs(60);
+
+/// Positions that are finite and as far away as a number can be: no camera can stand off so far.
+#[test]
+fn what_is_too_far_to_be_seen_is_not_drawn() {
+    use frisson_io::cache::{CacheHeader, CacheWriter, IfExists};
+    let s = Session::new();
+    let header = CacheHeader {
+        program: "test".to_owned(),
+        scene_hash: 7,
+        rate: frisson::stage::Rate::whole(24),
+        first_frame: 0,
+        last_frame: 1,
+        sources: Vec::new(),
+        layers: Vec::new(),
+        scene_text: "frisson = 1".to_owned(),
+    };
+    let far = s.path("far.frisson");
+    let (mut writer, _) = CacheWriter::open(&far, &header, IfExists::Refuse).unwrap();
+    for (index, size) in [(0, 1.0), (1, 3e38)] {
+        let points = [glam::Vec3::ZERO, glam::Vec3::X, glam::Vec3::Y].map(|p| size * p);
+        let mesh = frisson::geometry::Mesh::new("far", points.to_vec(), vec![[0, 1, 2]]);
+        let frame = frisson::stage::Frame { index, meshes: vec![mesh], ..Default::default() };
+        writer.write_frame(&frame, &[]).unwrap();
+    }
+    writer.finish().unwrap();
+    refused(&s, "render far.frisson --frame 1 -o a.png", "farther away");
+    refused(&s, "render far.frisson -o b.png", "farther away");
+    answer(&s, "inspect far.frisson");
+}
 
 /// Runs, and expects an answer soon with one of the promised exit codes.
 #[track_caller]

@@ -67,8 +67,8 @@ pub enum InputError {
     },
     /// A name that leads out of the folder.
     #[error(
-        "{name:?} leads out of the folder {} (--anywhere allows it)",
-        folder.display()
+        "{name:?} leads out of the folder of the file that names it{} (--anywhere allows it)",
+        in_brackets(folder)
     )]
     Outside {
         /// As spelled in the file.
@@ -87,6 +87,11 @@ pub enum InputError {
         /// Why.
         error: std::io::Error,
     },
+}
+
+/// The folder as an aside; nothing for the one that is worked in.
+fn in_brackets(folder: &Path) -> String {
+    if folder.as_os_str().is_empty() { String::new() } else { format!(" ({})", folder.display()) }
 }
 
 /// A file that was read.

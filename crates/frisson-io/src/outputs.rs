@@ -60,10 +60,12 @@ pub enum OutputError {
     NotOurs(PathBuf),
 }
 
-/// Refuses outputs that are inputs, by whatever name or link.
+/// Refuses outputs that are inputs, by whatever name or link; also sequences of files that an input
+/// is one of.
 pub fn refuse_inputs(outputs: &[PathBuf], inputs: &[PathBuf]) -> Result<(), OutputError> {
     for path in outputs {
-        if let Some(input) = inputs.iter().find(|input| is_same_file(path, input)) {
+        let is_taken = |input: &&PathBuf| is_same_file(path, input) || is_one_of(path, input);
+        if let Some(input) = inputs.iter().find(is_taken) {
             return Err(OutputError::IsInput { path: path.clone(), input: input.clone() });
         }
     }
@@ -174,6 +176,26 @@ fn is_abandoned(path: &Path) -> bool {
     File::open(path).is_ok_and(|file| file.try_lock().is_ok())
 }
 
+/// Formats that write several files for one name: `cat.obj` becomes `cat.0001.obj`, …
+const SEVERAL: [&str; 4] = ["obj", "pc2", "mdd", "png"];
+
+/// Whether a file is named like one of those that an output of several files writes.
+fn is_one_of(output: &Path, file: &Path) -> bool {
+    let ending = |path: &Path| path.extension().map(|e| e.to_string_lossy().to_lowercase());
+    let (Some(kind), Some(stem), Some(name)) =
+        (ending(output), output.file_stem(), file.file_name())
+    else {
+        return false;
+    };
+    let (stem, name) = (stem.to_string_lossy(), name.to_string_lossy());
+    let is_kind = ending(file).is_some_and(|e| e == kind || (kind == "obj" && e == "mtl"));
+    let is_named = name.strip_prefix(&*stem).is_some_and(|rest| rest.starts_with(['.', '_']));
+    SEVERAL.contains(&kind.as_str())
+        && is_kind
+        && is_named
+        && place(output).parent() == place(file).parent()
+}
+
 /// Whether two paths are one file, by name, by link or by hard link.
 fn is_same_file(a: &Path, b: &Path) -> bool {
     place(a) == place(b) || is_same_entry(a, b)
@@ -231,6 +253,11 @@ mod tests {
             std::os::unix::fs::symlink("../cat.glb", at("sub/soft.glb")).unwrap();
             assert!(refused("sub/soft.glb"));
         }
+        fs::write(at("cat.0001.obj"), b"frame").unwrap();
+        let frames = [at("cat.0001.obj")];
+        let over = |name: &str| refuse_inputs(&[at(name)], &frames).is_err();
+        assert!(over("cat.obj") && over("sub/../cat.obj"));
+        assert!(!over("cats.obj") && !over("cat.pc2") && !over("sub/cat.obj"));
         assert!(refuse_twice(&[at("a.abc"), at("sub/../a.abc")]).is_err());
         assert!(refuse_twice(&[at("a.abc"), at("sub/a.abc")]).is_ok());
     }

@@ -38,6 +38,8 @@ impl SceneMesh {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Strand {
     pub color: Vec3A,
+    /// Tilt of its scales [rad].
+    pub tilt: f32,
     /// Shown in its own colour, unlit and casting no shadow: an overlay.
     pub flat: bool,
 }
@@ -134,8 +136,8 @@ impl Scene {
 /// Farthest coordinate that is drawn [m]: the tree multiplies areas of boxes, products of four lengths.
 const FARTHEST: f32 = 1e9;
 
-/// Refuses what no ray can be traced against.
-fn check(frame: &Frame) -> Result<(), PictureError> {
+/// Refuses what no ray can be traced against. A camera that is to see several frames asks for each.
+pub fn check(frame: &Frame) -> Result<(), PictureError> {
     if let Some((shape, element)) = frame.find_non_finite() {
         return Err(PictureError::NonFinite { shape: shape.to_owned(), element });
     }

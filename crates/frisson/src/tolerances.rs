@@ -515,9 +515,9 @@ pub mod drops {
 pub mod soft {
     /// Most cells that a surface may be cut into [-].
     ///
-    /// A character in a coat takes a hundred thousand. With a hundred times as many a frame takes a
-    /// minute and a gigabyte; beyond, a check would not come back.
-    pub const MOST_CELLS: f64 = 2.0e7;
+    /// A character in a coat takes twenty thousand. With a hundred times as many a frame takes
+    /// minutes; beyond, a check would not come back.
+    pub const MOST_CELLS: f64 = 2.0e6;
 
     /// How exactly a seed sits on its surface, in thicknesses [-].
     ///

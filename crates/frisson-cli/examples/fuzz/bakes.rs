@@ -11,7 +11,7 @@ use crate::Target;
 use crate::random::Random;
 
 #[path = "../../tests/hostile/mod.rs"]
-mod workshop;
+pub mod workshop;
 
 pub struct Bakes {
     folder: tempfile::TempDir,
@@ -38,7 +38,7 @@ impl Target for Bakes {
         Ok(())
     }
 
-    fn extension(&self) -> &'static str {
+    fn extension(&self) -> &str {
         "toml"
     }
 }

@@ -113,7 +113,7 @@ impl Target for Caches {
         Ok(())
     }
 
-    fn extension(&self) -> &'static str {
+    fn extension(&self) -> &str {
         "frisson"
     }
 }

@@ -97,7 +97,7 @@ impl Target for Characters {
         Ok(())
     }
 
-    fn extension(&self) -> &'static str {
+    fn extension(&self) -> &str {
         "glb"
     }
 }
@@ -132,7 +132,7 @@ impl Target for DracoBlocks {
         Ok(())
     }
 
-    fn extension(&self) -> &'static str {
+    fn extension(&self) -> &str {
         "glb"
     }
 }

@@ -52,7 +52,7 @@ impl Scenes {
     pub fn from_schema(&self, random: &mut Random) -> String {
         let mut value = self.value(&self.schema, random, 0);
         if let Some(map) = value.as_object_mut() {
-            map.insert("frisson".to_owned(), json!(1));
+            map.insert("frisson".to_owned(), json!(1 + random.below(2)));
             drop_nulls(map);
         }
         toml::to_string(&value).unwrap_or_default()
@@ -190,7 +190,7 @@ impl Target for Scenes {
         Ok(())
     }
 
-    fn extension(&self) -> &'static str {
+    fn extension(&self) -> &str {
         "toml"
     }
 }

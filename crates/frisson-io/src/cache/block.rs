@@ -107,8 +107,9 @@ impl Entry {
             raw: u64_at(head, 24),
             checksum: u64_at(head, 32),
         };
-        let room = file_len.saturating_sub(offset + HEAD as u64);
-        if entry.stored > room {
+        // Offsets come from the index, which may say anything.
+        let room = offset.checked_add(HEAD as u64).and_then(|end| file_len.checked_sub(end));
+        if room.is_none_or(|room| entry.stored > room) {
             return Err("the file ends inside this block".to_owned());
         }
         if entry.raw > entry.stored.saturating_mul(MAX_EXPANSION).saturating_add(64) {
@@ -313,5 +314,21 @@ pub fn seal(bytes: &mut [u8]) {
         entry.checksum = entry.compute_checksum(&bytes[offset + HEAD..end]);
         bytes[offset..offset + HEAD].copy_from_slice(&entry.head());
         offset = end;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_that_the_index_puts_beyond_the_file_is_damage() {
+        let mut bytes = preamble().to_vec();
+        let entry = append_block(&mut bytes, 0, Kind::Frame, 1, b"shapes");
+        let (head, length) = (entry.head(), bytes.len() as u64);
+        assert!(Entry::from_head(&head, entry.offset, length).is_ok());
+        for offset in [entry.offset + 1, length, length + 1, u64::MAX - 39, u64::MAX] {
+            assert!(Entry::from_head(&head, offset, length).is_err(), "{offset}");
+        }
     }
 }

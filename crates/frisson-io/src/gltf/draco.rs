@@ -1,9 +1,9 @@
 //! `KHR_draco_mesh_compression`: a primitive's triangles and vertices from one compressed block.
 //!
 //! The decoder is a pre-release: a damaged block may ask it for petabytes, which ends the process
-//! that runs it. A program that opens files of strangers therefore names a helper, most often itself
-//! ([`set_draco_helper`]): blocks are then unpacked in a process of their own, whose end is an error
-//! message here and nothing more.
+//! that runs it. Blocks are therefore unpacked in a process of their own, whose end is an error message
+//! here and nothing more: a program names a helper, most often itself ([`set_draco_helper`]). Without
+//! one, files that are packed with Draco are refused.
 //!
 //! ```text
 //! block ─► stdin ─ helper: [`serve_draco`] ─ stdout ─► DracoMesh (postcard)
@@ -40,12 +40,13 @@ pub fn serve_draco(input: &mut dyn Read, output: &mut dyn Write) -> std::io::Res
     output.flush()
 }
 
-/// Unpacks a block, by the helper where there is one.
+/// Unpacks a block by the helper.
 pub(super) fn unpack(block: &[u8]) -> Result<DracoMesh, String> {
-    match HELPER.get() {
-        Some((program, arguments)) => unpack_there(program, arguments, block),
-        None => unpack_here(block),
-    }
+    let (program, arguments) = HELPER.get().ok_or(
+        "it is packed with Draco, and this program has no helper that unpacks it: give it to \
+         `frisson`, or unpack it with a glTF tool",
+    )?;
+    unpack_there(program, arguments, block)
 }
 
 fn unpack_there(program: &Path, arguments: &[String], block: &[u8]) -> Result<DracoMesh, String> {
@@ -132,7 +133,7 @@ pub(super) struct DracoAttribute {
     pub bytes: Vec<u8>,
 }
 
-/// Unpacks a block in this process.
+/// Unpacks a block in this process, the helper's.
 fn unpack_here(block: &[u8]) -> Result<DracoMesh, String> {
     // The decoder is a pre-release that still asserts its own invariants: a damaged block must come
     // back as an error even where it does not foresee the damage.

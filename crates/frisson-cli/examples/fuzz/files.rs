@@ -1,0 +1,57 @@
+//! Damaged files of every kind that an actor comes from, as the loader meets them: on the disk, by
+//! their ending. The whole ones lie in `FRISSON_FUZZ_SEEDS`.
+
+use frisson_io::scene::{ActorLoader as _, FileLoader};
+
+use crate::Target;
+use crate::random::Random;
+
+/// Largest whole file that is taken: most inputs are about structure.
+const LARGEST: u64 = 300_000;
+
+pub struct Files {
+    whole: Vec<(String, Vec<u8>)>,
+    ending: String,
+    folder: tempfile::TempDir,
+}
+
+impl Files {
+    pub fn new() -> Self {
+        let seeds = std::env::var_os("FRISSON_FUZZ_SEEDS").expect("FRISSON_FUZZ_SEEDS is not set");
+        let mut paths: Vec<_> =
+            std::fs::read_dir(seeds).unwrap().map(|e| e.unwrap().path()).collect();
+        paths.sort();
+        let small = |p: &std::path::PathBuf| p.metadata().is_ok_and(|m| m.len() <= LARGEST);
+        let whole: Vec<(String, Vec<u8>)> = paths
+            .iter()
+            .filter(|p| small(p))
+            .filter_map(|p| Some((p.extension()?.to_str()?.to_owned(), std::fs::read(p).ok()?)))
+            .collect();
+        assert!(!whole.is_empty(), "FRISSON_FUZZ_SEEDS holds no small file");
+        Self { whole, ending: String::new(), folder: tempfile::tempdir().unwrap() }
+    }
+}
+
+impl Target for Files {
+    fn make(&mut self, random: &mut Random) -> Vec<u8> {
+        let (ending, bytes) = random.pick(&self.whole);
+        let mut bytes = bytes.clone();
+        random.damage(&mut bytes);
+        self.ending.clone_from(ending);
+        bytes
+    }
+
+    fn feed(&mut self, input: &[u8]) -> Result<(), String> {
+        let name = format!("input.{}", self.ending);
+        std::fs::write(self.folder.path().join(&name), input).map_err(|e| e.to_string())?;
+        let loaded = FileLoader.load(&name, self.folder.path());
+        match loaded {
+            Err(error) if error.to_string().is_empty() => Err("refused without a word".to_owned()),
+            _ => Ok(()),
+        }
+    }
+
+    fn extension(&self) -> &str {
+        &self.ending
+    }
+}
