@@ -220,7 +220,7 @@ impl Shot {
 
     fn read(&mut self, number: i64) -> Result<(), WorkshopError> {
         self.reader.read_frame(number, &mut self.frame)?;
-        frisson_picture::scene::check(&self.frame).map_err(failure)?;
+        frisson_picture::scene::check(&self.frame)?;
         let hide = &self.params.hide;
         if !hide.is_empty() {
             self.frame.meshes.retain(|m| !matches(hide, &m.name));
@@ -240,7 +240,7 @@ impl Shot {
         let (mut a, mut b) = (Frame::default(), Frame::default());
         for (frame, out) in [(before, &mut a), (after, &mut b)] {
             self.reader.read_frame(frame, out)?;
-            frisson_picture::scene::check(out).map_err(failure)?;
+            frisson_picture::scene::check(out)?;
         }
         for mesh in &mut self.frame.meshes {
             let same = |m: &&Mesh| m.name == mesh.name && m.topology == mesh.topology;
