@@ -8,7 +8,7 @@ Alembic (the Alembic library). DUMP_POSITIONS is built by
 
 FBX: our vertices are split at seams, so clouds are compared: every point of ours has one of
 Blender's within the tolerance (of the size) and the other way round, at up to six times of every
-take. Alembic: every point of every sample of every mesh and curve, in the file's own order where it
+take at which all curves have a key. Alembic: every point of every sample of every mesh and curve, in the file's own order where it
 has one, under the transforms above it.
 """
 
@@ -66,19 +66,33 @@ def blender_points(bpy, numpy):
 
 def play_take(bpy, take):
     """Plays the actions of one take: the importer calls them `object|take` or `object|take|layer`."""
-    found = False
+    found = []
     for holder in [*bpy.data.objects, *bpy.data.shape_keys]:
         owner = holder.name
         for action in bpy.data.actions:
-            parts = action.name.split("|")
-            if take in parts[1:] and (parts[0] == owner or len(bpy.data.actions) == 1):
+            own = action.name.removeprefix(owner + "|")
+            if own != action.name and (own == take or own.startswith(take + "|")):
                 if not holder.animation_data:
                     holder.animation_data_create()
                 holder.animation_data.action = action
                 if action.slots:
                     holder.animation_data.action_slot = action.slots[0]
-                found = True
+                found.append(action)
     return found
+
+
+def common_keys(actions):
+    """Whole frames at which every curve has a key: between keys Blender draws straight lines where
+    the file has curves."""
+    common = None
+    for action in actions:
+        for layer in action.layers:
+            for strip in layer.strips:
+                for bag in strip.channelbags:
+                    for curve in bag.fcurves:
+                        keys = {round(k.co.x, 3) for k in curve.keyframe_points}
+                        common = keys if common is None else common & keys
+    return sorted(k for k in common or [] if k == int(k))
 
 
 def compare_fbx(program, path, tolerance):
@@ -96,23 +110,22 @@ def compare_fbx(program, path, tolerance):
     worst = size = 0.0
     poses = missing = 0
     for index, clip in enumerate(about["clips"]):
-        if not play_take(bpy, clip["name"]):
-            missing += 1
-            continue
-        last = int(clip["duration"] * fps + 1e-3)
-        for frame in sorted({0, 1, last // 4, last // 2, 3 * last // 4, last}):
-            if frame > last:
-                continue
-            bpy.context.scene.frame_set(frame + 1)
+        actions = play_take(bpy, clip["name"])
+        missing += not actions
+        keys = common_keys(actions)
+        for frame in sorted({keys[k * (len(keys) - 1) // 5] for k in range(6)}) if keys else []:
+            bpy.context.scene.frame_set(int(frame))
             theirs = blender_points(bpy, numpy)
-            raw = dump(program, path, index, repr(frame / fps))
+            # Our clips begin at 0.
+            raw = dump(program, path, index, repr((frame - min(keys)) / fps))
             ours = numpy.frombuffer(raw, numpy.float32).reshape(-1, 3).astype(numpy.float64)
             size = max(size, float(numpy.linalg.norm(numpy.ptp(theirs, axis=0))))
             worst = max(worst, cloud_distance(numpy, ours, theirs))
             poses += 1
-    if not about["clips"]:
+    if not poses:
+        # Nothing moves in Blender: the file as it stands.
         theirs = blender_points(bpy, numpy)
-        raw = dump(program, path, "rest", 0)
+        raw = dump(program, path, 0 if about["clips"] else "rest", 0)
         ours = numpy.frombuffer(raw, numpy.float32).reshape(-1, 3).astype(numpy.float64)
         size = float(numpy.linalg.norm(numpy.ptp(theirs, axis=0))) if len(theirs) else 0.0
         worst, poses = cloud_distance(numpy, ours, theirs), 1
@@ -120,32 +133,32 @@ def compare_fbx(program, path, tolerance):
     return tell(path, worst, size, poses, tolerance, note)
 
 
-def alembic_shapes(alembic, archive):
+def alembic_shapes(geom, archive):
     """Objects with points, in the order of the tree: meshes, curves, points."""
     found = {"meshes": [], "curves": [], "points": []}
+    kinds = (
+        ("meshes", "AbcGeom_PolyMesh", geom.IPolyMesh),
+        ("curves", "AbcGeom_Curve", geom.ICurves),
+        ("points", "AbcGeom_Points", geom.IPoints),
+    )
 
     def walk(item, chain):
-        header = item.getHeader()
-        meta = item.getMetaData()
-        geom = alembic.AbcGeom
-        if geom.IXform.matches(meta):
-            chain = [*chain, geom.IXform(item.getParent(), header.getName())]
-        for kind, wanted, schema in (
-            ("meshes", "AbcGeom_PolyMesh_v1", geom.IPolyMesh),
-            ("curves", "AbcGeom_Curve_v2", geom.ICurves),
-            ("points", "AbcGeom_Points_v1", geom.IPoints),
-        ):
-            if wanted in str(meta.serialize()):
-                found[kind].append((schema(item.getParent(), header.getName()), chain))
         for k in range(item.getNumChildren()):
-            walk(item.getChild(k), chain)
+            child = item.getChild(k)
+            meta = child.getMetaData().serialize()
+            below = chain
+            if "AbcGeom_Xform" in meta:
+                below = [*chain, geom.IXform(item, child.getName())]
+            for kind, wanted, schema in kinds:
+                if wanted in meta:
+                    found[kind].append((schema(item, child.getName()), chain))
+            walk(child, below)
 
     walk(archive.getTop(), [])
     return found["meshes"] + found["curves"] + found["points"]
 
 
-def alembic_points(alembic, numpy, shape, chain, time):
-    selector = alembic.Abc.ISampleSelector(time)
+def alembic_points(selector, numpy, shape, chain):
     values = shape.getSchema().getValue(selector)
     points = numpy.array([[p[0], p[1], p[2]] for p in values.getPositions()], numpy.float64)
     world = numpy.eye(4)
@@ -155,17 +168,16 @@ def alembic_points(alembic, numpy, shape, chain, time):
         world = world @ numpy.array([[matrix[i][j] for j in range(4)] for i in range(4)])
         if not sample.getInheritsXforms():
             break
-    if len(points) == 0:
-        return points.reshape(0, 3)
-    return points @ world[:3, :3] + world[3, :3]
+    return points.reshape(-1, 3) @ world[:3, :3] + world[3, :3]
 
 
 def compare_abc(program, path, tolerance):
-    import alembic
     import numpy
+    from alembic3d import AbcGeom
+    from alembic3d.Abc import IArchive, ISampleSelector
 
-    archive = alembic.Abc.IArchive(str(path))
-    shapes = alembic_shapes(alembic, archive)
+    archive = IArchive(str(path))
+    shapes = alembic_shapes(AbcGeom, archive)
     times = set()
     for shape, _ in shapes:
         schema = shape.getSchema()
@@ -183,7 +195,8 @@ def compare_abc(program, path, tolerance):
             ours = flat.reshape(-1, 3).astype(numpy.float64)
             if count == 0:
                 continue
-            theirs = alembic_points(alembic, numpy, shape, chain, time)
+            selector = ISampleSelector(time, ISampleSelector.TimeIndexType.kNearIndex)
+            theirs = alembic_points(selector, numpy, shape, chain)
             size = max(size, float(numpy.linalg.norm(numpy.ptp(theirs, axis=0))))
             worst = max(worst, cloud_distance(numpy, ours, theirs))
     return tell(path, worst, size, len(times), tolerance)

@@ -54,10 +54,22 @@ elif [ ! -d "$modules/gltf-validator" ] &&
     skip "cannot install gltf-validator"
 else
     NODE_PATH=$modules node "$here/check_gltf.cjs" "$work/shot"
+    # Written back into packed input: every kind of bake, and those that keep the rig alive.
+    mkdir -p "$work/samples"
+    cargo run --quiet -p frisson-io --example write_gltf_samples -- "$work/samples" \
+        crates/frisson-io/tests/data/grid_draco.glb >/dev/null
+    NODE_PATH=$modules node "$here/check_gltf.cjs" "$work/samples"
 fi
 
 if [ "${1:-}" = "--blender" ]; then
     "$python" "$here/blender.py" "$work/shot"
+    # What we read of FBX and Alembic beside what Blender and the Alembic library read.
+    cargo build --quiet -p frisson-io --example dump_positions
+    dump=${CARGO_TARGET_DIR:-target}/debug/examples/dump_positions
+    "$python" "$here/compare_readers.py" "$dump" crates/frisson-io/tests/data/strip.fbx
+    for cache in "$work"/shot/*.abc; do
+        "$python" "$here/compare_readers.py" "$dump" "$cache"
+    done
     # A surface whose topology changes, with colours: watertight in every frame.
     cargo run --quiet -p frisson-cli -- bake scenes/soft-muscles.toml -o "$work/soft.frisson" --force
     cargo run --quiet -p frisson-cli -- export "$work/soft.frisson" --to "$work/soft.abc" \

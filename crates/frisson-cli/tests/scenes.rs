@@ -7,8 +7,9 @@ use frisson::geometry::{Topology, TriangleBvh};
 use frisson::stage::{Frame, NoObserver};
 use frisson_io::bake::{BakeOptions, bake};
 use frisson_io::cache::{CacheReader, IfExists, part_path};
-use frisson_io::scene::{ActorContent, ActorLoader, LoadError, LoadedActor, SceneFile};
+use frisson_io::scene::{ActorContent, ActorLoader, LoadError, LoadedActor, Measure, SceneFile};
 use frisson_io::{FrameSource as _, Progress};
+use frisson_judge::{Bakery, hold};
 use glam::Vec3;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -36,6 +37,50 @@ fn every_scene_file_is_valid_and_in_the_gallery() {
             "{}: [gallery] says too little",
             path.display()
         );
+    }
+}
+
+#[test]
+fn every_scene_promises_something_in_words() {
+    for path in scenes() {
+        let scene = SceneFile::read(&path).unwrap_or_else(|error| panic!("{error}")).scene;
+        let name = path.display();
+        assert!(!scene.expect.is_empty(), "{name}: its caption promises nothing that is measured");
+        for expect in &scene.expect {
+            // A mark that does not say what was measured cannot be told from an excuse.
+            let says = |k: &String| k.contains(|c: char| c.is_ascii_digit());
+            assert!(expect.known.as_ref().is_none_or(says), "{name}: {:?}", expect.known);
+        }
+    }
+}
+
+/// Scenes that bake in a second or two; `.ci/long` holds all of them, at other rates too.
+const QUICK: [&str; 8] = [
+    "cloth-balloon",
+    "demo-cat",
+    "drops-masses",
+    "drops-roughness",
+    "drops-turning-field",
+    "drops-viscosity",
+    "folds-parameters",
+    "wrinkles-wrist",
+];
+
+#[test]
+fn quick_scenes_keep_what_they_promise() {
+    for name in QUICK {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../scenes/{name}.toml"));
+        let scene = SceneFile::read(&path).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let mut progress = frisson_io::Silent;
+        let mut bakery = Bakery::new(&scene, &Cast, folder.path(), &mut progress);
+        let outcomes = hold(&mut bakery, &|_, e| {
+            let slow = e.subject.bake_to.is_some() || e.subject.fps.is_some();
+            e.measure != Measure::Rates && !slow
+        });
+        let outcomes = outcomes.unwrap_or_else(|error| panic!("{name}: {error}"));
+        let bad: Vec<_> = outcomes.iter().filter(|o| !o.held.is_good()).collect();
+        assert!(bad.is_empty(), "{name}: {bad:#?}");
     }
 }
 

@@ -14,12 +14,13 @@ use std::path::Path;
 use frisson::character::{Character, Pose, Sampling, Track};
 use frisson_io::alembic::input::{AlembicFile, ShapeInfo};
 use frisson_io::gltf;
+use frisson_io::inputs::InputSet;
 use glam::Mat4;
 use serde_json::json;
 
 fn read_character(path: &Path) -> Result<Character, Box<dyn Error>> {
     let (character, warnings) = if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("fbx")) {
-        let imported = frisson_io::fbx::read_fbx(&std::fs::read(path)?, path.parent())?;
+        let imported = frisson_io::fbx::read_fbx_file(path, &InputSet::new())?;
         (imported.character, imported.warnings)
     } else {
         let imported = gltf::read_file(path)?;

@@ -1,22 +1,24 @@
 //! Writes GLBs of every kind into a folder, for validators and viewers.
 //!
-//! `write_gltf_samples FOLDER [CHARACTER.glb ...]`: for each character, itself written anew and a
-//! morph bake of its first clip in each encoding.
+//! `write_gltf_samples FOLDER [CHARACTER.glb ...]`: for each character, itself written anew, a morph
+//! bake of its first clip in each encoding, and two that keep the rig alive under a wave.
 
 use std::error::Error;
 use std::path::Path;
 
 use frisson::character::{Character, Pose, Sampling};
 use frisson::stage::{Frame, Rate};
-use frisson_io::gltf::{self, MorphEncoding, MorphOptions};
+use frisson_io::gltf::{self, LivingOptions, MorphEncoding, MorphOptions};
 use frisson_io::{FrameSource, ShotInfo, Silent, SourceError};
 use glam::Mat4;
 
-/// A character playing its first clip.
+/// A character playing its first clip, with a wave over its skin.
 struct Playing<'a> {
     character: &'a Character,
     info: ShotInfo,
     pose: Pose,
+    /// Height of the wave, of the size of the mesh.
+    wave: f32,
 }
 
 impl FrameSource for Playing<'_> {
@@ -30,8 +32,19 @@ impl FrameSource for Playing<'_> {
         self.pose.set(self.character, clip, time, Sampling::AsAuthored, Mat4::IDENTITY);
         if out.meshes.is_empty() {
             out.meshes = self.character.meshes.iter().map(|m| m.mesh.clone()).collect();
+            let single = out.meshes.len() == 1;
+            for mesh in &mut out.meshes {
+                let own = &mesh.name;
+                mesh.name = if single { "actor".to_owned() } else { format!("actor/{own}") };
+            }
         }
         self.character.deform(&self.pose, &mut out.meshes);
+        for mesh in &mut out.meshes {
+            let height = self.wave * mesh.bounds().diagonal();
+            for (k, p) in mesh.positions.iter_mut().enumerate() {
+                p.y += height * (0.3 * frame as f32 + 0.1 * k as f32).sin();
+            }
+        }
         Ok(())
     }
 }
@@ -52,7 +65,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             ("split", MorphEncoding::Dense, 12, false),
         ];
         for (word, encoding, max_targets, normals) in encodings {
-            let mut shot = Playing { character, info: info.clone(), pose: Pose::default() };
+            let mut shot = playing(character, &info, 0.0);
             let options = MorphOptions {
                 encoding,
                 max_targets,
@@ -65,6 +78,34 @@ fn main() -> Result<(), Box<dyn Error>> {
             let report = gltf::export_morph_bake(&mut shot, input, &path, &options, &mut Silent)?;
             println!("{} {} bytes {:?}", path.display(), report.bytes, report.warnings);
         }
+        for (word, part) in [("living", 0.0), ("few", 1e-3)] {
+            let bounds = character.meshes.iter().map(|m| m.mesh.bounds().diagonal());
+            let options = LivingOptions {
+                actor: "actor".to_owned(),
+                clip: character.clips.first().cloned(),
+                shape_error: part * bounds.fold(0.0, f32::max),
+                overwrite: true,
+                ..LivingOptions::default()
+            };
+            let path = folder.join(format!("{name}-{word}.glb"));
+            let mut shot = playing(character, &info, 0.01);
+            let document = &imported.document;
+            let report = gltf::export_living(&mut shot, document, &path, &options, &mut Silent)?;
+            println!(
+                "{} {} bytes, {} shapes for {} frames of {} meshes, off by {:.2e} {:?}",
+                path.display(),
+                report.bytes,
+                report.shapes,
+                report.frames,
+                character.meshes.len(),
+                report.max_error,
+                report.warnings
+            );
+        }
     }
     Ok(())
+}
+
+fn playing<'a>(character: &'a Character, info: &ShotInfo, wave: f32) -> Playing<'a> {
+    Playing { character, info: info.clone(), pose: Pose::default(), wave }
 }

@@ -65,6 +65,17 @@ pub struct ExportParams {
     pub velocities: bool,
     /// How morph targets are stored (GLB only).
     pub morphs: MorphStorage,
+    /// Keep the rig alive (GLB only, of one character from a file): what the layers did becomes
+    /// morph targets before the skin; joints, clips, facial morphs and VRM data stay as they were.
+    pub keep_rig: bool,
+    /// Most shapes that a mesh gets with `keep_rig`; longer shots share them. Viewers of the web take
+    /// about 200.
+    #[schemars(range(min = 1, max = 2000))]
+    pub max_shapes: u32,
+    /// Distance from the bake that fewer shapes may leave with `keep_rig` [m]; 0: one shape a frame
+    /// where there are no more than `max_shapes`.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub shape_error: f32,
     /// How strands become triangles (GLB only, which has no curves).
     pub strands: TubeParams,
     /// Units of the file per metre: 100 writes centimetres.
@@ -89,6 +100,9 @@ impl Default for ExportParams {
             normals: None,
             velocities: true,
             morphs: MorphStorage::Dense,
+            keep_rig: false,
+            max_shapes: 200,
+            shape_error: 0.0,
             strands: TubeParams::default(),
             scale: 1.0,
             frames: None,
@@ -223,6 +237,13 @@ impl ExportParams {
         if !(self.scale.is_finite() && self.scale >= 1e-6 && self.scale <= 1e6) {
             return Err(ExportError::BadScale(self.scale));
         }
+        if !(self.shape_error.is_finite() && self.shape_error >= 0.0) {
+            return Err(ExportError::NoRig(format!("shape_error {}", self.shape_error)));
+        }
+        if self.keep_rig && (self.scale != 1.0 || self.glb.is_none()) {
+            let problem = "keep_rig is for GLB at its own scale".to_owned();
+            return Err(ExportError::NoRig(problem));
+        }
         match self.frames {
             Some([first, last]) if first > last => Err(ExportError::NoFrames { first, last }),
             _ => Ok(()),
@@ -322,6 +343,9 @@ pub enum ExportError {
     /// The listener asked to stop.
     #[error("stopped; nothing was written")]
     Stopped,
+    /// There is no rig to keep.
+    #[error("the rig cannot be kept: {0}")]
+    NoRig(String),
     /// The GLB writer says no.
     #[error(transparent)]
     Gltf(gltf::GltfError),
@@ -426,6 +450,36 @@ fn write_morph_glb(
     for warning in report.warnings {
         tracing::warn!("{}: {warning}", path.display());
     }
+    Ok(vec![WrittenFile { path: path.to_owned(), bytes: report.bytes }])
+}
+
+/// Writes a GLB that keeps its rig alive; `rig` says how the document's character was moved.
+pub fn export_rig(
+    source: &mut dyn FrameSource,
+    input: &gltf::Document,
+    params: &ExportParams,
+    path: &Path,
+    rig: gltf::LivingOptions,
+    progress: &mut dyn Progress,
+) -> Result<Vec<WrittenFile>, ExportError> {
+    params.validate()?;
+    let mut selected = SelectedFrames::new(source, params)?;
+    let options = gltf::LivingOptions {
+        max_shapes: params.max_shapes as usize,
+        shape_error: params.shape_error,
+        ..rig
+    };
+    let report = gltf::export_living(&mut selected, input, path, &options, progress)?;
+    for warning in &report.warnings {
+        tracing::warn!("{}: {warning}", path.display());
+    }
+    tracing::info!(
+        "{}: {} shapes for {} frames, {:.3} mm off the bake at most",
+        path.display(),
+        report.shapes,
+        report.frames,
+        1e3 * report.max_error
+    );
     Ok(vec![WrittenFile { path: path.to_owned(), bytes: report.bytes }])
 }
 

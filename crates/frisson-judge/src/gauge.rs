@@ -7,6 +7,7 @@ use glam::Vec3;
 use crate::body::{Body, area, point_depths, segment_depths, segments, volume};
 use crate::difference::difference;
 use crate::motion::{MM, Steps, Turns, distances, speeds};
+use crate::pieces::pieces;
 use crate::shape::{Shape, Snapshot};
 use crate::statistic::{Reading, Sample, reduce};
 use crate::stretch::Lengths;
@@ -112,7 +113,7 @@ impl Gauge {
             (Measure::Crossings, _) => return self.crossings(shape, moment),
             (Measure::Components, Shape::Mesh(mesh)) => {
                 self.own.update(mesh);
-                return whole(pieces(&self.own) as f64);
+                return whole(pieces(mesh, &self.own) as f64);
             }
             (Measure::Volume, Shape::Mesh(mesh)) => return whole(volume(mesh)),
             (Measure::Area, Shape::Mesh(mesh)) => return whole(area(mesh)),
@@ -301,16 +302,6 @@ impl Gauge {
 
 fn is_within(p: Vec3, [x, y, z, far_x, far_y, far_z]: [f32; 6]) -> bool {
     p.cmpge(Vec3::new(x, y, z)).all() && p.cmple(Vec3::new(far_x, far_y, far_z)).all()
-}
-
-/// Pieces of a mesh that have triangles.
-#[must_use]
-pub fn pieces(body: &Body) -> usize {
-    let welded = body.welded();
-    let (of_point, count) = welded.components();
-    let mut has_triangle = vec![false; count];
-    welded.triangles.iter().for_each(|t| has_triangle[of_point[t[0] as usize] as usize] = true);
-    has_triangle.into_iter().filter(|h| *h).count()
 }
 
 /// Edges of a mesh that go through its own triangles.

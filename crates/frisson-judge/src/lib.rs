@@ -26,6 +26,7 @@ mod findings;
 mod gauge;
 mod measure;
 mod motion;
+mod pieces;
 mod retime;
 mod shape;
 mod statistic;

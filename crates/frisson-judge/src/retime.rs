@@ -18,14 +18,20 @@ pub fn retimed(scene: &Scene, rate: Rate) -> Result<Scene, JudgeError> {
     let factor = rate.fps() / scene.fps.0.fps();
     let mut value = serde_json::to_value(scene).map_err(|e| JudgeError::Variant(e.to_string()))?;
     scale(&mut value, &[schema()], factor, false);
-    for actor in value.get_mut("actors").and_then(Value::as_object_mut).into_iter().flatten() {
-        scale_keys(actor.1.get_mut("path"), factor);
-    }
+    let actors = value.get_mut("actors").and_then(Value::as_object_mut);
+    actors.into_iter().flatten().for_each(|(_, a)| scale_keys(a.get_mut("path"), factor));
+    let colliders = value.get_mut("colliders").and_then(Value::as_array_mut);
+    colliders.into_iter().flatten().for_each(|c| scale_keys(c.get_mut("path"), factor));
     let mut scene: Scene = serde_json::from_value(value)
         .map_err(|e| JudgeError::Variant(format!("at {} frames/s: {e}", rate.fps())))?;
     scene.fps = Fps(rate);
     if let Some([first, last]) = &mut scene.frames {
-        *first = (*first as f64 * factor).round() as i64;
+        let start = *first as f64 * factor;
+        if (start - start.round()).abs() > 1e-6 {
+            let text = format!("frame {first}, the first, is none at {} frames/s", rate.fps());
+            return Err(JudgeError::Variant(text + ": start the scene at frame 0"));
+        }
+        *first = start.round() as i64;
         *last = (*last as f64 * factor + 1e-6).floor() as i64;
     }
     Ok(scene)
@@ -117,6 +123,8 @@ mod tests {
             [actors.a]\nsource = \"x\"\npath = [[0, 1, 2, 3, 4, 5, 6], [30, 1, 2, 3, 4, 5, 6]]\n\
             [[colliders]]\nname = \"c\"\nshape = { sphere = { center = [0, 0, 0], radius = 1 } }\n\
             move_x = [[15, 1], [45, 2]]\n\
+            [[colliders]]\nname = \"k\"\nshape = { sphere = { center = [0, 0, 0], radius = 1 } }\n\
+            path = [[0, 1, 2, 3, 4, 5, 6], [60, 1, 2, 3, 4, 5, 6]]\n\
             [[forces]]\nwind = { direction = [1, 0, 0], speed = [[0, 5], [30, 7]], gust_hz = 2 }\n\
             [[layers]]\n[layers.drops]\nname = \"d\"\non = \"a\"\n\
             sources = [{ single = { at = [0, 0, 0], every = 22, frame = 3 } }]\n\
@@ -128,6 +136,7 @@ mod tests {
         assert_eq!(slow.frames, Some([0, 48]));
         assert_eq!(at("/actors/a/path/1/0"), 24.0);
         assert_eq!(at("/actors/a/path/1/1"), 1.0);
+        assert_eq!(at("/colliders/1/path/1/0"), 48.0);
         assert_eq!([at("/colliders/0/move_x/0/0"), at("/colliders/0/move_x/1/0")], [12.0, 36.0]);
         assert_eq!([at("/forces/0/wind/speed/1/0"), at("/forces/0/wind/gust_hz")], [24.0, 2.0]);
         let source = "/layers/0/drops/sources/0/single";
@@ -139,5 +148,7 @@ mod tests {
         );
         let back = retimed(&slow, Rate::whole(30)).unwrap();
         assert_eq!(back.frames, scene.frames);
+        let late = Scene { frames: Some([1, 60]), ..scene };
+        assert!(retimed(&late, Rate::whole(24)).is_err(), "it would start at another time");
     }
 }

@@ -154,7 +154,7 @@ impl Snapshot {
 pub enum Match {
     /// The one of the same index.
     Same,
-    /// By index; [`NONE`] where it is new.
+    /// By index; `u32::MAX` where it is new.
     Map(Vec<u32>),
 }
 

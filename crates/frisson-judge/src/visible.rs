@@ -19,19 +19,21 @@ const DEEPER: f32 = 0.01;
 /// Directions the subject is seen from: its sides.
 const SIDES: [Vec3; 6] = [Vec3::Z, Vec3::NEG_Z, Vec3::X, Vec3::NEG_X, Vec3::Y, Vec3::NEG_Y];
 
-/// Share of the pixels which either frame covers that differ, from the side that shows most of it.
+/// Pixels that differ, from the side that shows most of it, as a share of those which either frame covers
+/// from the side it is widest: a sheet seen edge-on is no picture.
 #[must_use]
 pub fn changed_share(with: &Frame, without: &Frame, subject: Option<&str>) -> f64 {
     let bounds = bounds(with, subject).union(bounds(without, subject));
     if bounds.is_empty() {
         return 0.0;
     }
-    let share = |side: &Vec3| {
+    let count = |side: &Vec3| {
         let [a, b] = [with, without].map(|f| Picture::of(f, subject, *side, bounds));
-        a.changed_share(&b, DEEPER * bounds.diagonal())
+        a.changed_and_covered(&b, DEEPER * bounds.diagonal())
     };
-    let shares: Vec<f64> = SIDES.par_iter().map(share).collect();
-    shares.into_iter().fold(0.0, f64::max)
+    let counts: Vec<(u32, u32)> = SIDES.par_iter().map(count).collect();
+    let most = |of: fn(&(u32, u32)) -> u32| counts.iter().map(of).max().unwrap_or(0);
+    f64::from(most(|c| c.0)) / f64::from(most(|c| c.1).max(1))
 }
 
 fn bounds(frame: &Frame, subject: Option<&str>) -> Bounds {
@@ -174,7 +176,7 @@ impl Picture {
         }
     }
 
-    fn changed_share(&self, other: &Self, deeper: f32) -> f64 {
+    fn changed_and_covered(&self, other: &Self, deeper: f32) -> (u32, u32) {
         let (mut covered, mut changed) = (0u32, 0u32);
         for (a, b) in self.pixels.iter().zip(&other.pixels) {
             if *a == EMPTY && *b == EMPTY {
@@ -186,6 +188,6 @@ impl Picture {
                 && (a.depth - b.depth).abs() <= deeper;
             changed += u32::from(!same);
         }
-        f64::from(changed) / f64::from(covered.max(1))
+        (changed, covered)
     }
 }

@@ -7,8 +7,9 @@ use glam::Vec3;
 
 use crate::body::{Body, point_depths, volume};
 use crate::findings::Limits;
-use crate::gauge::{own_crossings, pieces};
+use crate::gauge::own_crossings;
 use crate::motion::{MM, Steps, Turns};
+use crate::pieces::pieces;
 use crate::shape::{Match, Shape, Snapshot};
 use crate::statistic::{Reading, reduce};
 use crate::stretch::Lengths;
@@ -247,8 +248,11 @@ impl Watched {
     fn look_closely(&mut self, mesh: &Mesh, frame: i64, ledger: &mut Ledger) {
         self.body.update(mesh);
         let crossings = own_crossings(&self.body, &mesh.positions, TOUCH * self.size);
-        let now =
-            Whole { volume: volume(mesh), pieces: pieces(&self.body), crossings: crossings.len() };
+        let now = Whole {
+            volume: volume(mesh),
+            pieces: pieces(mesh, &self.body),
+            crossings: crossings.len(),
+        };
         let start = *self.at_start.get_or_insert(now);
         let whole = |value: f64| Some(Reading { value, frame, element: None, place: None });
         // Many pieces, such as drops, come and go: only what starts as one is held to it.

@@ -105,7 +105,7 @@ fn the_same_is_found_on_any_number_of_threads() {
                 }
                 frame
             };
-            judged(&mut Formula::new(30, 30, tangled))
+            judged(&mut Formula::new(10, 10, tangled))
         })
     };
     let one = judge(1);

@@ -221,6 +221,54 @@ fn a_torus_is_one_piece_with_its_volume_and_area() {
 }
 
 #[test]
+fn what_only_touches_is_two_pieces_and_what_has_a_seam_is_one() {
+    // Two boxes of two triangles a side that share a wall, vertex on vertex.
+    let corner = |i: u32| Vec3::new((i & 1) as f32, (i >> 1 & 1) as f32, (i >> 2 & 1) as f32);
+    let sides =
+        [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
+    let walls = |shift: u32| {
+        let halves = |q: [u32; 4]| [[q[0], q[1], q[2]], [q[0], q[2], q[3]]];
+        sides.into_iter().flat_map(halves).map(move |t: [u32; 3]| t.map(|v| v + shift))
+    };
+    let touching = |_: f64| {
+        let positions = (0..8).map(corner).chain((0..8).map(|i| corner(i) + Vec3::X)).collect();
+        let triangles = walls(0).chain(walls(8)).collect();
+        meshes(vec![frisson::geometry::Mesh::new("a", positions, triangles)])
+    };
+    let count = |shot: &mut dyn frisson_io::FrameSource| {
+        read(shot, Measure::Components, of("a"), OverFrames::Max).unwrap().value
+    };
+    assert_eq!(count(&mut Formula::new(1, 0, touching)), 2.0);
+    // A sheet cut along the middle as at a uv seam: its vertices are there twice.
+    let seam = |_: f64| {
+        let (a, b) = (sheet("a", 4, 1.0), moved(sheet("a", 4, 1.0), Vec3::X));
+        let shift = a.positions.len() as u32;
+        let mut positions = a.positions.clone();
+        positions.extend(&b.positions);
+        let mut triangles = a.topology.triangles.clone();
+        triangles.extend(b.topology.triangles.iter().map(|t| t.map(|v| v + shift)));
+        meshes(vec![frisson::geometry::Mesh::new("a", positions, triangles)])
+    };
+    assert_eq!(count(&mut Formula::new(1, 0, seam)), 1.0);
+}
+
+#[test]
+fn the_wall_of_a_hollow_is_no_piece() {
+    let hollow = |_: f64| {
+        let (outer, inner) = (ball("a", 1.0, 12), ball("a", 0.5, 12));
+        let shift = outer.positions.len() as u32;
+        let mut positions = outer.positions.clone();
+        positions.extend(&inner.positions);
+        let mut triangles = outer.topology.triangles.clone();
+        let inward = inner.topology.triangles.iter().map(|t| [t[0], t[2], t[1]]);
+        triangles.extend(inward.map(|t| t.map(|v| v + shift)));
+        meshes(vec![frisson::geometry::Mesh::new("a", positions, triangles)])
+    };
+    let got = read(&mut Formula::new(1, 0, hollow), Measure::Components, of("a"), OverFrames::Max);
+    assert_eq!(got.unwrap().value, 1.0);
+}
+
+#[test]
 fn a_damped_swing_turns_and_dies_and_a_growing_one_grows() {
     let swing = |rate: f64| {
         move |t: f64| {

@@ -1,6 +1,7 @@
 //! Several pictures on one page.
 
-use crate::{Image, PictureError, font};
+use crate::font::Size;
+use crate::{Image, PictureError};
 
 const PAPER: [u8; 4] = [245, 244, 241, 255];
 const INK: [u8; 3] = [40, 40, 44];
@@ -18,27 +19,27 @@ pub fn contact_sheet(
     }
     let columns = columns.clamp(1, panels.len() as u32);
     let rows = (panels.len() as u32).div_ceil(columns);
-    let scale = if w >= 420 { 2 } else { 1 };
-    let gap = 6 * scale;
-    let strip = font::HEIGHT * scale + gap;
-    let top = if title.is_some() { font::HEIGHT * (scale + 1) + 2 * gap } else { gap };
+    let letters = if w >= 420 { Size::Medium } else { Size::Small };
+    let gap = 8;
+    let strip = letters.height() + gap;
+    let top = if title.is_some() { Size::Large.height() + 2 * gap } else { gap };
     let mut sheet = Image::filled(columns * (w + gap) + gap, top + rows * (h + strip + gap), PAPER);
     if let Some(title) = title {
-        sheet.text(i64::from(gap), i64::from(gap), scale + 1, title, INK);
+        sheet.text(i64::from(gap), i64::from(gap), Size::Large, title, INK);
     }
     for (index, (image, label)) in panels.iter().enumerate() {
         let (column, row) = (index as u32 % columns, index as u32 / columns);
         let (x, y) = (gap + column * (w + gap), top + row * (h + strip + gap));
         sheet.paste(image, i64::from(x), i64::from(y));
-        let label = fitted(label, w, scale);
-        sheet.text(i64::from(x + 2), i64::from(y + h + gap / 2), scale, &label, INK);
+        let label = fitted(label, w, letters);
+        sheet.text(i64::from(x + 2), i64::from(y + h + gap / 2), letters, &label, INK);
     }
     Ok(sheet)
 }
 
 /// As much of a label as fits a width.
-fn fitted(label: &str, width: u32, scale: u32) -> String {
-    label.chars().take((width / (font::ADVANCE * scale)).max(1) as usize).collect()
+fn fitted(label: &str, width: u32, size: Size) -> String {
+    label.chars().take((width / size.advance()).max(1) as usize).collect()
 }
 
 /// Two or more pictures side by side, each labelled: before and after.

@@ -55,7 +55,4 @@ pub enum PictureError {
     /// The PNG decoder refused.
     #[error("cannot read the picture: {0}")]
     Decode(#[from] png::DecodingError),
-    /// A chart could not be drawn.
-    #[error("cannot draw the chart: {0}")]
-    Chart(String),
 }

@@ -53,6 +53,9 @@ pub(crate) struct Sums {
     hits: u32,
     brightness: f32,
     brightness_sq: f32,
+    /// Of all light, as it ends in the picture.
+    seen: f32,
+    seen_sq: f32,
     count: u32,
 }
 
@@ -75,7 +78,19 @@ impl Sums {
         self.hits += u32::from(sample.depth.is_finite());
         self.brightness += light;
         self.brightness_sq += light * light;
+        let seen = brightness(sample.diffuse + other);
+        self.seen += seen;
+        self.seen_sq += seen * seen;
         self.count += 1;
+    }
+
+    /// How far the mean may be from the truth, against what an eye tells apart: the standard error
+    /// over the brightness, with some dark taken for granted.
+    pub fn doubt(&self) -> f32 {
+        let n = self.count.max(2) as f32;
+        let mean = self.seen / n;
+        let spread = (self.seen_sq / n - mean * mean).max(0.0);
+        (spread / (n - 1.0)).sqrt() / (mean + 0.2)
     }
 
     pub fn count(&self) -> u32 {

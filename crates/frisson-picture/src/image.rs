@@ -5,7 +5,7 @@ use std::path::Path;
 use glam::Vec3A;
 
 use crate::PictureError;
-use crate::font;
+use crate::font::{self, Size};
 
 /// A finished picture.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,8 +89,8 @@ impl Image {
     }
 
     /// Writes text with its upper left corner at (x, y); returns its width in pixels.
-    pub fn text(&mut self, x: i64, y: i64, scale: u32, text: &str, color: [u8; 3]) -> i64 {
-        font::draw(text, scale, |dx, dy| self.blend(x + dx, y + dy, color, 1.0))
+    pub fn text(&mut self, x: i64, y: i64, size: Size, text: &str, color: [u8; 3]) -> i64 {
+        font::draw(text, size, |dx, dy, cover| self.blend(x + dx, y + dy, color, cover))
     }
 
     /// A smaller picture: each pixel is the mean of a block of `factor` by `factor`.

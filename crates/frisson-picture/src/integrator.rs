@@ -24,6 +24,11 @@ const MEDIUM_FROM: usize = 4000;
 const STRAND_LIMIT: u32 = 10;
 /// Boundaries a ray may cross before it is given up.
 const CROSSINGS: u32 = 10;
+/// Boundaries at which a ray goes both ways; at later ones it takes one of them by chance.
+const SPLITS: u32 = 2;
+/// How much a lamp is blurred that is seen through more than one boundary: a drop would gather it into
+/// a spark smaller than a pixel, which few samples hit.
+const SPARK: f32 = 0.55;
 /// Angular width of hair highlights [rad].
 const HIGHLIGHT: f32 = 0.13;
 /// How sharply a clear body gathers light behind it: the light through a point of its surface that
@@ -45,6 +50,8 @@ pub(crate) struct PathSample {
     pub hard: bool,
     /// Whether it shows a strand.
     pub strand: bool,
+    /// Whether it looks through a clear body.
+    pub clear: bool,
     /// Which lamps are seen from there whole, and which not at all: two bits each.
     pub lamps: u32,
 }
@@ -91,6 +98,8 @@ pub(crate) struct Lit<'a> {
     /// The cone in which each lamp is seen.
     cones: Vec<Cone>,
     pub bounces: u32,
+    /// Whether strands are drawn as strokes: then rays from the eye pass them by.
+    pub strokes: bool,
     /// Size of a pixel at unit distance.
     pub pixel_slope: f32,
     /// Radiance of the ground where nothing stands in its light.
@@ -133,6 +142,7 @@ impl<'a> Lit<'a> {
                 .collect(),
             environment,
             bounces,
+            strokes: false,
             pixel_slope,
             ground_radiance,
             center: scene.bounds.center().into(),
@@ -143,7 +153,9 @@ impl<'a> Lit<'a> {
 
     /// One sample of the picture.
     pub fn sample(&self, ray: Ray, sampler: &mut Sampler) -> PathSample {
-        let Some(hit) = self.scene.nearest(ray) else {
+        let scene = self.scene;
+        let hit = if self.strokes { scene.nearest_solid(ray) } else { scene.nearest(ray) };
+        let Some(hit) = hit else {
             return PathSample {
                 other: self.backdrop(ray.direction),
                 depth: f32::INFINITY,
@@ -219,9 +231,8 @@ impl<'a> Lit<'a> {
         let clear = surface.transmission;
         let mut result = PathSample { normal: surface.normal, depth: t, ..PathSample::default() };
         if clear > 0.0 {
-            // Both ways at the first boundary: choosing one would be the noisiest part of the picture.
-            result.other += clear * self.boundary(surface, ray, budget, sampler, true);
-            result.hard = true;
+            result.other += clear * self.boundary(surface, ray, budget, sampler);
+            (result.hard, result.clear) = (true, true);
         }
         if clear < 1.0 {
             let split = self.split(surface, ray, budget, sampler);
@@ -377,22 +388,23 @@ impl<'a> Lit<'a> {
         sampler: &mut Sampler,
     ) -> Vec3A {
         if surface.transmission > 0.0 && sampler.one() < surface.transmission {
-            return self.boundary(surface, ray, budget, sampler, false);
+            return self.boundary(surface, ray, budget, sampler);
         }
         let split = self.split(surface, ray, budget, sampler);
         let light = self.gather(surface, -ray.direction, budget, sampler);
         split.albedo * light.even + light.highlights + split.reflection
     }
 
-    /// Reflection and refraction at a smooth boundary: both, or one chosen by its share.
+    /// Reflection and refraction at a smooth boundary: both at the first ones, where choosing would be
+    /// the noisiest part of the picture, one chosen by its share later.
     fn boundary(
         &self,
         surface: &Surface,
         ray: &Ray,
         budget: Budget,
         sampler: &mut Sampler,
-        both: bool,
     ) -> Vec3A {
+        let both = budget.crossings + SPLITS > CROSSINGS;
         if budget.crossings == 0 {
             return self.environment.ambient(-ray.direction);
         }
@@ -432,7 +444,8 @@ impl<'a> Lit<'a> {
         if !budget.lamps {
             return self.environment.dome(direction);
         }
-        let lamps: Vec3A = self.environment.lamps.iter().map(|l| l.seen(direction, 0.0)).sum();
+        let blur = if budget.crossings + 1 < CROSSINGS { SPARK } else { 0.0 };
+        let lamps: Vec3A = self.environment.lamps.iter().map(|l| l.seen(direction, blur)).sum();
         self.backdrop(direction) + lamps
     }
 
@@ -509,18 +522,31 @@ impl<'a> Lit<'a> {
 
     fn fibre(&self, place: u32, ray: &Ray, t: f32, sampler: &mut Sampler) -> Vec3A {
         let segment = self.scene.segments.primitive(place);
+        let tangent = (segment.b - segment.a).normalize_or(Vec3A::Y);
+        let position = ray.origin + ray.direction * t;
+        self.strand_light(place, position, tangent, -ray.direction, sampler)
+    }
+
+    /// Light that a strand sends to the eye from a point of it.
+    pub fn strand_light(
+        &self,
+        place: u32,
+        position: Vec3A,
+        tangent: Vec3A,
+        to_eye: Vec3A,
+        sampler: &mut Sampler,
+    ) -> Vec3A {
+        let segment = self.scene.segments.primitive(place);
         let strand = self.strand(place);
         if strand.flat {
             return strand.color;
         }
-        let tangent = (segment.b - segment.a).normalize_or(Vec3A::Y);
-        let fibre = Fibre { tangent, color: strand.color, width: HIGHLIGHT };
-        let position = ray.origin + ray.direction * t;
+        let fibre = Fibre { tangent, color: strand.color, width: HIGHLIGHT, tilt: strand.tilt };
         let step = 2.5 * segment.radius_a.max(segment.radius_b) + self.epsilon;
         let mut light = Vec3A::ZERO;
         for (index, lamp) in self.environment.lamps.iter().enumerate() {
             let direction = self.cones[index].direction(sampler.pair());
-            let scattered = fibre.scatter(direction, -ray.direction) * lamp.irradiance;
+            let scattered = fibre.scatter(direction, to_eye) * lamp.irradiance;
             if scattered.max_element() > 2e-3 {
                 let from = position + direction * step;
                 light += scattered * self.visibility(from, direction, index);

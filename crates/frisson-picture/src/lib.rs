@@ -5,6 +5,7 @@
 //! ```text
 //! Frame + Look ─► Scene          triangles, strands and balls in three BVHs, lights, ground
 //! Frames ─► Framing ─► Camera    one camera for a whole shot, so that it does not jitter
+//! Scene + Camera ─► Strokes      strands lit and projected once: hairs are thinner than pixels
 //! Scene + Camera ─► Film         tiles in parallel; every random number is a function of
 //!                                (pixel, sample, dimension): the same bits for any thread count
 //! Film ─► filter ─► Image        diffuse light smoothed within its own measured noise, tone mapped
@@ -17,7 +18,6 @@ pub mod accel;
 pub mod animation;
 pub mod bench;
 pub mod camera;
-pub mod canvas;
 pub mod compose;
 pub mod environment;
 pub mod error;
@@ -38,6 +38,7 @@ pub mod scene;
 mod shape;
 pub mod stock;
 mod strands;
+mod strokes;
 mod surface;
 mod volume;
 

@@ -4,6 +4,7 @@ use frisson::geometry::{Attribute, AttributeValues};
 use frisson::stage::Frame;
 use glam::{Vec3, Vec3A};
 
+use crate::font::Size;
 use crate::look::Tint;
 use crate::{Camera, Image, PictureError};
 
@@ -219,21 +220,21 @@ impl XRay {
 
 /// Draws the colour scale of an overlay in the lower left corner.
 pub fn draw_legend(image: &mut Image, scale: &HeatScale) {
-    let zoom = (image.height / 400).max(1);
-    let unit = i64::from(zoom);
-    let (width, height) = (120 * unit, 10 * unit);
-    let (x, y) = (12 * unit, i64::from(image.height) - 24 * unit - height);
+    let size = if image.height >= 400 { Size::Medium } else { Size::Small };
+    let line = i64::from(size.height());
+    let (width, height) = (9 * line, line / 2);
+    let (x, y) = (line / 2, i64::from(image.height) - 3 * line / 2 - height);
     for column in 0..width {
         let color = heat(column as f32 / width as f32);
         let color = [color.x, color.y, color.z].map(crate::image::srgb_byte);
         image.rectangle(x + column, y, 1, height, color);
     }
     let ink = [30, 30, 30];
-    image.text(x, y - 12 * unit, zoom, &scale.name, ink);
-    image.text(x, y + height + 3 * unit, zoom, &short(scale.low), ink);
+    image.text(x, y - line - 2, size, &scale.name, ink);
+    image.text(x, y + height + 2, size, &short(scale.low), ink);
     let high = short(scale.high);
-    let right = x + width - crate::font::width(&high, zoom);
-    image.text(right, y + height + 3 * unit, zoom, &high, ink);
+    let right = x + width - crate::font::width(&high, size);
+    image.text(right, y + height + 2, size, &high, ink);
 }
 
 /// A number in few characters.

@@ -7,12 +7,19 @@ use rayon::prelude::*;
 use crate::film::{FilmPixel, Sums};
 use crate::integrator::{Lit, PathSample};
 use crate::sampling::Sampler;
+use crate::strokes::{Grid, Strokes, Veil};
 use crate::{Camera, Film, Image, Look, PictureError, Scene, filter};
 
 /// Side of the square tiles that threads take [px].
-const TILE: u32 = 16;
+pub(crate) const TILE: u32 = 16;
 /// How many times as many samples go to pixels that single strands cross.
 const STRAY_DETAIL: u32 = 4;
+/// How many times as many samples go, at most, to pixels that look through drops.
+const CLEAR_DETAIL: u32 = 6;
+/// The same where most of a tile is clear: a pane, which hardly bends light.
+const PANE_DETAIL: u32 = 2;
+/// Doubt about a pixel that looks through a clear body below which it is left alone.
+const CLEAR_DOUBT: f32 = 0.035;
 /// Largest side of a picture [px].
 const LARGEST: u32 = 16_384;
 
@@ -101,11 +108,15 @@ pub fn render_film(
 fn trace(scene: &Scene, camera: &Camera, options: &RenderOptions) -> Result<Film, PictureError> {
     options.check()?;
     let yaw = (-camera.forward.x).atan2(-camera.forward.z);
-    let lit = Lit::new(scene, yaw, options.bounces, camera.pixel_slope(options.height));
+    let mut lit = Lit::new(scene, yaw, options.bounces, camera.pixel_slope(options.height));
+    // Behind a lens, strands blur: then rays have to find them.
+    lit.strokes = camera.aperture <= 0.0 && !scene.strands.is_empty();
+    let grid = Grid { width: options.width, height: options.height, seed: options.seed };
+    let strokes = lit.strokes.then(|| Strokes::build(&lit, camera, grid));
     let (across, down) = (options.width.div_ceil(TILE), options.height.div_ceil(TILE));
     let tiles: Vec<Vec<FilmPixel>> = (0..across * down)
         .into_par_iter()
-        .map(|tile| trace_tile(&lit, camera, options, tile % across, tile / across))
+        .map(|tile| trace_tile(&lit, strokes.as_ref(), camera, options, tile))
         .collect();
     let mut pixels = vec![FilmPixel::default(); (options.width * options.height) as usize];
     for (tile, values) in tiles.iter().enumerate() {
@@ -125,18 +136,24 @@ fn trace(scene: &Scene, camera: &Camera, options: &RenderOptions) -> Result<Film
 /// the first ones happen to miss a strand would stay as it is, and strands would come out too thin.
 fn trace_tile(
     lit: &Lit,
+    strokes: Option<&Strokes>,
     camera: &Camera,
     options: &RenderOptions,
-    column: u32,
-    row: u32,
+    tile: u32,
 ) -> Vec<FilmPixel> {
-    let (left, top) = (column * TILE, row * TILE);
+    let across = options.width.div_ceil(TILE);
+    let (left, top) = (tile % across * TILE, tile / across * TILE);
     let (w, h) = (TILE.min(options.width - left), TILE.min(options.height - top));
     let mut pixels = vec![Pixel::default(); (w * h) as usize];
+    let veil = strokes.map_or(Veil::none(), |s| s.veil(tile, (left, top), (w, h)));
     let trace = |pixels: &mut [Pixel], wanted: &[u32]| {
         for (i, pixel) in pixels.iter_mut().enumerate() {
             let place = (left + i as u32 % w, top + i as u32 / w);
-            pixel.trace(lit, camera, options, place, wanted[i]);
+            pixel.trace(
+                &PixelView { lit, camera, options, veil: &veil, index: i },
+                place,
+                wanted[i],
+            );
         }
     };
     // At least two: one sample says nothing of its noise.
@@ -152,7 +169,29 @@ fn trace_tile(
         *wanted = wanted_for_detail(options, around(&pixels, w, h, i as u32));
     }
     trace(&mut pixels, &wanted);
+    // Clear bodies gather and scatter light as no rule foretells: their pixels themselves say when they
+    // have seen enough.
+    let step = options.samples * options.detail.max(1);
+    let clear = pixels.iter().filter(|p| p.clear).count();
+    let rounds = if 2 * clear > pixels.len() { PANE_DETAIL } else { CLEAR_DETAIL };
+    for _ in 1..rounds {
+        for (pixel, wanted) in pixels.iter().zip(&mut wanted) {
+            let unsure = pixel.clear && pixel.sums.doubt() > CLEAR_DOUBT;
+            *wanted = if unsure { pixel.sums.count() + step } else { 0 };
+        }
+        trace(&mut pixels, &wanted);
+    }
     pixels.iter().map(|p| p.sums.mean()).collect()
+}
+
+/// What a pixel is traced with.
+struct PixelView<'a> {
+    lit: &'a Lit<'a>,
+    camera: &'a Camera,
+    options: &'a RenderOptions,
+    veil: &'a Veil,
+    /// The pixel's place in its tile.
+    index: usize,
 }
 
 /// Samples for a pixel where it and those around it show hair, clear liquids or outlines.
@@ -188,6 +227,8 @@ struct Pixel {
     hard: bool,
     /// Samples that show strands.
     strands: u32,
+    /// Whether it looks through a clear body.
+    clear: bool,
 }
 
 impl Pixel {
@@ -203,22 +244,19 @@ impl Pixel {
     }
 
     /// Adds samples until there are `wanted`.
-    fn trace(
-        &mut self,
-        lit: &Lit,
-        camera: &Camera,
-        options: &RenderOptions,
-        (x, y): (u32, u32),
-        wanted: u32,
-    ) {
+    fn trace(&mut self, view: &PixelView, (x, y): (u32, u32), wanted: u32) {
+        let PixelView { lit, camera, options, veil, index } = *view;
         let half = 0.5 * options.height as f32;
         let corner = Vec2::new(x as f32 - 0.5 * options.width as f32, y as f32 - half);
         while self.sums.count() < wanted {
             let mut sampler = Sampler::new(options.seed, x, y, self.sums.count());
             let place = corner + tent(sampler.pair());
             let lens = if camera.aperture > 0.0 { sampler.pair() } else { Vec2::ZERO };
-            let ray = camera.ray(Vec2::new(place.x, -place.y) / half, lens);
-            let sample = lit.sample(ray, &mut sampler);
+            let mut ray = camera.ray(Vec2::new(place.x, -place.y) / half, lens);
+            ray.tmax = veil.reach(index);
+            let mut sample = lit.sample(ray, &mut sampler);
+            veil.cover(index, &mut sample);
+            self.clear |= sample.clear;
             self.sums.add(&sample);
             let first = self.first.get_or_insert(sample);
             self.strands += u32::from(sample.strand);

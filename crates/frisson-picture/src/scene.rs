@@ -38,6 +38,8 @@ impl SceneMesh {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Strand {
     pub color: Vec3A,
+    /// Tilt of its scales [rad].
+    pub tilt: f32,
     /// Shown in its own colour, unlit and casting no shadow: an overlay.
     pub flat: bool,
 }

@@ -5,6 +5,7 @@ use frisson::math::random;
 use frisson::stage::{Curves, Frame};
 use glam::{Vec3, Vec3A};
 
+use crate::fibre::SCALE_TILT;
 use crate::look::Tint;
 use crate::overlay::{self, HeatScale};
 use crate::scene::Strand;
@@ -40,7 +41,9 @@ impl Tangle {
             }
             let widths = curves.widths.get(range.clone()).unwrap_or(&[]);
             self.add_strand(&curves.points[range], widths, pieces);
-            self.strands.push(Strand { color: own[curve], flat: false });
+            let id = curves.ids.get(curve).copied().unwrap_or(curve as u64);
+            let tilt = SCALE_TILT * (1.0 + random::signed(0x4A1, id, 2) as f32);
+            self.strands.push(Strand { color: own[curve], tilt, flat: false });
         }
     }
 
@@ -99,7 +102,7 @@ impl Tangle {
         self.of_strand.push(self.strands.len() as u32);
         let (radius_a, radius_b) = (radius, 0.2 * radius);
         self.segments.push(Segment { a: a.into(), b: b.into(), radius_a, radius_b });
-        self.strands.push(Strand { color, flat: true });
+        self.strands.push(Strand { color, tilt: 0.0, flat: true });
     }
 }
 

@@ -7,6 +7,11 @@ use obvhs::ray::Ray;
 use crate::image::linear_of;
 use crate::scene::{Scene, SceneMesh};
 
+/// Roughness of a film of water on skin or cloth, whose relief shows through.
+const FILM_ROUGHNESS: f32 = 0.2;
+/// Bounces that light makes under a film of water, beyond the first.
+const FILM_DEPTH: f32 = 0.2;
+
 /// Which shape a ray hits first, and where.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Hit {
@@ -36,23 +41,29 @@ pub(crate) struct Surface {
 }
 
 impl Surface {
-    /// A film of water: smoother, and darker because light bounces about under it.
+    /// A film of water: glossy, and a little deeper in colour because light bounces about under it.
+    /// Each bounce is coloured again, so that pale skin hardly darkens and never turns grey.
     fn wet(&mut self, wet: f32) {
-        self.roughness += (0.12 * self.roughness - self.roughness) * wet;
-        self.albedo *= 1.0 - 0.22 * wet;
+        self.roughness += (FILM_ROUGHNESS.min(self.roughness) - self.roughness) * wet;
+        self.albedo = self.albedo.powf(1.0 + FILM_DEPTH * wet);
     }
 }
 
 impl Scene {
     /// The first thing a ray hits.
     pub(crate) fn nearest(&self, mut ray: Ray) -> Option<Hit> {
+        let solid = self.nearest_solid(ray);
+        if let Some(Hit::Triangle(_, t) | Hit::Ball(_, t) | Hit::Ground(t)) = solid {
+            ray.tmax = t;
+        }
+        self.segments.nearest(ray).map(|(place, t)| Hit::Segment(place, t)).or(solid)
+    }
+
+    /// The first thing a ray hits that is no strand.
+    pub(crate) fn nearest_solid(&self, mut ray: Ray) -> Option<Hit> {
         let mut best = None;
         if let Some((place, t)) = self.triangles.nearest(ray) {
             best = Some(Hit::Triangle(place, t));
-            ray.tmax = t;
-        }
-        if let Some((place, t)) = self.segments.nearest(ray) {
-            best = Some(Hit::Segment(place, t));
             ray.tmax = t;
         }
         if let Some((place, t)) = self.balls.nearest(ray) {

@@ -1,7 +1,6 @@
 //! Pieces of the self-contained pages.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 const STYLE: &str = "
 body { font: 16px/1.5 system-ui, sans-serif; color: #26262a; background: #f5f4f1; margin: 0; }
@@ -9,7 +8,11 @@ main { max-width: 1500px; margin: 0 auto; padding: 24px; }
 section { background: #fff; border-radius: 10px; padding: 20px 24px; margin: 24px 0; }
 h1 { font-weight: 600; } h2 { margin: 0 0 4px; font-weight: 600; }
 .from { color: #77757a; margin: 0 0 8px; } img { max-width: 100%; border-radius: 6px; }
-.tables { display: flex; flex-wrap: wrap; gap: 32px; }
+.tables, .pictures { display: flex; flex-wrap: wrap; gap: 32px; align-items: flex-start; }
+.pictures { gap: 16px; margin: 8px 0; } img.moving { width: 480px; } img.strip { flex: 1 1 640px; min-width: 0; }
+nav { columns: 18em; margin: 16px 0; } nav a { display: block; color: inherit; }
+.fails td:first-child, b.fails { color: #c0202c; font-weight: 600; }
+.known td:first-child { color: #b06a00; font-weight: 600; } .holds td:first-child { color: #2b7d3f; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 caption { text-align: left; font-weight: 600; padding: 8px 0; }
 td, th { padding: 3px 14px 3px 0; border-bottom: 1px solid #e4e2dd; text-align: left; }
@@ -35,13 +38,10 @@ pub fn end(mut page: String) -> String {
     page
 }
 
-/// A picture file put into the page itself; nothing if it cannot be read.
-pub fn picture(path: &Path, alt: &str) -> String {
-    let Ok(bytes) = std::fs::read(path) else { return String::new() };
-    let webp = path.extension().is_some_and(|e| e == "webp");
-    let kind = if webp { "webp" } else { "png" };
-    let (alt, data) = (escape(alt), base64(&bytes));
-    format!("<p><img alt=\"{alt}\" src=\"data:image/{kind};base64,{data}\"></p>")
+/// A picture file beside the page; it is read when it comes into view.
+pub fn picture(file: &str, alt: &str, class: &str) -> String {
+    let (file, alt) = (escape(file), escape(alt));
+    format!("<img class=\"{class}\" alt=\"{alt}\" src=\"{file}\" loading=\"lazy\">")
 }
 
 /// A table.
@@ -83,31 +83,13 @@ pub fn human_bytes(bytes: u64) -> String {
     if unit == 0 { format!("{bytes} bytes") } else { format!("{value:.1} {}", units[unit]) }
 }
 
-fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let byte = |i: usize| u32::from(chunk.get(i).copied().unwrap_or(0));
-        let word = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for digit in 0..4 {
-            let used = digit <= chunk.len();
-            let value = (word >> (18 - 6 * digit) & 63) as usize;
-            text.push(if used { char::from(DIGITS[value]) } else { '=' });
-        }
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn base64_pads_as_it_must() {
-        let cases =
-            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")];
-        for (plain, coded) in cases {
-            assert_eq!(base64(plain.as_bytes()), coded);
-        }
+    fn sizes_are_short() {
+        let sizes = [999, 1000, 1_234_567].map(human_bytes);
+        assert_eq!(sizes, ["999 bytes", "1.0 kB", "1.2 MB"]);
     }
 }

@@ -154,8 +154,8 @@ pub fn write_charts(cache: &Path, folder: &Path) -> Result<usize, WorkshopError>
         let plain = |c: char| if c.is_alphanumeric() { c } else { '_' };
         let name: String =
             format!("{}_{}", measure.layer, measure.name).chars().map(plain).collect();
-        write_picture(&chart.to_image()?, &folder.join(format!("{name}.png")))?;
-        write_text(&folder.join(format!("{name}.svg")), &chart.to_svg()?)?;
+        write_picture(&chart.to_image(), &folder.join(format!("{name}.png")))?;
+        write_text(&folder.join(format!("{name}.svg")), &chart.to_svg())?;
     }
     Ok(series.len())
 }

@@ -56,9 +56,7 @@ pub fn html(report: &BakeReport, judgement: Option<&Judgement>) -> String {
     judgement.into_iter().for_each(|j| write_judgement(&mut page, j));
     page.push_str("<section>");
     for chart in charts(report) {
-        if let Ok(svg) = chart.to_svg() {
-            let _ = writeln!(page, "<p>{svg}</p>");
-        }
+        let _ = writeln!(page, "<p>{}</p>", chart.to_svg());
     }
     page.push_str("</section>\n<section><h2>Files</h2><ul>");
     for file in &report.files {

@@ -28,6 +28,7 @@ Examples:
   frisson export shot.frisson --to shot.usdc --to shot.glb
   frisson export shot.frisson --to hat.abc --shape hat --frames 10 50
   frisson export builtin:cat --to cat.glb       the rigged, animated character itself
+  frisson export shot.frisson --to shot.glb --keep-rig    rig, clips and facial morphs stay alive
   frisson export shot.toml --joints shot.glb    flesh as extra joints, from the scene itself
 
 Formats by extension: .abc (Alembic), .usd .usdc .usda (USD), .glb (morph targets), .pc2 .mdd (point
@@ -70,6 +71,15 @@ pub struct Export {
     /// Pixels a side of normal and height maps.
     #[arg(long, default_value_t = 1024, value_name = "PIXELS")]
     size: usize,
+    /// Keep the rig of a GLB alive: what the layers did as morph targets before the skin.
+    #[arg(long)]
+    keep_rig: bool,
+    /// Most shapes a mesh gets with --keep-rig; longer shots share them.
+    #[arg(long, default_value_t = 200, value_name = "COUNT")]
+    shapes: u32,
+    /// Distance from the bake that fewer shapes may leave with --keep-rig [m].
+    #[arg(long, default_value_t = 0.0, value_name = "METRES")]
+    shape_error: f32,
     /// Replace files that are already there.
     #[arg(long)]
     force: bool,
@@ -201,6 +211,9 @@ impl Export {
             scale: self.scale,
             normals: self.no_normals.then_some(false),
             velocities: !self.no_velocities,
+            keep_rig: self.keep_rig,
+            max_shapes: self.shapes,
+            shape_error: self.shape_error,
             ..params
         })
     }

@@ -18,7 +18,7 @@ Example:
   frisson check character.toml
   frisson bake character.toml")]
 pub struct Init {
-    /// A .glb or .gltf file, or builtin:NAME.
+    /// A .glb, .gltf, .vrm or .fbx file, or builtin:NAME.
     character: String,
     /// Scene file to write [default: the character's name with .toml].
     #[arg(long, short, value_name = "SCENE")]

@@ -29,8 +29,10 @@ Examples:
   frisson render shot.frisson --finding 1             what `frisson judge` complains of, close up
   frisson render shot.frisson --overlay wireframe,attribute:strain
 
-The camera frames the whole shot by itself and stays still; `[camera]` in the scene file or the
-options below turn it.")]
+The camera frames the subject and what the layers do to it by itself, from the side where that is
+seen best, and never runs after falling drops; `[camera]` in the scene file or the options below
+turn it. A sheet takes the frames where the layers show most; where they only deform what is
+there, each frame stands beside the motion without them.")]
 pub struct Render {
     /// Cache.
     cache: PathBuf,
@@ -43,7 +45,7 @@ pub struct Render {
     /// The place of a finding of `frisson judge`, close up.
     #[arg(long, value_name = "N", group = "mode", value_parser = clap::value_parser!(u16).range(1..))]
     finding: Option<u16>,
-    /// Contact sheet of so many frames.
+    /// Contact sheet of so many frames [default: 8, or 4 beside the motion without layers].
     #[arg(long, value_name = "COUNT", group = "mode", value_parser = clap::value_parser!(u16).range(1..=400))]
     sheet: Option<u16>,
     /// All frames as an animation: PNG, or WebP or GIF by the ending of --output.
@@ -100,7 +102,8 @@ pub struct Render {
 /// Where to look from.
 #[derive(Args, Clone, Default)]
 pub struct CameraOptions {
-    /// Angle around the vertical [degrees]; 0 sees the front.
+    /// Angle around the vertical [degrees]; 0 sees the front [default: the side from which most of
+    /// what the layers do is seen].
     #[arg(long, value_name = "DEG", allow_negative_numbers = true)]
     yaw: Option<f32>,
     /// Height above the horizon [degrees].
@@ -115,9 +118,13 @@ pub struct CameraOptions {
     /// What to look at [m], with --eye.
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_point, requires = "eye", allow_hyphen_values = true)]
     target: Option<[f32; 3]>,
-    /// Go along with the subject instead of seeing its whole way.
+    /// Go along with the subject instead of seeing its whole way; it is done by itself where the way
+    /// is longer than the subject.
     #[arg(long)]
     follow: bool,
+    /// Stay where the whole way is seen.
+    #[arg(long, conflicts_with = "follow")]
+    still: bool,
     /// Frame only shapes whose names start so.
     #[arg(long, value_name = "NAME")]
     on: Vec<String>,
@@ -148,7 +155,7 @@ enum LookOption {
 impl CameraOptions {
     fn apply(&self, mut params: CameraParams) -> CameraParams {
         let set = |value: Option<f32>, into: &mut f32| *into = value.unwrap_or(*into);
-        set(self.yaw, &mut params.yaw_deg);
+        params.yaw_deg = self.yaw.or(params.yaw_deg);
         set(self.pitch, &mut params.pitch_deg);
         set(self.fov, &mut params.fov_deg);
         set(self.aperture, &mut params.aperture);
@@ -169,7 +176,11 @@ impl CameraOptions {
         };
         params.ground = self.ground.or(params.ground);
         params.no_ground |= self.no_ground;
-        params.follow |= self.follow;
+        params.follow = match (self.follow, self.still) {
+            (true, _) => Some(true),
+            (_, true) => Some(false),
+            _ => params.follow,
+        };
         params
     }
 }
@@ -226,13 +237,18 @@ impl Render {
     }
 
     fn pictures(&self) -> Result<Pictures, Failure> {
-        let shot = self.open(&self.cache)?;
+        let mut shot = self.open(&self.cache)?;
+        if self.is_sheet() && self.size.is_none() {
+            shot.fit_shape()?;
+        }
         let beside = match &self.compare {
+            None if self.is_sheet() && shot.gains_by_comparing() => Beside::Primary,
             None => Beside::Nothing,
             Some(path) if path.as_os_str() == "primary" => Beside::Primary,
             Some(path) => {
                 let mut other = self.open(path)?;
                 other.set_camera(shot.camera());
+                other.options = shot.options;
                 Beside::Cache(Box::new(other), label(path))
             }
         };
@@ -262,16 +278,23 @@ impl Render {
             let frames = spread(first, last, usize::from(count));
             write_picture(&pictures.onion(&frames, &mut bar)?, output)?;
         } else {
-            let frames = spread(first, last, usize::from(self.sheet.unwrap_or(8)));
+            // Pairs take twice the room.
+            let usual = if matches!(pictures.beside, Beside::Nothing) { 8 } else { 4 };
+            let count = usize::from(self.sheet.unwrap_or(usual));
+            let frames = pictures.shot.telling_frames(first, last, count);
             write_picture(&pictures.sheet(&frames, &mut bar)?, output)?;
         }
         Ok(())
     }
 
+    fn is_sheet(&self) -> bool {
+        let one = self.frame.is_some() || self.turntable.is_some() || self.onion.is_some();
+        !one && !self.animate && !self.numbered
+    }
+
     fn open(&self, path: &Path) -> Result<Shot, Failure> {
-        let on_sheet = self.frame.is_none() && !self.animate && !self.numbered;
-        let on_sheet = on_sheet && self.turntable.is_none() && self.onion.is_none();
-        let (width, height) = self.size.unwrap_or(if on_sheet { (480, 270) } else { (960, 540) });
+        let usual = if self.is_sheet() { (480, 270) } else { (960, 540) };
+        let (width, height) = self.size.unwrap_or(usual);
         let mut options = if self.fine {
             RenderOptions::fine(width, height)
         } else {

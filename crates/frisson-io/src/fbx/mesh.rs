@@ -83,10 +83,12 @@ impl Importer<'_> {
     pub(super) fn add_meshes(&mut self, character: &mut Character) -> Result<(), FbxError> {
         let mut names = UniqueNames::default();
         let scene = self.scene;
+        // Some old programs write everything as hidden.
+        let any_visible = scene.nodes.iter().any(|n| n.visible && n.mesh.is_some());
         for node in scene.nodes.iter() {
             let Some(mesh) = node.mesh.as_ref() else { continue };
             let index = node.element.typed_id as usize;
-            if !node.visible {
+            if !node.visible && any_visible {
                 let name = &character.skeleton.nodes()[index].name;
                 self.warn(format!("mesh {name:?} is hidden and left out"));
                 continue;
@@ -234,9 +236,12 @@ impl Importer<'_> {
                 self.warn(format!("{name:?}: shapes between the ends of a blend are left out"));
             }
             let mut moves: Vec<(u32, Vec3)> = Vec::new();
-            for (&vertex, offset) in shape.offset_vertices.iter().zip(shape.position_offsets.iter())
-            {
-                let offset = vector(offset)
+            for (k, &vertex) in shape.offset_vertices.iter().enumerate() {
+                // A shape may be painted to act only in part.
+                let part = shape.offset_weights.get(k).map_or(1.0, |&w| w as f32);
+                let offset = shape.position_offsets.get(k).and_then(vector).map(|o| part * o);
+                let offset = offset
+                    .filter(|o| o.is_finite())
                     .ok_or_else(|| FbxError::damaged(name, "a blend shape is not finite"))?;
                 let copies = ours.get(vertex as usize).map_or(&[][..], Vec::as_slice);
                 moves.extend(copies.iter().map(|&v| (v, offset)));

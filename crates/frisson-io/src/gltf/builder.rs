@@ -68,6 +68,8 @@ pub struct GlbBuilder {
     /// The JSON so far; `buffers` is written by [`GlbBuilder::finish`].
     pub json: Value,
     store: Store,
+    /// Whether it began as another file, whose declarations may no longer be true.
+    adopted: bool,
 }
 
 impl Default for GlbBuilder {
@@ -88,7 +90,7 @@ impl GlbBuilder {
     pub fn new() -> Self {
         let generator = concat!("frisson ", env!("CARGO_PKG_VERSION"));
         let json = json!({ "asset": { "version": "2.0", "generator": generator } });
-        Self { json, store: Store::Memory(Vec::new()) }
+        Self { json, store: Store::Memory(Vec::new()), adopted: false }
     }
 
     /// An empty file whose bytes wait in a temporary file beside `output`.
@@ -105,6 +107,7 @@ impl GlbBuilder {
     /// put inside. Answers with warnings about images that could not be found. The builder must be empty.
     pub fn adopt(&mut self, document: &Document) -> Result<Vec<String>> {
         self.json = document.json.clone();
+        self.adopted = true;
         let mut places = Vec::new();
         let mut fallbacks = Vec::new();
         for (index, buffer) in document.buffers.iter().enumerate() {
@@ -409,7 +412,9 @@ impl GlbBuilder {
         } else if let Some(object) = self.json.as_object_mut() {
             object.shift_remove("buffers");
         }
-        declare_extensions(&mut self.json);
+        if self.adopted {
+            declare_extensions(&mut self.json);
+        }
         let mut text = serde_json::to_vec(&self.json)?;
         text.resize(text.len().next_multiple_of(4), b' ');
         let bin_part = if bin_length > 0 { 8 + bin_length } else { 0 };

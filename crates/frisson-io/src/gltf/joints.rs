@@ -603,7 +603,10 @@ mod tests {
     }
 
     fn stage(influences: usize) -> Simulator {
-        let character = Arc::new(tube(influences));
+        stage_of(Arc::new(tube(influences)))
+    }
+
+    fn stage_of(character: Arc<Character>) -> Simulator {
         let placement =
             Placement { scale: 2.0, rotate_deg: [0.0, 30.0, 0.0], ..Placement::default() };
         let tube = Actor::character_named("tube", character).placed(placement);
@@ -665,5 +668,59 @@ mod tests {
         assert!(tight.warnings.iter().any(|w| w.contains("morph targets")));
         let (roomy, _) = export(4, 8);
         assert!(roomy.max_error() < 2e-5 && roomy.far_vertices() == 0, "{}", roomy.max_error());
+    }
+
+    #[test]
+    fn joints_go_into_the_file_they_came_from_and_the_rest_of_it_stays() {
+        use crate::gltf::{GlbBuilder, ReadOptions, build_character, read_file, to_character};
+        use serde_json::json;
+        let mut builder: GlbBuilder = build_character(&tube(2)).unwrap();
+        // A hat that no flesh moves, second texture coordinates, a VRM, a material of its own.
+        let hat = builder.json["meshes"][0].clone();
+        builder.push("meshes", hat);
+        builder.push("nodes", json!({ "name": "hat", "mesh": 1 }));
+        let node = builder.json["nodes"].as_array().unwrap().len() - 1;
+        builder.add_to_scene(node);
+        let pairs = vec![0.25f32; 256];
+        let second = builder.floats(&pairs, 2, crate::gltf::ViewUse::Vertices).unwrap();
+        for name in ["TEXCOORD_0", "TEXCOORD_1"] {
+            builder.json["meshes"][0]["primitives"][0]["attributes"][name] = json!(second);
+        }
+        builder.json["extensions"] = json!({ "VRM": { "meta": { "title": "tube" } } });
+        builder.use_extension("VRM", false);
+        builder.json["materials"][0]["normalTexture"] = json!({ "index": 0, "texCoord": 1 });
+        builder.push("images", json!({ "uri": "data:image/png;base64,AAAA" }));
+        builder.push("textures", json!({ "source": 0 }));
+        let document = Document::parse(&builder.into_bytes().unwrap(), None).unwrap();
+        let (character, _) = to_character(&document, &ReadOptions::default()).unwrap();
+        let moved = character.meshes.iter().position(|m| m.skin.is_some()).unwrap();
+        let vertices = character.meshes[moved].mesh.positions.len();
+        let mut stage = stage_of(Arc::new(character));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tube.glb");
+        let options = JointsOptions::default();
+        let report =
+            export_joints(&mut stage, 0, Some(&document), &path, &options, &mut Silent).unwrap();
+        assert_eq!(report.errors.len(), vertices, "only what flesh moves is measured");
+        assert!(report.max_error() < 2e-5 * report.peak.max(1.0), "{}", report.max_error());
+        let after = read_file(&path).unwrap();
+        let json = &after.document.json;
+        for key in ["extensions", "materials", "textures", "extensionsUsed"] {
+            assert_eq!(json[key], document.json[key], "{key}");
+        }
+        let attributes = &json["meshes"][0]["primitives"][0]["attributes"];
+        assert_eq!(attributes["TEXCOORD_1"], json!(second));
+        assert_eq!(json["meshes"][1], document.json["meshes"][1], "the hat is as it was");
+        assert_eq!(after.character.clips[0].name, "frisson");
+        assert_eq!(after.character.clips[1].name, "move");
+        // The stage stands at its last frame: so does the file.
+        let world = stage.actors().all()[0].placement.world_from_actor();
+        let (mut pose, mut positions) = (Pose::default(), Vec::new());
+        let clip = Some(&after.character.clips[0]);
+        pose.set(&after.character, clip, 20.0 / 24.0, Sampling::AsAuthored, world);
+        after.character.deform_mesh_positions(moved, &pose, &mut positions);
+        let exact = &stage.frame().meshes[moved].positions;
+        let off = positions.iter().zip(exact).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
+        assert!(off < 1e-4, "{off}");
     }
 }

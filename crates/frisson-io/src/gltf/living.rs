@@ -33,8 +33,8 @@ const STILL: f32 = 2e-6;
 pub struct LivingOptions {
     /// Name of the actor in the shot.
     pub actor: String,
-    /// Clip it played, by index.
-    pub clip: Option<usize>,
+    /// Clip it played, over the document's nodes.
+    pub clip: Option<Clip>,
     /// Clip time at scene time 0 [s].
     pub offset: f64,
     /// Clip seconds per scene second.
@@ -155,9 +155,6 @@ impl<'a> Living<'a> {
         if count == 0 {
             return Err(GltfError::invalid("shot", "it has no frames"));
         }
-        if options.clip.is_some_and(|c| c >= character.clips.len()) {
-            return Err(GltfError::invalid("shot", "the clip it played is not in the file"));
-        }
         Ok(Self {
             source,
             character,
@@ -175,7 +172,7 @@ impl<'a> Living<'a> {
     }
 
     fn clip(&self) -> Option<&'a Clip> {
-        self.options.clip.map(|c| &self.character.clips[c])
+        self.options.clip.as_ref()
     }
 
     /// Key times of the shot [s], from 0.

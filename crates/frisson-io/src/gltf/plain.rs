@@ -58,7 +58,9 @@ impl Unpacked {
                 let invalid = |p: String| super::GltfError::invalid(place.clone(), p);
                 let view = block.get("bufferView").and_then(whole_number);
                 let view = view.ok_or_else(|| invalid("the Draco block has no view".to_owned()))?;
-                let packed = super::draco::unpack(&document.view(view)?.bytes).map_err(invalid)?;
+                let bytes = document.view(view)?.bytes;
+                let mut packed = super::draco::unpack(&bytes).map_err(invalid)?;
+                make_weights_whole(&mut packed, block);
                 let mut primitive = primitive.clone();
                 self.fill_primitive(document, &mut primitive, block, &packed, &mut filled)?;
                 self.json["meshes"][mesh]["primitives"][index] = primitive;
@@ -194,6 +196,37 @@ impl Unpacked {
         self.json["buffers"] = json!([{ "byteLength": bin.len() }]);
         declare_extensions(&mut self.json);
         Ok((self.json, bin))
+    }
+}
+
+/// Packing rounds weights; those of a vertex must add up to 1 to the last bit.
+#[cfg(feature = "draco")]
+fn make_weights_whole(packed: &mut super::draco::DracoMesh, block: &Value) {
+    let names = block.get("attributes").and_then(Value::as_object);
+    let names = names.into_iter().flatten().filter(|(name, _)| name.starts_with("WEIGHTS_"));
+    let ids: Vec<usize> = names.filter_map(|(_, id)| whole_number(id)).collect();
+    let count = packed.vertex_count;
+    let is_weights = |a: &super::draco::DracoAttribute| {
+        let floats = a.component == super::accessor::Component::F32 && a.width == 4;
+        ids.contains(&a.id) && floats && a.bytes.len() == 16 * count
+    };
+    let chosen: Vec<usize> =
+        (0..packed.attributes.len()).filter(|&k| is_weights(&packed.attributes[k])).collect();
+    let mut sets: Vec<Vec<f32>> =
+        chosen.iter().map(|&k| bytemuck::pod_collect_to_vec(&packed.attributes[k].bytes)).collect();
+    for vertex in 0..count {
+        let places: Vec<(usize, usize)> =
+            (0..sets.len()).flat_map(|s| (0..4).map(move |k| (s, 4 * vertex + k))).collect();
+        let sum: f32 = places.iter().map(|&(s, k)| sets[s][k]).sum();
+        let largest = places.iter().max_by(|a, b| sets[a.0][a.1].total_cmp(&sets[b.0][b.1]));
+        let Some(&(set, slot)) = largest.filter(|_| sum > 0.0 && sum.is_finite()) else { continue };
+        places.iter().for_each(|&(s, k)| sets[s][k] /= sum);
+        let others: f32 =
+            places.iter().filter(|&&p| p != (set, slot)).map(|&(s, k)| sets[s][k]).sum();
+        sets[set][slot] = 1.0 - others;
+    }
+    for (&attribute, set) in chosen.iter().zip(&sets) {
+        packed.attributes[attribute].bytes = bytemuck::cast_slice(set).to_vec();
     }
 }
 

@@ -87,19 +87,35 @@ impl SpringJoint {
     /// What the joint amounts to with a bone of this length [m].
     ///
     /// A step of `h` adds to the tail's place `(1 - drag)` of its last move and `h · stiffness` along
-    /// the bone at rest: off that by an angle `a`, a push of `h · stiffness · sin a` across the bone. So
-    /// the tail is pulled back by `stiffness / h` for every unit of angle, and its speed shrinks by
-    /// `-ln(1 - drag) / h`.
+    /// the bone at rest, then brings the bone back to its length `L`. For a small angle `a` off rest
+    /// and `k = h · stiffness / L` that is
+    ///
+    /// ```text
+    ///   (1 + k) a' = a + (1 - drag) (a - a₋)
+    /// ```
+    /// whose roots per step are those of an oscillator.
     #[must_use]
     pub fn oscillator(&self, length: f32) -> Oscillator {
-        let rate = SPRING_STEPS_HZ;
+        let rate = f64::from(SPRING_STEPS_HZ);
         // Gravity along the bone at rest pulls like stiffness.
-        let pull = (self.stiffness + self.gravity_power.max(0.0)).max(1e-4);
-        let omega = (pull * rate / length.max(1e-4)).sqrt();
-        let loss = -(1.0 - self.drag.clamp(0.0, 0.999)).ln() * rate;
+        let pull = f64::from((self.stiffness + self.gravity_power.max(0.0)).max(1e-4));
+        let k = pull / rate / f64::from(length.max(1e-4));
+        let kept = 1.0 - f64::from(self.drag.clamp(0.0, 0.99));
+        // Roots z of (1 + k) z² - (1 + kept) z + kept = 0.
+        let (half, product) = ((1.0 + kept) / (2.0 * (1.0 + k)), kept / (1.0 + k));
+        let square = half * half - product;
+        let (sum, omega) = if square < 0.0 {
+            let decay = -0.5 * product.ln() * rate;
+            let turn = (-square).sqrt().atan2(half) * rate;
+            (2.0 * decay, decay.hypot(turn))
+        } else {
+            // Slower than critical: two decays.
+            let rates = [half + square.sqrt(), half - square.sqrt()].map(|z| -z.ln() * rate);
+            (rates[0] + rates[1], (rates[0] * rates[1]).sqrt())
+        };
         Oscillator {
-            frequency_hz: omega / std::f32::consts::TAU,
-            damping_ratio: loss / (2.0 * omega),
+            frequency_hz: (omega / std::f64::consts::TAU) as f32,
+            damping_ratio: (sum / (2.0 * omega)) as f32,
         }
     }
 }
@@ -364,8 +380,10 @@ mod tests {
             // x = e^(-z w t) (cos wd t + z/√(1-z²) sin wd t): first zero, and the peak beyond it.
             let zero = (std::f32::consts::FRAC_PI_2 + (z / (1.0 - z * z).sqrt()).atan()) / damped;
             let peak = (-z * std::f32::consts::PI / (1.0 - z * z).sqrt()).exp();
-            assert!((quarter / zero - 1.0).abs() < 0.12, "{stiffness} {drag}: {quarter} {zero}");
-            assert!((beyond - peak).abs() < 0.12, "{stiffness} {drag}: {beyond} {peak}");
+            // The spring begins with a whole step at rest.
+            let late = 1.0 / SPRING_STEPS_HZ;
+            assert!((quarter - zero).abs() < late, "{stiffness} {drag}: {quarter} {zero}");
+            assert!((beyond - peak).abs() < 0.05, "{stiffness} {drag}: {beyond} {peak}");
         }
     }
 }

@@ -190,8 +190,7 @@ impl<'a> Transfer<'a> {
             Some((origin(&source_rest[(*theirs)?]), origin(&target_rest[ours])))
         });
         let (theirs, ours): (Vec<Vec3>, Vec<Vec3>) = pairs.unzip();
-        let (before, after) = (spread(&theirs), spread(&ours));
-        let ratio = if before > 0.0 && after > 0.0 { after / before } else { 1.0 };
+        let ratio = size_ratio(target, counterparts, &source_rest, &target_rest);
         let turn = axes_turn(&theirs, &ours);
         let mut out = Self {
             source,
@@ -307,6 +306,26 @@ impl<'a> Transfer<'a> {
         let step = origin(now) - origin(&self.source_rest[theirs]);
         origin(&self.target_rest[ours]) + self.ratio * (self.turn * step)
     }
+}
+
+/// Length of the target's bones over that of their counterparts: however the two stand.
+fn size_ratio(
+    target: &Character,
+    counterparts: &[Option<usize>],
+    source_rest: &[Mat4],
+    target_rest: &[Mat4],
+) -> f32 {
+    let length =
+        |rest: &[Mat4], a: usize, b: usize| (rest[a].w_axis - rest[b].w_axis).truncate().length();
+    let (mut ours, mut theirs) = (0.0, 0.0);
+    for (joint, node) in target.skeleton.nodes().iter().enumerate() {
+        let Some(parent) = node.parent else { continue };
+        if let (Some(a), Some(b)) = (counterparts[joint], counterparts[parent]) {
+            ours += length(target_rest, joint, parent);
+            theirs += length(source_rest, a, b);
+        }
+    }
+    if ours > 0.0 && theirs > 0.0 { ours / theirs } else { 1.0 }
 }
 
 /// All key times of a clip, thinned where there are too many.

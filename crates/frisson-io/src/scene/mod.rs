@@ -32,6 +32,7 @@ pub use loader::{
 pub use params::{ActorParams, Actors, ClipChoice, Fps, Scene, scene_schema};
 pub use presentation::{CameraParams, GalleryParams, LookName};
 pub use problem::{Problem, SceneError};
+pub use sources::clip_index;
 
 /// A scene file that says only what it may.
 #[derive(Clone, Debug)]

@@ -8,9 +8,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct CameraParams {
-    /// Angle around the vertical [degrees]; 0 sees the front of a character that faces +z.
+    /// Angle around the vertical [degrees]; 0 sees the front of a character that faces +z. Without it,
+    /// the side from which most of what the layers do is seen.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = -360.0, max = 360.0))]
-    pub yaw_deg: f32,
+    pub yaw_deg: Option<f32>,
     /// Height of the camera above the horizon [degrees].
     #[schemars(range(min = -89.0, max = 89.0))]
     pub pitch_deg: f32,
@@ -29,10 +31,12 @@ pub struct CameraParams {
     /// What the camera looks at [m].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<[f32; 3]>,
-    /// Whether the camera goes along with the subject instead of seeing its whole way.
-    pub follow: bool,
+    /// Whether the camera goes along with the subject instead of seeing its whole way. Without it, it
+    /// does where the subject goes farther than its own size.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub follow: Option<bool>,
     /// Meshes, curves and points that the automatic camera frames, by name or the beginning of it;
-    /// empty: all of them.
+    /// empty: all but drops, closer where the layers change only a small part of them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub frame_on: Vec<String>,
     /// Meshes, curves and points left out of the picture, by name or the beginning of it.
@@ -41,7 +45,7 @@ pub struct CameraParams {
     /// Light and backdrop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub look: Option<LookName>,
-    /// Height of the ground [m]; without it, under the lowest point of the shot.
+    /// Height of the ground [m]; without it, under the lowest point of all but drops.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ground: Option<f32>,
     /// Show no ground.
@@ -51,14 +55,14 @@ pub struct CameraParams {
 impl Default for CameraParams {
     fn default() -> Self {
         Self {
-            yaw_deg: 28.0,
+            yaw_deg: None,
             pitch_deg: 12.0,
             fov_deg: 28.0,
             margin: 0.08,
             aperture: 0.0,
             eye: None,
             target: None,
-            follow: false,
+            follow: None,
             frame_on: Vec::new(),
             hide: Vec::new(),
             look: None,
@@ -100,14 +104,15 @@ pub struct GalleryParams {
     /// where HOW is `first`, `last`, `min`, `max` or `mean`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ours: Vec<[String; 2]>,
-    /// Frames of the strip; empty: six, evenly spread.
+    /// Frames of the strip; empty: six, spread over the shot, where the layers show most.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub frames: Vec<i64>,
     /// Whether every frame of the strip is also shown without any layer, to its left.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub compare: bool,
-    /// Whether an animation is made too.
-    pub animate: bool,
+    /// Whether an animation is made too; it is, unless this says no.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub animate: Option<bool>,
     /// Overlays as for `frisson render --overlay`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub overlay: Vec<String>,

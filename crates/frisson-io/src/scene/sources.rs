@@ -109,16 +109,20 @@ fn take_clip(
 }
 
 fn chosen_clip(source: &Character, choice: Option<&ClipChoice>) -> Result<usize, String> {
-    let names = || {
+    clip_index(source, choice).ok_or_else(|| {
         let names: Vec<&str> = source.clips.iter().map(|c| c.name.as_str()).collect();
-        names.join(", ")
-    };
-    let found = match choice {
+        format!("there is no such clip; it has: {}", names.join(", "))
+    })
+}
+
+/// The clip that a choice names; the first without a choice.
+#[must_use]
+pub fn clip_index(source: &Character, choice: Option<&ClipChoice>) -> Option<usize> {
+    match choice {
         None => (!source.clips.is_empty()).then_some(0),
         Some(ClipChoice::Index(index)) => {
             usize::try_from(*index).ok().filter(|&i| i < source.clips.len())
         }
         Some(ClipChoice::Name(name)) => source.clip_index(name),
-    };
-    found.ok_or_else(|| format!("there is no such clip; it has: {}", names()))
+    }
 }

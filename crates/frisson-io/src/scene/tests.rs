@@ -117,7 +117,7 @@ fn expectations_are_checked_like_the_rest() {
     );
     assert_problem(
         &text("measure = \"rest\"\nat_most = 1"),
-        "4:3 expect[0] needs `why`",
+        "4:1 expect[0] needs `why`",
         "sentence",
     );
     assert_problem(

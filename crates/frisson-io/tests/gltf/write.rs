@@ -266,7 +266,7 @@ fn a_packed_input_declares_no_packing_when_it_comes_out() {
 #[cfg(feature = "draco")]
 #[test]
 fn a_draco_input_comes_out_plain_with_all_its_attributes() {
-    let input = Document::parse(include_bytes!("grid_draco.glb"), None).unwrap();
+    let input = Document::parse(include_bytes!("../data/grid_draco.glb"), None).unwrap();
     let before = frisson_io::gltf::to_character(&input, &ReadOptions::default()).unwrap().0;
     let plain = input.plain().unwrap();
     let after = frisson_io::gltf::to_character(&plain, &ReadOptions::default()).unwrap().0;

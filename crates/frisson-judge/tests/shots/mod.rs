@@ -66,6 +66,7 @@ pub fn judged(shot: &mut dyn FrameSource) -> Judgement {
 }
 
 /// The subject of that name.
+#[allow(dead_code, reason = "every test file uses its own part")]
 pub fn of(shape: &str) -> Subject {
     Subject { shape: Some(shape.to_owned()), ..Subject::default() }
 }

@@ -11,7 +11,7 @@ use frisson::stage::{
     Forces, Observer, Rate, Setup, Simulator,
 };
 
-use super::{BenchOptions, Table};
+use super::{BenchOptions, QUOTED, Table};
 use crate::WorkshopError;
 
 /// Measures.
@@ -165,7 +165,12 @@ fn peers(options: &BenchOptions) -> Result<Table, WorkshopError> {
         &["system", "chains", "hair on hair", "ms/frame"],
     );
     for (system, chains, what, time) in PEERS {
-        table.row([system.to_owned(), chains.to_string(), what.to_owned(), time.to_owned()]);
+        table.row([
+            format!("{system} (quoted)"),
+            chains.to_string(),
+            what.to_owned(),
+            time.to_owned(),
+        ]);
     }
     for wisps in [100, 1000] {
         let time = measure(head(wisps, |p| p.strands.per_wisp = 0)?, frames)?;
@@ -173,7 +178,7 @@ fn peers(options: &BenchOptions) -> Result<Table, WorkshopError> {
         let system = "this, with envelopes".to_owned();
         table.row([system, wisps.to_string(), what, format!("{:.2}", 1e3 * time)]);
     }
-    table.note("the others were measured once, warm, on two cores of the same kind; not run here");
+    table.note(QUOTED);
     Ok(table)
 }
 

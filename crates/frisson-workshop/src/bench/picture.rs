@@ -91,7 +91,7 @@ fn frames() -> Result<Table, WorkshopError> {
         ]);
     }
     table.note(format!(
-        "{} threads; 2 to 4 samples a pixel, 12 at outlines, 48 at single strands, one bounce, filter included",
+        "{} threads; 2 to 4 samples a pixel, 12 at outlines, strands as strokes, one bounce, filter included",
         rayon::current_num_threads()
     ));
     Ok(table)

@@ -7,7 +7,7 @@ use frisson::stage::{
 };
 use glam::Vec3;
 
-use super::{BenchOptions, Table};
+use super::{BenchOptions, QUOTED, Table};
 use crate::WorkshopError;
 
 /// Measures.
@@ -142,7 +142,14 @@ struct Peers {
 fn extraction(options: &BenchOptions) -> Result<Table, WorkshopError> {
     let mut table = Table::new(
         "Soft bodies: surface of balls that blend, field sampling included, best of all calls",
-        &["balls", "triangles", "closed", "ours [ms]", "Blender [ms]", "others [ms]"],
+        &[
+            "balls",
+            "triangles",
+            "closed",
+            "ours [ms]",
+            "Blender, quoted [ms]",
+            "others, quoted [ms]",
+        ],
     );
     let at = |blender, others| Peers { blender, others };
     let sizes = [
@@ -171,9 +178,7 @@ fn extraction(options: &BenchOptions) -> Result<Table, WorkshopError> {
             peers.others.to_owned(),
         ]);
     }
-    table.note(
-        "others: measured on two cores of the same kind of machine, November 2026; Blender 5.0.1",
-    );
+    table.note(QUOTED);
     table.note("ours: a tick with the surface less a tick without it");
     Ok(table)
 }

@@ -185,7 +185,7 @@ fn refinement(options: &BenchOptions) -> Result<Table, WorkshopError> {
         ]);
     }
     table.note(
-        "others per frame, 2520 triangles, one level: libigl Loop 1.5 ms, VTK butterfly 3.5,",
+        "quoted, not run here: others per frame, 2520 triangles, one level: libigl Loop 1.5 ms, VTK butterfly 3.5,",
     );
     table.note("MeshLab butterfly 3.9, Blender on a deforming mesh 5 to 27 (two levels 14 to 36);");
     table.note("they rebuild the topology each time, which is done once here");

@@ -6,6 +6,7 @@ use frisson_io::bake::{BakeReport, MeasureSeries};
 use frisson_io::scene::{GalleryParams, SceneFile};
 use serde::{Deserialize, Serialize};
 
+use super::expectation::Expectation;
 use crate::WorkshopError;
 use crate::report_page::measure_chart;
 
@@ -34,6 +35,9 @@ pub struct Entry {
     pub animation: Option<String>,
     /// Charts, as SVG.
     pub charts: Vec<String>,
+    /// What the scene promises, and what became of it.
+    #[serde(default)]
+    pub expectations: Vec<Expectation>,
     /// Why it could not be shown.
     pub problem: Option<String>,
 }
@@ -167,7 +171,7 @@ fn find<'a>(name: &str, report: &'a BakeReport) -> Option<&'a MeasureSeries> {
 /// A measure over time.
 fn chart(name: &str, report: &BakeReport) -> Option<String> {
     let series = find(name, report)?;
-    measure_chart(series, report.first_frame, report.fps).to_svg().ok()
+    Some(measure_chart(series, report.first_frame, report.fps).to_svg())
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! page too; what is finished is not done again.
 
 mod entry;
+mod expectation;
 mod page;
 
 use std::path::{Path, PathBuf};
@@ -16,10 +17,14 @@ use frisson_picture::output::write_text;
 use frisson_picture::{RenderOptions, compose};
 
 pub use self::entry::Entry;
+pub use self::expectation::{Expectation, Verdict};
 use crate::jobs::{Jobs, go_on};
 use crate::pictures::{add_picture, finish};
-use crate::shot::{Overlays, Shot, spread};
+use crate::shot::{Overlays, Shot};
 use crate::{Loader, WorkshopError};
+
+/// Judges the bake of a scene, for the page: given the scene and its cache.
+pub type Judge = fn(&SceneFile, &Path) -> Result<Vec<Expectation>, WorkshopError>;
 
 /// A page in the making.
 #[derive(Debug, Default)]
@@ -30,6 +35,8 @@ pub struct Gallery {
     pub quick: bool,
     /// Do finished scenes again.
     pub force: bool,
+    /// Says which of a scene's expectations hold; without it the page shows none.
+    pub judge: Option<Judge>,
     /// What is on the page so far.
     pub entries: Vec<Entry>,
 }
@@ -89,7 +96,7 @@ impl Gallery {
                 Added::Failed(problem)
             }
         };
-        write_text(&self.page(), &page::html(&self.entries, &self.output))?;
+        write_text(&self.page(), &page::html(&self.entries))?;
         Ok(added)
     }
 
@@ -117,6 +124,10 @@ impl Gallery {
         let mut entry = Entry::new(name, &scene, &params, &report, self.quick);
         jobs.begin(&format!("drawing {name}"));
         self.draw(&cache, &params, &mut entry, jobs)?;
+        if let Some(judge) = self.judge {
+            jobs.begin(&format!("judging {name}"));
+            entry.expectations = judge(&scene, &cache)?;
+        }
         entry.write(&record)?;
         Ok(Some(entry))
     }
@@ -163,11 +174,12 @@ impl Gallery {
             RenderOptions { samples: 8, ..RenderOptions::preview(480, 270) }
         };
         let mut shot = Shot::open(cache, None, overlays, options)?;
+        shot.fit_shape()?;
         let (first, last) = (shot.first(), shot.last());
         let mut frames: Vec<i64> =
             params.frames.iter().copied().filter(|f| (first..=last).contains(f)).collect();
         if frames.is_empty() {
-            frames = spread(first, last, 6);
+            frames = shot.telling_frames(first, last, 6);
         }
         let fps = shot.fps();
         let mut panels = Vec::new();
@@ -187,7 +199,7 @@ impl Gallery {
         let strip = compose::contact_sheet(&panels, columns, None)?;
         entry.strip = Some(format!("{}.png", entry.name));
         strip.write_png(self.output.join(format!("{}.png", entry.name)))?;
-        if params.animate && !self.quick {
+        if params.animate.unwrap_or(true) && !self.quick {
             let path = self.output.join(format!("{}.webp", entry.name));
             animate(progress, &mut shot, &path)?;
             entry.animation = Some(format!("{}.webp", entry.name));

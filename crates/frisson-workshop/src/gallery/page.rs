@@ -1,22 +1,39 @@
-//! One self-contained HTML page.
+//! The gallery's page; pictures lie beside it.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 use super::entry::Entry;
+use super::expectation::Verdict;
 use crate::html::{self, escape, table};
 
-/// The page for some scenes; pictures are read from the folder and put into it.
-pub fn html(entries: &[Entry], folder: &Path) -> String {
+/// The page for some scenes.
+pub fn html(entries: &[Entry]) -> String {
     let mut page = html::begin("Frisson gallery");
     let _ = writeln!(page, "<p class=\"note\">{}</p>", escape(&machine()));
+    contents(&mut page, entries);
     for entry in entries {
-        section(&mut page, entry, folder);
+        section(&mut page, entry);
     }
     html::end(page)
 }
 
-fn section(page: &mut String, entry: &Entry, folder: &Path) {
+/// Links to all scenes, with a mark where something is wrong.
+fn contents(page: &mut String, entries: &[Entry]) {
+    page.push_str("<nav>");
+    for entry in entries {
+        let bad = entry.expectations.iter().filter(|e| e.verdict != Verdict::Holds).count();
+        let mark = match (&entry.problem, bad) {
+            (Some(_), _) => " <b class=\"fails\">✗</b>".to_owned(),
+            (None, 0) => String::new(),
+            (None, count) => format!(" <b class=\"fails\">{count} ✗</b>"),
+        };
+        let (name, title) = (escape(&entry.name), escape(&entry.title));
+        let _ = write!(page, "<a href=\"#{name}\">{title}{mark}</a> ");
+    }
+    page.push_str("</nav>\n");
+}
+
+fn section(page: &mut String, entry: &Entry) {
     let _ =
         write!(page, "<section id=\"{0}\"><h2>{1}</h2>", escape(&entry.name), escape(&entry.title));
     if !entry.from.is_empty() {
@@ -26,11 +43,16 @@ fn section(page: &mut String, entry: &Entry, folder: &Path) {
         let _ = writeln!(page, "<p class=\"problem\">{}</p></section>", escape(problem));
         return;
     }
-    let _ = write!(page, "<p>{}</p>", escape(&entry.look_for));
-    for (picture, what) in [(&entry.animation, "animation of"), (&entry.strip, "frames of")] {
-        let Some(path) = picture.as_ref().map(|p| folder.join(p)) else { continue };
-        let _ = write!(page, "{}", html::picture(&path, &format!("{what} {}", entry.title)));
+    let _ = write!(page, "<p>{}</p><div class=\"pictures\">", escape(&entry.look_for));
+    let pictures =
+        [(&entry.animation, "animation of", "moving"), (&entry.strip, "frames of", "strip")];
+    for (picture, what, class) in pictures {
+        let Some(file) = picture else { continue };
+        let alt = format!("{what} {}", entry.title);
+        let _ = write!(page, "{}", html::picture(file, &alt, class));
     }
+    page.push_str("</div>");
+    expectations(page, entry);
     page.push_str("<div class=\"tables\">");
     if let [heading, rows @ ..] = entry.source.as_slice() {
         table(page, "The source", heading, rows.iter().map(Vec::as_slice));
@@ -43,6 +65,23 @@ fn section(page: &mut String, entry: &Entry, folder: &Path) {
         let _ = write!(page, "<p>{chart}</p>");
     }
     page.push_str("</section>\n");
+}
+
+fn expectations(page: &mut String, entry: &Entry) {
+    if entry.expectations.is_empty() {
+        return;
+    }
+    page.push_str("<table class=\"expectations\"><caption>What it promises</caption><tr>");
+    for name in ["", "promise", "measure", "wanted", "found"] {
+        let _ = write!(page, "<th>{name}</th>");
+    }
+    page.push_str("</tr>");
+    for expectation in &entry.expectations {
+        let cells: String =
+            expectation.cells().iter().map(|c| format!("<td>{}</td>", escape(c))).collect();
+        let _ = write!(page, "<tr class=\"{}\">{cells}</tr>", expectation.class());
+    }
+    page.push_str("</table>");
 }
 
 /// What the figures were measured on.
@@ -63,17 +102,45 @@ fn machine() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gallery::Expectation;
+
+    fn entry() -> Entry {
+        let known = Verdict::Known("thin <cloth>".into());
+        let expectation = |why: &str, verdict: Verdict| Expectation {
+            why: why.into(),
+            measure: "stretch p99".into(),
+            wanted: "at most 2 %".into(),
+            value: "1.4 %".into(),
+            verdict,
+        };
+        Entry {
+            source: vec![vec!["case".into(), "time".into()], vec!["a<b".into(), "3 s".into()]],
+            ours: vec![["time".into(), "1 ms".into()]],
+            strip: Some("x.png".into()),
+            animation: Some("x.webp".into()),
+            expectations: vec![
+                expectation("stays whole", Verdict::Holds),
+                expectation("comes to rest", known),
+            ],
+            problem: None,
+            ..Entry::failed("x", "y")
+        }
+    }
 
     #[test]
     fn the_page_names_scenes_and_escapes_them() {
-        let entry = Entry {
-            source: vec![vec!["case".into(), "time".into()], vec!["a<b".into(), "3 s".into()]],
-            ours: vec![["time".into(), "1 ms".into()]],
-            ..Entry::failed("x", "y")
-        };
-        let entry = Entry { problem: None, ..entry };
-        let page = html(&[entry, Entry::failed("bad", "no <file>")], Path::new("."));
+        let page = html(&[entry(), Entry::failed("bad", "no <file>")]);
         assert!(page.contains("a&lt;b") && page.contains("no &lt;file&gt;"));
         assert!(page.contains("1 ms") && page.contains("The source"));
+        assert!(page.contains("src=\"x.png\"") && page.contains("src=\"x.webp\""));
+    }
+
+    #[test]
+    fn expectations_stand_with_their_values_and_marks() {
+        let page = html(&[entry()]);
+        for text in ["stays whole", "at most 2 %", "1.4 %", "class=\"holds\"", "class=\"known\""] {
+            assert!(page.contains(text), "{text}");
+        }
+        assert!(page.contains("thin &lt;cloth&gt;") && page.contains("1 ✗"));
     }
 }

@@ -2,33 +2,41 @@
 
 use std::fmt::Write as _;
 
-use frisson::character::{Character, Pose, Sampling};
-use frisson::layers::flesh::{Attenuation, BoneEnd, FleshParams, propose};
-use frisson::stage::{Actor, Placement, Selection};
-use glam::Mat4;
+use frisson::character::Character;
+use frisson::layers::flesh::{Attenuation, BoneEnd, FleshParams, FleshProposal};
+use frisson::stage::Selection;
 
-/// Taller than any character in metres [m]: it must be in centimetres.
-const TALLEST: f32 = 20.0;
+/// Share of vertices between joints below which a figure is made of hard parts [-].
+const SOFT: f32 = 0.15;
+/// Part of a vertex's weight that counts as following a joint [-].
+const FOLLOWS: f32 = 0.02;
 
-/// Where the character stands, at a size of this world.
-pub fn placement_for(character: &Character) -> Placement {
-    let mut pose = Pose::default();
-    pose.set(character, None, 0.0, Sampling::AsAuthored, Mat4::IDENTITY);
-    let (mut low, mut high, mut positions) = (f32::INFINITY, f32::NEG_INFINITY, Vec::new());
-    for mesh in 0..character.meshes.len() {
-        character.deform_mesh_positions(mesh, &pose, &mut positions);
-        low = positions.iter().fold(low, |a, p| a.min(p.y));
-        high = positions.iter().fold(high, |a, p| a.max(p.y));
+/// Whether skin bends between joints anywhere: trucks and robots have parts that move as one.
+pub fn is_soft(character: &Character) -> bool {
+    let (mut bending, mut all) = (0usize, 0usize);
+    for mesh in &character.meshes {
+        let count = mesh.mesh.positions.len();
+        all += count;
+        if mesh.skin.is_some() {
+            let several =
+                |v: &usize| mesh.influences.of(*v).filter(|(_, w)| *w > FOLLOWS).count() > 1;
+            bending += (0..count).filter(several).count();
+        }
     }
-    let scale = if high - low > TALLEST { 0.01 } else { 1.0 };
-    Placement { scale, ..Placement::default() }
+    bending as f32 >= SOFT * all as f32 && all > 0
 }
 
 /// Proposes flesh, one layer each, and says why.
 /// `looped` tells that the clip closes: then flesh may too.
-pub fn write_flesh(text: &mut String, actor: &Actor, looped: bool) {
-    let proposals = propose(actor);
+pub fn write_flesh(text: &mut String, proposals: &[FleshProposal], soft: bool, looped: bool) {
     let _ = writeln!(text, "\n# What follows by itself goes here, one [[layers]] each.");
+    if !soft {
+        let _ = writeln!(
+            text,
+            "# Its parts are hard: hardly any skin bends between joints, so no flesh is proposed.\n"
+        );
+        return;
+    }
     if proposals.is_empty() {
         let _ = writeln!(text, "# No flesh was found around joints that could be told apart.\n");
         return;
@@ -39,7 +47,7 @@ pub fn write_flesh(text: &mut String, actor: &Actor, looped: bool) {
          # A lower frequency_hz looks heavier, a lower damping_ratio swings longer, a lower limit moves\n\
          # less. With `loop`, flesh ends as it begins, for a clip that does.\n"
     );
-    for proposal in &proposals {
+    for proposal in proposals {
         let _ = writeln!(text, "# {}", proposal.reason);
         let _ = writeln!(text, "[[layers]]\nflesh = {}\n", flesh_line(&proposal.params, looped));
     }

@@ -4,6 +4,8 @@
 
 mod cloth;
 mod flesh;
+mod springs;
+mod units;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -11,19 +13,23 @@ use std::sync::Arc;
 
 use frisson::character::{Character, Pose, Sampling};
 use frisson::geometry::{Bounds, Mesh};
+use frisson::layers::flesh::propose;
 use frisson::layers::wrinkles::propose_tools;
 use frisson::stage::{Actor, Anchor, ClipPlay};
+use frisson_io::gltf::{Document, Vrm};
 use frisson_io::scene::{ActorContent, ActorLoader};
 use glam::Vec3;
 
 use self::cloth::propose_cloth;
-use self::flesh::{placement_for, write_flesh};
+use self::flesh::{is_soft, write_flesh};
+use self::springs::{propose_by_parts, write_springs};
+use self::units::size_of;
 use crate::{Loader, WorkshopError};
 
 /// What is asked.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// A .glb or .gltf file, or builtin:NAME.
+    /// A .glb, .gltf, .vrm or .fbx file, or builtin:NAME.
     pub character: String,
     /// Clip to play, by name; the first without one.
     pub clip: Option<String>,
@@ -60,19 +66,44 @@ impl Request {
         let ActorContent::Character(character) = loaded.content else {
             return Err(WorkshopError::input(format!("{} holds no character", self.character)));
         };
-        let text = self.scene_text(&character, output)?;
+        let vrm = self.read_vrm(&character);
+        let text = self.scene_text(&character, vrm.as_ref(), output)?;
         let flesh_elements = text.matches("\nflesh = {").count();
         let is_still = character.clips.is_empty();
         Ok(Proposal { text, flesh_elements, inputs, is_still })
     }
 
+    /// What a VRM says beyond glTF.
+    fn read_vrm(&self, character: &Character) -> Option<Vrm> {
+        let path = Path::new(&self.character);
+        if !path.extension().is_some_and(|e| e.eq_ignore_ascii_case("vrm")) {
+            return None;
+        }
+        let document = Document::open(path).ok()?;
+        Vrm::read(&document, &character.skeleton).ok().flatten()
+    }
+
+    /// The actor's name: the character's.
+    fn actor_name(&self) -> String {
+        let stem = match self.character.strip_prefix("builtin:") {
+            Some(name) => name.to_owned(),
+            None => {
+                let stem = Path::new(&self.character).file_stem();
+                stem.map_or_else(String::new, |s| s.to_string_lossy().into_owned())
+            }
+        };
+        let key = bare_key(stem.trim_end_matches(['#', '.']));
+        if key.is_empty() { "actor".to_owned() } else { key }
+    }
+
     fn scene_text(
         &self,
         character: &Arc<Character>,
+        vrm: Option<&Vrm>,
         output: &Path,
     ) -> Result<String, WorkshopError> {
         let stem = output.file_stem().and_then(|s| s.to_str()).unwrap_or("shot");
-        let actor = bare_key(stem);
+        let actor = self.actor_name();
         let mut text = String::new();
         let _ =
             writeln!(text, "# {stem}: a first scene. `frisson explain NAME` explains every word.");
@@ -90,10 +121,13 @@ impl Request {
             let mark = if Some(index) == clip { "" } else { "# " };
             let _ = writeln!(text, "{mark}clip = {:?}   # {:.2} s", other.name, other.duration());
         }
-        let placement = placement_for(character);
+        let size = size_of(character, vrm.is_some());
+        let placement = size.placement;
         if placement.scale != 1.0 {
-            let line = format!("placement = {{ scale = {} }}", placement.scale);
-            let _ = writeln!(text, "{line}   # modelled in centimetres, by its size");
+            let _ = write!(text, "placement = {{ scale = {} }}   ", placement.scale);
+        }
+        if let Some(remark) = size.remark {
+            let _ = writeln!(text, "# {remark}");
         }
         let resting = Actor::character_named(actor, Arc::clone(character)).placed(placement);
         let moving = clip.map(|clip| {
@@ -104,7 +138,16 @@ impl Request {
         if closes {
             let _ = writeln!(text, "loop = true   # its last pose is its first");
         }
-        write_flesh(&mut text, &resting, closes);
+        let soft = is_soft(character);
+        let proposals = match vrm {
+            _ if !soft => Vec::new(),
+            Some(vrm) => propose_by_parts(&resting, character, vrm),
+            None => propose(&resting),
+        };
+        write_flesh(&mut text, &proposals, soft, closes);
+        if let Some(vrm) = vrm {
+            write_springs(&mut text, &resting, character, vrm);
+        }
         text.push_str(&propose_cloth(character, &posed(&resting, 0.0)));
         if let Some((moving, duration)) = &moving {
             text.push_str(&propose_wrinkles(&resting, moving, *duration));
@@ -172,18 +215,28 @@ fn closes(who: &Actor, duration: f64) -> bool {
     duration > 0.0 && first.iter().zip(&last).all(|(a, b)| a.distance(*b) < 0.01 * size)
 }
 
+/// Vertices beyond which a mesh is looked at fewer times.
+const LARGE_MESH: usize = 100_000;
+
 /// Wrinkle tools where the clip compresses the meshes, as comments to be kept, edited or dropped.
 ///
 /// Both actors are the same, placed as in the scene, so that widths come out in its metres.
 fn propose_wrinkles(resting: &Actor, moving: &Actor, duration: f64) -> String {
-    const SAMPLES: usize = 24;
     let meshes = posed(resting, 0.0);
-    let time = |i: usize| duration * i as f64 / SAMPLES as f64;
-    let instants: Vec<_> = (0..SAMPLES).map(|i| (time(i), posed(moving, time(i)))).collect();
+    let Some(character) = moving.character() else { return String::new() };
+    let mut pose = Pose::default();
     let mut text = String::new();
     for (index, mesh) in meshes.iter().enumerate() {
-        let of_mesh = |(t, all): &(f64, Vec<Mesh>)| (*t, all[index].positions.clone());
-        let samples: Vec<(f64, Vec<Vec3>)> = instants.iter().map(of_mesh).collect();
+        // Fewer instants of large meshes: what is compressed much is so for a while.
+        let count = if mesh.positions.len() > LARGE_MESH { 8 } else { 24 };
+        let sample = |i: usize| {
+            let time = duration * i as f64 / count as f64;
+            moving.pose_at(time, Sampling::AsAuthored, &mut pose);
+            let mut positions = Vec::new();
+            character.deform_mesh_positions(index, &pose, &mut positions);
+            (time, positions)
+        };
+        let samples: Vec<(f64, Vec<Vec3>)> = (0..count).map(sample).collect();
         let proposals = propose_tools(mesh, &samples, 4);
         if proposals.is_empty() {
             continue;

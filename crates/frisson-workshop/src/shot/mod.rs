@@ -1,12 +1,13 @@
 //! A cache as a camera sees it: framing, look, overlays, one picture per frame.
 
+mod effect;
 mod overlays;
 mod rig;
 
 use std::path::Path;
 
-use frisson::character::{Pose, Sampling};
-use frisson::geometry::Mesh;
+use frisson::geometry::{Bounds, Mesh};
+use frisson::layers::LayerParams;
 use frisson::stage::{Curves, Frame};
 use frisson_io::FrameSource;
 use frisson_io::cache::CacheReader;
@@ -18,9 +19,30 @@ use frisson_picture::{
 };
 use glam::{Quat, Vec3};
 
+pub use self::effect::Effect;
+use self::effect::{Watcher, is_drop};
 pub use self::overlays::Overlays;
 use self::rig::Rig;
 use crate::WorkshopError;
+
+/// The side that is taken where no other shows more [degrees].
+const USUAL_YAW: f32 = 28.0;
+/// Frames of a shot that are looked at to frame it.
+const LOOKED_AT: usize = 48;
+/// Frames that the camera has to see.
+const FRAMED: usize = 12;
+/// Least width of a picture over its height.
+const NARROWEST: f32 = 0.8;
+/// A subject that goes farther than so many times its size is followed.
+const FAR: f32 = 1.2;
+/// Part of its height that a subject may bob up and down without taking the camera along.
+const SWAY: f32 = 0.15;
+/// An effect smaller than this part of the subject is shown close up.
+const SMALL: f32 = 0.4;
+/// Room around such an effect, as a part of its size, on every side.
+const AROUND: f32 = 0.6;
+/// Least part of the subject that a close-up shows: it must be known for what it is.
+const RECOGNISED: f32 = 0.22;
 
 /// A cache made ready for pictures.
 pub struct Shot {
@@ -31,6 +53,19 @@ pub struct Shot {
     look: Look,
     overlays: Overlays,
     rig: Option<Rig>,
+    /// Names of the layers of drops: their shapes fall away, and lead no camera.
+    drops: Vec<String>,
+    /// Whether all layers only deform what the actors bring.
+    only_deforms: bool,
+    /// What the layers do, as far as it is known.
+    effect: Effect,
+    /// Whether the camera goes along.
+    follow: bool,
+    /// Height of the subject's middle at the start, and how far it may leave it before a camera that
+    /// goes along rises too [m].
+    level: (f32, f32),
+    /// Width over height of what the camera frames.
+    shape: f32,
     /// How pictures are made.
     pub options: RenderOptions,
     /// Part of a frame during which the shutter is open; 0 has no blur.
@@ -52,8 +87,14 @@ impl Shot {
         let scene = SceneFile::parse(path, &reader.header().scene_text).ok();
         let params =
             params.or_else(|| scene.as_ref().map(|s| s.scene.camera.clone())).unwrap_or_default();
-        let rig =
-            if overlays.joints || overlays.colliders { Some(Rig::build(scene)?) } else { None };
+        let drops = scene.as_ref().map(drops_of).unwrap_or_default();
+        let only_deforms = scene.as_ref().is_some_and(only_deforms);
+        let rig = match Rig::build(scene) {
+            Ok(rig) => Some(rig),
+            Err(problem) if overlays.joints || overlays.colliders => return Err(problem),
+            // The sources may be gone; then the shot is framed by what is in the cache.
+            Err(_) => None,
+        };
         let mut shot = Self {
             reader,
             frame: Frame::default(),
@@ -62,12 +103,74 @@ impl Shot {
             params,
             overlays,
             rig,
+            drops,
+            only_deforms,
+            effect: Effect::default(),
+            follow: false,
+            level: (0.0, f32::INFINITY),
+            shape: 1.0,
             options,
             shutter: 0.0,
         };
-        let frames = spread(shot.first(), shot.last(), 12);
+        shot.look_at_effect()?;
+        let frames = spread(shot.first(), shot.last(), FRAMED);
         shot.frame_on(&frames)?;
         Ok(shot)
+    }
+
+    /// Finds out what the layers do, and how far the subject goes.
+    fn look_at_effect(&mut self) -> Result<(), WorkshopError> {
+        let numbers = spread(self.first(), self.last(), LOOKED_AT);
+        self.read(numbers[0])?;
+        let start = self.subject_bounds();
+        let size = start.diagonal().max(1e-6);
+        self.level = (self.mean().y, SWAY * (start.max.y - start.min.y));
+        let mut way = Bounds::EMPTY;
+        let rig = self.rig.take();
+        let drops = self.drops.clone();
+        let mut watcher = rig.as_ref().map(|rig| Watcher::new(rig, &drops, size));
+        for &number in &numbers {
+            self.read(number)?;
+            let middle = self.subject();
+            way = way.including(middle);
+            if let Some(watcher) = &mut watcher {
+                watcher.look(&self.frame, middle);
+            }
+        }
+        self.effect = watcher.map(|w| w.effect(USUAL_YAW)).unwrap_or_default();
+        self.rig = rig;
+        let goes_far = way.diagonal() > FAR * size;
+        self.follow = self.params.eye.is_none() && self.params.follow.unwrap_or(goes_far);
+        Ok(())
+    }
+
+    /// Whether a picture says more beside one of the motion without layers: where they add nothing and
+    /// change what is there by little.
+    #[must_use]
+    pub fn gains_by_comparing(&self) -> bool {
+        self.only_deforms && self.rig.is_some() && self.effect.region.is_some()
+    }
+
+    /// Gives pictures the shape of the subject, within limits and without more pixels: a standing figure
+    /// would be lost in a wide one.
+    pub fn fit_shape(&mut self) -> Result<(), WorkshopError> {
+        if self.params.eye.is_some() {
+            return Ok(());
+        }
+        let (width, height) = (self.options.width as f32, self.options.height as f32);
+        let aspect = self.shape.clamp(NARROWEST, (width / height).max(NARROWEST));
+        let side = |pixels: f32| (2.0 * (0.5 * pixels).round()).max(2.0) as u32;
+        let area = width * height;
+        self.options.width = side((area * aspect).sqrt());
+        self.options.height = side((area / aspect).sqrt());
+        let frames = spread(self.first(), self.last(), FRAMED);
+        self.frame_on(&frames)
+    }
+
+    /// At most `count` frames of a range, spread over it, where the layers show most.
+    #[must_use]
+    pub fn telling_frames(&self, first: i64, last: i64, count: usize) -> Vec<i64> {
+        self.effect.best_frames(&spread(first, last, count))
     }
 
     /// First frame.
@@ -103,10 +206,7 @@ impl Shot {
             .map(|i| Quat::from_rotation_y(i as f32 * std::f32::consts::TAU / count as f32))
             .collect();
         let mut framing = Framing::new(self.view(), self.options.aspect());
-        let shapes = (self.frame.meshes.iter().map(|m| (&m.name, &m.positions)))
-            .chain(self.frame.curves.iter().map(|c| (&c.name, &c.points)))
-            .chain(self.frame.points.iter().map(|p| (&p.name, &p.positions)));
-        for (_, points) in shapes.filter(|(name, _)| self.is_subject(name)) {
+        for (_, points) in shapes(&self.frame).filter(|(name, _)| self.is_subject(name)) {
             for turn in &turns {
                 points.iter().for_each(|&p| framing.add_point(*turn * (p - axis)));
             }
@@ -125,7 +225,7 @@ impl Shot {
     fn view(&self) -> View {
         let p = &self.params;
         View {
-            yaw_deg: p.yaw_deg,
+            yaw_deg: p.yaw_deg.or(self.effect.yaw_deg).unwrap_or(USUAL_YAW),
             pitch_deg: p.pitch_deg,
             fov_deg: p.fov_deg,
             margin: p.margin,
@@ -135,12 +235,34 @@ impl Shot {
 
     /// Whether the camera has to see a shape.
     fn is_subject(&self, name: &str) -> bool {
-        self.params.frame_on.is_empty() || matches(&self.params.frame_on, name)
+        if self.params.frame_on.is_empty() {
+            return !is_drop(&self.drops, name);
+        }
+        matches(&self.params.frame_on, name)
+    }
+
+    /// Box of what the camera has to see of the frame that was read.
+    fn subject_bounds(&self) -> Bounds {
+        let shapes = shapes(&self.frame).filter(|(name, _)| self.is_subject(name));
+        shapes.map(|(_, points)| Bounds::of(points)).fold(Bounds::EMPTY, Bounds::union)
+    }
+
+    /// The part of the subject to show, around its middle, where that is not all of it.
+    fn close_up(&self, subject: Bounds) -> Option<Bounds> {
+        let region = self.effect.region.filter(|_| self.params.frame_on.is_empty())?;
+        let (size, whole) = (region.diagonal(), subject.diagonal());
+        if size > SMALL * whole {
+            return None;
+        }
+        let room = (AROUND * size).max(0.5 * (RECOGNISED * whole - size));
+        let wide = Bounds { min: region.min - room, max: region.max + room };
+        Some(Bounds { min: wide.min.max(subject.min), max: wide.max.min(subject.max) })
     }
 
     /// Sets camera, ground and colour scale so that they hold for all the given frames.
     fn frame_on(&mut self, frames: &[i64]) -> Result<(), WorkshopError> {
         let mut framing = Framing::new(self.view(), self.options.aspect());
+        let mut subject = Bounds::EMPTY;
         let mut range: Option<(f32, f32)> = None;
         let mut lowest = f32::INFINITY;
         for &number in frames {
@@ -150,33 +272,63 @@ impl Shot {
                 let (low, high) = range.unwrap_or(found);
                 range = Some((low.min(found.0), high.max(found.1)));
             }
-            let shapes = (self.frame.meshes.iter().map(|m| (&m.name, &m.positions)))
-                .chain(self.frame.curves.iter().map(|c| (&c.name, &c.points)))
-                .chain(self.frame.points.iter().map(|p| (&p.name, &p.positions)));
-            let subject = if self.params.follow { self.subject() } else { Vec3::ZERO };
-            for (name, points) in shapes {
-                lowest = points.iter().map(|p| p.y).fold(lowest, f32::min);
+            let middle = self.subject();
+            let shift = if self.follow { middle } else { Vec3::ZERO };
+            for (name, points) in shapes(&self.frame) {
+                if !is_drop(&self.drops, name) {
+                    lowest = points.iter().map(|p| p.y).fold(lowest, f32::min);
+                }
                 if self.is_subject(name) {
-                    points.iter().for_each(|&p| framing.add_point(p - subject));
+                    points.iter().for_each(|&p| framing.add_point(p - shift));
+                    subject = points.iter().fold(subject, |b, &p| b.including(p - middle));
                 }
             }
         }
-        let p = &self.params;
-        self.camera = match (p.eye, p.target) {
-            (Some(eye), Some(target)) => {
-                let mut camera = Camera::look_at(eye.into(), target.into(), p.fov_deg)?;
-                camera.aperture = p.aperture;
-                camera
+        let part = self.close_up(subject);
+        let (right, up, _) = self.view().axes();
+        let framed = part.unwrap_or(framing.bounds());
+        let extent = |axis: Vec3| (framed.max - framed.min).dot(axis.abs()).max(1e-6);
+        self.shape = extent(right) / extent(up);
+        if let Some(part) = part {
+            framing = Framing::new(self.view(), self.options.aspect());
+            // A still camera has to see the part wherever the subject takes it.
+            let middles = if self.follow { vec![Vec3::ZERO] } else { self.middles(frames)? };
+            for middle in middles {
+                corners(part).iter().for_each(|&p| framing.add_point(p + middle));
             }
-            _ => framing.camera()?,
-        };
+        }
+        self.camera = self.camera_for(&framing)?;
         self.look = self.build_look(lowest, range);
         Ok(())
     }
 
-    /// What the camera follows: the mean of the subject's points, which moves more smoothly than its
-    /// outline, on the ground plane.
+    /// The subject's middle in some frames.
+    fn middles(&mut self, frames: &[i64]) -> Result<Vec<Vec3>, WorkshopError> {
+        let mut middles = Vec::with_capacity(frames.len());
+        for &number in frames {
+            self.read(number)?;
+            middles.push(self.subject());
+        }
+        Ok(middles)
+    }
+
+    fn camera_for(&self, framing: &Framing) -> Result<Camera, WorkshopError> {
+        let p = &self.params;
+        let (Some(eye), Some(target)) = (p.eye, p.target) else { return Ok(framing.camera()?) };
+        let camera = Camera::look_at(eye.into(), target.into(), p.fov_deg)?;
+        Ok(Camera { aperture: p.aperture, ..camera })
+    }
+
+    /// What the camera follows: the subject's mean, on the ground plane; a leap lifts it, steps do not.
     fn subject(&self) -> Vec3 {
+        let mean = self.mean();
+        let (level, sway) = self.level;
+        let up = mean.y - level;
+        Vec3::new(mean.x, up - up.clamp(-sway, sway), mean.z)
+    }
+
+    /// The mean of the subject's points, which moves more smoothly than its outline.
+    fn mean(&self) -> Vec3 {
         let wanted = |name: &str| self.is_subject(name);
         let frame = &self.frame;
         let meshes = frame.meshes.iter().filter(|m| wanted(&m.name)).map(|m| &m.positions);
@@ -191,8 +343,7 @@ impl Shot {
         if count == 0 {
             (sum, count) = curves.chain(points).fold((glam::DVec3::ZERO, 0), add);
         }
-        let mean = (sum / count.max(1) as f64).as_vec3();
-        Vec3::new(mean.x, 0.0, mean.z)
+        (sum / count.max(1) as f64).as_vec3()
     }
 
     fn build_look(&self, lowest: f32, range: Option<(f32, f32)>) -> Look {
@@ -270,7 +421,7 @@ impl Shot {
         self.read(number)?;
         self.complete_velocities(number)?;
         let still = self.camera;
-        if self.params.follow && self.params.eye.is_none() {
+        if self.follow {
             self.camera.position += self.subject();
         }
         let frame = std::mem::take(&mut self.frame);
@@ -310,7 +461,8 @@ impl Shot {
             lines.add_displacements(frame, name, &self.camera)?;
             lines.draw(&mut image, &self.camera);
         }
-        if let Some(rig) = &self.rig {
+        let rig = self.rig.as_ref().filter(|_| self.overlays.joints || self.overlays.colliders);
+        if let Some(rig) = rig {
             rig.draw(frame.time, self.overlays.joints, self.overlays.colliders)
                 .draw(&mut image, &self.camera);
         }
@@ -319,34 +471,56 @@ impl Shot {
 
     /// A picture of a frame as it was animated, without any layer.
     pub fn primary_picture(&mut self, number: i64) -> Result<Image, WorkshopError> {
-        if self.rig.is_none() {
-            let path = std::path::PathBuf::from("scene");
-            let scene = SceneFile::parse(&path, &self.reader.header().scene_text).ok();
-            self.rig = Some(Rig::build(scene)?);
-            self.overlays.joints = false;
-            self.overlays.colliders = false;
-        }
         self.read(number)?;
-        let time = self.frame.time;
-        let mut frame = Frame { index: number, time, ..Frame::default() };
-        let mut pose = Pose::default();
-        for actor in self.rig.iter().flat_map(|r| r.actors.all()) {
-            let mut meshes = actor.source_meshes();
-            actor.pose_at(time, Sampling::AsAuthored, &mut pose);
-            actor.deform(time, &pose, &mut meshes);
-            meshes.iter_mut().for_each(|m| m.normals.clear());
-            frame.meshes.extend(meshes);
-        }
+        let Some(rig) = &self.rig else {
+            return Err(WorkshopError::advised(
+                "the actors' sources are needed to show the motion without layers",
+                "render from the folder of the scene file",
+            ));
+        };
+        let mut frame = rig.frame(number, self.frame.time);
         let hide = &self.params.hide;
         frame.meshes.retain(|m| !matches(hide, &m.name));
         let still = self.camera;
-        if self.params.follow && self.params.eye.is_none() {
+        if self.follow {
             self.camera.position += self.subject();
         }
         let image = self.draw(&frame);
         self.camera = still;
         image
     }
+}
+
+/// Names and points of all shapes of a frame.
+fn shapes(frame: &Frame) -> impl Iterator<Item = (&str, &Vec<Vec3>)> {
+    (frame.meshes.iter().map(|m| (m.name.as_str(), &m.positions)))
+        .chain(frame.curves.iter().map(|c| (c.name.as_str(), &c.points)))
+        .chain(frame.points.iter().map(|p| (p.name.as_str(), &p.positions)))
+}
+
+/// Whether all layers only deform what the actors bring.
+fn only_deforms(scene: &SceneFile) -> bool {
+    let deforms = |layer: &LayerParams| {
+        matches!(layer, LayerParams::Flesh(_) | LayerParams::Wrinkles(_) | LayerParams::Folds(_))
+    };
+    !scene.scene.layers.is_empty() && scene.scene.layers.iter().all(deforms)
+}
+
+/// Corners of a box.
+fn corners(bounds: Bounds) -> [Vec3; 8] {
+    std::array::from_fn(|i| {
+        let side = |bit: usize| if i >> bit & 1 == 1 { 1.0 } else { 0.0 };
+        bounds.min + (bounds.max - bounds.min) * Vec3::new(side(0), side(1), side(2))
+    })
+}
+
+/// Names of the layers of drops.
+fn drops_of(scene: &SceneFile) -> Vec<String> {
+    let name = |layer: &LayerParams| match layer {
+        LayerParams::Drops(drops) => Some(drops.name.clone()),
+        _ => None,
+    };
+    scene.scene.layers.iter().filter_map(name).collect()
 }
 
 /// Whether a name is in a list, or starts with one of it.

@@ -1,7 +1,7 @@
 //! The actors and colliders behind a cache: overlays, and the motion without any layer.
 
 use frisson::character::{Pose, Sampling};
-use frisson::stage::{ActorSet, ColliderSet, ColliderShape, PoseScratch};
+use frisson::stage::{ActorSet, ColliderSet, ColliderShape, Frame, PoseScratch};
 use frisson_io::scene::SceneFile;
 use frisson_picture::overlay::XRay;
 use glam::{EulerRot, Quat, Vec3};
@@ -10,8 +10,7 @@ use crate::{Loader, WorkshopError};
 
 /// Actors and colliders, for overlays and for the motion without any layer.
 pub struct Rig {
-    /// Actors.
-    pub actors: ActorSet,
+    actors: ActorSet,
     colliders: ColliderSet,
 }
 
@@ -34,6 +33,20 @@ impl Rig {
         let colliders =
             ColliderSet::new(&scene.scene.colliders, &actors, fps).map_err(WorkshopError::of)?;
         Ok(Rig { actors, colliders })
+    }
+
+    /// The actors as they were animated, at a time [s].
+    pub fn frame(&self, number: i64, time: f64) -> Frame {
+        let mut frame = Frame { index: number, time, ..Frame::default() };
+        let mut pose = Pose::default();
+        for actor in self.actors.all() {
+            let mut meshes = actor.source_meshes();
+            actor.pose_at(time, Sampling::AsAuthored, &mut pose);
+            actor.deform(time, &pose, &mut meshes);
+            meshes.iter_mut().for_each(|m| m.normals.clear());
+            frame.meshes.extend(meshes);
+        }
+        frame
     }
 
     /// Lines through which the surfaces are seen.

@@ -265,7 +265,8 @@ mod tests {
         for vertex in 0..topology.vertex_count {
             let root = topology.root_vertex(vertex);
             let away = mesh.positions[root].distance(twice.positions[vertex]);
-            assert!(root < 4 && away < 0.8, "{vertex} is {away} m from {root}");
+            // No farther than the longest side.
+            assert!(root < 4 && away < 1.0, "{vertex} is {away} m from {root}");
         }
         for shares in [[0.2, 0.3, 0.5], [0.9, 0.05, 0.05], [0.0, 0.5, 0.5]] {
             let (fine, there) = topology.from_root(1, shares);

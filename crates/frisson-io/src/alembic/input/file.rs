@@ -256,6 +256,10 @@ impl AlembicFile {
         let times = sampling(&self.samplings, points)?;
         // Samples that only repeat need not be looked at again.
         let stored = points.stored_index(points.samples - 1);
+        if stored >= points.stored.len() as u64 {
+            let problem = format!("{stored} samples are promised, fewer are there");
+            return Err(AlembicError::damaged(placed.info.path.clone(), problem));
+        }
         let first = points.changes.0.max(1) - 1;
         Ok((first..=first + stored).map(|s| times.time(s)).collect())
     }

@@ -7,7 +7,7 @@ use glam::Vec3;
 use super::DropsLayer;
 use super::body::{BodyContext, empty_mesh};
 use super::merge::position_on;
-use super::state::Phase;
+use super::state::{Drop, Phase};
 use super::strip_mesh::StripGround;
 use super::trail::{Pencil, paint};
 use crate::geometry::{Attribute, AttributeValues, Mesh, TriangleBvh};
@@ -70,14 +70,23 @@ impl DropsLayer {
             };
             points.positions.push(place.as_vec3());
             points.velocities.push(velocity.as_vec3());
-            points.widths.push(2.0 * self.rest.liquid.radius(drop.mass) as f32);
+            // Where the mesh shows the drop, a ball of its size would be drawn through it.
+            let width = if self.params.shape.mesh { 0.0 } else { 2.0 * self.radius(drop) };
+            points.widths.push(width);
             points.ids.push(drop.id);
         }
         let drops = &self.state.drops;
+        let radius = drops.iter().map(|d| self.radius(d));
+        scalar(&mut points.attributes, "drop_radius", radius);
         scalar(&mut points.attributes, "mass", drops.iter().map(|d| d.mass as f32));
         scalar(&mut points.attributes, "held", drops.iter().map(|d| f32::from(u8::from(d.held))));
         let in_air = drops.iter().map(|d| f32::from(u8::from(!d.is_on_surface())));
         scalar(&mut points.attributes, "in_air", in_air);
+    }
+
+    /// Radius of a ball of a drop's volume [m].
+    fn radius(&self, drop: &Drop) -> f32 {
+        self.rest.liquid.radius(drop.mass) as f32
     }
 
     fn show_bodies(&mut self, context: &StepContext, frame: &mut Frame) {

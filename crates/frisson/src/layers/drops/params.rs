@@ -376,7 +376,8 @@ impl Default for SplashParams {
 pub struct ShapeParams {
     /// Writes the drops as a mesh (`<name>`).
     pub mesh: bool,
-    /// Writes the drops as points (`<name>.points`).
+    /// Writes the drops as points too (`<name>.points`), with id, velocity and mass. Beside the mesh they
+    /// have no width, so that a drop is drawn once; their size is the attribute `drop_radius`.
     pub points: bool,
     /// How finely a drop is modelled where nothing says otherwise.
     pub detail: Detail,
@@ -406,7 +407,7 @@ impl Default for ShapeParams {
     fn default() -> Self {
         Self {
             mesh: true,
-            points: true,
+            points: false,
             detail: Detail::Fine,
             camera: None,
             fine_within: 150.0,

@@ -41,13 +41,8 @@ pub struct SoftLayer {
     pub(super) spare_bonds: Vec<Bond>,
     /// Angular momenta of the bodies within a step [kg m²/s].
     pub(super) momenta: Vec<DVec3>,
-    /// Steps taken back since the start of the bake.
-    pub(super) take_backs: usize,
-    /// Steps taken since the start of the bake.
-    pub(super) steps: usize,
     meshes: SurfaceMeshes,
     preview: PreviewMeshes,
-    warnings: Vec<String>,
 }
 
 impl SoftLayer {
@@ -114,18 +109,15 @@ impl SoftLayer {
             own_volumes: Vec::new(),
             spare_bonds: Vec::new(),
             momenta: Vec::new(),
-            take_backs: 0,
-            steps: 0,
             meshes: SurfaceMeshes::default(),
             preview: PreviewMeshes::default(),
-            warnings: Vec::new(),
         })
     }
 
     /// Says something to the person, once.
     pub(super) fn warn(&mut self, text: String) {
-        if !self.warnings.contains(&text) {
-            self.warnings.push(text);
+        if !self.state.warnings.contains(&text) {
+            self.state.warnings.push(text);
         }
     }
 
@@ -254,8 +246,8 @@ impl WholeLayer for SoftLayer {
         report.measure("pieces", "-", self.piece_count() as f64);
         report.measure("contact samples", "-", self.contacts.count as f64);
         report.measure("depth / thickness", "-", self.contacts.depth);
-        report.measure("steps", "-", self.steps as f64);
-        report.measure("steps taken back", "-", self.take_backs as f64);
-        self.warnings.iter().for_each(|w| report.warn(w.clone()));
+        report.measure("steps", "-", self.state.steps as f64);
+        report.measure("steps taken back", "-", self.state.take_backs as f64);
+        self.state.warnings.iter().for_each(|w| report.warn(w.clone()));
     }
 }

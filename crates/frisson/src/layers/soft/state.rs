@@ -85,4 +85,10 @@ pub struct SoftState {
     pub step: f64,
     /// Greatest depth of a contact, in thicknesses [-].
     pub depth: f64,
+    /// Steps taken since the start.
+    pub steps: usize,
+    /// Steps taken back since the start.
+    pub take_backs: usize,
+    /// What was said to the person, each once.
+    pub warnings: Vec<String>,
 }

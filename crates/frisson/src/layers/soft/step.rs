@@ -85,7 +85,7 @@ impl SoftLayer {
                 before = if taken { deepened } else { f64::INFINITY };
                 std::mem::swap(&mut self.state, &mut self.backup);
                 self.state.step = (0.5 * dt).max(floor);
-                self.take_backs += 1;
+                self.state.take_backs += 1;
                 continue;
             }
             before = f64::INFINITY;
@@ -96,7 +96,7 @@ impl SoftLayer {
                 );
             }
             done = end;
-            self.steps += 1;
+            self.state.steps += 1;
             self.state.depth = self.contacts.depth;
             self.state.step = (1.5 * dt).min(tick);
         }

@@ -384,7 +384,7 @@ fn a_fast_ball_makes_the_step_go_back_and_bounces() {
     for _ in 0..60 {
         rig.tick();
     }
-    assert!(rig.layer.take_backs > 0);
+    assert!(rig.layer.state.take_backs > 0);
     let [a, b] = [&rig.layer.state.bodies[0], &rig.layer.state.bodies[1]];
     assert!(b.position.y > a.position.y + 0.19, "passed through");
     let momentum = a.velocity.y + b.velocity.y;
@@ -405,11 +405,11 @@ fn a_step_taken_back_leaves_no_trace() {
         rig
     };
     let tried = shot(f64::INFINITY);
-    assert!(tried.layer.take_backs > 0);
+    assert!(tried.layer.state.take_backs > 0);
     let known = (1..=8)
         .map(|halvings| shot(0.5f64.powi(halvings) / 120.0))
         .find(|rig| {
-            rig.layer.take_backs < tried.layer.take_backs && rig.layer.steps == tried.layer.steps
+            rig.layer.state.take_backs < tried.layer.state.take_backs && rig.layer.state.steps == tried.layer.state.steps
         })
         .expect("no step is short enough");
     assert_eq!(tried.layer.state, known.layer.state);

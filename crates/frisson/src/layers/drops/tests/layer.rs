@@ -359,7 +359,7 @@ fn a_stage_runs_it_and_shows_meshes_points_trails_and_images() {
         Arc::make_mut(&mut meshes[0].topology).uvs = uvs;
     }
     let text = r#"{"name": "d", "on": "ground", "tracks": true, "trails": {"image": 64},
-        "ground": [{"film": 2e-5}],
+        "ground": [{"film": 2e-5}], "shape": {"points": true},
         "sources": [{"region": {"count": 40, "mass": [2e-5, 4e-5]}}]}"#;
     let mut stage = Simulator::new(Setup {
         clock: Clock::new(Rate::whole(30), 0, 20),
@@ -384,6 +384,29 @@ fn a_stage_runs_it_and_shows_meshes_points_trails_and_images() {
     assert!(frame.meshes[0].scalar("wetness").unwrap().iter().any(|w| *w > 0.0));
     let report = &stage.reports()[0];
     assert!(report.measures.iter().any(|m| m.name == "ledger imbalance" && m.value.abs() < 1e-12));
+}
+
+/// Surfaces that a picture or another program would draw for the drops of a layer: vertices of the
+/// mesh, and balls.
+fn drawn(shape: &str) -> (usize, usize) {
+    let text = format!(
+        r#"{{"name": "d", "on": "ground", "shape": {shape}, "sources": [{{"region": {{"count": 9}}}}]}}"#
+    );
+    let mut lab = Lab::new(incline(), &params(&text), GRAVITY, 30);
+    lab.run(4);
+    let mesh = lab.frame.mesh_index("d").map_or(0, |m| lab.frame.meshes[m].positions.len());
+    let balls = lab.frame.points.iter().flat_map(|p| &p.widths).filter(|w| **w > 0.0).count();
+    (mesh, balls)
+}
+
+#[test]
+fn every_drop_is_drawn_once() {
+    let (mesh, balls) = drawn("{}");
+    assert!(mesh > 0 && balls == 0, "{mesh} {balls}");
+    let (mesh, balls) = drawn(r#"{"points": true}"#);
+    assert!(mesh > 0 && balls == 0, "points beside the mesh are data: {mesh} {balls}");
+    let (mesh, balls) = drawn(r#"{"mesh": false, "points": true}"#);
+    assert!(mesh == 0 && balls == 9, "{mesh} {balls}");
 }
 
 #[test]

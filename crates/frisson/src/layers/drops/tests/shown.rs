@@ -74,7 +74,7 @@ fn limb() -> Actor {
 fn held_drops_ride_skinned_skin_without_sliding() {
     let text = r#"{"name": "d", "on": "ground", "ground": [{"roughness": [0.02, 0.02], "grip": 1e4,
         "adhesion": 1e6}], "sources": [{"region": {"count": 200, "mass": [1e-6, 1e-5]}}],
-        "merging": {"enabled": false}}"#;
+        "merging": {"enabled": false}, "shape": {"points": true}}"#;
     let mut lab = Lab::new(limb(), &params(text), GRAVITY, 30);
     let phases =
         |lab: &Lab| -> Vec<Phase> { lab.layer.state().drops.iter().map(|d| d.phase).collect() };

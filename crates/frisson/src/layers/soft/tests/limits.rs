@@ -18,7 +18,7 @@ fn steps_that_would_have_to_be_too_short_stop_at_a_floor_and_say_so() {
     }
     let said = warnings(&rig);
     assert!(said.iter().any(|w| w.contains("make it softer or heavier")), "{said:?}");
-    assert!(rig.layer.steps <= 30 * 256);
+    assert!(rig.layer.state.steps <= 30 * 256);
     assert!(rig.layer.state.bodies.iter().all(|b| b.position.is_finite()));
 }
 

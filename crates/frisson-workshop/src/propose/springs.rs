@@ -1,0 +1,155 @@
+//! Spring bones of a VRM in a first scene file: chains that its author wants to swing.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use frisson::character::{Character, Node, Pose, Sampling, Skeleton};
+use frisson::layers::flesh::{BoneEnd, FleshParams, FleshProposal, propose};
+use frisson::stage::{Actor, ActorContent};
+use frisson_io::gltf::{SpringChain, Vrm};
+
+/// Frequencies that flesh takes [Hz].
+const FREQUENCIES: std::ops::RangeInclusive<f32> = 0.5..=20.0;
+
+/// Flesh for every chain, with the frequency and damping that its springs amount to.
+pub fn write_springs(text: &mut String, actor: &Actor, character: &Character, vrm: &Vrm) -> usize {
+    let mut written = 0;
+    for (index, chain) in vrm.springs.iter().enumerate() {
+        let Some(line) = spring_line(index, chain, actor, character) else { continue };
+        if written == 0 {
+            let _ = writeln!(
+                text,
+                "# The springs of the VRM: the same frequency and damping as at 60 steps a second, but the\n\
+                 # same motion at any rate.\n"
+            );
+        }
+        let _ = writeln!(text, "{line}");
+        written += 1;
+    }
+    written
+}
+
+fn spring_line(
+    index: usize,
+    chain: &SpringChain,
+    actor: &Actor,
+    character: &Character,
+) -> Option<String> {
+    let nodes = character.skeleton.nodes();
+    let (first, last) = (chain.joints.first()?, chain.joints.last()?);
+    if first.node == last.node {
+        return None;
+    }
+    let mut pose = Pose::default();
+    pose.set(character, None, 0.0, Sampling::AsAuthored, actor.placement.world_from_actor());
+    let bones = chain.joints.windows(2).map(|pair| {
+        let length = pose.origin(pair[0].node).distance(pose.origin(pair[1].node));
+        pair[0].oscillator(length)
+    });
+    let bones: Vec<_> = bones.collect();
+    let count = bones.len() as f32;
+    // The chain swings as a whole: between its bones.
+    let hz = bones.iter().map(|b| b.frequency_hz.ln()).sum::<f32>() / count;
+    let hz = hz.exp().clamp(*FREQUENCIES.start(), *FREQUENCIES.end());
+    let damping = (bones.iter().map(|b| b.damping_ratio).sum::<f32>() / count).clamp(0.05, 1.0);
+    let name = format!("spring_{}", index + 1);
+    let joints: Vec<&str> = chain.joints.iter().map(|j| nodes[j.node].name.as_str()).collect();
+    Some(format!(
+        "# {}: stiffness {}, drag {}.\n[[layers]]\nflesh = {{ name = {name:?}, on = {:?}, from = {:?}, \
+         to = [{:?}], frequency_hz = {:.2}, damping_ratio = {damping:.2}, limit = 0.6, \
+         selection = {{ joints = {joints:?} }} }}\n",
+        chain.name.replace('\n', " "),
+        first.stiffness,
+        first.drag,
+        actor.name,
+        joints[0],
+        joints[joints.len() - 1],
+        hz,
+    ))
+}
+
+/// What flesh the engine proposes when joints are called by the parts of a person they are; names in
+/// the answer are the file's again.
+pub fn propose_by_parts(actor: &Actor, character: &Character, vrm: &Vrm) -> Vec<FleshProposal> {
+    let own: Vec<String> = character.skeleton.nodes().iter().map(|n| n.name.clone()).collect();
+    let mut parts = own.clone();
+    for (part, &node) in &vrm.humanoid {
+        // A name that another node has already would be ambiguous.
+        if let Some(slot) = parts.get_mut(node).filter(|_| !own.contains(part)) {
+            slot.clone_from(part);
+        }
+    }
+    let nodes = character.skeleton.nodes().iter().zip(&parts);
+    let nodes = nodes.map(|(n, name)| Node { name: name.clone(), ..n.clone() }).collect();
+    let Ok(skeleton) = Skeleton::new(nodes) else { return propose(actor) };
+    let renamed = Arc::new(Character { skeleton, ..character.clone() });
+    let mut actor = actor.clone();
+    actor.content = ActorContent::Character(renamed);
+    let back = |name: &mut String| {
+        if let Some(node) = parts.iter().position(|p| p == name) {
+            name.clone_from(&own[node]);
+        }
+    };
+    let mut proposals = propose(&actor);
+    for proposal in &mut proposals {
+        let params: &mut FleshParams = &mut proposal.params;
+        back(&mut params.from);
+        for end in &mut params.to {
+            match end {
+                BoneEnd::Joint(name) => back(name),
+                BoneEnd::Offset(end) => back(&mut end.joint),
+            }
+        }
+        let selected = params.selection.as_mut().and_then(|s| s.joints.as_mut());
+        selected.into_iter().flatten().for_each(back);
+    }
+    proposals
+}
+
+#[cfg(test)]
+mod tests {
+    use frisson::character::Transform;
+    use frisson_io::gltf::{SPRING_STEPS_HZ, SpringJoint};
+    use glam::Vec3;
+
+    use super::*;
+
+    fn chain(names: &[&str]) -> Character {
+        let node = |(index, name): (usize, &&str)| Node {
+            name: (*name).to_owned(),
+            parent: index.checked_sub(1),
+            rest: Transform::from_translation(-0.1 * Vec3::Y),
+        };
+        let nodes = names.iter().enumerate().map(node).collect();
+        Character { skeleton: Skeleton::new(nodes).unwrap(), ..Character::default() }
+    }
+
+    #[test]
+    fn a_spring_becomes_flesh_of_the_frequency_it_amounts_to() {
+        let character = chain(&["head", "hair1", "hair2"]);
+        let joint = |node: usize| SpringJoint {
+            node,
+            hit_radius: 0.0,
+            stiffness: 0.5,
+            gravity_power: 0.0,
+            gravity_dir: -Vec3::Y,
+            drag: 0.1,
+        };
+        let spring = SpringChain {
+            name: "fringe".to_owned(),
+            joints: vec![joint(1), joint(2)],
+            colliders: vec![],
+            center: None,
+        };
+        let vrm = Vrm { springs: vec![spring], ..Vrm::default() };
+        let actor = Actor::character_named("hero", Arc::new(character.clone()));
+        let mut text = String::new();
+        assert_eq!(write_springs(&mut text, &actor, &character, &vrm), 1);
+        let wanted = joint(1).oscillator(0.1);
+        let hz = format!("frequency_hz = {:.2}", wanted.frequency_hz);
+        assert!(text.contains(&hz) && text.contains("from = \"hair1\""), "{text}");
+        assert!(text.contains("to = [\"hair2\"]") && text.contains("on = \"hero\""), "{text}");
+        // A pull of half a metre a second each step on a bone of 10 cm: some hertz.
+        assert!(SPRING_STEPS_HZ == 60.0 && (1.0..5.0).contains(&wanted.frequency_hz));
+    }
+}

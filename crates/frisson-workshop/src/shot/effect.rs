@@ -1,0 +1,241 @@
+//! What the layers do to a shot, as far as an eye can tell: when it is largest, where, and from which
+//! side it is seen.
+//!
+//! Some frames are held beside the same frames as they were animated. Where a mesh is in both, a point
+//! has moved by its distance to the surface that it had without layers: what slides along the skin
+//! cannot be seen. Drops count where they lie on something.
+
+use frisson::geometry::{Bounds, Mesh, TriangleBvh};
+use frisson::stage::Frame;
+use glam::Vec3;
+
+use crate::shot::rig::Rig;
+
+/// Points of one mesh that are looked at in a frame.
+const MOST_POINTS: usize = 3000;
+/// Part of the largest effect from which on a point belongs to where it happens.
+const NOTABLE: f32 = 0.3;
+/// Part of the subject's size below which nothing is to be seen.
+const INVISIBLE: f32 = 2e-4;
+/// Part of the subject's size within which a drop lies on it.
+const TOUCHING: f32 = 0.01;
+/// Frames whose points decide the side.
+const DECIDING: usize = 3;
+/// Points of each that do.
+const WITNESSES: usize = 240;
+/// Directions that are tried.
+const SIDES: usize = 24;
+/// By how much the usual side is preferred to the one opposite.
+const HABIT: f32 = 0.12;
+
+/// A place where a layer shows.
+#[derive(Clone, Copy, Debug)]
+struct Spot {
+    at: Vec3,
+    normal: Vec3,
+    /// How far it is from where it would be [m].
+    moved: f32,
+}
+
+/// One frame that was looked at.
+struct Looked {
+    number: i64,
+    spots: Vec<Spot>,
+    /// Everything solid, to tell what hides what; empty for frames that decide nothing.
+    solid: Vec<TriangleBvh>,
+    /// The subject's middle, on the ground plane.
+    middle: Vec3,
+}
+
+/// What the layers do to a shot.
+#[derive(Clone, Debug, Default)]
+pub struct Effect {
+    /// Frames that were looked at, with how much is to be seen in each: root mean square [m].
+    pub frames: Vec<(i64, f32)>,
+    /// Where most of it happens, around the subject's middle in each frame [m].
+    pub region: Option<Bounds>,
+    /// Angle around the vertical from which most of it is seen [degrees].
+    pub yaw_deg: Option<f32>,
+}
+
+/// Gathers what some frames show.
+pub(super) struct Watcher<'a> {
+    rig: &'a Rig,
+    /// Beginnings of the names of drops' shapes.
+    drops: &'a [String],
+    /// Size of the subject [m].
+    size: f32,
+    looked: Vec<Looked>,
+}
+
+impl<'a> Watcher<'a> {
+    pub fn new(rig: &'a Rig, drops: &'a [String], size: f32) -> Self {
+        Self { rig, drops, size, looked: Vec::new() }
+    }
+
+    /// Looks at a frame whose subject stands around `middle`.
+    pub fn look(&mut self, frame: &Frame, middle: Vec3) {
+        let primary = self.rig.frame(frame.index, frame.time);
+        let solid: Vec<&Mesh> =
+            frame.meshes.iter().filter(|m| !is_drop(self.drops, &m.name)).collect();
+        let mut spots = Vec::new();
+        for mesh in &solid {
+            let before = primary.meshes.iter().find(|p| p.name == mesh.name);
+            before.into_iter().for_each(|p| add_moved(mesh, p, self.size, &mut spots));
+        }
+        let trees: Vec<TriangleBvh> =
+            solid.iter().map(|m| TriangleBvh::build(&m.positions, &m.topology.triangles)).collect();
+        for mesh in frame.meshes.iter().filter(|m| is_drop(self.drops, &m.name)) {
+            add_touching(mesh, &trees, self.size, &mut spots);
+        }
+        self.looked.push(Looked { number: frame.index, spots, solid: trees, middle });
+        self.keep_the_best();
+    }
+
+    /// Forgets the solids of frames that will decide nothing: they are large.
+    fn keep_the_best(&mut self) {
+        let mut order: Vec<usize> = (0..self.looked.len()).collect();
+        order.sort_by(|a, b| shown(&self.looked[*b]).total_cmp(&shown(&self.looked[*a])));
+        for &index in order.iter().skip(DECIDING) {
+            self.looked[index].solid.clear();
+        }
+    }
+
+    /// What was seen; `usual_deg` is the side to take where others are no better.
+    pub fn effect(self, usual_deg: f32) -> Effect {
+        let frames = self.looked.iter().map(|l| (l.number, shown(l))).collect();
+        let all = self.looked.iter().flat_map(|l| &l.spots);
+        let largest = all.clone().map(|s| s.moved).fold(0.0, f32::max);
+        if largest < INVISIBLE * self.size {
+            return Effect { frames, ..Effect::default() };
+        }
+        let notable = |s: &&Spot| s.moved >= NOTABLE * largest;
+        let mut region = Bounds::EMPTY;
+        for looked in &self.looked {
+            for spot in looked.spots.iter().filter(notable) {
+                region = region.including(spot.at - looked.middle);
+            }
+        }
+        let mut best = (f32::NEG_INFINITY, usual_deg);
+        for side in 0..SIDES {
+            let turn = 360.0 * side as f32 / SIDES as f32;
+            let yaw = usual_deg + turn;
+            let seen: f32 = self.looked.iter().map(|l| seen_from(l, yaw, self.size)).sum();
+            let value = seen * (1.0 + HABIT * turn.to_radians().cos());
+            if value > best.0 {
+                best = (value, yaw);
+            }
+        }
+        let yaw_deg = (best.0 > 0.0).then_some((best.1 + 180.0).rem_euclid(360.0) - 180.0);
+        Effect { frames, region: (!region.is_empty()).then_some(region), yaw_deg }
+    }
+}
+
+/// Whether a shape belongs to a drops layer.
+pub(super) fn is_drop(drops: &[String], name: &str) -> bool {
+    let of = |d: &String| {
+        name.strip_prefix(d.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    drops.iter().any(of)
+}
+
+/// How much is to be seen in a frame [m].
+fn shown(looked: &Looked) -> f32 {
+    let sum: f32 = looked.spots.iter().map(|s| s.moved * s.moved).sum();
+    (sum / looked.spots.len().max(1) as f32).sqrt()
+}
+
+fn add_moved(mesh: &Mesh, before: &Mesh, size: f32, spots: &mut Vec<Spot>) {
+    let tree = TriangleBvh::build(&before.positions, &before.topology.triangles);
+    let step = mesh.positions.len().div_ceil(MOST_POINTS).max(1);
+    for v in (0..mesh.positions.len()).step_by(step) {
+        let at = mesh.positions[v];
+        let normal = mesh.normals.get(v).copied().unwrap_or(Vec3::Y);
+        // Farther than its own size is as far as anything can be seen to be.
+        let moved = tree.closest_point(at, size).map_or(size, |c| c.distance);
+        spots.push(Spot { at, normal, moved });
+    }
+}
+
+/// Drops that lie on something, as if the surface had risen by a noticeable part of its size.
+fn add_touching(drops: &Mesh, solid: &[TriangleBvh], size: f32, spots: &mut Vec<Spot>) {
+    let step = drops.positions.len().div_ceil(MOST_POINTS).max(1);
+    for &at in drops.positions.iter().step_by(step) {
+        let nearest = solid
+            .iter()
+            .filter_map(|tree| Some((tree, tree.closest_point(at, TOUCHING * size)?)))
+            .min_by(|a, b| a.1.distance.total_cmp(&b.1.distance));
+        if let Some((tree, place)) = nearest {
+            let normal = tree.face_normal(place.triangle);
+            spots.push(Spot { at, normal, moved: TOUCHING * size });
+        }
+    }
+}
+
+/// How much of a frame's effect is turned to a side and not hidden from it.
+fn seen_from(looked: &Looked, yaw_deg: f32, size: f32) -> f32 {
+    if looked.solid.is_empty() {
+        return 0.0;
+    }
+    let yaw = yaw_deg.to_radians();
+    // A little from above, as cameras are.
+    let to_eye = Vec3::new(yaw.sin(), 0.2, yaw.cos()).normalize();
+    let step = looked.spots.len().div_ceil(WITNESSES).max(1);
+    let witness = |spot: &Spot| {
+        let facing = spot.normal.dot(to_eye).max(0.0);
+        let from = spot.at + spot.normal * (2e-3 * size);
+        let hidden = |tree: &TriangleBvh| tree.raycast(from, to_eye, 4.0 * size).is_some();
+        if facing <= 0.0 || looked.solid.iter().any(hidden) { 0.0 } else { facing * spot.moved }
+    };
+    looked.spots.iter().step_by(step).map(witness).sum()
+}
+
+impl Effect {
+    /// So many frames out of a range, in order: of each stretch of it the one that shows most, of a
+    /// shot in which nothing differs the evenly spread ones.
+    #[must_use]
+    pub fn best_frames(&self, spread: &[i64]) -> Vec<i64> {
+        let (Some(&first), Some(&last)) = (spread.first(), spread.last()) else {
+            return Vec::new();
+        };
+        let inside = || self.frames.iter().filter(|(n, _)| (first..=last).contains(n));
+        let most = inside().map(|f| f.1).fold(0.0, f32::max);
+        let least = inside().map(|f| f.1).fold(f32::INFINITY, f32::min);
+        // Where all frames show about the same, an even rhythm is worth more.
+        if spread.len() < 2 || !(most > 1.3 * least) {
+            return spread.to_vec();
+        }
+        let reach = (last - first) as f64 / (spread.len() - 1) as f64 / 2.0;
+        let near = |center: i64| {
+            let close = |n: i64| (n - center).abs() as f64 <= reach.max(0.5) * 0.98;
+            let found = inside().filter(|(n, _)| close(*n)).max_by(|a, b| a.1.total_cmp(&b.1));
+            found.map_or(center, |f| f.0)
+        };
+        spread.iter().map(|&center| near(center)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_of_drops_are_told_by_their_layers_name() {
+        let drops = ["rain".to_owned()];
+        let is = |name: &str| is_drop(&drops, name);
+        assert!(is("rain") && is("rain.points") && is("rain.trails"));
+        assert!(!is("raincoat") && !is("hero/rain"));
+    }
+
+    #[test]
+    fn each_stretch_gives_the_frame_that_shows_most() {
+        let value = |n: i64| if n == 13 || n == 38 { 1.0 } else { 0.1 };
+        let frames: Vec<(i64, f32)> = (0..=40).map(|n| (n, value(n))).collect();
+        let effect = Effect { frames, ..Effect::default() };
+        let best = effect.best_frames(&[0, 10, 20, 30, 40]);
+        assert_eq!((best[1], best[4]), (13, 38));
+        assert!(best.windows(2).all(|w| w[0] < w[1]), "{best:?}");
+        let even = Effect { frames: (0..=40).map(|n| (n, 1.0)).collect(), ..Effect::default() };
+        assert_eq!(even.best_frames(&[0, 20, 40]), vec![0, 20, 40]);
+    }
+}
