@@ -1,8 +1,8 @@
 //! What a VRM (0.x or 1.0) says of its character beyond glTF: which node is which part of a person,
 //! and which chains of nodes swing.
 //!
-//! The swinging itself is defined by an algorithm of fixed steps (`SpringChain::step` in the tests is
-//! that algorithm); [`SpringJoint::oscillator`] gives the frequency and damping it amounts to, so that
+//! The swinging itself is defined by an algorithm of fixed steps (the tests hold ours against it);
+//! [`SpringJoint::oscillator`] gives the frequency and damping it amounts to, so that
 //! a layer which does not depend on the step can take its place.
 
 use std::collections::BTreeMap;
