@@ -1,13 +1,15 @@
-//! What a selection, a pin set, a scalp or a tool covers, before anything is baked: the scene's first
-//! frame with the chosen vertices marked and the given points as beads.
+//! What a selection, a pin set, a scalp or a tool covers, before anything is baked: the actors
+//! in the reference pose, with the chosen vertices marked and the given points as beads.
 
 use std::path::Path;
+use std::sync::Arc;
 
-use frisson::geometry::Bounds;
+use frisson::geometry::{Bounds, Material, Mesh};
 use frisson::layers::LayerParams;
-use frisson::stage::{Anchor, Frame, Points, Selection, Simulator};
+use frisson::stage::{Anchor, Frame, Selection, Simulator};
 use frisson_io::cache::{CacheHeader, CacheWriter, IfExists};
 use frisson_io::scene::SceneFile;
+use glam::Vec3;
 use serde_json::Value;
 
 use crate::{Loader, WorkshopError};
@@ -20,6 +22,8 @@ const PLACES: [&str; 7] = ["a", "b", "through", "points", "from", "to", "at"];
 
 /// Size of a bead beside the scene's [-].
 const BEAD: f32 = 0.012;
+/// Colour of beads, linear.
+const RED: [f32; 4] = [0.8, 0.03, 0.02, 1.0];
 
 /// Writes a cache of one frame that shows what `what` covers: a layer's name, or a layer's name and a
 /// parameter (`cape.pins`). Returns how many vertices and points it found.
@@ -49,23 +53,24 @@ pub fn write_shown(
         _ => Vec::new(),
     };
     let mut frame = simulator.frame().clone();
+    for index in 0..frame.meshes.len() {
+        frame.meshes[index] = simulator.reference_mesh(index);
+    }
     let mut found = (0, 0);
-    let mut beads = Points { name: COVERED.to_owned(), ..Points::default() };
+    let mut places = Vec::new();
     let indices: Vec<usize> = meshes.iter().filter_map(|name| frame.mesh_index(name)).collect();
     for mesh in indices {
         found.0 += mark(&simulator, &mut frame, mesh, wanted)?;
         gather_places(wanted, path.last().copied(), &mut |anchor| {
             if let Ok(place) = simulator.place("show", mesh, anchor) {
-                beads.positions.push(place);
+                places.push(place);
             }
         });
     }
-    found.1 = beads.positions.len();
+    found.1 = places.len();
     let all = frame.meshes.iter().fold(Bounds::EMPTY, |b, m| b.union(m.bounds()));
-    beads.widths = vec![BEAD * all.diagonal(); beads.positions.len()];
-    beads.ids = (0..beads.positions.len() as u64).collect();
-    if !beads.positions.is_empty() {
-        frame.points.push(beads);
+    if !places.is_empty() {
+        frame.meshes.push(beads(&places, 0.5 * BEAD * all.diagonal()));
     }
     write(scene, &simulator, &frame, cache)?;
     Ok(found)
@@ -107,6 +112,25 @@ fn mark(
     let count = covered.iter().filter(|c| **c > 0.0).count();
     frame.meshes[mesh].set_scalar(COVERED, |values| values.copy_from_slice(&covered));
     Ok(count)
+}
+
+/// Small red eight-sided bodies at some places.
+fn beads(places: &[Vec3], radius: f32) -> Mesh {
+    let corners = [Vec3::X, Vec3::Z, -Vec3::X, -Vec3::Z, Vec3::Y, -Vec3::Y];
+    let (mut positions, mut triangles) = (Vec::new(), Vec::new());
+    for place in places {
+        let first = positions.len() as u32;
+        positions.extend(corners.map(|c| *place + radius * c));
+        for k in 0..4 {
+            let (a, b) = (first + k, first + (k + 1) % 4);
+            triangles.push([a, first + 4, b]);
+            triangles.push([a, b, first + 5]);
+        }
+    }
+    let mut mesh = Mesh::new("given points", positions, triangles);
+    let topology = Arc::make_mut(&mut mesh.topology);
+    topology.materials = vec![Material { base_color: RED, ..Material::default() }];
+    mesh
 }
 
 /// Words that only selections have.

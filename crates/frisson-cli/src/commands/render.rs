@@ -257,8 +257,9 @@ impl Render {
             let text = format!("{what} selects no vertex and gives no point");
             return Err(Failure::input(text));
         }
-        let mut shot = self.open(&cache)?;
-        shot.mark_attribute(show::COVERED);
+        let overlays =
+            Overlays { attribute: Some(show::COVERED.to_owned()), ..Overlays::default() };
+        let mut shot = self.open_with(&cache, overlays)?;
         let first = self.clamped_range(&shot)?.0;
         write_picture(&shot.picture(first)?, output)?;
         ui.say(format!("{}: {vertices} vertices, {points} points", output.display()));
@@ -323,7 +324,11 @@ impl Render {
     }
 
     fn open(&self, path: &Path) -> Result<Shot, Failure> {
-        let usual = if self.is_sheet() { (480, 270) } else { (960, 540) };
+        self.open_with(path, Overlays::parse(&self.overlay)?)
+    }
+
+    fn open_with(&self, path: &Path, overlays: Overlays) -> Result<Shot, Failure> {
+        let usual = if self.is_sheet() && self.show.is_none() { (480, 270) } else { (960, 540) };
         let (width, height) = self.size.unwrap_or(usual);
         let mut options = if self.fine {
             RenderOptions::fine(width, height)
@@ -331,7 +336,6 @@ impl Render {
             RenderOptions::preview(width, height)
         };
         options.samples = self.samples.unwrap_or(options.samples);
-        let overlays = Overlays::parse(&self.overlay)?;
         let params = self.camera.apply(scene_camera(path));
         let mut shot = Shot::open(path, Some(params), overlays, options)?;
         shot.shutter = self.motion_blur.clamp(0.0, 2.0);

@@ -73,11 +73,6 @@ pub struct Shot {
 }
 
 impl Shot {
-    /// Shows an attribute as heat colours from now on.
-    pub fn mark_attribute(&mut self, name: &str) {
-        self.overlays.attribute = Some(name.to_owned());
-    }
-
     /// Opens a cache and frames the given frames of it (those that will be drawn).
     pub fn open(
         path: &Path,

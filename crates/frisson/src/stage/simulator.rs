@@ -10,7 +10,7 @@ use super::{
     Frame, LayerError, LayerReport, Motion, PoseScratch, Reference, ReferencePose, Ridge,
     RunningLayer, Selection, SnapshotError, StepContext,
 };
-use crate::geometry::MeshTopology;
+use crate::geometry::{Mesh, MeshTopology};
 use crate::layers::LayerParams;
 
 /// Told when layers start and end, so that others can measure time: the engine has no clock.
@@ -433,6 +433,12 @@ impl Simulator {
     /// A place on a mesh of the frame, by index, as a layer would take it, in the reference pose [m].
     pub fn place(&self, parameter: &str, mesh: usize, anchor: &Anchor) -> Result<Vec3, LayerError> {
         self.look_around().place(parameter, mesh, anchor)
+    }
+
+    /// A mesh of the frame, by index, in the pose in which artists give points and selections.
+    #[must_use]
+    pub fn reference_mesh(&self, mesh: usize) -> Mesh {
+        self.look_around().reference_mesh(mesh)
     }
 
     /// What a layer would see if it were built now, at the end of the stack.
