@@ -149,7 +149,7 @@ pub mod cloth {
     /// With one, meshes of 256 x 256 stretch by a third more.
     pub const SPAN_SWEEPS: usize = 2;
 
-    /// Fewest sub-steps per tick: fast contacts and stiff folds need them on the coarsest mesh.
+    /// Fewest sub-steps in 1/120 s: fast contacts and stiff folds need them on the coarsest mesh.
     pub const LEAST_SUBSTEPS: u32 = 6;
 
     /// Times more sub-steps for cloth that touches moving meshes [-]: what limbs push has to be handed on
@@ -175,11 +175,11 @@ pub mod cloth {
     /// does the work of the fabric; more, and fine meshes look like rubber near the pins.
     pub const STRETCH_LIMIT: f64 = 0.012;
 
-    /// Share of the velocity that stretches an edge which a tick takes away [-]: the ringing of stiff
+    /// Share of the velocity that stretches an edge which 1/120 s takes away [-]: the ringing of stiff
     /// edges. Less, and cloth that is brought up short keeps trembling.
     pub const STRETCH_DAMPING: f64 = 0.8;
 
-    /// Share of any relative velocity of an edge's ends that a tick takes away [-]: friction between
+    /// Share of any relative velocity of an edge's ends that 1/120 s takes away [-]: friction between
     /// fibres. Much more, and folds move as in honey.
     pub const FIBRE_DAMPING: f64 = 0.1;
 
@@ -227,8 +227,8 @@ pub mod cloth {
     /// skirt draws single edges out by a half for a tick; more, and a hand draws a tongue out of it.
     pub const GIVE_STRETCH: f64 = 0.8;
 
-    /// Ticks for which they do. Fewer, and the hand catches them again before it is through.
-    pub const GIVE_TICKS: u8 = 12;
+    /// How long they do [s]. Shorter, and the hand catches them again before it is through.
+    pub const GIVE_SECONDS: f64 = 0.1;
 
     /// Sum of the unit directions of drawn-out edges against a contact's normal below which the contact
     /// is what draws them out [-].

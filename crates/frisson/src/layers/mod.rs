@@ -99,7 +99,7 @@ impl LayerParams {
         match self {
             Self::Flesh(p) => boxed::<FleshLayer>(p, context),
             Self::Wrinkles(p) => Ok(Box::new(Adapted::<WrinklesLayer>::build(p, context)?)),
-            Self::Cloth(p) => Ok(Box::new(Adapted::<ClothLayer>::build(p, context)?)),
+            Self::Cloth(p) => boxed::<ClothLayer>(p, context),
             Self::Folds(p) => Ok(Box::new(Adapted::<FoldsLayer>::build(p, context)?)),
             Self::Hair(p) => Ok(Box::new(Adapted::<HairLayer>::build(p, context)?)),
             Self::Drops(p) => Ok(Box::new(Adapted::<DropsLayer>::build(p, context)?)),

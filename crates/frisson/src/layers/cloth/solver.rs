@@ -16,7 +16,7 @@ use super::shear::{self, ShearRow};
 use super::state::ClothState;
 use super::stretch::{self, StretchLaw, StretchPack};
 use super::strips::{Grouped, Way};
-use crate::stage::Collider;
+use crate::stage::{Clock, Collider};
 use crate::tolerances::cloth as limits;
 
 /// Nodes a task takes at once.
@@ -41,7 +41,7 @@ pub struct SolverSettings {
     pub substeps: u32,
     /// Decay of all motion [1/s].
     pub damping: f64,
-    /// Shares of relative velocity taken away per tick: along edges, and in any direction [-].
+    /// Shares of relative velocity taken away in 1/120 s: along edges, and in any direction [-].
     pub internal_damping: (f64, f64),
     /// Height of the contact band [m].
     pub thickness: f64,
@@ -99,13 +99,13 @@ pub struct Solver {
 
 impl Solver {
     /// Room for everything.
-    pub fn new(rest: &ClothRest, settings: SolverSettings, posed: Vec<PosedCollider>) -> Self {
+    pub fn new(rest: &ClothRest, settings: SolverSettings) -> Self {
         let count = rest.node_count();
         Self {
             settings,
             inverse_mass: rest.mass.iter().map(|m| 1.0 / m).collect(),
             acceleration: vec![DVec3::ZERO; count],
-            posed,
+            posed: Vec::new(),
             stretch: Grouped::default(),
             hinges: Grouped::default(),
             shears: rest.shears.like(),
@@ -181,7 +181,10 @@ impl Solver {
             state.velocities[node as usize] = (end - start) / drive.dt;
         }
         let (w, x) = (&self.inverse_mass, &state.positions);
-        let shares = self.settings.internal_damping;
+        let lasting = drive.dt * f64::from(Clock::TICK_HZ);
+        let over_tick = |share: f64| 1.0 - (1.0 - share).powf(lasting);
+        let (along, any) = self.settings.internal_damping;
+        let shares = (over_tick(along), over_tick(any));
         rest.strips.sweep(&mut state.velocities, &|strip, velocities| {
             let base = rest.strips.start(strip);
             stretch::damp(rest.edges.of(strip), base, shares, w, x, velocities);
