@@ -83,7 +83,6 @@ impl Pokes {
         &mut self,
         bodies: &[Body],
         contacts: &BodyContacts,
-        rest: &ClothRest,
         x: &[DVec3],
         reach: BodyReach,
     ) {

@@ -70,7 +70,7 @@ impl Tools {
 }
 
 /// What one tick works with.
-pub type ClothWork<'a> = Work<'a, ClothLayer, &'a mut ClothState>;
+pub type ClothWork<'a, 's> = Work<'a, ClothLayer, &'s mut ClothState>;
 
 /// The state in which the cloth begins, on the frame that earlier layers leave.
 pub fn start(
@@ -219,7 +219,7 @@ fn find_contacts(
     let reach = rest.reach(params);
     contacts.find(bodies, x, v, dt, reach);
     contacts.keep_normals(bodies);
-    pokes.find(bodies, contacts, &rest.cloth, x, reach);
+    pokes.find(bodies, contacts, x, reach);
     for (body, _) in bodies.iter_mut().zip(&scratch.kept).filter(|(_, kept)| **kept) {
         body.update(&frame.meshes[body.mesh], dt);
     }

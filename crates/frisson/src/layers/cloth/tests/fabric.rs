@@ -60,14 +60,14 @@ fn squeezed(change: impl Fn(&mut ClothParams)) -> f64 {
     change(&mut p);
     let mesh = sheet(11, 11, (1.0, 1.0), Vec3::new(-0.5, 0.0, -0.5));
     let mut scene = Scene::build(vec![still("sheet", mesh)], &[], weightless(), p).unwrap();
-    let x = scene.cloth.state.positions.clone();
-    for (v, x) in scene.cloth.state.velocities.iter_mut().zip(&x) {
+    let x = scene.state().positions.clone();
+    for (v, x) in scene.state_mut().velocities.iter_mut().zip(&x) {
         *v = DVec3::new(-3.0 * x.x, 0.0, 0.0);
     }
     let mut least: f64 = 0.0;
     for _ in 0..24 {
         scene.ticks(1);
-        least = scene.cloth.strains().into_iter().fold(least, f64::min);
+        least = scene.strains().into_iter().fold(least, f64::min);
     }
     least
 }
@@ -121,9 +121,9 @@ fn sticky_patches_are_torn_off_and_let_go_in_time() {
         let mut scene =
             Scene::build(vec![still("sheet", mesh), body], &[], weightless(), p).unwrap();
         scene.ticks(2);
-        assert_eq!(scene.cloth.state.stuck.len(), 3, "caught");
+        assert_eq!(scene.state().stuck.len(), 3, "caught");
         scene.ticks(70);
-        scene.cloth.state.stuck.len()
+        scene.state().stuck.len()
     };
     assert_eq!(stuck(0.05, None), 0, "torn off");
     assert_eq!(stuck(10.0, None), 3, "held");
@@ -188,7 +188,7 @@ fn everything(change: impl Fn(&mut ClothParams)) -> Vec<DVec3> {
     let actors = vec![still("sheet", mesh), body];
     let mut scene = Scene::build(actors, &[ball([-0.2, 0.0, 0.0], 0.2)], forces, p).unwrap();
     scene.ticks(60);
-    let mesh = &scene.frame.meshes[0];
+    let mesh = &scene.frame().meshes[0];
     mesh.positions[..289].iter().map(|p| p.as_dvec3()).collect()
 }
 
