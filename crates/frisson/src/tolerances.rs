@@ -132,6 +132,17 @@ pub mod cloth {
     /// one walk over the mesh per pin.
     pub const TETHER_PINS: usize = 4;
 
+    /// Pins that are asked whether they are pulled apart; each costs a walk over the mesh when it is built.
+    /// Fewer, and the need between clamps is measured askew.
+    pub const PULLED_PINS: usize = 16;
+
+    /// Stretch that pins ask of the cloth from which cords and limits give [-]: below, they have slack.
+    pub const PULLED_FROM: f32 = 1.0e-3;
+
+    /// Detour over a node, as a share of the way between two pins, up to which it lies between them [-];
+    /// from twice that on it does not. Much more, and a shoulder that stretches loosens the whole cape.
+    pub const PULLED_DETOUR: f32 = 0.15;
+
     /// Default thickness in mean edges, where the fabric's own is less [-]. Contacts are made at nodes:
     /// a thinner band lets the flat of a triangle cut into round bodies.
     pub const THICKNESS_EDGES: f64 = 0.25;

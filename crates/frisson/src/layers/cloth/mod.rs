@@ -29,6 +29,7 @@ mod material;
 mod params;
 mod poke;
 mod pressure;
+mod pulled;
 mod refine;
 mod rest;
 mod ridges;

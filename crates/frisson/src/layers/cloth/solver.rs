@@ -82,6 +82,10 @@ pub struct Solver {
     pub inverse_mass: Vec<f64>,
     /// Acceleration of every node over the tick [m/s²].
     pub acceleration: Vec<DVec3>,
+    /// What pulled pins ask of every node, or empty [-].
+    pub needs: Vec<f32>,
+    /// Whether limits give by some of that now.
+    gives: bool,
     /// Simple colliders at the present sub-step.
     pub posed: Vec<PosedCollider>,
     stretch: Grouped<StretchPack>,
@@ -105,6 +109,8 @@ impl Solver {
             settings,
             inverse_mass: rest.mass.iter().map(|m| 1.0 / m).collect(),
             acceleration: vec![DVec3::ZERO; count],
+            needs: Vec::new(),
+            gives: false,
             posed: Vec::new(),
             stretch: Grouped::default(),
             hinges: Grouped::default(),
@@ -139,6 +145,10 @@ impl Solver {
         let every = self.settings.bend_every();
         let self_every = (substeps / SELF_SOLVES).max(1);
         self.compile(rest, step, every);
+        if self.gives || !self.needs.is_empty() {
+            stretch::give(&mut self.stretch, &rest.strips, &self.needs);
+            self.gives = !self.needs.is_empty();
+        }
         for (previous, (x, v)) in
             self.previous.iter_mut().zip(state.positions.iter().zip(&state.velocities))
         {
@@ -280,7 +290,7 @@ impl Solver {
         if self.hierarchy.is_empty() {
             return;
         }
-        self.hierarchy.solve(positions, &self.previous);
+        self.hierarchy.solve(positions, &self.previous, &self.needs);
         let mut previous = std::mem::take(&mut self.previous);
         let mut drifts = std::mem::take(&mut self.drifts);
         drifts.resize(positions.len(), Vec3::ZERO);
@@ -296,7 +306,8 @@ impl Solver {
                     let before = *old;
                     *x += moved.now.as_dvec3();
                     *old += moved.old.as_dvec3();
-                    rest.tethers.solve(node, &this.pins, old, x);
+                    let give = this.needs.get(node).map_or(0.0, |need| f64::from(*need));
+                    rest.tethers.solve(node, (&this.pins, give), old, x);
                     *drift = (*old - before).as_vec3();
                 }
             }

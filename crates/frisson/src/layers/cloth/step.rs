@@ -31,6 +31,8 @@ pub struct ClothScratch {
     held: Vec<(u32, DVec3, DVec3)>,
     stuck: Vec<(u32, DVec3, DVec3)>,
     held_nodes: Vec<u32>,
+    /// Where nodes are, and held ones will be at the end of the tick.
+    ends: Vec<DVec3>,
     per_triangle: Vec<DVec3>,
     /// Whether each body's triangles can be followed through this tick.
     kept: Vec<bool>,
@@ -137,6 +139,7 @@ pub fn tick(
     tune(&mut tools, (params, rest), state, context);
     find_contacts(&mut tools, (params, rest), (state, scratch), context, frame);
     place_held(&mut tools, rest, (state, scratch), context);
+    measure_needs(&mut tools, rest, (state, scratch));
     blow(&mut tools, (params, rest), (state, scratch), context);
     solve(&mut tools, (params, rest), (state, scratch), context);
     let number = context.frame_number();
@@ -277,6 +280,21 @@ fn place_held(
             scratch.stuck.push((stuck.node, start, end));
         }
     }
+}
+
+/// What pins that are moved apart ask of the cloth, at the end of the tick.
+fn measure_needs(
+    tools: &mut Tools,
+    rest: &Garment,
+    (state, scratch): (&ClothState, &mut ClothScratch),
+) {
+    scratch.ends.clone_from(&state.positions);
+    for (node, _, end) in &scratch.held {
+        scratch.ends[*node as usize] = *end;
+    }
+    let Solver { needs, inverse_mass, .. } = &mut tools.solver;
+    let held = |node: u32| inverse_mass[node as usize] == 0.0;
+    rest.cloth.pulled.needs(&scratch.ends, held, needs);
 }
 
 /// Gravity, fields and air.

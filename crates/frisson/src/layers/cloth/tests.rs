@@ -405,7 +405,10 @@ fn same_bits_for_any_number_of_threads_after_a_resume_and_without_scratch() {
 
 #[test]
 fn the_motion_does_not_depend_on_what_is_looked_at() {
-    check_rates(&busy_setup(), 1);
+    let mut setup = busy_setup();
+    // Key frames of colliders count output frames: at another rate the ball would go elsewhere.
+    setup.colliders[0].move_x = Animated::default();
+    check_rates(&setup, 1);
 }
 
 #[test]

@@ -242,3 +242,48 @@ fn every_parameter_moves_the_cloth() {
     assert!(differs(&plain, &everything(|p| p.bodies_except = Some(half.clone()))) > 1e-3);
     assert_eq!(differs(&plain, &everything(|_| ())), 0.0, "and nothing else does");
 }
+
+/// A sheet of `cells` by `cells`, clamped on two sides that are pulled apart by 6 %.
+fn pull_apart(cells: u32) -> Scene {
+    let n = cells + 1;
+    let side = |column: u32| Selection {
+        vertices: Some((0..n).map(|row| row * n + column).collect()),
+        ..Selection::default()
+    };
+    let moved = |column: u32, by: f64| ClothAttachment {
+        vertices: side(column),
+        path: Some([Animated::Keys(vec![(0.0, 0.0), (100.0, by)]), 0.0.into(), 0.0.into()]),
+        ..ClothAttachment::default()
+    };
+    let p = ClothParams {
+        damping: 2.0,
+        attachments: vec![moved(0, -0.03), moved(cells, 0.03)],
+        ..params()
+    };
+    let mesh = sheet(n, n, (1.0, 1.0), Vec3::ZERO);
+    let mut scene = Scene::build(vec![still("sheet", mesh)], &[], weightless(), p).unwrap();
+    scene.ticks(140);
+    scene
+}
+
+#[test]
+fn cloth_that_is_clamped_and_pulled_stretches_evenly_and_stays_flat() {
+    for cells in [20, 64] {
+        let scene = pull_apart(cells);
+        let (x, rest) = (scene.positions(), scene.rest());
+        let (mut least, mut most) = (f64::MAX, f64::MIN);
+        for edge in &rest.edges.rows {
+            let [a, b] = edge.nodes.map(|n| x[n as usize]);
+            let middle = 0.5 * (a + b);
+            let along = (b - a).normalize().x.abs() > 0.99;
+            let inside = (0.2..0.8).contains(&middle.x) && (0.3..0.7).contains(&middle.z);
+            if along && inside {
+                let strain = stretch::strain(edge, x);
+                (least, most) = (least.min(strain), most.max(strain));
+            }
+        }
+        assert!(least > 0.053 && most < 0.067, "{cells} cells: {least} to {most}");
+        let off = x.iter().map(|p| p.y.abs()).fold(0.0, f64::max);
+        assert!(off < 0.002, "{cells} cells: {off} m out of its plane");
+    }
+}
