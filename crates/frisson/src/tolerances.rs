@@ -143,6 +143,17 @@ pub mod cloth {
     /// from twice that on it does not. Much more, and a shoulder that stretches loosens the whole cape.
     pub const PULLED_DETOUR: f32 = 0.15;
 
+    /// Least share of its correction that an edge makes in a sweep where pins or air ask more of the cloth
+    /// than its lengths allow [-]. More, and the order of solving shows as uneven stretch; less, and a pull
+    /// takes seconds to reach the middle of a fine mesh.
+    pub const EASE: f32 = 0.1;
+
+    /// How fast that share falls with what is asked [-].
+    pub const EASE_PER_NEED: f32 = 150.0;
+
+    /// Times more sub-steps for inflated cloth [-]: eased edges are softer, and air must not make them sag.
+    pub const INFLATED_SUBSTEPS: f64 = 3.0;
+
     /// Default thickness in mean edges, where the fabric's own is less [-]. Contacts are made at nodes:
     /// a thinner band lets the flat of a triangle cut into round bodies.
     pub const THICKNESS_EDGES: f64 = 0.25;

@@ -161,7 +161,8 @@ impl Garment {
         let least = f64::from(limits::LEAST_SUBSTEPS) * usual_ticks;
         let wanted = (clock.tick_seconds() / step).max(least);
         let pushed = if params.bodies.is_empty() { 1.0 } else { limits::BODY_SUBSTEPS };
-        (params.quality * pushed * wanted).ceil().clamp(least.ceil(), 1000.0) as u32
+        let inflated = if params.pressure.is_none() { 1.0 } else { limits::INFLATED_SUBSTEPS };
+        (params.quality * pushed * inflated * wanted).ceil().clamp(least.ceil(), 1000.0) as u32
     }
 
     /// Constraints solved in a tick: edges at every small step, hinges and shears less often.
@@ -268,10 +269,7 @@ fn thickness(params: &ClothParams, rest: &ClothRest) -> f64 {
     params.thickness.unwrap_or_else(|| params.moduli().thickness.max(coarse))
 }
 
-fn find_colliders(
-    params: &ClothParams,
-    context: &BuildContext,
-) -> Result<Vec<usize>, LayerError> {
+fn find_colliders(params: &ClothParams, context: &BuildContext) -> Result<Vec<usize>, LayerError> {
     let all = context.colliders.all();
     let Some(names) = &params.colliders else { return Ok((0..all.len()).collect()) };
     let find = |name: &String| {

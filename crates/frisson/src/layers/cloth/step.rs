@@ -88,7 +88,12 @@ pub fn start(
     let as_it_is = |bodies: &[Body]| -> Vec<BodyState> {
         let at = |body: &Body| {
             let mut body = body.clone();
-            body.begin((&body.clone(), false), &BodyState::default(), &first.meshes[body.mesh], 0.0);
+            body.begin(
+                (&body.clone(), false),
+                &BodyState::default(),
+                &first.meshes[body.mesh],
+                0.0,
+            );
             body.state()
         };
         bodies.iter().map(at).collect()
@@ -126,20 +131,15 @@ fn dress(mut work: ClothWork, context: &StepContext, frame: &Frame) -> Result<()
 }
 
 /// Advances the state by one tick.
-pub fn tick(
-    work: &mut ClothWork,
-    context: &StepContext,
-    frame: &Frame,
-) -> Result<(), LayerError> {
+pub fn tick(work: &mut ClothWork, context: &StepContext, frame: &Frame) -> Result<(), LayerError> {
     let (params, rest) = (work.params, work.rest);
     let (state, scratch) = (&mut *work.state, &mut *work.scratch);
     take_incoming(rest, params, scratch, frame)?;
-    let mut tools =
-        scratch.tools.take().unwrap_or_else(|| Tools::new(params, rest, context.clock));
+    let mut tools = scratch.tools.take().unwrap_or_else(|| Tools::new(params, rest, context.clock));
     tune(&mut tools, (params, rest), state, context);
     find_contacts(&mut tools, (params, rest), (state, scratch), context, frame);
     place_held(&mut tools, rest, (state, scratch), context);
-    measure_needs(&mut tools, rest, (state, scratch));
+    measure_needs(&mut tools, (params, rest), (state, scratch), context);
     blow(&mut tools, (params, rest), (state, scratch), context);
     solve(&mut tools, (params, rest), (state, scratch), context);
     let number = context.frame_number();
@@ -189,9 +189,10 @@ fn tune(
     tools.selfs.friction = friction;
     let all = context.colliders.all();
     tools.solver.posed.clear();
-    let posed = rest.colliders.iter().map(|&i| {
-        PosedCollider::new(&all[i], (friction * f64::from(all[i].friction)).sqrt())
-    });
+    let posed = rest
+        .colliders
+        .iter()
+        .map(|&i| PosedCollider::new(&all[i], (friction * f64::from(all[i].friction)).sqrt()));
     tools.solver.posed.extend(posed);
 }
 
@@ -282,11 +283,12 @@ fn place_held(
     }
 }
 
-/// What pins that are moved apart ask of the cloth, at the end of the tick.
+/// What pins that are moved apart, and air inside, ask of the cloth at the end of the tick.
 fn measure_needs(
     tools: &mut Tools,
-    rest: &Garment,
+    (params, rest): (&ClothParams, &Garment),
     (state, scratch): (&ClothState, &mut ClothScratch),
+    context: &StepContext,
 ) {
     scratch.ends.clone_from(&state.positions);
     for (node, _, end) in &scratch.held {
@@ -295,6 +297,13 @@ fn measure_needs(
     let Solver { needs, inverse_mass, .. } = &mut tools.solver;
     let held = |node: u32| inverse_mass[node as usize] == 0.0;
     rest.cloth.pulled.needs(&scratch.ends, held, needs);
+    // A body of so many times the volume has edges of its cube root times the length.
+    let volume = params.pressure.as_ref().map_or(1.0, |p| p.at(context.frame_number()));
+    let blown = (volume.cbrt() - 1.0) as f32;
+    if blown > limits::PULLED_FROM {
+        needs.resize(rest.cloth.node_count(), 0.0);
+        needs.iter_mut().for_each(|need| *need = need.max(blown));
+    }
 }
 
 /// Gravity, fields and air.

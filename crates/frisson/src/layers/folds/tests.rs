@@ -6,9 +6,9 @@ use proptest::prelude::{ProptestConfig, prop_assert, prop_assert_eq, proptest};
 use super::*;
 use crate::geometry::Mesh;
 use crate::layers::LayerParams;
-use crate::layers::moved::{self, bend, crossings, run, sheet};
 use crate::layers::harness::{check_rates, check_same_bits};
-use crate::stage::{Anchor, Clock, Rate, Selection, Setup, Simulator, SimulatorError};
+use crate::layers::moved::{self, bend, crossings, run, sheet};
+use crate::stage::{Anchor, Change, Clock, Rate, Selection, Setup, Simulator, SimulatorError};
 
 fn params(folds: Vec<Fold>) -> FoldsParams {
     FoldsParams {
@@ -406,6 +406,36 @@ fn the_same_bits_for_any_number_of_threads_after_a_resume_and_without_scratch() 
 #[test]
 fn what_is_seen_does_not_depend_on_what_was_looked_at() {
     check_rates(&busy(), 1);
+}
+
+#[test]
+fn live_parameters_are_seen_at_once() {
+    type Edit = fn(&mut FoldsParams);
+    let cases: [(&str, Edit); 9] = [
+        ("blend", |p| p.blend = 3.0),
+        ("gap", |p| p.gap = 0.02),
+        ("attributes", |p| p.attributes = false),
+        ("k_flat", |p| p.folds[0].k_flat = 0.2),
+        ("k_rise", |p| p.folds[0].k_rise = 3.0),
+        ("factor", |p| p.folds[0].factor = FactorLaw::Mean),
+        ("conserve", |p| p.folds[0].conserve = Conserve::Length),
+        ("stiff", |p| p.folds[0].stiff = true),
+        ("amount", |p| p.folds[0].amount = 0.5.into()),
+    ];
+    let seen = |edit: &dyn Fn(&mut FoldsParams), frames: usize| {
+        let mut simulator = Simulator::new(busy()).unwrap();
+        run(&mut simulator, 4);
+        let LayerParams::Folds(mut new) = busy().layers.swap_remove(0) else { unreachable!() };
+        edit(&mut new);
+        let change = simulator.set_params(&LayerParams::Folds(new)).unwrap();
+        (change, run(&mut simulator, frames))
+    };
+    for (name, edit) in cases {
+        // Pushed together first, pulled in the end.
+        let differs = [1, 36].map(|frames| seen(&edit, frames).1 != seen(&|_| (), frames).1);
+        assert_eq!(seen(&edit, 1).0, Change::Live, "{name}");
+        assert!(differs.contains(&true), "{name} changes nothing");
+    }
 }
 
 proptest! {
