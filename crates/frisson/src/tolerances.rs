@@ -132,6 +132,28 @@ pub mod cloth {
     /// one walk over the mesh per pin.
     pub const TETHER_PINS: usize = 4;
 
+    /// Pins that are asked whether they are pulled apart; each costs a walk over the mesh when it is built.
+    /// Fewer, and the need between clamps is measured askew.
+    pub const PULLED_PINS: usize = 16;
+
+    /// Stretch that pins ask of the cloth from which cords and limits give [-]: below, they have slack.
+    pub const PULLED_FROM: f32 = 1.0e-3;
+
+    /// Detour over a node, as a share of the way between two pins, up to which it lies between them [-];
+    /// from twice that on it does not. Much more, and a shoulder that stretches loosens the whole cape.
+    pub const PULLED_DETOUR: f32 = 0.15;
+
+    /// Least share of its correction that an edge makes in a sweep where pins or air ask more of the cloth
+    /// than its lengths allow [-]. More, and the order of solving shows as uneven stretch; less, and a pull
+    /// takes seconds to reach the middle of a fine mesh.
+    pub const EASE: f32 = 0.1;
+
+    /// How fast that share falls with what is asked [-].
+    pub const EASE_PER_NEED: f32 = 150.0;
+
+    /// Times more sub-steps for inflated cloth [-]: eased edges are softer, and air must not make them sag.
+    pub const INFLATED_SUBSTEPS: f64 = 3.0;
+
     /// Default thickness in mean edges, where the fabric's own is less [-]. Contacts are made at nodes:
     /// a thinner band lets the flat of a triangle cut into round bodies.
     pub const THICKNESS_EDGES: f64 = 0.25;
@@ -149,7 +171,7 @@ pub mod cloth {
     /// With one, meshes of 256 x 256 stretch by a third more.
     pub const SPAN_SWEEPS: usize = 2;
 
-    /// Fewest sub-steps per tick: fast contacts and stiff folds need them on the coarsest mesh.
+    /// Fewest sub-steps in 1/120 s: fast contacts and stiff folds need them on the coarsest mesh.
     pub const LEAST_SUBSTEPS: u32 = 6;
 
     /// Times more sub-steps for cloth that touches moving meshes [-]: what limbs push has to be handed on
@@ -175,11 +197,11 @@ pub mod cloth {
     /// does the work of the fabric; more, and fine meshes look like rubber near the pins.
     pub const STRETCH_LIMIT: f64 = 0.012;
 
-    /// Share of the velocity that stretches an edge which a tick takes away [-]: the ringing of stiff
+    /// Share of the velocity that stretches an edge which 1/120 s takes away [-]: the ringing of stiff
     /// edges. Less, and cloth that is brought up short keeps trembling.
     pub const STRETCH_DAMPING: f64 = 0.8;
 
-    /// Share of any relative velocity of an edge's ends that a tick takes away [-]: friction between
+    /// Share of any relative velocity of an edge's ends that 1/120 s takes away [-]: friction between
     /// fibres. Much more, and folds move as in honey.
     pub const FIBRE_DAMPING: f64 = 0.1;
 
@@ -227,8 +249,8 @@ pub mod cloth {
     /// skirt draws single edges out by a half for a tick; more, and a hand draws a tongue out of it.
     pub const GIVE_STRETCH: f64 = 0.8;
 
-    /// Ticks for which they do. Fewer, and the hand catches them again before it is through.
-    pub const GIVE_TICKS: u8 = 12;
+    /// How long they do [s]. Shorter, and the hand catches them again before it is through.
+    pub const GIVE_SECONDS: f64 = 0.1;
 
     /// Sum of the unit directions of drawn-out edges against a contact's normal below which the contact
     /// is what draws them out [-].

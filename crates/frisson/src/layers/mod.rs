@@ -99,8 +99,8 @@ impl LayerParams {
         match self {
             Self::Flesh(p) => boxed::<FleshLayer>(p, context),
             Self::Wrinkles(p) => Ok(Box::new(Adapted::<WrinklesLayer>::build(p, context)?)),
-            Self::Cloth(p) => Ok(Box::new(Adapted::<ClothLayer>::build(p, context)?)),
-            Self::Folds(p) => Ok(Box::new(Adapted::<FoldsLayer>::build(p, context)?)),
+            Self::Cloth(p) => boxed::<ClothLayer>(p, context),
+            Self::Folds(p) => boxed::<FoldsLayer>(p, context),
             Self::Hair(p) => Ok(Box::new(Adapted::<HairLayer>::build(p, context)?)),
             Self::Drops(p) => Ok(Box::new(Adapted::<DropsLayer>::build(p, context)?)),
             Self::Soft(p) => Ok(Box::new(Adapted::<SoftLayer>::build(p, context)?)),

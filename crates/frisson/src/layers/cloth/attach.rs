@@ -21,6 +21,13 @@ pub struct Hold {
     pub frames: (f64, f64),
 }
 
+impl Hold {
+    /// Whether it is never let go.
+    pub fn is_for_ever(&self) -> bool {
+        self.frames == (f64::NEG_INFINITY, f64::INFINITY)
+    }
+}
+
 /// What holds a node.
 #[derive(Clone, Debug)]
 pub enum Holder {
@@ -55,7 +62,7 @@ pub struct Sticky {
 pub struct Attachments {
     /// Held vertices.
     pub holds: Vec<Hold>,
-    /// Surfaces that carry or catch.
+    /// Surfaces that carry or catch, as they were built.
     pub carriers: Vec<Body>,
     /// Sticky ones.
     pub sticky: Vec<Sticky>,
@@ -174,11 +181,9 @@ impl Attachments {
         }
     }
 
-    /// Takes the carriers' meshes at the end of a tick.
-    pub fn update(&mut self, meshes: &[Mesh], dt: f64) {
-        for carrier in &mut self.carriers {
-            carrier.surface.update(&meshes[carrier.mesh], dt);
-        }
+    /// Whether nodes follow the mesh as it comes in.
+    pub fn follow_incoming(&self) -> bool {
+        self.holds.iter().any(|h| matches!(h.by, Holder::Incoming))
     }
 
     /// Whether a hold is on at a frame.
@@ -186,30 +191,41 @@ impl Attachments {
         frame >= hold.frames.0 && frame < hold.frames.1
     }
 
-    /// Where a held node is at the end of the tick; `incoming` is the mesh as it comes in.
-    pub fn place(&self, hold: &Hold, context: &StepContext, incoming: &[Vec3]) -> DVec3 {
-        match &hold.by {
-            Holder::Incoming => incoming[hold.vertex as usize].as_dvec3(),
+    /// Where a held node is at the end of the tick; `incoming` is the mesh as it comes in, `carriers` are
+    /// the surfaces at that time. `None` where a surface no longer has the place.
+    pub fn place(
+        &self,
+        hold: &Hold,
+        context: &StepContext,
+        (carriers, incoming): (&[Body], &[Vec3]),
+    ) -> Option<DVec3> {
+        let place = match &hold.by {
+            Holder::Incoming => incoming.get(hold.vertex as usize)?.as_dvec3(),
             Holder::Joint(actor, joint, local) => {
                 let world = context.actors.pose(*actor).world_from_node[*joint];
                 world.transform_point3(*local).as_dvec3()
             }
             Holder::Surface(carrier, triangle, barycentric, offset) => {
-                over(&self.carriers[*carrier].surface, *triangle, *barycentric, *offset, 1.0)
+                over(&carriers[*carrier].surface, *triangle, *barycentric, *offset, 1.0)?
             }
             Holder::Path(index, start) => {
                 let frame = context.frame_number();
-                let Some(path) = self.paths.get(*index).and_then(Option::as_ref) else {
-                    return *start;
-                };
+                let path = self.paths.get(*index).and_then(Option::as_ref)?;
                 let moved = DVec3::from_array(std::array::from_fn(|i| path[i].at(frame)));
                 *start + moved
             }
-        }
+        };
+        Some(place)
     }
 
     /// Catches and releases sticky nodes at the end of a tick.
-    pub fn catch_and_release(&self, state: &mut ClothState, frame: f64, params: &ClothParams) {
+    pub fn catch_and_release(
+        &self,
+        carriers: &[Body],
+        state: &mut ClothState,
+        frame: f64,
+        params: &ClothParams,
+    ) {
         let on = |attachment: usize| {
             let a = &params.attachments[attachment];
             a.from_frame.is_none_or(|f| frame >= f) && a.until_frame.is_none_or(|f| frame < f)
@@ -220,12 +236,13 @@ impl Attachments {
             else {
                 return false;
             };
-            let surface = &self.carriers[sticky.carrier].surface;
+            let surface = &carriers[sticky.carrier].surface;
             let anchor = over(surface, s.triangle, s.barycentric, s.offset, 1.0);
-            on(sticky.attachment) && positions[s.node as usize].distance(anchor) <= sticky.beyond
+            let far = |anchor: DVec3| positions[s.node as usize].distance(anchor) > sticky.beyond;
+            on(sticky.attachment) && anchor.is_some_and(|anchor| !far(anchor))
         });
         for sticky in self.sticky.iter().filter(|k| on(k.attachment)) {
-            let surface = &self.carriers[sticky.carrier].surface;
+            let surface = &carriers[sticky.carrier].surface;
             for &node in &sticky.nodes {
                 if state.stuck.iter().any(|s| s.node == node) {
                     continue;
@@ -245,10 +262,10 @@ impl Attachments {
     }
 
     /// Where a stuck node belongs at a fraction of the tick.
-    pub fn stuck_place(&self, stuck: &Stuck, fraction: f32) -> Option<DVec3> {
+    pub fn stuck_place(&self, carriers: &[Body], stuck: &Stuck, fraction: f32) -> Option<DVec3> {
         let sticky = self.sticky.iter().find(|k| k.attachment == stuck.attachment as usize)?;
-        let surface = &self.carriers[sticky.carrier].surface;
-        Some(over(surface, stuck.triangle, stuck.barycentric, stuck.offset, fraction))
+        let surface = &carriers[sticky.carrier].surface;
+        over(surface, stuck.triangle, stuck.barycentric, stuck.offset, fraction)
     }
 }
 
@@ -269,15 +286,19 @@ fn offset_at(surface: &SurfaceMotion, triangle: u32, offset: Vec3) -> Vec3 {
     axes(surface, triangle, 1.0).transpose() * offset
 }
 
+/// A place over a triangle; `None` when the surface does not have the triangle any more.
 fn over(
     surface: &SurfaceMotion,
     triangle: u32,
     barycentric: [f32; 3],
     offset: Vec3,
     fraction: f32,
-) -> DVec3 {
+) -> Option<DVec3> {
+    if triangle as usize >= surface.bvh().triangle_count() {
+        return None;
+    }
     let p = surface.point(triangle, barycentric, fraction);
-    (p + axes(surface, triangle, fraction) * offset).as_dvec3()
+    Some((p + axes(surface, triangle, fraction) * offset).as_dvec3())
 }
 
 fn find_joint(

@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use super::collide::Touch;
 use crate::geometry::{Mesh, MeshTopology, closest_on_triangle};
@@ -29,7 +30,29 @@ const PASSED: f32 = -1.0;
 /// Places per body that a node may feel.
 const SIDES: usize = 3;
 
-/// A body and its mesh's place in the frame.
+/// Where a body was at the end of the last tick and of the one before.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct BodyState {
+    /// Before that tick [m].
+    pub previous: Vec<Vec3>,
+    /// After it [m].
+    pub current: Vec<Vec3>,
+    /// Its fastest vertex [m/s].
+    pub speed: f64,
+    /// Fingerprint of its triangles; 0 for those it was built with.
+    pub triangles: u64,
+}
+
+impl BodyState {
+    /// Whether it can be one at all.
+    pub fn is_sound(&self) -> bool {
+        self.previous.len() == self.current.len() && self.speed.is_finite()
+    }
+}
+
+/// A body and its mesh's place in the frame. Rest data hold it as it was built; a copy in the scratch
+/// follows the [`BodyState`].
+#[derive(Clone)]
 pub struct Body {
     /// Index in [`crate::stage::Frame::meshes`].
     pub mesh: usize,
@@ -44,6 +67,8 @@ pub struct Body {
     /// Nodes of the cloth that cannot come out of it; empty without any.
     buried: Vec<bool>,
     speed: f64,
+    /// Fingerprint of the triangles; 0 for those it was built with.
+    triangles: u64,
 }
 
 impl Body {
@@ -60,7 +85,7 @@ impl Body {
         let mut surface = SurfaceMotion::default();
         surface.update(&source, 0.0);
         let buried = Vec::new();
-        Self { mesh, surface, source, incoming, vertices, buried, speed: 0.0 }
+        Self { mesh, surface, source, incoming, vertices, buried, speed: 0.0, triangles: 0 }
     }
 
     /// Finds the nodes that are nearer to a pin than the pin is to the surface: a cape that is modelled
@@ -97,32 +122,85 @@ impl Body {
         1.0001 * place.distance(p) + 1e-6
     }
 
-    /// Takes back its positions at the end of the last tick.
-    pub fn restore(&mut self, positions: &[Vec3]) {
-        // The triangles of a soft body change: it comes as it is with the next tick.
-        if positions.len() != self.source.topology.vertex_count {
-            return;
-        }
-        self.source.positions.clear();
-        self.source.positions.extend_from_slice(positions);
-        self.surface.update(&self.source, 0.0);
+    /// What evolves.
+    pub fn state(&self) -> BodyState {
+        let mut state = BodyState::default();
+        self.keep(&mut state);
+        state
     }
 
-    /// Moves on to the mesh at the end of the tick.
-    pub fn update(&mut self, mesh: &Mesh, dt: f64) {
-        if self.is_on(mesh) {
-            self.source.positions.clone_from(&mesh.positions);
+    /// Writes what evolves.
+    pub fn keep(&self, state: &mut BodyState) {
+        state.previous.clear();
+        state.previous.extend_from_slice(self.surface.previous());
+        state.current.clear();
+        state.current.extend_from_slice(self.surface.positions());
+        (state.speed, state.triangles) = (self.speed, self.triangles);
+    }
+
+    /// Stands where the state says, before a tick that ends with `mesh`. `built` is the body as it was
+    /// built, `in_step` whether this copy has followed the state so far. True where places on triangles
+    /// can be followed through the tick; else (a soft body's surface) the triangles are new, and the
+    /// body already stands where the tick ends.
+    pub fn begin(
+        &mut self,
+        (built, in_step): (&Self, bool),
+        state: &BodyState,
+        mesh: &Mesh,
+        dt: f64,
+    ) -> bool {
+        let original = built.is_on(mesh);
+        let triangles = if original { 0 } else { self.fingerprint(mesh) };
+        let known = triangles == state.triangles && state.current.len() == mesh.positions.len();
+        if original && known && in_step && self.triangles == 0 {
+            return true;
+        }
+        if original {
+            self.clone_from(built);
         } else {
-            // What was left out of the old triangles says nothing about the new ones.
+            // The tree is built anew, so that it depends on nothing but what the state knows. What was
+            // left out of the old triangles says nothing about the new ones.
+            self.surface.update(&Mesh::default(), 0.0);
             self.source = mesh.clone();
             self.incoming = Arc::clone(&mesh.topology);
             self.vertices = used_vertices(mesh);
         }
+        self.triangles = triangles;
+        if known {
+            for (places, dt) in [(&state.previous, 0.0), (&state.current, dt)] {
+                self.source.positions.clone_from(places);
+                self.surface.update(&self.source, dt);
+            }
+            self.speed = state.speed;
+        } else {
+            self.source.positions.clone_from(&mesh.positions);
+            self.surface.update(&self.source, dt);
+            self.measure_speed(dt);
+        }
+        known
+    }
+
+    /// Moves on to the mesh at the end of the tick, whose triangles are the body's.
+    pub fn update(&mut self, mesh: &Mesh, dt: f64) {
+        self.source.positions.clone_from(&mesh.positions);
         self.surface.update(&self.source, dt);
+        self.measure_speed(dt);
+    }
+
+    fn measure_speed(&mut self, dt: f64) {
         let (now, then) = (self.surface.positions(), self.surface.previous());
         let way = |&v: &u32| now[v as usize].distance(then[v as usize]);
         let farthest = self.vertices.iter().map(way).fold(0.0, f32::max);
         self.speed = if dt > 0.0 { f64::from(farthest) / dt } else { 0.0 };
+    }
+
+    /// Tells triangles from those of other meshes; never 0.
+    fn fingerprint(&self, mesh: &Mesh) -> u64 {
+        if self.is_on(mesh) {
+            return self.triangles;
+        }
+        let corners = mesh.topology.triangles.iter().flatten();
+        corners.fold(0, |sum, &v| crate::math::random::chain(sum, u64::from(v))).max(1)
     }
 }
 

@@ -19,8 +19,9 @@ pub struct Giving {
 }
 
 impl Giving {
-    /// Looks at the edges at the start of a tick. `left` are the ticks for which nodes still give way.
-    pub fn update(&mut self, rest: &ClothRest, x: &[DVec3], left: &mut Vec<u8>) {
+    /// Looks at the edges at the start of a tick. `left` are the ticks for which nodes still give way,
+    /// `ticks` how many a node gets.
+    pub fn update(&mut self, rest: &ClothRest, x: &[DVec3], ticks: u8, left: &mut Vec<u8>) {
         left.resize(x.len(), 0);
         left.iter_mut().for_each(|l| *l = l.saturating_sub(1));
         self.pulls.clear();
@@ -31,8 +32,8 @@ impl Giving {
                 let along = (x[b] - x[a]).normalize_or_zero().as_vec3();
                 self.pulls[a] += along;
                 self.pulls[b] -= along;
-                left[a] = limits::GIVE_TICKS;
-                left[b] = limits::GIVE_TICKS;
+                left[a] = ticks;
+                left[b] = ticks;
             }
         }
     }

@@ -39,6 +39,8 @@ pub struct Places {
     pub now: DVec3,
     /// Before.
     pub old: DVec3,
+    /// How much longer spans are here, as a share, because pins are pulled apart [-].
+    pub give: f64,
 }
 
 /// How far a node is moved, now and before [m].
@@ -143,19 +145,18 @@ impl Hierarchy {
         }
     }
 
-    /// Solves all levels for the predicted positions of the nodes. Afterwards
-    /// [`Hierarchy::displacement`] says how far a node is to be moved.
-    pub fn solve(&mut self, positions: &[DVec3], previous: &[DVec3]) {
+    /// Solves all levels for the predicted positions of the nodes; `needs` is what pulled pins ask of
+    /// each, or empty. Afterwards [`Hierarchy::displacement`] says how far a node is to be moved.
+    pub fn solve(&mut self, positions: &[DVec3], previous: &[DVec3], needs: &[f32]) {
         for index in (0..self.levels.len()).rev() {
             let (finer, coarser) = self.levels.split_at_mut(index + 1);
             let level = &mut finer[index];
             level.start.clear();
-            level.start.extend(
-                level
-                    .nodes
-                    .iter()
-                    .map(|&n| Places { now: positions[n as usize], old: previous[n as usize] }),
-            );
+            level.start.extend(level.nodes.iter().map(|&n| Places {
+                now: positions[n as usize],
+                old: previous[n as usize],
+                give: needs.get(n as usize).map_or(0.0, |need| f64::from(*need)),
+            }));
             level.places.clear();
             let parent = coarser.first();
             level.places.extend(level.start.iter().enumerate().map(|(c, place)| {
@@ -163,6 +164,7 @@ impl Hierarchy {
                 Places {
                     now: place.now + moved.now.as_dvec3(),
                     old: place.old + moved.old.as_dvec3(),
+                    give: place.give,
                 }
             }));
             // Far sweeps cost next to nothing.
@@ -206,11 +208,13 @@ fn solve_spans(spans: &[Span], x: &mut [Places]) {
         let (a, b) = (span.a as usize, span.b as usize);
         let d = x[a].now - x[b].now;
         let r = d.length_squared();
+        let give = 1.0 + x[a].give.max(x[b].give);
+        let length_sq = span.length_sq * (give * give);
         // What has left the world is found at the end of the tick, and said.
-        if r > span.length_sq && r.is_finite() {
-            let s = (r - span.length_sq) / (r + span.length_sq);
+        if r > length_sq && r.is_finite() {
+            let s = (r - length_sq) / (r + length_sq);
             let before = (x[a].old - x[b].old).length_squared();
-            let drift = ((before - span.length_sq) / (before + span.length_sq)).clamp(0.0, s);
+            let drift = ((before - length_sq) / (before + length_sq)).clamp(0.0, s);
             x[a].now -= d * (s * span.share_a);
             x[b].now += d * (s * span.share_b);
             x[a].old -= d * (drift * span.share_a);

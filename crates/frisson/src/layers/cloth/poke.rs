@@ -65,6 +65,13 @@ pub struct Pokes {
 }
 
 impl Pokes {
+    /// Room for a cloth; the tree is that of the cloth at rest, whatever it is doing now.
+    pub fn new(rest: &ClothRest, at_rest: &[DVec3]) -> Self {
+        let positions: Vec<Vec3> = at_rest.iter().map(|p| p.as_vec3()).collect();
+        let tree = TriangleBvh::build(&positions, &rest.triangles);
+        Self { tree, positions, ..Self::default() }
+    }
+
     /// The corners.
     pub fn rows(&self) -> &[Poke] {
         &self.rows
@@ -76,7 +83,6 @@ impl Pokes {
         &mut self,
         bodies: &[Body],
         contacts: &BodyContacts,
-        rest: &ClothRest,
         x: &[DVec3],
         reach: BodyReach,
     ) {
@@ -86,11 +92,7 @@ impl Pokes {
         }
         self.positions.clear();
         self.positions.extend(x.iter().map(|p| p.as_vec3()));
-        if self.tree.triangle_count() == rest.triangles.len() {
-            self.tree.refit(&self.positions);
-        } else {
-            self.tree = TriangleBvh::build(&self.positions, &rest.triangles);
-        }
+        self.tree.refit(&self.positions);
         for (index, body) in bodies.iter().enumerate() {
             self.found.resize(body.vertices.len(), None);
             let tree = &self.tree;

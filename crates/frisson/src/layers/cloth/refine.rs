@@ -11,6 +11,11 @@ pub struct Refinement {
     coarse: Topology,
     refined: Refined,
     fine: RefinedMesh,
+}
+
+/// Storage that is reused.
+#[derive(Default)]
+pub struct RefineScratch {
     points: Vec<Vec3>,
     made: Vec<Vec3>,
 }
@@ -23,7 +28,7 @@ impl Refinement {
         let refined = Refined::build(&coarse, &levels);
         let emission = Emission::new(&refined, &coarse, &mesh.topology, &levels);
         let fine = RefinedMesh::new(&emission, &mesh.topology);
-        Self { coarse, refined, fine, points: Vec::new(), made: Vec::new() }
+        Self { coarse, refined, fine }
     }
 
     /// Triangles that had to stay as they are.
@@ -32,19 +37,21 @@ impl Refinement {
     }
 
     /// Positions of all vertices, the incoming ones first.
-    pub fn positions(&mut self, incoming: &[Vec3], out: &mut Vec<Vec3>) {
-        self.points.clear();
-        self.points.extend(self.coarse.vertex_of_point.iter().map(|&v| incoming[v as usize]));
-        self.refined.stencils.evaluate_all(&self.points, &mut self.made);
+    pub fn positions(&self, incoming: &[Vec3], scratch: &mut RefineScratch, out: &mut Vec<Vec3>) {
+        let RefineScratch { points, made } = scratch;
+        points.clear();
+        points.extend(self.coarse.vertex_of_point.iter().map(|&v| incoming[v as usize]));
+        self.refined.stencils.evaluate_all(points, made);
         out.clear();
         out.extend_from_slice(incoming);
-        out.extend(self.fine.new_points.iter().map(|&p| self.made[p as usize]));
+        out.extend(self.fine.new_points.iter().map(|&p| made[p as usize]));
     }
 
     /// The finer mesh.
-    pub fn mesh(&mut self, incoming: &Mesh) -> Mesh {
+    pub fn mesh(&self, incoming: &Mesh) -> Mesh {
         let mut mesh = incoming.clone();
-        self.positions(&incoming.positions, &mut mesh.positions);
+        let scratch = &mut RefineScratch::default();
+        self.positions(&incoming.positions, scratch, &mut mesh.positions);
         self.fine.adopt(&mut mesh);
         mesh
     }

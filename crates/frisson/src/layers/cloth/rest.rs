@@ -6,6 +6,7 @@ use super::bend::{Hinge, angle_gradient};
 use super::hierarchy::{Hierarchy, HierarchyInput};
 use super::material::Moduli;
 use super::params::{RestAngles, Threads};
+use super::pulled::Pulled;
 use super::ridges::Ridges;
 use super::shear::Shear;
 use super::stretch::Edge;
@@ -62,6 +63,8 @@ pub struct ClothRest {
     pub shears: Grouped<Shear>,
     /// Long-range tethers to what is held.
     pub tethers: Tethers,
+    /// What pins that are moved apart ask of the cloth.
+    pub pulled: Pulled,
     /// Coarse levels; empty when nothing is held.
     pub hierarchy: Hierarchy,
     /// Whether every edge has exactly two triangles.
@@ -148,6 +151,7 @@ impl ClothRest {
             hinges,
             shears,
             tethers,
+            pulled: Pulled::build(&topology, input.positions, &held, &node_of_point),
             hierarchy,
             closed: topology.is_closed(),
             volume: 0.0,

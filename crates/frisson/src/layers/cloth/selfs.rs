@@ -16,8 +16,8 @@ use super::touch::{Separation, blend, closest_on_triangle, passing, pierce};
 use super::tree::PatchTree;
 use crate::tolerances::cloth as limits;
 
-/// What finds contacts.
-#[derive(Default)]
+/// What finds contacts. Rest data hold it as it was built; a copy in the scratch does the work.
+#[derive(Clone, Default)]
 pub struct SelfContacts {
     tree: Option<PatchTree>,
     /// A triangle that owns each node: only its owner brings a node to a test.
@@ -33,7 +33,8 @@ pub struct SelfContacts {
     fresh: Near,
     tangle: Tangle,
     thickness: f64,
-    friction: f64,
+    /// Friction coefficient [-].
+    pub friction: f64,
 }
 
 /// Where the cloth is and where it goes while a search lasts.
@@ -47,7 +48,7 @@ struct Motion<'a> {
 
 impl SelfContacts {
     /// Prepares the search.
-    pub fn new(rest: &ClothRest, positions: &[DVec3], thickness: f64, friction: f64) -> Self {
+    pub fn new(rest: &ClothRest, positions: &[DVec3], thickness: f64) -> Self {
         let mut owner = vec![u32::MAX; rest.node_count()];
         for (t, corners) in rest.triangles.iter().enumerate().rev() {
             corners.iter().for_each(|&n| owner[n as usize] = t as u32);
@@ -62,7 +63,6 @@ impl SelfContacts {
             rest_positions: positions.to_vec(),
             rings: (near.ceil() as u32).clamp(1, 3),
             thickness,
-            friction,
             ..Self::default()
         }
     }

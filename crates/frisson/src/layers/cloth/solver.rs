@@ -16,7 +16,7 @@ use super::shear::{self, ShearRow};
 use super::state::ClothState;
 use super::stretch::{self, StretchLaw, StretchPack};
 use super::strips::{Grouped, Way};
-use crate::stage::Collider;
+use crate::stage::{Clock, Collider};
 use crate::tolerances::cloth as limits;
 
 /// Nodes a task takes at once.
@@ -41,7 +41,7 @@ pub struct SolverSettings {
     pub substeps: u32,
     /// Decay of all motion [1/s].
     pub damping: f64,
-    /// Shares of relative velocity taken away per tick: along edges, and in any direction [-].
+    /// Shares of relative velocity taken away in 1/120 s: along edges, and in any direction [-].
     pub internal_damping: (f64, f64),
     /// Height of the contact band [m].
     pub thickness: f64,
@@ -82,6 +82,10 @@ pub struct Solver {
     pub inverse_mass: Vec<f64>,
     /// Acceleration of every node over the tick [m/s²].
     pub acceleration: Vec<DVec3>,
+    /// What pulled pins ask of every node, or empty [-].
+    pub needs: Vec<f32>,
+    /// Whether limits give by some of that now.
+    gives: bool,
     /// Simple colliders at the present sub-step.
     pub posed: Vec<PosedCollider>,
     stretch: Grouped<StretchPack>,
@@ -99,13 +103,15 @@ pub struct Solver {
 
 impl Solver {
     /// Room for everything.
-    pub fn new(rest: &ClothRest, settings: SolverSettings, posed: Vec<PosedCollider>) -> Self {
+    pub fn new(rest: &ClothRest, settings: SolverSettings) -> Self {
         let count = rest.node_count();
         Self {
             settings,
             inverse_mass: rest.mass.iter().map(|m| 1.0 / m).collect(),
             acceleration: vec![DVec3::ZERO; count],
-            posed,
+            needs: Vec::new(),
+            gives: false,
+            posed: Vec::new(),
             stretch: Grouped::default(),
             hinges: Grouped::default(),
             shears: rest.shears.like(),
@@ -139,6 +145,10 @@ impl Solver {
         let every = self.settings.bend_every();
         let self_every = (substeps / SELF_SOLVES).max(1);
         self.compile(rest, step, every);
+        if self.gives || !self.needs.is_empty() {
+            stretch::give(&mut self.stretch, &rest.strips, &self.needs);
+            self.gives = !self.needs.is_empty();
+        }
         for (previous, (x, v)) in
             self.previous.iter_mut().zip(state.positions.iter().zip(&state.velocities))
         {
@@ -181,7 +191,10 @@ impl Solver {
             state.velocities[node as usize] = (end - start) / drive.dt;
         }
         let (w, x) = (&self.inverse_mass, &state.positions);
-        let shares = self.settings.internal_damping;
+        let lasting = drive.dt * f64::from(Clock::TICK_HZ);
+        let over_tick = |share: f64| 1.0 - (1.0 - share).powf(lasting);
+        let (along, any) = self.settings.internal_damping;
+        let shares = (over_tick(along), over_tick(any));
         rest.strips.sweep(&mut state.velocities, &|strip, velocities| {
             let base = rest.strips.start(strip);
             stretch::damp(rest.edges.of(strip), base, shares, w, x, velocities);
@@ -277,7 +290,7 @@ impl Solver {
         if self.hierarchy.is_empty() {
             return;
         }
-        self.hierarchy.solve(positions, &self.previous);
+        self.hierarchy.solve(positions, &self.previous, &self.needs);
         let mut previous = std::mem::take(&mut self.previous);
         let mut drifts = std::mem::take(&mut self.drifts);
         drifts.resize(positions.len(), Vec3::ZERO);
@@ -293,7 +306,8 @@ impl Solver {
                     let before = *old;
                     *x += moved.now.as_dvec3();
                     *old += moved.old.as_dvec3();
-                    rest.tethers.solve(node, &this.pins, old, x);
+                    let give = this.needs.get(node).map_or(0.0, |need| f64::from(*need));
+                    rest.tethers.solve(node, (&this.pins, give), old, x);
                     *drift = (*old - before).as_vec3();
                 }
             }

@@ -3,6 +3,9 @@
 use glam::{DVec3, Vec3};
 use serde::{Deserialize, Serialize};
 
+use super::body::BodyState;
+use super::build::Garment;
+
 /// What a checkpoint holds.
 ///
 /// Positions are in f64: a small step of gravity on a fine mesh moves a node by less than the last
@@ -21,12 +24,31 @@ pub struct ClothState {
     pub stuck: Vec<Stuck>,
     /// Ticks for which each node still lets limbs pass that have caught it.
     pub giving: Vec<u8>,
-    /// Bodies as they were at the end of the last tick.
-    pub bodies: Vec<Vec<Vec3>>,
-    /// Surfaces of attachments as they were at the end of the last tick.
-    pub carriers: Vec<Vec<Vec3>>,
+    /// Where the bodies were.
+    pub bodies: Vec<BodyState>,
+    /// Where the surfaces of attachments were.
+    pub carriers: Vec<BodyState>,
     /// Deepest start inside a collider or a body [m].
     pub start_depth: f64,
+}
+
+impl ClothState {
+    /// Whether it is a state of this garment: every index within bounds.
+    pub fn fits(&self, rest: &Garment) -> bool {
+        let (nodes, triangles) = (rest.cloth.node_count(), rest.cloth.triangles.len());
+        let node = |n: &u32| (*n as usize) < nodes;
+        let triangle = |t: u32| (t as usize) < triangles;
+        let near = &self.near;
+        [&self.positions, &self.velocities].iter().all(|list| list.len() == nodes)
+            && self.giving.len() == nodes
+            && self.bodies.len() == rest.bodies.len()
+            && self.carriers.len() == rest.attachments.carriers.len()
+            && self.bodies.iter().chain(&self.carriers).all(BodyState::is_sound)
+            && near.nodes.iter().all(|p| node(&p.node) && triangle(p.triangle))
+            && near.edges.iter().all(|p| p.first.iter().chain(&p.second).all(node))
+            && near.crossings.iter().all(|c| c.edge.iter().all(node) && triangle(c.triangle))
+            && self.stuck.iter().all(|s| node(&s.node))
+    }
 }
 
 /// Where the cloth is near itself, each list sorted.

@@ -9,6 +9,7 @@ use glam::{DVec3, Vec4};
 
 use super::lanes::{Moving, Vec3x4};
 use super::strips::{Grouped, Strips, Way};
+use crate::tolerances::cloth as limits;
 
 /// An edge as the mesh gives it.
 #[derive(Clone, Copy, Debug)]
@@ -31,12 +32,25 @@ pub struct StretchPack {
     /// Share of the correction that each end takes.
     share_a: Vec4,
     share_b: Vec4,
+    /// How much more than the limit each may stretch, because pins are pulled apart [-].
+    give: Vec4,
+    /// Share of its correction that a sweep makes [-]: 1, or less where the cloth cannot have its lengths.
+    /// Sequential projections onto what cannot all be met end uneven; small ones end in balance.
+    ease: Vec4,
 }
 
 impl Default for StretchPack {
     fn default() -> Self {
         let none = Vec4::ZERO;
-        Self { a: [0; 4], b: [0; 4], rest_sq: Vec4::ONE, share_a: none, share_b: none }
+        Self {
+            a: [0; 4],
+            b: [0; 4],
+            rest_sq: Vec4::ONE,
+            share_a: none,
+            share_b: none,
+            give: none,
+            ease: Vec4::ONE,
+        }
     }
 }
 
@@ -97,6 +111,20 @@ pub fn compile(
     })
 }
 
+/// Raises the limits by what pulled pins ask of each node; empty `needs` put them back.
+pub fn give(packs: &mut Grouped<StretchPack>, strips: &Strips, needs: &[f32]) {
+    for strip in 0..strips.len() {
+        let base = strips.start(strip);
+        let need = |n: u32| needs.get((base + n) as usize).copied().unwrap_or(0.0);
+        for pack in packs.of_mut(strip) {
+            let give = [0, 1, 2, 3].map(|k: usize| need(pack.a[k]).max(need(pack.b[k])));
+            pack.give = Vec4::from_array(give);
+            let ease = |need: f32| (1.0 / (1.0 + limits::EASE_PER_NEED * need)).max(limits::EASE);
+            pack.ease = Vec4::from_array(give.map(ease));
+        }
+    }
+}
+
 /// Solves the packs of one strip, one after the other.
 pub fn solve(packs: &[StretchPack], law: StretchLaw, way: Way, nodes: &mut [Moving]) {
     // The law of nearly all cloth, apart: it is shorter.
@@ -105,11 +133,11 @@ pub fn solve(packs: &[StretchPack], law: StretchLaw, way: Way, nodes: &mut [Movi
     let softness = Vec4::splat(law.in_compression as f32);
     let shortest = Vec4::splat(law.compression_limit as f32);
     // Stretch to correct: the fabric's share of it, or what is beyond the limit if that is more.
-    let pull = |s: Vec4, rigid: Vec4| s.max((s - limit) * rigid);
-    let either = |s: Vec4, rigid: Vec4| {
+    let pull = |s: Vec4, rigid: Vec4, give: Vec4| s.max((s - limit - give) * rigid);
+    let either = |s: Vec4, rigid: Vec4, give: Vec4| {
         let hard = ((s + shortest) * rigid).min(Vec4::ZERO);
         let push = (s * softness).min(hard);
-        Vec4::select(s.cmpge(Vec4::ZERO), pull(s, rigid), push)
+        Vec4::select(s.cmpge(Vec4::ZERO), pull(s, rigid, give), push)
     };
     match (plain, way) {
         (true, Way::There) => packs.iter().for_each(|p| solve_pack(p, nodes, pull)),
@@ -120,12 +148,16 @@ pub fn solve(packs: &[StretchPack], law: StretchLaw, way: Way, nodes: &mut [Movi
 }
 
 #[inline(always)]
-fn solve_pack(pack: &StretchPack, nodes: &mut [Moving], correct: impl Fn(Vec4, Vec4) -> Vec4) {
+fn solve_pack(
+    pack: &StretchPack,
+    nodes: &mut [Moving],
+    correct: impl Fn(Vec4, Vec4, Vec4) -> Vec4,
+) {
     let d = Vec3x4::gather(nodes, pack.a) - Vec3x4::gather(nodes, pack.b);
     let r = d.length_squared();
     // From a compliant to a rigid correction, for the limits.
     let rigid = Vec4::ONE / (pack.share_a + pack.share_b).max(Vec4::splat(f32::MIN_POSITIVE));
-    let s = correct((r - pack.rest_sq) / (r + pack.rest_sq), rigid);
+    let s = correct((r - pack.rest_sq) / (r + pack.rest_sq), rigid, pack.give) * pack.ease;
     (d * (s * -pack.share_a)).add_to(nodes, pack.a);
     (d * (s * pack.share_b)).add_to(nodes, pack.b);
 }

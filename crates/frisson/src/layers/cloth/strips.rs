@@ -207,6 +207,12 @@ impl<T> Grouped<T> {
     pub fn of(&self, strip: usize) -> &[T] {
         &self.rows[self.offsets[strip] as usize..self.offsets[strip + 1] as usize]
     }
+
+    /// Rows of a strip, to be changed.
+    pub fn of_mut(&mut self, strip: usize) -> &mut [T] {
+        let range = self.offsets[strip] as usize..self.offsets[strip + 1] as usize;
+        &mut self.rows[range]
+    }
 }
 
 /// Order in which to solve constraints given by their nodes: by strip, then outwards by level, then

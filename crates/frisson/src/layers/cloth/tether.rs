@@ -76,19 +76,26 @@ pub fn build(input: &TetherInput) -> Tethers {
 }
 
 impl Tethers {
-    /// Brings a node back within reach of its pins; `held` are the positions of the first nodes.
-    /// What it was too far already is taken back without giving speed.
+    /// Brings a node back within reach of its pins; `held` are the positions of the first nodes, `give`
+    /// is how much longer the tethers are as a share, because pins are pulled apart there. What it was too far already is taken back without giving speed.
     #[inline]
-    pub fn solve(&self, node: usize, held: &[DVec3], previous: &mut DVec3, position: &mut DVec3) {
+    pub fn solve(
+        &self,
+        node: usize,
+        (held, give): (&[DVec3], f64),
+        previous: &mut DVec3,
+        position: &mut DVec3,
+    ) {
         let range = self.offsets[node] as usize..self.offsets[node + 1] as usize;
         for tether in &self.rows[range] {
             let pin = held[tether.pin as usize];
             let away = *position - pin;
             let squared = away.length_squared();
-            if squared > tether.length * tether.length {
+            let length = tether.length * (1.0 + give);
+            if squared > length * length {
                 let distance = squared.sqrt();
-                let excess = distance - tether.length;
-                let drift = (previous.distance(pin) - tether.length).clamp(0.0, excess);
+                let excess = distance - length;
+                let drift = (previous.distance(pin) - length).clamp(0.0, excess);
                 *position -= away * (excess / distance);
                 *previous -= away * (drift / distance);
             }

@@ -17,6 +17,7 @@
 //! Limits: the mesh must keep its triangles until this layer; a fold does not push the mesh back.
 
 mod buckling;
+mod build;
 mod factor;
 mod law;
 mod layer;
@@ -25,12 +26,16 @@ mod plan;
 mod rest;
 mod section;
 mod state;
+mod step;
 mod sums;
 
+pub use build::FoldsLayout;
 pub use layer::FoldsLayer;
 pub use params::{
     Buckling, BucklingFold, Conserve, FactorLaw, Fold, FoldAttenuation, FoldsParams, RestSurface,
 };
+pub use state::FoldsState;
+pub use step::FoldsScratch;
 
 #[cfg(test)]
 mod tests;

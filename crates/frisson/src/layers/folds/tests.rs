@@ -6,8 +6,9 @@ use proptest::prelude::{ProptestConfig, prop_assert, prop_assert_eq, proptest};
 use super::*;
 use crate::geometry::Mesh;
 use crate::layers::LayerParams;
+use crate::layers::harness::{check_rates, check_same_bits};
 use crate::layers::moved::{self, bend, crossings, run, sheet};
-use crate::stage::{Anchor, Selection, Simulator, SimulatorError};
+use crate::stage::{Anchor, Change, Clock, Rate, Selection, Setup, Simulator, SimulatorError};
 
 fn params(folds: Vec<Fold>) -> FoldsParams {
     FoldsParams {
@@ -162,22 +163,38 @@ fn speeds_change_how_fast_it_flattens() {
     assert!((at(0.0) - 0.05).abs() < 1e-4);
 }
 
+/// Length of a drawn cross-section over that of the ground under it: how far the mesh must be pulled
+/// for the fold to have nothing left.
+fn excess(fold: &Fold) -> f32 {
+    let profile = |i: u16| {
+        let x = f32::from(i) / 500.0 - 1.0;
+        glam::Vec2::new(x * fold.width, fold.amplitude * fold.attenuation.at(x))
+    };
+    (1..=1000).map(|i| profile(i).distance(profile(i - 1))).sum::<f32>() / (2.0 * fold.width)
+}
+
 #[test]
 fn crossing_folds_follow_their_own_direction() {
-    let other = line("along x", [0.15, 0.0, 0.5], [0.85, 0.0, 0.5]);
-    let both = |p: Vec3, t: f64| {
+    // The specification's fold, pulled by its own excess length: the one across vanishes with the
+    // default speeds, the one along, which is pushed together by 3 %, grows a little.
+    let specified = |f: Fold| Fold { width: 0.1, curvature: 0.0, ..f };
+    let across = specified(fold());
+    let along = specified(line("along x", [0.15, 0.0, 0.5], [0.85, 0.0, 0.5]));
+    let pull = excess(&across);
+    assert!((1.14..1.18).contains(&pull), "{pull}");
+    let both = move |p: Vec3, t: f64| {
         let t = t.min(1.0) as f32;
-        Vec3::new(p.x * (1.0 + 0.1 * t), p.y, p.z * (1.0 - 0.03 * t))
+        Vec3::new(p.x * (1.0 + (pull - 1.0) * t), p.y, p.z * (1.0 - 0.03 * t))
     };
-    let across = Fold { k_flat: 2.0, ..fold() };
-    let mut s = stage(vec![across, other], both).unwrap();
+    let mut s = stage(vec![across, along], both).unwrap();
     let mesh = run(&mut s, 30);
     let height = |x: std::ops::Range<f32>, z: std::ops::Range<f32>| {
-        let inside = |p: &&Vec3| x.contains(&(p.x / 1.1)) && z.contains(&(p.z / 0.97));
+        let inside = |p: &&Vec3| x.contains(&(p.x / pull)) && z.contains(&(p.z / 0.97));
         mesh.positions.iter().filter(inside).map(|p| p.y).fold(0.0, f32::max)
     };
-    assert!(height(0.45..0.55, 0.2..0.3) < 1e-4, "the stretched one vanishes");
-    assert!(height(0.2..0.3, 0.45..0.55) > 0.0505, "the compressed one grows a little");
+    let (left, grown) = (height(0.45..0.55, 0.2..0.3), height(0.2..0.3, 0.45..0.55));
+    assert!(left < 0.01 * 0.05, "the stretched one vanishes: {left}");
+    assert!(grown > 0.0505, "the compressed one grows a little: {grown}");
 }
 
 #[test]
@@ -356,13 +373,67 @@ fn bad_folds_are_named() {
     assert!(fail(|f| f.points[0] = Anchor::Position([5.0, 5.0, 5.0])).contains("leaves the mesh"));
 }
 
-#[test]
-fn the_same_bits_on_one_and_two_threads() {
-    let on = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| run(&mut stage(vec![fold()], stretch(0.9)).unwrap(), 5))
+/// Two crossing folds and a crease on a sheet that is pulled and pushed, over a body that rises.
+fn busy() -> Setup {
+    let (mut groove, mut crease) = (line("groove", [0.15, 0.0, 0.5], [0.85, 0.0, 0.5]), fold());
+    (groove.amplitude, crease.crease) = (-0.05, true);
+    crease.points = vec![Anchor::Position([0.3, 0.0, 0.1]), Anchor::Position([0.3, 0.0, 0.8])];
+    let body = moved::grid("body", 4, 4, |x, z| {
+        Vec3::new(0.5 * x as f32 - 0.5, -0.04, 0.5 * z as f32 - 0.5)
+    });
+    let rise = |p: Vec3, t: f64| p + Vec3::Y * 0.02 * t as f32;
+    let pulled = |p: Vec3, t: f64| stretch(0.9 + 0.2 * (t as f32).min(1.0))(p, t);
+    let params = FoldsParams {
+        guard: true,
+        collide: vec!["body".to_owned()],
+        ..params(vec![fold(), groove, crease])
     };
-    assert_eq!(on(1), on(2));
+    Setup {
+        clock: Clock::new(Rate::whole(30), 0, 100),
+        actors: vec![moved::moved(sheet(), pulled), moved::moved(body, rise)],
+        layers: vec![LayerParams::Folds(params)],
+        ..Setup::default()
+    }
+}
+
+#[test]
+fn the_same_bits_for_any_number_of_threads_after_a_resume_and_without_scratch() {
+    check_same_bits::<FoldsLayer>(&busy(), 6);
+}
+
+#[test]
+fn what_is_seen_does_not_depend_on_what_was_looked_at() {
+    check_rates(&busy(), 1);
+}
+
+#[test]
+fn live_parameters_are_seen_at_once() {
+    type Edit = fn(&mut FoldsParams);
+    let cases: [(&str, Edit); 9] = [
+        ("blend", |p| p.blend = 3.0),
+        ("gap", |p| p.gap = 0.02),
+        ("attributes", |p| p.attributes = false),
+        ("k_flat", |p| p.folds[0].k_flat = 0.2),
+        ("k_rise", |p| p.folds[0].k_rise = 3.0),
+        ("factor", |p| p.folds[0].factor = FactorLaw::Mean),
+        ("conserve", |p| p.folds[0].conserve = Conserve::Length),
+        ("stiff", |p| p.folds[0].stiff = true),
+        ("amount", |p| p.folds[0].amount = 0.5.into()),
+    ];
+    let seen = |edit: &dyn Fn(&mut FoldsParams), frames: usize| {
+        let mut simulator = Simulator::new(busy()).unwrap();
+        run(&mut simulator, 4);
+        let LayerParams::Folds(mut new) = busy().layers.swap_remove(0) else { unreachable!() };
+        edit(&mut new);
+        let change = simulator.set_params(&LayerParams::Folds(new)).unwrap();
+        (change, run(&mut simulator, frames))
+    };
+    for (name, edit) in cases {
+        // Pushed together first, pulled in the end.
+        let differs = [1, 36].map(|frames| seen(&edit, frames).1 != seen(&|_| (), frames).1);
+        assert_eq!(seen(&edit, 1).0, Change::Live, "{name}");
+        assert!(differs.contains(&true), "{name} changes nothing");
+    }
 }
 
 proptest! {

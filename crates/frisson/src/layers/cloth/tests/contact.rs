@@ -7,7 +7,7 @@ use crate::layers::moved::crosses;
 
 /// Deepest that any triangle reaches into a ball.
 fn depth_in_ball(scene: &Scene, center: Vec3, radius: f32) -> f32 {
-    let mesh = &scene.frame.meshes[0];
+    let mesh = &scene.frame().meshes[0];
     let depth = |t: &[u32; 3]| {
         let corners = t.map(|v| mesh.positions[v as usize]);
         let (closest, _) = crate::geometry::closest_on_triangle(center, corners);
@@ -58,7 +58,7 @@ fn a_fast_mesh_pushes_the_sheet_ahead() {
 }
 
 fn crossings(scene: &Scene) -> usize {
-    let (x, rest) = (scene.positions(), &scene.cloth.rest);
+    let (x, rest) = (scene.positions(), scene.rest());
     let mut count = 0;
     for edge in &rest.edges.rows {
         for t in &rest.triangles {
@@ -93,7 +93,7 @@ fn a_folded_sheet_keeps_its_layers_apart() {
     };
     let mut scene = Scene::build(vec![still("sheet", mesh)], &[floor], gravity(), p).unwrap();
     scene.ticks(600);
-    let (x, rest) = (scene.positions(), &scene.cloth.rest);
+    let (x, rest) = (scene.positions(), scene.rest());
     let home = rest.node_positions(&flat.positions);
     let mut least = (f64::MAX, DVec3::ZERO, DVec3::ZERO, 0, 0);
     for (node, p) in x.iter().enumerate() {
@@ -112,7 +112,7 @@ fn a_folded_sheet_keeps_its_layers_apart() {
     }
     assert!(least.0 >= 0.9 * thickness, "{least:?}");
     assert_eq!(crossings(&scene), 0);
-    let speed = scene.cloth.state.velocities.iter().map(|v| v.length()).fold(0.0, f64::max);
+    let speed = scene.state().velocities.iter().map(|v| v.length()).fold(0.0, f64::max);
     assert!(speed < 0.2, "it lies still: {speed}");
 }
 
@@ -137,7 +137,7 @@ fn a_strip_lies_on_another_although_no_vertex_touches() {
     let mut scene = Scene::build(actors, &[], gravity(), p).unwrap();
     for tick in 1..=120 {
         scene.ticks(1);
-        let high = |v: usize| scene.frame.meshes[0].positions[v].y;
+        let high = |v: usize| scene.frame().meshes[0].positions[v].y;
         let mean = (4..8).map(high).sum::<f32>() / 4.0;
         assert!(mean > 0.005, "tick {tick}: {mean}");
     }
@@ -166,7 +166,7 @@ fn cloth_that_starts_crossed_is_taken_apart() {
     assert!(start > 20, "{start}");
     for _ in 0..240 {
         scene.ticks(1);
-        let speed = scene.cloth.state.velocities.iter().map(|v| v.length()).fold(0.0, f64::max);
+        let speed = scene.state().velocities.iter().map(|v| v.length()).fold(0.0, f64::max);
         assert!(speed < 3.0, "calmly: {speed}");
     }
     assert_eq!(crossings(&scene), 0, "of {start}");
@@ -190,7 +190,7 @@ fn a_coarse_sheet_is_lifted_by_what_lies_between_its_nodes() {
     };
     let mut scene = Scene::build(vec![still("sheet", mesh), body], &[], weightless(), p).unwrap();
     scene.ticks(60);
-    let (x, rest) = (scene.positions(), &scene.cloth.rest);
+    let (x, rest) = (scene.positions(), scene.rest());
     let above = |t: &&[u32; 3]| {
         let corners = t.map(|n| x[n as usize]);
         crosses(DVec3::new(0.24, -2.0, 0.22), DVec3::new(0.24, 0.19, 0.22), corners)
@@ -208,6 +208,6 @@ fn starting_inside_a_ball_is_reported_and_resolved_calmly() {
     assert!(scene.warnings().join("").contains("150.0 mm inside"), "{:?}", scene.warnings());
     scene.ticks(120);
     assert!(depth_in_ball(&scene, Vec3::ZERO, 0.25) < 0.005);
-    let speed = scene.cloth.state.velocities.iter().map(|v| v.length()).fold(0.0, f64::max);
+    let speed = scene.state().velocities.iter().map(|v| v.length()).fold(0.0, f64::max);
     assert!(speed < 1.0, "{speed}");
 }

@@ -60,14 +60,14 @@ fn squeezed(change: impl Fn(&mut ClothParams)) -> f64 {
     change(&mut p);
     let mesh = sheet(11, 11, (1.0, 1.0), Vec3::new(-0.5, 0.0, -0.5));
     let mut scene = Scene::build(vec![still("sheet", mesh)], &[], weightless(), p).unwrap();
-    let x = scene.cloth.state.positions.clone();
-    for (v, x) in scene.cloth.state.velocities.iter_mut().zip(&x) {
+    let x = scene.state().positions.clone();
+    for (v, x) in scene.state_mut().velocities.iter_mut().zip(&x) {
         *v = DVec3::new(-3.0 * x.x, 0.0, 0.0);
     }
     let mut least: f64 = 0.0;
     for _ in 0..24 {
         scene.ticks(1);
-        least = scene.cloth.strains().into_iter().fold(least, f64::min);
+        least = scene.strains().into_iter().fold(least, f64::min);
     }
     least
 }
@@ -121,9 +121,9 @@ fn sticky_patches_are_torn_off_and_let_go_in_time() {
         let mut scene =
             Scene::build(vec![still("sheet", mesh), body], &[], weightless(), p).unwrap();
         scene.ticks(2);
-        assert_eq!(scene.cloth.state.stuck.len(), 3, "caught");
+        assert_eq!(scene.state().stuck.len(), 3, "caught");
         scene.ticks(70);
-        scene.cloth.state.stuck.len()
+        scene.state().stuck.len()
     };
     assert_eq!(stuck(0.05, None), 0, "torn off");
     assert_eq!(stuck(10.0, None), 3, "held");
@@ -188,7 +188,7 @@ fn everything(change: impl Fn(&mut ClothParams)) -> Vec<DVec3> {
     let actors = vec![still("sheet", mesh), body];
     let mut scene = Scene::build(actors, &[ball([-0.2, 0.0, 0.0], 0.2)], forces, p).unwrap();
     scene.ticks(60);
-    let mesh = &scene.frame.meshes[0];
+    let mesh = &scene.frame().meshes[0];
     mesh.positions[..289].iter().map(|p| p.as_dvec3()).collect()
 }
 
@@ -241,4 +241,131 @@ fn every_parameter_moves_the_cloth() {
     let half = Selection { vertices: Some((0..96).collect()), ..Selection::default() };
     assert!(differs(&plain, &everything(|p| p.bodies_except = Some(half.clone()))) > 1e-3);
     assert_eq!(differs(&plain, &everything(|_| ())), 0.0, "and nothing else does");
+}
+
+/// A sheet of `cells` by `cells`, clamped on two sides that are pulled apart by 6 %.
+fn pull_apart(cells: u32) -> Scene {
+    let n = cells + 1;
+    let side = |column: u32| Selection {
+        vertices: Some((0..n).map(|row| row * n + column).collect()),
+        ..Selection::default()
+    };
+    let moved = |column: u32, by: f64| ClothAttachment {
+        vertices: side(column),
+        path: Some([Animated::Keys(vec![(0.0, 0.0), (300.0, by)]), 0.0.into(), 0.0.into()]),
+        ..ClothAttachment::default()
+    };
+    let p = ClothParams {
+        damping: 2.0,
+        attachments: vec![moved(0, -0.03), moved(cells, 0.03)],
+        ..params()
+    };
+    let mesh = sheet(n, n, (1.0, 1.0), Vec3::ZERO);
+    let mut scene = Scene::build(vec![still("sheet", mesh)], &[], weightless(), p).unwrap();
+    scene.ticks(400);
+    scene
+}
+
+#[test]
+fn cloth_that_is_clamped_and_pulled_stretches_evenly_and_stays_flat() {
+    for cells in [20, 64] {
+        let scene = pull_apart(cells);
+        let (x, rest) = (scene.positions(), scene.rest());
+        let (mut least, mut most) = (f64::MAX, f64::MIN);
+        for edge in &rest.edges.rows {
+            let [a, b] = edge.nodes.map(|n| x[n as usize]);
+            let middle = 0.5 * (a + b);
+            let along = (b - a).normalize().x.abs() > 0.99;
+            let inside = (0.2..0.8).contains(&middle.x) && (0.3..0.7).contains(&middle.z);
+            if along && inside {
+                let strain = stretch::strain(edge, x);
+                (least, most) = (least.min(strain), most.max(strain));
+            }
+        }
+        assert!(least > 0.053 && most < 0.067, "{cells} cells: {least} to {most}");
+        let off = x.iter().map(|p| p.y.abs()).fold(0.0, f64::max);
+        assert!(off < 0.002, "{cells} cells: {off} m out of its plane");
+    }
+}
+
+/// A sheet that hangs from two corners in the wind, over a ball, for half a second; then with some
+/// parameters changed. Where the nodes are at the change, a tick later, and half a second later.
+fn changed(edit: &dyn Fn(&mut ClothParams)) -> (Change, [Vec<DVec3>; 3]) {
+    let mut mesh = sheet(13, 13, (0.6, 0.6), Vec3::ZERO);
+    mesh.positions.iter_mut().for_each(|p| *p = Vec3::new(p.x, -p.z, 0.0));
+    let wind = ForceParams::Wind {
+        direction: [0.2, 0.0, 1.0],
+        speed: 5.0.into(),
+        gust: 0.0,
+        gust_hz: 1.0,
+        gust_size: 1.0,
+        seed: 1,
+    };
+    let forces = Forces::new(crate::stage::EARTH_GRAVITY, vec![wind], 120.0);
+    let soft = ClothParams { stretch: Some(20.0), stretch_limit: Some(0.3), ..params() };
+    let p = ClothParams { pins: pinned([0, 12]), drag: 0.5, ..soft };
+    let touching = [ball([0.3, -0.4, 0.2], 0.15)];
+    let mut scene = Scene::build(vec![still("sheet", mesh)], &touching, forces, p).unwrap();
+    scene.ticks(60);
+    let mut new = scene.cloth().params().clone();
+    edit(&mut new);
+    let change = scene.simulator.set_params(&LayerParams::Cloth(new)).unwrap();
+    let at_once = scene.positions().to_vec();
+    scene.ticks(1);
+    let soon = scene.positions().to_vec();
+    scene.ticks(60);
+    (change, [at_once, soon, scene.positions().to_vec()])
+}
+
+#[test]
+fn live_parameters_change_the_motion_without_a_jump() {
+    type Edit = fn(&mut ClothParams);
+    let cases: [(&str, Edit); 8] = [
+        ("tension_only", |p| p.tension_only = true),
+        ("stretch_limit", |p| p.stretch_limit = Some(0.02)),
+        ("compression_limit", |p| p.compression_limit = 0.01),
+        ("friction", |p| p.friction = Some(2.0)),
+        ("drag", |p| p.drag = 2.0),
+        ("lift", |p| p.lift = 2.0),
+        ("damping", |p| p.damping = 5.0),
+        ("quality", |p| p.quality = 2.0),
+    ];
+    let apart =
+        |a: &[DVec3], b: &[DVec3]| a.iter().zip(b).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
+    let (none, plain) = changed(&|_| ());
+    assert_eq!(none, Change::None);
+    for (name, edit) in cases {
+        let (change, other) = changed(&edit);
+        assert_eq!(change, Change::Live, "{name}");
+        assert_eq!(plain[0], other[0], "{name}");
+        let (soon, later) = (apart(&plain[1], &other[1]), apart(&plain[2], &other[2]));
+        // The limit takes back at once what the cloth is too long by: centimetres at these moduli.
+        let jump = if name == "stretch_limit" { 0.1 } else { 0.01 };
+        assert!(soon < jump, "{name}: {soon} m in a tick");
+        assert!(later > 1e-5, "{name} changes nothing: {later} m");
+    }
+    let (change, _) = changed(&|p| p.density = Some(0.5));
+    assert_eq!(change, Change::Rebuild, "and keeps the state");
+}
+
+#[test]
+fn a_balloon_stretches_evenly() {
+    let mut ball = cube(9, 1.0);
+    ball.positions.iter_mut().for_each(|p| *p = 0.15 * p.normalize());
+    let p = ClothParams {
+        on: "cube".to_owned(),
+        material: Fabric::Rubber,
+        density: Some(0.05),
+        stretch_limit: Some(1.0),
+        damping: 2.0,
+        pressure: Some(Animated::Keys(vec![(0.0, 1.0), (240.0, 1.8)])),
+        ..params()
+    };
+    let mut scene = Scene::build(vec![still("cube", ball)], &[], weightless(), p).unwrap();
+    scene.ticks(360);
+    let strains = scene.strains();
+    let (least, most) =
+        strains.iter().fold((f64::MAX, f64::MIN), |(l, m), s| (l.min(*s), m.max(*s)));
+    let wanted = 1.8f64.cbrt();
+    assert!(1.0 + least > 0.95 * wanted && 1.0 + most < 1.05 * wanted, "{least} to {most}");
 }

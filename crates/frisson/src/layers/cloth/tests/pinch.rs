@@ -3,8 +3,7 @@
 use glam::{Quat, Vec3};
 
 use super::*;
-use crate::layers::LayerParams;
-use crate::stage::{KeyedTransform, NoObserver, Setup, Simulator};
+use crate::stage::NoObserver;
 
 /// A cube on its way: times and places.
 fn moving_cube(name: &str, half: f32, keys: &[(f64, [f32; 3])]) -> Actor {
@@ -18,11 +17,11 @@ fn moving_cube(name: &str, half: f32, keys: &[(f64, [f32; 3])]) -> Actor {
 }
 
 fn greatest_speed(scene: &Scene) -> f64 {
-    scene.cloth.state.velocities.iter().map(|v| v.length()).fold(0.0, f64::max)
+    scene.state().velocities.iter().map(|v| v.length()).fold(0.0, f64::max)
 }
 
 fn greatest_strain(scene: &Scene) -> f64 {
-    scene.cloth.strains().into_iter().fold(0.0, f64::max)
+    scene.strains().into_iter().fold(0.0, f64::max)
 }
 
 /// Ticks until the blocks have closed.
@@ -146,12 +145,12 @@ fn a_corner_between_the_nodes_does_not_come_through() {
     for tick in 1..=60 {
         scene.ticks(1);
         let top =
-            f64::from(scene.frame.meshes[1].positions.iter().map(|p| p.y).fold(-1.0, f32::max));
+            f64::from(scene.frame().meshes[1].positions.iter().map(|p| p.y).fold(-1.0, f32::max));
         let (foot, tip) = (DVec3::new(0.06, -2.0, 0.06), DVec3::new(0.06, top, 0.06));
         let x = scene.positions();
         let through =
             |t: &&[u32; 3]| crate::layers::moved::crosses(foot, tip, t.map(|n| x[n as usize]));
-        let count = scene.cloth.rest.triangles.iter().filter(through).count();
+        let count = scene.rest().triangles.iter().filter(through).count();
         assert_eq!(count, 0, "tick {tick}: the tip is at {top}");
     }
 }

@@ -1,0 +1,305 @@
+//! From parameters to what never changes.
+
+use glam::DVec3;
+
+use super::attach::Attachments;
+use super::body::{Body, BodyReach};
+use super::dress::Dressing;
+use super::params::ClothParams;
+use super::refine::{RefineScratch, Refinement};
+use super::rest::{ClothRest, RestInput};
+use super::ridges::Ridges;
+use super::selfs::SelfContacts;
+use super::solver::SolverSettings;
+use super::stretch::StretchLaw;
+use crate::geometry::Mesh;
+use crate::stage::{BuildContext, Clock, LayerError, Selection};
+use crate::tolerances::cloth as limits;
+
+/// A garment as it is built: cut, sewn, and with all that it hangs on and touches looked up.
+pub struct Garment {
+    /// The mesh in the frame.
+    pub mesh: usize,
+    /// Vertices of the mesh as it comes in.
+    pub incoming_vertices: usize,
+    /// The cloth itself.
+    pub cloth: ClothRest,
+    /// Where its nodes are at rest [m].
+    pub at_rest: Vec<DVec3>,
+    /// How the mesh is cut finer.
+    pub refinement: Option<Refinement>,
+    /// What holds it.
+    pub attachments: Attachments,
+    /// Whether a node is ever held.
+    pub held: Vec<bool>,
+    /// What it collides with, as built.
+    pub bodies: Vec<Body>,
+    /// Simple colliders that it touches.
+    pub colliders: Vec<usize>,
+    /// Height of the contact band [m].
+    pub thickness: f64,
+    /// What finds contacts with itself, as built.
+    pub selfs: SelfContacts,
+    /// From the pose in which it was modelled into the first one.
+    pub dressing: Dressing,
+    /// Ticks in a frame interval, for the report.
+    pub ticks_per_frame: f64,
+}
+
+impl Garment {
+    /// Resolves names and builds everything.
+    pub fn build(params: &ClothParams, context: &BuildContext) -> Result<Self, LayerError> {
+        let wanted = params.dressing > 0.0 && !params.bodies.is_empty();
+        let dressing = if wanted { Dressing::new(context) } else { Dressing::default() };
+        let mut start = context.frame.clone();
+        dressing.blend(context.frame, 0.0, &mut start);
+        Self::dressed(params, dressing, &BuildContext { frame: &start, ..*context })
+    }
+
+    fn dressed(
+        params: &ClothParams,
+        dressing: Dressing,
+        context: &BuildContext,
+    ) -> Result<Self, LayerError> {
+        let mesh_index = find_mesh(context, "on", &params.on)?;
+        let coarse = &context.frame.meshes[mesh_index];
+        let refinement = (params.subdivide > 0).then(|| Refinement::new(coarse, params.subdivide));
+        let mesh = &refinement.as_ref().map_or_else(|| coarse.clone(), |r| r.mesh(coarse));
+        let select = |field: &str, s: &Selection| {
+            let mut chosen = select_vertices(context, mesh_index, field, s)?;
+            refinement.iter().for_each(|r| r.spread(&mut chosen));
+            Ok(chosen)
+        };
+        let mut attachments = Attachments::build(params, context, mesh, select)?;
+        let mut held = vec![false; mesh.positions.len()];
+        for hold in attachments.holds.iter().filter(|h| h.is_for_ever()) {
+            held[hold.vertex as usize] = true;
+        }
+        let seams = seam_factors(params, mesh.positions.len(), select)?;
+        let ridges = find_ridges(params, context, (mesh_index, mesh), refinement.as_ref())?;
+        let gravity = f64::from(context.forces.gravity.length());
+        let cloth = build_cloth(params, mesh, (&held, &seams, &ridges), gravity)?;
+        attachments.number(&cloth.node_of_vertex);
+        let thickness = thickness(params, &cloth);
+        let at_rest = cloth.node_positions(&mesh.positions);
+        let mut bodies = find_bodies(params, context, mesh_index)?;
+        for body in &mut bodies {
+            let always = attachments.holds.iter().filter(|h| h.is_for_ever());
+            body.bury(&at_rest, always.map(|h| h.node));
+        }
+        let selfs = if params.self_collision {
+            SelfContacts::new(&cloth, &at_rest, thickness)
+        } else {
+            SelfContacts::default()
+        };
+        let mut held = vec![false; cloth.node_count()];
+        attachments.holds.iter().for_each(|h| held[h.node as usize] = true);
+        Ok(Self {
+            mesh: mesh_index,
+            incoming_vertices: coarse.positions.len(),
+            cloth,
+            at_rest,
+            refinement,
+            attachments,
+            held,
+            bodies,
+            colliders: find_colliders(params, context)?,
+            thickness,
+            selfs,
+            dressing,
+            ticks_per_frame: context.clock.ticks_per_frame(),
+        })
+    }
+
+    /// How far to look for bodies.
+    pub fn reach(&self, params: &ClothParams) -> BodyReach {
+        BodyReach {
+            thickness: self.thickness,
+            mean_edge: self.cloth.mean_edge,
+            depth: params.body_depth,
+            friction: params.moduli().friction,
+        }
+    }
+
+    /// Numbers of the solver, for the parameters as they are now.
+    pub fn settings(&self, params: &ClothParams, clock: &Clock) -> SolverSettings {
+        SolverSettings {
+            law: StretchLaw {
+                stretch_limit: params.stretch_limit.unwrap_or(self.cloth.default_limit),
+                compression_limit: params.compression_limit,
+                in_compression: if params.tension_only { 0.0 } else { 1.0 },
+            },
+            substeps: self.substeps(params, clock),
+            damping: params.damping,
+            internal_damping: self.internal_damping(),
+            thickness: self.thickness,
+            recovery_speed: limits::RECOVERY_SPEED,
+        }
+    }
+
+    /// Friction between fibres in any direction would slow the spin of a free cloth: only what is held
+    /// has it. Along the edges it keeps both momenta.
+    fn internal_damping(&self) -> (f64, f64) {
+        let any = if self.attachments.holds.is_empty() { 0.0 } else { limits::FIBRE_DAMPING };
+        (limits::STRETCH_DAMPING, any)
+    }
+
+    /// Sub-steps per tick that keep the solver's own stretch small. One sweep per step holds an edge
+    /// about as a spring of stiffness `m / h²` would, so a depth `D` of cloth of edge `l` sags by
+    /// `D g h² / l²`. With coarse levels, `D` is but a few edges.
+    pub fn substeps(&self, params: &ClothParams, clock: &Clock) -> u32 {
+        let usual_ticks = clock.tick_seconds() * f64::from(Clock::TICK_HZ);
+        if let Some(substeps) = params.substeps {
+            return (f64::from(substeps) * usual_ticks).ceil().max(1.0) as u32;
+        }
+        let (edge, gravity) = (self.cloth.mean_edge, 9.81);
+        let step = if self.cloth.hierarchy.is_empty() {
+            edge * (limits::SOLVER_SAG / (self.cloth.depth.max(edge) * gravity)).sqrt()
+        } else {
+            (limits::FALL_PER_STEP * edge / gravity).sqrt()
+        };
+        let least = f64::from(limits::LEAST_SUBSTEPS) * usual_ticks;
+        let wanted = (clock.tick_seconds() / step).max(least);
+        let pushed = if params.bodies.is_empty() { 1.0 } else { limits::BODY_SUBSTEPS };
+        let inflated = if params.pressure.is_none() { 1.0 } else { limits::INFLATED_SUBSTEPS };
+        (params.quality * pushed * inflated * wanted).ceil().clamp(least.ceil(), 1000.0) as u32
+    }
+
+    /// Constraints solved in a tick: edges at every small step, hinges and shears less often.
+    pub fn constraints_per_tick(&self, settings: &SolverSettings) -> usize {
+        let slow = self.cloth.hinges.rows.len() + self.cloth.shears.rows.len();
+        self.cloth.edges.rows.len() * settings.substeps as usize
+            + slow * (settings.substeps / settings.bend_every()) as usize
+    }
+}
+
+fn find_ridges(
+    params: &ClothParams,
+    context: &BuildContext,
+    (mesh_index, mesh): (usize, &Mesh),
+    refinement: Option<&Refinement>,
+) -> Result<Ridges, LayerError> {
+    if context.ridges.is_empty() {
+        return Ok(Ridges::default());
+    }
+    let reference = context.reference_mesh(mesh_index);
+    let place = |a: &_| context.place_on("folds", mesh_index, &reference, a);
+    let mut places = reference.positions.clone();
+    if let Some(refinement) = refinement {
+        refinement.positions(&reference.positions, &mut RefineScratch::default(), &mut places);
+    }
+    Ridges::build(context.ridges, places, &mesh.topology.triangles, place, params.moduli().warp)
+}
+
+fn find_mesh(context: &BuildContext, field: &str, name: &str) -> Result<usize, LayerError> {
+    let names = || context.frame.meshes.iter().map(|m| m.name.as_str());
+    context.frame.mesh_index(name).ok_or_else(|| LayerError::unknown(field, "mesh", name, names()))
+}
+
+/// Vertices whose weight is at least a half.
+fn select_vertices(
+    context: &BuildContext,
+    mesh_index: usize,
+    field: &str,
+    selection: &Selection,
+) -> Result<Vec<u32>, LayerError> {
+    let weights = context.select(field, mesh_index, selection)?;
+    let chosen: Vec<u32> =
+        (0..weights.len() as u32).filter(|&v| weights[v as usize] >= 0.5).collect();
+    if chosen.is_empty() {
+        return Err(LayerError::parameter(field, "selects no vertex of the mesh"));
+    }
+    Ok(chosen)
+}
+
+/// How many times stiffer in bending and heavier every vertex is; empty without seams.
+fn seam_factors(
+    params: &ClothParams,
+    count: usize,
+    select: impl Fn(&str, &Selection) -> Result<Vec<u32>, LayerError>,
+) -> Result<Vec<(f64, f64)>, LayerError> {
+    let mut factors = Vec::new();
+    for (index, seam) in params.seams.iter().enumerate() {
+        factors.resize(count, (1.0, 1.0));
+        for vertex in select(&format!("seams[{index}].vertices"), &seam.vertices)? {
+            factors[vertex as usize] = (seam.bend, seam.weight);
+        }
+    }
+    Ok(factors)
+}
+
+fn build_cloth(
+    params: &ClothParams,
+    mesh: &Mesh,
+    (held, seams, ridges): (&[bool], &[(f64, f64)], &Ridges),
+    gravity: f64,
+) -> Result<ClothRest, LayerError> {
+    let topology = &mesh.topology;
+    if params.threads == super::Threads::Uv && topology.uvs.is_empty() {
+        let problem = "the mesh has no uv to take warp and weft from";
+        return Err(LayerError::parameter("threads", problem));
+    }
+    let rest = ClothRest::build(&RestInput {
+        positions: &mesh.positions,
+        triangles: &topology.triangles,
+        uvs: &topology.uvs,
+        held,
+        seams,
+        ridges,
+        moduli: params.moduli(),
+        threads: params.threads,
+        rest_angles: params.rest_angles,
+        tethers: params.tethers,
+        gravity,
+    })
+    .map_err(|problem| LayerError::parameter("on", problem))?;
+    if params.pressure.is_some() && !rest.closed {
+        let problem = "the mesh is open: air would escape; close it or leave `pressure` out";
+        return Err(LayerError::parameter("pressure", problem));
+    }
+    if params.pressure.is_some() && rest.volume <= 0.0 {
+        let problem = "the mesh encloses no volume: are its triangles turned inside out?";
+        return Err(LayerError::parameter("pressure", problem));
+    }
+    Ok(rest)
+}
+
+fn thickness(params: &ClothParams, rest: &ClothRest) -> f64 {
+    let coarse = limits::THICKNESS_EDGES * rest.mean_edge;
+    params.thickness.unwrap_or_else(|| params.moduli().thickness.max(coarse))
+}
+
+fn find_colliders(params: &ClothParams, context: &BuildContext) -> Result<Vec<usize>, LayerError> {
+    let all = context.colliders.all();
+    let Some(names) = &params.colliders else { return Ok((0..all.len()).collect()) };
+    let find = |name: &String| {
+        let existing = || all.iter().map(|c| c.name.as_str());
+        all.iter()
+            .position(|c| &c.name == name)
+            .ok_or_else(|| LayerError::unknown("colliders", "collider", name, existing()))
+    };
+    names.iter().map(find).collect()
+}
+
+fn find_bodies(
+    params: &ClothParams,
+    context: &BuildContext,
+    own: usize,
+) -> Result<Vec<Body>, LayerError> {
+    let mut bodies = Vec::new();
+    for (index, name) in params.bodies.iter().enumerate() {
+        let mesh = find_mesh(context, &format!("bodies[{index}]"), name)?;
+        if mesh == own {
+            let problem = "the cloth itself is not a body; use `self_collision`";
+            return Err(LayerError::parameter(format!("bodies[{index}]"), problem));
+        }
+        let source = &context.frame.meshes[mesh];
+        let mut left_out = vec![false; source.positions.len()];
+        if let Some(parts) = &params.bodies_except {
+            let chosen = select_vertices(context, mesh, "bodies_except", parts)?;
+            chosen.iter().for_each(|&v| left_out[v as usize] = true);
+        }
+        bodies.push(Body::new(mesh, source, &left_out));
+    }
+    Ok(bodies)
+}
