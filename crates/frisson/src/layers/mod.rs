@@ -98,7 +98,7 @@ impl LayerParams {
         }
         match self {
             Self::Flesh(p) => boxed::<FleshLayer>(p, context),
-            Self::Wrinkles(p) => Ok(Box::new(Adapted::<WrinklesLayer>::build(p, context)?)),
+            Self::Wrinkles(p) => boxed::<WrinklesLayer>(p, context),
             Self::Cloth(p) => Ok(Box::new(Adapted::<ClothLayer>::build(p, context)?)),
             Self::Folds(p) => Ok(Box::new(Adapted::<FoldsLayer>::build(p, context)?)),
             Self::Hair(p) => Ok(Box::new(Adapted::<HairLayer>::build(p, context)?)),
