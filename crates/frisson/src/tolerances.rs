@@ -58,6 +58,26 @@ pub mod flesh {
     /// modelled pose must not move by a single bit. The step it hides is below 0.01 mm at 2.5 Hz.
     pub const SAME_POSE_FRACTION: f64 = 2.0e-5;
 
+    /// Time over which the acceleration at the start is measured, twice [s].
+    ///
+    /// Of the length of a frame of film: clips are keyed about that often, and between two keys their
+    /// acceleration says nothing. Longer, and the start of a quick move is averaged away.
+    pub const DEPARTURE_SECONDS: f64 = 1.0 / 30.0;
+
+    /// Positions of f32 joints are known to this fraction of their distance from the origin [-].
+    pub const SAME_PLACE: f64 = 1.0e-6;
+
+    /// Depth up to which flesh fades in, as a share of the deepest [-]. Smaller, and a crease shows along
+    /// the border of what is bone; larger, and thin flesh hardly moves.
+    pub const SHALLOW_FLESH: f32 = 0.15;
+
+    /// Greatest power of the rounding of weights [-]: with 2 their slope falls evenly to 0. Higher, and
+    /// the middle of an element moves as one block.
+    pub const MOST_ROUNDING: f32 = 2.0;
+
+    /// Greatest narrowing or widening beside a swing [-]; beyond about a third flesh looks like rubber.
+    pub const MOST_SQUEEZE: f32 = 0.35;
+
     /// Cycles simulated at most when a looped swing that hits its hard limit is brought to its
     /// periodic state [-]. With a damping ratio of 0.02 the start is forgotten to 1e-4 after 75
     /// swings; a clip of one second at 2.5 Hz needs 30 cycles.
@@ -87,6 +107,29 @@ pub mod wrinkles {
     /// With 2, the refined mesh draws a smooth flank to a few percent of its length; with 1, folds
     /// whose crest falls between two vertices lose half their height.
     pub const SAMPLES_PER_FLANK: f32 = 2.0;
+
+    /// Rate at which a shot is looked at in advance for the longest that a line gets [Hz].
+    ///
+    /// As fine as the usual tick, so that no output at 24, 30 or 60 frames a second finds a line longer
+    /// than it was known to get. Coarser, and the height at full length jumps with the output rate.
+    pub const LOOK_AHEAD_HZ: f64 = 120.0;
+
+    /// Compression below which folds ease in [-].
+    ///
+    /// To keep the length exactly, a fold would have to rise with the square root of what is missing:
+    /// infinitely fast at first, and near full length heights flicker with every tenth of a millimetre.
+    /// Below this share heights grow smoothly instead, and up to a third of it is missing from the drawn
+    /// length. Smaller, and folds of trousers pop at 24 frames a second; larger, and shallow folds are
+    /// seen to be too shallow.
+    pub const ONSET_COMPRESSION: f64 = 0.02;
+
+    /// Least missing length that the scale of heights is solved for, as a share of the full one [-]: a
+    /// thousand times what is lost in rounding when the pieces of a curve are added up.
+    pub const LEAST_SOLVED: f64 = 1.0e-9;
+
+    /// Share of its capacity over which a fold that follows another one eases in [-], for the same
+    /// reason; the others take what it leaves, so that the length is kept.
+    pub const HANDOVER_SHARE: f64 = 0.25;
 
     /// Compression over which the refined surface turns from flat into smooth [-].
     ///

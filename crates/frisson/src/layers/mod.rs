@@ -98,7 +98,7 @@ impl LayerParams {
         }
         match self {
             Self::Flesh(p) => boxed::<FleshLayer>(p, context),
-            Self::Wrinkles(p) => Ok(Box::new(Adapted::<WrinklesLayer>::build(p, context)?)),
+            Self::Wrinkles(p) => boxed::<WrinklesLayer>(p, context),
             Self::Cloth(p) => boxed::<ClothLayer>(p, context),
             Self::Folds(p) => boxed::<FoldsLayer>(p, context),
             Self::Hair(p) => Ok(Box::new(Adapted::<HairLayer>::build(p, context)?)),

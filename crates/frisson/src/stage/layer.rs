@@ -122,6 +122,11 @@ pub trait Layer: Sized + Send + 'static {
     /// Name given in the scene, unique.
     fn name(params: &Self::Params) -> &str;
 
+    /// Refuses parameters that make no sense by themselves: asked before a change that needs no build.
+    fn validate(_params: &Self::Params) -> Result<(), LayerError> {
+        Ok(())
+    }
+
     /// Computes what never changes.
     fn build(params: &Self::Params, context: &BuildContext) -> Result<Self::Rest, LayerError>;
 

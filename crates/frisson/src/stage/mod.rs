@@ -43,7 +43,7 @@ pub use poses::PoseScratch;
 pub use reference::{Reference, ReferencePose};
 pub use report::{LayerReport, Measure};
 pub use running::{Running, RunningLayer};
-pub use selection::{Selection, SelectionError};
+pub use selection::{MaskImage, MaskPixels, Selection, SelectionError};
 pub use simulator::{EARTH_GRAVITY, NoObserver, Observer, Setup, Simulator, SimulatorError};
 pub use snapshot::{SnapshotError, from_snapshot, to_snapshot};
 pub use surface::SurfaceMotion;

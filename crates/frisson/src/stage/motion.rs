@@ -2,11 +2,14 @@
 
 use glam::Vec3;
 
-use super::{Actor, BuildContext, LayerError};
-use crate::character::{Character, CharacterMesh, Pose, Sampling};
+use super::{Actor, BuildContext, Clock, LayerError, Motion};
+use crate::character::{Character, CharacterMesh, Clip, Pose, Sampling};
 use crate::geometry::Mesh;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+/// Longest motion that is looked at in advance [s]: an hour. A shot without an end has no such length.
+const LONGEST_LOOK_AHEAD: f64 = 3600.0;
 
 /// Poses one mesh at any time, without any layer.
 pub struct PrimaryMotion<'a> {
@@ -84,25 +87,55 @@ impl<'a> PrimaryMotion<'a> {
         meshes.swap_remove(local).positions
     }
 
-    /// Length of the polyline through some vertices at a time [m].
+    /// Lengths of polylines through some vertices at a time [m].
     #[must_use]
-    pub fn line_length(&self, vertices: &[u32], time: f64) -> f64 {
-        let places: Vec<Vec3> = match self.actor {
-            Some((actor, local)) if actor.character().is_some() => {
+    pub fn line_lengths(&self, lines: &[Vec<u32>], time: f64) -> Vec<f64> {
+        let length = |place: &dyn Fn(u32) -> Vec3, line: &[u32]| {
+            polyline_length(&line.iter().map(|&v| place(v)).collect::<Vec<Vec3>>())
+        };
+        let skinned =
+            self.actor.and_then(|(actor, local)| Some((actor, actor.character()?, local)));
+        match skinned {
+            // A few vertices of a skinned mesh are had without the others.
+            Some((actor, character, local)) if !matches!(actor.motion, Motion::Live(_)) => {
                 let mut pose = Pose::default();
                 actor.pose_at(time, Sampling::AsAuthored, &mut pose);
-                let place = |&v: &u32| {
-                    let character = actor.character()?;
-                    Some(character.deform_vertex(local, v as usize, &pose))
-                };
-                vertices.iter().filter_map(place).collect()
+                let place = |v: u32| character.deform_vertex(local, v as usize, &pose);
+                lines.iter().map(|line| length(&place, line)).collect()
             }
             _ => {
                 let positions = self.positions_at(time);
-                vertices.iter().map(|&v| positions[v as usize]).collect()
+                lines.iter().map(|line| length(&|v| positions[v as usize], line)).collect()
+            }
+        }
+    }
+
+    /// From when to when the motion has to be looked at to know all of the shot [s]; what comes later
+    /// repeats it or stands still. Nothing where the future is not known: motion that is pushed, meshes
+    /// that layers make or refine, and shots without an end.
+    #[must_use]
+    pub fn known_span(&self, clock: &Clock) -> Option<(f64, f64)> {
+        let (actor, _) = self.actor?;
+        let start = clock.tick_time(0);
+        let end = clock.frame_time(clock.last_frame).max(start);
+        let end = match &actor.motion {
+            Motion::Live(_) => return None,
+            Motion::Still => start,
+            Motion::Sequence(_) => end,
+            Motion::Clip(play) => {
+                let duration = actor.clip().map_or(0.0, Clip::duration);
+                let (at, speed) = (play.offset + play.speed * start, play.speed);
+                // Clip seconds that are left until it repeats or stands.
+                let left = match play.looped {
+                    true => duration,
+                    false if speed > 0.0 => duration - at,
+                    false => at,
+                };
+                let seconds = if speed == 0.0 { 0.0 } else { left.max(0.0) / speed.abs() };
+                end.min(start + seconds)
             }
         };
-        polyline_length(&places)
+        (end - start <= LONGEST_LOOK_AHEAD).then_some((start, end))
     }
 }
 

@@ -232,7 +232,10 @@ impl<L: Layer> RunningLayer for Running<L> {
         let change = declarations.change(&self.params, params)?.max(least);
         match change {
             Change::None => return Ok(change),
-            Change::Live => self.params = params.clone(),
+            Change::Live => {
+                L::validate(params)?;
+                self.params = params.clone();
+            }
             Change::Rebuild | Change::Restart => {
                 self.rest = L::build(params, context)?;
                 self.params = params.clone();

@@ -1,6 +1,6 @@
 //! How an artist says "these vertices", with soft edges: a weight in [0, 1] per vertex.
 
-use glam::Vec3;
+use glam::{Vec2, Vec3};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -31,11 +31,68 @@ pub struct Selection {
     pub color: Option<String>,
     /// Explicit vertex indices.
     pub vertices: Option<Vec<u32>>,
+    /// File of vertex indices, beside the scene file: numbers between spaces, commas or line ends; the
+    /// rest of a line after `#` is a remark.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vertices_file: Option<String>,
+    /// Number of a primitive, a part of a glTF mesh, from 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub primitive: Option<u32>,
+    /// Image, laid over the mesh by its texture coordinates, whose brightness is the weight.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub image: Option<MaskImage>,
     /// Distance over which sphere, capsule and box fade out beyond their surface [m].
     #[schemars(range(min = 0.0))]
     pub falloff: f32,
     /// Select everything else instead.
     pub invert: bool,
+}
+
+/// A painted mask.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MaskImage {
+    /// Name of a PNG or JPEG file beside the scene file.
+    pub file: String,
+    /// Channel: `r` (the default), `g`, `b` or `a`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub channel: Option<String>,
+    /// What the file holds; read by whoever reads the scene.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
+    pub pixels: Option<MaskPixels>,
+}
+
+/// One channel of an image, row by row from the top.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MaskPixels {
+    /// Width in pixels.
+    pub width: u32,
+    /// Height in pixels.
+    pub height: u32,
+    /// From 0, not selected, to 255, selected.
+    pub levels: Vec<u8>,
+}
+
+impl MaskPixels {
+    /// Weight at a place of the texture, straight between the middles of pixels; the image repeats.
+    #[must_use]
+    pub fn at(&self, uv: Vec2) -> f32 {
+        let (width, height) = (i64::from(self.width), i64::from(self.height));
+        if !uv.is_finite() || width * height != self.levels.len() as i64 || width * height == 0 {
+            return 0.0;
+        }
+        let wrapped = uv - uv.floor();
+        let (x, y) = (wrapped.x * width as f32 - 0.5, wrapped.y * height as f32 - 0.5);
+        let level = |i: i64, j: i64| {
+            let place = j.rem_euclid(height) * width + i.rem_euclid(width);
+            f32::from(self.levels[place as usize]) / 255.0
+        };
+        let (i, j) = (x.floor() as i64, y.floor() as i64);
+        let (u, v) = (x - x.floor(), y - y.floor());
+        let row = |j: i64| level(i, j) * (1.0 - u) + level(i + 1, j) * u;
+        row(j) * (1.0 - v) + row(j + 1) * v
+    }
 }
 
 /// Why a selection cannot be resolved.
@@ -63,6 +120,9 @@ pub enum SelectionError {
         /// Its number of vertices.
         count: usize,
     },
+    /// A file that the scene names was not read.
+    #[error("file {0:?} has not been read: selections by file work in scene files")]
+    Unread(String),
     /// Colours or skin weights are asked for and the mesh has none.
     #[error("mesh {mesh:?} has no {what}")]
     Missing {
@@ -91,6 +151,8 @@ impl Selection {
         self.by_shape(mesh, &mut weights);
         self.by_color(mesh, &mut weights)?;
         self.by_index(mesh, &mut weights)?;
+        self.by_primitive(mesh, skinned, &mut weights)?;
+        self.by_image(mesh, &mut weights)?;
         if self.invert {
             weights.iter_mut().for_each(|w| *w = 1.0 - *w);
         }
@@ -196,12 +258,63 @@ impl Selection {
     }
 
     fn by_index(&self, mesh: &Mesh, weights: &mut [f32]) -> Result<(), SelectionError> {
+        if let Some(file) = &self.vertices_file {
+            return Err(SelectionError::Unread(file.clone()));
+        }
         let Some(vertices) = &self.vertices else { return Ok(()) };
         let count = mesh.positions.len();
         if let Some(&index) = vertices.iter().find(|&&v| v as usize >= count) {
             return Err(SelectionError::Vertex { index, mesh: mesh.name.clone(), count });
         }
         keep_only(weights, vertices.iter().copied());
+        Ok(())
+    }
+}
+
+impl Selection {
+    fn by_primitive(
+        &self,
+        mesh: &Mesh,
+        skinned: Option<(&Character, &CharacterMesh)>,
+        weights: &mut [f32],
+    ) -> Result<(), SelectionError> {
+        let Some(wanted) = self.primitive else { return Ok(()) };
+        let source = skinned.and_then(|(_, m)| m.source.as_ref());
+        let what = "primitives of a glTF file";
+        let source =
+            source.ok_or_else(|| SelectionError::Missing { what, mesh: mesh.name.clone() })?;
+        let mut root = vec![0.0; mesh.topology.root_vertex_count()];
+        let (mut start, mut found) = (0, false);
+        for &(index, count) in &source.primitives {
+            if index == wanted as usize {
+                found = true;
+                root.iter_mut().skip(start).take(count).for_each(|w| *w = 1.0);
+            }
+            start += count;
+        }
+        if !found {
+            let names: Vec<String> = source.primitives.iter().map(|p| p.0.to_string()).collect();
+            let names = names.iter().map(String::as_str);
+            return Err(unknown("primitive", &wanted.to_string(), mesh, names));
+        }
+        // Vertices that refinement made belong to a part as far as those around them do.
+        for (weight, share) in weights.iter_mut().zip(mesh.topology.spread_from_root(&root)) {
+            *weight *= share;
+        }
+        Ok(())
+    }
+
+    fn by_image(&self, mesh: &Mesh, weights: &mut [f32]) -> Result<(), SelectionError> {
+        let Some(image) = &self.image else { return Ok(()) };
+        let pixels = image.pixels.as_ref();
+        let pixels = pixels.ok_or_else(|| SelectionError::Unread(image.file.clone()))?;
+        if mesh.topology.uvs.is_empty() {
+            let what = "texture coordinates";
+            return Err(SelectionError::Missing { what, mesh: mesh.name.clone() });
+        }
+        for (weight, &uv) in weights.iter_mut().zip(&mesh.topology.uvs) {
+            *weight *= pixels.at(uv);
+        }
         Ok(())
     }
 }
@@ -247,5 +360,51 @@ mod tests {
         assert_eq!(Selection::default().resolve(&line(), None).unwrap(), [1.0; 5]);
         s.vertices = Some(vec![9]);
         assert!(matches!(s.resolve(&line(), None), Err(SelectionError::Vertex { index: 9, .. })));
+    }
+    #[test]
+    fn images_are_laid_over_by_texture_coordinates() {
+        let mut mesh = line();
+        let uvs = [0.25, 0.5, 0.75, 1.25, 0.0].map(|u| Vec2::new(u, 0.5)).to_vec();
+        std::sync::Arc::make_mut(&mut mesh.topology).uvs = uvs;
+        let pixels = MaskPixels { width: 2, height: 1, levels: vec![0, 255] };
+        let image = MaskImage { file: "mask.png".to_owned(), channel: None, pixels: Some(pixels) };
+        let mut s = Selection { image: Some(image), ..Default::default() };
+        assert_eq!(s.resolve(&mesh, None).unwrap(), [0.0, 0.5, 1.0, 0.0, 0.5]);
+        assert!(matches!(s.resolve(&line(), None), Err(SelectionError::Missing { .. })));
+        s.image = Some(MaskImage { file: "mask.png".to_owned(), ..Default::default() });
+        assert_eq!(s.resolve(&mesh, None), Err(SelectionError::Unread("mask.png".to_owned())));
+        let file = Selection { vertices_file: Some("list".to_owned()), ..Default::default() };
+        assert_eq!(file.resolve(&mesh, None), Err(SelectionError::Unread("list".to_owned())));
+    }
+
+    #[test]
+    fn parts_of_a_gltf_mesh_are_found_by_number() {
+        let source = CharacterMesh {
+            mesh: line(),
+            node: 0,
+            skin: None,
+            influences: crate::character::Influences::default(),
+            morphs: vec![],
+            morph_weights: vec![],
+            source: Some(crate::character::SourcePrimitives {
+                node: 0,
+                mesh: 0,
+                primitives: vec![(0, 2), (2, 3)],
+            }),
+        };
+        let character = Character {
+            name: String::new(),
+            skeleton: crate::character::Skeleton::new(vec![]).unwrap(),
+            skins: vec![],
+            meshes: vec![],
+            clips: vec![],
+        };
+        let weights = |primitive: u32| {
+            let s = Selection { primitive: Some(primitive), ..Default::default() };
+            s.resolve(&line(), Some((&character, &source)))
+        };
+        assert_eq!(weights(0).unwrap(), [1.0, 1.0, 0.0, 0.0, 0.0]);
+        assert_eq!(weights(2).unwrap(), [0.0, 0.0, 1.0, 1.0, 1.0]);
+        assert!(weights(1).is_err());
     }
 }

@@ -382,6 +382,7 @@ impl Simulator {
         if most >= Change::Rebuild && self.layers[index].leaves_notes() {
             self.rebuild_noted()?;
         }
+        self.find_wanted();
         self.refresh()?;
         self.advance_to(present)?;
         Ok(most)
@@ -567,9 +568,14 @@ impl Simulator {
         for layer in &mut self.layers {
             layer.meet_others(&self.frame);
         }
+        self.find_wanted();
+        Ok(())
+    }
+
+    /// Finds who is looked at between outputs.
+    fn find_wanted(&mut self) {
         let between = |i: usize| self.layers[i..].iter().any(|l| l.needs_surfaces_between_frames());
         self.wanted_after = (0..=self.layers.len()).map(between).collect();
-        Ok(())
     }
 
     fn build_context<'a>(&'a self, index: usize, ridges: &'a [Ridge]) -> BuildContext<'a> {

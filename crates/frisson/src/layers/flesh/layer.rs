@@ -25,6 +25,10 @@ impl Layer for FleshLayer {
         &params.name
     }
 
+    fn validate(params: &FleshParams) -> Result<(), LayerError> {
+        params.validate()
+    }
+
     fn build(params: &FleshParams, context: &BuildContext) -> Result<FleshRest, LayerError> {
         params.validate()?;
         FleshRest::build(params, context)

@@ -14,6 +14,9 @@
 //! (`math::oscillator`) on a fixed grid: any stiffness is stable and every frame rate gives the same
 //! motion.
 //!
+//! Where the limit leaves room, weights are rounded off near the deepest flesh, so that a wide swing does
+//! not end in a point; with `volume`, flesh narrows where it swings out (`volume`).
+//!
 //! Source: C. Larboulette, M.-P. Cani, B. Arnaldi, *Ajout de détails dynamiques à une animation
 //! temps-réel de personnage* (2006), sections 2 and 4.
 //!
@@ -28,6 +31,7 @@ mod spring;
 mod state;
 mod step;
 mod swing;
+mod volume;
 
 pub use layer::FleshLayer;
 pub use params::{Attenuation, BoneEnd, FleshParams, LimitKind, OffsetEnd, ShapeCurve};
@@ -36,6 +40,7 @@ pub use rest::{FleshRest, FleshWeights};
 pub use state::FleshState;
 pub use step::FleshScratch;
 pub use swing::FleshSwing;
+pub use volume::FleshVolume;
 
 #[cfg(test)]
 mod tests;

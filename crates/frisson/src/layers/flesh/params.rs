@@ -14,93 +14,149 @@ use crate::stage::{Animated, LayerError, Selection};
 #[serde(deny_unknown_fields)]
 pub struct FleshParams {
     /// Name of the layer, unique in the scene.
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Element"))]
     pub name: String,
     /// Actor, or one of its meshes (`actor/mesh`), that carries the flesh.
+    #[schemars(extend("x-change" = "restart", "x-group" = "Element"))]
     pub on: String,
     /// Dominant joint: the flesh is carried by it.
+    #[schemars(extend("x-change" = "restart", "x-group" = "Element"))]
     pub from: String,
     /// Joints below `from`; the virtual bone runs from `from` to their middle.
+    #[schemars(extend("x-change" = "restart", "x-group" = "Element"))]
     pub to: Vec<BoneEnd>,
     /// Natural frequency of the swing [Hz]. A belly swings at 2 to 3, a cheek at 6.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1e-3, max = 1e5))]
+    #[schemars(
+        range(min = 1e-3, max = 1e5),
+        extend("x-change" = "live", "x-slider" = [0.5, 12.0], "x-log" = true, "x-group" = "Spring")
+    )]
     pub frequency_hz: Option<f64>,
     /// Damping ratio [-]: 0 swings for ever, 1 comes back without overshoot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0.0, max = 1e4))]
+    #[schemars(
+        range(min = 0.0, max = 1e4),
+        extend("x-change" = "live", "x-slider" = [0.02, 1.0], "x-log" = true, "x-group" = "Spring")
+    )]
     pub damping_ratio: Option<f64>,
     /// Mass of the flesh [kg]; with `stiffness` and `damping`, instead of the frequency.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1e-9, max = 1e9))]
+    #[schemars(
+        range(min = 1e-9, max = 1e9),
+        extend("x-change" = "live", "x-slider" = [0.01, 10.0], "x-log" = true, "x-group" = "Spring")
+    )]
     pub mass: Option<f64>,
     /// Spring stiffness [N/m].
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1e-6, max = 1e12))]
+    #[schemars(
+        range(min = 1e-6, max = 1e12),
+        extend("x-change" = "live", "x-slider" = [1.0, 10000.0], "x-log" = true, "x-group" = "Spring")
+    )]
     pub stiffness: Option<f64>,
     /// Damping [N s/m].
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0.0, max = 1e12))]
+    #[schemars(
+        range(min = 0.0, max = 1e12),
+        extend("x-change" = "live", "x-slider" = [0.0, 100.0], "x-group" = "Spring")
+    )]
     pub damping: Option<f64>,
     /// Radius of the bone inside the flesh [m]: nothing moves nearer to it than that.
     #[serde(default)]
-    #[schemars(range(min = 0.0))]
+    #[schemars(
+        range(min = 0.0),
+        extend("x-change" = "rebuild", "x-slider" = [0.0, 0.3], "x-group" = "Weights")
+    )]
     pub thickness: f32,
     /// Mesh of the frame that models the bones; where it is met, it replaces `thickness`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Weights"))]
     pub bone_mesh: Option<String>,
     /// How the swing grows with the depth of flesh.
     #[serde(default)]
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Weights"))]
     pub shape_curve: ShapeCurve,
     /// How the swing fades towards both ends of the bone.
     #[serde(default)]
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Weights"))]
     pub attenuation: Attenuation,
     /// Which vertices are flesh. By default, those skinned to the joints between `from` and `to`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Weights"))]
     pub selection: Option<Selection>,
     /// Distance over which the selection's edge fades in, along the surface [m].
     #[serde(default)]
-    #[schemars(range(min = 0.0))]
+    #[schemars(
+        range(min = 0.0),
+        extend("x-change" = "rebuild", "x-slider" = [0.0, 0.3], "x-group" = "Weights")
+    )]
     pub edge_falloff: f32,
     /// Painted mask that multiplies the weights.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Weights"))]
     pub mask: Option<Selection>,
-    /// Greatest swing as a fraction of the deepest flesh [-].
+    /// Greatest swing as a fraction of the deepest flesh [-]. Below 1 there is room for the flesh around
+    /// the deepest to go along with it, and the swing has a round end instead of a pointed one.
     #[serde(default = "one")]
-    #[schemars(range(min = 1e-3, max = 1.0))]
+    #[schemars(
+        range(min = 1e-3, max = 1.0),
+        extend("x-change" = "rebuild", "x-slider" = [0.05, 1.0], "x-group" = "Swing")
+    )]
     pub limit: f32,
     /// How the limit is kept.
     #[serde(default)]
+    #[schemars(extend("x-change" = "live", "x-group" = "Swing"))]
     pub limit_kind: LimitKind,
+    /// Share of the volume that is kept by sideways motion [-]: flesh that swings out becomes narrower,
+    /// flesh that is pressed in becomes wider. 0 not at all, 1 fully.
+    #[serde(default)]
+    #[schemars(
+        range(min = 0.0, max = 1.0),
+        extend("x-change" = "live", "x-slider" = [0.0, 1.0], "x-group" = "Swing")
+    )]
+    pub volume: f32,
     /// Share of the scene's gravity, relative to the modelled pose: what hangs when the character
     /// turns, without sagging twice what the sculptor already let hang [-].
     #[serde(default = "whole")]
+    #[schemars(extend("x-change" = "live", "x-slider" = [0.0, 2.0], "x-group" = "Forces"))]
     pub gravity: Animated,
     /// Constant extra acceleration, world axes [m/s²].
     #[serde(default)]
+    #[schemars(extend("x-change" = "live", "x-slider" = [-10.0, 10.0], "x-group" = "Forces"))]
     pub pseudo_gravity: [f64; 3],
     /// How much the flesh also lags in rotation [-]: 0 not at all, 1 fully.
     #[serde(default)]
-    #[schemars(range(min = 0.0, max = 1.0))]
+    #[schemars(
+        range(min = 0.0, max = 1.0),
+        extend("x-change" = "live", "x-slider" = [0.0, 1.0], "x-group" = "Swing")
+    )]
     pub rotation: f32,
     /// Strength of the whole effect [-]; may be key-framed to fade it in and out.
     #[serde(default = "whole")]
+    #[schemars(extend("x-change" = "live", "x-slider" = [0.0, 2.0], "x-group" = "Swing"))]
     pub amount: Animated,
     /// The clip loops: start in the state it will come back to after one cycle.
     #[serde(default, rename = "loop")]
+    #[schemars(extend("x-change" = "restart", "x-group" = "Start"))]
     pub looped: bool,
     /// Frames at which the character jumps (camera cuts): the swing starts anew there.
     #[serde(default)]
+    #[schemars(extend("x-change" = "live", "x-group" = "Start"))]
     pub cuts: Vec<i64>,
     /// A jump of more than this many bone lengths within 1/120 s is taken for a cut [-].
     #[serde(default = "whole_number")]
-    #[schemars(range(min = 1e-3))]
+    #[schemars(
+        range(min = 1e-3),
+        extend("x-change" = "live", "x-slider" = [0.1, 10.0], "x-log" = true, "x-group" = "Start")
+    )]
     pub teleport: f64,
     /// Also write the weights as a vertex attribute `flesh:<name>`, to look at.
     #[serde(default)]
+    #[schemars(extend("x-change" = "live", "x-group" = "Look"))]
     pub show_weights: bool,
     /// Also write how far flesh moved each vertex as a vertex attribute `flesh_offset` [m], to look at
     /// (`frisson render --overlay displacement:flesh_offset`).
     #[serde(default)]
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Look"))]
     pub show_offsets: bool,
 }
 
@@ -219,6 +275,7 @@ impl FleshParams {
             mask: None,
             limit: 1.0,
             limit_kind: LimitKind::default(),
+            volume: 0.0,
             gravity: whole(),
             pseudo_gravity: [0.0; 3],
             rotation: 0.0,
@@ -282,6 +339,15 @@ impl FleshParams {
         }
         if !self.thickness.is_finite() || self.thickness < 0.0 {
             return bad("thickness", "must be 0 or more");
+        }
+        if !(0.0..=1.0).contains(&self.volume) {
+            return bad("volume", "must be from 0 to 1");
+        }
+        if !(0.0..=1.0).contains(&self.rotation) {
+            return bad("rotation", "must be from 0 to 1");
+        }
+        if !self.pseudo_gravity.iter().all(|g| g.is_finite()) {
+            return bad("pseudo_gravity", "must be finite");
         }
         if !self.gravity.is_well_formed() {
             return bad("gravity", "keys must be finite, at least one, ascending in frame");

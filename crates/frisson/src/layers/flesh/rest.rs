@@ -4,9 +4,10 @@ use glam::{Mat4, Vec3};
 
 use super::params::{BoneEnd, FleshParams};
 use super::swing::Touch;
+use super::volume::FleshVolume;
 use crate::character::{Character, CharacterMesh, rotation_of};
 use crate::geometry::{Topology, TriangleBvh};
-use crate::stage::{Actor, BuildContext, JointPath, LayerError, Selection};
+use crate::stage::{Actor, BuildContext, Clock, JointPath, LayerError, Selection};
 use crate::tolerances::flesh as tolerances;
 
 /// The part of an element on one mesh.
@@ -39,6 +40,11 @@ pub struct FleshRest {
     pub deepest: f32,
     /// Weights per mesh.
     pub weights: Vec<FleshWeights>,
+    /// What displacements do to the volume.
+    pub volume: FleshVolume,
+    /// When the clip begins, if the layer starts before it [s]: until then the character is taken to
+    /// have moved as it does then, though it is shown standing.
+    pub(super) clip_begin: Option<f64>,
     /// The dominant joint, to be followed through time.
     pub(super) joint_path: JointPath,
     /// What it touches, laid out for the loop; one for each of the weights.
@@ -121,13 +127,14 @@ impl FleshRest {
         let first = context.actors.mesh_range(actor_index).start;
         let bone_mesh = find_bone_mesh(params, context)?;
 
-        let mut parts = Vec::new();
+        let (mut parts, mut all_placed) = (Vec::new(), Vec::new());
         for &mesh in &meshes {
             let source = &character.meshes[mesh - first];
             let placed = place_rigidly(character, source, joint, &rest);
             let skin = Skinned { context, mesh, character, source };
             let candidates = select(params, &skin, joint, &ends, (&placed, &bone), &bone_mesh)?;
             parts.push((mesh, candidates));
+            all_placed.push(placed);
         }
         if parts.iter().all(|(_, c)| c.is_empty()) {
             return Err(LayerError::parameter(
@@ -136,23 +143,42 @@ impl FleshRest {
             ));
         }
         let (weights, deepest) = normalise(params, parts)?;
+        let middle = 0.5 * (from + to);
+        let mut volume = FleshVolume::along(from - to);
+        for part in &weights {
+            let own = meshes.iter().position(|&m| m == part.mesh).unwrap_or(0);
+            let places: Vec<Vec3> = all_placed[own].iter().map(|&p| p - middle).collect();
+            let triangles = &character.meshes[part.mesh - first].mesh.topology.triangles;
+            volume.add(part, &places, triangles);
+        }
         let joint_path = actor
             .follow(joint)
             .ok_or_else(|| LayerError::parameter("on", format!("{:?} has no joints", params.on)))?;
         let touch = |w| Touch::new(w, &context.frame.meshes, params.show_offsets);
         let touches = weights.iter().map(touch).collect();
         Ok(Self {
+            volume,
+            clip_begin: clip_begin(actor, context.clock),
             joint_path,
             touches,
             actor: actor_index,
             joint,
-            joint_from_middle: world_from_dominant.inverse().transform_point3(0.5 * (from + to)),
+            joint_from_middle: world_from_dominant.inverse().transform_point3(middle),
             bone_length,
             rest_rotation: rotation_of(world_from_dominant).as_dquat().normalize(),
             deepest,
             weights,
         })
     }
+}
+
+/// Scene time at which a clip that does not repeat begins, if that is during the pre-roll [s].
+fn clip_begin(actor: &Actor, clock: &Clock) -> Option<f64> {
+    let play = actor.clip_play().filter(|play| !play.looped && play.speed > 0.0)?;
+    let begin = -play.offset / play.speed;
+    let (start, first) = (clock.tick_time(0), clock.frame_time(clock.first_frame));
+    // Begun later than the first frame, it is seen to stand until then.
+    (start < begin && begin <= first + 1e-6).then_some(begin)
 }
 
 /// The actor's index and the frame's meshes that `on` names.
@@ -390,13 +416,29 @@ fn fade_edge(weights: &mut [f32], triangles: &[[u32; 3]], positions: &[Vec3], re
     }
 }
 
-/// `alpha = w / max w` over all meshes of the element, and `max w`.
+/// Factor of shallow flesh: without it a crease would show where the bone ends and flesh begins.
+fn fade_in(depth: f32) -> f32 {
+    let t = (depth / tolerances::SHALLOW_FLESH).min(1.0);
+    t * (2.0 - t)
+}
+
+/// Rounds a weight off towards 1, where its slope becomes 0, as far as the limit leaves room: a swing of
+/// `limit` times the deepest flesh still moves no vertex further than its own weight allows.
+fn round_off(alpha: f32, limit: f32) -> f32 {
+    let power = limit.recip().clamp(1.0, tolerances::MOST_ROUNDING);
+    1.0 - (1.0 - alpha).max(0.0).powf(power)
+}
+
+/// `alpha = w / max w`, rounded off, over all meshes of the element, and `max w`.
 fn normalise(
     params: &FleshParams,
     parts: Vec<(usize, Vec<Candidate>)>,
 ) -> Result<(Vec<FleshWeights>, f32), LayerError> {
     let largest = parts.iter().flat_map(|(_, c)| c).map(|c| c.depth).fold(0.0, f32::max);
-    let shape = |c: &Candidate| c.depth * params.shape_curve.at(c.depth / largest);
+    let shape = |c: &Candidate| {
+        let depth = c.depth / largest;
+        c.depth * params.shape_curve.at(depth) * fade_in(depth)
+    };
     let weight = |c: &Candidate| shape(c) * c.attenuation * c.falloff;
     let deepest = parts.iter().flat_map(|(_, c)| c).map(weight).fold(0.0, f32::max);
     if deepest.is_nan() || deepest <= 0.0 {
@@ -412,7 +454,7 @@ fn normalise(
             FleshWeights {
                 mesh,
                 vertices: kept().map(|c| c.vertex).collect(),
-                alphas: kept().map(|c| weight(c) / deepest).collect(),
+                alphas: kept().map(|c| round_off(weight(c) / deepest, params.limit)).collect(),
                 shapes: kept().map(shape).collect(),
             }
         })

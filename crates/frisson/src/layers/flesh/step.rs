@@ -5,11 +5,13 @@ use glam::{DQuat, DVec3, Vec3};
 use super::layer::FleshLayer;
 use super::params::{FleshParams, LimitKind};
 use super::rest::FleshRest;
-use super::spring::{SpringStep, StaticFrame, apply_hard_limit, periodic_state, soften};
+use super::spring::{
+    SpringStep, StaticFrame, apply_hard_limit, periodic_state, rotation_vector, soften,
+};
 use super::state::FleshState;
 use super::swing::FleshSwing;
 use crate::character::rotation_of;
-use crate::geometry::Mesh;
+use crate::geometry::{Ancestry, Mesh};
 use crate::stage::{Actor, Clock, Forces, Frame, LayerError, StepContext, Work};
 use crate::tolerances::flesh as tolerances;
 
@@ -20,8 +22,9 @@ pub struct FleshScratch {
     nodes: Vec<StaticFrame>,
     /// The spring's step of the last grid interval: ticks are of one length mostly.
     step: Option<SpringStep>,
-    /// Where the vertices of the unrefined mesh were, and how far they moved.
+    /// Where the vertices of the unrefined mesh were, then how far all moved; and room beside it.
     before: Vec<Vec3>,
+    spare: Vec<Vec3>,
 }
 
 /// What pulls on the spring, and where that is looked up.
@@ -54,12 +57,24 @@ impl<'a> Pull<'a> {
         share * relative + own
     }
 
-    /// Hanging still where the spring balances what pulls on it.
+    /// At rest in the moving frame: where the spring balances what pulls on it and the inertia of the
+    /// motion that goes on. Who is already running when the shot begins is not kicked off.
     fn still_state(&self, actor: &Actor, time: f64) -> FleshState {
-        let rotation = static_frame(self.rest, actor, time).rotation;
+        let motion =
+            Departure::from(self.rest, actor, self.rest.clip_begin.unwrap_or(time).max(time));
         let (frequency, _) = self.params.spring();
+        // Who is only setting off has not swung yet; who has had a swing's time to come to its speed has.
+        let settled = |velocity: DVec3, acceleration: DVec3| {
+            let speed = (frequency * velocity).length_squared();
+            let share = speed / (speed + acceleration.length_squared()).max(f64::MIN_POSITIVE);
+            share * acceleration
+        };
+        let inertia = settled(motion.velocity, motion.acceleration);
+        let turning = settled(motion.angular_velocity, motion.angular_acceleration);
+        let pull = self.at(time, motion.frame.rotation) - inertia;
         let mut state = FleshState {
-            elongation: self.at(time, rotation) / (frequency * frequency),
+            elongation: pull / (frequency * frequency),
+            turn: -turning / (frequency * frequency),
             ..FleshState::default()
         };
         if self.params.limit_kind == LimitKind::Hard {
@@ -69,7 +84,59 @@ impl<'a> Pull<'a> {
     }
 }
 
-/// At rest under gravity, or in the periodic state of a loop.
+/// How the static frame moves on from a time.
+struct Departure {
+    frame: StaticFrame,
+    /// [m/s] and [m/s²].
+    velocity: DVec3,
+    acceleration: DVec3,
+    /// [rad/s] and [rad/s²].
+    angular_velocity: DVec3,
+    angular_acceleration: DVec3,
+}
+
+impl Departure {
+    fn from(rest: &FleshRest, actor: &Actor, time: f64) -> Self {
+        let span = tolerances::DEPARTURE_SECONDS;
+        let at = |k: f64| in_static_frame(rest, actor.joint_at(&rest.joint_path, time + k * span));
+        let [a, b, c] = [at(0.0), at(1.0), at(2.0)];
+        let turn = |a: StaticFrame, b: StaticFrame| {
+            rotation_vector(b.rotation * a.rotation.inverse()) / span
+        };
+        let (first, second) = ((b.position - a.position) / span, (c.position - b.position) / span);
+        let (turned, turned_on) = (turn(a, b), turn(b, c));
+        let (acceleration, angular_acceleration) =
+            ((second - first) / span, (turned_on - turned) / span);
+        // The speed is that of the first grid interval, so that what went before joins it without a kick.
+        let soon = at(1.0 / (span * tolerances::GRID_HZ));
+        let share = span * tolerances::GRID_HZ;
+        // Rounding of f32 positions must not move what stands.
+        let noise = tolerances::SAME_PLACE * (1.0 + a.position.length()) / (span * span);
+        let real = |a: DVec3, noise: f64| if a.length() <= noise { DVec3::ZERO } else { a };
+        Self {
+            frame: a,
+            velocity: (soon.position - a.position) * tolerances::GRID_HZ,
+            acceleration: real(acceleration, noise),
+            angular_velocity: share * turn(a, soon),
+            angular_acceleration: real(
+                angular_acceleration,
+                tolerances::SAME_POSE_FRACTION / (span * span),
+            ),
+        }
+    }
+
+    /// Where the frame was some seconds before.
+    fn before(&self, seconds: f64) -> StaticFrame {
+        let square = 0.5 * seconds * seconds;
+        let turn = -seconds * self.angular_velocity + square * self.angular_acceleration;
+        StaticFrame {
+            position: self.frame.position - seconds * self.velocity + square * self.acceleration,
+            rotation: DQuat::from_scaled_axis(turn) * self.frame.rotation,
+        }
+    }
+}
+
+/// At rest in the moving frame, or in the periodic state of a loop.
 pub(super) fn initial_state(
     params: &FleshParams,
     rest: &FleshRest,
@@ -131,7 +198,11 @@ pub(super) fn limit(params: &FleshParams, rest: &FleshRest) -> f64 {
 }
 
 fn static_frame(rest: &FleshRest, actor: &Actor, time: f64) -> StaticFrame {
-    in_static_frame(rest, actor.joint_at(&rest.joint_path, time))
+    match rest.clip_begin {
+        // A clip is held before its first key: to stand and be off at once would fling the flesh.
+        Some(begin) if time < begin => Departure::from(rest, actor, begin).before(begin - time),
+        _ => in_static_frame(rest, actor.joint_at(&rest.joint_path, time)),
+    }
 }
 
 fn in_static_frame(rest: &FleshRest, joint: glam::Mat4) -> StaticFrame {
@@ -230,15 +301,18 @@ pub(super) fn swing_at(
         LimitKind::Hard => state.elongation,
     };
     let turn = state.turn * f64::from(params.rotation);
-    let pivot = match state.path {
-        Some(path) => path.position,
-        None => static_frame(rest, actor, time).position,
+    let frame = match state.path {
+        Some(path) => StaticFrame { position: path.position, rotation: path.rotation },
+        None => static_frame(rest, actor, time),
     };
+    let elongation = (amount * elongation).as_vec3();
+    let world_from_rest = frame.rotation * rest.rest_rotation.inverse();
     FleshSwing {
-        elongation: (amount * elongation).as_vec3(),
+        elongation,
         turn: (amount * turn).as_vec3(),
-        pivot: pivot.as_vec3(),
-        deepest: rest.deepest,
+        pivot: frame.position.as_vec3(),
+        squeeze: rest.volume.squeeze(elongation, params.volume, world_from_rest.as_quat()),
+        most: (amount.abs().max(1.0) * limit(params, rest)) as f32,
     }
 }
 
@@ -261,20 +335,33 @@ pub(super) fn deform(
         scratch.before.clear();
         scratch.before.extend_from_slice(&mesh.positions[..root]);
         touch.apply(&swing, mesh);
-        carry_refined(mesh, &mut scratch.before);
+        carry_refined(mesh, &mut scratch.before, &mut scratch.spare);
     }
 }
 
-/// Vertices that an earlier layer added by refinement go along with those they are made of.
-fn carry_refined(mesh: &mut Mesh, before: &mut [Vec3]) {
-    let root = before.len();
-    for (was, now) in before.iter_mut().zip(&mesh.positions) {
+/// Vertices that an earlier layer added by refinement go along with those they are made of. `moved` holds
+/// where the others were.
+fn carry_refined(mesh: &mut Mesh, moved: &mut Vec<Vec3>, spare: &mut Vec<Vec3>) {
+    let root = moved.len();
+    for (was, now) in moved.iter_mut().zip(&mesh.positions) {
         *was = *now - *was;
     }
-    let offsets = mesh.topology.spread_from_root(before);
-    for (p, offset) in mesh.positions[root..].iter_mut().zip(&offsets[root..]) {
+    if let Some(ancestry) = &mesh.topology.ancestry {
+        spread(ancestry, moved, spare);
+    }
+    for (p, offset) in mesh.positions.iter_mut().zip(moved.iter()).skip(root) {
         *p += *offset;
     }
+}
+
+/// Adds the values of refined vertices, generation after generation, without new storage.
+fn spread(ancestry: &Ancestry, values: &mut Vec<Vec3>, spare: &mut Vec<Vec3>) {
+    if let Some(older) = &ancestry.older {
+        spread(older, values, spare);
+    }
+    spare.clear();
+    spare.extend_from_slice(values);
+    ancestry.extend(spare, values);
 }
 
 /// Writes the weights as an attribute, to look at.

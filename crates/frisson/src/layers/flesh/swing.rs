@@ -1,6 +1,6 @@
 //! How a swing reaches the mesh.
 
-use glam::{Mat4, Quat, Vec3, Vec4, Vec4Swizzles as _};
+use glam::{Mat3, Mat4, Quat, Vec3, Vec4, Vec4Swizzles as _};
 use rayon::prelude::*;
 
 use super::rest::FleshWeights;
@@ -16,7 +16,7 @@ const CHUNK: usize = 16_384;
 const PARALLEL: usize = 65_536;
 
 /// One element's displacement field at one instant.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FleshSwing {
     /// Elongation, limited and scaled by the amount [m].
     pub elongation: Vec3,
@@ -24,12 +24,14 @@ pub struct FleshSwing {
     pub turn: Vec3,
     /// What it turns about: the middle of the bone [m].
     pub pivot: Vec3,
-    /// Largest weight before normalisation [m].
-    pub deepest: f32,
+    /// How the flesh narrows or widens beside its swing, as a linear map of the way from the pivot [-].
+    pub squeeze: Mat3,
+    /// How far a vertex of weight 1 may go in all [m].
+    pub most: f32,
 }
 
 impl FleshSwing {
-    /// The motion of a vertex whose weight is 1, as a matrix.
+    /// The motion of a vertex whose weight is 1, as a rigid matrix: without the squeeze.
     #[must_use]
     pub fn world_motion(&self) -> Mat4 {
         Mat4::from_translation(self.pivot + self.elongation)
@@ -110,13 +112,13 @@ impl Touch {
         if still && self.first.is_empty() && self.shared.is_empty() {
             return;
         }
-        let rotation = Quat::from_scaled_axis(swing.turn);
+        let rotation = Mat3::from_quat(Quat::from_scaled_axis(swing.turn));
+        let around = rotation - Mat3::IDENTITY + swing.squeeze;
         let turned = |alpha: f32, p: Vec3| {
-            let arm = p - swing.pivot;
-            let own = alpha * (swing.elongation + (rotation * arm - arm));
-            own.clamp_length_max(alpha * swing.deepest)
+            let own = alpha * (swing.elongation + around * (p - swing.pivot));
+            own.clamp_length_max(alpha * swing.most)
         };
-        if swing.turn == Vec3::ZERO {
+        if around == Mat3::ZERO {
             if !still {
                 self.move_runs(&mut mesh.positions, |p, a| shift(p, a, swing.elongation));
             }

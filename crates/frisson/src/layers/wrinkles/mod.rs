@@ -17,13 +17,17 @@
 //!
 //! Limits: the mesh must keep its triangles until this layer; folds of one tool never lean over.
 
+mod attributes;
+mod build;
 mod curve;
 mod layer;
+mod length;
 mod params;
 mod propose;
 mod region;
 mod rest;
 mod state;
+mod step;
 
 pub use curve::{ControlCurve, CurveShape};
 pub use layer::WrinklesLayer;
@@ -32,6 +36,9 @@ pub use params::{
     WrinkleTool, WrinklesParams,
 };
 pub use propose::{ToolProposal, propose_tools};
+pub use rest::{Influence, ToolRest, WrinklesRest};
+pub use state::WrinklesState;
+pub use step::WrinklesScratch;
 
 #[cfg(test)]
 mod tests;

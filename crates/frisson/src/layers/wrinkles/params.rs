@@ -13,24 +13,33 @@ use crate::stage::{Anchor, Animated, LayerError, Selection};
 #[serde(deny_unknown_fields)]
 pub struct WrinklesParams {
     /// Name of the layer, unique in the scene.
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Layer"))]
     pub name: String,
     /// Mesh that wrinkles: an actor with one mesh, or `actor/mesh`.
+    #[schemars(extend("x-change" = "restart", "x-group" = "Layer"))]
     pub on: String,
     /// The lines drawn on it.
+    #[schemars(extend("x-group" = "Tools"))]
     pub tools: Vec<WrinkleTool>,
     /// Finest refinement: each level cuts a triangle in four [-].
     #[serde(default = "default_max_level")]
-    #[schemars(range(min = 0, max = 5))]
+    #[schemars(
+        range(min = 0, max = 5),
+        extend("x-change" = "rebuild", "x-slider" = [0, 4], "x-group" = "Mesh")
+    )]
     pub max_level: u8,
     /// Whether the refined triangles stay the same over the shot, or follow the active tools.
     #[serde(default)]
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Mesh"))]
     pub emit: Emit,
     /// Keep folds from passing through the skin that faces them in deep creases.
     #[serde(default = "yes")]
+    #[schemars(extend("x-change" = "live", "x-group" = "Mesh"))]
     pub guard: bool,
     /// Also write `compression`, `wrinkle_height` and `wrinkle_direction` as vertex attributes;
     /// normal and height maps are made from them.
     #[serde(default)]
+    #[schemars(extend("x-change" = "live", "x-group" = "Mesh"))]
     pub attributes: bool,
 }
 
@@ -39,62 +48,91 @@ pub struct WrinklesParams {
 #[serde(deny_unknown_fields)]
 pub struct WrinkleTool {
     /// Name for messages.
+    #[schemars(extend("x-change" = "live", "x-group" = "Line"))]
     pub name: String,
-    /// First end: a vertex index, or a position near one, source pose [m].
+    /// First end: a vertex index, or a place near one in the reference pose [m].
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Line"))]
     pub a: Anchor,
     /// Second end.
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Line"))]
     pub b: Anchor,
     /// Points in between, for a line that follows the surface.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Line"))]
     pub through: Vec<Anchor>,
     /// Half-width of the folded region, across the line [m].
-    #[schemars(range(min = 1e-6))]
+    #[schemars(
+        range(min = 1e-6),
+        extend("x-change" = "rebuild", "x-slider" = [0.005, 0.5], "x-log" = true, "x-group" = "Line")
+    )]
     pub width: f32,
     /// Number of folds of the coarsest level [-].
     #[serde(default = "default_folds")]
-    #[schemars(range(min = 1, max = 500))]
+    #[schemars(
+        range(min = 1, max = 500),
+        extend("x-change" = "rebuild", "x-slider" = [1, 20], "x-group" = "Folds")
+    )]
     pub folds: u32,
     /// Flat segments between two folds [-].
     #[serde(default = "one")]
-    #[schemars(range(max = 100))]
+    #[schemars(
+        range(max = 100),
+        extend("x-change" = "rebuild", "x-slider" = [0, 4], "x-group" = "Folds")
+    )]
     pub spacing: u32,
     /// Control points on each crest [-]: 1 is sharp, more is flat-topped.
     #[serde(default = "one")]
-    #[schemars(range(min = 1, max = 100))]
+    #[schemars(
+        range(min = 1, max = 100),
+        extend("x-change" = "rebuild", "x-slider" = [1, 4], "x-group" = "Folds")
+    )]
     pub crest: u32,
     /// Which folds grow first.
     #[serde(default)]
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Folds"))]
     pub strategy: Strategy,
     /// Levels of detail: each has twice as many folds as the one before. One level by default.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Folds"))]
     pub levels: Vec<WrinkleLevel>,
     /// Height at which a fold hands over to the next [m]. Default: one segment of the line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0.0))]
+    #[schemars(
+        range(min = 0.0),
+        extend("x-change" = "rebuild", "x-slider" = [0.0, 0.05], "x-group" = "Folds")
+    )]
     pub max_height: Option<f32>,
     /// Full length of the line, at which folds just vanish.
     #[serde(default)]
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Line"))]
     pub rest: RestLength,
     /// Shape of a fold's flanks.
     #[serde(default)]
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Folds"))]
     pub profile: Profile,
     /// How folds fade towards the sides of the region.
     #[serde(default)]
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Folds"))]
     pub attenuation: SideAttenuation,
     /// Where folds go.
     #[serde(default)]
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Folds"))]
     pub direction: Direction,
     /// Irregularity, so that folds don't look machined.
     #[serde(default)]
+    #[schemars(extend("x-group" = "Irregularity"))]
     pub jitter: Jitter,
     /// Painted mask that multiplies the height.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Line"))]
     pub mask: Option<Selection>,
     /// Find the region anew every frame instead of once. Vertices may pop in and out.
     #[serde(default)]
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Line"))]
     pub live: bool,
     /// Strength [-]; below 1 the length is no longer kept. May be key-framed.
     #[serde(default = "whole")]
+    #[schemars(extend("x-change" = "live", "x-slider" = [0.0, 1.5], "x-group" = "Folds"))]
     pub amount: Animated,
 }
 
@@ -103,11 +141,17 @@ pub struct WrinkleTool {
 #[serde(deny_unknown_fields)]
 pub struct WrinkleLevel {
     /// Share of the missing length that this level takes [-]; shares sum to 1.
-    #[schemars(range(min = 0.0, max = 1.0))]
+    #[schemars(
+        range(min = 0.0, max = 1.0),
+        extend("x-change" = "rebuild", "x-slider" = [0.0, 1.0], "x-group" = "Folds")
+    )]
     pub share: f32,
     /// Height at which a fold hands over to the next [m]. Default: one segment of the level.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0.0))]
+    #[schemars(
+        range(min = 0.0),
+        extend("x-change" = "rebuild", "x-slider" = [0.0, 0.05], "x-group" = "Folds")
+    )]
     pub max_height: Option<f32>,
 }
 
@@ -128,7 +172,8 @@ pub enum Strategy {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RestLength {
-    /// The longest it gets over the shot.
+    /// The longest it gets over the shot. Where nobody knows what comes (motion that is pushed while it
+    /// happens, a mesh that an earlier layer makes or refines), the longest it has been so far.
     #[default]
     Longest,
     /// As it is in the bind pose.
@@ -181,15 +226,25 @@ pub enum Direction {
 #[serde(default, deny_unknown_fields)]
 pub struct Jitter {
     /// Of the spacing, as a fraction of a segment [-].
-    #[schemars(range(min = 0.0, max = 0.9))]
+    #[schemars(
+        range(min = 0.0, max = 0.9),
+        extend("x-change" = "rebuild", "x-slider" = [0.0, 0.8], "x-group" = "Irregularity")
+    )]
     pub spacing: f32,
     /// Of the heights [-].
-    #[schemars(range(min = 0.0, max = 0.9))]
+    #[schemars(
+        range(min = 0.0, max = 0.9),
+        extend("x-change" = "rebuild", "x-slider" = [0.0, 0.8], "x-group" = "Irregularity")
+    )]
     pub height: f32,
     /// Of the folds' direction across the line [degrees].
-    #[schemars(range(min = 0.0, max = 60.0))]
+    #[schemars(
+        range(min = 0.0, max = 60.0),
+        extend("x-change" = "rebuild", "x-slider" = [0.0, 30.0], "x-group" = "Irregularity")
+    )]
     pub angle_deg: f32,
     /// Seed.
+    #[schemars(extend("x-change" = "rebuild", "x-slider" = [0, 100], "x-group" = "Irregularity"))]
     pub seed: u64,
 }
 
