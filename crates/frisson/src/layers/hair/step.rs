@@ -274,9 +274,8 @@ fn gather_wetness(params: &HairParams, mesh: &Mesh, frame: f64, scratch: &mut Ha
     scratch.wetness.clear();
     scratch.wetness.extend(scratch.places.wisps.iter().map(|place| {
         let corners = mesh.topology.triangles[place.triangle as usize];
-        let local = skin.map_or(0.0, |w| {
-            (0..3).map(|k| place.barycentric[k] * w[corners[k] as usize]).sum()
-        });
+        let local = skin
+            .map_or(0.0, |w| (0..3).map(|k| place.barycentric[k] * w[corners[k] as usize]).sum());
         (all + local).clamp(0.0, 1.0)
     }));
 }

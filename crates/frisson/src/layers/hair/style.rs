@@ -193,7 +193,8 @@ fn relax(rest: &HairRest, wisps: &mut [Wisp], scene: &StyleScene, phase: &Phase)
             for wisp in wisps.iter() {
                 let root = scene.poses[wisp.root as usize].skin;
                 accelerations.extend(wisp.positions.iter().map(|&p| {
-                    let combed = params.style.fields.iter().map(|f| field_at(f, root, p, phase.fields_at));
+                    let combed =
+                        params.style.fields.iter().map(|f| field_at(f, root, p, phase.fields_at));
                     scene.forces.acceleration(p, scene.time) + combed.sum::<Vec3>()
                 }));
             }

@@ -69,13 +69,14 @@ pub(super) struct TickRoom {
 }
 
 impl TickRoom {
-    pub fn new() -> Box<Self> {
-        Box::new(Self {
+    // On the stack (90 kB): a step allocates nothing.
+    pub fn new() -> Self {
+        Self {
             chains: Chains::new(),
             around: [Around::new(); TOGETHER],
             before: [[Vec3::ZERO; MAX_PARTICLES]; TOGETHER],
             particles: [ParticleInput::default(); MAX_PARTICLES],
-        })
+        }
     }
 }
 
@@ -118,7 +119,8 @@ pub(super) fn integrate_wisps(
 /// How long all has been still after a tick in which the root went some way.
 fn calm_after(calm: f32, way: f32, air: &[Vec3], dt: f64) -> f32 {
     let (dt, least) = (dt as f32, super::limits::CALM_AIR * super::limits::CALM_AIR);
-    let still = way < super::limits::CALM_ROOT * dt && air.iter().all(|a| a.length_squared() < least);
+    let still =
+        way < super::limits::CALM_ROOT * dt && air.iter().all(|a| a.length_squared() < least);
     // Lets go faster than it grips.
     let change = if still { dt } else { -4.0 * dt };
     (calm + change).clamp(0.0, super::limits::CALM_SECS)
@@ -246,7 +248,8 @@ fn integrate_chains(input: &TickInput, wisps: &mut [Wisp], drive: &Drive, room: 
     let across_to = Lanes::new(lanes.into_iter().map(|k| pose(k).across));
     let wet = lanes.map(|k| input.wetness[wisps[k].root as usize]);
     let heavier = Vec4::ONE + Vec4::from_array(wet);
-    let remembers = if input.memory_rate_sq > 0.0 { 1.0 - super::limits::CALM_FRICTION } else { 0.0 };
+    let remembers =
+        if input.memory_rate_sq > 0.0 { 1.0 - super::limits::CALM_FRICTION } else { 0.0 };
     let slips: [f32; TOGETHER] = std::array::from_fn(|k| {
         (1.0 + 2.0 * wet[k]) * (1.0 - remembers * wisps[lanes[k]].recovery())
     });

@@ -183,3 +183,45 @@ fn live_parameters_change_the_motion_without_a_jump() {
         assert!(apart > 1e-5, "{name} changes nothing");
     }
 }
+
+/// How far the tip of one of two wisps that fall towards each other gets past the other's, and how many
+/// sections collide on the way. They cross seen from the side, as in the scene of the interactions.
+fn falling_together(collisions: bool) -> (f32, u32) {
+    let mut params = super::HairParams {
+        at: vec![[-0.02, 0.0, -0.04], [0.02, 0.0, 0.04]],
+        length_variation: 0.0,
+        radius: 0.03,
+        root_radius: Some(0.02),
+        bending_length: 0.03,
+        drag: 0.5,
+        ..super::HairParams::default()
+    };
+    params.style.balance = false;
+    params.style.guides = vec![
+        vec![[-0.02, 0.0, -0.04], [-0.257, -0.15, 0.065]],
+        vec![[0.02, 0.0, 0.04], [0.257, -0.15, -0.065]],
+    ];
+    params.interaction.rate_hz = 120.0;
+    params.interaction.friction = false;
+    params.interaction.collisions = collisions;
+    params.interaction.threshold = 0.436;
+    params.strands.per_wisp = 1;
+    let mut rig = Rig::new(Scene::new(params, super::ceiling(0.1))).unwrap();
+    let (mut past, mut collided) = (f32::MIN, 0);
+    for _ in 0..60 {
+        rig.advance();
+        let tip = |w: usize| rig.state().wisps[w].positions[11].x;
+        past = past.max(tip(0) - tip(1));
+        collided += rig.state().treated[1];
+    }
+    (past, collided)
+}
+
+#[test]
+fn wisps_that_fall_across_each_other_collide() {
+    let ((through, none), (stopped, collided)) = (falling_together(false), falling_together(true));
+    assert_eq!(none, 0);
+    assert!(collided > 20, "{collided} sections collided");
+    assert!(through > 0.05, "{through}");
+    assert!(stopped < 0.5 * through, "{stopped} m past each other, {through} m without collisions");
+}

@@ -164,6 +164,7 @@ fn halves_move_as_one_nearer_to_the_root_than_the_tear() {
 }
 
 fn fastest(rig: &Rig) -> f32 {
-    let of = |w: &super::super::state::Wisp| w.velocities.iter().map(|v| v.length()).fold(0.0, f32::max);
+    let of =
+        |w: &super::super::state::Wisp| w.velocities.iter().map(|v| v.length()).fold(0.0, f32::max);
     rig.state().wisps.iter().map(of).fold(0.0, f32::max)
 }

@@ -73,7 +73,7 @@ fn a_hair_keeps_its_place_in_the_wisp_from_frame_to_frame_and_from_build_to_buil
     // Places of all hairs in all planes, as fractions of the envelope.
     let places = |rig: &Rig| {
         let mut scratch = HairScratch::default();
-    let input = rig.strand_input(&mut scratch);
+        let input = rig.strand_input(&mut scratch);
         let mut out = Vec::new();
         for wisp in &rig.state().wisps {
             for hair in 0..rig.rest().per_wisp {
