@@ -408,6 +408,47 @@ pub mod hair {
     /// One centimetre a second is below what friction visibly changes. Larger, and slow hair slips.
     pub const SLOW: f32 = 0.01;
 
+    /// Dry friction beyond this holds hair in place, tick by tick [m/s²].
+    ///
+    /// Half of gravity: less cannot carry hair anyway, and hair that only slows down may be treated less
+    /// often. Smaller would make every head of hair pay for holding.
+    pub const HOLDS: f32 = 5.0;
+
+    /// Most acceleration with which a style is held besides its rest angles [m/s²].
+    ///
+    /// What soft joints cannot carry. Beyond gravity it would throw hair about when the head turns over.
+    pub const STYLE_HOLD: f32 = 9.81;
+
+    /// Rounds in which the rest state is solved, one trial tick each.
+    ///
+    /// The slow modes, which sag, are met in one or two; the others bring contacts and envelopes to
+    /// balance. More change less than a tenth of a millimetre.
+    pub const BALANCE_ROUNDS: usize = 24;
+
+    /// A particle that still starts faster than this when the rest state is solved will sag [m/s²].
+    ///
+    /// A tenth of a metre per second squared on the softest pull that hair has is less than a millimetre.
+    pub const SAGS: f32 = 0.1;
+
+    /// How much harder the memory of the style pulls, as a frequency, where all is still [-].
+    ///
+    /// Three times: half a hertz becomes one and a half, back within a second. Much more looks drawn by
+    /// a string.
+    pub const RECOVERY: f32 = 3.0;
+
+    /// How long head and air must be still before the memory pulls its hardest [s].
+    pub const CALM_SECS: f32 = 1.0;
+
+    /// A root slower than this is still [m/s].
+    pub const CALM_ROOT: f32 = 0.05;
+
+    /// Air slower than this is still [m/s].
+    pub const CALM_AIR: f32 = 0.3;
+
+    /// Share of the friction with bodies that is left where all is still [-]: what lies on the head slips
+    /// back into place.
+    pub const CALM_FRICTION: f32 = 0.1;
+
     /// Largest radius of an envelope sample as a multiple of its rest radius [-].
     ///
     /// Hair does not blow up like a balloon; much larger, and struck wisps overlap half the head.

@@ -101,7 +101,7 @@ impl LayerParams {
             Self::Wrinkles(p) => boxed::<WrinklesLayer>(p, context),
             Self::Cloth(p) => boxed::<ClothLayer>(p, context),
             Self::Folds(p) => boxed::<FoldsLayer>(p, context),
-            Self::Hair(p) => Ok(Box::new(Adapted::<HairLayer>::build(p, context)?)),
+            Self::Hair(p) => boxed::<HairLayer>(p, context),
             Self::Drops(p) => Ok(Box::new(Adapted::<DropsLayer>::build(p, context)?)),
             Self::Soft(p) => Ok(Box::new(Adapted::<SoftLayer>::build(p, context)?)),
         }

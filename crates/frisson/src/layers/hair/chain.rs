@@ -250,8 +250,9 @@ impl Chains {
             pull = pull + (own.air - rate) * input.drag;
             let mut diagonal = per_step * (per_step + input.drag);
             if own.goal_rate_sq != Vec4::ZERO {
-                // Critically damped, so that a goal never makes the hair ring.
-                let damping = 2.0 * own.goal_rate_sq.sqrt();
+                // Critically damped together with the air, so that a goal never makes the hair ring and
+                // a soft one does not stifle it.
+                let damping = (2.0 * own.goal_rate_sq.sqrt() - input.drag).max(Vec4::ZERO);
                 pull = pull + (own.goal - self.now[i]) * own.goal_rate_sq;
                 pull = pull + (own.goal_velocity - rate) * damping;
                 diagonal += own.goal_rate_sq + damping * per_step;

@@ -40,8 +40,7 @@ impl FourHairs {
         let rest = input.rest;
         let samples = rest.directions.len();
         self.count = planes.count;
-        let root = |id: usize| rest.hair_roots[id].place(input.triangles, skin);
-        self.control[0] = Lanes::new(self.ids.into_iter().map(root));
+        self.control[0] = Lanes::new(self.ids.into_iter().map(|id| skin[id]));
         let pairs = rest.place_pairs();
         let [a, b, c, d] = self.ids.map(|id| &rest.places[id * pairs..(id + 1) * pairs]);
         for k in 0..pairs {

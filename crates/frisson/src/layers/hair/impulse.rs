@@ -13,7 +13,7 @@ pub(super) struct Motion {
     pub velocity: Vec3,
     /// Rates of the samples [m/s], in groups of four.
     pub rates: [Vec4; GROUPS],
-    /// How far dry friction held it back since the last pass [m].
+    /// How far dry friction held it back within this tick [m].
     pub shift: Vec3,
 }
 
@@ -41,8 +41,9 @@ pub(super) fn treat(
     let wanted = wanted_change(input, &sum, nodes, along, velocity)?;
     let size = wanted.change.length();
     if size > super::limits::STILL {
-        // What dry friction stops it would have stopped on the way.
-        let held = wanted.dry / size * 0.5 * (input.since() + input.tick);
+        // Within the tick just taken, what dry friction stops has not moved at all. Never more than
+        // that tick: taking back older motion would lift hair again that has come down, for ever.
+        let held = if input.holds { wanted.dry / size * input.tick } else { 0.0 };
         push(input, shapes, &sum, nodes, motions, (wanted.change / size, size, held));
     }
     Some(wanted.kind)
@@ -131,7 +132,7 @@ fn wanted_change(
 }
 
 /// Changes the relative velocity by `size` along `direction`, with an impulse along it. `held`: for
-/// how long the particles already went at the speed that is taken off [s].
+/// how long the particles already went at the speed that is taken off [s], at most a tick.
 ///
 /// A node with its samples has kinetic energy `M |v|^2 / 2 + sum m r' u . v + sum m r'^2 / 2`.
 /// Of an impulse on a sample the radial part goes to the sample, the rest to the particle; when a

@@ -38,6 +38,8 @@ pub(super) struct InteractionInput<'a> {
     pub dt: f32,
     /// Length of the last tick [s].
     pub tick: f32,
+    /// Whether dry friction holds: a pass follows every tick and treats every pair.
+    pub holds: bool,
     /// Particles of a wisp that the scalp carries and no impulse moves.
     pub carried: usize,
     /// Of so many passes a pair of wisps is treated in one, and the number of this pass.

@@ -16,6 +16,7 @@
 //! every contact, friction that does not depend on rates, wisps that merge again, contact with the
 //! real mesh, wind that hair and body shield, torsion, wet hair, a style that does not sag.
 
+mod build;
 mod chain;
 mod contact;
 mod detail;
@@ -25,24 +26,21 @@ mod four_hairs;
 mod guides;
 mod impulse;
 mod interact;
-#[cfg(test)]
-mod interaction_tests;
 mod lanes;
+mod layer;
 mod mesh_contact;
 mod overlap;
 mod params;
 mod planes;
 mod rest;
 mod roots;
+mod scratch;
 mod sections;
+mod show;
 mod split;
-#[cfg(test)]
-mod split_tests;
 mod state;
 mod step;
 mod strand_planes;
-#[cfg(test)]
-mod strand_tests;
 mod strands;
 mod style;
 mod style_params;
@@ -54,8 +52,11 @@ mod wind;
 
 use crate::tolerances::hair as limits;
 
+pub use layer::HairLayer;
 pub use params::{
     BodyParams, EnvelopeParams, HairParams, InteractionParams, SplitParams, StrandParams,
 };
-pub use step::HairLayer;
+pub use rest::HairRest;
+pub use scratch::HairScratch;
+pub use state::HairState;
 pub use style_params::{BraidParams, StyleField, StyleParams, TieParams};

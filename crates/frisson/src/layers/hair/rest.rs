@@ -1,34 +1,48 @@
 //! What is computed once and never changes during a bake.
 
 use glam::{DVec3, Mat3, Vec3, Vec4};
+use serde::{Deserialize, Serialize};
 
+use super::fit::Fitted;
 use super::params::HairParams;
+use super::state::Wisp;
+use crate::geometry::Mesh;
+use crate::stage::SurfaceMotion;
 
 /// Everything fixed.
 #[derive(Clone, Debug, Default)]
-pub(super) struct HairRest {
+pub struct HairRest {
     /// Particles of a chain.
-    pub count: usize,
+    pub(super) count: usize,
     /// Cosine and sine of each envelope sample's angle.
-    pub directions: Vec<(f32, f32)>,
+    pub(super) directions: Vec<(f32, f32)>,
     /// Where wisps grow.
-    pub roots: Vec<WispRoot>,
-    /// Root of every hair, wisp after wisp.
-    pub hair_roots: Vec<SkinPoint>,
+    pub(super) roots: Vec<WispRoot>,
+    /// Root of every hair, wisp after wisp, on the scalp before any refinement.
+    pub(super) hair_roots: Vec<SkinPoint>,
+    /// Vertices of the scalp's mesh before any refinement.
+    pub(super) skin_vertices: usize,
     /// Place of every hair in every plane from the second on, as a fraction of the envelope: two
     /// planes (x, y, x, y) in each vector.
-    pub places: Vec<Vec4>,
+    pub(super) places: Vec<Vec4>,
     /// Length of every hair as a share of its wisp's [-].
-    pub shares: Vec<f32>,
+    pub(super) shares: Vec<f32>,
     /// Hairs of one wisp.
-    pub per_wisp: usize,
+    pub(super) per_wisp: usize,
+    /// Ellipsoids fitted to the character.
+    pub(super) fitted: Vec<Fitted>,
+    /// Meshes that stop the hair, as they are at the start.
+    pub(super) meshes: Vec<SurfaceMotion>,
+    /// The wisps as styled, and where their roots were then.
+    pub(super) styled: Vec<Wisp>,
+    pub(super) styled_roots: Vec<RootPose>,
     /// Warnings found while building.
-    pub warnings: Vec<String>,
+    pub(super) warnings: Vec<String>,
 }
 
 impl HairRest {
     /// Pairs of planes in which one hair has a place.
-    pub fn place_pairs(&self) -> usize {
+    pub(super) fn place_pairs(&self) -> usize {
         (self.count - 1).div_ceil(2)
     }
 }
@@ -43,7 +57,10 @@ pub(super) struct SkinPoint {
 /// Where a wisp grows and how it is made.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WispRoot {
+    /// Place on the scalp before any refinement.
     pub skin: SkinPoint,
+    /// Corners of its triangle there: they carry the root's frame, however the mesh is refined.
+    pub corners: [u32; 3],
     /// Direction out of the skin, in the triangle's frame.
     pub direction: Vec3,
     /// First axis at the root, in the triangle's frame.
@@ -62,6 +79,8 @@ pub(super) struct WispRoot {
     pub targets: Vec<DVec3>,
     /// Styled place of each particle in the root's frame [m].
     pub goals: Vec<Vec3>,
+    /// What holds each particle in the style besides the rest angles, in the root's frame [m/s²].
+    pub hold: Vec<Vec3>,
     /// Multiplies the pull towards the styled place [-].
     pub goal_weight: f32,
     /// Bending stiffness of a joint [N m].
@@ -75,7 +94,7 @@ pub(super) struct WispRoot {
 }
 
 /// Where a root is at some instant.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct RootPose {
     /// Point on the skin [m].
     pub skin: Vec3,
@@ -96,11 +115,11 @@ impl SkinPoint {
 }
 
 impl WispRoot {
-    /// Where the root is on a moved mesh.
-    pub fn pose(&self, triangles: &[[u32; 3]], positions: &[Vec3]) -> RootPose {
-        let axes = triangle_axes(triangles[self.skin.triangle as usize], positions);
+    /// Where the root is on a moved mesh; `place` is its place on the mesh as it is refined now.
+    pub fn pose(&self, place: &SkinPoint, mesh: &Mesh) -> RootPose {
+        let axes = triangle_axes(self.corners, &mesh.positions);
         RootPose {
-            skin: self.skin.place(triangles, positions),
+            skin: place.place(&mesh.topology.triangles, &mesh.positions),
             axes,
             direction: axes * self.direction,
             across: axes * self.across,
@@ -163,6 +182,7 @@ impl WispRoot {
         self.bending = self.bending.min(self.stretch * segment_sq);
         self.targets = vec![DVec3::Z; n];
         self.goals = vec![Vec3::ZERO; n];
+        self.hold = vec![Vec3::ZERO; n];
     }
 }
 

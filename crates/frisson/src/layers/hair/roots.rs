@@ -18,9 +18,10 @@ const EVEN_SPREAD: usize = 3000;
 pub(super) fn build_rest(
     params: &HairParams,
     context: &BuildContext,
-    mesh: &Mesh,
+    index: usize,
 ) -> Result<HairRest, LayerError> {
-    let weights = scalp_weights(params, context, mesh)?;
+    let mesh = &context.frame.meshes[index];
+    let weights = scalp_weights(params, context, index)?;
     let areas = weighted_areas(mesh, &weights);
     let total: f64 = areas.iter().sum();
     if total <= 0.0 || total.is_nan() {
@@ -56,15 +57,38 @@ pub(super) fn build_rest(
     check_memory(params, rest.roots.len())?;
     rest.warnings.extend(guides_off_the_scalp(params, &bvh.0));
     plant_hairs(params, mesh, &bvh, &mut rest);
+    keep_on_root_mesh(mesh, &mut rest);
     Ok(rest)
+}
+
+/// Says of all places where they are on the mesh before any refinement, which is what lasts.
+fn keep_on_root_mesh(mesh: &Mesh, rest: &mut HairRest) {
+    rest.skin_vertices = mesh.topology.root_vertex_count();
+    let there = |p: &mut SkinPoint| {
+        (p.triangle, p.barycentric) = mesh.topology.to_root(p.triangle, p.barycentric);
+    };
+    let mut oldest = mesh.topology.ancestry.as_deref();
+    while let Some(older) = oldest.and_then(|a| a.older.as_deref()) {
+        oldest = Some(older);
+    }
+    let Some(triangles) = oldest.map(|a| &a.triangles) else { return };
+    for root in &mut rest.roots {
+        let before = triangle_axes(root.corners, &mesh.positions);
+        there(&mut root.skin);
+        root.corners = triangles[root.skin.triangle as usize];
+        let turn = triangle_axes(root.corners, &mesh.positions).transpose() * before;
+        root.direction = turn * root.direction;
+        root.across = turn * root.across;
+    }
+    rest.hair_roots.iter_mut().for_each(there);
 }
 
 fn scalp_weights(
     params: &HairParams,
     context: &BuildContext,
-    mesh: &Mesh,
+    index: usize,
 ) -> Result<Vec<f32>, LayerError> {
-    let index = context.frame.mesh_index(&mesh.name).unwrap_or(0);
+    let mesh = &context.frame.meshes[index];
     let mut weights = context.select("scalp", index, &params.scalp)?;
     if let Some(channel) = &params.density_map {
         let map = color_map(mesh, channel, "density_map")?;
@@ -183,6 +207,7 @@ fn build_root(
     let across = super::rest::perpendicular(out);
     let mut root = WispRoot {
         skin,
+        corners,
         direction,
         across: axes.transpose() * across,
         // A map that says "no hair here" still leaves a stub that can be simulated.
@@ -223,7 +248,7 @@ fn plant_hairs(
     for wisp in 0..rest.roots.len() {
         let root = &rest.roots[wisp];
         let (skin, radius) = (root.skin, root.radii[0]);
-        let pose = root.pose(&mesh.topology.triangles, &mesh.positions);
+        let pose = root.pose(&skin, mesh);
         let normal = pose.axes.z_axis;
         let second = normal.cross(pose.across).normalize_or(pose.axes.y_axis);
         let first = second.cross(normal);

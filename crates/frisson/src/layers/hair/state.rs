@@ -3,21 +3,77 @@
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
 
+use super::rest::{HairRest, RootPose};
+
 /// The state of the layer.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct HairState {
+pub struct HairState {
     /// Wisps. A wisp that splits keeps its place for one half; the other is appended.
-    pub wisps: Vec<Wisp>,
-    /// Ticks since the start, which pace the interactions.
-    pub ticks: u64,
+    pub(super) wisps: Vec<Wisp>,
     /// Number given to the next split, so that both halves know each other.
-    pub next_split: u32,
+    pub(super) next_split: u32,
     /// In how many passes all pairs of wisps are treated once.
-    pub turns: u32,
-    /// Positions of the scalp and of colliding meshes at the last tick.
-    pub surfaces: Vec<Vec<Vec3>>,
+    pub(super) turns: u32,
+    /// Where the roots were at the last tick.
+    pub(super) roots: Vec<RootPose>,
+    /// Positions of colliding meshes at the last tick.
+    pub(super) surfaces: Vec<Vec<Vec3>>,
+    /// Pairs of sections treated in the last pass: rubbing, colliding.
+    pub(super) treated: [u32; 2],
     /// How often hair was carried along because its root jumped.
-    pub teleports: u32,
+    pub(super) teleports: u32,
+    /// The wisps one step earlier, where velocities are wanted.
+    pub(super) past: Past,
+}
+
+/// What the visible hairs were made from one step earlier.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Past {
+    /// Length of the step [s]; 0: nothing is known.
+    pub seconds: f32,
+    /// Root of each wisp.
+    pub roots: Vec<u32>,
+    /// Particles, axes of their planes and radii, wisp after wisp.
+    pub positions: Vec<Vec3>,
+    pub axes: Vec<[Vec3; 2]>,
+    pub radii: Vec<f32>,
+    /// Root of every hair on the skin [m], then and now.
+    pub skin: Vec<Vec3>,
+    pub skin_now: Vec<Vec3>,
+}
+
+impl Past {
+    /// Takes note of wisps as they are before a step of some seconds.
+    pub fn note(&mut self, wisps: &[Wisp], seconds: f32) {
+        self.seconds = seconds;
+        std::mem::swap(&mut self.skin, &mut self.skin_now);
+        self.roots.clear();
+        self.positions.clear();
+        self.axes.clear();
+        self.radii.clear();
+        for wisp in wisps {
+            self.roots.push(wisp.root);
+            self.positions.extend_from_slice(&wisp.positions);
+            let planes = 0..wisp.positions.len();
+            self.axes.extend(planes.map(|i| [wisp.across[i], wisp.second_axis(i)]));
+            self.radii.extend_from_slice(&wisp.radii);
+        }
+    }
+}
+
+impl HairState {
+    /// Largest relative lengthening of a free segment [-].
+    #[must_use]
+    pub fn worst_stretch(&self, rest: &HairRest) -> f64 {
+        let worst = |w: &Wisp| {
+            let segment = rest.roots[w.root as usize].segment;
+            w.positions[1..]
+                .windows(2)
+                .map(|p| (p[0].distance(p[1]) / segment - 1.0).abs())
+                .fold(0.0, f32::max)
+        };
+        f64::from(self.wisps.iter().map(worst).fold(0.0, f32::max))
+    }
 }
 
 /// One wisp: a chain of particles in an elastic envelope.
@@ -67,6 +123,8 @@ pub(super) struct Wisp {
     pub root_across: Vec3,
     /// Rate at which the root spins about its own direction [rad/s].
     pub spin: f32,
+    /// How long the head and the air around have been still [s].
+    pub calm: f32,
 }
 
 impl Wisp {

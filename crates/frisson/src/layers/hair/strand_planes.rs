@@ -5,7 +5,7 @@ use glam::{Vec2, Vec3, Vec3A, Vec4};
 use super::chain::MAX_PARTICLES;
 use super::contact::PosedBody;
 use super::lanes::Lanes;
-use super::state::Wisp;
+use super::state::{Past, Wisp};
 use super::strands::{StrandInput, radius_at};
 use crate::stage::SurfaceMotion;
 
@@ -41,6 +41,17 @@ impl Planes {
             self.centers[i] = wisp.positions[i];
             self.axes[i] = [wisp.across[i], wisp.second_axis(i)];
             self.radii[i][..samples].copy_from_slice(&wisp.radii[i * samples..(i + 1) * samples]);
+        }
+    }
+
+    /// Takes over the shape that a wisp had one step earlier.
+    pub fn set_past(&mut self, past: &Past, wisp: usize, samples: usize) {
+        for i in 0..self.count {
+            let plane = wisp * self.count + i;
+            self.centers[i] = past.positions[plane];
+            self.axes[i] = past.axes[plane];
+            let radii = &past.radii[plane * samples..(plane + 1) * samples];
+            self.radii[i][..samples].copy_from_slice(radii);
         }
     }
 

@@ -11,8 +11,8 @@ use rayon::prelude::*;
 use super::contact::PosedBody;
 use super::four_hairs::FourHairs;
 use super::params::StrandParams;
-use super::rest::HairRest;
-use super::state::Wisp;
+use super::rest::{HairRest, SkinPoint};
+use super::state::{Past, Wisp};
 use super::strand_planes::Planes;
 use crate::math::random;
 use crate::stage::{Curves, SurfaceMotion};
@@ -25,47 +25,37 @@ pub(super) struct StrandInput<'a> {
     pub wisps: &'a [Wisp],
     /// Wisps of each root, ascending in path.
     pub of_root: &'a [Vec<u32>],
-    pub triangles: &'a [[u32; 3]],
+    /// Root of every hair on the skin [m].
     pub skin: &'a [Vec3],
     pub bodies: &'a [PosedBody],
     pub meshes: &'a [SurfaceMotion],
     /// Height above meshes at which hair rests [m].
     pub margin: f32,
-    /// The wisps and the skin one tick earlier, and the time since, for velocities.
-    pub before: Option<Before<'a>>,
+    /// The wisps one step earlier, for velocities.
+    pub before: Option<&'a Past>,
     /// Whether hairs are cut by arc length (straight hair) or by rest parameter (springy).
     pub by_length: bool,
 }
 
-/// The wisps one tick earlier.
-#[derive(Clone, Copy)]
-pub(super) struct Before<'a> {
-    pub wisps: &'a [Wisp],
-    pub skin: &'a [Vec3],
-    pub dt: f32,
-}
-
 /// Sets up everything of the curves that stays the same.
 pub(super) fn build_curves(
-    name: &str,
+    (name, params): (&str, &StrandParams),
     rest: &HairRest,
-    params: &StrandParams,
+    roots: &[SkinPoint],
     uvs: &[Vec2],
     triangles: &[[u32; 3]],
 ) -> Curves {
     let hairs = rest.hair_roots.len();
     let points = params.points as usize;
-    let last = (points - 1).max(1) as f32;
-    let taper = |k: usize| params.width * (1.0 + (params.tip - 1.0) * k as f32 / last);
-    let widths: Vec<f32> = (0..points).map(taper).collect();
+    let widths: Vec<f32> = (0..points).map(|k| taper(params, k)).collect();
     let root_uvs = if uvs.is_empty() {
         Vec::new()
     } else {
-        let uv = |p: &super::rest::SkinPoint| {
+        let uv = |p: &SkinPoint| {
             let corners = triangles[p.triangle as usize];
             (0..3).map(|k| p.barycentric[k] * uvs[corners[k] as usize]).sum()
         };
-        rest.hair_roots.iter().map(uv).collect()
+        roots.iter().map(uv).collect()
     };
     Curves {
         name: name.to_owned(),
@@ -78,6 +68,12 @@ pub(super) fn build_curves(
         color: Vec3::from_array(params.color),
         ..Curves::default()
     }
+}
+
+/// Width of a hair at one of its points [m].
+pub(super) fn taper(params: &StrandParams, point: usize) -> f32 {
+    let last = (params.points - 1).max(1) as f32;
+    params.width * (1.0 + (params.tip - 1.0) * point as f32 / last)
 }
 
 /// Works out what depends on a hair alone, from its number: its place in every plane (where it
@@ -152,11 +148,14 @@ fn write_root(
         let wisp = &input.wisps[index as usize];
         room.planes[0].set(wisp, samples);
         room.planes[0].find_near(input);
-        let before = input.before.as_ref().filter(|_| !velocities.is_empty());
+        let before = input.before.filter(|_| !velocities.is_empty());
         if let Some(before) = before {
             // A wisp that has just been born has no past: its hairs were its parent's.
-            let past = before.wisps.get(index as usize).filter(|w| w.root == wisp.root);
-            room.planes[1].set(past.unwrap_or(wisp), samples);
+            let known = before.roots.get(index as usize) == Some(&wisp.root);
+            room.planes[1].set(wisp, samples);
+            if known {
+                room.planes[1].set_past(before, index as usize, samples);
+            }
         }
         let hairs = first..first + input.rest.per_wisp;
         let mut own = hairs.filter(|&id| wisp.depth == 0 || belongs(id as u64, wisp));
@@ -175,7 +174,7 @@ fn write_root(
 /// Writes up to four hairs of one root, whose first hair is `first`.
 fn write_four(
     input: &StrandInput,
-    before: Option<&Before>,
+    before: Option<&Past>,
     (root, first): (usize, usize),
     room: &mut Room,
     count: usize,
@@ -192,9 +191,9 @@ fn write_four(
     }
     if let Some(before) = before {
         past.ids = now.ids;
-        past.set(input, &room.planes[1], before.skin);
+        past.set(input, &room.planes[1], &before.skin);
         for hair in 0..count {
-            now.write_velocities(past, before.dt, hair, &mut velocities[range(now.ids[hair])]);
+            now.write_velocities(past, before.seconds, hair, &mut velocities[range(now.ids[hair])]);
         }
     }
 }

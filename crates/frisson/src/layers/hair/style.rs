@@ -13,20 +13,24 @@ use super::style_params::StyleField;
 use super::tick::{Drive, TOGETHER, TickInput, TickRoom, integrate_wisps};
 use crate::stage::{Forces, SurfaceMotion};
 
-/// Ticks per second while styling: those of the shot, so that both find the same balance.
-const STYLE_HZ: f64 = 120.0;
-
-/// Further ticks for hair that has not come to rest when the settling time is over.
-const PATIENCE: usize = 1200;
-
 /// What styling needs to know about the scene.
 pub(super) struct StyleScene<'a> {
     pub params: &'a HairParams,
     pub poses: &'a [RootPose],
-    pub bodies: &'a [PosedBody],
+    /// The bodies, once for every sub-step; they do not move.
+    pub bodies: &'a [Vec<PosedBody>],
     pub meshes: &'a [SurfaceMotion],
     pub forces: &'a Forces,
     pub time: f64,
+    /// Length of a tick, that of the shot, so that both find the same balance [s].
+    pub tick: f64,
+}
+
+impl StyleScene<'_> {
+    /// The bodies as they stand.
+    pub fn bodies_at_rest(&self) -> &[PosedBody] {
+        self.bodies.last().map_or(&[], Vec::as_slice)
+    }
 }
 
 /// Wisps as they leave the skin: straight, or along their guide.
@@ -79,17 +83,14 @@ pub(super) fn style(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene)
     let style = &scene.params.style;
     let combing = style.fields.iter().map(|f| f.span().1).fold(0.0, f32::max);
     let settling = if style.guides.is_empty() { style.settle_secs } else { 0.0 };
-    let ticks = (f64::from(combing + settling) * STYLE_HZ).ceil() as usize;
+    let ticks = (f64::from(combing + settling) / scene.tick).ceil() as usize;
     for tick in 0..ticks {
-        let time = tick as f64 / STYLE_HZ;
-        relax(rest, wisps, scene, time as f32, ticks - tick);
-    }
-    let speed = |w: &Wisp| w.velocities.iter().map(|v| v.length()).fold(0.0, f32::max);
-    for _ in 0..if settling > 0.0 { PATIENCE } else { 0 } {
-        if wisps.iter().map(speed).fold(0.0, f32::max) < 5.0e-4 {
-            break;
-        }
-        relax(rest, wisps, scene, f32::MAX, 1);
+        // Lively first, so that hair gets somewhere; thick air in the last second, so that it comes to
+        // rest.
+        let left = (ticks - tick) as f64 * scene.tick;
+        let drag = if left > 1.0 { 4.0 } else { 15.0 };
+        let fields_at = (tick as f64 * scene.tick) as f32;
+        relax(rest, wisps, scene, &Phase { fields_at, drag });
     }
     for wisp in wisps.iter_mut() {
         wisp.velocities.fill(Vec3::ZERO);
@@ -98,20 +99,6 @@ pub(super) fn style(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene)
         wisp.twist_velocities.fill(0.0);
         compute_planes(wisp);
     }
-    let held = if style.balance { wisps.iter() } else { [].iter() };
-    let failures: usize = held
-        .map(|wisp| {
-            let forces = resting_forces(rest, wisp, scene);
-            solve_rest(rest, wisp, &forces)
-        })
-        .sum();
-    if failures > 0 {
-        rest.warnings.push(format!(
-            "{failures} of {} joints are too soft to hold the style: hair will sag there (raise \
-             bending_length or goal_hz, or let it settle longer)",
-            wisps.len() * (rest.count - 2)
-        ));
-    }
     for wisp in wisps.iter() {
         let pose = &scene.poses[wisp.root as usize];
         let root = &mut rest.roots[wisp.root as usize];
@@ -119,11 +106,62 @@ pub(super) fn style(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene)
             *goal = pose.axes.transpose() * (p - pose.skin);
         }
     }
+    if style.balance {
+        for wisp in wisps.iter() {
+            let forces = resting_forces(rest, wisp, scene);
+            solve_rest(rest, wisp, &forces);
+        }
+        let sagging = hold_still(rest, wisps, scene);
+        if sagging > 0 {
+            rest.warnings.push(format!(
+                "{sagging} of {} particles cannot be held in the style: hair will sag there (raise \
+                 bending_length or goal_hz, or let it settle longer)",
+                wisps.len() * (rest.count - 2)
+            ));
+        }
+    }
 }
 
-fn relax(rest: &HairRest, wisps: &mut [Wisp], scene: &StyleScene, time: f32, left: usize) {
+/// Solves the rest state with the very step that will run: what a trial tick from rest would still
+/// accelerate is held by a force of the style, until nothing moves. Contacts, envelopes, ties and what
+/// joints are too soft for are all in it. Returns how many particles cannot be held.
+fn hold_still(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene) -> usize {
+    let mut trial = wisps.to_vec();
+    let mut sagging = 0;
+    for round in 0..super::limits::BALANCE_ROUNDS {
+        trial.clone_from_slice(wisps);
+        let phase = Phase { fields_at: f32::MAX, drag: scene.params.drag };
+        relax(rest, &mut trial, scene, &phase);
+        let last = round + 1 == super::limits::BALANCE_ROUNDS;
+        for (wisp, tried) in wisps.iter_mut().zip(&trial) {
+            let root = &mut rest.roots[wisp.root as usize];
+            let axes = scene.poses[wisp.root as usize].axes.transpose();
+            for i in 2..tried.velocities.len() {
+                let started = tried.velocities[i] / scene.tick as f32;
+                sagging += usize::from(last && started.length() > super::limits::SAGS);
+                let hold = root.hold[i] - axes * started;
+                root.hold[i] = hold.clamp_length_max(super::limits::STYLE_HOLD);
+            }
+            // Envelopes and contacts find their balance on the way.
+            wisp.radii.clone_from(&tried.radii);
+            wisp.reactions.clone_from(&tried.reactions);
+            wisp.pressures.clone_from(&tried.pressures);
+        }
+    }
+    sagging
+}
+
+/// A stretch of styling.
+struct Phase {
+    /// Styling time at which the combing fields are taken [s].
+    fields_at: f32,
+    /// Drag of the air [1/s].
+    drag: f32,
+}
+
+/// One tick under the combing fields and gravity, without friction.
+fn relax(rest: &HairRest, wisps: &mut [Wisp], scene: &StyleScene, phase: &Phase) {
     let params = scene.params;
-    let bodies: Vec<Vec<PosedBody>> = (0..params.substeps).map(|_| scene.bodies.to_vec()).collect();
     let zeros = vec![0.0; rest.roots.len()];
     let hold = |animated: &crate::stage::Animated| {
         let hz = animated.values().fold(0.0, f64::max);
@@ -131,18 +169,17 @@ fn relax(rest: &HairRest, wisps: &mut [Wisp], scene: &StyleScene, time: f32, lef
     };
     let ties: Vec<f64> = params.style.ties.iter().map(|t| hold(&t.hold_hz)).collect();
     let braids: Vec<f64> = params.style.braids.iter().map(|b| hold(&b.hold_hz)).collect();
-    // Lively first, so that hair gets somewhere; thick air at the end, so that it comes to rest.
-    let drag = if left > 120 { 4.0 } else { 15.0 };
     let input = TickInput {
         rest,
         params,
         roots_before: scene.poses,
         roots: scene.poses,
-        bodies: &bodies,
+        bodies: scene.bodies,
         meshes: scene.meshes,
-        dt: 1.0 / STYLE_HZ,
-        drag,
+        dt: scene.tick,
+        drag: f64::from(phase.drag),
         goal_rate_sq: 0.0,
+        memory_rate_sq: 0.0,
         tie_rates_sq: &ties,
         braid_rates_sq: &braids,
         wetness: &zeros,
@@ -156,8 +193,9 @@ fn relax(rest: &HairRest, wisps: &mut [Wisp], scene: &StyleScene, time: f32, lef
             for wisp in wisps.iter() {
                 let root = scene.poses[wisp.root as usize].skin;
                 accelerations.extend(wisp.positions.iter().map(|&p| {
-                    let combed = params.style.fields.iter().map(|f| field_at(f, root, p, time));
-                    scene.forces.gravity + combed.sum::<Vec3>()
+                    let combed =
+                        params.style.fields.iter().map(|f| field_at(f, root, p, phase.fields_at));
+                    scene.forces.acceleration(p, scene.time) + combed.sum::<Vec3>()
                 }));
             }
             let drive = Drive { accelerations, air: &air };
@@ -204,7 +242,8 @@ fn field_at(field: &StyleField, root: Vec3, p: Vec3, time: f32) -> Vec3 {
 fn resting_forces(rest: &HairRest, wisp: &Wisp, scene: &StyleScene) -> Vec<DVec3> {
     let root = &rest.roots[wisp.root as usize];
     let margin = scene.params.body.margin;
-    let heights = Heights::over(scene.bodies, wisp.positions[1], root.segment, margin);
+    let bodies = scene.bodies_at_rest();
+    let heights = Heights::over(bodies, wisp.positions[1], root.segment, margin);
     (0..rest.count)
         .map(|i| {
             let p = wisp.positions[i];
@@ -213,7 +252,7 @@ fn resting_forces(rest: &HairRest, wisp: &Wisp, scene: &StyleScene) -> Vec<DVec3
             if wisp.pressures[i] > 0.0 {
                 let mut found = [Contact::default(); MAX_CONTACTS];
                 let count = contact::collect_contacts(
-                    scene.bodies,
+                    bodies,
                     !0,
                     p,
                     p,
@@ -229,13 +268,13 @@ fn resting_forces(rest: &HairRest, wisp: &Wisp, scene: &StyleScene) -> Vec<DVec3
         .collect()
 }
 
-/// Rest directions, tip to root, such that bending balances the forces. Returns the number of joints
-/// too soft for that.
+/// Rest directions, tip to root, such that bending balances the forces as far as the joints are stiff
+/// enough for that.
 ///
 /// With `T_i` the force that segment `i` carries and `q_i` the torque at its inner joint,
 /// `q_i = P_i q_{i+1} - e_i x T_i` (`P_i`: the part across the segment), and the rest direction
 /// is the segment's own, turned about `q_i` by `2 atan(|q_i| / 2 k)`.
-pub(super) fn solve_rest(rest: &mut HairRest, wisp: &Wisp, forces: &[DVec3]) -> usize {
+pub(super) fn solve_rest(rest: &mut HairRest, wisp: &Wisp, forces: &[DVec3]) {
     let n = rest.count;
     let root = &mut rest.roots[wisp.root as usize];
     let at = |i: usize| wisp.positions[i].as_dvec3();
@@ -243,7 +282,6 @@ pub(super) fn solve_rest(rest: &mut HairRest, wisp: &Wisp, forces: &[DVec3]) -> 
     let mut carried = DVec3::ZERO;
     let mut torque = DVec3::ZERO;
     let mut wanted = vec![DVec3::ZERO; n];
-    let mut failures = 0;
     for i in (1..n - 1).rev() {
         carried += forces[i + 1];
         let t = along(i);
@@ -252,8 +290,6 @@ pub(super) fn solve_rest(rest: &mut HairRest, wisp: &Wisp, forces: &[DVec3]) -> 
         let most = 2.0 * root.bending * super::limits::REST_HALF_TANGENT;
         let asked = torque.length();
         if asked > most {
-            // Straight down needs no torque; a limp wisp that hangs is no failure.
-            failures += usize::from(asked > 1.05 * most + 1.0e-9 * carried.length());
             torque *= if asked > 0.0 { most / asked } else { 0.0 };
         }
         // torque = 2 k tan(angle / 2) about its own axis.
@@ -272,7 +308,6 @@ pub(super) fn solve_rest(rest: &mut HairRest, wisp: &Wisp, forces: &[DVec3]) -> 
         across = transport(across, before, t);
         before = t;
     }
-    failures
 }
 
 /// A unit vector across `from` carried to across `to` by the smallest rotation.

@@ -10,21 +10,30 @@ use crate::stage::{Animated, LayerError};
 #[serde(default, deny_unknown_fields)]
 pub struct StyleParams {
     /// Fields that comb the hair, one after another or together.
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Style"))]
     pub fields: Vec<StyleField>,
     /// How much the fields also tilt the hair where it leaves the skin: 0 not at all, 1 nearly flat [-].
-    #[schemars(range(min = 0.0, max = 1.0))]
+    #[schemars(range(min = 0.0, max = 1.0), extend("x-change" = "rebuild", "x-slider" = [0.0, 1.0], "x-group" = "Style"))]
     pub comb_roots: f32,
     /// How long hair settles under gravity once the fields are over [s].
-    #[schemars(range(min = 0.0, max = 60.0))]
+    #[schemars(range(min = 0.0, max = 60.0), extend("x-change" = "rebuild", "x-slider" = [0.0, 5.0], "x-group" = "Style"))]
     pub settle_secs: f32,
     /// Guide curves to start from instead, root first [m]; each wisp takes the nearest one's shape.
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Style"))]
     pub guides: Vec<Vec<[f32; 3]>>,
     /// Solve rest angles so that the style holds under gravity; false: hair is straight at rest, and
     /// falls from the pose it was given.
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Style"))]
     pub balance: bool,
+    /// How hair remembers its style, as the frequency of a soft pull back to it [Hz]; it grows where the
+    /// head and the air are still. Only where `balance` holds the style; 0: none.
+    #[schemars(extend("x-change" = "live", "x-slider" = [0.0, 2.0], "x-group" = "Style"))]
+    pub memory_hz: Animated,
     /// Ties: ponytails, bunches, hair pins.
+    #[schemars(extend("x-group" = "Ties"))]
     pub ties: Vec<TieParams>,
     /// Braids below a tie.
+    #[schemars(extend("x-group" = "Ties"))]
     pub braids: Vec<BraidParams>,
 }
 
@@ -36,6 +45,7 @@ impl Default for StyleParams {
             settle_secs: 2.0,
             guides: Vec::new(),
             balance: true,
+            memory_hz: Animated::Constant(0.5),
             ties: Vec::new(),
             braids: Vec::new(),
         }
@@ -118,17 +128,19 @@ impl StyleField {
 #[serde(deny_unknown_fields)]
 pub struct TieParams {
     /// Where, in the pose of the start frame [m].
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Ties"))]
     pub point: [f32; 3],
     /// Only wisps rooted within this distance are held [m].
     #[serde(default = "far")]
-    #[schemars(range(min = 0.0))]
+    #[schemars(range(min = 0.0), extend("x-change" = "rebuild", "x-slider" = [0.0, 0.5], "x-group" = "Ties"))]
     pub reach: f32,
     /// Thickness of the bunch in the tie [m].
     #[serde(default = "bunch")]
-    #[schemars(range(min = 0.0, max = 1.0))]
+    #[schemars(range(min = 0.0, max = 1.0), extend("x-change" = "rebuild", "x-slider" = [0.0, 0.05], "x-group" = "Ties"))]
     pub radius: f32,
     /// How firmly it holds, as a frequency [Hz]; 0 lets go.
     #[serde(default = "firm")]
+    #[schemars(extend("x-change" = "live", "x-slider" = [0.0, 20.0], "x-group" = "Ties"))]
     pub hold_hz: Animated,
 }
 
@@ -138,20 +150,23 @@ pub struct TieParams {
 pub struct BraidParams {
     /// Which tie it hangs from, from 0.
     #[serde(default)]
+    #[schemars(extend("x-change" = "rebuild", "x-slider" = [0, 8], "x-group" = "Ties"))]
     pub tie: usize,
     /// Where it hangs to; need not be unit.
     #[serde(default = "down")]
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Ties"))]
     pub direction: [f32; 3],
     /// Half width of the braid [m].
     #[serde(default = "bunch")]
-    #[schemars(range(min = 0.0, max = 1.0))]
+    #[schemars(range(min = 0.0, max = 1.0), extend("x-change" = "rebuild", "x-slider" = [0.0, 0.05], "x-group" = "Ties"))]
     pub radius: f32,
     /// Length of one full turn of a strand [m].
     #[serde(default = "turn")]
-    #[schemars(range(min = 0.001, max = 10.0))]
+    #[schemars(range(min = 0.001, max = 10.0), extend("x-change" = "rebuild", "x-slider" = [0.02, 0.3], "x-group" = "Ties"))]
     pub pitch: f32,
     /// How firmly the strands hold together, as a frequency [Hz].
     #[serde(default = "firm")]
+    #[schemars(extend("x-change" = "live", "x-slider" = [0.0, 20.0], "x-group" = "Ties"))]
     pub hold_hz: Animated,
 }
 
@@ -198,6 +213,9 @@ impl StyleParams {
                     format!("there are only {} ties", self.ties.len()),
                 ));
             }
+        }
+        if !self.memory_hz.is_well_formed() {
+            return Err(LayerError::parameter("style.memory_hz", "keys must ascend and be finite"));
         }
         let holds = self.ties.iter().map(|t| &t.hold_hz);
         if holds.chain(self.braids.iter().map(|b| &b.hold_hz)).any(|h| !h.is_well_formed()) {

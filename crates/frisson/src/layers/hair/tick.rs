@@ -29,6 +29,8 @@ pub(super) struct TickInput<'a> {
     pub drag: f64,
     /// Stiffness per mass of the pull to the style, to ties and to braids [1/s²].
     pub goal_rate_sq: f64,
+    /// The same of the memory of the style, where head and air are not still.
+    pub memory_rate_sq: f64,
     pub tie_rates_sq: &'a [f64],
     pub braid_rates_sq: &'a [f64],
     /// Wetness of each root [-].
@@ -67,13 +69,14 @@ pub(super) struct TickRoom {
 }
 
 impl TickRoom {
-    pub fn new() -> Box<Self> {
-        Box::new(Self {
+    // On the stack (90 kB): a step allocates nothing.
+    pub fn new() -> Self {
+        Self {
             chains: Chains::new(),
             around: [Around::new(); TOGETHER],
             before: [[Vec3::ZERO; MAX_PARTICLES]; TOGETHER],
             particles: [ParticleInput::default(); MAX_PARTICLES],
-        })
+        }
     }
 }
 
@@ -97,6 +100,8 @@ pub(super) fn integrate_wisps(
         if jumped[k] {
             carry_along(wisp, pose, carried);
         }
+        let air = &drive.of(k, n).air[2..];
+        wisp.calm = calm_after(wisp.calm, carried[1].distance(wisp.positions[1]), air, input.dt);
         room.before[k][..n].copy_from_slice(&wisp.velocities);
         room.around[k].find(input, wisp, root, carried[1]);
     }
@@ -108,6 +113,24 @@ pub(super) fn integrate_wisps(
     compute_planes_of_four(wisps);
     for (k, wisp) in wisps.iter_mut().enumerate() {
         envelope::advance(input, wisp, &drive.of(k, n), &room.before[k], &room.around[k]);
+    }
+}
+
+/// How long all has been still after a tick in which the root went some way.
+fn calm_after(calm: f32, way: f32, air: &[Vec3], dt: f64) -> f32 {
+    let (dt, least) = (dt as f32, super::limits::CALM_AIR * super::limits::CALM_AIR);
+    let still =
+        way < super::limits::CALM_ROOT * dt && air.iter().all(|a| a.length_squared() < least);
+    // Lets go faster than it grips.
+    let change = if still { dt } else { -4.0 * dt };
+    (calm + change).clamp(0.0, super::limits::CALM_SECS)
+}
+
+impl Wisp {
+    /// How far the memory of the style has taken hold, 0 to 1.
+    fn recovery(&self) -> f32 {
+        let t = self.calm / super::limits::CALM_SECS;
+        t * t * (3.0 - 2.0 * t)
     }
 }
 
@@ -177,7 +200,7 @@ impl Around {
 }
 
 /// The root jumped (a cut, a reset): the wisp goes with it as it is, and comes to rest.
-fn carry_along(wisp: &mut Wisp, pose: &RootPose, carried: [Vec3; 2]) {
+pub(super) fn carry_along(wisp: &mut Wisp, pose: &RootPose, carried: [Vec3; 2]) {
     let frame = |along: Vec3, across: Vec3| {
         let along = along.normalize_or(Vec3::Y);
         let across =
@@ -225,6 +248,11 @@ fn integrate_chains(input: &TickInput, wisps: &mut [Wisp], drive: &Drive, room: 
     let across_to = Lanes::new(lanes.into_iter().map(|k| pose(k).across));
     let wet = lanes.map(|k| input.wetness[wisps[k].root as usize]);
     let heavier = Vec4::ONE + Vec4::from_array(wet);
+    let remembers =
+        if input.memory_rate_sq > 0.0 { 1.0 - super::limits::CALM_FRICTION } else { 0.0 };
+    let slips: [f32; TOGETHER] = std::array::from_fn(|k| {
+        (1.0 + 2.0 * wet[k]) * (1.0 - remembers * wisps[lanes[k]].recovery())
+    });
     let substeps = input.bodies.len();
     let step = input.dt as f32 / substeps as f32;
     let back = of(&|w, r| 1.0 / (r.stretch * f64::from(w.share)) as f32);
@@ -271,7 +299,7 @@ fn integrate_chains(input: &TickInput, wisps: &mut [Wisp], drive: &Drive, room: 
             }
             let height = |k: usize| around.heights.at(i, k);
             count = contact::collect_contacts(bodies, near, start, p, (height, bounce), out, count);
-            let slip = if input.friction { 1.0 + 2.0 * wet[lane] } else { 0.0 };
+            let slip = if input.friction { slips[lane] } else { 0.0 };
             for c in &mut out[..count] {
                 c.friction *= slip;
                 c.point -= origins[lane];
@@ -312,13 +340,16 @@ fn gather_particles(
         let target = four(&|k| roots[k].targets[i].as_vec3());
         *out = ParticleInput {
             mass: Vec4::from_array(std::array::from_fn(mass)),
-            acceleration: four(&|k| drives[k].accelerations[i] + wisps[lanes[k]].reactions[i]),
+            acceleration: four(&|k| {
+                let held = input.roots[wisps[lanes[k]].root as usize].axes * roots[k].hold[i];
+                drives[k].accelerations[i] + wisps[lanes[k]].reactions[i] + held
+            }),
             air: four(&|k| drives[k].air[i]),
             target: turned(target, twists),
             ..ParticleInput::default()
         };
         for (lane, &k) in lanes.iter().enumerate().filter(|_| i >= 2) {
-            let rate_sq = goal_rate_sq(input, roots[lane], i);
+            let rate_sq = goal_rate_sq(input, &wisps[k], roots[lane], i);
             if rate_sq > 0.0 {
                 let (root, goal) = (wisps[k].root as usize, roots[lane].goals[i]);
                 let at = input.roots[root].goal(goal);
@@ -385,8 +416,10 @@ fn turned(local: Lanes, twists: Vec4) -> Lanes {
 }
 
 /// Stiffness per mass of the pull on a particle to its goal: the style, the tie, the braid [1/s²].
-fn goal_rate_sq(input: &TickInput, root: &WispRoot, i: usize) -> f64 {
-    let mut rate_sq = input.goal_rate_sq * f64::from(root.goal_weight);
+fn goal_rate_sq(input: &TickInput, wisp: &Wisp, root: &WispRoot, i: usize) -> f64 {
+    let harder = 1.0 + (super::limits::RECOVERY - 1.0) * wisp.recovery();
+    let memory = input.memory_rate_sq * f64::from(harder * harder);
+    let mut rate_sq = (input.goal_rate_sq + memory) * f64::from(root.goal_weight);
     if let Some((tie, particle)) = root.tie {
         // The tie grips the particle nearest to it and, less, those beside it.
         let away = particle.abs_diff(i);

@@ -1,10 +1,11 @@
 //! Laws of splitting and merging.
 
+use crate::layers::LayerParams;
 use glam::{DVec3, Quat, Vec3};
 
-use super::split::{apply_merges, split, widest_tear};
-use super::strands::{belongs, side};
-use super::tests::{Rig, Scene, ceiling, hanging, path};
+use super::super::split::{apply_merges, split, widest_tear};
+use super::super::strands::{belongs, side};
+use super::{Rig, Scene, ceiling, hanging, path};
 
 fn torn() -> Rig {
     let mut params = hanging();
@@ -20,34 +21,34 @@ fn torn() -> Rig {
 }
 
 fn momentum(rig: &Rig) -> DVec3 {
-    let rest = &rig.layer.rest;
-    let of = |w: &super::state::Wisp| {
+    let rest = &rig.rest();
+    let of = |w: &super::super::state::Wisp| {
         let masses = &rest.roots[w.root as usize].masses;
         (2..rest.count)
             .map(|i| masses[i] * f64::from(w.share) * w.velocities[i].as_dvec3())
             .sum::<DVec3>()
     };
-    rig.layer.state.wisps.iter().map(of).sum()
+    rig.state().wisps.iter().map(of).sum()
 }
 
 fn write(rig: &mut Rig) -> Vec<Vec3> {
-    let mesh = rig.frame.mesh_index("scalp").unwrap();
-    rig.layer.write_curves(mesh, &mut rig.frame);
+    rig.alone.simulator.refresh().unwrap();
     rig.points().to_vec()
 }
 
 #[test]
 fn a_split_keeps_momentum_mass_hairs_and_places() {
     let mut rig = torn();
-    rig.layer.state.wisps[0].radii[7 * 4] *= 3.0;
+    rig.state_mut().wisps[0].radii[7 * 4] *= 3.0;
     let before = momentum(&rig);
     let points = write(&mut rig);
-    let tear = widest_tear(&rig.layer.state.wisps[0], &rig.layer.rest, 1.5).unwrap();
-    let params = rig.layer.params.split.clone();
-    let wisp = &mut rig.layer.state.wisps[0];
-    let other = split(wisp, &tear, &rig.layer.rest, &params, 0);
-    rig.layer.state.wisps.push(other);
-    let [a, b] = [&rig.layer.state.wisps[0], &rig.layer.state.wisps[1]];
+    let tear = widest_tear(&rig.state().wisps[0], rig.rest(), 1.5).unwrap();
+    let params = rig.params().split.clone();
+    let rest = rig.rest().clone();
+    let wisp = &mut rig.state_mut().wisps[0];
+    let other = split(wisp, &tear, &rest, &params, 0);
+    rig.state_mut().wisps.push(other);
+    let [a, b] = [&rig.state().wisps[0], &rig.state().wisps[1]];
     assert_eq!(a.share + b.share, 1.0);
     let (mut ours, mut theirs) = (0, 0);
     for hair in 0..200 {
@@ -58,7 +59,7 @@ fn a_split_keeps_momentum_mass_hairs_and_places() {
     assert!(ours > 60 && theirs > 60, "{ours} {theirs}");
     let error = (momentum(&rig) - before).length() / before.length();
     assert!(error < 1e-6, "{error}");
-    assert!(rig.layer.state.wisps[0].velocities[9] != rig.layer.state.wisps[1].velocities[9]);
+    assert!(rig.state().wisps[0].velocities[9] != rig.state().wisps[1].velocities[9]);
     let after = write(&mut rig);
     let jump = points.iter().zip(&after).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
     assert!(jump < 1e-5, "{jump}");
@@ -86,24 +87,24 @@ fn halves_part_come_together_and_merge_without_a_jump() {
         if frame == 10 {
             // Something tears it wide.
             for plane in 5..12 {
-                rig.layer.state.wisps[0].radii[plane * 4] *= 2.0;
-                rig.layer.state.wisps[0].radii[plane * 4 + 2] *= 2.0;
+                rig.state_mut().wisps[0].radii[plane * 4] *= 2.0;
+                rig.state_mut().wisps[0].radii[plane * 4 + 2] *= 2.0;
             }
         }
-        let before = rig.layer.state.wisps.len();
+        let before = rig.state().wisps.len();
         let speed = fastest(&rig);
         let points = rig.points().to_vec();
         rig.advance();
-        most = most.max(rig.layer.state.wisps.len());
-        if rig.layer.state.wisps.len() < before {
+        most = most.max(rig.state().wisps.len());
+        if rig.state().wisps.len() < before {
             let moved = points.iter().zip(rig.points()).map(|(a, b)| a.distance(*b));
             let expected = speed.max(fastest(&rig)) / 30.0;
             jump_at_merge = jump_at_merge.max(moved.fold(0.0, f32::max) - expected);
         }
     }
     assert_eq!(most, 2, "never split");
-    assert_eq!(rig.layer.state.wisps.len(), 1, "never merged");
-    let wisp = &rig.layer.state.wisps[0];
+    assert_eq!(rig.state().wisps.len(), 1, "never merged");
+    let wisp = &rig.state().wisps[0];
     assert_eq!((wisp.share, wisp.depth, wisp.path), (1.0, 0, 0));
     // In that frame the last particles were drawn together: slower than hair settles.
     assert!(jump_at_merge < 1e-3, "{jump_at_merge}");
@@ -112,22 +113,23 @@ fn halves_part_come_together_and_merge_without_a_jump() {
 #[test]
 fn merging_moves_no_hair_visibly() {
     let mut rig = torn();
-    rig.layer.state.wisps[0].radii[7 * 4] *= 3.0;
-    let tear = widest_tear(&rig.layer.state.wisps[0], &rig.layer.rest, 1.5).unwrap();
-    let params = rig.layer.params.split.clone();
-    let mut other = split(&mut rig.layer.state.wisps[0], &tear, &rig.layer.rest, &params, 0);
+    rig.state_mut().wisps[0].radii[7 * 4] *= 3.0;
+    let tear = widest_tear(&rig.state().wisps[0], rig.rest(), 1.5).unwrap();
+    let params = rig.params().split.clone();
+    let rest = rig.rest().clone();
+    let mut other = split(&mut rig.state_mut().wisps[0], &tear, &rest, &params, 0);
     // Halves as far apart as they may be when they merge, joined up to the last particle.
-    let apart = super::limits::MERGED * 0.004;
-    other.velocities.clone_from(&rig.layer.state.wisps[0].velocities);
+    let apart = super::super::limits::MERGED * 0.004;
+    other.velocities.clone_from(&rig.state().wisps[0].velocities);
     other.positions[11] += Vec3::X * apart;
-    rig.layer.state.wisps.push(other);
-    for wisp in &mut rig.layer.state.wisps {
+    rig.state_mut().wisps.push(other);
+    for wisp in &mut rig.state_mut().wisps {
         wisp.radii.fill(0.01);
         (wisp.joined, wisp.close_for) = (11, 10.0);
     }
     let points = write(&mut rig);
-    apply_merges(&params, &rig.layer.rest, &mut rig.layer.state, 1.0 / 120.0);
-    assert_eq!(rig.layer.state.wisps.len(), 1, "not merged");
+    apply_merges(&params, &rest, rig.state_mut(), 1.0 / 120.0);
+    assert_eq!(rig.state().wisps.len(), 1, "not merged");
     let after = write(&mut rig);
     let jump = points.iter().zip(&after).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
     assert!(jump < 2e-4, "{jump}");
@@ -136,21 +138,23 @@ fn merging_moves_no_hair_visibly() {
 #[test]
 fn halves_move_as_one_nearer_to_the_root_than_the_tear() {
     let mut rig = torn();
-    rig.layer.params.split.ratio = 1.5;
+    let mut params = rig.params().clone();
+    params.split.ratio = 1.5;
+    rig.alone.simulator.set_params(&LayerParams::Hair(params)).unwrap();
     for plane in 8..12 {
-        rig.layer.state.wisps[0].radii[plane * 4] *= 3.0;
-        rig.layer.state.wisps[0].radii[plane * 4 + 2] *= 3.0;
+        rig.state_mut().wisps[0].radii[plane * 4] *= 3.0;
+        rig.state_mut().wisps[0].radii[plane * 4 + 2] *= 3.0;
     }
     let mut most_apart = 0.0f32;
     for _ in 0..4 {
         rig.advance();
-        let [a, b] = [&rig.layer.state.wisps[0], &rig.layer.state.wisps[1]];
+        let [a, b] = [&rig.state().wisps[0], &rig.state().wisps[1]];
         let apart = |i: usize| a.positions[i].distance(b.positions[i]);
         assert!(a.joined >= 6, "the split opened to particle {}", a.joined);
         let joined = a.joined as usize;
         assert!((0..joined).all(|i| apart(i) < 1e-6), "the joined part came apart");
         most_apart = most_apart.max(apart(11));
-        let segment = rig.layer.rest.roots[0].segment;
+        let segment = rig.rest().roots[0].segment;
         for wisp in [a, b] {
             let lengths = wisp.positions[1..].windows(2).map(|w| w[0].distance(w[1]) / segment);
             assert!(lengths.into_iter().all(|l| (l - 1.0).abs() < 0.01));
@@ -160,6 +164,7 @@ fn halves_move_as_one_nearer_to_the_root_than_the_tear() {
 }
 
 fn fastest(rig: &Rig) -> f32 {
-    let of = |w: &super::state::Wisp| w.velocities.iter().map(|v| v.length()).fold(0.0, f32::max);
-    rig.layer.state.wisps.iter().map(of).fold(0.0, f32::max)
+    let of =
+        |w: &super::super::state::Wisp| w.velocities.iter().map(|v| v.length()).fold(0.0, f32::max);
+    rig.state().wisps.iter().map(of).fold(0.0, f32::max)
 }

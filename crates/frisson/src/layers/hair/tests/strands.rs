@@ -2,8 +2,9 @@
 
 use glam::{Quat, Vec3};
 
-use super::strands::control_points;
-use super::tests::{Rig, Scene, ball, banging, head_of_hair, path};
+use super::super::scratch::HairScratch;
+use super::super::strands::control_points;
+use super::{Rig, Scene, ball, banging, head_of_hair, path};
 
 /// A head of hair that has been shaken for a while, without bodies that would push hairs about.
 fn shaken(length_variation: f32, points: u32) -> Rig {
@@ -20,7 +21,7 @@ fn shaken(length_variation: f32, points: u32) -> Rig {
 }
 
 fn lengths(rig: &Rig) -> Vec<f32> {
-    let points = rig.layer.params.strands.points as usize;
+    let points = rig.params().strands.points as usize;
     let length = |s: &[Vec3]| s.windows(2).map(|w| w[0].distance(w[1])).sum();
     rig.points().chunks_exact(points).map(length).collect()
 }
@@ -29,13 +30,14 @@ fn lengths(rig: &Rig) -> Vec<f32> {
 fn hairs_start_on_the_skin_and_have_their_own_length_or_their_curve_s() {
     // Many points, so that the polyline is as long as the curve.
     let (cut, whole) = (shaken(0.15, 200), shaken(0.0, 200));
-    let mesh = &cut.frame.meshes[0];
-    let input = cut.layer.strand_input(mesh);
+    let mesh = &cut.frame().meshes[0];
+    let mut scratch = HairScratch::default();
+    let input = cut.strand_input(&mut scratch);
     let mut shorter = 0;
     for (hair, (length, curve)) in lengths(&cut).into_iter().zip(lengths(&whole)).enumerate() {
-        let root = cut.layer.rest.hair_roots[hair].place(&mesh.topology.triangles, &mesh.positions);
+        let root = cut.rest().hair_roots[hair].place(&mesh.topology.triangles, &mesh.positions);
         assert_eq!(cut.points()[hair * 200], root);
-        let wisp = &cut.layer.state.wisps[hair / cut.layer.rest.per_wisp];
+        let wisp = &cut.state().wisps[hair / cut.rest().per_wisp];
         let (_, own) = control_points(&input, hair as u64, wisp);
         let want = own.min(curve);
         assert!((length / want - 1.0).abs() < 0.01, "{hair}: {length}, not {want}");
@@ -47,10 +49,11 @@ fn hairs_start_on_the_skin_and_have_their_own_length_or_their_curve_s() {
 #[test]
 fn hairs_stay_inside_the_envelope_at_the_planes() {
     let rig = shaken(0.15, 16);
-    let input = rig.layer.strand_input(&rig.frame.meshes[0]);
-    for wisp in &rig.layer.state.wisps {
-        for hair in 0..rig.layer.rest.per_wisp {
-            let id = (wisp.root as usize * rig.layer.rest.per_wisp + hair) as u64;
+    let mut scratch = HairScratch::default();
+    let input = rig.strand_input(&mut scratch);
+    for wisp in &rig.state().wisps {
+        for hair in 0..rig.rest().per_wisp {
+            let id = (wisp.root as usize * rig.rest().per_wisp + hair) as u64;
             let (control, _) = control_points(&input, id, wisp);
             for (i, p) in control.iter().enumerate().skip(1) {
                 let away = *p - wisp.positions[i];
@@ -69,11 +72,12 @@ fn hairs_stay_inside_the_envelope_at_the_planes() {
 fn a_hair_keeps_its_place_in_the_wisp_from_frame_to_frame_and_from_build_to_build() {
     // Places of all hairs in all planes, as fractions of the envelope.
     let places = |rig: &Rig| {
-        let input = rig.layer.strand_input(&rig.frame.meshes[0]);
+        let mut scratch = HairScratch::default();
+        let input = rig.strand_input(&mut scratch);
         let mut out = Vec::new();
-        for wisp in &rig.layer.state.wisps {
-            for hair in 0..rig.layer.rest.per_wisp {
-                let id = (wisp.root as usize * rig.layer.rest.per_wisp + hair) as u64;
+        for wisp in &rig.state().wisps {
+            for hair in 0..rig.rest().per_wisp {
+                let id = (wisp.root as usize * rig.rest().per_wisp + hair) as u64;
                 let (control, _) = control_points(&input, id, wisp);
                 for (i, p) in control.iter().enumerate().skip(2) {
                     let away = *p - wisp.positions[i];
@@ -103,22 +107,22 @@ fn a_hair_keeps_its_place_in_the_wisp_from_frame_to_frame_and_from_build_to_buil
 fn roots_follow_a_skin_that_deforms() {
     let mut scene = head_of_hair(20);
     scene.colliders.clear();
-    let mut rig = Rig::new(scene).unwrap();
     // The head breathes and is sheared.
-    rig.deform = Some(|p, t| {
+    scene.deform = Some(|p, t| {
         let swell = 1.0 + 0.3 * (6.0 * t).sin() as f32;
         Vec3::new(swell * p.x + 0.4 * (4.0 * t).sin() as f32 * p.y, p.y, swell * p.z)
     });
+    let mut rig = Rig::new(scene).unwrap();
     for frame in 0..20 {
         rig.advance();
-        let mesh = &rig.frame.meshes[0];
+        let mesh = &rig.frame().meshes[0];
         let (triangles, positions) = (&mesh.topology.triangles, &mesh.positions);
-        for (hair, root) in rig.layer.rest.hair_roots.iter().enumerate() {
+        for (hair, root) in rig.rest().hair_roots.iter().enumerate() {
             assert_eq!(rig.points()[16 * hair], root.place(triangles, positions), "frame {frame}");
         }
-        for wisp in &rig.layer.state.wisps {
-            let root = &rig.layer.rest.roots[wisp.root as usize];
-            let pose = root.pose(triangles, positions);
+        for wisp in &rig.state().wisps {
+            let root = &rig.rest().roots[wisp.root as usize];
+            let pose = root.pose(&root.skin, mesh);
             let middle = 0.5 * (wisp.positions[0] + wisp.positions[1]);
             assert!(middle.distance(pose.skin) < 1e-5, "frame {frame}");
             // The same angle to the skin as when it was planted.
@@ -143,7 +147,7 @@ fn velocities_are_those_of_the_points() {
     }
     let before = rig.points().to_vec();
     rig.advance();
-    let curves = &rig.frame.curves[0];
+    let curves = &rig.frame().curves[0];
     let fastest = curves.velocities.iter().map(|v| v.length()).fold(0.0, f32::max);
     assert!(fastest > 0.3, "{fastest}");
     let errors = before.iter().zip(&curves.points).zip(&curves.velocities);
@@ -167,7 +171,7 @@ fn no_hair_goes_through_the_mesh() {
         rig.advance();
         let (turn, shift): (Quat, Vec3) = banging(f64::from(frame + 1) / 30.0);
         let bvh = crate::geometry::TriangleBvh::build(&mesh.positions, &mesh.topology.triangles);
-        let points = rig.layer.params.strands.points as usize;
+        let points = rig.params().strands.points as usize;
         for (k, &p) in rig.points().iter().enumerate().filter(|(k, _)| k % points != 0) {
             let local = turn.inverse() * (p - shift);
             let Some(hit) = bvh.closest_point(local, 0.05) else { continue };

@@ -2,12 +2,12 @@
 
 use glam::Vec3;
 
-use super::interact::{InteractionInput, Interactions, Shapes};
-use super::params::InteractionParams;
-use super::rest::{HairRest, WispRoot};
-use super::sections::closest_on_segments;
-use super::sections::reference::point_in_section;
-use super::state::Wisp;
+use super::super::interact::{InteractionInput, Interactions, Shapes};
+use super::super::params::InteractionParams;
+use super::super::rest::{HairRest, WispRoot};
+use super::super::sections::closest_on_segments;
+use super::super::sections::reference::point_in_section;
+use super::super::state::Wisp;
 use crate::math::random;
 
 /// Free wisps: chains through the given points, round, of one radius.
@@ -46,11 +46,11 @@ impl Bundle {
                 radii: vec![radius; count * samples],
                 radial_velocities: vec![0.0; count * samples],
                 twists: vec![0.0; count],
-                root_across: super::rest::perpendicular(along),
+                root_across: super::super::rest::perpendicular(along),
                 positions,
                 ..Wisp::default()
             };
-            super::planes::compute_planes(&mut wisp);
+            super::super::planes::compute_planes(&mut wisp);
             wisp
         });
         let wisps: Vec<Wisp> = wisps.collect();
@@ -67,6 +67,7 @@ impl Bundle {
             wetness: &self.wetness,
             dt,
             tick: dt,
+            holds: true,
             carried: 0,
             turns: 1,
             pass: 0,
@@ -289,6 +290,7 @@ fn every_overlap_is_found_once_thin_crossings_included() {
             wetness: &bundle.wetness,
             dt: 0.01,
             tick: 1.0 / 120.0,
+            holds: false,
             carried: 0,
             turns: 1,
             pass: 0,
@@ -377,6 +379,7 @@ fn no_particle_gets_more_speed_than_there_is_to_stop() {
             wetness: &bundle.wetness,
             dt: 1.0 / 30.0,
             tick: 1.0 / 120.0,
+            holds: false,
             carried: 2,
             turns: 1,
             pass: 0,

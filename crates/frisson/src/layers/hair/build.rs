@@ -1,0 +1,96 @@
+//! From parameters to rest data: roots, bodies, style.
+
+use super::fit;
+use super::params::HairParams;
+use super::rest::{HairRest, RootPose, WispRoot};
+use super::scratch::{Bodies, Places};
+use super::style::{self, StyleScene};
+use crate::stage::{BuildContext, LayerError, SurfaceMotion};
+
+/// Plants the hair, fits bodies to its wearer and styles it.
+pub(super) fn build(params: &HairParams, context: &BuildContext) -> Result<HairRest, LayerError> {
+    let frame = context.frame;
+    let names = || frame.meshes.iter().map(|m| m.name.as_str());
+    let find = |parameter: &str, name: &str| {
+        frame
+            .mesh_index(name)
+            .ok_or_else(|| LayerError::unknown(parameter.to_owned(), "mesh", name, names()))
+    };
+    let mesh = find("on", &params.on)?;
+    for name in &params.body.meshes {
+        find("body.meshes", name)?;
+    }
+    for name in params.body.colliders.iter().flatten() {
+        if context.colliders.get(name).is_none() {
+            let known = context.colliders.all().iter().map(|c| c.name.as_str());
+            return Err(LayerError::unknown("body.colliders", "collider", name, known));
+        }
+    }
+    let mut rest = super::roots::build_rest(params, context, mesh)?;
+    let wearer = fit::actor_of_mesh(context.actors, mesh);
+    rest.fitted = match wearer.and_then(|a| Some((a, context.actors.all()[a].character()?))) {
+        Some((actor, character)) if params.body.fit_ellipsoids => {
+            fit::fit_ellipsoids(actor, character, params.body.max_ellipsoids as usize)
+        }
+        None if params.body.fit_ellipsoids => {
+            let problem = "this mesh belongs to no character: name colliders or meshes instead";
+            return Err(LayerError::parameter("body.fit_ellipsoids", problem));
+        }
+        _ => Vec::new(),
+    };
+    rest.meshes = vec![SurfaceMotion::default(); params.body.meshes.len()];
+    for (surface, name) in rest.meshes.iter_mut().zip(&params.body.meshes) {
+        surface.update(&frame.meshes[find("body.meshes", name)?], 0.0);
+    }
+    dress(params, &mut rest, context, mesh)?;
+    Ok(rest)
+}
+
+/// Styles the hair in the pose of the start.
+fn dress(
+    params: &HairParams,
+    rest: &mut HairRest,
+    context: &BuildContext,
+    mesh: usize,
+) -> Result<(), LayerError> {
+    let frame = context.frame;
+    let mut bodies = Bodies::default();
+    let around = (context.colliders, context.actors);
+    bodies.gather((params, rest), around, frame.time, params.substeps as usize);
+    let mut places = Places::default();
+    places.find(rest, &frame.meshes[mesh])?;
+    let mut poses = Vec::new();
+    places.poses(rest, &frame.meshes[mesh], &mut poses);
+    let meshes = std::mem::take(&mut rest.meshes);
+    let scene = StyleScene {
+        params,
+        poses: &poses,
+        bodies: &bodies.posed,
+        meshes: &meshes,
+        forces: context.forces,
+        time: frame.time,
+        tick: context.clock.tick_seconds(),
+    };
+    check_roots(rest, &scene)?;
+    let mut wisps = style::build_wisps(rest, &scene);
+    style::style(rest, &mut wisps, &scene);
+    (rest.styled, rest.styled_roots, rest.meshes) = (wisps, poses, meshes);
+    Ok(())
+}
+
+/// A collider that swallows every root is a mistake in the scene; some swallowed roots are a warning.
+fn check_roots(rest: &HairRest, scene: &StyleScene) -> Result<(), LayerError> {
+    let bodies = scene.bodies_at_rest();
+    let swallowed = |(root, pose): (&WispRoot, &RootPose)| {
+        let tip = pose.skin + pose.direction * root.height;
+        bodies.iter().any(|b| b.distance(tip).0 < -0.02)
+    };
+    let count = rest.roots.iter().zip(scene.poses).filter(|&pair| swallowed(pair)).count();
+    if count == rest.roots.len() {
+        return Err(LayerError::parameter(
+            "body.colliders",
+            "a collider swallows every root (by more than 2 cm): shrink it or leave it out",
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,227 @@
+//! Laws of energy, rest and style, and parameters that change while hair moves.
+
+use glam::{DVec3, Quat, Vec3};
+
+use super::super::state::Wisp;
+use super::{Rig, Scene, banging, head_of_hair, path};
+use crate::layers::LayerParams;
+use crate::math::random;
+use crate::stage::Change;
+
+/// All energy of the hair [J]: kinetic (samples included), weight, bending, envelope.
+fn total_energy(rig: &Rig) -> f64 {
+    rig.state().wisps.iter().map(|w| wisp_energy(rig, w)).sum()
+}
+
+fn wisp_energy(rig: &Rig, wisp: &Wisp) -> f64 {
+    let (rest, params) = (rig.rest(), rig.params());
+    let root = &rest.roots[wisp.root as usize];
+    let samples = rest.directions.len();
+    let stiff = (std::f64::consts::TAU * f64::from(params.envelope.frequency_hz)).powi(2);
+    let mut sum = 0.0;
+    for i in 2..rest.count {
+        let mass = root.masses[i] * f64::from(wisp.share);
+        let light = mass * f64::from(params.envelope.mass_share) / samples as f64;
+        let own = wisp.velocities[i].as_dvec3();
+        sum += 0.5 * (mass - samples as f64 * light) * own.length_squared();
+        sum += mass * 9.81 * f64::from(wisp.positions[i].y);
+        for s in 0..samples {
+            let axis = wisp.half_axis(i, rest.directions[s]).as_dvec3();
+            let rate = f64::from(wisp.radial_velocities[i * samples + s]);
+            sum += 0.5 * light * (own + rate * axis).length_squared();
+            let pressed = f64::from(wisp.radii[i * samples + s] - root.radii[i]);
+            sum += 0.5 * light * stiff * pressed * pressed;
+        }
+    }
+    // The rest angles are straight here: U = -2 k ln((1 + cos) / 2).
+    let along = |i: usize| {
+        (wisp.positions[i + 1].as_dvec3() - wisp.positions[i].as_dvec3()).normalize_or(DVec3::Y)
+    };
+    for i in 1..rest.count - 1 {
+        let open = (1.0 + along(i - 1).dot(along(i))).max(1e-3);
+        sum -= 2.0 * root.bending * f64::from(wisp.share) * (0.5 * open).ln();
+    }
+    sum
+}
+
+/// A head of hair in the air, every particle thrown somewhere, without anything that takes energy but
+/// the wisps' own contact.
+fn thrown(stick: Option<f32>, contact: bool) -> Rig {
+    let mut scene = head_of_hair(30);
+    scene.colliders.clear();
+    scene.params.style.balance = false;
+    scene.params.style.settle_secs = 0.2;
+    scene.params.drag = 0.0;
+    scene.params.bending_damping = 0.0;
+    scene.params.interaction.stick = stick;
+    scene.params.interaction.friction = contact;
+    scene.params.interaction.collisions = contact;
+    let mut rig = Rig::new(scene).unwrap();
+    for (w, wisp) in rig.state_mut().wisps.iter_mut().enumerate() {
+        let c = |k| random::signed(5, w as u64, k) as f32;
+        let throw = Vec3::new(c(0), 0.3 * c(1), c(2));
+        for (i, v) in wisp.velocities.iter_mut().enumerate().skip(2) {
+            *v = throw * (i as f32 / 11.0);
+        }
+    }
+    rig
+}
+
+#[test]
+fn contact_between_wisps_never_adds_to_the_total_energy() {
+    for stick in [None, Some(25.0)] {
+        let mut rig = thrown(stick, true);
+        let start = total_energy(&rig);
+        let mut energies = vec![start];
+        for _ in 0..360 {
+            rig.alone.ticks(1);
+            energies.push(total_energy(&rig));
+        }
+        let (lowest, rises) = energies.windows(2).fold((start, 0.0f64), |(low, rise), w| {
+            (low.min(w[1]), rise.max(w[1] - low.min(w[0])))
+        });
+        let lost = start - lowest;
+        assert!(lost > 0.0, "{stick:?}: nothing was lost");
+        assert!(rises < 0.01 * lost, "{stick:?}: rose by {rises} J of {lost} J lost");
+    }
+}
+
+/// How fast the fastest particle moves, and how many turn back by more than a millimetre, in frames
+/// after the head has come to rest.
+fn restlessness(rig: &mut Rig, frames: usize) -> (f32, usize) {
+    let places = |rig: &Rig| -> Vec<Vec3> {
+        rig.state().wisps.iter().flat_map(|w| w.positions.clone()).collect()
+    };
+    let mut track = vec![places(rig)];
+    for _ in 0..frames {
+        rig.advance();
+        track.push(places(rig));
+    }
+    let mut turned = 0;
+    for three in track.windows(3) {
+        for k in 0..three[0].len() {
+            let (a, b) = (three[1][k] - three[0][k], three[2][k] - three[1][k]);
+            turned += usize::from(a.dot(b) < 0.0 && a.length().min(b.length()) > 1e-3);
+        }
+    }
+    let last = &track[frames - 1..];
+    let moved = last[0].iter().zip(&last[1]).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
+    (30.0 * moved, turned)
+}
+
+/// A head that is banged for a second and then still.
+fn banged() -> Scene {
+    let mut scene = head_of_hair(40);
+    scene.params.body.meshes = vec!["scalp".to_owned()];
+    scene.colliders.clear();
+    scene.path = path(6.0, |t| {
+        // Whole periods of 1.5 Hz fit into four thirds of a second.
+        if t < 4.0 / 3.0 { banging(t) } else { (Quat::IDENTITY, Vec3::ZERO) }
+    });
+    scene
+}
+
+#[test]
+fn hair_comes_to_rest_in_its_style_after_the_head_has() {
+    let mut rig = Rig::new(banged()).unwrap();
+    let styled: Vec<Vec3> = rig.state().wisps.iter().flat_map(|w| w.positions.clone()).collect();
+    for _ in 0..100 {
+        rig.advance();
+    }
+    let (speed, turned) = restlessness(&mut rig, 10);
+    assert_eq!(turned, 0, "hair boils");
+    assert!(speed < 3e-3, "{speed} m/s two seconds after the head stopped");
+    let now = rig.state().wisps.iter().flat_map(|w| w.positions.clone());
+    let sum: f32 = now.zip(&styled).map(|(a, b)| a.distance_squared(*b)).sum();
+    let rms = (sum / styled.len() as f32).sqrt();
+    assert!(rms < 5e-3, "{rms} m from the style");
+}
+
+#[test]
+fn live_parameters_change_the_motion_without_a_jump() {
+    type Edit = fn(&mut super::HairParams);
+    let edits: [(&str, Edit); 12] = [
+        ("drag", |p| p.drag = 12.0),
+        ("bending_damping", |p| p.bending_damping = 40.0),
+        ("goal_hz", |p| p.goal_hz = 3.0.into()),
+        ("wetness", |p| p.wetness = 1.0.into()),
+        ("envelope.frequency_hz", |p| p.envelope.frequency_hz = 25.0),
+        ("envelope.damping_ratio", |p| p.envelope.damping_ratio = 1.0),
+        ("body.friction", |p| p.body.friction = 1.5),
+        ("interaction.viscosity", |p| p.interaction.viscosity = 30.0),
+        ("interaction.collisions", |p| p.interaction.collisions = false),
+        ("style.memory_hz", |p| p.style.memory_hz = 2.0.into()),
+        ("torsion_hz", |p| p.torsion_hz = 1.0),
+        ("substeps", |p| p.substeps = 3),
+    ];
+    let start = || {
+        let mut scene = banged();
+        scene.params.wisps = 16;
+        let mut rig = Rig::new(scene).unwrap();
+        for _ in 0..12 {
+            rig.advance();
+        }
+        rig
+    };
+    let mut plain = start();
+    for _ in 0..12 {
+        plain.advance();
+    }
+    for (name, edit) in edits {
+        let mut rig = start();
+        let before = rig.points().to_vec();
+        let mut params = rig.params().clone();
+        edit(&mut params);
+        let change = rig.alone.simulator.set_params(&LayerParams::Hair(params)).unwrap();
+        assert_eq!(change, Change::Live, "{name}");
+        assert_eq!(before, rig.points(), "{name}: a jump");
+        for _ in 0..12 {
+            rig.advance();
+        }
+        let apart = plain.points().iter().zip(rig.points()).map(|(a, b)| a.distance(*b));
+        let apart = apart.fold(0.0, f32::max);
+        assert!(apart > 1e-5, "{name} changes nothing");
+    }
+}
+
+/// How far the tip of one of two wisps that fall towards each other gets past the other's, and how many
+/// sections collide on the way. They cross seen from the side, as in the scene of the interactions.
+fn falling_together(collisions: bool) -> (f32, u32) {
+    let mut params = super::HairParams {
+        at: vec![[-0.02, 0.0, -0.04], [0.02, 0.0, 0.04]],
+        length_variation: 0.0,
+        radius: 0.03,
+        root_radius: Some(0.02),
+        bending_length: 0.03,
+        drag: 0.5,
+        ..super::HairParams::default()
+    };
+    params.style.balance = false;
+    params.style.guides = vec![
+        vec![[-0.02, 0.0, -0.04], [-0.257, -0.15, 0.065]],
+        vec![[0.02, 0.0, 0.04], [0.257, -0.15, -0.065]],
+    ];
+    params.interaction.rate_hz = 120.0;
+    params.interaction.friction = false;
+    params.interaction.collisions = collisions;
+    params.interaction.threshold = 0.436;
+    params.strands.per_wisp = 1;
+    let mut rig = Rig::new(Scene::new(params, super::ceiling(0.1))).unwrap();
+    let (mut past, mut collided) = (f32::MIN, 0);
+    for _ in 0..60 {
+        rig.advance();
+        let tip = |w: usize| rig.state().wisps[w].positions[11].x;
+        past = past.max(tip(0) - tip(1));
+        collided += rig.state().treated[1];
+    }
+    (past, collided)
+}
+
+#[test]
+fn wisps_that_fall_across_each_other_collide() {
+    let ((through, none), (stopped, collided)) = (falling_together(false), falling_together(true));
+    assert_eq!(none, 0);
+    assert!(collided > 20, "{collided} sections collided");
+    assert!(through > 0.05, "{through}");
+    assert!(stopped < 0.5 * through, "{stopped} m past each other, {through} m without collisions");
+}
