@@ -102,7 +102,7 @@ impl LayerParams {
             Self::Cloth(p) => Ok(Box::new(Adapted::<ClothLayer>::build(p, context)?)),
             Self::Folds(p) => Ok(Box::new(Adapted::<FoldsLayer>::build(p, context)?)),
             Self::Hair(p) => Ok(Box::new(Adapted::<HairLayer>::build(p, context)?)),
-            Self::Drops(p) => Ok(Box::new(Adapted::<DropsLayer>::build(p, context)?)),
+            Self::Drops(p) => boxed::<DropsLayer>(p, context),
             Self::Soft(p) => Ok(Box::new(Adapted::<SoftLayer>::build(p, context)?)),
         }
     }

@@ -74,7 +74,7 @@ impl LiquidPreset {
 }
 
 /// The liquid, resolved.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Liquid {
     /// Density [kg/m³].
     pub density: f64,

@@ -4,11 +4,12 @@ use glam::{DVec2, DVec3, Vec3};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::rest::Rest;
+use super::rest::SourceStart;
+use super::site::Site;
 use super::state::{Drop, Phase, SourceState};
 use super::surface::Surface;
 use crate::math::random;
-use crate::stage::{LayerError, Selection};
+use crate::stage::{Anchor, LayerError, Selection};
 
 /// One source. Give exactly one kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -30,8 +31,9 @@ pub enum SourceParams {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SingleSource {
-    /// Place [m]; taken to the surface when nearer than `snap`, else the drop starts in the air.
-    pub at: [f64; 3],
+    /// Place: a point [m] in the reference pose, a vertex, a joint, a marker. On the surface when
+    /// nearer than `snap`, and then it moves along with it; else the drop starts in the air.
+    pub at: Anchor,
     /// Mass [kg].
     #[schemars(range(min = 1e-12, max = 10.0))]
     pub mass: f64,
@@ -68,7 +70,7 @@ pub enum Solve {
 impl Default for SingleSource {
     fn default() -> Self {
         Self {
-            at: [0.0; 3],
+            at: Anchor::Position([0.0; 3]),
             mass: 2e-5,
             velocity: [0.0; 3],
             frame: 0.0,
@@ -257,8 +259,12 @@ impl Scatter {
 
 /// What a source needs to know now.
 pub struct Emission<'a> {
-    /// Rest data.
-    pub rest: &'a Rest,
+    /// The ground and the liquid.
+    pub site: &'a Site,
+    /// Where the drops of each `single` source start.
+    pub starts: &'a [Option<SourceStart>],
+    /// Frames by which each source starts later.
+    pub offsets: &'a [f64],
     /// The surface now.
     pub surface: &'a Surface,
     /// Frame at the start of the tick (exclusive; the very first tick includes it) and at its end.
@@ -300,16 +306,17 @@ impl Emission<'_> {
         let key = random::hash(self.seed, index as u64, 0x5072);
         match source {
             SourceParams::Single(s) => {
-                let start = s.frame + self.rest.start_offsets[index];
+                let start = s.frame + self.offsets[index];
                 let due = if s.every > 0.0 {
                     self.due(start, s.count, s.every * s.count as f64)
                 } else {
                     self.due(start, s.count, 0.0)
                 };
+                let position = self.starts[index].map_or(DVec3::ZERO, |s| s.position);
                 while state.count < due {
-                    let at = DVec3::from_array(s.at);
                     let v = DVec3::from_array(s.velocity);
-                    out.push(self.place_at(at, v, s.mass, s.snap, off_mesh, index));
+                    *off_mesh += u64::from(state.place.is_none());
+                    out.push(self.place(state.place, position, v, s.mass, index));
                     state.count += 1;
                 }
             }
@@ -343,7 +350,9 @@ impl Emission<'_> {
                     if due {
                         let at = DVec3::new(row[1], row[2], row[3]);
                         let v = row.get(5..8).map_or(DVec3::ZERO, DVec3::from_slice);
-                        out.push(self.place_at(at, v, row[4], s.snap.max(0.05), off_mesh, index));
+                        let drop = self.place_at(at, v, row[4], s.snap.max(0.05), index);
+                        *off_mesh += u64::from(!drop.is_on_surface());
+                        out.push(drop);
                         state.count += 1;
                     }
                 }
@@ -352,7 +361,7 @@ impl Emission<'_> {
     }
 
     fn scatter(&self, index: usize, key: u64, count: u64, mass: f64) -> Option<Drop> {
-        let (triangle, weights) = self.rest.scatters[index].place(key, count)?;
+        let (triangle, weights) = self.site.scatters[index].place(key, count)?;
         let phase = Phase::Face { triangle, weights, velocity: DVec2::ZERO, standing: 0 };
         let mut drop = Drop::new(0, mass, phase, self.time);
         drop.source = index as u32;
@@ -360,30 +369,31 @@ impl Emission<'_> {
         Some(drop)
     }
 
-    fn place_at(
+    /// A drop on the surface where it is near, else in the air.
+    fn place_at(&self, at: DVec3, velocity: DVec3, mass: f64, snap: f64, index: usize) -> Drop {
+        let found = self.surface.closest(at, snap).filter(|f| self.surface.live[f.0 as usize]);
+        self.place(found.map(|(t, w, _)| (t, w)), at, velocity, mass, index)
+    }
+
+    /// A drop at a place of the surface, or else in the air.
+    fn place(
         &self,
+        on: Option<(u32, DVec2)>,
         at: DVec3,
         velocity: DVec3,
         mass: f64,
-        snap: f64,
-        off_mesh: &mut u64,
         index: usize,
     ) -> Drop {
-        let found = self.surface.closest(at, snap).filter(|f| self.surface.live[f.0 as usize]);
-        let phase = match found {
-            Some((triangle, weights, _)) => {
-                let facet = &self.surface.facets[triangle as usize];
-                let velocity = facet.tangential(velocity);
+        let phase = match on {
+            Some((triangle, weights)) => {
+                let velocity = self.surface.facets[triangle as usize].tangential(velocity);
                 Phase::Face { triangle, weights, velocity, standing: 0 }
             }
-            None => {
-                *off_mesh += 1;
-                Phase::Air { position: at, velocity, since: self.time, from: u32::MAX }
-            }
+            None => Phase::Air { position: at, velocity, since: self.time, from: u32::MAX },
         };
         let mut drop = Drop::new(0, mass, phase, self.time);
         drop.source = index as u32;
-        if let Some((triangle, weights, _)) = found {
+        if let Some((triangle, weights)) = on {
             drop.carrier = self.surface.velocity(triangle, weights, self.dt);
         }
         drop

@@ -5,7 +5,7 @@ use glam::{DVec2, DVec3, Vec3};
 use super::flow::Body;
 use super::guide::Guide;
 use super::liquid::Liquid;
-use super::rest::Ground;
+use super::site::Ground;
 use super::state::Drop;
 use super::surface::Surface;
 use crate::geometry::Bounds;

@@ -14,7 +14,7 @@ use glam::{DVec2, DVec3, Vec3};
 use super::flow::{Flow, Trace};
 use super::liquid::Liquid;
 use super::params::{DropsParams, GroundParams, Names};
-use super::rest::Ground;
+use super::site::Ground;
 use super::state::{Drop, Phase};
 use super::surface::Surface;
 use super::world::World;
