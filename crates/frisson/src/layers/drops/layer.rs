@@ -6,8 +6,7 @@ use super::rest::DropsRest;
 use super::state::State;
 use super::step::{self, Scratch};
 use crate::stage::{
-    BuildContext, Frame, Layer, LayerError, LayerReport, SnapshotError, StepContext, View,
-    Work,
+    BuildContext, Frame, Layer, LayerError, LayerReport, SnapshotError, StepContext, View, Work,
 };
 
 /// Drops of one liquid.
@@ -37,19 +36,21 @@ impl Layer for DropsLayer {
     }
 
     fn advance(
-        mut work: Work<'_, Self, &mut State>,
+        work: Work<'_, Self, &mut State>,
         context: &StepContext,
         frame: &Frame,
     ) -> Result<(), LayerError> {
-        step::advance(&mut work, context, frame)
+        let Work { params, rest, state, scratch } = work;
+        step::advance(&mut Work { params, rest, state, scratch }, context, frame)
     }
 
     fn write(
-        mut work: Work<'_, Self, &State>,
+        work: Work<'_, Self, &State>,
         context: &StepContext,
         frame: &mut Frame,
     ) -> Result<(), LayerError> {
-        work.show(context, frame);
+        let Work { params, rest, state, scratch } = work;
+        Work { params, rest, state, scratch }.show(context, frame);
         Ok(())
     }
 
@@ -83,6 +84,12 @@ impl Layer for DropsLayer {
     fn retune(work: Work<'_, Self, &mut State>) {
         // The liquid, the ground and the shapes all follow from parameters.
         *work.scratch = Scratch::default();
+        if work.state.relief.is_none() {
+            // Sources may have been moved.
+            for (source, start) in work.state.sources.iter_mut().zip(&work.rest.starts) {
+                source.place = start.and_then(|s| s.on);
+            }
+        }
         // What held a drop may not hold it any more.
         work.state.drops.iter_mut().for_each(|d| d.asleep = false);
     }

@@ -7,6 +7,7 @@ use glam::Vec3;
 use super::body::{BodyContext, empty_mesh};
 use super::layer::DropsLayer;
 use super::merge::position_on;
+use super::site::Site;
 use super::state::{Phase, State};
 use super::step::Scratch;
 use super::strip_mesh::StripGround;
@@ -99,6 +100,7 @@ impl Show<'_> {
             shown: shown.as_ref(),
             time: context.time,
         };
+        dress(&mut frame.meshes[index], body.site);
         bodies.write(&body, &self.state.drops, &mut frame.meshes[index]);
     }
 
@@ -118,6 +120,7 @@ impl Show<'_> {
         if params.mesh {
             let name = format!("{}.trails", self.params.name);
             let index = find_mesh(frame, &name, || empty_mesh(&name, site));
+            dress(&mut frame.meshes[index], site);
             let ground = StripGround { surface, bodies };
             strip_mesh.expect(self.state.trail.swept);
             let (pieces, open) = (&self.state.trail.pieces, strips.lists());
@@ -223,6 +226,14 @@ fn find_mesh(frame: &mut Frame, name: &str, new: impl FnOnce() -> Mesh) -> usize
         frame.meshes.push(new());
         frame.meshes.len() - 1
     })
+}
+
+/// The liquid may look otherwise than in the frame before.
+fn dress(mesh: &mut Mesh, site: &Site) {
+    let material = &site.liquid.material;
+    if mesh.topology.materials.first() != Some(material) {
+        Arc::make_mut(&mut mesh.topology).materials = vec![material.clone()];
+    }
 }
 
 fn find_points<'a>(frame: &'a mut Frame, name: &str) -> &'a mut Points {

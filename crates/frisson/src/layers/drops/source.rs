@@ -33,26 +33,35 @@ pub enum SourceParams {
 pub struct SingleSource {
     /// Place: a point [m] in the reference pose, a vertex, a joint, a marker. On the surface when
     /// nearer than `snap`, and then it moves along with it; else the drop starts in the air.
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Source"))]
     pub at: Anchor,
     /// Mass [kg].
     #[schemars(range(min = 1e-12, max = 10.0))]
+    #[schemars(extend("x-change" = "live", "x-slider" = [1e-07, 0.001], "x-log" = true, "x-group" = "Source"))]
     pub mass: f64,
     /// Starting velocity [m/s].
+    #[schemars(extend("x-change" = "live", "x-slider" = [-2, 2], "x-group" = "Source"))]
     pub velocity: [f64; 3],
     /// Frame of the first drop.
+    #[schemars(extend("x-change" = "restart", "x-slider" = [0, 240], "x-group" = "Source"))]
     pub frame: f64,
     /// Number of drops.
     #[schemars(range(min = 1, max = 10_000_000))]
+    #[schemars(extend("x-change" = "live", "x-slider" = [1, 100], "x-group" = "Source"))]
     pub count: u64,
     /// Frames between drops.
     #[schemars(range(min = 0.0))]
+    #[schemars(extend("x-change" = "restart", "x-slider" = [0, 60], "x-group" = "Source"))]
     pub every: f64,
     /// Farthest the place may be from the surface to be taken to it [m].
     #[schemars(range(min = 0.0))]
+    #[schemars(extend("x-change" = "rebuild", "x-slider" = [0, 0.2], "x-group" = "Source"))]
     pub snap: f64,
     /// Where the drop must be, and at which frame: x, y, z [m], frame.
+    #[schemars(extend("x-change" = "restart", "x-group" = "Source"))]
     pub arrive: Option<[f64; 4]>,
     /// What is changed so that it arrives in time.
+    #[schemars(extend("x-change" = "restart", "x-group" = "Source"))]
     pub solve: Solve,
 }
 
@@ -88,17 +97,22 @@ impl Default for SingleSource {
 #[serde(default, deny_unknown_fields)]
 pub struct RegionSource {
     /// Where; nothing given: everywhere.
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Source"))]
     pub select: Selection,
     /// Number of drops.
     #[schemars(range(min = 1, max = 10_000_000))]
+    #[schemars(extend("x-change" = "restart", "x-slider" = [1, 10000], "x-log" = true, "x-group" = "Source"))]
     pub count: u64,
     /// Frame of the first.
+    #[schemars(extend("x-change" = "restart", "x-slider" = [0, 240], "x-group" = "Source"))]
     pub frame: f64,
     /// Frames over which they appear; 0: all at once.
     #[schemars(range(min = 0.0))]
+    #[schemars(extend("x-change" = "restart", "x-slider" = [0, 240], "x-group" = "Source"))]
     pub over: f64,
     /// Least and largest mass [kg]; uniform between.
     #[schemars(inner(range(min = 1e-12, max = 10.0)))]
+    #[schemars(extend("x-change" = "live", "x-slider" = [1e-07, 0.001], "x-log" = true, "x-group" = "Source"))]
     pub mass: [f64; 2],
 }
 
@@ -114,19 +128,26 @@ impl Default for RegionSource {
 pub struct RainSource {
     /// Drops per second.
     #[schemars(range(min = 0.0, max = 1e6))]
+    #[schemars(extend("x-change" = "live", "x-slider" = [0, 5000], "x-group" = "Source"))]
     pub rate: f64,
     /// Frame it starts.
+    #[schemars(extend("x-change" = "live", "x-slider" = [0, 240], "x-group" = "Source"))]
     pub frame: f64,
     /// Frame it stops.
+    #[schemars(extend("x-change" = "live", "x-slider" = [0, 1000], "x-group" = "Source"))]
     pub until: f64,
     /// Direction it falls.
+    #[schemars(extend("x-change" = "live", "x-slider" = [-1, 1], "x-group" = "Source"))]
     pub direction: [f64; 3],
     /// Speed [m/s].
     #[schemars(range(min = 0.0, max = 100.0))]
+    #[schemars(extend("x-change" = "live", "x-slider" = [0, 10], "x-group" = "Source"))]
     pub speed: f64,
     /// Least and largest mass [kg].
+    #[schemars(extend("x-change" = "live", "x-slider" = [1e-07, 0.0001], "x-log" = true, "x-group" = "Source"))]
     pub mass: [f64; 2],
     /// Box it falls from: lowest and highest corner [m]; by default, above the surfaces.
+    #[schemars(extend("x-change" = "rebuild", "x-slider" = [-10, 10], "x-group" = "Source"))]
     pub from: Option<[f64; 6]>,
 }
 
@@ -149,22 +170,29 @@ impl Default for RainSource {
 #[serde(default, deny_unknown_fields)]
 pub struct CondensationSource {
     /// Where; nothing given: everywhere.
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Source"))]
     pub select: Selection,
     /// Number of places where drops form.
     #[schemars(range(min = 1, max = 10_000_000))]
+    #[schemars(extend("x-change" = "restart", "x-slider" = [1, 10000], "x-log" = true, "x-group" = "Source"))]
     pub count: u64,
     /// Mass at which they appear [kg].
     #[schemars(range(min = 1e-12, max = 10.0))]
+    #[schemars(extend("x-change" = "live", "x-slider" = [1e-08, 1e-05], "x-log" = true, "x-group" = "Source"))]
     pub mass: f64,
     /// Growth of each [kg/s]. The growth of a drop that has left its place goes on with it.
     #[schemars(range(min = 0.0, max = 1.0))]
+    #[schemars(extend("x-change" = "live", "x-slider" = [0, 2e-05], "x-group" = "Source"))]
     pub growth: f64,
     /// Frame it starts.
+    #[schemars(extend("x-change" = "restart", "x-slider" = [0, 240], "x-group" = "Source"))]
     pub frame: f64,
     /// Frames over which the places come up.
     #[schemars(range(min = 0.0))]
+    #[schemars(extend("x-change" = "restart", "x-slider" = [0, 240], "x-group" = "Source"))]
     pub over: f64,
     /// Frame at which growth stops.
+    #[schemars(extend("x-change" = "live", "x-slider" = [0, 1000], "x-group" = "Source"))]
     pub until: f64,
 }
 
@@ -187,8 +215,10 @@ impl Default for CondensationSource {
 #[serde(default, deny_unknown_fields)]
 pub struct ListSource {
     /// Rows: frame, x, y, z [m], mass [kg], and optionally vx, vy, vz [m/s].
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Source"))]
     pub rows: Vec<Vec<f64>>,
     /// Farthest a place may be from the surface to be taken to it [m].
+    #[schemars(extend("x-change" = "live", "x-slider" = [0, 0.2], "x-group" = "Source"))]
     pub snap: f64,
 }
 
@@ -273,8 +303,6 @@ pub struct Emission<'a> {
     pub first: bool,
     /// Time now [s].
     pub time: f64,
-    /// Frames per second.
-    pub fps: f64,
     /// Length of the tick [s].
     pub dt: f64,
     /// Seed.
@@ -336,11 +364,16 @@ impl Emission<'_> {
                 }
             }
             SourceParams::Rain(s) => {
-                let end = self.frames.1.min(s.until);
-                let due = ((end - s.frame) / self.fps * s.rate).max(0.0).floor() as u64;
-                while state.count < due {
+                // By the tick, so that a new rate counts from now on.
+                let (from, to) = self.frames;
+                let raining = to.min(s.until) - from.max(s.frame);
+                // Exactly 1 in the middle of it, whatever the frame rate.
+                let share = if raining > 0.0 { (raining / (to - from)).min(1.0) } else { 0.0 };
+                state.owed += share * self.dt * s.rate;
+                while state.owed >= 1.0 - 1e-9 {
                     out.push(self.rain(s, key, state.count, index));
                     state.count += 1;
+                    state.owed -= 1.0;
                 }
             }
             SourceParams::List(s) => {

@@ -331,6 +331,8 @@ impl State {
 pub struct SourceState {
     /// Drops emitted.
     pub count: u64,
+    /// Part of the next drop of a rain that has gathered so far [-].
+    pub owed: f64,
     /// Place of the surface where they start, for those that start at one: triangle and weights of
     /// corners 1 and 2.
     pub place: Option<(u32, DVec2)>,

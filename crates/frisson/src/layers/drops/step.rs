@@ -103,8 +103,8 @@ pub(super) fn start(
 ) -> Result<State, LayerError> {
     let (params, rest) = (work.params, work.rest);
     let place = |start: &Option<super::rest::SourceStart>| SourceState {
-        count: 0,
         place: start.and_then(|s| s.on),
+        ..SourceState::default()
     };
     let image = params.trails.image > 0 && !rest.home.uvs.is_empty();
     let mut state = State {
@@ -426,7 +426,6 @@ fn emit(work: Tick, context: &StepContext) {
         frames: (end - context.dt * fps + 1e-9, end + 1e-9),
         first: context.dt == 0.0,
         time: context.time,
-        fps,
         dt: context.dt,
         seed: params.seed,
     };

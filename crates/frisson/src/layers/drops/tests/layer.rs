@@ -164,10 +164,9 @@ fn frame_rates_give_the_same_tracks() {
 fn same_bits_whatever_the_threads_resumes_and_scratches() {
     // Everything that evolves, on ground that moves: contacts, merges, splashes, beads, trails, stains,
     // an image, tracks.
-    let text = BUSY.replace("\"seed\": 5,", "\"seed\": 5, \"tracks\": true,").replace(
-        "\"drying\": 0.7",
-        "\"drying\": 0.2, \"image\": 64",
-    );
+    let text = BUSY
+        .replace("\"seed\": 5,", "\"seed\": 5, \"tracks\": true,")
+        .replace("\"drying\": 0.7", "\"drying\": 0.2, \"image\": 64");
     let mut moved = shaken(2.0, 0.01);
     add_texture_places(&mut moved);
     check_same_bits::<DropsLayer>(&setup(moved, &params(&text), GRAVITY, 25), 16);

@@ -53,12 +53,8 @@ fn after_a_tick_no_two_drops_touch() {
         lab.run(1);
         let (surface, site) = (lab.surface(), lab.site());
         // The film is laid after the tests: what they saw was larger by that much.
-        let touches: Vec<Touch> = lab
-            .state()
-            .drops
-            .iter()
-            .filter_map(|d| Touch::of(d, &surface, &site, 1.0))
-            .collect();
+        let touches: Vec<Touch> =
+            lab.state().drops.iter().filter_map(|d| Touch::of(d, &surface, &site, 1.0)).collect();
         for i in 0..touches.len() {
             for j in 0..i {
                 assert!(!touches[i].touches(&touches[j]), "tick {tick}: {i} and {j} touch");

@@ -2,8 +2,10 @@
 
 mod crossings;
 mod layer;
+mod live;
 mod meetings;
 mod options;
+mod relief;
 mod runs;
 mod scenes;
 mod shown;

@@ -76,8 +76,7 @@ fn held_drops_ride_skinned_skin_without_sliding() {
         "adhesion": 1e6}], "sources": [{"region": {"count": 200, "mass": [1e-6, 1e-5]}}],
         "merging": {"enabled": false}}"#;
     let mut lab = Lab::new(limb(), &params(text), GRAVITY, 30);
-    let phases =
-        |lab: &Lab| -> Vec<Phase> { lab.state().drops.iter().map(|d| d.phase).collect() };
+    let phases = |lab: &Lab| -> Vec<Phase> { lab.state().drops.iter().map(|d| d.phase).collect() };
     let (before, start) = (phases(&lab), lab.positions());
     let mut farthest: f64 = 0.0;
     for _ in 0..60 {
