@@ -4,7 +4,7 @@
 use glam::Vec2;
 
 use super::guide::Guide;
-use super::liquid::Liquid;
+use super::liquid::{Liquid, sliding_resistance};
 use super::params::{AxisParams, DropsParams, GroundParams};
 use super::relief::Relief;
 use super::rest::DropsRest;
@@ -24,6 +24,8 @@ pub struct GroundKind {
     pub contact: f64,
     /// Widest radius in radii of the sphere [-].
     pub widest: f64,
+    /// Drag per viscosity, speed and radius of the sphere [-].
+    pub resistance: f64,
     /// Film thickness [m].
     pub film: f64,
     /// Smoothing by trails along the axes [-].
@@ -167,6 +169,7 @@ fn kind(p: &GroundParams, liquid: &Liquid) -> GroundKind {
         contact_angle_deg: angle,
         contact,
         widest,
+        resistance: sliding_resistance(angle),
         film: f64::from(p.film),
         smoothing: p.smoothing.map(f64::from),
         absorption: f64::from(p.absorption),

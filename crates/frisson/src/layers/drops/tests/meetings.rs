@@ -75,7 +75,7 @@ fn drops_that_come_to_rest_in_pits_do_not_bounce_for_ever() {
     let ground =
         GroundParams { roughness: [5e-4, 5e-4], adhesion: 80.0, ..GroundParams::default() };
     let mut bench = Bench::new(&p, &t, ground);
-    bench.liquid.drag = 6e-4;
+    bench.liquid.drag = Drag::Same(6e-4);
     let mut trace = Trace::default();
     let (mut rested, mut at_vertex) = (0, 0);
     for i in 0..120u64 {

@@ -177,7 +177,7 @@ fn tracks_tell_the_place_at_any_time_between_frames() {
     });
     let run = |steps: &[f64]| {
         let mut bench = Bench::new(&p, &t, smooth());
-        bench.liquid.drag = 2e-3;
+        bench.liquid.drag = Drag::Same(2e-3);
         let mut drop = bench.drop_at(DVec3::new(-0.5, 0.0, 0.2), 1e-3, DVec3::new(0.3, 0.0, 0.1));
         let mut trace = Trace::default();
         steps.iter().for_each(|dt| bench.step(&mut drop, *dt, &mut trace));
