@@ -183,6 +183,10 @@ pub fn carry_over(state: &mut State, (old_relief, old): (&Relief, &Surface), to:
     let ancestors = transfer.ancestors();
     to.relief.source = ancestors.iter().map(|&t| old_relief.source_of(t)).collect();
     to.relief.axes = transfer.axes(&ancestors);
+    // Velocities are kept along the axes: these must be the ones that will be used.
+    standing.axes.clone_from(&to.relief.axes);
+    standing.refresh();
+    let transfer = Transfer { old, new: &standing };
     state.drops.par_iter_mut().for_each(|drop| transfer.drop(drop));
     state.trail.pieces.par_iter_mut().for_each(|piece| transfer.piece(piece));
     state.trail.swept += 1;

@@ -259,6 +259,8 @@ impl Wet {
 /// Everything a checkpoint needs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
+    /// When it is [s].
+    pub time: f64,
     /// The drops, in order of birth.
     pub drops: Vec<Drop>,
     /// Next id.

@@ -33,6 +33,8 @@ pub struct Scratch {
     is_ready: bool,
     /// Since when the triangles are as they are, where they are not those of the start.
     since: Option<f64>,
+    /// Time of the state that axes and bumps were taken from [s]: a look between ticks is taken back.
+    as_of: f64,
     /// The surface now.
     pub surface: Surface,
     /// What it is made of, and the liquid.
@@ -64,6 +66,12 @@ impl Scratch {
     pub(super) fn prepare(&mut self, params: &DropsParams, rest: &DropsRest, state: &State) {
         let since = state.relief.as_ref().map(|r| r.since);
         if self.is_ready && self.since == since {
+            if self.as_of != state.time {
+                let relief = state.relief.as_deref();
+                let axes = relief.map_or(&rest.surface.axes, |r| &r.axes);
+                self.surface.axes.clone_from(axes);
+                self.take_wetness(state);
+            }
             return;
         }
         let surface = state.relief.as_ref().map_or_else(|| rest.surface.clone(), |r| r.connect());
@@ -75,6 +83,18 @@ impl Scratch {
         let relief = state.relief.as_deref().unwrap_or(&rest.home);
         self.surface = surface;
         self.site = Site::new(rest, params, relief, &self.surface);
+        self.take_wetness(state);
+        if !self.is_ready {
+            self.bodies = Bodies::new(&self.site);
+        }
+        self.strip_mesh.forget();
+        self.moved_since_shown = true;
+        self.since = state.relief.as_ref().map(|r| r.since);
+        self.is_ready = true;
+    }
+
+    /// Takes over what trails have done to the ground.
+    fn take_wetness(&mut self, state: &State) {
         for &(t, axis) in &state.axes {
             self.surface.axes[t as usize] = axis;
         }
@@ -85,13 +105,7 @@ impl Scratch {
             let (t, wetness) = (t as usize, state.wet.wetness[t as usize]);
             (0..2).for_each(|i| self.bumps[t][i] *= (-wetness[i]).exp() as f32);
         }
-        if !self.is_ready {
-            self.bodies = Bodies::new(&self.site);
-        }
-        self.strip_mesh.forget();
-        self.moved_since_shown = true;
-        self.since = state.relief.as_ref().map(|r| r.since);
-        self.is_ready = true;
+        self.as_of = state.time;
     }
 }
 
@@ -132,6 +146,8 @@ pub(super) fn advance(work: Tick, context: &StepContext, frame: &Frame) -> Resul
         keep_tracks(work, context);
     }
     emit(work, context);
+    work.state.time = context.time;
+    work.scratch.as_of = context.time;
     check(work.scratch, context)
 }
 

@@ -32,7 +32,7 @@ fn live_parameters_take_effect_at_the_next_step_without_a_jump() {
     let cases: [(&str, Value, bool); 20] = [
         ("/liquid/viscosity", json!(5e-2), true),
         ("/liquid/density", json!(700.0), true),
-        ("/liquid/contact_angle_deg", json!(40.0), true),
+        ("/ground/0/contact_angle_deg", json!(40.0), true),
         ("/liquid/color", json!([1.0, 0.0, 0.0]), false),
         ("/ground/0/roughness", json!([3e-3, 3e-3]), true),
         ("/ground/0/grip", json!(0.0), true),
@@ -53,19 +53,25 @@ fn live_parameters_take_effect_at_the_next_step_without_a_jump() {
     ];
     let mut untouched = running();
     let before = points(&untouched);
-    untouched.frames(10);
+    let count = untouched.state().drops.len();
+    untouched.ticks(1);
+    let usual = untouched.state().drops.len().saturating_sub(count);
+    untouched.ticks(39);
     let wanted = points(&untouched);
+    let mut wrong = Vec::new();
     for (path, value, differs) in cases {
         let mut alone = running();
         let new = LayerParams::Drops(edited(path, &value));
         let change = alone.simulator.set_params(&new).unwrap_or_else(|e| panic!("{path}: {e}"));
         assert_eq!(change, Change::Live, "{path}");
         assert!(points(&alone) == before, "{path}: a jump");
-        let count = alone.state().drops.len();
         alone.ticks(1);
         let born = alone.state().drops.len().saturating_sub(count);
-        assert!(born < 40, "{path}: {born} drops at once");
+        assert!(born < usual + 60, "{path}: {born} drops at once, usually {usual}");
         alone.ticks(39);
-        assert!((points(&alone) != wanted) == differs, "{path}");
+        if (points(&alone) != wanted) != differs {
+            wrong.push(path);
+        }
     }
+    assert!(wrong.is_empty(), "these should (or should not) have changed the motion: {wrong:?}");
 }
