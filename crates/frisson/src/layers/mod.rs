@@ -102,7 +102,7 @@ impl LayerParams {
             Self::Cloth(p) => boxed::<ClothLayer>(p, context),
             Self::Folds(p) => boxed::<FoldsLayer>(p, context),
             Self::Hair(p) => boxed::<HairLayer>(p, context),
-            Self::Drops(p) => Ok(Box::new(Adapted::<DropsLayer>::build(p, context)?)),
+            Self::Drops(p) => boxed::<DropsLayer>(p, context),
             Self::Soft(p) => Ok(Box::new(Adapted::<SoftLayer>::build(p, context)?)),
         }
     }

@@ -2,8 +2,10 @@
 
 use glam::DVec3;
 
-use super::DropsLayer;
 use super::flow::{Flow, Segment, Trace};
+use super::params::DropsParams;
+use super::rest::DropsRest;
+use super::site::Site;
 use super::source::{SingleSource, Solve, SourceParams};
 use super::state::{Drop, Phase};
 use super::world::World;
@@ -14,55 +16,69 @@ const LONGEST: f64 = 120.0;
 /// Step of the dry run [s].
 const STEP: f64 = 1.0 / 120.0;
 
-impl DropsLayer {
-    /// Runs each directed drop alone on the surface as it stands at the start.
-    pub(super) fn solve_arrivals(&mut self, context: &BuildContext) -> Result<(), LayerError> {
-        for i in 0..self.params.sources.len() {
-            let SourceParams::Single(source) = &self.params.sources[i] else { continue };
-            let Some([x, y, z, frame]) = source.arrive else { continue };
-            let source = source.clone();
-            let goal = DVec3::new(x, y, z);
-            let path = format!("sources[{i}].arrive");
-            let fps = context.clock.rate.fps();
-            match source.solve {
-                Solve::Start => {
-                    let (time, distance) = self.dry_run(context, &source, i, None, goal);
-                    near(&path, distance, &self.rest.liquid, &source)?;
-                    let offset = frame - time * fps - source.frame;
-                    if source.frame + offset < context.clock.start_frame() as f64 {
-                        return Err(LayerError::parameter(
-                            path,
-                            format!(
-                                "the way takes {time:.2} s: it would have to start before the shot"
-                            ),
-                        ));
-                    }
-                    self.rest.start_offsets[i] = offset;
+/// Runs each directed drop alone on the surface as it stands at the start.
+pub(super) fn solve_arrivals(
+    rest: &mut DropsRest,
+    params: &DropsParams,
+    context: &BuildContext,
+) -> Result<(), LayerError> {
+    let singles = params.sources.iter().enumerate();
+    let directed = |s: &SourceParams| matches!(s, SourceParams::Single(s) if s.arrive.is_some());
+    if !params.sources.iter().any(directed) {
+        return Ok(());
+    }
+    let site = Site::new(rest, params, &rest.home, &rest.surface);
+    for (i, source) in singles {
+        let SourceParams::Single(source) = source else { continue };
+        let Some([x, y, z, frame]) = source.arrive else { continue };
+        let run = DryRun { rest, params, site: &site, context, source, index: i };
+        let goal = DVec3::new(x, y, z);
+        let path = format!("sources[{i}].arrive");
+        let fps = context.clock.rate.fps();
+        match source.solve {
+            Solve::Start => {
+                let (time, distance) = run.run(None, goal);
+                near(&path, distance, &site.liquid, source)?;
+                let offset = frame - time * fps - source.frame;
+                if source.frame + offset < context.clock.start_frame() as f64 {
+                    return Err(LayerError::parameter(
+                        path,
+                        format!(
+                            "the way takes {time:.2} s: it would have to start before the shot"
+                        ),
+                    ));
                 }
-                Solve::Viscosity => {
-                    let wanted = (frame - source.frame) / fps;
-                    let drag = self.solve_drag(context, &source, i, goal, wanted, &path)?;
-                    self.rest.source_drags[i] = Some(drag);
-                }
+                rest.start_offsets[i] = offset;
+            }
+            Solve::Viscosity => {
+                let wanted = (frame - source.frame) / fps;
+                let drag = run.solve_drag(goal, wanted, &path)?;
+                rest.source_drags[i] = Some(drag);
             }
         }
-        Ok(())
     }
+    Ok(())
+}
 
+/// A lone drop on the surface as it stands at the start.
+#[derive(Clone, Copy)]
+struct DryRun<'a> {
+    rest: &'a DropsRest,
+    params: &'a DropsParams,
+    site: &'a Site,
+    context: &'a BuildContext<'a>,
+    source: &'a SingleSource,
+    index: usize,
+}
+
+impl DryRun<'_> {
     /// The drag with which the way takes a time: it grows with the drag, so halving finds it.
-    fn solve_drag(
-        &self,
-        context: &BuildContext,
-        source: &SingleSource,
-        index: usize,
-        goal: DVec3,
-        wanted: f64,
-        path: &str,
-    ) -> Result<f64, LayerError> {
-        let run = |log: f64| self.dry_run(context, source, index, Some(log.exp()), goal);
+    fn solve_drag(&self, goal: DVec3, wanted: f64, path: &str) -> Result<f64, LayerError> {
+        let (source, liquid) = (self.source, &self.site.liquid);
+        let run = |log: f64| self.run(Some(log.exp()), goal);
         let (mut low, mut high) = ((1e-9 * source.mass / 1e-5).ln(), (1e3 * source.mass).ln());
         let (fastest, distance) = run(low);
-        near(path, distance, &self.rest.liquid, source)?;
+        near(path, distance, liquid, source)?;
         if fastest > wanted {
             return Err(LayerError::parameter(
                 path,
@@ -72,52 +88,47 @@ impl DropsLayer {
         for _ in 0..50 {
             let middle = 0.5 * (low + high);
             let (time, distance) = run(middle);
-            let late = time > wanted || near(path, distance, &self.rest.liquid, source).is_err();
+            let late = time > wanted || near(path, distance, liquid, source).is_err();
             if late { high = middle } else { low = middle }
         }
         Ok(low.exp())
     }
 
     /// When a lone drop passes nearest to a place, and how near.
-    fn dry_run(
-        &self,
-        context: &BuildContext,
-        source: &SingleSource,
-        index: usize,
-        drag: Option<f64>,
-        goal: DVec3,
-    ) -> (f64, f64) {
-        let mut drags = self.rest.source_drags.clone();
+    fn run(&self, drag: Option<f64>, goal: DVec3) -> (f64, f64) {
+        let Self { rest, params, site, context, source, index } = *self;
+        let start = rest.starts[index];
+        let mut drags = rest.source_drags.clone();
         drags[index] = drag;
         let world = World {
-            surface: &self.surface,
-            ground: &self.rest.ground,
-            bumps: &self.rest.ground.dry_bumps,
-            liquid: &self.rest.liquid,
+            surface: &rest.surface,
+            ground: &site.ground,
+            bumps: &site.ground.dry_bumps,
+            liquid: &site.liquid,
             forces: context.forces,
-            uniform: self.uniform.then(|| context.forces.gravity.as_dvec3()),
+            uniform: context.forces.is_uniform().then(|| context.forces.gravity.as_dvec3()),
             colliders: None,
-            guides: &self.rest.guides,
+            guides: &site.guides,
             source_drags: &drags,
             time: 0.0,
             tick: STEP,
             scene_drag: f64::from(context.forces.drag_rate(0.0)),
             windy: context.forces.has_wind(),
             tracks: true,
-            bounds: self.surface.bounds().grown(self.params.air.margin),
+            bounds: rest.surface.bounds().grown(params.air.margin),
         };
-        let at = DVec3::from_array(source.at);
+        let at = start.map_or(DVec3::ZERO, |s| s.position);
         let velocity = DVec3::from_array(source.velocity);
-        let phase = match self.surface.closest(at, source.snap) {
-            Some((triangle, weights, _)) => {
-                let velocity = self.surface.facets[triangle as usize].tangential(velocity);
+        let phase = match start.and_then(|s| s.on) {
+            Some((triangle, weights)) => {
+                let velocity = rest.surface.facets[triangle as usize].tangential(velocity);
                 Phase::Face { triangle, weights, velocity, standing: 0 }
             }
             None => Phase::Air { position: at, velocity, since: 0.0, from: u32::MAX },
         };
         let mut drop = Drop::new(0, source.mass, phase, 0.0);
         drop.source = index as u32;
-        drop.solute = source.mass * self.params.deposit.concentration;
+        drop.solute = source.mass * params.deposit.concentration;
         let mut trace = Trace::default();
         let mut best = (0.0, at.distance(goal));
         let mut end = STEP;

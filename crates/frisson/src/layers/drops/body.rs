@@ -9,8 +9,8 @@ use super::body_mesh::{
     vertices, wobble,
 };
 use super::params::{Detail, ShapeParams};
-use super::rest::Rest;
 use super::shape::{POINTS, SLICES, Shape, ShapeTable};
+use super::site::Site;
 use super::state::{Drop, Phase};
 use super::surface::{Facet, Surface, on_edge};
 use super::walk::{Place, walk};
@@ -19,6 +19,7 @@ use crate::stage::Forces;
 use crate::tolerances::drops::{BASE_SINK, CHUNK, FLAT_GROUND};
 
 /// Tables of shapes and storage, reused.
+#[derive(Default)]
 pub struct Bodies {
     tables: Vec<ShapeTable>,
     table_of_kind: Vec<usize>,
@@ -33,8 +34,8 @@ pub struct Bodies {
 pub struct BodyContext<'a> {
     /// The surface.
     pub surface: &'a Surface,
-    /// Rest data.
-    pub rest: &'a Rest,
+    /// The ground and the liquid.
+    pub site: &'a Site,
     /// Settings.
     pub params: &'a ShapeParams,
     /// Gravity and fields.
@@ -48,10 +49,10 @@ pub struct BodyContext<'a> {
 impl Bodies {
     /// One table for each contact angle of the ground.
     #[must_use]
-    pub fn new(rest: &Rest) -> Self {
+    pub fn new(site: &Site) -> Self {
         let mut angles: Vec<f64> = Vec::new();
         let mut table_of_kind = Vec::new();
-        for kind in rest.ground.kinds() {
+        for kind in site.ground.kinds() {
             let angle = kind.contact_angle_deg;
             let found = angles.iter().position(|a| (a - angle).abs() < 0.5);
             table_of_kind.push(found.unwrap_or(angles.len()));
@@ -133,7 +134,7 @@ impl Bodies {
             push_triangles(*d, offset as u32, &mut topology.triangles);
         }
         if topology.materials.is_empty() {
-            topology.materials = vec![context.rest.liquid.material.clone()];
+            topology.materials = vec![context.site.liquid.material.clone()];
         }
         self.shown_details.clone_from(&self.details);
     }
@@ -167,7 +168,7 @@ impl Bodies {
         positions: &mut [Vec3],
         normals: &mut [Vec3],
     ) -> Vec3 {
-        let radius = context.rest.liquid.radius(drop.mass);
+        let radius = context.site.liquid.radius(drop.mass);
         let (pose, bottom, velocity) = match drop.phase {
             Phase::Air { position, velocity, .. } => {
                 self.falling(context, drop, velocity, &mut pen.shape);
@@ -219,10 +220,10 @@ impl Bodies {
         let ex = if tangential.length() > 1e-6 * size.max(1e-9) { tangential } else { fallback }
             .normalize_or(n.any_orthonormal_vector());
         let ey = n.cross(ex);
-        let liquid = &context.rest.liquid;
+        let liquid = &context.site.liquid;
         let bond = liquid.density * size * radius * radius / liquid.tension;
         let angle = if size > 0.0 { (-n.dot(force) / size).clamp(-1.0, 1.0).acos() } else { 0.0 };
-        let kind = context.rest.ground.kind_index(place.triangle);
+        let kind = context.site.ground.kind_index(place.triangle);
         self.tables[self.table_of_kind[kind]].mix(bond, angle, &mut pen.shape);
         let moving = facet.lift(velocity);
         let stretch = animate(context, drop, radius, moving, facet, [ex, ey], &mut pen.shape);
@@ -395,7 +396,7 @@ fn detail(context: &BodyContext, drop: &Drop) -> Detail {
         _ => standing(drop, context.surface)
             .map_or(DVec3::ZERO, |(q, _)| context.surface.point(q.triangle, q.weights)),
     };
-    let radius = context.rest.liquid.radius(drop.mass) as f32;
+    let radius = context.site.liquid.radius(drop.mass) as f32;
     let away = place.as_vec3().distance(Vec3::from_array(camera)) / radius.max(1e-9);
     if away <= p.fine_within {
         Detail::Fine
@@ -408,8 +409,8 @@ fn detail(context: &BodyContext, drop: &Drop) -> Detail {
 
 /// An empty mesh for drops, with the liquid's material.
 #[must_use]
-pub fn empty_mesh(name: &str, rest: &Rest) -> Mesh {
+pub fn empty_mesh(name: &str, site: &Site) -> Mesh {
     let topology =
-        MeshTopology { materials: vec![rest.liquid.material.clone()], ..MeshTopology::default() };
+        MeshTopology { materials: vec![site.liquid.material.clone()], ..MeshTopology::default() };
     Mesh { name: name.to_owned(), topology: Arc::new(topology), ..Mesh::default() }
 }

@@ -6,26 +6,53 @@ use serde::{Deserialize, Serialize};
 use crate::geometry::Texture;
 
 /// Wetness (dries) and stain (stays), each in [0, 1].
+///
+/// Time is counted in times of drying: each pixel keeps how wet it was laid and when, so that a tick
+/// costs nothing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct WetImage {
     /// Side in pixels.
     pub size: u32,
-    /// Wetness, row by row from v = 0.
+    /// Times of drying that have passed [-].
+    pub elapsed: f64,
+    /// Wetness when laid, row by row from v = 0.
     pub wetness: Vec<f32>,
+    /// When it was laid, in times of drying [-].
+    pub laid: Vec<f32>,
     /// Stain.
     pub stain: Vec<f32>,
 }
+
+/// Drier than this is dry [-]: less than half a step of eight bits.
+const DRY: f32 = 1e-3;
 
 impl WetImage {
     /// A dry image.
     #[must_use]
     pub fn new(size: u32) -> Self {
         let pixels = (size * size) as usize;
-        Self { size, wetness: vec![0.0; pixels], stain: vec![0.0; pixels] }
+        let zeros = || vec![0.0; pixels];
+        Self { size, elapsed: 0.0, wetness: zeros(), laid: zeros(), stain: zeros() }
+    }
+
+    /// Time passes: a step as a part of the time of drying.
+    pub fn dry(&mut self, elapsed_over_drying: f64) {
+        self.elapsed += elapsed_over_drying;
+    }
+
+    /// How wet a pixel is by now. Each has its own time of drying, a little off the others'.
+    fn wetness_now(&self, i: usize, unevenness: f64) -> f32 {
+        if self.wetness[i] <= 0.0 {
+            return 0.0;
+        }
+        let u = crate::math::random::signed(0xD17, i as u64, 0);
+        let passed = (self.elapsed - f64::from(self.laid[i])).max(0.0);
+        let left = self.wetness[i] * (-passed / (1.0 + 0.9 * unevenness * u)).exp() as f32;
+        if left < DRY { 0.0 } else { left }
     }
 
     /// Wets the pixels whose middle is inside a convex polygon.
-    pub fn paint(&mut self, polygon: &[Vec2], wetness: f32, stain: f32) {
+    pub fn paint(&mut self, polygon: &[Vec2], (wetness, stain): (f32, f32), unevenness: f64) {
         let n = self.size as f32;
         let low = polygon.iter().copied().reduce(Vec2::min).unwrap_or_default() * n;
         let high = polygon.iter().copied().reduce(Vec2::max).unwrap_or_default() * n;
@@ -45,33 +72,22 @@ impl WetImage {
                 });
                 if inside {
                     let i = (y * self.size + x) as usize;
-                    self.wetness[i] = self.wetness[i].max(wetness);
+                    self.wetness[i] = self.wetness_now(i, unevenness).max(wetness);
+                    self.laid[i] = self.elapsed as f32;
                     self.stain[i] = (self.stain[i] + stain).min(1.0);
                 }
             }
         }
     }
 
-    /// Dries it by a factor, a little unevenly: each pixel has its own.
-    pub fn dry(&mut self, elapsed_over_drying: f64, unevenness: f64) {
-        for (i, w) in self.wetness.iter_mut().enumerate().filter(|(_, w)| **w > 0.0) {
-            let u = crate::math::random::signed(0xD17, i as u64, 0);
-            let rate = elapsed_over_drying / (1.0 + 0.9 * unevenness * u);
-            *w *= (-rate).exp() as f32;
-            if *w < 1e-4 {
-                *w = 0.0;
-            }
-        }
-    }
-
     /// Red: wetness; green: stain; linear values in eight bits.
-    pub fn write(&self, out: &mut Texture) {
+    pub fn write(&self, unevenness: f64, out: &mut Texture) {
         out.width = self.size;
         out.height = self.size;
         out.rgba.clear();
         let byte = |v: f32| (v.clamp(0.0, 1.0) * 255.0 + 0.5) as u8;
-        for (&w, &s) in self.wetness.iter().zip(&self.stain) {
-            out.rgba.extend([byte(w), byte(s), 0, 255]);
+        for (i, &stain) in self.stain.iter().enumerate() {
+            out.rgba.extend([byte(self.wetness_now(i, unevenness)), byte(stain), 0, 255]);
         }
     }
 }

@@ -23,12 +23,48 @@ pub enum LiquidPreset {
     Paint,
     /// Amber, very thick.
     Honey,
+    /// Opaque white, twice as thick as water.
+    Milk,
+    /// Yellow, clear, thick.
+    Oil,
+}
+
+/// How a liquid resists.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Drag {
+    /// The same force per speed for every drop [kg/s].
+    Same(f64),
+    /// By dynamic viscosity [Pa s]: with the size of the drop and how it wets the ground.
+    Viscous(f64),
+}
+
+impl Default for Drag {
+    fn default() -> Self {
+        Self::Same(0.0)
+    }
+}
+
+/// Logarithm of a drop's size over the few nanometres at which a contact line slips [-].
+const LINE_LOGARITHM: f64 = 12.0;
+
+/// Force per viscosity, speed and radius of the sphere of a cap that slides [-].
+///
+/// The bulk is sheared as a film of the cap's mean height, `3 mu U A / h`; the wedge at the contact line
+/// adds `3 mu U ln / theta` per length of line, of which the part along the motion counts.
+#[must_use]
+pub fn sliding_resistance(contact_angle_deg: f64) -> f64 {
+    use std::f64::consts::PI;
+    let (contact, _) = Liquid::cap_radii(contact_angle_deg);
+    // With A = pi c² r² and h = V / A = 4 r / (3 c²).
+    let bulk = 9.0 / 4.0 * PI * contact.powi(4);
+    let line = 3.0 * PI * contact * LINE_LOGARITHM / contact_angle_deg.to_radians();
+    bulk + line
 }
 
 struct Preset {
     density: f64,
     tension: f64,
-    viscosity: f64,
+    drag: Drag,
     contact_angle_deg: f64,
     color: [f32; 3],
     clear: f32,
@@ -38,50 +74,93 @@ struct Preset {
 
 impl LiquidPreset {
     fn values(self) -> Preset {
-        let preset = |density, tension, viscosity, angle, color, clear, ior, absorption| Preset {
+        let preset = |density, tension, drag, angle, color, clear, ior, absorption| Preset {
             density,
             tension,
-            viscosity,
+            drag,
             contact_angle_deg: angle,
             color,
             clear,
             ior,
             absorption,
         };
-        // Drag of a drop of a few milligrams: about viscosity times its width times the slope of the
-        // flow near the contact line (a factor of about a hundred).
+        // Thin liquids: the drag of a drop of a few milligrams, about viscosity times its width times the
+        // slope of the flow near the contact line (a factor of about a hundred). Of thick ones, drops of
+        // all sizes are seen: theirs goes by viscosity.
+        use Drag::{Same, Viscous};
         match self {
-            Self::Water => {
-                preset(998.0, 0.0728, 3e-4, 65.0, [0.95, 0.97, 1.0], 1.0, 1.333, [0.3, 0.06, 0.01])
-            }
-            Self::Tear => {
-                preset(1003.0, 0.043, 4e-4, 50.0, [0.97, 0.98, 1.0], 1.0, 1.337, [0.3, 0.06, 0.01])
-            }
-            Self::Sweat => {
-                preset(1003.0, 0.055, 4e-4, 55.0, [0.97, 0.98, 1.0], 1.0, 1.334, [0.3, 0.06, 0.01])
-            }
+            Self::Water => preset(
+                998.0,
+                0.0728,
+                Same(3e-4),
+                65.0,
+                [0.95, 0.97, 1.0],
+                1.0,
+                1.333,
+                [0.3, 0.06, 0.01],
+            ),
+            Self::Tear => preset(
+                1003.0,
+                0.043,
+                Same(4e-4),
+                50.0,
+                [0.97, 0.98, 1.0],
+                1.0,
+                1.337,
+                [0.3, 0.06, 0.01],
+            ),
+            Self::Sweat => preset(
+                1003.0,
+                0.055,
+                Same(4e-4),
+                55.0,
+                [0.97, 0.98, 1.0],
+                1.0,
+                1.334,
+                [0.3, 0.06, 0.01],
+            ),
             Self::Blood => {
-                preset(1060.0, 0.056, 1.5e-3, 60.0, [0.30, 0.008, 0.006], 0.0, 1.35, [0.0; 3])
+                preset(1060.0, 0.056, Same(1.5e-3), 60.0, [0.30, 0.008, 0.006], 0.0, 1.35, [0.0; 3])
             }
             Self::Paint => {
-                preset(1250.0, 0.035, 2e-2, 50.0, [0.05, 0.16, 0.55], 0.0, 1.5, [0.0; 3])
+                preset(1250.0, 0.035, Same(2e-2), 50.0, [0.05, 0.16, 0.55], 0.0, 1.5, [0.0; 3])
             }
-            Self::Honey => {
-                preset(1420.0, 0.06, 0.5, 70.0, [0.9, 0.55, 0.12], 0.9, 1.49, [30.0, 120.0, 500.0])
+            Self::Honey => preset(
+                1420.0,
+                0.06,
+                Viscous(10.0),
+                70.0,
+                [0.9, 0.55, 0.12],
+                0.9,
+                1.49,
+                [30.0, 120.0, 500.0],
+            ),
+            Self::Milk => {
+                preset(1030.0, 0.047, Viscous(2e-3), 60.0, [0.9, 0.88, 0.82], 0.0, 1.35, [0.0; 3])
             }
+            Self::Oil => preset(
+                915.0,
+                0.032,
+                Viscous(0.08),
+                25.0,
+                [0.95, 0.85, 0.3],
+                0.95,
+                1.47,
+                [8.0, 20.0, 160.0],
+            ),
         }
     }
 }
 
 /// The liquid, resolved.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Liquid {
     /// Density [kg/m³].
     pub density: f64,
     /// Surface tension [N/m].
     pub tension: f64,
-    /// Drag on surfaces [kg/s].
-    pub drag: f64,
+    /// Drag on surfaces.
+    pub drag: Drag,
     /// Contact angle where the ground does not say otherwise [degrees].
     pub contact_angle_deg: f64,
     /// Growth of the drag with concentration [-].
@@ -122,7 +201,11 @@ impl Liquid {
         Self {
             density: p.density.unwrap_or(preset.density),
             tension: p.tension.unwrap_or(preset.tension),
-            drag: p.viscosity.unwrap_or(preset.viscosity),
+            drag: match (p.viscosity, p.viscosity_pa_s) {
+                (Some(drag), _) => Drag::Same(drag),
+                (None, Some(viscosity)) => Drag::Viscous(viscosity),
+                (None, None) => preset.drag,
+            },
             contact_angle_deg: p.contact_angle_deg.unwrap_or(preset.contact_angle_deg),
             thickening: params.deposit.thickening,
             air_time: params.air.least_time,

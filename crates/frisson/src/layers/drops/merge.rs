@@ -10,7 +10,7 @@
 use glam::{DVec2, DVec3, Vec3, Vec4};
 use rayon::prelude::*;
 
-use super::rest::Rest;
+use super::site::Site;
 use super::state::{Drop, Phase};
 use super::surface::{Surface, on_edge};
 use super::walk::{Place, walk};
@@ -237,9 +237,9 @@ pub struct Touch {
 impl Touch {
     /// Of a drop; `None` in the air.
     #[must_use]
-    pub fn of(drop: &Drop, surface: &Surface, rest: &Rest, factor: f64) -> Option<Self> {
+    pub fn of(drop: &Drop, surface: &Surface, site: &Site, factor: f64) -> Option<Self> {
         let (place, triangle) = position_on(drop, surface)?;
-        let reach = rest.liquid.radius(drop.mass) * rest.ground.of(triangle).widest * factor;
+        let reach = site.liquid.radius(drop.mass) * site.ground.of(triangle).widest * factor;
         let normal = surface.facets[triangle as usize].normal * f64::from(drop.side);
         Some(Self { place, normal, reach })
     }
@@ -274,7 +274,7 @@ pub fn position_on(drop: &Drop, surface: &Surface) -> Option<(DVec3, u32)> {
 }
 
 /// Place and velocity in the plane of the triangle.
-fn as_face(drop: &Drop, surface: &Surface) -> Option<(Place, DVec2)> {
+pub fn as_face(drop: &Drop, surface: &Surface) -> Option<(Place, DVec2)> {
     let place = |triangle, weights| Place { triangle, weights, side: drop.side };
     match drop.phase {
         Phase::Face { triangle, weights, velocity, .. } => {
@@ -344,7 +344,7 @@ fn carry_velocity(surface: &Surface, from: Place, velocity: DVec2, to: Place) ->
     if reached.triangle == to.triangle {
         return carried;
     }
-    // Beside the goal: the shortest turn does the rest.
+    // Beside the goal: the shortest turn does the site.
     let (n, m) = (a.normal * f64::from(reached.side), b.normal * f64::from(to.side));
     let turned = glam::DQuat::from_rotation_arc(n, m) * a.lift(carried);
     let flat = b.tangential(turned);

@@ -4,27 +4,34 @@ use std::sync::Arc;
 
 use glam::Vec3;
 
-use super::DropsLayer;
 use super::body::{BodyContext, empty_mesh};
+use super::layer::DropsLayer;
 use super::merge::position_on;
-use super::state::{Drop, Phase};
+use super::site::Site;
+use super::state::{Drop, Phase, State};
+use super::step::Scratch;
 use super::strip_mesh::StripGround;
 use super::trail::{Pencil, paint};
 use crate::geometry::{Attribute, AttributeValues, Mesh, TriangleBvh};
-use crate::stage::{Frame, Image, Points, StepContext};
+use crate::stage::{Frame, Image, Points, StepContext, Work};
 
-impl DropsLayer {
+/// A layer that shows its state and changes nothing of it.
+pub(super) type Show<'a> = Work<'a, DropsLayer, &'a State>;
+
+impl Show<'_> {
     pub(super) fn show(&mut self, context: &StepContext, frame: &mut Frame) {
+        self.scratch.prepare(self.params, self.rest, self.state);
+        self.scratch.moved_since_shown |= self.scratch.surface.stand(&self.state.points);
         if self.params.shape.points {
             self.show_points(frame);
         }
         if context.is_output {
             let shown = !(self.state.drops.is_empty() && self.state.trail.pieces.is_empty());
-            let moved = shown && (self.moved_since_shown || !self.bodies.has_normals());
-            if moved {
-                self.bodies.smooth_normals(&self.surface);
-                self.strip_mesh.forget();
-                self.moved_since_shown = false;
+            let Scratch { surface, bodies, strip_mesh, moved_since_shown, .. } = &mut *self.scratch;
+            if shown && (*moved_since_shown || !bodies.has_normals()) {
+                bodies.smooth_normals(surface);
+                strip_mesh.forget();
+                *moved_since_shown = false;
             }
             if self.params.shape.mesh {
                 self.show_bodies(context, frame);
@@ -34,10 +41,7 @@ impl DropsLayer {
             }
             self.show_image(frame);
             if self.params.tracks {
-                self.show_tracks(frame);
-            }
-            if context.dt > 0.0 || self.segments.is_empty() {
-                self.segments.clear();
+                self.show_tracks(context, frame);
             }
         }
         if self.params.trails.enabled {
@@ -56,8 +60,10 @@ impl DropsLayer {
             let (place, velocity) = match drop.phase {
                 Phase::Air { position, velocity, .. } => (position, velocity),
                 _ => {
-                    let Some((place, t)) = position_on(drop, &self.surface) else { continue };
-                    let facet = &self.surface.facets[t as usize];
+                    let Some((place, t)) = position_on(drop, &self.scratch.surface) else {
+                        continue;
+                    };
+                    let facet = &self.scratch.surface.facets[t as usize];
                     let velocity = match drop.phase {
                         Phase::Face { velocity, .. } => facet.lift(velocity),
                         Phase::Edge { half, speed, .. } => {
@@ -86,24 +92,25 @@ impl DropsLayer {
 
     /// Radius of a ball of a drop's volume [m].
     fn radius(&self, drop: &Drop) -> f32 {
-        self.rest.liquid.radius(drop.mass) as f32
+        self.scratch.site.liquid.radius(drop.mass) as f32
     }
 
     fn show_bodies(&mut self, context: &StepContext, frame: &mut Frame) {
-        let shown = self.shown_on.map(|m| {
+        let Scratch { surface, site, bodies, .. } = &mut *self.scratch;
+        let shown = self.rest.shown_on.map(|m| {
             TriangleBvh::build(&frame.meshes[m].positions, &frame.meshes[m].topology.triangles)
         });
-        let index =
-            find_mesh(frame, &self.params.name, || empty_mesh(&self.params.name, &self.rest));
+        let index = find_mesh(frame, &self.params.name, || empty_mesh(&self.params.name, site));
         let body = BodyContext {
-            surface: &self.surface,
-            rest: &self.rest,
+            surface,
+            site,
             params: &self.params.shape,
             forces: context.forces,
             shown: shown.as_ref(),
             time: context.time,
         };
-        self.bodies.write(&body, &self.state.drops, &mut frame.meshes[index]);
+        dress(&mut frame.meshes[index], body.site);
+        bodies.write(&body, &self.state.drops, &mut frame.meshes[index]);
     }
 
     fn show_trails(&mut self, context: &StepContext, frame: &mut Frame) {
@@ -111,25 +118,39 @@ impl DropsLayer {
         if !params.mesh && self.state.image.is_none() {
             return;
         }
-        let (surface, rest, seed) = (&self.surface, &self.rest, self.params.seed);
-        self.strips.cut_open(&Pencil { surface, rest, params, seed }, &self.state.drops);
-        if let Some(image) = &mut self.state.image {
-            self.strips.pieces().for_each(|p| paint(image, &rest.uvs, p, context.time));
+        let seed = self.params.seed;
+        let Scratch { surface, site, bodies, strips, strip_mesh, image, .. } = &mut *self.scratch;
+        let (surface, site) = (&*surface, &*site);
+        strips.cut_open(&Pencil { surface, site, params, seed }, &self.state.drops);
+        if let Some(laid) = &self.state.image {
+            image.clone_from(laid);
+            strips.pieces().for_each(|p| paint(image, (&site.uvs, params), p, context.time));
         }
         if params.mesh {
             let name = format!("{}.trails", self.params.name);
-            let index = find_mesh(frame, &name, || empty_mesh(&name, rest));
-            let ground = StripGround { surface, bodies: &self.bodies };
-            let (pieces, open) = (&self.state.trail.pieces, self.strips.lists());
-            self.strip_mesh.write(&ground, context.time, pieces, open, &mut frame.meshes[index]);
+            let index = find_mesh(frame, &name, || empty_mesh(&name, site));
+            dress(&mut frame.meshes[index], site);
+            let ground = StripGround { surface, bodies };
+            strip_mesh.expect(self.state.trail.swept);
+            let (pieces, open) = (&self.state.trail.pieces, strips.lists());
+            strip_mesh.write(&ground, context.time, pieces, open, &mut frame.meshes[index]);
+            if context.clock.tick_before(context.time).1 > 0.0 {
+                // A look between ticks: its last pieces are taken back.
+                strip_mesh.forget();
+            }
         }
     }
 
     /// Wetness and stain as vertex attributes of the meshes drops run on.
     fn show_wetness(&self, frame: &mut Frame) {
-        for (slot, &m) in self.meshes.iter().enumerate() {
-            let range = self.surface.first_triangle[slot] as usize
-                ..self.surface.first_triangle[slot + 1] as usize;
+        let relief = self.state.relief.as_deref().unwrap_or(&self.rest.home);
+        if !relief.fits(&frame.meshes, &self.rest.meshes) {
+            return;
+        }
+        let (surface, site) = (&self.scratch.surface, &self.scratch.site);
+        for (slot, &m) in self.rest.meshes.iter().enumerate() {
+            let range =
+                surface.first_triangle[slot] as usize..surface.first_triangle[slot + 1] as usize;
             let mesh = &mut frame.meshes[m];
             let topology = Arc::clone(&mesh.topology);
             let wet = &self.state.wet;
@@ -137,11 +158,11 @@ impl DropsLayer {
             // A vertex is as wet as the triangles around it are on average.
             let spread = |values: &mut [f32], t: usize, value: f32| {
                 for &v in &topology.triangles[t - range.start] {
-                    values[v as usize] += value * self.rest.areas[t];
+                    values[v as usize] += value * site.areas[t];
                 }
             };
             let even = |values: &mut [f32]| {
-                let around = &self.rest.around[slot];
+                let around = &site.around[slot];
                 values.iter_mut().zip(around).for_each(|(v, a)| *v = (*v * a).min(1.0));
             };
             mesh.set_scalar("wetness", |values| {
@@ -160,7 +181,7 @@ impl DropsLayer {
             if stained {
                 mesh.set_scalar("stain", |values| {
                     for t in range.clone() {
-                        let area = self.surface.facets[t].area().max(1e-12);
+                        let area = surface.facets[t].area().max(1e-12);
                         // A tenth of a kilogram per square metre covers completely.
                         let stain = (wet.stain[t] + wet.film_solute[t]) / area * 10.0;
                         if stain > 0.0 {
@@ -174,33 +195,38 @@ impl DropsLayer {
     }
 
     fn show_image(&self, frame: &mut Frame) {
-        let Some(image) = &self.state.image else { return };
+        if self.state.image.is_none() {
+            return;
+        }
         let name = format!("{}.wetness", self.params.name);
         let index = frame.images.iter().position(|i| i.name == name).unwrap_or_else(|| {
-            let mesh = frame.meshes[self.meshes[0]].name.clone();
+            let mesh = frame.meshes[self.rest.meshes[0]].name.clone();
             frame.images.push(Image { name, mesh, ..Image::default() });
             frame.images.len() - 1
         });
-        image.write(Arc::make_mut(&mut frame.images[index].texture));
+        let unevenness = self.params.trails.unevenness;
+        self.scratch.image.write(unevenness, Arc::make_mut(&mut frame.images[index].texture));
     }
 
-    fn show_tracks(&self, frame: &mut Frame) {
+    fn show_tracks(&self, context: &StepContext, frame: &mut Frame) {
         let name = format!("{}.tracks", self.params.name);
         let points = find_points(frame, &name);
-        let segments = &self.segments;
+        // All that say something of the time since the frame before.
+        let since = context.time - 1.0 / context.clock.rate.fps() + 1e-9;
+        let segments = self.state.segments.iter().filter(|s| s.start + s.duration > since);
         points.positions.clear();
-        points.positions.extend(segments.iter().map(|s| s.position.as_vec3()));
+        points.positions.extend(segments.clone().map(|s| s.position.as_vec3()));
         points.velocities.clear();
-        points.velocities.extend(segments.iter().map(|s| s.velocity.as_vec3()));
+        points.velocities.extend(segments.clone().map(|s| s.velocity.as_vec3()));
         points.ids.clear();
-        points.ids.extend(segments.iter().map(|s| s.id));
+        points.ids.extend(segments.clone().map(|s| s.id));
         points.widths.clear();
-        points.widths.resize(segments.len(), 0.0);
+        points.widths.resize(points.ids.len(), 0.0);
         let a = &mut points.attributes;
-        vector(a, "acceleration", segments.iter().map(|s| s.acceleration.as_vec3()));
-        scalar(a, "drag", segments.iter().map(|s| s.drag as f32));
-        scalar(a, "start", segments.iter().map(|s| s.start as f32));
-        scalar(a, "duration", segments.iter().map(|s| s.duration as f32));
+        vector(a, "acceleration", segments.clone().map(|s| s.acceleration.as_vec3()));
+        scalar(a, "drag", segments.clone().map(|s| s.drag as f32));
+        scalar(a, "start", segments.clone().map(|s| s.start as f32));
+        scalar(a, "duration", segments.clone().map(|s| s.duration as f32));
     }
 }
 
@@ -209,6 +235,14 @@ fn find_mesh(frame: &mut Frame, name: &str, new: impl FnOnce() -> Mesh) -> usize
         frame.meshes.push(new());
         frame.meshes.len() - 1
     })
+}
+
+/// The liquid may look otherwise than in the frame before.
+fn dress(mesh: &mut Mesh, site: &Site) {
+    let material = &site.liquid.material;
+    if mesh.topology.materials.first() != Some(material) {
+        Arc::make_mut(&mut mesh.topology).materials = vec![material.clone()];
+    }
 }
 
 fn find_points<'a>(frame: &'a mut Frame, name: &str) -> &'a mut Points {

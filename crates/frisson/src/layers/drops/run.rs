@@ -3,11 +3,12 @@
 use glam::DVec3;
 use rayon::prelude::*;
 
-use super::DropsLayer;
 use super::flow::{Flow, Stay, Trace};
 use super::merge::{Group, Merger, Touch, Way, position_on, root, search_reach, unite};
-use super::rest::Rest;
-use super::state::{Drop, Phase};
+use super::params::DropsParams;
+use super::site::Site;
+use super::state::{Drop, Phase, State};
+use super::step::{Tick, world};
 use super::surface::{Surface, on_edge};
 use super::world::World;
 use crate::stage::StepContext;
@@ -73,7 +74,7 @@ impl Ride {
 /// What all drops of a run share.
 struct Pass<'a> {
     world: World<'a>,
-    rest: &'a Rest,
+    site: &'a Site,
     /// Triangles whose bumps may have changed.
     wet: &'a [bool],
     ride: Option<Ride>,
@@ -83,106 +84,102 @@ struct Pass<'a> {
     quiet: bool,
 }
 
-impl DropsLayer {
-    /// Every drop runs; those that may meet run again and merge. Returns the number of merges.
-    pub(super) fn run(&mut self, context: &StepContext) -> u64 {
-        let mut drops = std::mem::take(&mut self.state.drops);
-        let mut runs = std::mem::take(&mut self.runs);
-        let mut merger = std::mem::take(&mut self.merger);
-        runs.heirs.clear();
-        let ride = self.ride(context);
-        let world = self.world(context);
-        let quiet =
-            ride.is_none() && world.uniform.is_some() && !world.windy && world.guides.is_empty();
-        let reach = self.params.merging.enabled.then_some(self.params.merging.reach);
-        let wet = &self.state.wet.is_active;
-        let pass = Pass { world, rest: &self.rest, wet, ride, reach, quiet };
-        std::mem::swap(&mut runs.starts, &mut drops);
-        pass.run_all(&mut runs, &mut drops);
-        let (mut merges, mut limited) = (0, 0);
-        merger.groups.clear();
-        merger.grouped.clear();
-        if reach.is_some() {
-            merger.find(&runs.ways);
-        }
-        if !merger.groups.is_empty() {
-            (merges, limited) = pass.run_groups(&mut runs, &merger, &mut drops);
-        }
-        self.state.drops = drops;
-        self.runs = runs;
-        self.merger = merger;
-        self.merge_limited += limited;
-        self.state.ledger.merges += merges;
-        self.collect();
-        merges
+/// Every drop runs; those that may meet run again and merge. Returns the number of merges.
+pub(super) fn run(work: Tick, context: &StepContext) -> u64 {
+    let (params, state, scratch) = (work.params, &mut *work.state, &mut *work.scratch);
+    let mut drops = std::mem::take(&mut state.drops);
+    let mut runs = std::mem::take(&mut scratch.runs);
+    let mut merger = std::mem::take(&mut scratch.merger);
+    runs.heirs.clear();
+    let ride = find_ride(params, state, &scratch.surface, context.dt);
+    let world = world(params, work.rest, scratch, context);
+    let quiet =
+        ride.is_none() && world.uniform.is_some() && !world.windy && world.guides.is_empty();
+    let reach = params.merging.enabled.then_some(params.merging.reach);
+    let wet = &state.wet.is_active;
+    let pass = Pass { world, site: &scratch.site, wet, ride, reach, quiet };
+    std::mem::swap(&mut runs.starts, &mut drops);
+    pass.run_all(&mut runs, &mut drops);
+    let (mut merges, mut limited) = (0, 0);
+    merger.groups.clear();
+    merger.grouped.clear();
+    if reach.is_some() {
+        merger.find(&runs.ways);
     }
-
-    fn ride(&mut self, context: &StepContext) -> Option<Ride> {
-        self.state.still_ticks = if self.surface.moved { 0 } else { self.state.still_ticks + 1 };
-        if self.state.still_ticks > STILL_TICKS {
-            self.state.still_ticks = STILL_TICKS + 1;
-            return None;
-        }
-        let (dt, response) = (context.dt, self.params.air.response);
-        let blend = if response > 0.0 { -(-dt / response).exp_m1() } else { 1.0 };
-        Some(Ride { dt, blend, settled: self.state.still_ticks == STILL_TICKS })
+    if !merger.groups.is_empty() {
+        (merges, limited) = pass.run_groups(&mut runs, &merger, &mut drops);
     }
+    state.drops = drops;
+    state.merge_limited += limited;
+    state.ledger.merges += merges;
+    collect(state, &runs, &merger, &mut scratch.new_drops);
+    scratch.runs = runs;
+    scratch.merger = merger;
+    merges
+}
 
-    /// Adds up what happened, and takes in the droplets of splashes and drips, in the order of the
-    /// drops that made them.
-    fn collect(&mut self) {
-        let grouped = &self.merger.grouped;
-        let mut born = std::mem::take(&mut self.new_drops);
-        born.clear();
-        for (chunk, trace) in self.runs.traces.iter().enumerate() {
-            let first = chunk * CHUNK;
-            let all = grouped.is_empty()
-                || !grouped[first..(first + CHUNK).min(grouped.len())].contains(&true);
-            if all {
-                self.state.ledger.count(&trace.counts);
-                self.segments.extend_from_slice(&trace.segments);
-                born.extend_from_slice(&trace.born);
-                continue;
+fn find_ride(params: &DropsParams, state: &mut State, surface: &Surface, dt: f64) -> Option<Ride> {
+    state.still_ticks = if surface.moved { 0 } else { state.still_ticks + 1 };
+    if state.still_ticks > STILL_TICKS {
+        state.still_ticks = STILL_TICKS + 1;
+        return None;
+    }
+    let response = params.air.response;
+    let blend = if response > 0.0 { -(-dt / response).exp_m1() } else { 1.0 };
+    Some(Ride { dt, blend, settled: state.still_ticks == STILL_TICKS })
+}
+
+/// Adds up what happened, and takes in the droplets of splashes and drips, in the order of the
+/// drops that made them.
+fn collect(state: &mut State, runs: &Runs, merger: &Merger, born: &mut Vec<Drop>) {
+    let grouped = &merger.grouped;
+    born.clear();
+    for (chunk, trace) in runs.traces.iter().enumerate() {
+        let first = chunk * CHUNK;
+        let all = grouped.is_empty()
+            || !grouped[first..(first + CHUNK).min(grouped.len())].contains(&true);
+        if all {
+            state.ledger.count(&trace.counts);
+            state.segments.extend_from_slice(&trace.segments);
+            born.extend_from_slice(&trace.born);
+            continue;
+        }
+        let mut before = super::flow::Mark::default();
+        for (i, mark) in trace.marks.iter().enumerate() {
+            if !grouped[first + i] {
+                state.ledger.count(&mark.counts.since(&before.counts));
+                state.segments.extend_from_slice(&trace.segments[before.segments..mark.segments]);
+                born.extend_from_slice(&trace.born[before.born..mark.born]);
             }
-            let mut before = super::flow::Mark::default();
-            for (i, mark) in trace.marks.iter().enumerate() {
-                if !grouped[first + i] {
-                    self.state.ledger.count(&mark.counts.since(&before.counts));
-                    self.segments
-                        .extend_from_slice(&trace.segments[before.segments..mark.segments]);
-                    born.extend_from_slice(&trace.born[before.born..mark.born]);
-                }
-                before = *mark;
-            }
+            before = *mark;
         }
-        let used = self.merger.groups.len().div_ceil(GROUP_CHUNK);
-        for run in &self.runs.groups[..used] {
-            self.state.ledger.count(&run.trace.counts);
-            self.segments.extend_from_slice(&run.trace.segments);
-            born.extend_from_slice(&run.trace.born);
-        }
-        for &drop in &born {
-            self.add(drop);
-        }
-        self.new_drops = born;
     }
+    let used = merger.groups.len().div_ceil(GROUP_CHUNK);
+    for run in &runs.groups[..used] {
+        state.ledger.count(&run.trace.counts);
+        state.segments.extend_from_slice(&run.trace.segments);
+        born.extend_from_slice(&run.trace.born);
+    }
+    for &drop in born.iter() {
+        state.add(drop);
+    }
+}
 
-    /// Ways on triangles that count: of drops that ran once, then of those that may meet.
-    pub(super) fn stays<'a>(runs: &'a Runs, merger: &'a Merger) -> impl Iterator<Item = &'a Stay> {
-        let grouped = &merger.grouped;
-        let once = runs.traces.iter().flat_map(|t| &t.stays);
-        let once = once.filter(|s| grouped.is_empty() || !grouped[s.drop as usize]);
-        once.chain(Self::group_stays(runs, merger))
-    }
+/// Ways on triangles that count: of drops that ran once, then of those that may meet.
+pub(super) fn stays<'a>(runs: &'a Runs, merger: &'a Merger) -> impl Iterator<Item = &'a Stay> {
+    let grouped = &merger.grouped;
+    let once = runs.traces.iter().flat_map(|t| &t.stays);
+    let once = once.filter(|s| grouped.is_empty() || !grouped[s.drop as usize]);
+    once.chain(group_stays(runs, merger))
+}
 
-    /// Those of the drops that may meet.
-    pub(super) fn group_stays<'a>(
-        runs: &'a Runs,
-        merger: &'a Merger,
-    ) -> impl Iterator<Item = &'a Stay> {
-        let used = merger.groups.len().div_ceil(GROUP_CHUNK);
-        runs.groups[..used].iter().flat_map(|r| &r.trace.stays)
-    }
+/// Those of the drops that may meet.
+pub(super) fn group_stays<'a>(
+    runs: &'a Runs,
+    merger: &'a Merger,
+) -> impl Iterator<Item = &'a Stay> {
+    let used = merger.groups.len().div_ceil(GROUP_CHUNK);
+    runs.groups[..used].iter().flat_map(|r| &r.trace.stays)
 }
 
 impl Pass<'_> {
@@ -257,7 +254,7 @@ impl Pass<'_> {
         };
         let normal =
             |t: u32, side: i8| (surface.facets[t as usize].normal * f64::from(side)).as_vec3();
-        let reach = search_reach(radius, self.rest.ground.of(b.1).widest, factor) + bend;
+        let reach = search_reach(radius, self.site.ground.of(b.1).widest, factor) + bend;
         // Single precision places the ends to this.
         let rounding = 1e-6 * a.0.abs().max_element().max(b.0.abs().max_element());
         Way {
@@ -349,7 +346,7 @@ impl Pass<'_> {
         starts: &[Drop],
         ends: &[Drop],
     ) {
-        let (world, rest) = (&self.world, self.rest);
+        let (world, site) = (&self.world, self.site);
         let factor = self.reach.unwrap_or(1.0);
         let members = &merger.members[group.members.0 as usize..group.members.1 as usize];
         let pairs = &merger.pairs[group.pairs.0 as usize..group.pairs.1 as usize];
@@ -363,8 +360,8 @@ impl Pass<'_> {
         let wanted = members.iter().fold(1.0, |most: f64, &m| {
             let (start, end) = (&starts[m as usize], &ends[m as usize]);
             let widest =
-                end.triangle().or(start.triangle()).map_or(1.0, |t| rest.ground.of(t).widest);
-            let reach = (rest.liquid.radius(start.mass) * widest * factor).max(1e-12);
+                end.triangle().or(start.triangle()).map_or(1.0, |t| site.ground.of(t).widest);
+            let reach = (site.liquid.radius(start.mass) * widest * factor).max(1e-12);
             most.max((end.distance - start.distance) / reach)
         });
         let tests = (wanted.ceil().min(1e6) as u32).clamp(1, MAX_MERGE_TESTS);
@@ -377,7 +374,7 @@ impl Pass<'_> {
                 if parents[i] == i as u32 {
                     let (index, body) = (members[i], world.body(drop));
                     Flow { world, trace, index, end, left, body }.advance(drop);
-                    touches[i] = Touch::of(drop, world.surface, rest, factor);
+                    touches[i] = Touch::of(drop, world.surface, site, factor);
                 }
             }
             for &(a, b) in pairs {
@@ -395,7 +392,7 @@ impl Pass<'_> {
                 drops[give].mass = 0.0;
                 drops[give].solute = 0.0;
                 parents[give] = keep as u32;
-                touches[keep] = Touch::of(&drops[keep], world.surface, rest, factor);
+                touches[keep] = Touch::of(&drops[keep], world.surface, site, factor);
                 *merges += 1;
             }
         }
@@ -406,7 +403,7 @@ impl Pass<'_> {
     /// A merged drop is larger and elsewhere: takes in what it touches now, and so on.
     fn merge_on(&self, merger: &Merger, drops: &mut [Drop], heirs: &mut [u32]) -> u64 {
         let (surface, factor) = (self.world.surface, self.reach.unwrap_or(1.0));
-        let touch = |drop: &Drop| Touch::of(drop, surface, self.rest, factor);
+        let touch = |drop: &Drop| Touch::of(drop, surface, self.site, factor);
         let mut merges = 0;
         for &member in &merger.members {
             let mut of = member as usize;

@@ -2,7 +2,7 @@
 //! always at the end of a step.
 
 use super::params::DropsParams;
-use super::rest::Rest;
+use super::site::Site;
 use super::source::SourceParams;
 use super::state::{Drop, Phase, State};
 use super::surface::Surface;
@@ -14,8 +14,8 @@ use crate::tolerances::drops::MIN_FILM;
 pub struct Sinks<'a> {
     /// Parameters.
     pub params: &'a DropsParams,
-    /// Rest data.
-    pub rest: &'a Rest,
+    /// The ground and the liquid.
+    pub site: &'a Site,
     /// The surface.
     pub surface: &'a Surface,
     /// Colliders that swallow falling drops.
@@ -35,7 +35,7 @@ impl Sinks<'_> {
     /// mass left.
     pub fn apply_to_drops(&self, state: &mut State) -> bool {
         let grows = self.params.sources.iter().any(|s| self.growth(s) > 0.0);
-        let soaks = self.rest.ground.kinds().iter().any(|k| k.absorption > 0.0);
+        let soaks = self.site.ground.kinds().iter().any(|k| k.absorption > 0.0);
         let dissolves = self.params.deposit.dissolving > 0.0;
         let least = self.params.sinks.least_mass;
         // Where nothing dries, only falling drops and the very small ones can go.
@@ -73,10 +73,10 @@ impl Sinks<'_> {
     }
 
     fn shrink(&self, drop: &mut Drop, state: &mut State) {
-        let radius = self.rest.liquid.radius(drop.mass);
+        let radius = self.site.liquid.radius(drop.mass);
         let area = std::f64::consts::PI * radius * radius;
         let triangle = drop.triangle();
-        let heat = triangle.map_or(1.0, |t| f64::from(self.rest.ground.heat[t as usize]));
+        let heat = triangle.map_or(1.0, |t| f64::from(self.site.ground.heat[t as usize]));
         // Exposed: about half a sphere when sitting, all of it in the air.
         let exposed = if triangle.is_some() { 2.0 * area } else { 4.0 * area };
         let liquid = drop.mass - drop.solute;
@@ -87,7 +87,7 @@ impl Sinks<'_> {
         drop.mass -= dried;
         state.ledger.evaporated.add(dried);
         if let Some(t) = triangle {
-            let kind = self.rest.ground.of(t);
+            let kind = self.site.ground.of(t);
             let contact = area * kind.contact * kind.contact;
             let liquid = drop.mass - drop.solute;
             let soaked = (kind.absorption * contact * self.dt).min(liquid.max(0.0));
@@ -96,8 +96,8 @@ impl Sinks<'_> {
             if drop.mass <= drop.solute * (1.0 + 1e-9) || drop.mass <= self.params.sinks.least_mass
             {
                 // Nothing liquid is left: what was dissolved stays where it is.
-                let rest = drop.mass - drop.solute;
-                state.ledger.evaporated.add(rest);
+                let left = drop.mass - drop.solute;
+                state.ledger.evaporated.add(left);
                 state.wet.stain[t as usize] += drop.solute;
                 drop.mass = 0.0;
                 drop.solute = 0.0;
@@ -142,18 +142,18 @@ impl Sinks<'_> {
         for i in 0..wet.active.len() {
             let t = wet.active[i];
             let index = t as usize;
-            let heat = f64::from(self.rest.ground.heat[index]);
+            let heat = f64::from(self.site.ground.heat[index]);
             let left = film_left(&self.params.trails, self.params.seed, t, self.dt, heat);
             for (w, b) in wet.wetness[index].iter_mut().zip(0..2) {
                 *w *= left;
-                bumps[index][b] = self.rest.ground.dry_bumps[index][b] * (-*w).exp() as f32;
+                bumps[index][b] = self.site.ground.dry_bumps[index][b] * (-*w).exp() as f32;
             }
             let film = wet.film[index];
             if film > 0.0 {
                 let solute = wet.film_solute[index].min(film);
                 let mut lost = (film - solute) * (1.0 - left);
                 let soaked =
-                    self.rest.ground.of(t).absorption * self.surface.facets[index].area() * self.dt;
+                    self.site.ground.of(t).absorption * self.surface.facets[index].area() * self.dt;
                 let soaked = soaked.min(film - solute - lost).max(0.0);
                 if film - solute - lost - soaked < MIN_FILM {
                     lost = film - solute - soaked;
@@ -174,7 +174,7 @@ impl Sinks<'_> {
             let keep = !is_dry(wetness[t], film[t]);
             if !keep {
                 wetness[t] = [0.0; 2];
-                bumps[t] = self.rest.ground.dry_bumps[t];
+                bumps[t] = self.site.ground.dry_bumps[t];
                 is_active[t] = false;
             }
             keep

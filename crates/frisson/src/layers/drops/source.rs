@@ -4,11 +4,12 @@ use glam::{DVec2, DVec3, Vec3};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::rest::Rest;
+use super::rest::SourceStart;
+use super::site::Site;
 use super::state::{Drop, Phase, SourceState};
 use super::surface::Surface;
 use crate::math::random;
-use crate::stage::{LayerError, Selection};
+use crate::stage::{Anchor, LayerError, Selection};
 
 /// One source. Give exactly one kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -30,27 +31,37 @@ pub enum SourceParams {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SingleSource {
-    /// Place [m]; taken to the surface when nearer than `snap`, else the drop starts in the air.
-    pub at: [f64; 3],
+    /// Place: a point [m] in the reference pose, a vertex, a joint, a marker. On the surface when
+    /// nearer than `snap`, and then it moves along with it; else the drop starts in the air.
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Source"))]
+    pub at: Anchor,
     /// Mass [kg].
     #[schemars(range(min = 1e-12, max = 10.0))]
+    #[schemars(extend("x-change" = "live", "x-slider" = [1e-07, 0.001], "x-log" = true, "x-group" = "Source"))]
     pub mass: f64,
     /// Starting velocity [m/s].
+    #[schemars(extend("x-change" = "live", "x-slider" = [-2, 2], "x-group" = "Source"))]
     pub velocity: [f64; 3],
     /// Frame of the first drop.
+    #[schemars(extend("x-change" = "restart", "x-slider" = [0, 240], "x-group" = "Source"))]
     pub frame: f64,
     /// Number of drops.
     #[schemars(range(min = 1, max = 10_000_000))]
+    #[schemars(extend("x-change" = "live", "x-slider" = [1, 100], "x-group" = "Source"))]
     pub count: u64,
     /// Frames between drops.
     #[schemars(range(min = 0.0))]
+    #[schemars(extend("x-change" = "restart", "x-slider" = [0, 60], "x-group" = "Source"))]
     pub every: f64,
     /// Farthest the place may be from the surface to be taken to it [m].
     #[schemars(range(min = 0.0))]
+    #[schemars(extend("x-change" = "rebuild", "x-slider" = [0, 0.2], "x-group" = "Source"))]
     pub snap: f64,
     /// Where the drop must be, and at which frame: x, y, z [m], frame.
+    #[schemars(extend("x-change" = "restart", "x-group" = "Source"))]
     pub arrive: Option<[f64; 4]>,
     /// What is changed so that it arrives in time.
+    #[schemars(extend("x-change" = "restart", "x-group" = "Source"))]
     pub solve: Solve,
 }
 
@@ -68,7 +79,7 @@ pub enum Solve {
 impl Default for SingleSource {
     fn default() -> Self {
         Self {
-            at: [0.0; 3],
+            at: Anchor::Position([0.0; 3]),
             mass: 2e-5,
             velocity: [0.0; 3],
             frame: 0.0,
@@ -86,17 +97,22 @@ impl Default for SingleSource {
 #[serde(default, deny_unknown_fields)]
 pub struct RegionSource {
     /// Where; nothing given: everywhere.
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Source"))]
     pub select: Selection,
     /// Number of drops.
     #[schemars(range(min = 1, max = 10_000_000))]
+    #[schemars(extend("x-change" = "restart", "x-slider" = [1, 10000], "x-log" = true, "x-group" = "Source"))]
     pub count: u64,
     /// Frame of the first.
+    #[schemars(extend("x-change" = "restart", "x-slider" = [0, 240], "x-group" = "Source"))]
     pub frame: f64,
     /// Frames over which they appear; 0: all at once.
     #[schemars(range(min = 0.0))]
+    #[schemars(extend("x-change" = "restart", "x-slider" = [0, 240], "x-group" = "Source"))]
     pub over: f64,
     /// Least and largest mass [kg]; uniform between.
     #[schemars(inner(range(min = 1e-12, max = 10.0)))]
+    #[schemars(extend("x-change" = "live", "x-slider" = [1e-07, 0.001], "x-log" = true, "x-group" = "Source"))]
     pub mass: [f64; 2],
 }
 
@@ -112,19 +128,26 @@ impl Default for RegionSource {
 pub struct RainSource {
     /// Drops per second.
     #[schemars(range(min = 0.0, max = 1e6))]
+    #[schemars(extend("x-change" = "live", "x-slider" = [0, 5000], "x-group" = "Source"))]
     pub rate: f64,
     /// Frame it starts.
+    #[schemars(extend("x-change" = "live", "x-slider" = [0, 240], "x-group" = "Source"))]
     pub frame: f64,
     /// Frame it stops.
+    #[schemars(extend("x-change" = "live", "x-slider" = [0, 1000], "x-group" = "Source"))]
     pub until: f64,
     /// Direction it falls.
+    #[schemars(extend("x-change" = "live", "x-slider" = [-1, 1], "x-group" = "Source"))]
     pub direction: [f64; 3],
     /// Speed [m/s].
     #[schemars(range(min = 0.0, max = 100.0))]
+    #[schemars(extend("x-change" = "live", "x-slider" = [0, 10], "x-group" = "Source"))]
     pub speed: f64,
     /// Least and largest mass [kg].
+    #[schemars(extend("x-change" = "live", "x-slider" = [1e-07, 0.0001], "x-log" = true, "x-group" = "Source"))]
     pub mass: [f64; 2],
     /// Box it falls from: lowest and highest corner [m]; by default, above the surfaces.
+    #[schemars(extend("x-change" = "rebuild", "x-slider" = [-10, 10], "x-group" = "Source"))]
     pub from: Option<[f64; 6]>,
 }
 
@@ -147,22 +170,29 @@ impl Default for RainSource {
 #[serde(default, deny_unknown_fields)]
 pub struct CondensationSource {
     /// Where; nothing given: everywhere.
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Source"))]
     pub select: Selection,
     /// Number of places where drops form.
     #[schemars(range(min = 1, max = 10_000_000))]
+    #[schemars(extend("x-change" = "restart", "x-slider" = [1, 10000], "x-log" = true, "x-group" = "Source"))]
     pub count: u64,
     /// Mass at which they appear [kg].
     #[schemars(range(min = 1e-12, max = 10.0))]
+    #[schemars(extend("x-change" = "live", "x-slider" = [1e-08, 1e-05], "x-log" = true, "x-group" = "Source"))]
     pub mass: f64,
     /// Growth of each [kg/s]. The growth of a drop that has left its place goes on with it.
     #[schemars(range(min = 0.0, max = 1.0))]
+    #[schemars(extend("x-change" = "live", "x-slider" = [0, 2e-05], "x-group" = "Source"))]
     pub growth: f64,
     /// Frame it starts.
+    #[schemars(extend("x-change" = "restart", "x-slider" = [0, 240], "x-group" = "Source"))]
     pub frame: f64,
     /// Frames over which the places come up.
     #[schemars(range(min = 0.0))]
+    #[schemars(extend("x-change" = "restart", "x-slider" = [0, 240], "x-group" = "Source"))]
     pub over: f64,
     /// Frame at which growth stops.
+    #[schemars(extend("x-change" = "live", "x-slider" = [0, 1000], "x-group" = "Source"))]
     pub until: f64,
 }
 
@@ -185,8 +215,10 @@ impl Default for CondensationSource {
 #[serde(default, deny_unknown_fields)]
 pub struct ListSource {
     /// Rows: frame, x, y, z [m], mass [kg], and optionally vx, vy, vz [m/s].
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Source"))]
     pub rows: Vec<Vec<f64>>,
     /// Farthest a place may be from the surface to be taken to it [m].
+    #[schemars(extend("x-change" = "live", "x-slider" = [0, 0.2], "x-group" = "Source"))]
     pub snap: f64,
 }
 
@@ -257,8 +289,12 @@ impl Scatter {
 
 /// What a source needs to know now.
 pub struct Emission<'a> {
-    /// Rest data.
-    pub rest: &'a Rest,
+    /// The ground and the liquid.
+    pub site: &'a Site,
+    /// Where the drops of each `single` source start.
+    pub starts: &'a [Option<SourceStart>],
+    /// Frames by which each source starts later.
+    pub offsets: &'a [f64],
     /// The surface now.
     pub surface: &'a Surface,
     /// Frame at the start of the tick (exclusive; the very first tick includes it) and at its end.
@@ -267,8 +303,6 @@ pub struct Emission<'a> {
     pub first: bool,
     /// Time now [s].
     pub time: f64,
-    /// Frames per second.
-    pub fps: f64,
     /// Length of the tick [s].
     pub dt: f64,
     /// Seed.
@@ -300,16 +334,17 @@ impl Emission<'_> {
         let key = random::hash(self.seed, index as u64, 0x5072);
         match source {
             SourceParams::Single(s) => {
-                let start = s.frame + self.rest.start_offsets[index];
+                let start = s.frame + self.offsets[index];
                 let due = if s.every > 0.0 {
                     self.due(start, s.count, s.every * s.count as f64)
                 } else {
                     self.due(start, s.count, 0.0)
                 };
+                let position = self.starts[index].map_or(DVec3::ZERO, |s| s.position);
                 while state.count < due {
-                    let at = DVec3::from_array(s.at);
                     let v = DVec3::from_array(s.velocity);
-                    out.push(self.place_at(at, v, s.mass, s.snap, off_mesh, index));
+                    *off_mesh += u64::from(state.place.is_none());
+                    out.push(self.place(state.place, position, v, s.mass, index));
                     state.count += 1;
                 }
             }
@@ -329,11 +364,16 @@ impl Emission<'_> {
                 }
             }
             SourceParams::Rain(s) => {
-                let end = self.frames.1.min(s.until);
-                let due = ((end - s.frame) / self.fps * s.rate).max(0.0).floor() as u64;
-                while state.count < due {
+                // By the tick, so that a new rate counts from now on.
+                let (from, to) = self.frames;
+                let raining = to.min(s.until) - from.max(s.frame);
+                // Exactly 1 in the middle of it, whatever the frame rate.
+                let share = if raining > 0.0 { (raining / (to - from)).min(1.0) } else { 0.0 };
+                state.owed += share * self.dt * s.rate;
+                while state.owed >= 1.0 - 1e-9 {
                     out.push(self.rain(s, key, state.count, index));
                     state.count += 1;
+                    state.owed -= 1.0;
                 }
             }
             SourceParams::List(s) => {
@@ -343,7 +383,9 @@ impl Emission<'_> {
                     if due {
                         let at = DVec3::new(row[1], row[2], row[3]);
                         let v = row.get(5..8).map_or(DVec3::ZERO, DVec3::from_slice);
-                        out.push(self.place_at(at, v, row[4], s.snap.max(0.05), off_mesh, index));
+                        let drop = self.place_at(at, v, row[4], s.snap.max(0.05), index);
+                        *off_mesh += u64::from(!drop.is_on_surface());
+                        out.push(drop);
                         state.count += 1;
                     }
                 }
@@ -352,7 +394,7 @@ impl Emission<'_> {
     }
 
     fn scatter(&self, index: usize, key: u64, count: u64, mass: f64) -> Option<Drop> {
-        let (triangle, weights) = self.rest.scatters[index].place(key, count)?;
+        let (triangle, weights) = self.site.scatters[index].place(key, count)?;
         let phase = Phase::Face { triangle, weights, velocity: DVec2::ZERO, standing: 0 };
         let mut drop = Drop::new(0, mass, phase, self.time);
         drop.source = index as u32;
@@ -360,30 +402,31 @@ impl Emission<'_> {
         Some(drop)
     }
 
-    fn place_at(
+    /// A drop on the surface where it is near, else in the air.
+    fn place_at(&self, at: DVec3, velocity: DVec3, mass: f64, snap: f64, index: usize) -> Drop {
+        let found = self.surface.closest(at, snap).filter(|f| self.surface.live[f.0 as usize]);
+        self.place(found.map(|(t, w, _)| (t, w)), at, velocity, mass, index)
+    }
+
+    /// A drop at a place of the surface, or else in the air.
+    fn place(
         &self,
+        on: Option<(u32, DVec2)>,
         at: DVec3,
         velocity: DVec3,
         mass: f64,
-        snap: f64,
-        off_mesh: &mut u64,
         index: usize,
     ) -> Drop {
-        let found = self.surface.closest(at, snap).filter(|f| self.surface.live[f.0 as usize]);
-        let phase = match found {
-            Some((triangle, weights, _)) => {
-                let facet = &self.surface.facets[triangle as usize];
-                let velocity = facet.tangential(velocity);
+        let phase = match on {
+            Some((triangle, weights)) => {
+                let velocity = self.surface.facets[triangle as usize].tangential(velocity);
                 Phase::Face { triangle, weights, velocity, standing: 0 }
             }
-            None => {
-                *off_mesh += 1;
-                Phase::Air { position: at, velocity, since: self.time, from: u32::MAX }
-            }
+            None => Phase::Air { position: at, velocity, since: self.time, from: u32::MAX },
         };
         let mut drop = Drop::new(0, mass, phase, self.time);
         drop.source = index as u32;
-        if let Some((triangle, weights, _)) = found {
+        if let Some((triangle, weights)) = on {
             drop.carrier = self.surface.velocity(triangle, weights, self.dt);
         }
         drop

@@ -1,10 +1,13 @@
 //! All that evolves: the drops, what they left on the surface, and the books.
 
+use std::sync::Arc;
+
 use glam::{DVec2, DVec3};
 use serde::{Deserialize, Serialize};
 
-use super::flow::Counts;
+use super::flow::{Counts, Segment};
 use super::image::WetImage;
+use super::relief::Relief;
 use super::trail::{Strip, TrailState};
 
 /// Where a drop is, and how it moves there.
@@ -256,6 +259,8 @@ impl Wet {
 /// Everything a checkpoint needs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
+    /// When it is [s].
+    pub time: f64,
     /// The drops, in order of birth.
     pub drops: Vec<Drop>,
     /// Next id.
@@ -278,6 +283,49 @@ pub struct State {
     pub off_mesh: u64,
     /// Ticks since the surface last moved.
     pub still_ticks: u32,
+    /// Groups of drops that were tested for merging too rarely.
+    pub merge_limited: u64,
+    /// Closed-form pieces of the tracks of the last frames, where `tracks` is on.
+    pub segments: Vec<Segment>,
+    /// The triangles drops run on, where they are not those of the start any more.
+    pub relief: Option<Arc<Relief>>,
+}
+
+impl State {
+    /// Liquid in drops, in beads, and in films and stains [kg].
+    #[must_use]
+    pub fn masses(&self) -> (f64, f64, f64) {
+        let of = |bead: bool| Sum::of(self.drops.iter().filter(|d| d.bead == bead).map(|d| d.mass));
+        let films = self.wet.film.iter().chain(&self.wet.stain).copied();
+        (of(false), of(true), Sum::of(films))
+    }
+
+    /// What the books miss, as a part of what was emitted [-]: rounding only.
+    #[must_use]
+    pub fn imbalance(&self) -> f64 {
+        let (drops, beads, films) = self.masses();
+        let ledger = &self.ledger;
+        let mut sum = Sum::default();
+        for value in [
+            drops,
+            beads,
+            films,
+            ledger.evaporated.value(),
+            ledger.absorbed.value(),
+            ledger.fallen.value(),
+            -ledger.emitted.value(),
+        ] {
+            sum.add(value);
+        }
+        sum.value() / ledger.emitted.value().max(f64::MIN_POSITIVE)
+    }
+
+    /// Takes a new drop in.
+    pub fn add(&mut self, mut drop: Drop) {
+        drop.id = self.next_id;
+        self.next_id += 1;
+        self.drops.push(drop);
+    }
 }
 
 /// What a source has done so far.
@@ -285,4 +333,9 @@ pub struct State {
 pub struct SourceState {
     /// Drops emitted.
     pub count: u64,
+    /// Part of the next drop of a rain that has gathered so far [-].
+    pub owed: f64,
+    /// Place of the surface where they start, for those that start at one: triangle and weights of
+    /// corners 1 and 2.
+    pub place: Option<(u32, DVec2)>,
 }

@@ -36,6 +36,8 @@ pub struct StripMesh {
     due: Vec<f64>,
     /// Number of pieces that last from frame to frame.
     kept: usize,
+    /// How often pieces had gone or moved by then.
+    swept: u64,
 }
 
 /// Where pieces are written.
@@ -65,6 +67,14 @@ impl StripMesh {
         self.kept = 0;
         self.due.clear();
         self.starts.clear();
+    }
+
+    /// Forgets the frame before if pieces have gone or moved since.
+    pub fn expect(&mut self, swept: u64) {
+        if self.swept != swept {
+            self.forget();
+            self.swept = swept;
+        }
     }
 
     /// Writes all pieces: those that last, then those still being drawn.

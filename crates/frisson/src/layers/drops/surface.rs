@@ -163,7 +163,7 @@ pub struct PointSource {
 }
 
 /// The surface: connectivity once, geometry every tick.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Surface {
     /// Where each point comes from.
     pub sources: Vec<PointSource>,
@@ -230,31 +230,50 @@ impl Surface {
         surface_build::build(meshes)
     }
 
-    /// Takes new positions. `teleport` [m]: a longer way than this is a cut, not a motion.
-    pub fn update(&mut self, meshes: &[&[Vec3]], teleport: f64) {
-        std::mem::swap(&mut self.previous, &mut self.points);
-        self.points.clear();
-        self.points.extend(
-            self.sources.iter().map(|s| meshes[s.mesh as usize][s.vertex as usize].as_dvec3()),
-        );
-        if self.previous.len() != self.points.len() {
-            self.previous.clone_from(&self.points);
-            self.moved = true;
-        } else {
-            self.moved = self.previous != self.points;
+    /// Takes new positions, given those of the tick before (if any). `teleport` [m]: a longer way than
+    /// this is a cut, not a motion. Returns whether anything changed since it was last looked at.
+    pub fn update(
+        &mut self,
+        before: &[DVec3],
+        now: impl Fn(PointSource) -> Vec3,
+        teleport: f64,
+    ) -> bool {
+        let count = self.sources.len();
+        let mut changed = self.facets.is_empty() || self.points.len() != count;
+        self.points.resize(count, DVec3::ZERO);
+        for (point, source) in self.points.iter_mut().zip(&self.sources) {
+            let new = now(*source).as_dvec3();
+            changed |= *point != new;
+            *point = new;
         }
+        self.previous.clear();
+        self.previous.extend_from_slice(if before.len() == count { before } else { &self.points });
+        self.moved = false;
         self.longest_move = 0.0;
-        if self.moved || self.facets.is_empty() {
-            for (new, old) in self.points.iter().zip(&mut self.previous) {
-                let way = new.distance(*old);
-                if way > teleport {
-                    *old = *new;
-                } else {
-                    self.longest_move = self.longest_move.max(way);
-                }
+        for (new, old) in self.points.iter().zip(&mut self.previous) {
+            let way = new.distance(*old);
+            self.moved |= new != old;
+            if way > teleport {
+                *old = *new;
+            } else {
+                self.longest_move = self.longest_move.max(way);
             }
+        }
+        if changed {
             self.refresh();
         }
+        changed
+    }
+
+    /// Stands still at some positions of its points. Returns whether it stood elsewhere.
+    pub fn stand(&mut self, points: &[DVec3]) -> bool {
+        let changed = self.facets.is_empty() || self.points != points;
+        if changed && points.len() == self.sources.len() {
+            self.points.clear();
+            self.points.extend_from_slice(points);
+            self.refresh();
+        }
+        changed
     }
 
     /// Computes facets and the tree again, from the points.
@@ -399,6 +418,26 @@ impl Surface {
             <= facet.point(facet.flat(rough)).distance(p);
         let weights = if better { refined } else { rough };
         Some((found.triangle, weights, facet.point(facet.flat(weights))))
+    }
+
+    /// Nearest place on the surface, of those triangles that face as `normal` does if there are any:
+    /// triangle and weights.
+    #[must_use]
+    pub fn closest_facing(&self, p: DVec3, normal: DVec3) -> Option<(u32, DVec2)> {
+        let at = p.as_vec3();
+        let live = |t: u32| self.live[t as usize];
+        let faces = |t: u32| self.facets[t as usize].normal.dot(normal) > 0.0;
+        let found = self
+            .bvh
+            .closest_where(at, f32::INFINITY, |t, _, _| live(t) && faces(t))
+            .or_else(|| self.bvh.closest_where(at, f32::INFINITY, |t, _, _| live(t)))?;
+        let facet = &self.facets[found.triangle as usize];
+        // The tree answers in single precision: project again in double.
+        let weights = facet.weights(facet.tangential(p - facet.origin));
+        let inside = weights.x >= 0.0 && weights.y >= 0.0 && weights.x + weights.y <= 1.0;
+        let [_, x, y] = found.barycentric.map(f64::from);
+        let rough = DVec2::new(x, y);
+        Some((found.triangle, if inside { weights } else { clamp_weights(rough) }))
     }
 
     /// Box of everything.

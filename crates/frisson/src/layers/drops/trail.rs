@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::flow::Stay;
 use super::image::WetImage;
 use super::params::TrailParams;
-use super::rest::Rest;
+use super::site::Site;
 use super::state::{Drop, State};
 use super::surface::{Facet, Surface};
 use super::walk::unfold;
@@ -116,12 +116,14 @@ pub struct TrailState {
     pub pieces: Vec<Piece>,
     /// When dry ones are next looked for [s].
     pub next_sweep: f64,
+    /// How often pieces went or moved: else a piece keeps its number.
+    pub swept: u64,
 }
 
 impl TrailState {
     /// Forgets pieces that are dry, and the oldest above a number. Looked for now and then only, so
-    /// that a trail costs nothing while it dries. Returns whether any went.
-    pub fn sweep(&mut self, time: f64, drying: f64, most: usize) -> bool {
+    /// that a trail costs nothing while it dries.
+    pub fn sweep(&mut self, time: f64, drying: f64, most: usize) {
         let before = self.pieces.len();
         if time >= self.next_sweep {
             self.next_sweep = time + SWEEP_SHARE * drying;
@@ -131,7 +133,7 @@ impl TrailState {
         if self.pieces.len() > most + most / 4 {
             self.pieces.drain(..self.pieces.len() - most);
         }
-        self.pieces.len() != before
+        self.swept += u64::from(self.pieces.len() != before);
     }
 }
 
@@ -355,8 +357,8 @@ impl Strips {
 pub struct Wetting<'a> {
     /// The surface.
     pub surface: &'a Surface,
-    /// Rest data.
-    pub rest: &'a Rest,
+    /// The ground and the liquid.
+    pub site: &'a Site,
     /// Settings.
     pub params: &'a TrailParams,
     /// Triangles whose axis a first trail sets, with the new axis.
@@ -370,7 +372,7 @@ impl Wetting<'_> {
     /// become part of since.
     pub fn apply(&mut self, state: &mut State, stay: &Stay, payer: u32) {
         let t = stay.triangle as usize;
-        let kind = self.rest.ground.of(stay.triangle);
+        let kind = self.site.ground.of(stay.triangle);
         let area = self.surface.facets[t].area();
         let drop = &mut state.drops[payer as usize];
         if area <= 0.0 || drop.mass <= 0.0 {
@@ -389,9 +391,9 @@ impl Wetting<'_> {
         wet.activate(stay.triangle);
         let width = 2.0 * kind.contact * stay.radius * self.params.width;
         if kind.film > 0.0 {
-            let full = self.rest.liquid.density * kind.film * area;
+            let full = self.site.liquid.density * kind.film * area;
             let bare = (1.0 - wet.film[t] / full).clamp(0.0, 1.0);
-            let laid = self.rest.liquid.density * kind.film * width * stay.way.length() * bare;
+            let laid = self.site.liquid.density * kind.film * width * stay.way.length() * bare;
             let laid = laid.min(full - wet.film[t]).min(drop.mass - self.least_mass).max(0.0);
             let solute = drop.solute / drop.mass * laid;
             drop.mass -= laid;
@@ -407,8 +409,8 @@ impl Wetting<'_> {
 pub struct Pencil<'a> {
     /// The surface.
     pub surface: &'a Surface,
-    /// Rest data.
-    pub rest: &'a Rest,
+    /// The ground and the liquid.
+    pub site: &'a Site,
     /// Settings.
     pub params: &'a TrailParams,
     /// Seed.
@@ -463,7 +465,7 @@ impl Pencil<'_> {
 
     /// Half the width of what a stay leaves [m].
     fn half_width(&self, stay: &Stay) -> f64 {
-        self.rest.ground.of(stay.triangle).contact * stay.radius * self.params.width
+        self.site.ground.of(stay.triangle).contact * stay.radius * self.params.width
     }
 
     fn job(&self, drop: &Drop) -> Job {
@@ -480,7 +482,7 @@ impl Pencil<'_> {
         Job {
             strip,
             drying: [drying(strip.run), drying(drop.distance)],
-            thickness: self.rest.ground.of(strip.triangle).film.max(1e-5) as f32,
+            thickness: self.site.ground.of(strip.triangle).film.max(1e-5) as f32,
             stain: stain as f32,
         }
     }
@@ -506,7 +508,12 @@ impl Job {
 }
 
 /// Paints a piece into the image of wetness, as wet as it is by now.
-pub fn paint(image: &mut WetImage, uvs: &[[Vec2; 3]], piece: &Piece, time: f64) {
+pub fn paint(
+    image: &mut WetImage,
+    (uvs, params): (&[[Vec2; 3]], &TrailParams),
+    piece: &Piece,
+    time: f64,
+) {
     let Some([a, b, c]) = uvs.get(piece.triangle as usize) else { return };
     let mut polygon = [Vec2::ZERO; PIECE_CORNERS];
     let count = piece.count as usize;
@@ -514,7 +521,7 @@ pub fn paint(image: &mut WetImage, uvs: &[[Vec2; 3]], piece: &Piece, time: f64) 
         *p = *a + *x * (*b - *a) + *y * (*c - *a);
     }
     let left = (-(time - piece.born).max(0.0) / piece.mean_drying()).exp() as f32;
-    image.paint(&polygon[..count], left, 0.2 * piece.stain);
+    image.paint(&polygon[..count], (left, 0.2 * piece.stain), params.unevenness);
 }
 
 /// How much of a film is left after a tick, for a triangle.

@@ -4,8 +4,8 @@ use glam::{DVec2, DVec3, Vec3};
 
 use super::flow::Body;
 use super::guide::Guide;
-use super::liquid::Liquid;
-use super::rest::Ground;
+use super::liquid::{Drag, Liquid};
+use super::site::Ground;
 use super::state::Drop;
 use super::surface::Surface;
 use crate::geometry::Bounds;
@@ -55,12 +55,14 @@ impl World<'_> {
     #[must_use]
     pub fn body(&self, drop: &Drop) -> Body {
         let radius = self.liquid.radius(drop.mass);
-        let drag = self
-            .source_drags
-            .get(drop.source as usize)
-            .copied()
-            .flatten()
-            .unwrap_or(self.liquid.drag);
+        let solved = self.source_drags.get(drop.source as usize).copied().flatten();
+        let drag = solved.unwrap_or_else(|| match self.liquid.drag {
+            Drag::Same(drag) => drag,
+            // In the air the ground does not matter: any will do until it lands.
+            Drag::Viscous(viscosity) => {
+                viscosity * radius * self.ground.of(drop.triangle().unwrap_or(0)).resistance
+            }
+        });
         let thick = (self.liquid.thickening * drop.solute / drop.mass).min(50.0).exp();
         Body { radius, drag: drag * thick / drop.mass + self.scene_drag, mass: drop.mass }
     }

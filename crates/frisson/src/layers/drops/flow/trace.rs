@@ -1,6 +1,7 @@
 //! What happened during a step, for the passes that follow.
 
 use glam::{DVec2, DVec3};
+use serde::{Deserialize, Serialize};
 
 use super::Flow;
 use crate::layers::drops::motion::{Weights, time_of_rest};
@@ -31,7 +32,7 @@ pub struct Stay {
 }
 
 /// A closed-form piece of a drop's track: `p(t) = p0 + v0 t phi1(-Lt) + a t² phi2(-Lt)`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Segment {
     /// Id of the drop.
     pub id: u64,

@@ -66,7 +66,7 @@ fn awkward_bench(kind: usize, seed: u64) -> Bench {
         ..GroundParams::default()
     };
     let mut bench = Bench::new(&p, &t, ground);
-    bench.liquid.drag = [0.0, 1e-6, 3e-3][(seed % 3) as usize];
+    bench.liquid.drag = Drag::Same([0.0, 1e-6, 3e-3][(seed % 3) as usize]);
     bench
 }
 

@@ -24,8 +24,8 @@ fn pass_at(offset: f64) -> u64 {
     );
     let mut lab = Lab::new(level(1.0), &params(&text), GRAVITY, 30);
     lab.run(10);
-    assert!(lab.layer.imbalance().abs() < 1e-12);
-    lab.layer.state().ledger.merges
+    assert!(lab.state().imbalance().abs() < 1e-12);
+    lab.state().ledger.merges
 }
 
 #[test]
@@ -51,14 +51,10 @@ fn after_a_tick_no_two_drops_touch() {
     let mut pairs = 0;
     for tick in 0..40 {
         lab.run(1);
-        let layer = &lab.layer;
+        let (surface, site) = (lab.surface(), lab.site());
         // The film is laid after the tests: what they saw was larger by that much.
-        let touches: Vec<Touch> = layer
-            .state()
-            .drops
-            .iter()
-            .filter_map(|d| Touch::of(d, layer.surface(), &layer.rest, 1.0))
-            .collect();
+        let touches: Vec<Touch> =
+            lab.state().drops.iter().filter_map(|d| Touch::of(d, &surface, &site, 1.0)).collect();
         for i in 0..touches.len() {
             for j in 0..i {
                 assert!(!touches[i].touches(&touches[j]), "tick {tick}: {i} and {j} touch");
@@ -66,8 +62,8 @@ fn after_a_tick_no_two_drops_touch() {
             }
         }
     }
-    assert!(pairs > 10_000 && lab.layer.state().ledger.merges > 200, "{pairs}");
-    assert!(lab.layer.imbalance().abs() < 1e-12);
+    assert!(pairs > 10_000 && lab.state().ledger.merges > 200, "{pairs}");
+    assert!(lab.state().imbalance().abs() < 1e-12);
 }
 
 #[test]
@@ -79,7 +75,7 @@ fn drops_that_come_to_rest_in_pits_do_not_bounce_for_ever() {
     let ground =
         GroundParams { roughness: [5e-4, 5e-4], adhesion: 80.0, ..GroundParams::default() };
     let mut bench = Bench::new(&p, &t, ground);
-    bench.liquid.drag = 6e-4;
+    bench.liquid.drag = Drag::Same(6e-4);
     let mut trace = Trace::default();
     let (mut rested, mut at_vertex) = (0, 0);
     for i in 0..120u64 {

@@ -2,8 +2,10 @@
 
 mod crossings;
 mod layer;
+mod live;
 mod meetings;
 mod options;
+mod relief;
 mod runs;
 mod scenes;
 mod shown;
@@ -12,9 +14,9 @@ mod sinks;
 use glam::{DVec2, DVec3, Vec3};
 
 use super::flow::{Flow, Trace};
-use super::liquid::Liquid;
+use super::liquid::{Drag, Liquid};
 use super::params::{DropsParams, GroundParams, Names};
-use super::rest::Ground;
+use super::site::Ground;
 use super::state::{Drop, Phase};
 use super::surface::Surface;
 use super::world::World;
@@ -39,7 +41,7 @@ impl Bench {
             ..serde_json::from_str(r#"{"name": "test", "on": "mesh"}"#).unwrap()
         };
         let mut liquid = Liquid::new(&params);
-        liquid.drag = 0.0;
+        liquid.drag = Drag::Same(0.0);
         liquid.density = 1000.0;
         liquid.drip_remainder = 0.0;
         let surface = Surface::build(&[(positions, triangles)]);

@@ -78,13 +78,13 @@ fn far_drops_are_coarser_and_keep_their_volume() {
                     {"single": {"at": [6, 0, 4], "mass": 1e-5}}]}"#;
     let mut lab = Lab::new(level, &params(text), GRAVITY, 30);
     lab.run(4);
-    let mesh = &lab.frame.meshes[lab.frame.mesh_index("d").unwrap()];
+    let mesh = &lab.frame().meshes[lab.frame().mesh_index("d").unwrap()];
     assert_eq!(mesh.normals.len(), mesh.positions.len());
     // Which points belong to which drop, by the place along x.
     let near = |x: f32| mesh.positions.iter().filter(|p| (p.x - x).abs() < 0.1).count();
     let (fine, coarse, card) = (near(0.6), near(2.0), near(6.0));
     assert!(fine > 2 * coarse && coarse > 2 * card && card >= 5, "{fine} {coarse} {card}");
-    let expected = 1e-5 / lab.layer.rest.liquid.density as f32;
+    let expected = 1e-5 / lab.liquid().density as f32;
     for (first, last) in [(0, fine), (fine, fine + coarse)] {
         let ratio = volume(mesh, first, last) / expected;
         // Sinking the base by a few hundredths of a radius adds some.
@@ -103,11 +103,11 @@ fn drops_of_a_coarse_mesh_sit_on_the_fine_one_that_is_shown() {
         "sources": [{"region": {"count": 60, "mass": [5e-6, 2e-5]}}]}"#;
     let mut lab = Lab::new(both, &params(text), GRAVITY, 30);
     lab.run(4);
-    let mesh = &lab.frame.meshes[lab.frame.mesh_index("d").unwrap()];
+    let mesh = &lab.frame().meshes[lab.frame().mesh_index("d").unwrap()];
     let per_drop = mesh.positions.len() / 60;
     let mut deepest: f64 = 0.0;
-    for (i, drop) in lab.layer.state().drops.iter().enumerate() {
-        let radius = lab.layer.rest.liquid.radius(drop.mass) as f32;
+    for (i, drop) in lab.state().drops.iter().enumerate() {
+        let radius = lab.liquid().radius(drop.mass) as f32;
         let center = lab.positions()[i].1.length();
         deepest = deepest.max(0.1 - center);
         for p in &mesh.positions[i * per_drop..i * per_drop + 16] {

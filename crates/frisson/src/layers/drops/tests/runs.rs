@@ -65,7 +65,7 @@ fn check(
 ) {
     let (positions, triangles) = cut_plane(n, shake, u64::from(n));
     let mut bench = Bench::new(&positions, &triangles, smooth());
-    bench.liquid.drag = drag;
+    bench.liquid.drag = Drag::Same(drag);
     let mut drop = bench.drop_at(start, mass, velocity);
     let mut trace = Trace::default();
     for _ in 0..84 {
@@ -140,7 +140,7 @@ fn adhesion_on_a_sphere_lets_go_where_the_closed_form_says() {
     {
         let ground = GroundParams { adhesion, ..GroundParams::default() };
         let mut bench = Bench::new(&positions, &triangles, ground);
-        bench.liquid.drag = 0.02;
+        bench.liquid.drag = Drag::Same(0.02);
         let start = DVec3::new(0.05, 0.49, 0.013);
         let mut drop = bench.drop_at(start, 1e-3, DVec3::ZERO);
         let mut trace = Trace::default();
@@ -189,7 +189,7 @@ fn gutters_keels_cones_and_saddles_run_or_rest_as_they_must() {
     let (p, t) = height_field(4, 2, DVec2::new(0.0, -1.0), DVec2::new(4.0, 1.0), |_, z| z.abs());
     let t: Vec<[u32; 3]> = t.iter().map(|t| [t[0], t[2], t[1]]).collect();
     let mut bench = Bench::new(&p, &t, smooth());
-    bench.liquid.drag = 5e-3;
+    bench.liquid.drag = Drag::Same(5e-3);
     let mut drop = bench.drop_at(DVec3::new(1.3, 0.4, 0.4), 1e-3, DVec3::new(0.1, 0.0, 0.0));
     let mut trace = Trace::default();
     for _ in 0..1200 {
@@ -208,7 +208,7 @@ fn gutters_keels_cones_and_saddles_run_or_rest_as_they_must() {
     let (p, t) =
         height_field(6, 6, DVec2::splat(-1.0), DVec2::splat(1.0), |x, z| (x * x + z * z).sqrt());
     let mut bench = Bench::new(&p, &t, smooth());
-    bench.liquid.drag = 1e-2;
+    bench.liquid.drag = Drag::Same(1e-2);
     let mut drop = bench.drop_at(DVec3::new(0.5, 0.5, 0.01), 1e-3, DVec3::ZERO);
     let mut trace = Trace::default();
     for _ in 0..2400 {
@@ -280,7 +280,7 @@ proptest! {
         });
         let ground = GroundParams { roughness: [rough, 0.5 * rough], ..smooth() };
         let mut bench = Bench::new(&p, &t, ground);
-        bench.liquid.drag = drag;
+        bench.liquid.drag = Drag::Same(drag);
         let at = DVec3::new(random(seed, 1, 0) - 0.5, 0.0, random(seed, 1, 1) - 0.5);
         let v = DVec3::new(random(seed, 2, 0) - 0.5, 0.0, random(seed, 2, 1) - 0.5);
         let mut drop = bench.drop_at(at, 1e-3, v);
@@ -306,7 +306,7 @@ fn tracks_are_continuous_and_end_where_the_drop_is() {
         0.2 * (3.0 * x).sin() * (2.0 * z).cos()
     });
     let mut bench = Bench::new(&p, &t, smooth());
-    bench.liquid.drag = 1e-3;
+    bench.liquid.drag = Drag::Same(1e-3);
     let mut drop = bench.drop_at(DVec3::new(0.1, 0.0, 0.2), 1e-3, DVec3::new(0.3, 0.0, 0.1));
     let mut trace = Trace::default();
     for _ in 0..60 {
@@ -321,4 +321,31 @@ fn tracks_are_continuous_and_end_where_the_drop_is() {
     let last = trace.segments.last().unwrap();
     let gap = last.position_at(bench.time).distance(bench.place(&drop).0);
     assert!(gap < 1e-9 && (bench.time - last.start - last.duration).abs() < 1e-9, "{gap}");
+}
+
+#[test]
+fn viscous_drops_reach_the_speed_of_the_closed_form() {
+    use crate::layers::drops::liquid::sliding_resistance;
+    let (p, t) = cut_plane(8, 0.0, 1);
+    // A slope of 3 in 4: the pull along it is 0.6 g.
+    let pull = 0.6 * 9.8f32 as f64;
+    let mut speeds = Vec::new();
+    for (viscosity, mass) in [(0.1, 2e-5), (0.1, 16e-5), (10.0, 2e-3), (1.0, 2e-5)] {
+        let mut bench = Bench::new(&p, &t, smooth());
+        bench.liquid.drag = Drag::Viscous(viscosity);
+        let mut drop = bench.drop_at(DVec3::new(0.5, -0.375, 0.5), mass, DVec3::ZERO);
+        let mut trace = Trace::default();
+        for _ in 0..120 {
+            bench.step(&mut drop, 1.0 / 120.0, &mut trace);
+        }
+        let angle = bench.liquid.contact_angle_deg;
+        let radius = bench.liquid.radius(mass);
+        let expected = mass * pull / (viscosity * radius * sliding_resistance(angle));
+        let speed = bench.place(&drop).1.length();
+        assert!((speed / expected - 1.0).abs() < 1e-3, "{viscosity} {mass}: {speed} {expected}");
+        speeds.push(speed);
+    }
+    // Eight times the mass runs four times as fast; honey creeps by millimetres a second.
+    assert!((speeds[1] / speeds[0] - 4.0).abs() < 0.01, "{speeds:?}");
+    assert!(speeds[2] > 2e-4 && speeds[2] < 5e-3, "{speeds:?}");
 }

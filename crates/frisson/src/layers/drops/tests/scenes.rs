@@ -62,7 +62,7 @@ fn a_follower_catches_up_on_the_trail_and_the_merged_drop_is_slower() {
     let mut merged = None;
     for _ in 0..400 {
         lab.run(1);
-        let drops = &lab.layer.state().drops;
+        let drops = &lab.state().drops;
         let speed = |d: &Drop| match d.phase {
             Phase::Face { velocity, .. } => velocity.length(),
             Phase::Edge { speed, .. } => speed.abs(),
@@ -70,7 +70,7 @@ fn a_follower_catches_up_on_the_trail_and_the_merged_drop_is_slower() {
         };
         if drops.len() == 2 {
             follower = speed(&drops[1]);
-        } else if drops.len() == 1 && lab.layer.state().ledger.merges == 1 {
+        } else if drops.len() == 1 && lab.state().ledger.merges == 1 {
             merged = Some(speed(&drops[0]));
             break;
         }
@@ -119,14 +119,14 @@ fn drops_drip_from_a_keel_and_keep_a_remainder() {
         "air": {"remainder": 0.2, "margin": 0.5},
         "sources": [{"condensation": {"count": 40, "mass": 5e-6, "growth": 2e-5, "over": 1}}]}"#;
     let mut lab = Lab::new(actor("ground", (p, t)), &params(text), Vec3::new(0.0, -9.8, 0.0), 30);
-    for drop in &mut lab.layer.state.drops {
+    for drop in &mut lab.alone.state_mut().drops {
         drop.side = 1;
     }
     lab.run(600);
-    let state = lab.layer.state();
+    let state = lab.state();
     assert!(state.ledger.releases > 5, "{:?}", state.ledger);
     assert!(state.drops.iter().any(|d| d.is_on_surface()), "a remainder stays");
-    assert!(lab.layer.imbalance().abs() < 1e-12);
+    assert!(lab.state().imbalance().abs() < 1e-12);
 }
 
 #[test]
@@ -137,11 +137,11 @@ fn shown_drops_sit_on_the_surface_and_keep_their_volume() {
     let mut lab =
         Lab::new(actor("ground", ball(0.1, 40, 60)), &params(text), Vec3::new(0.0, -9.8, 0.0), 30);
     lab.run(4);
-    let mesh = lab.frame.mesh_index("d").map(|i| &lab.frame.meshes[i]).unwrap();
+    let mesh = lab.frame().mesh_index("d").map(|i| &lab.frame().meshes[i]).unwrap();
     let per_drop = mesh.positions.len() / 200;
-    for (i, drop) in lab.layer.state().drops.iter().enumerate() {
+    for (i, drop) in lab.state().drops.iter().enumerate() {
         let points = &mesh.positions[i * per_drop..(i + 1) * per_drop];
-        let r = lab.layer.rest.liquid.radius(drop.mass) as f32;
+        let r = lab.liquid().radius(drop.mass) as f32;
         // The rim is on the ball (to its facets), sunk by a hair.
         for p in &points[..16] {
             let height = p.length() - 0.1;
@@ -155,7 +155,7 @@ fn shown_drops_sit_on_the_surface_and_keep_their_volume() {
                 a.dot(b.cross(c)) / 6.0
             })
             .sum();
-        let expected = drop.mass / lab.layer.rest.liquid.density;
+        let expected = drop.mass / lab.liquid().density;
         // Sinking the base adds a little; on a ball the base is curved.
         assert!((f64::from(volume) / expected - 1.0).abs() < 0.2, "{volume} {expected}");
     }

@@ -12,7 +12,7 @@ use crate::character::{
 };
 use crate::geometry::Mesh;
 use crate::layers::drops::flow::Segment;
-use crate::stage::{Actor, ClipPlay, WholeLayer};
+use crate::stage::{Actor, ClipPlay};
 
 /// An upright limb with a joint in its middle, skinned smoothly over it, that bends to and fro.
 fn limb() -> Actor {
@@ -76,8 +76,7 @@ fn held_drops_ride_skinned_skin_without_sliding() {
         "adhesion": 1e6}], "sources": [{"region": {"count": 200, "mass": [1e-6, 1e-5]}}],
         "merging": {"enabled": false}, "shape": {"points": true}}"#;
     let mut lab = Lab::new(limb(), &params(text), GRAVITY, 30);
-    let phases =
-        |lab: &Lab| -> Vec<Phase> { lab.layer.state().drops.iter().map(|d| d.phase).collect() };
+    let phases = |lab: &Lab| -> Vec<Phase> { lab.state().drops.iter().map(|d| d.phase).collect() };
     let (before, start) = (phases(&lab), lab.positions());
     let mut farthest: f64 = 0.0;
     for _ in 0..60 {
@@ -94,9 +93,9 @@ fn held_drops_ride_skinned_skin_without_sliding() {
             assert!(triangle == t && weights == w);
         }
         // Where it is shown is where its triangle has been skinned to.
-        let mesh = &lab.frame.meshes[0];
-        let points = &lab.frame.points[0];
-        for (drop, shown) in lab.layer.state().drops.iter().zip(&points.positions) {
+        let mesh = &lab.frame().meshes[0];
+        let points = &lab.frame().points[0];
+        for (drop, shown) in lab.state().drops.iter().zip(&points.positions) {
             let Phase::Face { triangle, weights, .. } = drop.phase else { unreachable!() };
             let [a, b, c] = mesh.topology.triangles[triangle as usize]
                 .map(|v| mesh.positions[v as usize].as_dvec3());
@@ -108,12 +107,12 @@ fn held_drops_ride_skinned_skin_without_sliding() {
         farthest = lab.positions().iter().zip(&start).map(way).fold(farthest, f64::max);
     }
     assert!(farthest > 0.2, "the skin moves: {farthest}");
-    assert_eq!(lab.layer.state().ledger.crossings, 0);
+    assert_eq!(lab.state().ledger.crossings, 0);
 }
 
 /// A mesh that the layer adds.
 fn mesh<'a>(lab: &'a Lab, name: &str) -> &'a Mesh {
-    &lab.frame.meshes[lab.frame.mesh_index(name).expect("a mesh")]
+    &lab.frame().meshes[lab.frame().mesh_index(name).expect("a mesh")]
 }
 
 #[test]
@@ -124,11 +123,12 @@ fn trails_drawn_where_they_change_are_those_drawn_anew() {
     for ticks in [40, 60, 60, 80] {
         straight.run(ticks);
         let mut anew = Lab::new(incline(), &params(&text), GRAVITY, 30);
-        anew.layer.load(&straight.layer.save().unwrap()).unwrap();
+        let saved = straight.alone.simulator.save().unwrap();
+        anew.alone.simulator.load(&saved).unwrap();
         anew.tick = straight.tick;
         straight.run(4);
         anew.run(4);
-        assert!(straight.layer.save().unwrap() == anew.layer.save().unwrap(), "states differ");
+        assert!(straight.save() == anew.save(), "states differ");
         for name in ["rain.trails", "rain"] {
             let (a, b) = (mesh(&straight, name), mesh(&anew, name));
             assert!(a.positions.len() > 100, "{name}");
@@ -149,7 +149,7 @@ fn a_strip_narrows_as_it_dries_and_then_goes() {
         let of = |t: &[u32; 3]| 0.5 * (p(t[1]) - p(t[0])).cross(p(t[2]) - p(t[0])).length();
         mesh.topology.triangles.iter().map(of).sum()
     };
-    while !lab.layer.state().drops.is_empty() {
+    while !lab.state().drops.is_empty() {
         lab.run(4);
     }
     let mut before = area(&lab);
@@ -177,7 +177,7 @@ fn tracks_tell_the_place_at_any_time_between_frames() {
     });
     let run = |steps: &[f64]| {
         let mut bench = Bench::new(&p, &t, smooth());
-        bench.liquid.drag = 2e-3;
+        bench.liquid.drag = Drag::Same(2e-3);
         let mut drop = bench.drop_at(DVec3::new(-0.5, 0.0, 0.2), 1e-3, DVec3::new(0.3, 0.0, 0.1));
         let mut trace = Trace::default();
         steps.iter().for_each(|dt| bench.step(&mut drop, *dt, &mut trace));

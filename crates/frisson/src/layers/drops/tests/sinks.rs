@@ -5,7 +5,7 @@ use glam::{DVec2, Vec3};
 use super::layer::{GRAVITY, Lab, actor, params};
 use super::*;
 use crate::geometry::Mesh;
-use crate::stage::{Actor, Clock, LayerReport, Rate, Setup, Simulator};
+use crate::stage::{Actor, Clock, Rate, Setup, Simulator};
 
 /// A level board; `hot` is 0 for small z, 1 for large z.
 fn board() -> Actor {
@@ -23,15 +23,15 @@ fn drops_dry_by_their_surface_where_it_is_hot() {
         {"single": {"at": [0.5, 0, 0.2], "mass": 1e-5}}, {"single": {"at": [0.5, 0, 0.8], "mass": 1e-5}}]}"#;
     let mut lab = Lab::new(board(), &params(text), GRAVITY, 30);
     lab.run(60);
-    let drops = &lab.layer.state().drops;
+    let drops = &lab.state().drops;
     assert_eq!(drops[0].mass, 1e-5, "no heat, no drying");
     // dm/dt = -E 2 pi r², r = cbrt(3 m / 4 pi rho): cbrt(m) falls evenly.
-    let density = lab.layer.rest.liquid.density;
+    let density = lab.liquid().density;
     let c =
         2.0 * std::f64::consts::PI * (3.0 / (4.0 * std::f64::consts::PI * density)).powf(2.0 / 3.0);
     let expected = (1e-5f64.cbrt() - 1e-2 * c * 0.5 / 3.0).powi(3);
     assert!((drops[1].mass / expected - 1.0).abs() < 2e-3, "{} {expected}", drops[1].mass);
-    assert!(lab.layer.imbalance().abs() < 1e-13);
+    assert!(lab.state().imbalance().abs() < 1e-13);
 }
 
 #[test]
@@ -42,12 +42,12 @@ fn ground_soaks_up_what_lies_on_it() {
     let mut before = 0.0;
     for _ in 0..120 {
         lab.run(4);
-        let soaked = lab.layer.state().ledger.absorbed.value();
-        assert!(soaked >= before && lab.layer.imbalance().abs() < 1e-12);
+        let soaked = lab.state().ledger.absorbed.value();
+        assert!(soaked >= before && lab.state().imbalance().abs() < 1e-12);
         before = soaked;
     }
-    assert!(lab.layer.state().drops.is_empty(), "{}", lab.layer.state().drops.len());
-    let ledger = &lab.layer.state().ledger;
+    assert!(lab.state().drops.is_empty(), "{}", lab.state().drops.len());
+    let ledger = &lab.state().ledger;
     assert!(before > 0.99 * ledger.emitted.value(), "{ledger:?}");
 }
 
@@ -57,12 +57,12 @@ fn what_was_dissolved_stays_as_a_stain() {
         "sinks": {"evaporation": 0.5}, "sources": [{"region": {"count": 10, "mass": [1e-5, 1e-5]}}]}"#;
     let mut lab = Lab::new(board(), &params(text), GRAVITY, 30);
     lab.run(1200);
-    let state = lab.layer.state();
+    let state = lab.state();
     assert!(state.drops.is_empty(), "{}", state.drops.len());
     let stain: f64 = state.wet.stain.iter().sum();
     assert!((stain / 2e-5 - 1.0).abs() < 1e-9, "{stain}");
-    assert!(lab.layer.imbalance().abs() < 1e-12);
-    let shown = lab.frame.meshes[0].scalar("stain").unwrap();
+    assert!(lab.state().imbalance().abs() < 1e-12);
+    let shown = lab.frame().meshes[0].scalar("stain").unwrap();
     assert!(shown.iter().any(|v| *v > 0.0) && shown.iter().all(|v| (0.0..=1.0).contains(v)));
 }
 
@@ -84,15 +84,13 @@ fn the_report_says_what_is_unusual_about_a_mesh() {
         {"region": {"count": 200, "mass": [1e-6, 1e-5]}}, {"single": {"at": [0.5, 3, 0.5]}}]}"#;
     let mut lab = Lab::new(actor("ground", (p, t)), &params(text), GRAVITY, 30);
     lab.run(240);
-    assert!(lab.layer.imbalance().abs() < 1e-12);
-    let mut report = LayerReport::default();
-    crate::stage::WholeLayer::report(&lab.layer, &mut report);
-    let said = report.warnings.join("; ");
+    assert!(lab.state().imbalance().abs() < 1e-12);
+    let said = lab.alone.report().warnings.join("; ");
     for what in ["without area", "more than two triangles", "meet only parts", "wind against"] {
         assert!(said.contains(what), "{what}: {said}");
     }
     assert!(said.contains("1 drops started in the air"), "{said}");
-    let stuck = lab.layer.state().ledger.stalled;
+    let stuck = lab.state().ledger.stalled;
     assert!(stuck == 0, "{stuck} drops put to rest by the limit");
 }
 
@@ -129,7 +127,7 @@ fn slow_drops_wobble_and_resting_ones_do_not() {
         (0..ticks)
             .map(|_| {
                 lab.run(4);
-                let mesh = &lab.frame.meshes[lab.frame.mesh_index("d").unwrap()];
+                let mesh = &lab.frame().meshes[lab.frame().mesh_index("d").unwrap()];
                 let z = |p: &Vec3| p.z - 0.5;
                 mesh.positions.iter().map(z).fold(0.0, f32::max)
             })

@@ -1,0 +1,178 @@
+//! The ground under the drops as they meet it now, and the liquid: derived from the rest data, the
+//! parameters and the present triangles, and made anew whenever one of them changes.
+
+use glam::Vec2;
+
+use super::guide::Guide;
+use super::liquid::{Liquid, sliding_resistance};
+use super::params::{AxisParams, DropsParams, GroundParams};
+use super::relief::Relief;
+use super::rest::DropsRest;
+use super::source::Scatter;
+use super::surface::Surface;
+
+/// One kind of ground.
+#[derive(Clone, Copy, Debug)]
+pub struct GroundKind {
+    /// Acceleration that bumps can hold a drop against [m/s²].
+    pub grip: f32,
+    /// Adhesion [N/m²].
+    pub adhesion: f32,
+    /// Contact angle [degrees].
+    pub contact_angle_deg: f64,
+    /// Radius of the contact in radii of the sphere [-].
+    pub contact: f64,
+    /// Widest radius in radii of the sphere [-].
+    pub widest: f64,
+    /// Drag per viscosity, speed and radius of the sphere [-].
+    pub resistance: f64,
+    /// Film thickness [m].
+    pub film: f64,
+    /// Smoothing by trails along the axes [-].
+    pub smoothing: [f64; 2],
+    /// Absorption [kg/m²/s].
+    pub absorption: f64,
+    /// Whether the first trail sets the axes.
+    pub axis_by_trail: bool,
+}
+
+/// What each triangle is made of.
+#[derive(Clone, Debug, Default)]
+pub struct Ground {
+    kinds: Vec<GroundKind>,
+    kind_of: Vec<u16>,
+    /// Least height of a drop that passes when dry, along the two axes [m].
+    pub dry_bumps: Vec<[f32; 2]>,
+    /// Factor of the adhesion [-].
+    pub adhesion_scale: Vec<f32>,
+    /// Factor of evaporation [-].
+    pub heat: Vec<f32>,
+}
+
+impl Ground {
+    /// The kind of a triangle.
+    #[must_use]
+    pub fn of(&self, triangle: u32) -> &GroundKind {
+        &self.kinds[self.kind_of[triangle as usize] as usize]
+    }
+
+    fn new(rest: &DropsRest, params: &DropsParams, relief: &Relief, liquid: &Liquid) -> Self {
+        let everywhere = [GroundParams::default()];
+        let list = if params.ground.is_empty() { &everywhere[..] } else { &params.ground };
+        // Where nothing is said, bare ground.
+        let bare = GroundParams::default();
+        let said: Vec<&GroundParams> = std::iter::once(&bare).chain(list).collect();
+        let sources = || (0..relief.count() as u32).map(|t| relief.source_of(t) as usize);
+        let bumps = |t: usize| {
+            let of = rest.ground.kind_of[t] as usize;
+            let scale = rest.ground.roughness[t] * said[of].hold_factor as f32;
+            said[of].roughness.map(|r| (r * scale).max(0.0))
+        };
+        Self {
+            kinds: said.iter().map(|p| kind(p, liquid)).collect(),
+            kind_of: sources().map(|t| rest.ground.kind_of[t]).collect(),
+            dry_bumps: sources().map(bumps).collect(),
+            adhesion_scale: sources().map(|t| rest.ground.adhesion[t]).collect(),
+            heat: sources().map(|t| rest.ground.heat[t]).collect(),
+        }
+    }
+
+    /// The same ground everywhere.
+    #[cfg(test)]
+    pub fn uniform(params: &GroundParams, liquid: &Liquid, triangles: usize) -> Self {
+        let bumps = params.roughness.map(|r| r * params.hold_factor as f32);
+        Self {
+            kinds: vec![kind(params, liquid)],
+            kind_of: vec![0; triangles],
+            dry_bumps: vec![bumps; triangles],
+            adhesion_scale: vec![1.0; triangles],
+            heat: vec![1.0; triangles],
+        }
+    }
+
+    /// Index of the kind of a triangle.
+    #[must_use]
+    pub fn kind_index(&self, triangle: u32) -> usize {
+        self.kind_of[triangle as usize] as usize
+    }
+
+    /// All kinds.
+    #[must_use]
+    pub fn kinds(&self) -> &[GroundKind] {
+        &self.kinds
+    }
+}
+
+/// What drops meet.
+#[derive(Default)]
+pub struct Site {
+    /// The liquid.
+    pub liquid: Liquid,
+    /// The ground.
+    pub ground: Ground,
+    /// Curves.
+    pub guides: Vec<Guide>,
+    /// Where each source scatters.
+    pub scatters: Vec<Scatter>,
+    /// Texture coordinates of each triangle, where there are any.
+    pub uvs: Vec<[Vec2; 3]>,
+    /// Area of each triangle when the surface was connected [m²].
+    pub areas: Vec<f32>,
+    /// One over the area of the triangles around each vertex, per mesh [1/m²]; 0 without any.
+    pub around: Vec<Vec<f32>>,
+}
+
+impl Site {
+    /// The site on a relief; `surface` is that relief as it was connected.
+    #[must_use]
+    pub fn new(rest: &DropsRest, params: &DropsParams, relief: &Relief, surface: &Surface) -> Self {
+        let liquid = Liquid::new(params);
+        let areas: Vec<f32> = surface.facets.iter().map(|f| f.area() as f32).collect();
+        let scatter = |weights: &Vec<f32>| {
+            if weights.is_empty() {
+                return Scatter::default();
+            }
+            Scatter::new(surface, |t| weights[relief.source_of(t) as usize])
+        };
+        Self {
+            ground: Ground::new(rest, params, relief, &liquid),
+            guides: params.guides.iter().map(Guide::new).collect(),
+            scatters: rest.scatter_weights.iter().map(scatter).collect(),
+            uvs: relief.uvs.clone(),
+            around: areas_around(relief, surface, &areas),
+            areas,
+            liquid,
+        }
+    }
+}
+
+/// One over the area of the triangles around each vertex, per mesh.
+fn areas_around(relief: &Relief, surface: &Surface, areas: &[f32]) -> Vec<Vec<f32>> {
+    let of = |slot: usize| {
+        let mut around = vec![0.0f32; relief.positions[slot].len()];
+        let first = surface.first_triangle[slot] as usize;
+        for (corners, area) in relief.triangles[slot].iter().zip(&areas[first..]) {
+            corners.iter().for_each(|&v| around[v as usize] += area);
+        }
+        around.iter_mut().for_each(|a| *a = if *a > 0.0 { 1.0 / *a } else { 0.0 });
+        around
+    };
+    (0..relief.positions.len()).map(of).collect()
+}
+
+fn kind(p: &GroundParams, liquid: &Liquid) -> GroundKind {
+    let angle = p.contact_angle_deg.unwrap_or(liquid.contact_angle_deg).clamp(10.0, 160.0);
+    let (contact, widest) = Liquid::cap_radii(angle);
+    GroundKind {
+        grip: p.grip,
+        adhesion: p.adhesion,
+        contact_angle_deg: angle,
+        contact,
+        widest,
+        resistance: sliding_resistance(angle),
+        film: f64::from(p.film),
+        smoothing: p.smoothing.map(f64::from),
+        absorption: f64::from(p.absorption),
+        axis_by_trail: p.axis == AxisParams::Trail,
+    }
+}
