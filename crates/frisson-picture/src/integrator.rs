@@ -52,6 +52,8 @@ pub(crate) struct PathSample {
     pub strand: bool,
     /// Whether it looks through a clear body.
     pub clear: bool,
+    /// Share that strokes before it cover.
+    pub veiled: f32,
     /// Which lamps are seen from there whole, and which not at all: two bits each.
     pub lamps: u32,
 }

@@ -156,6 +156,7 @@ impl Veil {
         sample.diffuse *= layer.left;
         sample.albedo *= layer.left;
         sample.other = sample.other * layer.left + layer.light;
+        sample.veiled = 1.0 - layer.left;
     }
 }
 
