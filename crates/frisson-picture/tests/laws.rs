@@ -158,7 +158,7 @@ fn hair_coverage_does_not_depend_on_the_pattern() {
         let means = coverages(share);
         let inside = |m: &f32| *m > least - 0.02 * share && *m < most + 0.02 * share;
         assert!(means.iter().all(inside), "{means:?} not in {least} to {most}");
-        assert!(means.iter().all(|m| m == &means[0]), "{means:?}");
+        assert!(means.iter().all(|m| (m - means[0]).abs() < 1e-4), "{means:?}");
     }
 }
 
