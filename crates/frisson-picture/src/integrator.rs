@@ -574,7 +574,8 @@ impl<'a> Lit<'a> {
         }
     }
 
-    fn strand(&self, place: u32) -> crate::scene::Strand {
+    /// The strand of a piece.
+    pub fn strand(&self, place: u32) -> crate::scene::Strand {
         let index = self.scene.segment_strands[self.scene.segments.source(place) as usize];
         self.scene.strands[index as usize]
     }
