@@ -20,7 +20,7 @@ pub struct FilmPixel {
     pub normal: Vec3A,
     /// Distance [m]; very large where nothing is.
     pub depth: f32,
-    /// Share of the samples that hit something.
+    /// Share of the samples that hit something, strands by what they cover.
     pub coverage: f32,
     /// Variance of the mean of the light's brightness.
     pub variance: f32,
@@ -50,7 +50,7 @@ pub(crate) struct Sums {
     other: Vec3A,
     normal: Vec3A,
     depth: f32,
-    hits: u32,
+    hits: f32,
     brightness: f32,
     brightness_sq: f32,
     /// Of all light, as it ends in the picture.
@@ -75,7 +75,7 @@ impl Sums {
         self.other += other;
         self.normal += sample.normal;
         self.depth += sample.depth.min(1e9);
-        self.hits += u32::from(sample.depth.is_finite());
+        self.hits += if sample.depth.is_finite() { 1.0 } else { sample.veiled };
         self.brightness += light;
         self.brightness_sq += light * light;
         let seen = brightness(sample.diffuse + other);
@@ -107,7 +107,7 @@ impl Sums {
             other: self.other / n,
             normal: self.normal.normalize_or_zero(),
             depth: self.depth / n,
-            coverage: self.hits as f32 / n,
+            coverage: self.hits / n,
             variance: spread / (n - 1.0).max(1.0),
             samples: self.count,
         }

@@ -52,6 +52,8 @@ pub(crate) struct PathSample {
     pub strand: bool,
     /// Whether it looks through a clear body.
     pub clear: bool,
+    /// Share that strokes before it cover.
+    pub veiled: f32,
     /// Which lamps are seen from there whole, and which not at all: two bits each.
     pub lamps: u32,
 }
@@ -572,7 +574,8 @@ impl<'a> Lit<'a> {
         }
     }
 
-    fn strand(&self, place: u32) -> crate::scene::Strand {
+    /// The strand of a piece.
+    pub fn strand(&self, place: u32) -> crate::scene::Strand {
         let index = self.scene.segment_strands[self.scene.segments.source(place) as usize];
         self.scene.strands[index as usize]
     }

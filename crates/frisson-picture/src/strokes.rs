@@ -25,6 +25,9 @@ use crate::shape::Segment;
 /// Share of light below which nothing behind is looked for.
 const DARK: f32 = 0.004;
 
+/// Least width of an overlay's lines [px]: they are there to be seen.
+const OVERLAY: f32 = 1.5;
+
 /// A projected end of a piece.
 #[derive(Clone, Copy)]
 struct End {
@@ -156,6 +159,7 @@ impl Veil {
         sample.diffuse *= layer.left;
         sample.albedo *= layer.left;
         sample.other = sample.other * layer.left + layer.light;
+        sample.veiled = 1.0 - layer.left;
     }
 }
 
@@ -173,7 +177,8 @@ fn lit_ends(lit: &Lit, camera: &Camera, grid: Grid) -> Vec<Option<[End; 2]>> {
         let mut sampler = Sampler::new(grid.seed, number, 0, 0);
         let to_eye = (eye - at).normalize_or(Vec3A::Y);
         let light = lit.strand_light(place, at, tangent, to_eye, &mut sampler);
-        let width = 2.0 * radius * scale / depth;
+        let thinnest = if lit.strand(place).flat { OVERLAY } else { 0.0 };
+        let width = (2.0 * radius * scale / depth).max(thinnest);
         // Its front: what lies on a surface must not sink into it.
         Some(End { at: p.into(), depth: at.distance(eye) - radius, width, light })
     };

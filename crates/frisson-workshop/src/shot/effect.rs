@@ -202,7 +202,7 @@ impl Effect {
         let most = inside().map(|f| f.1).fold(0.0, f32::max);
         let least = inside().map(|f| f.1).fold(f32::INFINITY, f32::min);
         // Where all frames show about the same, an even rhythm is worth more.
-        if spread.len() < 2 || !(most > 1.3 * least) {
+        if spread.len() < 2 || most <= 1.3 * least {
             return spread.to_vec();
         }
         let reach = (last - first) as f64 / (spread.len() - 1) as f64 / 2.0;
