@@ -448,8 +448,8 @@ fn drawn(shape: &str) -> (usize, usize) {
     );
     let mut lab = Lab::new(incline(), &params(&text), GRAVITY, 30);
     lab.run(4);
-    let mesh = lab.frame.mesh_index("d").map_or(0, |m| lab.frame.meshes[m].positions.len());
-    let balls = lab.frame.points.iter().flat_map(|p| &p.widths).filter(|w| **w > 0.0).count();
+    let mesh = lab.frame().mesh_index("d").map_or(0, |m| lab.frame().meshes[m].positions.len());
+    let balls = lab.frame().points.iter().flat_map(|p| &p.widths).filter(|w| **w > 0.0).count();
     (mesh, balls)
 }
 
