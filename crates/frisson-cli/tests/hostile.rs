@@ -20,7 +20,7 @@ use frisson_io::{FrameSource as _, Silent};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Scenes in the short lane.
-const SCENES: u64 = 16;
+const SCENES: u64 = 12;
 
 #[test]
 fn hostile_scenes_end_with_finite_numbers_or_a_reason() {
