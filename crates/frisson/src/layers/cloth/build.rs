@@ -268,10 +268,7 @@ fn thickness(params: &ClothParams, rest: &ClothRest) -> f64 {
     params.thickness.unwrap_or_else(|| params.moduli().thickness.max(coarse))
 }
 
-fn find_colliders(
-    params: &ClothParams,
-    context: &BuildContext,
-) -> Result<Vec<usize>, LayerError> {
+fn find_colliders(params: &ClothParams, context: &BuildContext) -> Result<Vec<usize>, LayerError> {
     let all = context.colliders.all();
     let Some(names) = &params.colliders else { return Ok((0..all.len()).collect()) };
     let find = |name: &String| {

@@ -11,112 +11,175 @@ use crate::stage::{Animated, LayerError, Selection};
 #[serde(deny_unknown_fields)]
 pub struct ClothParams {
     /// Name of the layer, unique in the scene.
+    #[schemars(extend("x-change" = "live", "x-group" = "Layer"))]
     pub name: String,
     /// Mesh to simulate: `actor`, or `actor/mesh` when the actor has several.
+    #[schemars(extend("x-change" = "restart", "x-group" = "Layer"))]
     pub on: String,
     /// How many times every triangle is cut into four, smoothly, before it is simulated: the mesh comes
     /// out finer. For game models whose cape has a few dozen vertices: it cannot lie on a shoulder else.
     #[serde(default)]
     #[schemars(range(min = 0, max = 3))]
+    #[schemars(extend("x-change" = "restart", "x-slider" = [0, 3], "x-group" = "Mesh"))]
     pub subdivide: u8,
     /// Fabric whose numbers are the defaults of `density`, `stretch`, `bend`, `friction` and
     /// `thickness`.
     #[serde(default)]
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Fabric"))]
     pub material: Fabric,
     /// Mass per area [kg/m²]; the material's by default.
     #[serde(default)]
     #[schemars(range(min = 1e-4, max = 1000.0))]
+    #[schemars(extend(
+        "x-change" = "rebuild",
+        "x-slider" = [0.02, 2.0],
+        "x-log" = true,
+        "x-group" = "Fabric"
+    ))]
     pub density: Option<f64>,
     /// Tensile stiffness, along the warp when `threads` says where it is [N/m]; the material's by
     /// default.
     #[serde(default)]
     #[schemars(range(min = 1.0, max = 1e9))]
+    #[schemars(extend(
+        "x-change" = "rebuild",
+        "x-slider" = [10.0, 100000.0],
+        "x-log" = true,
+        "x-group" = "Fabric"
+    ))]
     pub stretch: Option<f64>,
     /// Where the threads run: `none` (as stiff in every direction) or `uv` (warp along u, weft along
     /// v, soft in shear as woven cloth is).
     #[serde(default)]
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Fabric"))]
     pub threads: Threads,
     /// Tensile stiffness along the weft, with `threads = "uv"` [N/m].
     #[serde(default)]
     #[schemars(range(min = 1.0, max = 1e9))]
+    #[schemars(extend(
+        "x-change" = "rebuild",
+        "x-slider" = [10.0, 100000.0],
+        "x-log" = true,
+        "x-group" = "Fabric"
+    ))]
     pub weft: Option<f64>,
     /// Shear stiffness between warp and weft, with `threads = "uv"` [N/m].
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 1e9))]
+    #[schemars(extend(
+        "x-change" = "rebuild",
+        "x-slider" = [1.0, 10000.0],
+        "x-log" = true,
+        "x-group" = "Fabric"
+    ))]
     pub shear: Option<f64>,
     /// Bending rigidity [N·m]; the material's by default.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 1e3))]
+    #[schemars(extend(
+        "x-change" = "rebuild",
+        "x-slider" = [1e-07, 0.01],
+        "x-log" = true,
+        "x-group" = "Fabric"
+    ))]
     pub bend: Option<f64>,
     /// Angle at which the cloth is at rest along every edge: `flat`, or `as_modelled` so that
     /// sculpted folds are kept.
     #[serde(default)]
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Fabric"))]
     pub rest_angles: RestAngles,
     /// Cloth that resists stretching only: when compressed it gives way and buckles.
     #[serde(default)]
+    #[schemars(extend("x-change" = "live", "x-group" = "Stretch"))]
     pub tension_only: bool,
     /// Greatest stretch of an edge, as a fraction of its rest length [-]. By default 1.2 % and four
     /// times what the fabric stretches under its own weight.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 10.0))]
+    #[schemars(extend("x-change" = "live", "x-slider" = [0.0, 0.5], "x-group" = "Stretch"))]
     pub stretch_limit: Option<f64>,
     /// Greatest compression of an edge, as a fraction of its rest length [-].
     #[serde(default = "default_compression_limit")]
     #[schemars(range(min = 0.0, max = 1.0))]
+    #[schemars(extend("x-change" = "live", "x-slider" = [0.0, 1.0], "x-group" = "Stretch"))]
     pub compression_limit: f64,
     /// Thickness: layers and bodies stay that far from each other [m]. By default the material's, or
     /// a quarter of the mean edge where the mesh is too coarse for that.
     #[serde(default)]
     #[schemars(range(min = 1e-5, max = 1.0))]
+    #[schemars(extend(
+        "x-change" = "rebuild",
+        "x-slider" = [0.001, 0.05],
+        "x-log" = true,
+        "x-group" = "Contact"
+    ))]
     pub thickness: Option<f64>,
     /// Friction coefficient [-]; the material's by default. Combined with a collider's own as the
     /// geometric mean.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 10.0))]
+    #[schemars(extend("x-change" = "live", "x-slider" = [0.0, 1.5], "x-group" = "Contact"))]
     pub friction: Option<f64>,
     /// Vertices that follow the mesh as it comes in (skinned, or where the actor puts it); the mesh's
     /// region `pins` by default, if it has one.
     #[serde(default)]
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Held by"))]
     pub pins: Option<Selection>,
     /// Vertices held by something else: a surface, a joint, a path; or that stick when they touch.
     #[serde(default)]
+    #[schemars(extend("x-group" = "Held by"))]
     pub attachments: Vec<ClothAttachment>,
     /// Seams, hems and waistbands: vertices along a line, where the cloth is thicker.
     #[serde(default)]
+    #[schemars(extend("x-group" = "Fabric"))]
     pub seams: Vec<ClothSeam>,
     /// Volume that the enclosed air wants to have, as a multiple of the volume at rest [-]. Closed
     /// meshes only.
     #[serde(default)]
+    #[schemars(extend("x-change" = "live", "x-slider" = [0.5, 3.0], "x-group" = "Air"))]
     pub pressure: Option<Animated>,
     /// Simple colliders to collide with; all of the scene's by default.
     #[serde(default)]
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Contact"))]
     pub colliders: Option<Vec<String>>,
     /// Meshes to collide with: the body under the garment.
     #[serde(default)]
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Contact"))]
     pub bodies: Vec<String>,
     /// Parts of the bodies that the cloth does not feel: arms that would wipe over a skirt, say. What
     /// all three corners of a triangle belong to is left out.
     #[serde(default)]
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Contact"))]
     pub bodies_except: Option<Selection>,
     /// Depth from which a vertex inside a body is brought out; deeper ones are taken to be beyond the
     /// other side [m].
     #[serde(default = "default_body_depth")]
     #[schemars(range(min = 1e-3, max = 10.0))]
+    #[schemars(extend(
+        "x-change" = "live",
+        "x-slider" = [0.01, 0.5],
+        "x-log" = true,
+        "x-group" = "Contact"
+    ))]
     pub body_depth: f64,
     /// Whether the cloth collides with itself.
     #[serde(default)]
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Contact"))]
     pub self_collision: bool,
     /// Air drag coefficient of the surface [-].
     #[serde(default = "default_drag")]
     #[schemars(range(min = 0.0, max = 100.0))]
+    #[schemars(extend("x-change" = "live", "x-slider" = [0.0, 3.0], "x-group" = "Air"))]
     pub drag: f64,
     /// Lift coefficient of the surface [-].
     #[serde(default = "default_lift")]
     #[schemars(range(min = 0.0, max = 100.0))]
+    #[schemars(extend("x-change" = "live", "x-slider" = [0.0, 3.0], "x-group" = "Air"))]
     pub lift: f64,
     /// Rate at which all motion decays [1/s].
     #[serde(default = "default_damping")]
     #[schemars(range(min = 0.0, max = 1000.0))]
+    #[schemars(extend("x-change" = "live", "x-slider" = [0.0, 20.0], "x-group" = "Air"))]
     pub damping: f64,
     /// How long the cloth is simulated before the first frame [s], while characters move from their
     /// source pose, in which the garment was modelled, into their first pose. With 0 the garment
@@ -124,18 +187,32 @@ pub struct ClothParams {
     /// starts so always.
     #[serde(default = "default_dressing")]
     #[schemars(range(min = 0.0, max = 60.0))]
+    #[schemars(extend("x-change" = "restart", "x-slider" = [0.0, 5.0], "x-group" = "Start"))]
     pub dressing: f64,
     /// Multiplies the number of sub-steps that the mesh's fineness asks for [-].
     #[serde(default = "default_quality")]
     #[schemars(range(min = 0.1, max = 100.0))]
+    #[schemars(extend(
+        "x-change" = "live",
+        "x-slider" = [0.25, 8.0],
+        "x-log" = true,
+        "x-group" = "Solver"
+    ))]
     pub quality: f64,
     /// Sub-steps per tick of 1/120 s; chosen from the mesh by default.
     #[serde(default)]
     #[schemars(range(min = 1, max = 1000))]
+    #[schemars(extend(
+        "x-change" = "live",
+        "x-slider" = [1, 100],
+        "x-log" = true,
+        "x-group" = "Solver"
+    ))]
     pub substeps: Option<u32>,
     /// Whether vertices are tethered to the pins over the cloth's own length: keeps fine meshes from
     /// sagging like rubber.
     #[serde(default = "default_tethers")]
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Solver"))]
     pub tethers: bool,
 }
 
@@ -191,22 +268,30 @@ pub enum RestAngles {
 #[serde(default, deny_unknown_fields)]
 pub struct ClothAttachment {
     /// Which vertices of the cloth.
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Held by"))]
     pub vertices: Selection,
     /// Mesh that carries them: each stays at its place over the nearest triangle.
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Held by"))]
     pub surface: Option<String>,
     /// Joint that carries them, as `actor/joint`.
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Held by"))]
     pub joint: Option<String>,
     /// Key-framed displacement from where they start, x, y and z [m].
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Held by"))]
     pub path: Option<[Animated; 3]>,
     /// Frame from which they are held.
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Time"))]
     pub from_frame: Option<f64>,
     /// Frame at which they are let go.
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Time"))]
     pub until_frame: Option<f64>,
     /// Makes a `surface` sticky: a vertex is caught when it comes this near [m].
     #[schemars(range(min = 0.0, max = 10.0))]
+    #[schemars(extend("x-change" = "rebuild", "x-slider" = [0.0, 0.1], "x-group" = "Sticky"))]
     pub stick_within: Option<f64>,
     /// … and let go when it is pulled this far from where it was caught [m].
     #[schemars(range(min = 0.0, max = 10.0))]
+    #[schemars(extend("x-change" = "rebuild", "x-slider" = [0.0, 1.0], "x-group" = "Sticky"))]
     pub release_beyond: Option<f64>,
 }
 
@@ -215,15 +300,28 @@ pub struct ClothAttachment {
 #[serde(deny_unknown_fields)]
 pub struct ClothSeam {
     /// Vertices along the seam.
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Seam"))]
     pub vertices: Selection,
     /// How many times stiffer in bending the cloth is there [-]. Two layers sewn together have eight
     /// times the rigidity of one.
     #[serde(default = "default_seam_bend")]
     #[schemars(range(min = 0.0, max = 1e6))]
+    #[schemars(extend(
+        "x-change" = "rebuild",
+        "x-slider" = [1.0, 1000.0],
+        "x-log" = true,
+        "x-group" = "Seam"
+    ))]
     pub bend: f64,
     /// How many times heavier the cloth is there [-].
     #[serde(default = "default_seam_weight")]
     #[schemars(range(min = 1e-3, max = 1e3))]
+    #[schemars(extend(
+        "x-change" = "rebuild",
+        "x-slider" = [0.5, 10.0],
+        "x-log" = true,
+        "x-group" = "Seam"
+    ))]
     pub weight: f64,
 }
 

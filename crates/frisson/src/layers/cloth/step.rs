@@ -88,7 +88,12 @@ pub fn start(
     let as_it_is = |bodies: &[Body]| -> Vec<BodyState> {
         let at = |body: &Body| {
             let mut body = body.clone();
-            body.begin((&body.clone(), false), &BodyState::default(), &first.meshes[body.mesh], 0.0);
+            body.begin(
+                (&body.clone(), false),
+                &BodyState::default(),
+                &first.meshes[body.mesh],
+                0.0,
+            );
             body.state()
         };
         bodies.iter().map(at).collect()
@@ -126,16 +131,11 @@ fn dress(mut work: ClothWork, context: &StepContext, frame: &Frame) -> Result<()
 }
 
 /// Advances the state by one tick.
-pub fn tick(
-    work: &mut ClothWork,
-    context: &StepContext,
-    frame: &Frame,
-) -> Result<(), LayerError> {
+pub fn tick(work: &mut ClothWork, context: &StepContext, frame: &Frame) -> Result<(), LayerError> {
     let (params, rest) = (work.params, work.rest);
     let (state, scratch) = (&mut *work.state, &mut *work.scratch);
     take_incoming(rest, params, scratch, frame)?;
-    let mut tools =
-        scratch.tools.take().unwrap_or_else(|| Tools::new(params, rest, context.clock));
+    let mut tools = scratch.tools.take().unwrap_or_else(|| Tools::new(params, rest, context.clock));
     tune(&mut tools, (params, rest), state, context);
     find_contacts(&mut tools, (params, rest), (state, scratch), context, frame);
     place_held(&mut tools, rest, (state, scratch), context);
@@ -189,9 +189,10 @@ fn tune(
     tools.selfs.friction = friction;
     let all = context.colliders.all();
     tools.solver.posed.clear();
-    let posed = rest.colliders.iter().map(|&i| {
-        PosedCollider::new(&all[i], (friction * f64::from(all[i].friction)).sqrt())
-    });
+    let posed = rest
+        .colliders
+        .iter()
+        .map(|&i| PosedCollider::new(&all[i], (friction * f64::from(all[i].friction)).sqrt()));
     tools.solver.posed.extend(posed);
 }
 
@@ -282,7 +283,7 @@ fn place_held(
     }
 }
 
-/// What pins that are moved apart ask of the cloth, at the end of the tick.
+/// What pins that are moved apart ask of the cloth at the end of the tick.
 fn measure_needs(
     tools: &mut Tools,
     rest: &Garment,

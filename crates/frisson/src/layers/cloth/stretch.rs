@@ -9,6 +9,7 @@ use glam::{DVec3, Vec4};
 
 use super::lanes::{Moving, Vec3x4};
 use super::strips::{Grouped, Strips, Way};
+use crate::tolerances::cloth as limits;
 
 /// An edge as the mesh gives it.
 #[derive(Clone, Copy, Debug)]
@@ -33,12 +34,23 @@ pub struct StretchPack {
     share_b: Vec4,
     /// How much more than the limit each may stretch, because pins are pulled apart [-].
     give: Vec4,
+    /// Share of its correction that a sweep makes [-]: 1, or less where the cloth cannot have its lengths.
+    /// Sequential projections onto what cannot all be met end uneven; small ones end in balance.
+    ease: Vec4,
 }
 
 impl Default for StretchPack {
     fn default() -> Self {
         let none = Vec4::ZERO;
-        Self { a: [0; 4], b: [0; 4], rest_sq: Vec4::ONE, share_a: none, share_b: none, give: none }
+        Self {
+            a: [0; 4],
+            b: [0; 4],
+            rest_sq: Vec4::ONE,
+            share_a: none,
+            share_b: none,
+            give: none,
+            ease: Vec4::ONE,
+        }
     }
 }
 
@@ -107,6 +119,12 @@ pub fn give(packs: &mut Grouped<StretchPack>, strips: &Strips, needs: &[f32]) {
         for pack in packs.of_mut(strip) {
             let give = [0, 1, 2, 3].map(|k: usize| need(pack.a[k]).max(need(pack.b[k])));
             pack.give = Vec4::from_array(give);
+            let ease = |need: f32| (1.0 / (1.0 + limits::EASE_PER_NEED * need)).max(limits::EASE);
+            // What holds but one end moves it alone: twice as far as it should against the others.
+            let held = pack.share_a.cmpeq(Vec4::ZERO) | pack.share_b.cmpeq(Vec4::ZERO);
+            let eased = Vec4::from_array(give.map(ease));
+            let halved = held & eased.cmplt(Vec4::ONE);
+            pack.ease = Vec4::select(halved, 0.5 * eased, eased);
         }
     }
 }
@@ -143,7 +161,7 @@ fn solve_pack(
     let r = d.length_squared();
     // From a compliant to a rigid correction, for the limits.
     let rigid = Vec4::ONE / (pack.share_a + pack.share_b).max(Vec4::splat(f32::MIN_POSITIVE));
-    let s = correct((r - pack.rest_sq) / (r + pack.rest_sq), rigid, pack.give);
+    let s = correct((r - pack.rest_sq) / (r + pack.rest_sq), rigid, pack.give) * pack.ease;
     (d * (s * -pack.share_a)).add_to(nodes, pack.a);
     (d * (s * pack.share_b)).add_to(nodes, pack.b);
 }

@@ -9,8 +9,8 @@ use crate::layers::LayerParams;
 use crate::layers::folds::{Fold, FoldsParams};
 use crate::layers::harness::{check_rates, check_same_bits};
 use crate::stage::{
-    Actor, Anchor, Animated, Clock, ColliderParams, ColliderShape, ForceParams, Forces, Frame,
-    KeyedTransform, Rate, Running, Selection, Setup, Simulator, SimulatorError,
+    Actor, Anchor, Animated, Change, Clock, ColliderParams, ColliderShape, ForceParams, Forces,
+    Frame, KeyedTransform, Rate, Running, Selection, Setup, Simulator, SimulatorError,
 };
 
 mod contact;
@@ -387,7 +387,11 @@ fn busy_setup() -> Setup {
     let path = KeyedTransform {
         times: vec![0.0, 0.15, 0.3],
         translations: vec![Vec3::Y * -0.25, Vec3::Y * 0.15, Vec3::new(0.1, 0.0, 0.0)],
-        rotations: vec![glam::Quat::IDENTITY, glam::Quat::from_rotation_y(0.5), glam::Quat::IDENTITY],
+        rotations: vec![
+            glam::Quat::IDENTITY,
+            glam::Quat::from_rotation_y(0.5),
+            glam::Quat::IDENTITY,
+        ],
         ..KeyedTransform::default()
     };
     let actors = vec![still("sheet", mesh), carried("body", cube(4, 0.15), path)];
@@ -416,7 +420,8 @@ fn half_the_tick_moves_the_cloth_alike() {
     let lowest = |tick_hz: u32| {
         let mesh = sheet(13, 13, (0.6, 0.6), Vec3::ZERO);
         let p = ClothParams { pins: pinned([0, 12]), damping: 1.0, ..params() };
-        let mut setup = setup(vec![still("sheet", mesh)], &[ball([0.3, -0.4, 0.3], 0.2)], gravity(), p);
+        let mut setup =
+            setup(vec![still("sheet", mesh)], &[ball([0.3, -0.4, 0.3], 0.2)], gravity(), p);
         setup.clock.tick_hz = tick_hz;
         let mut scene = Scene { simulator: Simulator::new(setup).unwrap() };
         scene.ticks(2 * tick_hz);

@@ -39,7 +39,7 @@ pub fn compute_factors(
             rest.sections.compute_factors(stretches, weights, sections, out);
         }
         (_, _, FactorLaw::Vertex) => {
-            plan.compute_factors(&scratch.stretches, &mut scratch.law, out);
+            plan.compute_factors(fold, &scratch.stretches, &mut scratch.law, out);
         }
         (_, _, FactorLaw::Mean) => {
             scratch.known.clear();

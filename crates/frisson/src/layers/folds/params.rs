@@ -15,29 +15,37 @@ use crate::stage::{Anchor, Animated, LayerError, Ridge, RidgeCourse, Selection};
 #[serde(deny_unknown_fields)]
 pub struct FoldsParams {
     /// Name of the layer, unique in the scene.
+    #[schemars(extend("x-change" = "live", "x-group" = "Layer"))]
     pub name: String,
     /// Mesh that carries the folds: an actor with one mesh, or `actor/mesh`.
+    #[schemars(extend("x-change" = "restart", "x-group" = "Layer"))]
     pub on: String,
     /// The folds drawn on it.
     #[serde(default)]
+    #[schemars(extend("x-group" = "Folds"))]
     pub folds: Vec<Fold>,
     /// Ready-made diamond buckling on tube-like parts (sleeves, trouser legs).
     #[serde(default)]
+    #[schemars(extend("x-group" = "Buckling"))]
     pub buckling: Vec<Buckling>,
     /// Exponent of the mean where folds cross [-]: 0 is the plain mean, which jumps at a fold's
     /// border; 1 weighs each fold by its own height.
     #[serde(default = "one")]
     #[schemars(range(min = 0.0, max = 8.0))]
+    #[schemars(extend("x-change" = "live", "x-slider" = [0.0, 4.0], "x-group" = "Crossings"))]
     pub blend: f32,
     /// Keep folds from passing through each other where the mesh faces itself.
     #[serde(default = "yes")]
+    #[schemars(extend("x-change" = "live", "x-group" = "Contact"))]
     pub guard: bool,
     /// Meshes of the frame that folds must stay outside of (the body under a sleeve).
     #[serde(default)]
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Contact"))]
     pub collide: Vec<String>,
     /// Gap kept to those meshes [m].
     #[serde(default = "default_gap")]
     #[schemars(range(min = 0.0))]
+    #[schemars(extend("x-change" = "live", "x-slider" = [0.0, 0.02], "x-group" = "Contact"))]
     pub gap: f32,
     /// Share of the folds' own bending stiffness that a `cloth` layer before this one, on the same mesh,
     /// gets along them [-]: a fold as drawn makes the cloth as hard to bend along it as its profile does
@@ -45,10 +53,12 @@ pub struct FoldsParams {
     /// height, are not felt.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 1.0))]
+    #[schemars(extend("x-change" = "rebuild", "x-slider" = [0.0, 1.0], "x-group" = "Cloth below"))]
     pub feedback: f64,
     /// Also write `fold_height` and `fold_direction` as vertex attributes; normal and height maps are
     /// made from them.
     #[serde(default)]
+    #[schemars(extend("x-change" = "live", "x-group" = "Output"))]
     pub attributes: bool,
 }
 
@@ -57,54 +67,75 @@ pub struct FoldsParams {
 #[serde(deny_unknown_fields)]
 pub struct Fold {
     /// Name for messages.
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Fold"))]
     pub name: String,
     /// Points of the mesh that the curve passes through: vertices, or positions in the source pose.
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Shape"))]
     pub points: Vec<Anchor>,
     /// Height of the crest [m]; negative for a groove.
+    #[schemars(extend("x-change" = "rebuild", "x-slider" = [-0.1, 0.1], "x-group" = "Shape"))]
     pub amplitude: f32,
     /// Half-width of the fold [m].
     #[schemars(range(min = 1e-6))]
+    #[schemars(extend(
+        "x-change" = "rebuild",
+        "x-slider" = [0.005, 0.5],
+        "x-log" = true,
+        "x-group" = "Shape"
+    ))]
     pub width: f32,
     /// Refinement under the fold: each level cuts a triangle in four [-].
     #[serde(default = "default_level")]
     #[schemars(range(min = 0, max = 5))]
+    #[schemars(extend("x-change" = "rebuild", "x-slider" = [0, 4], "x-group" = "Shape"))]
     pub subdivision: u8,
     /// Shape of the cross-section.
     #[serde(default)]
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Shape"))]
     pub attenuation: FoldAttenuation,
     /// How fast the fold flattens when the mesh is stretched [-].
     #[serde(default = "one_f64")]
     #[schemars(range(min = 0.0, max = 100.0))]
+    #[schemars(extend("x-change" = "live", "x-slider" = [0.0, 4.0], "x-group" = "Stretch"))]
     pub k_flat: f64,
     /// How fast it deepens when the mesh is compressed [-].
     #[serde(default = "one_f64")]
     #[schemars(range(min = 0.0, max = 100.0))]
+    #[schemars(extend("x-change" = "live", "x-slider" = [0.0, 4.0], "x-group" = "Stretch"))]
     pub k_rise: f64,
     /// How the height follows the stretch.
     #[serde(default)]
+    #[schemars(extend("x-change" = "live", "x-group" = "Stretch"))]
     pub factor: FactorLaw,
     /// Keep the length of every cross-section instead of using `k_flat` and `k_rise`.
     #[serde(default)]
+    #[schemars(extend("x-change" = "live", "x-group" = "Stretch"))]
     pub conserve: Conserve,
     /// Where the drawn fold's own stretch is measured.
     #[serde(default)]
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Stretch"))]
     pub r0_on: RestSurface,
     /// Share of the fold's height at which the mesh's bending counts as stretch [-]: a fold over a
     /// rounded edge opens. 0 turns it off.
     #[serde(default = "half")]
     #[schemars(range(min = 0.0, max = 1.0))]
+    #[schemars(extend("x-change" = "rebuild", "x-slider" = [0.0, 1.0], "x-group" = "Stretch"))]
     pub curvature: f32,
     /// A fine crease: only the shading normals fold, the surface stays.
     #[serde(default)]
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Shape"))]
     pub crease: bool,
     /// A starting fold that ignores stretch: it keeps its drawn height.
     #[serde(default)]
+    #[schemars(extend("x-change" = "live", "x-group" = "Stretch"))]
     pub stiff: bool,
     /// Strength [-]; key-frame it to fade a fold in or out.
     #[serde(default = "whole")]
+    #[schemars(extend("x-change" = "live", "x-slider" = [0.0, 1.0], "x-group" = "Strength"))]
     pub amount: Animated,
     /// Painted mask that multiplies the height.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Strength"))]
     pub mask: Option<Selection>,
 }
 
@@ -113,20 +144,26 @@ pub struct Fold {
 #[serde(deny_unknown_fields)]
 pub struct Buckling {
     /// Name for messages; its folds are numbered after it.
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Buckling"))]
     pub name: String,
     /// One end of the tube's axis, source pose [m].
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Axis"))]
     pub from: [f32; 3],
     /// The other end [m].
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Axis"))]
     pub to: [f32; 3],
     /// Diamonds along the axis [-].
     #[serde(default = "default_rows")]
     #[schemars(range(min = 1, max = 50))]
+    #[schemars(extend("x-change" = "rebuild", "x-slider" = [1, 12], "x-group" = "Pattern"))]
     pub rows: u32,
     /// Diamonds around the tube [-].
     #[serde(default = "default_columns")]
     #[schemars(range(min = 2, max = 50))]
+    #[schemars(extend("x-change" = "rebuild", "x-slider" = [2, 12], "x-group" = "Pattern"))]
     pub columns: u32,
     /// Settings of every ridge; its name and points are not used.
+    #[schemars(extend("x-group" = "Pattern"))]
     pub fold: BucklingFold,
 }
 
@@ -144,19 +181,29 @@ impl Buckling {
 #[serde(deny_unknown_fields)]
 pub struct BucklingFold {
     /// Height of the ridges [m].
+    #[schemars(extend("x-change" = "rebuild", "x-slider" = [-0.05, 0.05], "x-group" = "Shape"))]
     pub amplitude: f32,
     /// Half-width of the ridges [m].
     #[schemars(range(min = 1e-6))]
+    #[schemars(extend(
+        "x-change" = "rebuild",
+        "x-slider" = [0.005, 0.2],
+        "x-log" = true,
+        "x-group" = "Shape"
+    ))]
     pub width: f32,
     /// Refinement under the ridges [-].
     #[serde(default = "default_level")]
     #[schemars(range(min = 0, max = 5))]
+    #[schemars(extend("x-change" = "rebuild", "x-slider" = [0, 4], "x-group" = "Shape"))]
     pub subdivision: u8,
     /// How fast ridges flatten when the tube is stretched [-].
     #[serde(default = "one_f64")]
+    #[schemars(extend("x-change" = "rebuild", "x-slider" = [0.0, 4.0], "x-group" = "Stretch"))]
     pub k_flat: f64,
     /// How fast they rise when it is compressed [-].
     #[serde(default = "one_f64")]
+    #[schemars(extend("x-change" = "rebuild", "x-slider" = [0.0, 4.0], "x-group" = "Stretch"))]
     pub k_rise: f64,
 }
 

@@ -118,7 +118,6 @@ pub struct FoldPlan {
     terms: Vec<Term>,
     /// Bending changes beyond this count; infinite without `curvature`.
     least_bending: f32,
-    speeds: [f32; 2],
     law: VertexLaw,
 }
 
@@ -154,7 +153,6 @@ impl FoldPlan {
         let curved = fold.curvature != 0.0;
         plan.least_bending =
             if curved { tolerances::SAME_BENDING / fold.width } else { f32::INFINITY };
-        plan.speeds = [fold.k_flat as f32, fold.k_rise as f32];
         plan.law = VertexLaw::new(drawn);
         plan
     }
@@ -211,9 +209,15 @@ impl FoldPlan {
         Vec4::select(same, Vec4::ONE, r)
     }
 
-    /// Factors by the least-squares law, from the stretches.
-    pub fn compute_factors(&self, stretches: &[f32], scratch: &mut LawScratch, out: &mut [f32]) {
-        let [flat, rise] = self.speeds;
+    /// Factors by the least-squares law, from the stretches and the fold's speeds.
+    pub fn compute_factors(
+        &self,
+        fold: &Fold,
+        stretches: &[f32],
+        scratch: &mut LawScratch,
+        out: &mut [f32],
+    ) {
+        let [flat, rise] = [fold.k_flat as f32, fold.k_rise as f32];
         let push = |&r: &f32| (r - 1.0) * if r >= 1.0 { flat } else { rise };
         scratch.pushes.clear();
         scratch.pushes.extend(stretches.iter().map(push));

@@ -226,14 +226,15 @@ struct Now<'a> {
 
 /// Displacements of one fold's members, and the mean of their factors.
 fn lift_fold(rest: &FoldsRest, index: usize, now: Now, s: &mut FoldScratch) {
-    let ((fold, laid), plan): (&(Fold, FoldRest), &FoldPlan) =
+    let ((drawn, laid), plan): (&(Fold, FoldRest), &FoldPlan) =
         (&rest.folds[index], &rest.plans[index]);
+    // Drawn folds come first, as they are set now; then the ridges of buckling.
+    let fold = now.params.folds.get(index).unwrap_or(drawn);
     plan.compute_stretches(now.faces, &mut s.factor.stretches);
     let place = |p: u32| now.surface.points[now.surface.index_of(p) as usize][0];
     let base_length = |m: usize, q: u32| place(laid.points[m]).distance(place(q));
     compute_factors(fold, laid, plan, base_length, &mut s.factor, &mut s.values);
-    // Drawn folds come first, then the ridges of buckling, which have no amount of their own.
-    let amount = now.params.folds.get(index).map_or(1.0, |f| f.amount.at(now.frame_number));
+    let amount = fold.amount.at(now.frame_number);
     (s.mean, s.highest) = scale(&mut s.values, &laid.heights, amount as f32);
 }
 

@@ -252,7 +252,7 @@ fn pull_apart(cells: u32) -> Scene {
     };
     let moved = |column: u32, by: f64| ClothAttachment {
         vertices: side(column),
-        path: Some([Animated::Keys(vec![(0.0, 0.0), (100.0, by)]), 0.0.into(), 0.0.into()]),
+        path: Some([Animated::Keys(vec![(0.0, 0.0), (300.0, by)]), 0.0.into(), 0.0.into()]),
         ..ClothAttachment::default()
     };
     let p = ClothParams {
@@ -262,7 +262,7 @@ fn pull_apart(cells: u32) -> Scene {
     };
     let mesh = sheet(n, n, (1.0, 1.0), Vec3::ZERO);
     let mut scene = Scene::build(vec![still("sheet", mesh)], &[], weightless(), p).unwrap();
-    scene.ticks(140);
+    scene.ticks(400);
     scene
 }
 
@@ -286,4 +286,64 @@ fn cloth_that_is_clamped_and_pulled_stretches_evenly_and_stays_flat() {
         let off = x.iter().map(|p| p.y.abs()).fold(0.0, f64::max);
         assert!(off < 0.002, "{cells} cells: {off} m out of its plane");
     }
+}
+
+/// A sheet that hangs from two corners in the wind, over a ball, for half a second; then with some
+/// parameters changed. Where the nodes are at the change, a tick later, and half a second later.
+fn changed(edit: &dyn Fn(&mut ClothParams)) -> (Change, [Vec<DVec3>; 3]) {
+    let mut mesh = sheet(13, 13, (0.6, 0.6), Vec3::ZERO);
+    mesh.positions.iter_mut().for_each(|p| *p = Vec3::new(p.x, -p.z, 0.0));
+    let wind = ForceParams::Wind {
+        direction: [0.2, 0.0, 1.0],
+        speed: 5.0.into(),
+        gust: 0.0,
+        gust_hz: 1.0,
+        gust_size: 1.0,
+        seed: 1,
+    };
+    let forces = Forces::new(crate::stage::EARTH_GRAVITY, vec![wind], 120.0);
+    let soft = ClothParams { stretch: Some(20.0), stretch_limit: Some(0.3), ..params() };
+    let p = ClothParams { pins: pinned([0, 12]), drag: 0.5, ..soft };
+    let touching = [ball([0.3, -0.4, 0.2], 0.15)];
+    let mut scene = Scene::build(vec![still("sheet", mesh)], &touching, forces, p).unwrap();
+    scene.ticks(60);
+    let mut new = scene.cloth().params().clone();
+    edit(&mut new);
+    let change = scene.simulator.set_params(&LayerParams::Cloth(new)).unwrap();
+    let at_once = scene.positions().to_vec();
+    scene.ticks(1);
+    let soon = scene.positions().to_vec();
+    scene.ticks(60);
+    (change, [at_once, soon, scene.positions().to_vec()])
+}
+
+#[test]
+fn live_parameters_change_the_motion_without_a_jump() {
+    type Edit = fn(&mut ClothParams);
+    let cases: [(&str, Edit); 8] = [
+        ("tension_only", |p| p.tension_only = true),
+        ("stretch_limit", |p| p.stretch_limit = Some(0.02)),
+        ("compression_limit", |p| p.compression_limit = 0.01),
+        ("friction", |p| p.friction = Some(2.0)),
+        ("drag", |p| p.drag = 2.0),
+        ("lift", |p| p.lift = 2.0),
+        ("damping", |p| p.damping = 5.0),
+        ("quality", |p| p.quality = 2.0),
+    ];
+    let apart =
+        |a: &[DVec3], b: &[DVec3]| a.iter().zip(b).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
+    let (none, plain) = changed(&|_| ());
+    assert_eq!(none, Change::None);
+    for (name, edit) in cases {
+        let (change, other) = changed(&edit);
+        assert_eq!(change, Change::Live, "{name}");
+        assert_eq!(plain[0], other[0], "{name}");
+        let (soon, later) = (apart(&plain[1], &other[1]), apart(&plain[2], &other[2]));
+        // Limits take back at once what the cloth is too long or too short by.
+        let jump = if name.ends_with("limit") { 0.2 } else { 0.01 };
+        assert!(soon < jump, "{name}: {soon} m in a tick");
+        assert!(later > 1e-5, "{name} changes nothing: {later} m");
+    }
+    let (change, _) = changed(&|p| p.density = Some(0.5));
+    assert_eq!(change, Change::Rebuild, "and keeps the state");
 }
