@@ -179,14 +179,14 @@ pub mod cloth {
     /// Fewer, and the need between clamps is measured askew.
     pub const PULLED_PINS: usize = 16;
 
-    /// Stretch that pins ask of the cloth from which cords and limits give [-]: below, they have slack.
-    pub const PULLED_FROM: f32 = 1.0e-3;
+    /// Stretch that pins ask of the cloth from which cords and limits give [-]: above rounding.
+    pub const PULLED_FROM: f32 = 1.0e-4;
 
     /// Detour over a node, as a share of the way between two pins, up to which it lies between them [-];
     /// from twice that on it does not. Much more, and a shoulder that stretches loosens the whole cape.
     pub const PULLED_DETOUR: f32 = 0.15;
 
-    /// Least share of its correction that an edge makes in a sweep where pins or air ask more of the cloth
+    /// Least share of its correction that an edge makes in a sweep where pins ask more of the cloth
     /// than its lengths allow [-]. More, and the order of solving shows as uneven stretch; less, and a pull
     /// takes seconds to reach the middle of a fine mesh.
     pub const EASE: f32 = 0.1;
@@ -194,8 +194,9 @@ pub mod cloth {
     /// How fast that share falls with what is asked [-].
     pub const EASE_PER_NEED: f32 = 150.0;
 
-    /// Times more sub-steps for inflated cloth [-]: eased edges are softer, and air must not make them sag.
-    pub const INFLATED_SUBSTEPS: f64 = 3.0;
+    /// How much longer cords are, in what pins ask of the cloth [-]. With 1, cords are taut just where the
+    /// fabric should be, and the two fight; cloth that is pulled taut needs no cords.
+    pub const CORD_GIVE: f64 = 10.0;
 
     /// Default thickness in mean edges, where the fabric's own is less [-]. Contacts are made at nodes:
     /// a thinner band lets the flat of a triangle cut into round bodies.

@@ -155,7 +155,8 @@ impl Hierarchy {
             level.start.extend(level.nodes.iter().map(|&n| Places {
                 now: positions[n as usize],
                 old: previous[n as usize],
-                give: needs.get(n as usize).map_or(0.0, |need| f64::from(*need)),
+                give: limits::CORD_GIVE
+                    * needs.get(n as usize).map_or(0.0, |need| f64::from(*need)),
             }));
             level.places.clear();
             let parent = coarser.first();

@@ -306,7 +306,8 @@ impl Solver {
                     let before = *old;
                     *x += moved.now.as_dvec3();
                     *old += moved.old.as_dvec3();
-                    let give = this.needs.get(node).map_or(0.0, |need| f64::from(*need));
+                    let need = this.needs.get(node).map_or(0.0, |need| f64::from(*need));
+                    let give = limits::CORD_GIVE * need;
                     rest.tethers.solve(node, (&this.pins, give), old, x);
                     *drift = (*old - before).as_vec3();
                 }

@@ -283,7 +283,7 @@ fn place_held(
     }
 }
 
-/// What pins that are moved apart, and air inside, ask of the cloth at the end of the tick.
+/// What pins that are moved apart ask of the cloth at the end of the tick.
 fn measure_needs(
     tools: &mut Tools,
     (params, rest): (&ClothParams, &Garment),

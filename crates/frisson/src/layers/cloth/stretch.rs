@@ -120,7 +120,11 @@ pub fn give(packs: &mut Grouped<StretchPack>, strips: &Strips, needs: &[f32]) {
             let give = [0, 1, 2, 3].map(|k: usize| need(pack.a[k]).max(need(pack.b[k])));
             pack.give = Vec4::from_array(give);
             let ease = |need: f32| (1.0 / (1.0 + limits::EASE_PER_NEED * need)).max(limits::EASE);
-            pack.ease = Vec4::from_array(give.map(ease));
+            // What holds but one end moves it alone: twice as far as it should against the others.
+            let held = pack.share_a.cmpeq(Vec4::ZERO) | pack.share_b.cmpeq(Vec4::ZERO);
+            let eased = Vec4::from_array(give.map(ease));
+            let halved = held & eased.cmplt(Vec4::ONE);
+            pack.ease = Vec4::select(halved, 0.5 * eased, eased);
         }
     }
 }

@@ -339,33 +339,11 @@ fn live_parameters_change_the_motion_without_a_jump() {
         assert_eq!(change, Change::Live, "{name}");
         assert_eq!(plain[0], other[0], "{name}");
         let (soon, later) = (apart(&plain[1], &other[1]), apart(&plain[2], &other[2]));
-        // The limit takes back at once what the cloth is too long by: centimetres at these moduli.
-        let jump = if name == "stretch_limit" { 0.1 } else { 0.01 };
+        // Limits take back at once what the cloth is too long or too short by.
+        let jump = if name.ends_with("limit") { 0.2 } else { 0.01 };
         assert!(soon < jump, "{name}: {soon} m in a tick");
         assert!(later > 1e-5, "{name} changes nothing: {later} m");
     }
     let (change, _) = changed(&|p| p.density = Some(0.5));
     assert_eq!(change, Change::Rebuild, "and keeps the state");
-}
-
-#[test]
-fn a_balloon_stretches_evenly() {
-    let mut ball = cube(9, 1.0);
-    ball.positions.iter_mut().for_each(|p| *p = 0.15 * p.normalize());
-    let p = ClothParams {
-        on: "cube".to_owned(),
-        material: Fabric::Rubber,
-        density: Some(0.05),
-        stretch_limit: Some(1.0),
-        damping: 2.0,
-        pressure: Some(Animated::Keys(vec![(0.0, 1.0), (240.0, 1.8)])),
-        ..params()
-    };
-    let mut scene = Scene::build(vec![still("cube", ball)], &[], weightless(), p).unwrap();
-    scene.ticks(360);
-    let strains = scene.strains();
-    let (least, most) =
-        strains.iter().fold((f64::MAX, f64::MIN), |(l, m), s| (l.min(*s), m.max(*s)));
-    let wanted = 1.8f64.cbrt();
-    assert!(1.0 + least > 0.95 * wanted && 1.0 + most < 1.05 * wanted, "{least} to {most}");
 }
