@@ -210,3 +210,71 @@ fn egg_mesh() -> Mesh {
     assert!((b - a).cross(c - a).dot(a) > 0.0, "inside out");
     mesh
 }
+
+/// Drops that roughness holds wherever they appear.
+fn held_drops(on: &str) -> LayerParams {
+    let text = format!(
+        r#"{{"name": "wet", "on": "{on}", "merging": {{"enabled": false}}, "trails": {{"enabled": false}},
+        "shape": {{"mesh": false}},
+        "ground": [{{"roughness": [0.05, 0.05], "grip": 1e6, "adhesion": 1e6}}],
+        "sources": [{{"condensation": {{"count": 60, "mass": 1e-6, "growth": 1e-7, "over": 0}}}}]}}"#
+    );
+    LayerParams::Drops(serde_json::from_str(&text).unwrap())
+}
+
+/// Places of the drops, and what the books miss.
+fn drops_of(stage: &Simulator) -> (Vec<Vec3>, f64) {
+    let points = stage.frame().points.iter().find(|p| p.name == "wet.points").unwrap();
+    let report = stage.reports().pop().unwrap();
+    let missed = report.measures.iter().find(|m| m.name == "ledger imbalance").unwrap();
+    (points.positions.clone(), missed.value)
+}
+
+#[test]
+fn drops_ride_a_coat_whose_triangles_change() {
+    let sheet = square(2, 0.1, 5.0);
+    let mut stage = stage(sheet, &[lump(), held_drops("lump")]);
+    let start = drops_of(&stage).0;
+    let mut counts = Vec::new();
+    for _ in 0..30 {
+        stage.advance_frame(&mut NoObserver).unwrap();
+        let (places, missed) = drops_of(&stage);
+        assert!(places.len() == 60 && missed.abs() < 1e-12, "{} {missed:e}", places.len());
+        for d in distances(&stage, "lump", &places) {
+            assert!(d.abs() < 1e-4, "{d} m off the coat");
+        }
+        let frame = stage.frame();
+        counts.push(frame.meshes[frame.mesh_index("lump").unwrap()].positions.len());
+    }
+    assert!(counts.windows(2).any(|w| w[0] != w[1]), "its triangles change");
+    // The lump rises by 6 cm, and every held drop with it.
+    for (a, b) in start.iter().zip(&drops_of(&stage).0) {
+        let way = *b - *a;
+        assert!((way.y - 0.06).abs() < 0.01 && way.x.hypot(way.z) < 0.01, "{way}");
+    }
+}
+
+#[test]
+fn drops_lie_on_cloth_that_was_cut_finer_and_folded() {
+    let mut cloth = ClothParams::new("cloth", "sheet");
+    cloth.subdivide = 1;
+    let points = [[-0.1, 1.0, 0.0], [0.1, 1.0, 0.0]].map(crate::stage::Anchor::Position).to_vec();
+    let fold = super::folds::Fold::new("mid", points, 0.02, 0.05);
+    let folds = super::folds::FoldsParams::new("folds", "sheet", vec![fold]);
+    let stacks = [
+        vec![LayerParams::Cloth(cloth.clone()), held_drops("sheet")],
+        vec![LayerParams::Folds(folds.clone()), held_drops("sheet")],
+        vec![LayerParams::Cloth(cloth), LayerParams::Folds(folds), held_drops("sheet")],
+    ];
+    for layers in stacks {
+        let mut stage = stage(square(9, 0.4, 1.0), &layers);
+        for _ in 0..8 {
+            stage.advance_frame(&mut NoObserver).unwrap();
+            let (places, missed) = drops_of(&stage);
+            assert!(places.len() == 60 && missed.abs() < 1e-12, "{} {missed:e}", places.len());
+            for d in distances(&stage, "sheet", &places) {
+                assert!(d.abs() < 1e-4, "{d} m off the sheet");
+            }
+        }
+    }
+}

@@ -75,7 +75,12 @@ impl Layer for DropsLayer {
             && state.axes.iter().all(|(t, _)| on(Some(*t)))
             && state.trail.pieces.iter().all(|p| on(Some(p.triangle)))
             && state.drops.iter().all(|d| on(d.triangle()));
-        if fits {
+        let points = match &state.relief {
+            None => rest.surface.sources.len(),
+            Some(relief) if relief.is_sound() => relief.connect().sources.len(),
+            Some(_) => usize::MAX,
+        };
+        if fits && state.points.len() == points {
             return Ok(());
         }
         Err(SnapshotError("the surface or the sources have changed".to_owned()))

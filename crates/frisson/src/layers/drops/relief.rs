@@ -67,6 +67,19 @@ impl Relief {
         })
     }
 
+    /// Whether its lists fit each other.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        let lists = [self.triangles.len(), self.roots.len()];
+        let of = |(p, t): (&Vec<Vec3>, &Vec<[u32; 3]>)| {
+            t.iter().flatten().all(|&v| (v as usize) < p.len())
+        };
+        let fills = |length: usize| length == 0 || length == self.count();
+        lists.iter().all(|n| *n == self.positions.len())
+            && self.positions.iter().zip(&self.triangles).all(of)
+            && [self.source.len(), self.axes.len(), self.uvs.len()].into_iter().all(fills)
+    }
+
     /// Connects the triangles.
     #[must_use]
     pub fn connect(&self) -> Surface {
@@ -117,14 +130,10 @@ impl Arrival {
         old: (&Relief, &Surface),
         (time, dt): (f64, f64),
     ) -> Option<Self> {
-        let sound = |&m: &usize| {
-            let count = meshes[m].positions.len();
-            meshes[m].topology.triangles.iter().flatten().all(|&v| (v as usize) < count)
-        };
-        if !chosen.iter().all(sound) {
+        let relief = Relief { since: time, ..Relief::home(meshes, chosen) };
+        if !relief.is_sound() {
             return None;
         }
-        let relief = Relief { since: time, ..Relief::home(meshes, chosen) };
         let surface = relief.connect();
         if !surface.live.contains(&true) {
             return None;
