@@ -41,6 +41,7 @@ pub use error::GltfError;
 pub use import::{ReadOptions, SceneChoice, to_character};
 pub use joints::{JointsOptions, JointsReport, export_joints};
 pub use morph_bake::{MorphEncoding, MorphOptions, MorphReport, export_morph_bake};
+pub(crate) use texture::decode as decode_image;
 pub use write_character::{build_character, write_character};
 
 /// A file that was read.

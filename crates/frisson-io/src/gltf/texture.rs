@@ -15,7 +15,7 @@ const MAX_SIDE: usize = 16_384;
 const MAX_IMAGE_BYTES: usize = 256 << 20;
 
 /// Decodes by the first bytes, whatever the file says its type is.
-pub(super) fn decode(bytes: &[u8]) -> Result<Texture, String> {
+pub(crate) fn decode(bytes: &[u8]) -> Result<Texture, String> {
     match bytes {
         [0x89, b'P', b'N', b'G', ..] => decode_png(bytes),
         [0xFF, 0xD8, 0xFF, ..] => decode_jpeg(bytes),

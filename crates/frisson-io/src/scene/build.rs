@@ -11,6 +11,7 @@ use glam::{EulerRot, Quat, Vec3};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::document::Spans;
+use super::files::read_selection_files;
 use super::loader::{ActorContent as LoadedContent, ActorLoader, LoadedActor};
 use super::params::{ActorParams, ClipChoice};
 use super::presentation::CameraParams;
@@ -38,7 +39,10 @@ impl SceneFile {
         self.check_exports()?;
         let actors = self.load_actors(loader)?;
         let clock = self.clock(&actors)?;
-        let hash = self.hash(&actors, &clock);
+        let layers = read_selection_files(&self.scene.layers, &self.folder()).map_err(|bad| {
+            self.fail(Problem::new(bad.problem, self.layer_span(bad.layer, "selection")))
+        })?;
+        let hash = self.hash(&actors, &clock, &layers);
         let sources =
             self.scene.actors.0.iter().map(|(name, a)| (name.clone(), a.source.clone())).collect();
         let gravity = Vec3::from_array(self.scene.gravity);
@@ -47,7 +51,7 @@ impl SceneFile {
             actors: actors.into_iter().map(|(actor, _)| actor).collect(),
             colliders: self.scene.colliders.clone(),
             forces: Forces::new(gravity, self.seeded_forces(), clock.rate.fps()),
-            layers: self.seeded_layers(),
+            layers: self.seeded_layers(&layers),
             reference: ReferencePose::default(),
         };
         let stage = Simulator::new(setup).map_err(|e| self.fail(self.stage_problem(&e)))?;
@@ -113,12 +117,13 @@ impl SceneFile {
         Ok(clock)
     }
 
-    fn hash(&self, actors: &[(Actor, LoadedActor)], clock: &Clock) -> u128 {
+    fn hash(&self, actors: &[(Actor, LoadedActor)], clock: &Clock, layers: &[LayerParams]) -> u128 {
         let sources: Vec<u128> = actors.iter().map(|(_, loaded)| loaded.hash).collect();
         let mut scene = self.scene.clone();
         scene.exports = Vec::new();
         scene.camera = CameraParams::default();
         scene.gallery = None;
+        scene.layers = layers.to_vec();
         let everything = (env!("CARGO_PKG_VERSION"), clock, &scene, sources);
         xxh3_128(serde_json::to_string(&everything).unwrap_or_default().as_bytes())
     }
@@ -134,7 +139,7 @@ impl SceneFile {
         forces
     }
 
-    fn seeded_layers(&self) -> Vec<LayerParams> {
+    fn seeded_layers(&self, layers: &[LayerParams]) -> Vec<LayerParams> {
         let seeded = |layer: &LayerParams| -> Option<LayerParams> {
             let mut value = serde_json::to_value(layer).ok()?;
             let table = value.as_object_mut()?.values_mut().next()?.as_object_mut()?;
@@ -144,7 +149,7 @@ impl SceneFile {
         };
         let none = self.scene.seed == 0;
         let one = |l: &LayerParams| if none { None } else { seeded(l) };
-        self.scene.layers.iter().map(|l| one(l).unwrap_or_else(|| l.clone())).collect()
+        layers.iter().map(|l| one(l).unwrap_or_else(|| l.clone())).collect()
     }
 
     fn collider_problem(&self, error: &LayerError) -> Problem {

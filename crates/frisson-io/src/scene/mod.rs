@@ -6,6 +6,7 @@
 mod build;
 mod document;
 mod explain;
+mod files;
 mod loader;
 mod params;
 mod presentation;
