@@ -55,7 +55,6 @@ pub use living::{LivingOptions, LivingReport, export_living};
 pub(crate) use mesh::smoothing_groups;
 pub use morph_bake::{MorphEncoding, MorphOptions, MorphReport, export_morph_bake};
 pub(crate) use nodes::UniqueNames;
-#[cfg(feature = "fbx")]
 pub(crate) use texture::decode as decode_image;
 pub use vrm::{Oscillator, SPRING_STEPS_HZ, SpringChain, SpringCollider, SpringJoint, Vrm};
 pub use write_character::{build_character, write_character};

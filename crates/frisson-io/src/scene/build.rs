@@ -12,12 +12,14 @@ use glam::Vec3;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::document::Spans;
+use super::files::read_selection_files;
 use super::loader::{ActorContent as LoadedContent, ActorLoader, LoadedActor};
 use super::params::{ActorParams, ClipChoice};
 use super::presentation::CameraParams;
 use super::problem::Problem;
 use super::sources::load_actor;
 use super::{SceneError, SceneFile};
+use crate::inputs::InputSet;
 use crate::limits::Limits;
 use crate::outputs;
 use frisson::character::Character;
@@ -50,7 +52,9 @@ impl SceneFile {
         self.check_expectations()?;
         let actors = self.load_actors(loader)?;
         let clock = self.clock(&actors)?;
-        let Identity { hash, inputs } = self.identify(&actors, &clock);
+        let read = InputSet::new();
+        let layers = self.read_layers(&read)?;
+        let Identity { hash, inputs } = self.identify(&actors, &clock, (&layers, &read));
         self.check_export_places(&inputs)?;
         let sources =
             self.scene.actors.0.iter().map(|(name, a)| (name.clone(), a.source.clone())).collect();
@@ -65,7 +69,7 @@ impl SceneFile {
             actors,
             colliders: self.scene.colliders.clone(),
             forces: Forces::new(gravity, self.seeded_forces(), clock.rate.fps()),
-            layers: self.seeded_layers(),
+            layers: self.seeded_layers(&layers),
             reference: self.scene.reference,
         };
         let stage = Simulator::new(setup).map_err(|e| self.fail(self.stage_problem(&e)))?;
@@ -76,13 +80,28 @@ impl SceneFile {
     pub fn identity(&self, loader: &dyn ActorLoader) -> Result<Identity, SceneError> {
         let actors = self.load_actors(loader)?;
         let clock = self.clock(&actors)?;
-        Ok(self.identify(&actors, &clock))
+        let read = InputSet::new();
+        let layers = self.read_layers(&read)?;
+        Ok(self.identify(&actors, &clock, (&layers, &read)))
     }
 
-    fn identify(&self, actors: &[(Actor, LoadedActor)], clock: &Clock) -> Identity {
+    /// The layers with what their selections' files say.
+    fn read_layers(&self, read: &InputSet) -> Result<Vec<LayerParams>, SceneError> {
+        read_selection_files(&self.scene.layers, &self.folder(), read).map_err(|bad| {
+            self.fail(Problem::new(bad.problem, self.layer_span(bad.layer, "selection")))
+        })
+    }
+
+    fn identify(
+        &self,
+        actors: &[(Actor, LoadedActor)],
+        clock: &Clock,
+        (layers, read): (&[LayerParams], &InputSet),
+    ) -> Identity {
         let files = actors.iter().flat_map(|(_, loaded)| loaded.files.iter().cloned());
-        let inputs = std::iter::once(self.path.clone()).chain(files).collect();
-        Identity { hash: self.hash(actors, clock), inputs }
+        let masks = read.files().into_iter().map(|f| f.path);
+        let inputs = std::iter::once(self.path.clone()).chain(files).chain(masks).collect();
+        Identity { hash: self.hash(actors, clock, layers), inputs }
     }
 
     fn check_exports(&self) -> Result<(), SceneError> {
@@ -186,13 +205,14 @@ impl SceneFile {
         (last > 0).then_some([0, last])
     }
 
-    fn hash(&self, actors: &[(Actor, LoadedActor)], clock: &Clock) -> u128 {
+    fn hash(&self, actors: &[(Actor, LoadedActor)], clock: &Clock, layers: &[LayerParams]) -> u128 {
         let sources: Vec<u128> = actors.iter().map(|(_, loaded)| loaded.hash).collect();
         let mut scene = self.scene.clone();
         scene.exports = Vec::new();
         scene.camera = CameraParams::default();
         scene.gallery = None;
         scene.expect = Vec::new();
+        scene.layers = layers.to_vec();
         let everything = (env!("CARGO_PKG_VERSION"), clock, &scene, sources);
         xxh3_128(serde_json::to_string(&everything).unwrap_or_default().as_bytes())
     }
@@ -208,7 +228,7 @@ impl SceneFile {
         forces
     }
 
-    fn seeded_layers(&self) -> Vec<LayerParams> {
+    fn seeded_layers(&self, layers: &[LayerParams]) -> Vec<LayerParams> {
         let seeded = |layer: &LayerParams| -> Option<LayerParams> {
             let mut value = serde_json::to_value(layer).ok()?;
             let table = value.as_object_mut()?.values_mut().next()?.as_object_mut()?;
@@ -218,7 +238,7 @@ impl SceneFile {
         };
         let none = self.scene.seed == 0;
         let one = |l: &LayerParams| if none { None } else { seeded(l) };
-        self.scene.layers.iter().map(|l| one(l).unwrap_or_else(|| l.clone())).collect()
+        layers.iter().map(|l| one(l).unwrap_or_else(|| l.clone())).collect()
     }
 
     fn collider_problem(&self, error: &LayerError) -> Problem {

@@ -7,6 +7,7 @@ mod build;
 mod document;
 mod expect;
 mod explain;
+mod files;
 mod loader;
 mod params;
 mod presentation;

@@ -1,6 +1,6 @@
 //! Two heads with faces: for hair, forehead wrinkles, tears and rain.
 
-use frisson::character::{Character, Clip};
+use frisson::character::{Character, Clip, Interpolation, MorphTarget, Track, TrackTarget};
 use glam::{EulerRot, Quat, Vec3};
 
 use super::{material, srgb};
@@ -73,13 +73,54 @@ pub(super) fn build(name: &str, face: &Face, triangles: usize) -> Character {
         Chart { origin: MIDDLE, axis: Vec3::Y, seam: -Vec3::Z },
     ];
     let materials = vec![material("skin", 0xFFFFFF, 0.5), material("eye", 0xFFFFFF, 0.06)];
+    let mut mesh = body.finish(name, materials, &charts);
+    mesh.morphs = vec![raised_brows(&mesh.mesh.positions, MIDDLE)];
+    mesh.morph_weights = vec![0.0];
+    let mut all = clips(&rig, neck, head);
+    all.push(raise(mesh.node));
     Character {
         name: name.to_owned(),
         skeleton: rig.skeleton(),
         skins: vec![rig.skin(name)],
-        meshes: vec![body.finish(name, materials, &charts)],
-        clips: clips(&rig, neck, head),
+        meshes: vec![mesh],
+        clips: all,
     }
+}
+
+/// How far raised brows go up [m].
+const BROW_RAISE: f32 = 0.0085;
+
+/// The skin over the brows and up to the hairline, pushed up: most at the brows, not at all at the lids
+/// and at the hairline.
+fn raised_brows(positions: &[Vec3], middle: Vec3) -> MorphTarget {
+    let mut morph = MorphTarget { name: "brows_up".to_owned(), ..MorphTarget::default() };
+    for (vertex, &p) in positions.iter().enumerate() {
+        let q = p - middle;
+        let up = smoothstep(0.004, 0.017, q.y) * smoothstep(0.082, 0.028, q.y);
+        let front = smoothstep(0.02, 0.05, q.z) * smoothstep(0.066, 0.045, q.x.abs());
+        let share = up * front;
+        if share > 0.0 {
+            morph.vertices.push(vertex as u32);
+            // Along the skull, which leans back above the brows.
+            let back = -0.35 * smoothstep(0.02, 0.06, q.y);
+            morph.offsets.push(BROW_RAISE * share * Vec3::new(0.0, 1.0, back));
+        }
+    }
+    morph
+}
+
+/// Brows go up, stay, and come down.
+fn raise(node: usize) -> Clip {
+    let times: Vec<f32> = (0..=120).map(|k| k as f32 / 30.0).collect();
+    let up = |&t: &f32| smoothstep(0.2, 0.8, t) * (1.0 - smoothstep(1.4, 2.0, t));
+    let track = Track {
+        target: TrackTarget::MorphWeights(node),
+        interpolation: Interpolation::Linear,
+        values: times.iter().map(up).collect(),
+        times,
+        width: 1,
+    };
+    Clip { name: "raise".to_owned(), tracks: vec![track] }
 }
 
 fn clips(rig: &Rig, neck: Joint, head: Joint) -> Vec<Clip> {

@@ -71,7 +71,7 @@ pub(crate) const CATALOG: &[Entry] = &[
     Entry {
         name: "head_a",
         about: "a young head with regions scalp, forehead, cheek_left, cheek_right, face",
-        clips: &["still", "nod", "shake", "turn"],
+        clips: &["still", "nod", "shake", "turn", "raise"],
         options: &[TRIANGLES],
         make: |o| {
             Ok(head::build("head_a", &head::FACE_A, o.count("triangles", 10_000, 3_000, 200_000)?))
@@ -80,7 +80,7 @@ pub(crate) const CATALOG: &[Entry] = &[
     Entry {
         name: "head_b",
         about: "an older, bonier head with the same regions",
-        clips: &["still", "nod", "shake", "turn"],
+        clips: &["still", "nod", "shake", "turn", "raise"],
         options: &[TRIANGLES],
         make: |o| {
             Ok(head::build("head_b", &head::FACE_B, o.count("triangles", 10_000, 3_000, 200_000)?))

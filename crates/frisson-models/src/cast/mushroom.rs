@@ -33,17 +33,15 @@ pub(super) fn build() -> Character {
         Chart { origin: Vec3::ZERO, axis: Vec3::Y, seam: -Vec3::Z },
     ];
     let materials = vec![material("stem", 0xFFFFFF, 0.7), material("cap", 0xFFFFFF, 0.35)];
-    let shake = |t: f32| {
-        // Three swings that grow, stop short, and leave time to settle.
-        let envelope = smoothstep(0.0, 0.3, t) * (1.0 - smoothstep(1.5, 1.8, t));
-        envelope * (std::f32::consts::TAU * 2.0 * t).sin()
-    };
+    // Three swings that grow, stop short, and leave time to settle.
+    let envelope = |t: f32| smoothstep(0.0, 0.3, t) * (1.0 - smoothstep(1.5, 1.8, t));
+    let phase = |t: f32| std::f32::consts::TAU * 2.0 * t;
     let along = clip(&rig, "shake_along", 4.0, false, |t, pose| {
-        pose.translations[foot].y += 0.06 * shake(t);
+        // Up from the floor and back on it, never into it.
+        pose.translations[foot].y += 0.04 * envelope(t) * (1.0 - phase(t).cos());
     });
     let across = clip(&rig, "shake_across", 4.0, false, |t, pose| {
-        pose.translations[foot].x += 0.08 * shake(t);
-        pose.turn(foot, Quat::from_rotation_z(-0.12 * shake(t - 0.05)));
+        pose.translations[foot].x += 0.06 * envelope(t) * phase(t).sin();
     });
     let _ = cap;
     Character {
