@@ -124,17 +124,19 @@ fn banged() -> Scene {
 #[test]
 fn hair_comes_to_rest_in_its_style_after_the_head_has() {
     let mut rig = Rig::new(banged()).unwrap();
+    let warnings = rig.alone.report().warnings;
+    assert!(warnings.is_empty(), "{warnings:?}");
     let styled: Vec<Vec3> = rig.state().wisps.iter().flat_map(|w| w.positions.clone()).collect();
     for _ in 0..100 {
         rig.advance();
     }
     let (speed, turned) = restlessness(&mut rig, 10);
-    assert_eq!(turned, 0, "hair boils");
-    assert!(speed < 3e-3, "{speed} m/s two seconds after the head stopped");
     let now = rig.state().wisps.iter().flat_map(|w| w.positions.clone());
     let sum: f32 = now.zip(&styled).map(|(a, b)| a.distance_squared(*b)).sum();
     let rms = (sum / styled.len() as f32).sqrt();
-    assert!(rms < 5e-3, "{rms} m from the style");
+    let found = format!("{turned} turned back, {speed} m/s, {rms} m from the style");
+    assert_eq!(turned, 0, "hair boils: {found}");
+    assert!(speed < 3e-3 && rms < 5e-3, "{found}");
 }
 
 #[test]
