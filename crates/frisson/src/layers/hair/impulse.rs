@@ -110,24 +110,25 @@ fn wanted_change(
     let parallel = sine < super::limits::PARALLEL;
     let forbidden = if parallel { Vec3::ZERO } else { across / sine };
     let steep = forbidden.dot(velocity).abs() / speed;
+    let grip = nodes[0].grip.min(nodes[2].grip);
     if parallel || steep < params.threshold {
         if !params.friction {
             return None;
         }
         let wet = 1.0 + 4.0 * nodes[0].wetness.max(nodes[2].wetness);
-        let decay = -(-params.viscosity * wet * pair.density * input.share()).exp_m1();
+        let decay = -(-params.viscosity * grip * wet * pair.density * input.share()).exp_m1();
         let barred = forbidden * forbidden.dot(velocity);
         let free = velocity - barred;
         let left = (1.0 - decay) * free.length();
-        let dry = left.min(params.dry_limit() * wet * pair.density * input.share());
-        let change = -barred - free.clamp_length_max(decay * free.length() + dry);
+        let dry = left.min(params.dry_limit() * grip * wet * pair.density * input.share());
+        let change = -grip * barred - free.clamp_length_max(decay * free.length() + dry);
         return Some(Wanted { change, dry, kind: 0 });
     }
     let approach = pair.normal.dot(velocity);
     if !params.collisions || approach >= 0.0 {
         return None;
     }
-    let change = if params.full { -velocity } else { -approach * pair.normal };
+    let change = grip * if params.full { -velocity } else { -approach * pair.normal };
     Some(Wanted { change, dry: 0.0, kind: 1 })
 }
 

@@ -40,6 +40,8 @@ pub(super) struct InteractionInput<'a> {
     pub tick: f32,
     /// Whether dry friction holds: a pass follows every tick and treats every pair.
     pub holds: bool,
+    /// Whether wisps remember their style, and pass each other on the way back to it.
+    pub remembers: bool,
     /// Particles of a wisp that the scalp carries and no impulse moves.
     pub carried: usize,
     /// Of so many passes a pair of wisps is treated in one, and the number of this pass.
@@ -315,6 +317,7 @@ fn gather_nodes(
             inverse_mass: if i < input.carried { 0.0 } else { 1.0 / mass },
             density: wisp.share * ratio * ratio,
             wetness,
+            grip: if input.remembers { 1.0 - wisp.recovery() } else { 1.0 },
         };
         let groups = s.div_ceil(4);
         for (g, lanes) in points[i * groups..(i + 1) * groups].iter_mut().enumerate() {

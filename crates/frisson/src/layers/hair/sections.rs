@@ -36,6 +36,8 @@ pub(super) struct NodeShape {
     /// Density of hair relative to that at rest [-].
     pub density: f32,
     pub wetness: f32,
+    /// How much contact with other hair still grips, 1 to 0: what finds back to its style may pass [-].
+    pub grip: f32,
 }
 
 /// What belongs to one section alone.

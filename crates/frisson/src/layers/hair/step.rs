@@ -163,10 +163,7 @@ fn shelter(
     let HairScratch { air, shadow, bodies, .. } = scratch;
     let wisps = &mut state.wisps;
     if (context.tick() + 1).is_multiple_of(ticks_between(context, SHELTER_HZ)) {
-        let blows = air.iter().any(|a| a.length_squared() > 1.0e-6);
-        if blows {
-            shadow.build(rest, wisps);
-        }
+        shadow.build(rest, wisps);
         let strength = params.wind_shadow;
         wind::measure_shelter(shadow, strength, rest, wisps, bodies.at_the_end(), air);
     }
@@ -206,6 +203,8 @@ fn interact(
         dt: (context.clock.tick_seconds() * every as f64) as f32,
         tick: context.dt as f32,
         holds,
+        // Hair that is to hold holds whatever its style was.
+        remembers: !holds && memory_rate_sq(params, context) > 0.0,
         carried: 2,
         turns: if holds { 1 } else { state.turns.max(1) },
         pass: context.tick() / every,
@@ -232,7 +231,7 @@ fn integrate(
     mesh: &Mesh,
 ) {
     let frame = context.frame_number();
-    let rate_sq = |a: &Animated| (std::f64::consts::TAU * a.at(frame).max(0.0)).powi(2);
+    let rate_sq = |a: &Animated| rate_sq(a, frame);
     let style = &params.style;
     scratch.ties.clear();
     scratch.ties.extend(style.ties.iter().map(|t| rate_sq(&t.hold_hz)));
@@ -249,7 +248,7 @@ fn integrate(
         dt: context.dt,
         drag: f64::from(params.drag + context.forces.drag_rate(context.time)),
         goal_rate_sq: rate_sq(&params.goal_hz),
-        memory_rate_sq: if style.balance { rate_sq(&style.memory_hz) } else { 0.0 },
+        memory_rate_sq: memory_rate_sq(params, context),
         tie_rates_sq: &scratch.ties,
         braid_rates_sq: &scratch.braids,
         wetness: &scratch.wetness,
@@ -265,6 +264,17 @@ fn integrate(
             integrate_wisps(&input, wisps, &Drive { accelerations, air }, room, jumped);
         });
     state.teleports += scratch.jumped.iter().filter(|j| **j).count() as u32;
+}
+
+/// Stiffness per mass of a pull given as a frequency [1/s²].
+fn rate_sq(hz: &Animated, frame: f64) -> f64 {
+    (std::f64::consts::TAU * hz.at(frame).max(0.0)).powi(2)
+}
+
+/// The same of the memory of the style, which only a style that is held has [1/s²].
+fn memory_rate_sq(params: &HairParams, context: &StepContext) -> f64 {
+    let style = &params.style;
+    if style.balance { rate_sq(&style.memory_hz, context.frame_number()) } else { 0.0 }
 }
 
 /// Wetness of every root: the parameter plus the skin's own.

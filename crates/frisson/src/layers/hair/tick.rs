@@ -128,7 +128,7 @@ fn calm_after(calm: f32, way: f32, air: &[Vec3], dt: f64) -> f32 {
 
 impl Wisp {
     /// How far the memory of the style has taken hold, 0 to 1.
-    fn recovery(&self) -> f32 {
+    pub(super) fn recovery(&self) -> f32 {
         let t = self.calm / super::limits::CALM_SECS;
         t * t * (3.0 - 2.0 * t)
     }

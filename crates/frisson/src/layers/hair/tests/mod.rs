@@ -68,7 +68,7 @@ impl Rig {
 
     /// Advances the layer alone by a tick, on a frame that stands still at the start.
     pub fn advance_on(&mut self, frame: &Frame) {
-        let clock = self.alone.simulator.clock().clone();
+        let clock = *self.alone.simulator.clock();
         let forces = self.forces.clone();
         let context = StepContext {
             clock: &clock,
