@@ -87,12 +87,7 @@ fn read_indices(folder: &Path, name: &str, read: &InputSet) -> Result<Vec<u32>, 
     Ok(indices)
 }
 
-fn read_mask(
-    folder: &Path,
-    name: &str,
-    channel: &str,
-    read: &InputSet,
-) -> Result<Value, String> {
+fn read_mask(folder: &Path, name: &str, channel: &str, read: &InputSet) -> Result<Value, String> {
     let bytes = read.read_beside(Some(folder), name).map_err(|e| e.to_string())?;
     let image = decode_image(&bytes, read)?;
     let Some(offset) = ["r", "g", "b", "a"].iter().position(|c| *c == channel) else {
@@ -131,7 +126,8 @@ mod tests {
             vertices: Some(vec![2, 7, 9]),
             ..Selection::default()
         };
-        let read = read_selection_files(&with(listed), folder.path(), &InputSet::new()).map_err(|e| e.problem);
+        let read = read_selection_files(&with(listed), folder.path(), &InputSet::new())
+            .map_err(|e| e.problem);
         let read = selection(&read.expect("a list"));
         assert_eq!((read.vertices, read.vertices_file), (Some(vec![2, 7]), None));
 
@@ -150,7 +146,8 @@ mod tests {
             }),
             ..Selection::default()
         };
-        let read = read_selection_files(&with(painted("g")), folder.path(), &InputSet::new()).map_err(|e| e.problem);
+        let read = read_selection_files(&with(painted("g")), folder.path(), &InputSet::new())
+            .map_err(|e| e.problem);
         let pixels = selection(&read.expect("a mask")).image.and_then(|i| i.pixels);
         assert_eq!(pixels, Some(MaskPixels { width: 2, height: 1, levels: vec![20, 50] }));
         let refused = read_selection_files(&with(painted("x")), folder.path(), &InputSet::new());
@@ -165,7 +162,9 @@ mod tests {
             with(Selection { vertices_file: Some(file.to_owned()), ..Selection::default() })
         };
         let problem = |file: &str| {
-            read_selection_files(&listed(file), folder.path(), &InputSet::new()).err().map(|e| e.problem)
+            read_selection_files(&listed(file), folder.path(), &InputSet::new())
+                .err()
+                .map(|e| e.problem)
         };
         assert_eq!(
             problem("list.txt").as_deref(),
@@ -173,6 +172,8 @@ mod tests {
         );
         assert!(problem("none.txt").is_some_and(|p| p.starts_with("none.txt: ")));
         let plain = with(Selection::default());
-        assert!(read_selection_files(&plain, folder.path(), &InputSet::new()).is_ok_and(|l| l == plain));
+        assert!(
+            read_selection_files(&plain, folder.path(), &InputSet::new()).is_ok_and(|l| l == plain)
+        );
     }
 }

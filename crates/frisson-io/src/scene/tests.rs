@@ -55,7 +55,7 @@ fn wrong_types_and_ranges_are_underlined_at_the_value() {
     assert_problem("frisson = 1\nfps = true\n", "2:7 `fps` must be a number or text", "");
     assert_problem("frisson = 1\nfps = 0\n", "2:7 `fps` must be between 0.01", "not 0");
     assert_problem("frisson = 1\nfps = \"a/b\"\n", "2:7 fps: give a number", "");
-    assert_problem("frisson = 2\n", "1:11 `frisson` must be 1", "Version");
+    assert_problem("frisson = 3\n", "1:11 `frisson` must be between 1 and 2", "Version");
     assert_problem("frisson = 1\npreroll = -1\n", "2:11 `preroll` must be between 0 and 600", "");
     assert_problem("frisson = 1\ngravity = [0, 1]\n", "2:11 `gravity` must have 3 items", "");
     assert_problem("frisson = 1\ngravity = [0, \"x\", 1]\n", "2:15 `gravity[1]` must be", "text");

@@ -261,21 +261,3 @@ fn a_packed_input_declares_no_packing_when_it_comes_out() {
         assert!(baked.document.json.get("extensionsRequired").is_none());
     }
 }
-
-/// A grid of nine points with two sets of texture coordinates, packed with Draco.
-#[cfg(feature = "draco")]
-#[test]
-fn a_draco_input_comes_out_plain_with_all_its_attributes() {
-    let input = Document::parse(include_bytes!("../data/grid_draco.glb"), None).unwrap();
-    let before = frisson_io::gltf::to_character(&input, &ReadOptions::default()).unwrap().0;
-    let plain = input.plain().unwrap();
-    let after = frisson_io::gltf::to_character(&plain, &ReadOptions::default()).unwrap().0;
-    assert!(!serde_json::to_string(&plain.json).unwrap().contains("draco"));
-    assert_eq!(before.meshes[0].mesh.positions, after.meshes[0].mesh.positions);
-    assert_eq!(before.meshes[0].mesh.topology, after.meshes[0].mesh.topology);
-    let baked = rebake(&input, &MorphOptions::default());
-    assert!(baked.document.json.get("extensionsUsed").is_none());
-    for name in ["TEXCOORD_0", "TEXCOORD_1"] {
-        assert!(values(&baked.document, name).is_u64(), "{name}");
-    }
-}

@@ -4,11 +4,13 @@ use glam::Vec3;
 
 use super::LayerParams;
 use super::cloth::ClothParams;
+use super::folds::{Fold, FoldsParams};
 use super::hair::HairParams;
 use super::soft::{CoatParams, PrimitiveParams, SoftObject, SoftParams};
 use crate::geometry::{Mesh, TriangleBvh};
 use crate::stage::{
-    Actor, Animated, Clock, Forces, KeyedTransform, NoObserver, Rate, Setup, Simulator,
+    Actor, Anchor, Animated, Clock, Forces, KeyedTransform, NoObserver, Rate, Selection, Setup,
+    Simulator,
 };
 
 /// A lump of three coats that blend, about 15 cm in radius, that rises by 6 cm within a second and
@@ -258,9 +260,9 @@ fn drops_ride_a_coat_whose_triangles_change() {
 fn drops_lie_on_cloth_that_was_cut_finer_and_folded() {
     let mut cloth = ClothParams::new("cloth", "sheet");
     cloth.subdivide = 1;
-    let points = [[-0.1, 1.0, 0.0], [0.1, 1.0, 0.0]].map(crate::stage::Anchor::Position).to_vec();
-    let fold = super::folds::Fold::new("mid", points, 0.02, 0.05);
-    let folds = super::folds::FoldsParams::new("folds", "sheet", vec![fold]);
+    let points = [[-0.1, 1.0, 0.0], [0.1, 1.0, 0.0]].map(Anchor::Position).to_vec();
+    let fold = Fold::new("mid", points, 0.02, 0.05);
+    let folds = FoldsParams::new("folds", "sheet", vec![fold]);
     let stacks = [
         vec![LayerParams::Cloth(cloth.clone()), held_drops("sheet")],
         vec![LayerParams::Folds(folds.clone()), held_drops("sheet")],
@@ -277,4 +279,41 @@ fn drops_lie_on_cloth_that_was_cut_finer_and_folded() {
             }
         }
     }
+}
+
+/// How far a strip of cloth, held at one end, hangs down under its weight [m].
+fn droop(fold: Option<[[f32; 3]; 2]>) -> f32 {
+    let (columns, rows) = (9u32, 5u32);
+    let place = |k: u32| Vec3::new(0.015 * (k % columns) as f32, 0.0, 0.015 * (k / columns) as f32);
+    let positions = (0..columns * rows).map(place).collect();
+    let quads = (0..rows - 1).flat_map(|j| (0..columns - 1).map(move |i| j * columns + i));
+    let triangles = quads
+        .flat_map(|v| [[v, v + columns, v + 1], [v + 1, v + columns, v + columns + 1]])
+        .collect();
+    let held: Vec<u32> = (0..rows).flat_map(|j| [columns * j, columns * j + 1]).collect();
+    let mut cloth = ClothParams::new("cloth", "sheet");
+    (cloth.drag, cloth.lift, cloth.damping, cloth.bend) = (0.0, 0.0, 2.0, Some(2e-5));
+    cloth.pins = Some(Selection { vertices: Some(held), ..Selection::default() });
+    let mut layers = vec![LayerParams::Cloth(cloth)];
+    if let Some(ends) = fold {
+        let fold = Fold::new("fold", ends.map(Anchor::Position).to_vec(), 0.003, 0.02);
+        let mut folds = FoldsParams::new("folds", "sheet", vec![fold]);
+        folds.feedback = 1.0;
+        layers.push(LayerParams::Folds(folds));
+    }
+    let mut stage = stage(Mesh::new("sheet", positions, triangles), &layers);
+    for _ in 0..38 {
+        stage.advance_frame(&mut NoObserver).unwrap();
+    }
+    let coarse = &stage.frame().meshes[0].positions[..(columns * rows) as usize];
+    -coarse.iter().map(|p| p.y).fold(f32::MAX, f32::min)
+}
+
+#[test]
+fn a_fold_stiffens_the_cloth_along_it_and_not_across() {
+    let plain = droop(None);
+    let along = droop(Some([[0.0, 0.0, 0.03], [0.12, 0.0, 0.03]]));
+    let across = droop(Some([[0.06, 0.0, 0.0], [0.06, 0.0, 0.06]]));
+    assert!(along < 0.5 * plain, "{along} of {plain}");
+    assert!(across > 0.8 * plain, "{across} of {plain}");
 }

@@ -117,7 +117,7 @@ impl LiveTrack {
         let after = self.samples.partition_point(|s| s.time <= time);
         let newest = self.samples.last()?;
         let (before, fraction) = if after == 0 {
-            return self.samples.first().map(|s| Between::held(s));
+            return self.samples.first().map(Between::held);
         } else if after == self.samples.len() {
             return Some(Between::held(newest));
         } else {

@@ -301,18 +301,18 @@ impl Simulator {
     /// Measures of every layer, at the frame that is shown.
     #[must_use]
     pub fn reports(&self) -> Vec<LayerReport> {
-        let one = |layer: &Box<dyn RunningLayer>| {
+        let said = |layer: &dyn RunningLayer| {
             let mut report = LayerReport::default();
             layer.report(&mut report);
             report
         };
-        self.layers.iter().map(one).collect()
+        self.layers.iter().map(|layer| said(&**layer)).collect()
     }
 
     /// All that evolves, as bytes: the layers at the last tick, and what was pushed.
     pub fn save(&self) -> Result<Vec<u8>, SimulatorError> {
-        let tick = |l: &Box<dyn RunningLayer>| if self.ahead { l.save_held() } else { l.save() };
-        let states: Result<Vec<_>, _> = self.layers.iter().map(tick).collect();
+        let saved = self.layers.iter().map(|l| if self.ahead { l.save_held() } else { l.save() });
+        let states: Result<Vec<_>, _> = saved.collect();
         let live: Vec<_> = self.actors.all().iter().map(live_track).collect();
         Ok(super::to_snapshot(&(self.tick, self.time, states?, live))?)
     }

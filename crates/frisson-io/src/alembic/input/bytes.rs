@@ -117,7 +117,7 @@ impl Bytes {
             return Ok(Vec::new());
         }
         let size = self.count_at(place, at)?;
-        let start = at.checked_add(8).unwrap_or(u64::MAX);
+        let start = at.saturating_add(8);
         self.read(place, start, size)
     }
 }

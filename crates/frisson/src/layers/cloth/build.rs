@@ -161,8 +161,7 @@ impl Garment {
         let least = f64::from(limits::LEAST_SUBSTEPS) * usual_ticks;
         let wanted = (clock.tick_seconds() / step).max(least);
         let pushed = if params.bodies.is_empty() { 1.0 } else { limits::BODY_SUBSTEPS };
-        let inflated = if params.pressure.is_none() { 1.0 } else { limits::INFLATED_SUBSTEPS };
-        (params.quality * pushed * inflated * wanted).ceil().clamp(least.ceil(), 1000.0) as u32
+        (params.quality * pushed * wanted).ceil().clamp(least.ceil(), 1000.0) as u32
     }
 
     /// Constraints solved in a tick: edges at every small step, hinges and shears less often.

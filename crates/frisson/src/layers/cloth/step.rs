@@ -139,7 +139,7 @@ pub fn tick(work: &mut ClothWork, context: &StepContext, frame: &Frame) -> Resul
     tune(&mut tools, (params, rest), state, context);
     find_contacts(&mut tools, (params, rest), (state, scratch), context, frame);
     place_held(&mut tools, rest, (state, scratch), context);
-    measure_needs(&mut tools, (params, rest), (state, scratch), context);
+    measure_needs(&mut tools, rest, (state, scratch));
     blow(&mut tools, (params, rest), (state, scratch), context);
     solve(&mut tools, (params, rest), (state, scratch), context);
     let number = context.frame_number();
@@ -286,9 +286,8 @@ fn place_held(
 /// What pins that are moved apart ask of the cloth at the end of the tick.
 fn measure_needs(
     tools: &mut Tools,
-    (params, rest): (&ClothParams, &Garment),
+    rest: &Garment,
     (state, scratch): (&ClothState, &mut ClothScratch),
-    context: &StepContext,
 ) {
     scratch.ends.clone_from(&state.positions);
     for (node, _, end) in &scratch.held {
@@ -297,13 +296,6 @@ fn measure_needs(
     let Solver { needs, inverse_mass, .. } = &mut tools.solver;
     let held = |node: u32| inverse_mass[node as usize] == 0.0;
     rest.cloth.pulled.needs(&scratch.ends, held, needs);
-    // A body of so many times the volume has edges of its cube root times the length.
-    let volume = params.pressure.as_ref().map_or(1.0, |p| p.at(context.frame_number()));
-    let blown = (volume.cbrt() - 1.0) as f32;
-    if blown > limits::PULLED_FROM {
-        needs.resize(rest.cloth.node_count(), 0.0);
-        needs.iter_mut().for_each(|need| *need = need.max(blown));
-    }
 }
 
 /// Gravity, fields and air.

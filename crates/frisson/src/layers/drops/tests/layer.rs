@@ -105,7 +105,7 @@ pub fn incline() -> Actor {
 }
 
 pub const BUSY: &str = r#"{
-    "name": "rain", "on": "ground", "seed": 5,
+    "shape": {"points": true}, "name": "rain", "on": "ground", "seed": 5,
     "ground": [{"roughness": [4e-4, 2e-4], "film": 1e-5, "adhesion": 60, "contact_angle_deg": 100}],
     "sources": [
         {"region": {"count": 120, "mass": [2e-6, 4e-5], "over": 10}},
@@ -204,7 +204,7 @@ fn the_image_of_wetness_dries_by_the_second() {
 
 #[test]
 fn half_the_tick_changes_little() {
-    let text = r#"{"name": "d", "on": "ground", "merging": {"enabled": false},
+    let text = r#"{"name": "d", "on": "ground", "merging": {"enabled": false}, "shape": {"points": true},
         "ground": [{"adhesion": 1e6, "film": 1e-5}],
         "sources": [{"single": {"at": [0.1, -0.05, 0.2], "mass": 2e-5, "velocity": [0.2, 0, 0.1]}}]}"#;
     let place = |hz: u32| {

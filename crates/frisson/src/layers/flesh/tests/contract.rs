@@ -108,7 +108,8 @@ fn tune(change: fn(&mut FleshParams)) -> (Change, f32, f32) {
     let params = turning(LimitKind::Soft);
     let mut tuned = Alone::<FleshLayer>::new(setup(params.clone())).unwrap();
     let mut same = Alone::<FleshLayer>::new(setup(params.clone())).unwrap();
-    (tuned.frames(20), same.frames(20));
+    tuned.frames(20);
+    same.frames(20);
     let mut new = params;
     change(&mut new);
     let taken = tuned.simulator.set_params(&LayerParams::Flesh(new)).unwrap();
@@ -117,7 +118,8 @@ fn tune(change: fn(&mut FleshParams)) -> (Change, f32, f32) {
         a.iter().zip(&b).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max)
     };
     let jump = gap(&tuned, &same);
-    (tuned.frames(15), same.frames(15));
+    tuned.frames(15);
+    same.frames(15);
     (taken, jump, gap(&tuned, &same))
 }
 
