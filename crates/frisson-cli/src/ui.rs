@@ -79,13 +79,11 @@ static UNWRITTEN: AtomicBool = AtomicBool::new(false);
 /// Prints to standard output. A closed pipe (`| head`) is not an error; a full disk is.
 fn print_line(text: &str) {
     let mut out = std::io::stdout().lock();
-    match writeln!(out, "{text}").and_then(|()| out.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            if !UNWRITTEN.swap(true, Ordering::SeqCst) {
-                complain(&format!("error: standard output: {error}"));
-            }
-        }
-        _ => {}
+    if let Err(error) = writeln!(out, "{text}").and_then(|()| out.flush())
+        && error.kind() != ErrorKind::BrokenPipe
+        && !UNWRITTEN.swap(true, Ordering::SeqCst)
+    {
+        complain(&format!("error: standard output: {error}"));
     }
 }
 

@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Every frame, whatever its length: push the pose, step, draw.
     let mut time = 0.0;
     for frame in 0..90 {
-        let dt = if frame % 7 == 0 { 1.0 / 45.0 } else { 1.0 / 60.0 };
+        let dt = if frame & 7 == 0 { 1.0 / 45.0 } else { 1.0 / 60.0 };
         time += dt;
         simulator.push_pose("hero", time, &pose(time), &[])?;
         let shown = simulator.step(dt)?;
@@ -93,7 +93,7 @@ fn character() -> Result<Character, Box<dyn std::error::Error>> {
 
 /// Stands for the upload to the graphics card.
 fn draw(frame: usize, positions: &[Vec3]) {
-    if frame % 10 == 0 {
+    if frame.is_multiple_of(10) {
         let belly = positions[6 * 16];
         println!("frame {frame:3}: a vertex of the belly is at {belly:.3}");
     }

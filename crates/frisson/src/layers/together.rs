@@ -217,7 +217,7 @@ fn egg_mesh() -> Mesh {
 fn held_drops(on: &str) -> LayerParams {
     let text = format!(
         r#"{{"name": "wet", "on": "{on}", "merging": {{"enabled": false}}, "trails": {{"enabled": false}},
-        "shape": {{"mesh": false}},
+        "shape": {{"mesh": false, "points": true}},
         "ground": [{{"roughness": [0.05, 0.05], "grip": 1e6, "adhesion": 1e6}}],
         "sources": [{{"condensation": {{"count": 60, "mass": 1e-6, "growth": 1e-7, "over": 0}}}}]}}"#
     );
