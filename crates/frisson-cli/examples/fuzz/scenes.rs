@@ -49,7 +49,7 @@ impl Scenes {
     }
 
     /// A scene that the schema allows in most parts.
-    pub fn from_schema(&self, random: &mut Random) -> String {
+    pub fn by_schema(&self, random: &mut Random) -> String {
         let mut value = self.value(&self.schema, random, 0);
         if let Some(map) = value.as_object_mut() {
             map.insert("frisson".to_owned(), json!(1 + random.below(2)));
@@ -170,7 +170,7 @@ fn with_other_number(line: &str, random: &mut Random) -> String {
 impl Target for Scenes {
     fn make(&mut self, random: &mut Random) -> Vec<u8> {
         let text =
-            if random.one_in(2) { self.damaged_text(random) } else { self.from_schema(random) };
+            if random.one_in(2) { self.damaged_text(random) } else { self.by_schema(random) };
         text.into_bytes()
     }
 
