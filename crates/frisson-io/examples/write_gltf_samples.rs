@@ -49,8 +49,16 @@ impl FrameSource for Playing<'_> {
     }
 }
 
+/// First argument of the process that unpacks Draco.
+const HELPER: &str = "unpack-draco";
+
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    // Draco blocks are unpacked by a process of their own: this program once more.
+    if arguments.first().is_some_and(|a| a == HELPER) {
+        return Ok(gltf::serve_draco(&mut std::io::stdin(), &mut std::io::stdout())?);
+    }
+    gltf::set_draco_helper(std::env::current_exe()?, vec![HELPER.to_owned()]);
     let folder = Path::new(arguments.first().ok_or("which folder?")?);
     for file in &arguments[1..] {
         let imported = gltf::read_file(Path::new(file))?;
