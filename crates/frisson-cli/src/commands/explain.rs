@@ -1,7 +1,7 @@
 //! `frisson explain`: one parameter or layer, in words.
 
 use clap::Args;
-use frisson_io::scene::{Explanation, explain};
+use frisson_io::scene::{Control, Explanation, explain};
 use serde_json::json;
 
 use crate::failure::Failure;
@@ -42,6 +42,9 @@ fn describe(item: &Explanation) -> String {
             text += &format!("\n  {label}{part}");
         }
     }
+    if let Some(control) = control(&item.control) {
+        text += &format!("\n  {control}");
+    }
     for line in item.text.lines() {
         text += &format!("\n  {line}");
     }
@@ -53,4 +56,19 @@ fn describe(item: &Explanation) -> String {
         }
     }
     text
+}
+
+/// How it is tuned, in one line: the useful range, and what a change does while the shot runs.
+fn control(control: &Control) -> Option<String> {
+    let slider = control.slider.map(|[low, high]| {
+        let steps = if control.logarithmic { ", in ratios" } else { "" };
+        format!("useful from {low} to {high}{steps}")
+    });
+    let change = control.change.as_deref().map(|change| match change {
+        "live" => "a change counts from the next step on",
+        "rebuild" => "a change prepares the layer anew and keeps its motion",
+        _ => "a change starts the layer again",
+    });
+    let said: Vec<String> = slider.into_iter().chain(change.map(str::to_owned)).collect();
+    (!said.is_empty()).then(|| said.join("; "))
 }

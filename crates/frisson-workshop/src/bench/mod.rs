@@ -5,6 +5,7 @@
 //! the engine does not know.
 
 mod cloth;
+mod door;
 mod drops;
 mod flesh;
 mod folds;
@@ -118,6 +119,11 @@ pub const BENCHES: &[Bench] = &[
         name: "cloth",
         about: "a sheet on a ball at four sizes, with and without self-collision, beside others",
         run: cloth::run,
+    },
+    Bench {
+        name: "door",
+        about: "a step beside its layers, a step of nothing, and layers built again",
+        run: door::run,
     },
     Bench {
         name: "drops",

@@ -1,9 +1,11 @@
 //! `frisson inspect`: what is in a character, a scene or a cache.
 
+mod space;
+
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use frisson::character::Character;
+use frisson::character::{Character, Pose, Sampling};
 use frisson::geometry::{Bounds, Mesh};
 use frisson::stage::Frame;
 use frisson_io::FrameSource;
@@ -21,7 +23,7 @@ use crate::ui::Ui;
 Examples:
   frisson inspect character.glb       meshes, joints as a tree, clips, sizes
   frisson inspect builtin:cat         one of the built-in cast
-  frisson inspect shot.toml           actors and layers of a scene
+  frisson inspect shot.toml           actors, layers, and where everything is at the start
   frisson inspect shot.frisson        frames, blocks and health of a cache")]
 pub struct Inspect {
     /// A .glb, .gltf, .toml or .frisson file, or builtin:NAME.
@@ -60,7 +62,10 @@ fn inspect_source(source: &str) -> Result<Findings, Failure> {
 
 fn inspect_meshes(source: &str, meshes: &[Mesh]) -> Findings {
     let mut lines = vec![format!("{source}: {} meshes", meshes.len())];
-    lines.extend(meshes.iter().map(|m| format!("  {}", mesh_line(m))));
+    for mesh in meshes {
+        lines.push(format!("  {}", mesh_line(mesh)));
+        space::places(mesh, &mut lines);
+    }
     let value =
         json!({ "source": source, "meshes": meshes.iter().map(mesh_json).collect::<Vec<_>>() });
     Findings { lines, value }
@@ -68,15 +73,15 @@ fn inspect_meshes(source: &str, meshes: &[Mesh]) -> Findings {
 
 fn inspect_character(source: &str, character: &Character) -> Findings {
     let mut meshes: Vec<Mesh> = character.meshes.iter().map(|m| m.mesh.clone()).collect();
-    let mut pose = frisson::character::Pose::default();
-    let sampling = frisson::character::Sampling::AsAuthored;
-    pose.set(character, None, 0.0, sampling, glam::Mat4::IDENTITY);
+    let mut pose = Pose::default();
+    pose.set(character, None, 0.0, Sampling::AsAuthored, glam::Mat4::IDENTITY);
     character.deform(&pose, &mut meshes);
     let all = meshes.iter().fold(Bounds::EMPTY, |b, m| b.union(m.bounds()));
     let size = if all.is_empty() { glam::Vec3::ZERO } else { all.max - all.min };
     let mut lines = vec![
         format!("{source}: character {:?}", character.name),
         format!("size in its rest pose: {:.3} x {:.3} x {:.3} m", size.x, size.y, size.z),
+        "places are [m] in its rest pose; a scene's points are given where it stands at the first frame".to_owned(),
         format!("meshes ({}):", meshes.len()),
     ];
     for (mesh, own) in meshes.iter().zip(&character.meshes) {
@@ -84,22 +89,22 @@ fn inspect_character(source: &str, character: &Character) -> Findings {
             format!("skinned to {} joints", character.skins[s].joints.len())
         });
         lines.push(format!("  {}, {skin}, {} morphs", mesh_line(mesh), own.morphs.len()));
+        space::places(mesh, &mut lines);
     }
     lines.push(format!("clips ({}):", character.clips.len()));
     for (index, clip) in character.clips.iter().enumerate() {
         lines.push(format!("  {index} {:?} {:.3} s", clip.name, clip.duration()));
     }
     lines.push(format!("nodes ({}), joints marked *:", character.skeleton.nodes().len()));
-    tree(character, &mut lines);
+    space::tree(character, &pose, &mut lines);
     let clip = |c: &frisson::character::Clip| json!({ "name": c.name, "seconds": c.duration() });
-    let node = |n: &frisson::character::Node| json!({ "name": n.name, "parent": n.parent });
     let value = json!({
         "source": source,
         "name": character.name,
         "size": size.to_array(),
         "meshes": meshes.iter().map(mesh_json).collect::<Vec<_>>(),
         "clips": character.clips.iter().map(clip).collect::<Vec<_>>(),
-        "nodes": character.skeleton.nodes().iter().map(node).collect::<Vec<_>>(),
+        "nodes": space::nodes_json(character, &pose),
     });
     Findings { lines, value }
 }
@@ -129,36 +134,10 @@ fn mesh_json(mesh: &Mesh) -> Value {
         "vertices": mesh.topology.vertex_count,
         "triangles": mesh.topology.triangles.len(),
         "materials": mesh.topology.materials.iter().map(|m| &m.name).collect::<Vec<_>>(),
-        "regions": mesh.topology.regions.keys().collect::<Vec<_>>(),
+        "regions": space::regions_json(mesh),
         "min": bounds.min.to_array(),
         "max": bounds.max.to_array(),
     })
-}
-
-/// Deepest level that is indented: a chain of a hundred thousand nodes must stay readable, and its
-/// picture no larger than its names.
-const DEEPEST_INDENT: usize = 40;
-
-/// The skeleton as an indented tree.
-fn tree(character: &Character, lines: &mut Vec<String>) {
-    let nodes = character.skeleton.nodes();
-    let mut children: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
-    let mut stack: Vec<(usize, usize)> = Vec::new();
-    for (index, node) in nodes.iter().enumerate() {
-        match node.parent {
-            Some(parent) => children[parent].push(index),
-            None => stack.push((index, 0)),
-        }
-    }
-    stack.reverse();
-    let mut is_joint = vec![false; nodes.len()];
-    character.skins.iter().flat_map(|s| &s.joints).for_each(|&joint| is_joint[joint] = true);
-    while let Some((index, depth)) = stack.pop() {
-        let mark = if is_joint[index] { " *" } else { "" };
-        let indent = "  ".repeat(depth.min(DEEPEST_INDENT));
-        lines.push(format!("  {indent}{}{mark}", nodes[index].name));
-        stack.extend(children[index].iter().rev().map(|&c| (c, depth + 1)));
-    }
 }
 
 fn inspect_scene(path: &Path) -> Result<Findings, Failure> {
@@ -180,6 +159,7 @@ fn inspect_scene(path: &Path) -> Result<Findings, Failure> {
     for (name, source) in &built.sources {
         lines.push(format!("  {name}: {source}"));
     }
+    space::actors_at_start(&built.stage, &mut lines);
     lines.push("layers:".to_owned());
     for layer in built.stage.layers() {
         lines.push(format!("  {} {:?}", layer.kind(), layer.name()));
@@ -190,6 +170,7 @@ fn inspect_scene(path: &Path) -> Result<Findings, Failure> {
         "scene": path, "fps": clock.rate.fps(),
         "first_frame": clock.first_frame, "last_frame": clock.last_frame,
         "actors": built.sources,
+        "space": space::actors_json(&built.stage),
         "layers": built.stage.layers().iter().map(|l| json!({ "kind": l.kind(), "name": l.name() })).collect::<Vec<_>>(),
         "hash": format!("{:032x}", built.hash),
     });

@@ -1,0 +1,300 @@
+//! How the stack of layers is built, started and moved on.
+
+use std::sync::Arc;
+
+use super::{Change, Observer, Simulator, SimulatorError};
+use crate::layers::LayerParams;
+use crate::stage::{BuildContext, Frame, LayerError, Ridge, StepContext};
+
+/// The context of a step: a macro, because a method would borrow the layers and the frame with it.
+macro_rules! step_context {
+    ($simulator:ident, $span:ident, $layer:ident) => {
+        StepContext {
+            clock: &$simulator.clock,
+            frame: $simulator.frame_of($span.time),
+            time: $span.time,
+            dt: $span.dt,
+            is_output: $span.is_output,
+            // While layers are being built, every surface is wanted.
+            surfaces_wanted: $span.is_output
+                || $simulator.wanted_after.get($layer + 1).is_none_or(|w| *w),
+            actors: &$simulator.actors,
+            colliders: &$simulator.colliders,
+            forces: &$simulator.forces,
+        }
+    };
+}
+
+/// One step.
+#[derive(Clone, Copy)]
+pub(super) struct Span {
+    /// Where it ends [s].
+    pub time: f64,
+    /// How long it is [s].
+    pub dt: f64,
+    /// Whether somebody looks at its end.
+    pub is_output: bool,
+}
+
+/// How layers are built, started and moved on.
+impl Simulator {
+    /// Builds every layer at the start, starting each so that the next one sees what it leaves.
+    pub(super) fn build_layers(&mut self) -> Result<(), SimulatorError> {
+        self.layers.clear();
+        self.built_on.clear();
+        (self.tick, self.time, self.ahead) = (0, self.clock.tick_time(0), false);
+        self.frame.curves.clear();
+        self.frame.points.clear();
+        self.frame.images.clear();
+        self.frame.meshes.truncate(self.base_topologies.len());
+        self.frame.index = self.clock.start_frame();
+        for mesh in &mut self.frame.meshes {
+            mesh.channels = Default::default();
+        }
+        self.show_actors(self.time, 0.0);
+        for index in 0..self.params.len() {
+            let params = &self.params[index];
+            let name = params.name().to_owned();
+            if self.params[..index].iter().any(|p| p.name() == name) {
+                return Err(SimulatorError::DuplicateLayer(name));
+            }
+            if self.colliders.shows(&name) {
+                return Err(SimulatorError::ShownCollider(name));
+            }
+            self.built_on.push(self.frame.clone());
+            let ridges = LayerParams::ridges_over(&self.params, index);
+            let built = params.build(&self.build_context(index, &ridges));
+            let layer = built.map_err(|error| failed(index, &name, error))?;
+            layer.leave_notes(&mut self.frame);
+            self.layers.push(layer);
+            self.start_layer(index)?;
+        }
+        for layer in &mut self.layers {
+            layer.meet_others(&self.frame);
+        }
+        self.find_wanted();
+        Ok(())
+    }
+
+    /// Finds who is looked at between outputs.
+    pub(super) fn find_wanted(&mut self) {
+        let between = |i: usize| self.layers[i..].iter().any(|l| l.needs_surfaces_between_frames());
+        self.wanted_after = (0..=self.layers.len()).map(between).collect();
+    }
+
+    fn build_context<'a>(&'a self, index: usize, ridges: &'a [Ridge]) -> BuildContext<'a> {
+        BuildContext {
+            clock: &self.clock,
+            actors: &self.actors,
+            colliders: &self.colliders,
+            forces: &self.forces,
+            frame: &self.built_on[index],
+            reference: &self.reference,
+            ridges,
+        }
+    }
+
+    /// Builds the whole stack anew; layers that were there before go on from where they are, others
+    /// start at the present.
+    pub(super) fn restack(&mut self, params: Vec<LayerParams>) -> Result<(), SimulatorError> {
+        let present = self.time;
+        self.return_to_tick();
+        let tick = self.tick;
+        let mut states = Vec::new();
+        for (old, layer) in self.params.iter().zip(&self.layers) {
+            states.push((old.name().to_owned(), layer.save()?));
+        }
+        let before = std::mem::replace(&mut self.params, params);
+        if let Err(error) = self.build_layers() {
+            self.params = before;
+            self.build_layers()?;
+            self.go_on(tick, present, &states)?;
+            return Err(error);
+        }
+        self.go_on(tick, present, &states)
+    }
+
+    /// After a build: takes the present back, with the states that are known and fit.
+    fn go_on(
+        &mut self,
+        tick: u64,
+        present: f64,
+        states: &[(String, Vec<u8>)],
+    ) -> Result<(), SimulatorError> {
+        (self.tick, self.time) = (tick, self.clock.tick_time(tick));
+        self.show_actors(self.time, 0.0);
+        for index in 0..self.layers.len() {
+            let name = self.params[index].name();
+            let known = states.iter().find(|(n, _)| n == name);
+            match known.map(|(_, state)| self.layers[index].load(state)) {
+                Some(Ok(())) => self.write_layer(index, self.instant())?,
+                _ => self.start_layer(index)?,
+            }
+        }
+        self.advance_to(present)?;
+        Ok(())
+    }
+
+    /// Gives one layer its parameters and the ridges that are laid over it now.
+    pub(super) fn retune_layer(
+        &mut self,
+        index: usize,
+        was: &[LayerParams],
+    ) -> Result<Change, SimulatorError> {
+        let ridges = LayerParams::ridges_over(&self.params, index);
+        let relaid = ridges != LayerParams::ridges_over(was, index);
+        if !relaid && self.params[index] == was[index] {
+            return Ok(Change::None);
+        }
+        self.give_params(index, relaid)
+    }
+
+    fn give_params(&mut self, index: usize, rebuild: bool) -> Result<Change, SimulatorError> {
+        let start = self.clock.tick_time(0);
+        self.actors.set_time(start);
+        self.colliders.set_time(start, 0.0, &self.actors, &mut self.scratch);
+        let ridges = LayerParams::ridges_over(&self.params, index);
+        let mut layers = std::mem::take(&mut self.layers);
+        let context = self.build_context(index, &ridges);
+        let changed = layers[index].set_params(self.params[index].inner(), rebuild, &context);
+        self.layers = layers;
+        changed.map_err(|error| failed(index, self.params[index].name(), error))
+    }
+
+    /// Builds all layers that leave notes for each other anew, in order.
+    pub(super) fn rebuild_noted(&mut self) -> Result<(), SimulatorError> {
+        let noted: Vec<usize> =
+            (0..self.layers.len()).filter(|&i| self.layers[i].leaves_notes()).collect();
+        self.frame.meshes.iter_mut().for_each(|m| m.channels = Default::default());
+        for &index in &noted {
+            for (built_on, now) in self.built_on[index].meshes.iter_mut().zip(&self.frame.meshes) {
+                built_on.channels.clone_from(&now.channels);
+            }
+            self.give_params(index, true)?;
+            self.layers[index].leave_notes(&mut self.frame);
+        }
+        for index in noted {
+            self.layers[index].meet_others(&self.frame);
+        }
+        Ok(())
+    }
+
+    /// Starts a layer at the present and shows it.
+    pub(super) fn start_layer(&mut self, index: usize) -> Result<(), SimulatorError> {
+        let span = self.instant();
+        let context = step_context!(self, span, index);
+        let layer = &mut self.layers[index];
+        let started = layer.start(&context, &self.frame);
+        started.map_err(|error| failed(index, self.params[index].name(), error))?;
+        self.write_layer(index, span)
+    }
+
+    pub(super) fn write_layer(&mut self, index: usize, span: Span) -> Result<(), SimulatorError> {
+        let context = step_context!(self, span, index);
+        let written = self.layers[index].write(&context, &mut self.frame);
+        written.map_err(|error| failed(index, self.params[index].name(), error))
+    }
+
+    /// The present, looked at without a step.
+    pub(super) fn instant(&self) -> Span {
+        Span { time: self.time, dt: 0.0, is_output: true }
+    }
+
+    /// Takes the states of the last tick back after a look beyond it.
+    pub(super) fn return_to_tick(&mut self) {
+        if self.ahead {
+            self.layers.iter_mut().for_each(|l| l.take_back());
+            self.ahead = false;
+            self.time = self.clock.tick_time(self.tick);
+        }
+    }
+
+    /// Poses actors and colliders at the end of a step and writes their meshes.
+    pub(super) fn show_actors(&mut self, time: f64, dt: f64) {
+        self.pose(time, dt);
+        self.write_actors(time);
+    }
+
+    fn pose(&mut self, time: f64, dt: f64) {
+        self.actors.set_time(time);
+        self.colliders.set_time(time, dt, &self.actors, &mut self.scratch);
+        self.frame.time = time;
+    }
+
+    fn write_actors(&mut self, time: f64) {
+        self.restore_actor_meshes();
+        self.actors.deform(time, &mut self.frame.meshes);
+        self.colliders.write_meshes(&mut self.frame);
+    }
+
+    pub(super) fn take_step(
+        &mut self,
+        span: Span,
+        observer: &mut dyn Observer,
+    ) -> Result<(), SimulatorError> {
+        observer.actors_start();
+        self.pose(span.time, span.dt);
+        if span.is_output || self.wanted_after[0] {
+            self.write_actors(span.time);
+        }
+        observer.actors_end();
+        let number = self.frame_of(span.time);
+        if span.is_output {
+            self.frame.index = number;
+            check_finite(&self.frame, "actors", number)?;
+        }
+        for index in 0..self.layers.len() {
+            observer.layer_start(index);
+            let context = step_context!(self, span, index);
+            let layer = &mut self.layers[index];
+            let done = layer.advance(&context, &self.frame).and_then(|()| {
+                if context.surfaces_wanted {
+                    layer.write(&context, &mut self.frame)
+                } else {
+                    Ok(())
+                }
+            });
+            done.map_err(|error| failed(index, self.params[index].name(), error))?;
+            observer.layer_end(index);
+            if span.is_output {
+                check_finite(&self.frame, self.layers[index].name(), number)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Frame whose interval a time lies in or at the end of.
+    fn frame_of(&self, time: f64) -> i64 {
+        (self.clock.frame_at(time) - 1e-3).ceil() as i64
+    }
+
+    /// Gives the actors' meshes their own topology back, which a layer may have refined, and empties
+    /// what layers said about them in the tick before.
+    fn restore_actor_meshes(&mut self) {
+        for (mesh, base) in self.frame.meshes.iter_mut().zip(&self.base_topologies) {
+            if !Arc::ptr_eq(&mesh.topology, base) {
+                mesh.topology = Arc::clone(base);
+            }
+            mesh.normals.clear();
+            mesh.velocities.clear();
+            mesh.channels.clear();
+            mesh.attributes.retain(|a| a.values.len() == base.vertex_count);
+        }
+    }
+}
+
+fn failed(index: usize, layer: &str, error: LayerError) -> SimulatorError {
+    SimulatorError::Layer { index, layer: layer.to_owned(), error }
+}
+
+fn check_finite(frame: &Frame, layer: &str, number: i64) -> Result<(), SimulatorError> {
+    match frame.find_non_finite() {
+        None => Ok(()),
+        Some((shape, element)) => Err(SimulatorError::NonFinite {
+            layer: layer.to_owned(),
+            shape: shape.to_owned(),
+            element,
+            frame: number,
+        }),
+    }
+}
