@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use frisson::geometry::{Bounds, Material, Mesh};
+use frisson::geometry::{Bounds, Material, Mesh, TriangleBvh};
 use frisson::layers::LayerParams;
 use frisson::stage::{Anchor, Frame, Selection, Simulator};
 use frisson_io::cache::{CacheHeader, CacheWriter, IfExists};
@@ -22,20 +22,38 @@ const PLACES: [&str; 7] = ["a", "b", "through", "points", "from", "to", "at"];
 
 /// Size of a bead beside the scene's [-].
 const BEAD: f32 = 0.012;
+/// As many vertices at most get a dot each: single rows of them hardly colour the triangles around.
+const FEW: usize = 300;
+/// Size of such a dot beside a bead [-].
+const DOT: f32 = 0.5;
+/// Sides that are tried, the usual ones first [degrees].
+const SIDES: [f32; 8] = [30.0, -30.0, 0.0, 90.0, -90.0, 150.0, -150.0, 180.0];
+/// Most places that are asked whether they are seen.
+const WITNESSES: usize = 400;
+/// How far before the skin its places are looked at, beside the scene's size [-].
+const CLEAR: f32 = 3e-3;
 /// Colour of beads, linear.
 const RED: [f32; 4] = [0.8, 0.03, 0.02, 1.0];
 
+/// What was found and drawn.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Shown {
+    /// Vertices that are covered.
+    pub vertices: usize,
+    /// Points that are given.
+    pub points: usize,
+    /// The side from which most of it can be seen, around the vertical [degrees]; 0 is the front.
+    pub yaw_deg: Option<f32>,
+}
+
 /// Writes a cache of one frame that shows what `what` covers: a layer's name, or a layer's name and a
-/// parameter (`cape.pins`). Returns how many vertices and points it found.
-pub fn write_shown(
-    scene: &SceneFile,
-    what: &str,
-    cache: &Path,
-) -> Result<(usize, usize), WorkshopError> {
-    let built = scene.build(&Loader)?;
-    let simulator = built.stage;
+/// parameter (`cape.pins`).
+pub fn write_shown(scene: &SceneFile, what: &str, cache: &Path) -> Result<Shown, WorkshopError> {
+    let mut simulator = scene.build(&Loader)?.stage;
     let (layer, path) = find_layer(simulator.params(), what)?;
-    let value = serde_json::to_value(layer).map_err(WorkshopError::of)?;
+    let (layer, path) = (layer.clone(), path);
+    let weights = weights_of_flesh(&mut simulator, &layer, &path)?;
+    let value = serde_json::to_value(&layer).map_err(WorkshopError::of)?;
     let params = value.as_object().and_then(|o| o.values().next()).unwrap_or(&Value::Null);
     let wanted = path.iter().try_fold(params, |at, key| {
         at.get(*key).ok_or_else(|| {
@@ -56,24 +74,110 @@ pub fn write_shown(
     for index in 0..frame.meshes.len() {
         frame.meshes[index] = simulator.reference_mesh(index);
     }
-    let mut found = (0, 0);
+    // What layers made would lie over what they were made from.
+    frame.curves.clear();
+    frame.points.clear();
+    let mut shown = Shown::default();
+    let (mut witnesses, mut dots) = (Vec::new(), Vec::new());
     let mut places = Vec::new();
     let indices: Vec<usize> = meshes.iter().filter_map(|name| frame.mesh_index(name)).collect();
     for mesh in indices {
-        found.0 += mark(&simulator, &mut frame, mesh, wanted)?;
+        let covered = covered(&simulator, &frame, mesh, wanted, weights.as_deref())?;
+        shown.vertices += covered.iter().filter(|c| **c > 0.0).count();
+        let chosen = witnesses_of(&frame.meshes[mesh], &covered);
+        if chosen.len() <= FEW {
+            dots.extend(chosen.iter().map(|w| w.at));
+        }
+        witnesses.extend(chosen);
+        frame.meshes[mesh].set_scalar(COVERED, |values| values.copy_from_slice(&covered));
         gather_places(wanted, path.last().copied(), &mut |anchor| {
             if let Ok(place) = simulator.place("show", mesh, anchor) {
                 places.push(place);
             }
         });
     }
-    found.1 = places.len();
+    shown.points = places.len();
     let all = frame.meshes.iter().fold(Bounds::EMPTY, |b, m| b.union(m.bounds()));
-    if !places.is_empty() {
-        frame.meshes.push(beads(&places, 0.5 * BEAD * all.diagonal()));
+    witnesses.extend(places.iter().map(|at| Witness { at: *at, normal: None, weight: 1.0 }));
+    shown.yaw_deg = best_side(&frame, &witnesses, all.diagonal());
+    let radius = 0.5 * BEAD * all.diagonal();
+    for (at, radius) in [(&places, radius), (&dots, DOT * radius)] {
+        if !at.is_empty() {
+            let mut beads = beads(at, radius);
+            beads.set_scalar(COVERED, |values| values.fill(1.0));
+            frame.meshes.push(beads);
+        }
     }
     write(scene, &simulator, &frame, cache)?;
-    Ok(found)
+    Ok(shown)
+}
+
+/// Flesh that gives no selection finds its own: the weights it came to.
+fn weights_of_flesh(
+    simulator: &mut Simulator,
+    layer: &LayerParams,
+    path: &[&str],
+) -> Result<Option<String>, WorkshopError> {
+    let LayerParams::Flesh(flesh) = layer else { return Ok(None) };
+    if !path.is_empty() {
+        return Ok(None);
+    }
+    let mut told = flesh.clone();
+    told.show_weights = true;
+    simulator.set_params(&LayerParams::Flesh(told)).map_err(WorkshopError::of)?;
+    Ok(Some(format!("flesh:{}", flesh.name)))
+}
+
+/// A place that should be seen.
+struct Witness {
+    at: Vec3,
+    /// Of the skin there; points have none.
+    normal: Option<Vec3>,
+    weight: f32,
+}
+
+/// The covered vertices of a mesh.
+fn witnesses_of(mesh: &Mesh, covered: &[f32]) -> Vec<Witness> {
+    let mut normals = vec![Vec3::ZERO; mesh.positions.len()];
+    for corners in &mesh.topology.triangles {
+        let [a, b, c] = corners.map(|v| mesh.positions[v as usize]);
+        corners.iter().for_each(|v| normals[*v as usize] += (b - a).cross(c - a));
+    }
+    let all = mesh.positions.iter().zip(normals).zip(covered);
+    let chosen = all.filter(|(_, weight)| **weight > 0.0);
+    let witness = |((at, normal), weight): ((&Vec3, Vec3), &f32)| Witness {
+        at: *at,
+        normal: Some(normal.normalize_or_zero()),
+        weight: *weight,
+    };
+    chosen.map(witness).collect()
+}
+
+/// The side from which most of some places can be seen, around the vertical [degrees]; nothing where all
+/// sides are alike.
+fn best_side(frame: &Frame, places: &[Witness], size: f32) -> Option<f32> {
+    let trees: Vec<TriangleBvh> = frame
+        .meshes
+        .iter()
+        .filter(|m| !m.topology.triangles.is_empty())
+        .map(|m| TriangleBvh::build(&m.positions, &m.topology.triangles))
+        .collect();
+    let step = places.len().div_ceil(WITNESSES).max(1);
+    let seen = |yaw: f32| -> f32 {
+        // A little from above, as cameras are.
+        let to_eye = Vec3::new(yaw.to_radians().sin(), 0.2, yaw.to_radians().cos()).normalize();
+        let free = |at: Vec3| {
+            let from = at + to_eye * (CLEAR * size);
+            !trees.iter().any(|tree| tree.raycast(from, to_eye, 4.0 * size).is_some())
+        };
+        // Sheets are seen from both sides.
+        let shown = |w: &Witness| w.weight * w.normal.map_or(1.0, |n| n.dot(to_eye).abs());
+        places.iter().step_by(step).filter(|w| free(w.at)).map(shown).sum()
+    };
+    let sides = SIDES.map(|yaw| (yaw, seen(yaw)));
+    let best =
+        sides.iter().fold(sides[0], |best, side| if side.1 > 1.1 * best.1 { *side } else { best });
+    (best.1 > 0.0).then_some(best.0)
 }
 
 fn find_layer<'a, 'b>(
@@ -93,25 +197,29 @@ fn find_layer<'a, 'b>(
     Ok((layer, rest))
 }
 
-/// Marks the vertices of every selection in some parameters; a vertex counts with its largest weight.
-fn mark(
+/// Weights of all selections in some parameters, by vertex: the largest counts. An attribute of the
+/// mesh may stand for them.
+fn covered(
     simulator: &Simulator,
-    frame: &mut Frame,
+    frame: &Frame,
     mesh: usize,
     value: &Value,
-) -> Result<usize, WorkshopError> {
-    let mut covered = vec![0.0f32; frame.meshes[mesh].positions.len()];
+    attribute: Option<&str>,
+) -> Result<Vec<f32>, WorkshopError> {
+    let shape = &frame.meshes[mesh];
+    if let Some(own) = attribute.and_then(|name| shape.scalar(name)) {
+        return Ok(own.to_vec());
+    }
+    let mut covered = vec![0.0f32; shape.positions.len()];
     let mut failed = None;
     gather_selections(value, &mut |selection| match simulator.select("show", mesh, selection) {
         Ok(weights) => covered.iter_mut().zip(weights).for_each(|(c, w)| *c = c.max(w)),
         Err(error) => failed = Some(error),
     });
-    if let Some(error) = failed {
-        return Err(WorkshopError::of(error));
+    match failed {
+        Some(error) => Err(WorkshopError::of(error)),
+        None => Ok(covered),
     }
-    let count = covered.iter().filter(|c| **c > 0.0).count();
-    frame.meshes[mesh].set_scalar(COVERED, |values| values.copy_from_slice(&covered));
-    Ok(count)
 }
 
 /// Small red eight-sided bodies at some places.
@@ -134,14 +242,23 @@ fn beads(places: &[Vec3], radius: f32) -> Mesh {
 }
 
 /// Words that only selections have.
-const SHAPES: [&str; 7] = ["region", "material", "joints", "sphere", "capsule", "box", "vertices"];
+const SHAPES: [&str; 10] = [
+    "region",
+    "material",
+    "joints",
+    "sphere",
+    "capsule",
+    "box",
+    "vertices",
+    "vertices_file",
+    "primitive",
+    "image",
+];
 
 fn gather_selections(value: &Value, found: &mut dyn FnMut(&Selection)) {
     match value {
         Value::Object(fields) => {
-            let chosen = fields
-                .iter()
-                .any(|(k, v)| SHAPES.contains(&k.as_str()) && !v.is_null() && !v.is_object());
+            let chosen = fields.iter().any(|(k, v)| SHAPES.contains(&k.as_str()) && !v.is_null());
             match serde_json::from_value::<Selection>(value.clone()) {
                 Ok(selection) if chosen => found(&selection),
                 _ => fields.values().for_each(|v| gather_selections(v, found)),

@@ -252,14 +252,17 @@ impl Render {
         let scene = SceneFile::read(&self.cache)?;
         let scratch = Scratch::new()?;
         let cache = scratch.path().join("shown.frisson");
-        let (vertices, points) = show::write_shown(&scene, what, &cache)?;
+        let shown = show::write_shown(&scene, what, &cache)?;
+        let (vertices, points) = (shown.vertices, shown.points);
         if vertices + points == 0 {
-            let text = format!("{what} selects no vertex and gives no point");
+            let text = format!("{what} gives neither a selection nor a point: nothing to mark");
             return Err(Failure::input(text));
         }
         let overlays =
             Overlays { attribute: Some(show::COVERED.to_owned()), ..Overlays::default() };
-        let mut shot = self.open_with(&cache, overlays)?;
+        let mut camera = scene_camera(&cache);
+        camera.yaw_deg = shown.yaw_deg.or(camera.yaw_deg);
+        let mut shot = self.open_with(&cache, camera, overlays)?;
         let first = self.clamped_range(&shot)?.0;
         write_picture(&shot.picture(first)?, output)?;
         ui.say(format!("{}: {vertices} vertices, {points} points", output.display()));
@@ -324,10 +327,15 @@ impl Render {
     }
 
     fn open(&self, path: &Path) -> Result<Shot, Failure> {
-        self.open_with(path, Overlays::parse(&self.overlay)?)
+        self.open_with(path, scene_camera(path), Overlays::parse(&self.overlay)?)
     }
 
-    fn open_with(&self, path: &Path, overlays: Overlays) -> Result<Shot, Failure> {
+    fn open_with(
+        &self,
+        path: &Path,
+        camera: CameraParams,
+        overlays: Overlays,
+    ) -> Result<Shot, Failure> {
         let usual = if self.is_sheet() && self.show.is_none() { (480, 270) } else { (960, 540) };
         let (width, height) = self.size.unwrap_or(usual);
         let mut options = if self.fine {
@@ -336,7 +344,7 @@ impl Render {
             RenderOptions::preview(width, height)
         };
         options.samples = self.samples.unwrap_or(options.samples);
-        let params = self.camera.apply(scene_camera(path));
+        let params = self.camera.apply(camera);
         let mut shot = Shot::open(path, Some(params), overlays, options)?;
         shot.shutter = self.motion_blur.clamp(0.0, 2.0);
         Ok(shot)
