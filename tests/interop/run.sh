@@ -42,7 +42,11 @@ if [ -z "$python" ]; then
     fi
 fi
 
-cargo run --quiet -p frisson-io --example interop_shot -- "$work/shot" >/dev/null
+# As the tests build them: with one package alone, engine and files would be built again.
+cargo build --quiet --workspace --locked --example interop_shot --example write_gltf_samples \
+    --example dump_positions
+examples=${CARGO_TARGET_DIR:-target}/debug/examples
+"$examples/interop_shot" "$work/shot" >/dev/null
 "$python" "$here/check_usd.py" "$work/shot"
 "$python" "$here/check_alembic.py" "$work/shot"
 
@@ -56,16 +60,14 @@ else
     NODE_PATH=$modules node "$here/check_gltf.cjs" "$work/shot"
     # Written back into packed input: every kind of bake, and those that keep the rig alive.
     mkdir -p "$work/samples"
-    cargo run --quiet -p frisson-io --example write_gltf_samples -- "$work/samples" \
-        crates/frisson-io/tests/data/grid_draco.glb >/dev/null
+    "$examples/write_gltf_samples" "$work/samples" crates/frisson-io/tests/data/grid_draco.glb >/dev/null
     NODE_PATH=$modules node "$here/check_gltf.cjs" "$work/samples"
 fi
 
 if [ "${1:-}" = "--blender" ]; then
     "$python" "$here/blender.py" "$work/shot"
     # What we read of FBX and Alembic beside what Blender and the Alembic library read.
-    cargo build --quiet -p frisson-io --example dump_positions
-    dump=${CARGO_TARGET_DIR:-target}/debug/examples/dump_positions
+    dump=$examples/dump_positions
     "$python" "$here/compare_readers.py" "$dump" crates/frisson-io/tests/data/strip.fbx
     for cache in "$work"/shot/*.abc; do
         "$python" "$here/compare_readers.py" "$dump" "$cache"
