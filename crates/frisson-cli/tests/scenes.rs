@@ -7,9 +7,9 @@ use frisson::geometry::{Topology, TriangleBvh};
 use frisson::stage::{Frame, NoObserver};
 use frisson_io::bake::{BakeOptions, bake};
 use frisson_io::cache::{CacheReader, IfExists, part_path};
-use frisson_io::scene::{ActorContent, ActorLoader, LoadError, LoadedActor, Measure, SceneFile};
+use frisson_io::scene::{ActorContent, ActorLoader, LoadError, LoadedActor, SceneFile};
 use frisson_io::{FrameSource as _, Progress};
-use frisson_judge::{Bakery, hold};
+use frisson_judge::{Bakery, hold, is_slow};
 use glam::Vec3;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -74,10 +74,7 @@ fn quick_scenes_keep_what_they_promise() {
         let folder = tempfile::tempdir().unwrap();
         let mut progress = frisson_io::Silent;
         let mut bakery = Bakery::new(&scene, &Cast, folder.path(), &mut progress);
-        let outcomes = hold(&mut bakery, &|_, e| {
-            let slow = e.subject.bake_to.is_some() || e.subject.fps.is_some();
-            e.measure != Measure::Rates && !slow
-        });
+        let outcomes = hold(&mut bakery, &|_, e| !is_slow(e));
         let outcomes = outcomes.unwrap_or_else(|error| panic!("{name}: {error}"));
         let bad: Vec<_> = outcomes.iter().filter(|o| !o.held.is_good()).collect();
         assert!(bad.is_empty(), "{name}: {bad:#?}");

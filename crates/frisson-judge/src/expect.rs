@@ -71,6 +71,58 @@ pub struct Outcome {
     pub held: Held,
 }
 
+impl Outcome {
+    /// What it should be, in words: `at most 0.2 mm`.
+    #[must_use]
+    pub fn wanted(&self) -> String {
+        let unit = self.unit_after();
+        match (self.at_least, self.at_most) {
+            (Some(low), Some(high)) => format!("{low} to {high}{unit}"),
+            (Some(low), None) => format!("at least {low}{unit}"),
+            (None, Some(high)) => format!("at most {high}{unit}"),
+            _ => String::new(),
+        }
+    }
+
+    /// What it is, in words, with its frame.
+    #[must_use]
+    pub fn found(&self) -> String {
+        let Some(value) = self.value else { return "nothing to measure".to_owned() };
+        let at = self.frame.map_or_else(String::new, |f| format!(" at frame {f}"));
+        format!("{}{}{at}", four_digits(value), self.unit_after())
+    }
+
+    /// What is measured of what, in words: `stretch of cape`.
+    #[must_use]
+    pub fn measured(&self) -> String {
+        let name = serde_json::to_value(self.measure).unwrap_or_default();
+        format!("{} of {}", name.as_str().unwrap_or_default(), self.shape)
+    }
+
+    fn unit_after(&self) -> String {
+        if matches!(self.unit, "-" | "") { String::new() } else { format!(" {}", self.unit) }
+    }
+}
+
+/// A number with four digits that count.
+fn four_digits(value: f64) -> String {
+    let before = value.abs().max(1e-6).log10().floor() as i32 + 1;
+    let after = (4 - before).clamp(0, 6) as usize;
+    let text = format!("{value:.after$}");
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
+}
+
+/// Whether a promise needs more than one bake of the shot as it is: other rates, a later end.
+#[must_use]
+pub fn is_slow(expect: &ExpectParams) -> bool {
+    let subject = &expect.subject;
+    expect.measure == Measure::Rates || subject.bake_to.is_some() || subject.fps.is_some()
+}
+
 /// Measures what a scene promises. `only` chooses by index.
 pub fn hold(
     bakery: &mut Bakery,
@@ -329,5 +381,16 @@ impl Sum {
 
     fn rms(self) -> f64 {
         (self.squares / self.count.max(1) as f64).sqrt()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_show_four_digits_that_count() {
+        let shown = [0.0, 12.0, 0.1251834, 37.60101, 1234.56, -0.98979, 3e-7].map(four_digits);
+        assert_eq!(shown, ["0", "12", "0.1252", "37.6", "1235", "-0.9898", "0"]);
     }
 }

@@ -37,7 +37,7 @@ mod watch;
 pub use bakery::{Bakery, Variant};
 pub use body::Body;
 pub use difference::difference;
-pub use expect::{Held, Outcome, hold};
+pub use expect::{Held, Outcome, hold, is_slow};
 pub use findings::{Apart, CloseUp, Finding, Judgement, Limits, compare_shots, judge_shot};
 pub use gauge::{Gauge, Moment, unit};
 pub use measure::{JudgeError, Request, Series, measure};

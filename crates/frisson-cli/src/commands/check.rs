@@ -4,8 +4,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use frisson_io::scene::{Measure, SceneFile};
-use frisson_judge::{Bakery, Held, Outcome, hold};
+use frisson_io::scene::SceneFile;
+use frisson_judge::{Bakery, Held, Outcome, hold, is_slow};
 use frisson_workshop::Loader;
 use serde_json::json;
 
@@ -78,11 +78,7 @@ impl Check {
         if let Some(cache) = &self.cache {
             bakery = bakery.with_cache(cache);
         }
-        let outcomes = hold(&mut bakery, &|_, e| {
-            let s = &e.subject;
-            let slow = e.measure == Measure::Rates || s.bake_to.is_some() || s.fps.is_some();
-            !(self.fast && slow)
-        })?;
+        let outcomes = hold(&mut bakery, &|_, e| !(self.fast && is_slow(e)))?;
         drop(progress);
         outcomes.iter().for_each(|o| ui.say(line(o)));
         let bad: Vec<&Outcome> = outcomes.iter().filter(|o| !o.held.is_good()).collect();
@@ -113,22 +109,12 @@ fn line(o: &Outcome) -> String {
         Held::NoLongerKnown => "HOLDS  ",
         Held::NotMeasured => "NOTHING",
     };
-    let bound = match (o.at_least, o.at_most) {
-        (Some(low), Some(high)) => format!("{low} to {high}"),
-        (Some(low), None) => format!("at least {low}"),
-        (None, Some(high)) => format!("at most {high}"),
-        _ => String::new(),
-    };
-    let value = o.value.map_or_else(|| "nothing to measure".to_owned(), |v| format!("{v:.5}"));
-    let at = o.frame.map_or_else(String::new, |f| format!(" at frame {f}"));
-    let unit = if o.unit == "-" { "" } else { o.unit };
-    let name = serde_json::to_value(o.measure).unwrap_or_default();
-    let name = name.as_str().unwrap_or_default();
     let known = match (&o.known, o.held) {
         (Some(reason), Held::Known) => format!(" [known: {reason}]"),
         (_, Held::NoLongerKnown) => " [it holds now: take `known` away]".to_owned(),
         _ => String::new(),
     };
-    let (line, shape, why) = (o.line, &o.shape, &o.why);
-    format!("{mark} line {line}: {name} of {shape}: {value} {unit} ({bound}){at}: {why}{known}")
+    let (line, why) = (o.line, &o.why);
+    let (measured, found, wanted) = (o.measured(), o.found(), o.wanted());
+    format!("{mark} line {line}: {measured}: {found} ({wanted}): {why}{known}")
 }

@@ -37,6 +37,9 @@ pub struct Gallery {
     /// Do finished scenes again.
     #[arg(long)]
     force: bool,
+    /// Measure every promise, also those that take bakes at other rates or beyond a shot's end.
+    #[arg(long, conflicts_with = "quick")]
+    all_promises: bool,
 }
 
 impl Gallery {
@@ -48,6 +51,7 @@ impl Gallery {
             output: self.output.clone(),
             quick: self.quick,
             force: self.force,
+            all_promises: self.all_promises,
             ..Default::default()
         };
         for (index, path) in scenes.iter().enumerate() {

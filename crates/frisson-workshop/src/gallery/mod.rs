@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 use frisson_io::Progress;
 use frisson_io::bake::{BakeError, BakeOptions, BakeOutcome, BakeReport, bake};
 use frisson_io::cache::{CacheError, IfExists, part_path};
-use frisson_io::scene::{GalleryParams, SceneFile};
+use frisson_io::scene::{ExpectParams, GalleryParams, SceneFile};
+use frisson_judge::{Bakery, hold, is_slow};
 use frisson_picture::output::write_text;
 use frisson_picture::{RenderOptions, compose};
 
@@ -23,9 +24,6 @@ use crate::pictures::{add_picture, finish};
 use crate::shot::{Overlays, Shot};
 use crate::{Loader, WorkshopError};
 
-/// Judges the bake of a scene, for the page: given the scene and its cache.
-pub type Judge = fn(&SceneFile, &Path) -> Result<Vec<Expectation>, WorkshopError>;
-
 /// A page in the making.
 #[derive(Debug, Default)]
 pub struct Gallery {
@@ -35,8 +33,8 @@ pub struct Gallery {
     pub quick: bool,
     /// Do finished scenes again.
     pub force: bool,
-    /// Says which of a scene's expectations hold; without it the page shows none.
-    pub judge: Option<Judge>,
+    /// Also what needs bakes at other rates or beyond the shot's end.
+    pub all_promises: bool,
     /// What is on the page so far.
     pub entries: Vec<Entry>,
 }
@@ -124,12 +122,40 @@ impl Gallery {
         let mut entry = Entry::new(name, &scene, &params, &report, self.quick);
         jobs.begin(&format!("drawing {name}"));
         self.draw(&cache, &params, &mut entry, jobs)?;
-        if let Some(judge) = self.judge {
+        // The first second alone keeps few promises of a whole shot.
+        if !self.quick {
             jobs.begin(&format!("judging {name}"));
-            entry.expectations = judge(&scene, &cache)?;
+            entry.expectations = self.judge(&scene, &cache, jobs)?;
         }
         entry.write(&record)?;
         Ok(Some(entry))
+    }
+
+    /// What becomes of the scene's promises; those that take other bakes are named only, unless all are
+    /// wanted.
+    fn judge(
+        &self,
+        scene: &SceneFile,
+        cache: &Path,
+        jobs: &mut dyn Jobs,
+    ) -> Result<Vec<Expectation>, WorkshopError> {
+        // Beside the page: bakes without a layer are as large as the shot.
+        let folder = self.output.join("judged");
+        std::fs::create_dir_all(&folder).map_err(|e| WorkshopError::file(&folder, e))?;
+        let mut bakery = Bakery::new(scene, &Loader, &folder, jobs).with_cache(cache);
+        let outcomes = hold(&mut bakery, &|_, e| self.all_promises || !is_slow(e));
+        let removed = std::fs::remove_dir_all(&folder);
+        let outcomes = outcomes.map_err(WorkshopError::of)?;
+        removed.map_err(|e| WorkshopError::file(&folder, e))?;
+        let promises = scene.scene.expect.iter().enumerate();
+        let shown = |(index, expect): (usize, &ExpectParams)| match outcomes
+            .iter()
+            .find(|o| o.index == index)
+        {
+            Some(outcome) => Expectation::of(outcome),
+            None => Expectation::later(&expect.why),
+        };
+        Ok(promises.map(shown).collect())
     }
 
     fn bake(

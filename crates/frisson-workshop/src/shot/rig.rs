@@ -22,6 +22,8 @@ impl Rig {
         })?;
         scene.scene.layers = Vec::new();
         scene.scene.exports = Vec::new();
+        // What is promised of layers means nothing without them.
+        scene.scene.expect = Vec::new();
         let built = scene.build(&Loader).map_err(|error| {
             WorkshopError::advised(
                 format!("the actors' sources are needed for this: {error}"),
@@ -118,6 +120,25 @@ fn add_collider(xray: &mut XRay, shape: &ColliderShape, rotation: Quat, translat
                     xray.lines.push((corner(i), corner(i | 1 << bit), 1.5, COLOR));
                 }
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::demos::DEMOS;
+
+    /// Scenes promise things of layers by name; the actors alone must be had all the same.
+    #[test]
+    fn actors_are_had_without_the_layers_that_promises_name() {
+        for demo in DEMOS {
+            let scene = SceneFile::parse(Path::new(demo.name), demo.text).unwrap();
+            assert!(!scene.scene.expect.is_empty(), "{}", demo.name);
+            let rig = Rig::build(Some(scene)).unwrap_or_else(|e| panic!("{}: {e}", demo.name));
+            assert!(!rig.frame(0, 0.0).meshes.is_empty(), "{}", demo.name);
         }
     }
 }
