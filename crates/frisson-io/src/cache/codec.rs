@@ -91,7 +91,12 @@ pub struct Scratch {
 }
 
 /// Encodes a frame into `out`; `topologies` gives the number of each mesh's topology.
-pub fn encode_frame(frame: &Frame, topologies: &[u32], scratch: &mut Scratch, out: &mut Vec<u8>) {
+pub fn encode_frame(
+    frame: &Frame,
+    topologies: &[u32],
+    scratch: &mut Scratch,
+    out: &mut Vec<u8>,
+) -> Result<(), postcard::Error> {
     let head = FrameHead {
         index: frame.index,
         time: frame.time,
@@ -100,7 +105,7 @@ pub fn encode_frame(frame: &Frame, topologies: &[u32], scratch: &mut Scratch, ou
         points: frame.points.iter().map(points_head).collect(),
         images: frame.images.iter().map(image_head).collect(),
     };
-    let head = postcard::to_stdvec(&head).unwrap_or_default();
+    let head = postcard::to_stdvec(&head)?;
     out.clear();
     out.extend_from_slice(&(head.len() as u32).to_le_bytes());
     out.extend_from_slice(&head);
@@ -131,6 +136,7 @@ pub fn encode_frame(frame: &Frame, topologies: &[u32], scratch: &mut Scratch, ou
         let (pixels, _) = image.texture.rgba.as_chunks::<4>();
         body.array(pixels, 1, |&pixel, _| u32::from_le_bytes(pixel));
     }
+    Ok(())
 }
 
 fn image_head(image: &Image) -> ImageHead {

@@ -87,6 +87,16 @@ pub enum CacheError {
         /// What is wrong.
         problem: String,
     },
+    /// Something cannot be put into bytes.
+    #[error("cannot write the {what} into {}: {problem}", path.display())]
+    Encode {
+        /// Which file.
+        path: PathBuf,
+        /// Header, report, frame or topology.
+        what: &'static str,
+        /// Why.
+        problem: String,
+    },
     /// The disk refused to take more.
     #[error(
         "cannot write {}: {error}; finished frames are kept, go on with --resume once there is room",

@@ -273,7 +273,7 @@ proptest! {
         };
         let frame = Frame { curves: vec![curves], ..Frame::default() };
         let mut bytes = Vec::new();
-        codec::encode_frame(&frame, &[], &mut codec::Scratch::default(), &mut bytes);
+        codec::encode_frame(&frame, &[], &mut codec::Scratch::default(), &mut bytes).unwrap();
         let mut back = Frame::default();
         codec::decode_frame(&bytes, &mut back, |_| Err(String::new())).unwrap();
         let (a, b) = (&frame.curves[0], &back.curves[0]);
@@ -281,7 +281,7 @@ proptest! {
         prop_assert_eq!(bits(&a.widths), bits(&b.widths));
         prop_assert_eq!(&a.ids, &b.ids);
         let mut again = Vec::new();
-        codec::encode_frame(&back, &[], &mut codec::Scratch::default(), &mut again);
+        codec::encode_frame(&back, &[], &mut codec::Scratch::default(), &mut again).unwrap();
         prop_assert_eq!(&bytes, &again);
         for cut in 0..bytes.len() {
             let cut = codec::decode_frame(&bytes[..cut], &mut back, |_| Err(String::new()));

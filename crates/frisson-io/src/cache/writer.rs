@@ -128,7 +128,7 @@ impl CacheWriter {
         self.entries.clear();
         self.topologies.clear();
         self.pending.extend_from_slice(&block::preamble());
-        let bytes = postcard::to_stdvec(header).unwrap_or_default();
+        let bytes = postcard::to_stdvec(header).map_err(|e| self.unspoken("header", e))?;
         self.append(Kind::Header, 0, &bytes);
         self.flush()
     }
@@ -180,25 +180,31 @@ impl CacheWriter {
     ) -> Result<(), CacheError> {
         let mut numbers = Vec::with_capacity(frame.meshes.len());
         for (slot, mesh) in frame.meshes.iter().enumerate() {
-            numbers.push(self.topology_number(slot, &mesh.topology));
+            numbers.push(self.topology_number(slot, &mesh.topology)?);
         }
         self.recent.truncate(frame.meshes.len());
-        let report = postcard::to_stdvec(reports).unwrap_or_default();
+        let report = postcard::to_stdvec(reports).map_err(|e| self.unspoken("report", e))?;
         self.append(Kind::Report, frame.index, &report);
         let mut raw = std::mem::take(&mut self.raw);
-        encode_frame(frame, &numbers, &mut self.scratch, &mut raw);
+        encode_frame(frame, &numbers, &mut self.scratch, &mut raw)
+            .map_err(|e| self.unspoken("frame", e))?;
         self.append(Kind::Frame, frame.index, &raw);
         self.raw = raw;
         self.flush()
     }
 
-    fn topology_number(&mut self, slot: usize, topology: &Arc<MeshTopology>) -> u32 {
+    fn topology_number(
+        &mut self,
+        slot: usize,
+        topology: &Arc<MeshTopology>,
+    ) -> Result<u32, CacheError> {
         if let Some((last, number)) = self.recent.get(slot)
             && Arc::ptr_eq(last, topology)
         {
-            return *number;
+            return Ok(*number);
         }
-        let bytes = postcard::to_stdvec(topology.as_ref()).unwrap_or_default();
+        let bytes =
+            postcard::to_stdvec(topology.as_ref()).map_err(|e| self.unspoken("topology", e))?;
         let hash = xxh3_128(&bytes);
         let next = self.topologies.len() as u32;
         let number = *self.topologies.entry(hash).or_insert(next);
@@ -210,7 +216,12 @@ impl CacheWriter {
             Some(known) => *known = entry,
             None => self.recent.push(entry),
         }
-        number
+        Ok(number)
+    }
+
+    /// Something that cannot be put into bytes: nothing is written in its place.
+    fn unspoken(&self, what: &'static str, error: postcard::Error) -> CacheError {
+        CacheError::Encode { path: self.path.clone(), what, problem: error.to_string() }
     }
 
     /// Whether enough has been written since the last checkpoint for another.
