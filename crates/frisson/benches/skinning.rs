@@ -33,15 +33,10 @@ fn character() -> Character {
         .map(|v| (0..4).map(|k| (joint(v, k), 1.0 + ((v + k) % 5) as f32)).collect())
         .collect();
     let positions = (0..VERTICES).map(|v| Vec3::new(v as f32 * 1e-5, (v % 100) as f32 * 0.01, 0.5));
-    let mesh = CharacterMesh {
-        mesh: Mesh::new("body", positions.collect(), Vec::new()),
-        node: 0,
-        skin: Some(0),
-        influences: Influences::from_lists(&lists),
-        morphs: Vec::new(),
-        morph_weights: Vec::new(),
-        source: None,
-    };
+    let mesh = CharacterMesh::skinned(
+        Mesh::new("body", positions.collect(), Vec::new()),
+        Influences::from_lists(&lists),
+    );
     Character {
         name: "bench".to_owned(),
         skeleton,

@@ -73,15 +73,10 @@ fn character() -> Result<Character, Box<dyn std::error::Error>> {
             Mat4::from_translation(Vec3::Y * -1.5),
         ],
     };
-    let mesh = CharacterMesh {
-        mesh: Mesh::new("body", positions, triangles),
-        node: 0,
-        skin: Some(0),
-        influences: Influences::from_lists(&weights),
-        morphs: vec![],
-        morph_weights: vec![],
-        source: None,
-    };
+    let mesh = CharacterMesh::skinned(
+        Mesh::new("body", positions, triangles),
+        Influences::from_lists(&weights),
+    );
     Ok(Character {
         name: "hero".to_owned(),
         skeleton: Skeleton::new(vec![node("hip", None, 1.0), node("chest", Some(0), 0.5)])?,

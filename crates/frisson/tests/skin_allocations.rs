@@ -103,15 +103,10 @@ fn character() -> Character {
             joints: vec![0, 1],
             inverse_bind: vec![Mat4::IDENTITY, Mat4::from_translation(-Vec3::new(1.0, 0.0, 1.0))],
         }],
-        meshes: vec![CharacterMesh {
-            mesh: Mesh::new("sheet", positions, triangles),
-            node: 0,
-            skin: Some(0),
-            influences: Influences::from_lists(&lists),
-            morphs: vec![],
-            morph_weights: vec![],
-            source: None,
-        }],
+        meshes: vec![CharacterMesh::skinned(
+            Mesh::new("sheet", positions, triangles),
+            Influences::from_lists(&lists),
+        )],
         clips: vec![Clip { name: "shake".to_owned(), tracks: vec![shake] }],
     }
 }

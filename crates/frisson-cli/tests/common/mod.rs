@@ -148,15 +148,10 @@ fn worm(rings: u32) -> Character {
         name: "worm".to_owned(),
         skeleton,
         skins: vec![Skin { name: "skin".to_owned(), joints: vec![0, 1, 2, 3], inverse_bind }],
-        meshes: vec![CharacterMesh {
-            mesh: Mesh::new("worm", positions, triangles),
-            node: 0,
-            skin: Some(0),
-            influences: Influences::from_lists(&lists),
-            morphs: Vec::new(),
-            morph_weights: Vec::new(),
-            source: None,
-        }],
+        meshes: vec![CharacterMesh::skinned(
+            Mesh::new("worm", positions, triangles),
+            Influences::from_lists(&lists),
+        )],
         clips: vec![Clip { name: "wag".to_owned(), tracks: vec![track] }],
     }
 }

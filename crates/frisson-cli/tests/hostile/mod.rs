@@ -241,15 +241,10 @@ fn puppet() -> Character {
         name: "puppet".to_owned(),
         skeleton,
         skins: vec![Skin { name: "skin".to_owned(), joints: vec![0, 1], inverse_bind }],
-        meshes: vec![CharacterMesh {
-            mesh: Mesh::new("puppet", positions, triangles),
-            node: 0,
-            skin: Some(0),
-            influences: Influences::from_lists(&lists),
-            morphs: Vec::new(),
-            morph_weights: Vec::new(),
-            source: None,
-        }],
+        meshes: vec![CharacterMesh::skinned(
+            Mesh::new("puppet", positions, triangles),
+            Influences::from_lists(&lists),
+        )],
         clips: vec![Clip { name: "jump".to_owned(), tracks: vec![track] }],
     }
 }

@@ -580,15 +580,10 @@ mod tests {
             track(TrackTarget::Translation(0), 3, slide),
             track(TrackTarget::Rotation(1), 4, bend),
         ];
-        let mesh = frisson::character::CharacterMesh {
-            mesh: Mesh::new("tube", positions, vec![[0, 1, 8], [1, 9, 8]]),
-            node: 0,
-            skin: Some(0),
-            influences: Influences::from_lists(&lists),
-            morphs: vec![],
-            morph_weights: vec![],
-            source: None,
-        };
+        let mesh = frisson::character::CharacterMesh::skinned(
+            Mesh::new("tube", positions, vec![[0, 1, 8], [1, 9, 8]]),
+            Influences::from_lists(&lists),
+        );
         Character {
             name: "tube".to_owned(),
             skeleton: Skeleton::new((0..4).map(node).collect()).unwrap(),

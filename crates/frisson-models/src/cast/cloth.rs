@@ -67,21 +67,14 @@ impl Grid {
             regions: self.border_regions(),
             ..MeshTopology::default()
         };
-        CharacterMesh {
-            mesh: Mesh {
-                name: name.to_owned(),
-                topology: Arc::new(topology),
-                positions,
-                normals: surface,
-                ..Mesh::default()
-            },
-            node: 0,
-            skin: None,
-            influences: Influences::default(),
-            morphs: Vec::new(),
-            morph_weights: Vec::new(),
-            source: None,
-        }
+        let mesh = Mesh {
+            name: name.to_owned(),
+            topology: Arc::new(topology),
+            positions,
+            normals: surface,
+            ..Mesh::default()
+        };
+        CharacterMesh::carried(mesh, 0, None)
     }
 
     /// `top`, `bottom`, and for flat grids `left`, `right`, `edges`, `corners`.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::f32::consts::{FRAC_PI_2, FRAC_PI_4, TAU};
 use std::sync::Arc;
 
-use frisson::character::{Character, CharacterMesh, Influences};
+use frisson::character::{Character, CharacterMesh};
 use frisson::geometry::{Material, Mesh, MeshTopology};
 use glam::{Quat, Vec2, Vec3};
 
@@ -112,15 +112,7 @@ pub(super) fn sphere(triangles: usize, radius: f32) -> Character {
 }
 
 fn carried(mesh: Mesh) -> CharacterMesh {
-    CharacterMesh {
-        mesh,
-        node: 0,
-        skin: None,
-        influences: Influences::default(),
-        morphs: Vec::new(),
-        morph_weights: Vec::new(),
-        source: None,
-    }
+    CharacterMesh::carried(mesh, 0, None)
 }
 
 /// The unit square onto the unit disc, squares to rings: a dome without a pole's slivers.

@@ -165,21 +165,14 @@ impl Sculpture {
             ancestry: None,
         };
         let weights: Vec<_> = flat.origin.iter().map(|o| self.weights[of(o)].clone()).collect();
-        CharacterMesh {
-            mesh: Mesh {
-                name: name.to_owned(),
-                topology: Arc::new(topology),
-                positions: flat.origin.iter().map(|o| self.positions[of(o)]).collect(),
-                normals: flat.origin.iter().map(|o| self.normals[of(o)]).collect(),
-                ..Mesh::default()
-            },
-            node: 0,
-            skin: Some(0),
-            influences: Influences::from_lists(&weights),
-            morphs: Vec::new(),
-            morph_weights: Vec::new(),
-            source: None,
-        }
+        let mesh = Mesh {
+            name: name.to_owned(),
+            topology: Arc::new(topology),
+            positions: flat.origin.iter().map(|o| self.positions[of(o)]).collect(),
+            normals: flat.origin.iter().map(|o| self.normals[of(o)]).collect(),
+            ..Mesh::default()
+        };
+        CharacterMesh::skinned(mesh, Influences::from_lists(&weights))
     }
 }
 

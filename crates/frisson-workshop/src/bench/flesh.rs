@@ -150,15 +150,10 @@ fn build_character() -> Result<Character, WorkshopError> {
     }
     let joints = nodes.len();
     let skeleton = Skeleton::new(nodes).map_err(WorkshopError::of)?;
-    let mesh = CharacterMesh {
-        mesh: Mesh::new("body", positions, Vec::new()),
-        node: 0,
-        skin: Some(0),
-        influences: Influences::from_lists(&lists),
-        morphs: Vec::new(),
-        morph_weights: Vec::new(),
-        source: None,
-    };
+    let mesh = CharacterMesh::skinned(
+        Mesh::new("body", positions, Vec::new()),
+        Influences::from_lists(&lists),
+    );
     let skin = Skin { name: "skin".to_owned(), joints: (0..joints).collect(), inverse_bind };
     Ok(Character {
         name: "body".to_owned(),

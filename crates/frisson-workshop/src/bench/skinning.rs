@@ -65,15 +65,10 @@ fn build_character(count: usize) -> Result<Character, WorkshopError> {
     };
     let lists: Vec<Vec<(u16, f32)>> =
         (0..count).map(|v| (0..INFLUENCES).map(|k| influence(v, k)).collect()).collect();
-    let mesh = CharacterMesh {
-        mesh: Mesh::new("cloud", positions, Vec::new()),
-        node: 0,
-        skin: Some(0),
-        influences: Influences::from_lists(&lists),
-        morphs: Vec::new(),
-        morph_weights: Vec::new(),
-        source: None,
-    };
+    let mesh = CharacterMesh::skinned(
+        Mesh::new("cloud", positions, Vec::new()),
+        Influences::from_lists(&lists),
+    );
     let skin = Skin {
         name: "skin".to_owned(),
         joints: (0..JOINTS).collect(),

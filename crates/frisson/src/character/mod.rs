@@ -48,6 +48,28 @@ pub struct CharacterMesh {
     pub source: Option<SourcePrimitives>,
 }
 
+impl CharacterMesh {
+    /// A mesh that follows the joints of the character's first skin.
+    #[must_use]
+    pub fn skinned(mesh: Mesh, influences: Influences) -> Self {
+        Self { influences, ..Self::carried(mesh, 0, Some(0)) }
+    }
+
+    /// A mesh without morph targets, carried by a node, or by a skin whose weights are still to come.
+    #[must_use]
+    pub fn carried(mesh: Mesh, node: usize, skin: Option<usize>) -> Self {
+        Self {
+            mesh,
+            node,
+            skin,
+            influences: Influences::default(),
+            morphs: Vec::new(),
+            morph_weights: Vec::new(),
+            source: None,
+        }
+    }
+}
+
 /// Which part of the source document a mesh was read from, so that a bake can be written back there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourcePrimitives {

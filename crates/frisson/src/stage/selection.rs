@@ -380,17 +380,12 @@ mod tests {
     #[test]
     fn parts_of_a_gltf_mesh_are_found_by_number() {
         let source = CharacterMesh {
-            mesh: line(),
-            node: 0,
-            skin: None,
-            influences: crate::character::Influences::default(),
-            morphs: vec![],
-            morph_weights: vec![],
             source: Some(crate::character::SourcePrimitives {
                 node: 0,
                 mesh: 0,
                 primitives: vec![(0, 2), (2, 3)],
             }),
+            ..CharacterMesh::carried(line(), 0, None)
         };
         let character = Character {
             name: String::new(),

@@ -39,15 +39,7 @@ pub fn character() -> Arc<Character> {
         joints: vec![0, 1],
         inverse_bind: vec![Mat4::IDENTITY, Mat4::from_translation(Vec3::Y * -0.5)],
     };
-    let mesh = CharacterMesh {
-        mesh,
-        node: 0,
-        skin: Some(0),
-        influences: Influences::from_lists(&influences),
-        morphs: vec![],
-        morph_weights: vec![],
-        source: None,
-    };
+    let mesh = CharacterMesh::skinned(mesh, Influences::from_lists(&influences));
     Arc::new(Character {
         name: "limb".to_owned(),
         skeleton: Skeleton::new(nodes).expect("a tree"),

@@ -310,15 +310,10 @@ mod tests {
                     .map(|(_, p)| Mat4::from_translation(-scale * *p))
                     .collect(),
             }],
-            meshes: vec![CharacterMesh {
-                mesh: Mesh::new("body", positions, Vec::new()),
-                node: 0,
-                skin: Some(0),
-                influences: Influences::from_lists(&lists),
-                morphs: vec![],
-                morph_weights: vec![],
-                source: None,
-            }],
+            meshes: vec![CharacterMesh::skinned(
+                Mesh::new("body", positions, Vec::new()),
+                Influences::from_lists(&lists),
+            )],
             clips: vec![],
         };
         Actor::character_named("figure", Arc::new(character))

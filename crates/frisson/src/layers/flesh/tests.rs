@@ -56,15 +56,10 @@ fn cylinder(tracks: Vec<Track>) -> Arc<Character> {
             joints: vec![0, 1, 2],
             inverse_bind: vec![inverse(0.0), inverse(1.0), inverse(2.0)],
         }],
-        meshes: vec![CharacterMesh {
-            mesh: Mesh::new("body", positions, triangles),
-            node: 0,
-            skin: Some(0),
-            influences: Influences::from_lists(&lists),
-            morphs: vec![],
-            morph_weights: vec![],
-            source: None,
-        }],
+        meshes: vec![CharacterMesh::skinned(
+            Mesh::new("body", positions, triangles),
+            Influences::from_lists(&lists),
+        )],
         clips: vec![Clip { name: "move".to_owned(), tracks }],
     })
 }

@@ -55,15 +55,10 @@ fn limb() -> Actor {
             joints: vec![0, 1],
             inverse_bind: vec![Mat4::IDENTITY, Mat4::from_translation(Vec3::Y * -0.5)],
         }],
-        meshes: vec![CharacterMesh {
-            mesh: Mesh::new("ground", positions, triangles),
-            node: 0,
-            skin: Some(0),
-            influences: Influences::from_lists(&influences),
-            morphs: vec![],
-            morph_weights: vec![],
-            source: None,
-        }],
+        meshes: vec![CharacterMesh::skinned(
+            Mesh::new("ground", positions, triangles),
+            Influences::from_lists(&influences),
+        )],
         clips: vec![Clip { name: "bend".to_owned(), tracks: vec![track] }],
     };
     let play = ClipPlay { looped: true, ..ClipPlay::new(0) };

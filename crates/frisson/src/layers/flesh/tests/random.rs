@@ -17,15 +17,10 @@ fn scattered(points: &[[f32; 3]], triangles: &[[u32; 3]], tracks: Vec<Track>) ->
             joints: vec![0],
             inverse_bind: vec![Mat4::IDENTITY],
         }],
-        meshes: vec![CharacterMesh {
-            mesh: Mesh::new("body", positions, triangles),
-            node: 0,
-            skin: Some(0),
-            influences: Influences::from_lists(&lists),
-            morphs: vec![],
-            morph_weights: vec![],
-            source: None,
-        }],
+        meshes: vec![CharacterMesh::skinned(
+            Mesh::new("body", positions, triangles),
+            Influences::from_lists(&lists),
+        )],
         clips: vec![Clip { name: "move".to_owned(), tracks }],
     })
 }
