@@ -5,12 +5,12 @@
 //! `FRISSON_RESUME_FRAMES=all` over whole scenes.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use frisson_io::Progress;
 use frisson_io::bake::{BakeOptions, BakeOutcome, BakeReport, bake};
 use frisson_io::cache::IfExists;
-use frisson_io::scene::{ActorContent, ActorLoader, LoadError, LoadedActor, SceneFile};
+use frisson_io::scene::SceneFile;
+use frisson_workshop::Loader;
 
 /// Frames that are baked of each scene, and after how many of them it is interrupted: late enough
 /// for contacts to be there, early enough for them to go on.
@@ -105,7 +105,7 @@ fn difference(path: &Path, all: bool) -> Option<String> {
 /// Bakes, resuming what is there, until `frames` are done.
 fn run(scene: &SceneFile, cache: &Path, frames: u64) -> BakeReport {
     let options = BakeOptions { cache: cache.to_owned(), if_exists: IfExists::Resume };
-    match bake(scene, &Cast, &options, &mut Until(frames)).unwrap() {
+    match bake(scene, &Loader, &options, &mut Until(frames)).unwrap() {
         BakeOutcome::Finished(report) | BakeOutcome::Paused { report, .. } => report,
     }
 }
@@ -116,18 +116,5 @@ struct Until(u64);
 impl Progress for Until {
     fn advance(&mut self, done: u64, _total: u64) -> bool {
         done < self.0
-    }
-}
-
-/// Scenes of the repository use the built-in cast only.
-struct Cast;
-
-impl ActorLoader for Cast {
-    fn load(&self, source: &str, _folder: &Path) -> Result<LoadedActor, LoadError> {
-        let name = source.strip_prefix("builtin:").unwrap_or(source);
-        let character =
-            frisson_models::build(name).map_err(|e| LoadError::Builtin(e.to_string()))?;
-        let content = ActorContent::Character(Arc::new(character));
-        Ok(LoadedActor::without_files(content, name))
     }
 }

@@ -1,15 +1,15 @@
 //! Every scene of the repository: says only what it may, and bakes to the bits it is known for.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use frisson::geometry::{Topology, TriangleBvh};
 use frisson::stage::{Frame, NoObserver};
 use frisson_io::bake::{BakeOptions, bake};
 use frisson_io::cache::{CacheReader, IfExists, part_path};
-use frisson_io::scene::{ActorContent, ActorLoader, LoadError, LoadedActor, SceneFile};
+use frisson_io::scene::SceneFile;
 use frisson_io::{FrameSource as _, Progress};
 use frisson_judge::{Bakery, hold, is_slow};
+use frisson_workshop::Loader;
 use glam::Vec3;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -73,7 +73,7 @@ fn quick_scenes_keep_what_they_promise() {
         let scene = SceneFile::read(&path).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let mut progress = frisson_io::Silent;
-        let mut bakery = Bakery::new(&scene, &Cast, folder.path(), &mut progress);
+        let mut bakery = Bakery::new(&scene, &Loader, folder.path(), &mut progress);
         let outcomes = hold(&mut bakery, &|_, e| !is_slow(e));
         let outcomes = outcomes.unwrap_or_else(|error| panic!("{name}: {error}"));
         let bad: Vec<_> = outcomes.iter().filter(|o| !o.held.is_good()).collect();
@@ -141,7 +141,7 @@ fn hash_of_bake(scene: &Path, frames: u64, threads: usize) -> u64 {
     scene.scene.preroll = 0.0;
     let options = BakeOptions { cache: cache.clone(), if_exists: IfExists::Replace };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-    pool.install(|| bake(&scene, &Cast, &options, &mut FirstFrames(frames)).unwrap());
+    pool.install(|| bake(&scene, &Loader, &options, &mut FirstFrames(frames)).unwrap());
     let written = if cache.exists() { cache } else { part_path(&cache) };
     let mut reader = CacheReader::open(&written).unwrap();
     let (mut hash, mut frame) = (Xxh3::new(), Frame::default());
@@ -162,19 +162,6 @@ impl Progress for FirstFrames {
     }
 }
 
-/// Scenes of the repository use the built-in cast only.
-struct Cast;
-
-impl ActorLoader for Cast {
-    fn load(&self, source: &str, _folder: &Path) -> Result<LoadedActor, LoadError> {
-        let name = source.strip_prefix("builtin:").unwrap_or(source);
-        let character =
-            frisson_models::build(name).map_err(|e| LoadError::Builtin(e.to_string()))?;
-        let content = ActorContent::Character(Arc::new(character));
-        Ok(LoadedActor::without_files(content, name))
-    }
-}
-
 /// Deepest that a point of a hair may lie inside the head [m]: hairs are lifted a millimetre above it,
 /// and this is a fifth of that, below what a picture shows.
 const DEEPEST: f32 = 2.0e-4;
@@ -186,7 +173,7 @@ fn no_hair_of_the_head_in_the_wind_is_inside_the_head() {
     let text = std::fs::read_to_string(&path).unwrap();
     assert!(text.contains("per_wisp = 120"));
     let scene = SceneFile::parse(&path, &text.replace("per_wisp = 120", "per_wisp = 12")).unwrap();
-    let mut stage = scene.build(&Cast).unwrap().stage;
+    let mut stage = scene.build(&Loader).unwrap().stage;
     for number in 0..45 {
         stage.advance_frame(&mut NoObserver).unwrap();
         if number % 4 != 0 {
@@ -218,7 +205,7 @@ fn the_coat_of_a_character_stays_in_one_piece() {
         assert!(text.contains(given));
         text = text.replace(given, coarse);
     }
-    let mut stage = SceneFile::parse(&path, &text).unwrap().build(&Cast).unwrap().stage;
+    let mut stage = SceneFile::parse(&path, &text).unwrap().build(&Loader).unwrap().stage;
     for number in 0..49 {
         stage.advance_frame(&mut NoObserver).unwrap();
         if number % 8 == 0 {

@@ -168,6 +168,15 @@ impl GlbBuilder {
         })
     }
 
+    /// Adds an animation before all others: viewers play the first one, nothing in the format names one by
+    /// index.
+    pub fn push_first_animation(&mut self, animation: Value) {
+        let index = self.push("animations", animation);
+        if let Some(animations) = self.json["animations"].as_array_mut() {
+            animations[..=index].rotate_right(1);
+        }
+    }
+
     /// An object of a top-level array.
     pub fn object_mut(&mut self, array: &str, index: usize) -> Option<&mut Map<String, Value>> {
         self.json.get_mut(array)?.get_mut(index)?.as_object_mut()

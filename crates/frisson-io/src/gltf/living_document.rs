@@ -140,11 +140,7 @@ impl LivingFile<'_> {
         }
         let name = &self.options.animation;
         let animation = json!({ "name": name, "samplers": samplers, "channels": channels });
-        let index = builder.push("animations", animation);
-        // Viewers play the first animation; nothing in the format names one by index.
-        if let Some(animations) = builder.json["animations"].as_array_mut() {
-            animations[..=index].rotate_right(1);
-        }
+        builder.push_first_animation(animation);
         Ok(())
     }
 

@@ -317,11 +317,7 @@ impl<'a> MorphBake<'a> {
         if !channels.is_empty() {
             let name = &self.options.animation;
             let animation = json!({ "name": name, "samplers": samplers, "channels": channels });
-            let index = builder.push("animations", animation);
-            // Viewers play the first animation.
-            if let Some(animations) = builder.json["animations"].as_array_mut() {
-                animations[..=index].rotate_right(1);
-            }
+            builder.push_first_animation(animation);
         }
         Ok(())
     }
