@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use frisson::geometry::{Bounds, Material, Mesh, TriangleBvh};
 use frisson::layers::LayerParams;
-use frisson::stage::{Anchor, Frame, Selection, Simulator};
+use frisson::stage::{Actor, Anchor, Frame, Selection, Simulator};
 use frisson_io::cache::{CacheHeader, CacheWriter, IfExists};
 use frisson_io::scene::SceneFile;
 use glam::Vec3;
@@ -49,9 +49,10 @@ pub struct Shown {
 /// Writes a cache of one frame that shows what `what` covers: a layer's name, or a layer's name and a
 /// parameter (`cape.pins`).
 pub fn write_shown(scene: &SceneFile, what: &str, cache: &Path) -> Result<Shown, WorkshopError> {
-    let mut simulator = scene.build(&Loader)?.stage;
-    let (layer, path) = find_layer(simulator.params(), what)?;
-    let (layer, path) = (layer.clone(), path);
+    let (layer, path) = find_layer(&scene.scene.layers, what)?;
+    let mut simulator = alone(scene, layer)?;
+    let layer =
+        simulator.params().iter().find(|l| l.name() == layer.name()).unwrap_or(layer).clone();
     let weights = weights_of_flesh(&mut simulator, &layer, &path)?;
     let value = serde_json::to_value(&layer).map_err(WorkshopError::of)?;
     let params = value.as_object().and_then(|o| o.values().next()).unwrap_or(&Value::Null);
@@ -75,6 +76,9 @@ pub fn write_shown(scene: &SceneFile, what: &str, cache: &Path) -> Result<Shown,
         frame.meshes[index] = simulator.reference_mesh(index);
     }
     // What layers made would lie over what they were made from.
+    let own: usize = simulator.actors().all().iter().map(Actor::mesh_count).sum();
+    let needed = meshes.iter().filter_map(|name| frame.mesh_index(name)).max().map_or(0, |m| m + 1);
+    frame.meshes.truncate(own.max(needed));
     frame.curves.clear();
     frame.points.clear();
     let mut shown = Shown::default();
@@ -110,6 +114,17 @@ pub fn write_shown(scene: &SceneFile, what: &str, cache: &Path) -> Result<Shown,
     }
     write(scene, &simulator, &frame, cache)?;
     Ok(shown)
+}
+
+/// The scene with one layer only; with all of them where it stands on what another one makes.
+fn alone(scene: &SceneFile, layer: &LayerParams) -> Result<Simulator, WorkshopError> {
+    let mut lone = scene.clone();
+    lone.scene.layers = vec![layer.clone()];
+    lone.scene.expect = Vec::new();
+    match lone.build(&Loader) {
+        Ok(built) => Ok(built.stage),
+        Err(_) => Ok(scene.build(&Loader)?.stage),
+    }
 }
 
 /// Flesh that gives no selection finds its own: the weights it came to.

@@ -13,8 +13,9 @@ use crate::ui::Ui;
 /// Write a first scene file for a character.
 #[derive(Args)]
 #[command(after_help = "\
-Example:
+Examples:
   frisson init character.glb          writes character.toml beside it
+  frisson init hero.glb --with hair   with hair on its head
   frisson check character.toml
   frisson bake character.toml")]
 pub struct Init {
@@ -29,6 +30,10 @@ pub struct Init {
     /// Frames per second.
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     fps: u32,
+    /// Switch a proposed layer on that would only be a comment, by its name (cape, hair, sweat, coat …), or
+    /// `all`; may be given several times.
+    #[arg(long, value_name = "LAYER")]
+    with: Vec<String>,
     /// Replace the scene file if it is already there.
     #[arg(long)]
     force: bool,
@@ -37,8 +42,12 @@ pub struct Init {
 impl Init {
     /// Runs the command.
     pub fn run(&self, ui: &Ui) -> Result<(), Failure> {
-        let request =
-            Request { character: self.character.clone(), clip: self.clip.clone(), fps: self.fps };
+        let request = Request {
+            character: self.character.clone(),
+            clip: self.clip.clone(),
+            fps: self.fps,
+            with: self.with.clone(),
+        };
         let output = self.output.clone().unwrap_or_else(|| request.default_output());
         let proposal = request.scene_for(&output)?;
         outputs::prepare(std::slice::from_ref(&output), &proposal.inputs)?;
@@ -49,11 +58,18 @@ impl Init {
         if proposal.is_still {
             ui.remark(format!("{} has no clip: it stands still for 100 frames", self.character));
         }
-        let elements = proposal.flesh_elements;
-        std::fs::write(&output, proposal.text).map_err(|e| file_error(&output, &e))?;
-        ui.say(format!("wrote {}, with {elements} flesh elements", output.display()));
+        std::fs::write(&output, &proposal.text).map_err(|e| file_error(&output, &e))?;
+        let names = |on: bool| -> Vec<&str> {
+            proposal.layers.iter().filter(|l| l.is_on == on).map(|l| l.name.as_str()).collect()
+        };
+        let (on, off) = (names(true), names(false));
+        let said = if on.is_empty() { "no layer".to_owned() } else { on.join(", ") };
+        ui.say(format!("wrote {}, with {said}", output.display()));
+        if !off.is_empty() {
+            ui.say(format!("also proposed, as comments (--with NAME): {}", off.join(", ")));
+        }
         ui.say(format!("next: frisson check {0}, then frisson bake {0}", output.display()));
-        ui.result(|| json!({ "scene": output, "flesh_elements": elements }));
+        ui.result(|| json!({ "scene": output, "layers": on, "proposed": off }));
         Ok(())
     }
 }

@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 use frisson::character::Character;
 use frisson::geometry::{Bounds, Mesh};
 
+use super::layer::Proposed;
+
 /// Words in the names of meshes that hang and swing.
 const HANGING: [&str; 11] = [
     "cape", "cloak", "skirt", "dress", "robe", "scarf", "poncho", "tabard", "curtain", "flag",
@@ -14,17 +16,14 @@ const HANGING: [&str; 11] = [
 /// Share of a garment's height, from the top, that is held.
 const HELD: f32 = 0.12;
 
-/// Cloth for the meshes that look like it, as comments to be kept, edited or dropped. `meshes` are the
-/// character's, in its source pose.
-pub fn propose_cloth(character: &Character, meshes: &[Mesh]) -> String {
-    let mut text = String::new();
+/// Cloth for the meshes that look like it. `meshes` are the character's, as they are at the first frame.
+pub fn propose_cloth(character: &Character, meshes: &[Mesh]) -> Vec<Proposed> {
+    let mut layers: Vec<Proposed> = Vec::new();
     for (index, mesh) in meshes.iter().enumerate() {
         let name = character.meshes[index].mesh.name.to_lowercase();
         let Some(word) = HANGING.iter().find(|word| name.contains(*word)) else { continue };
-        let bounds = Bounds::of(&mesh.positions);
-        let size = bounds.max - bounds.min;
-        let low = bounds.max.y - HELD * size.y;
-        let (a, b) = (bounds.min - 0.1 * size, bounds.max + 0.1 * size);
+        let taken = layers.iter().filter(|l| l.name.starts_with(word)).count();
+        let name = if taken == 0 { (*word).to_owned() } else { format!("{word}_{}", taken + 1) };
         let skinned = |i: &usize| {
             let body = &character.meshes[*i];
             *i != index && body.skin.is_some()
@@ -32,30 +31,34 @@ pub fn propose_cloth(character: &Character, meshes: &[Mesh]) -> String {
         let bodies: Vec<&str> =
             (0..meshes.len()).filter(skinned).map(|i| meshes[i].name.as_str()).collect();
         let level = subdivision(mesh, &bodies_of(meshes, &bodies));
-        let _ = writeln!(
-            text,
-            "\n# {} looks like it hangs: take the # away to simulate it. `pins` is a box around its top;\n\
-             # `bodies` is what it must stay outside of{}.",
+        let why = format!(
+            "{} looks like it hangs: take the # away to simulate it. `pins` is a box around its top;\n\
+             `bodies` is what it must stay outside of{}.",
             mesh.name,
             if level > 0 { "; `subdivide` makes it fine enough to lie on them" } else { "" }
         );
-        let _ = writeln!(
-            text,
-            "# [[layers]]\n# [layers.cloth]\n# name = {word:?}\n# on = {:?}",
-            mesh.name
-        );
+        let mut text =
+            format!("[[layers]]\n[layers.cloth]\nname = {name:?}\non = {:?}\n", mesh.name);
         if level > 0 {
-            let _ = writeln!(text, "# subdivide = {level}");
+            let _ = writeln!(text, "subdivide = {level}");
         }
-        let _ =
-            writeln!(text, "# material = \"wool\"\n# self_collision = true\n# bodies = {bodies:?}");
-        let _ = writeln!(
-            text,
-            "# pins = {{ box = [{:.3}, {low:.3}, {:.3}, {:.3}, {:.3}, {:.3}] }}",
-            a.x, a.z, b.x, b.y, b.z
-        );
+        let _ = writeln!(text, "material = \"wool\"\nself_collision = true\nbodies = {bodies:?}");
+        text.push_str(&pins(mesh));
+        layers.push(Proposed::off(name, why, text));
     }
-    text
+    layers
+}
+
+/// A box around the top of a garment.
+fn pins(mesh: &Mesh) -> String {
+    let bounds = Bounds::of(&mesh.positions);
+    let size = bounds.max - bounds.min;
+    let low = bounds.max.y - HELD * size.y;
+    let (a, b) = (bounds.min - 0.1 * size, bounds.max + 0.1 * size);
+    format!(
+        "pins = {{ box = [{:.3}, {low:.3}, {:.3}, {:.3}, {:.3}, {:.3}] }}",
+        a.x, a.z, b.x, b.y, b.z
+    )
 }
 
 fn bodies_of<'a>(meshes: &'a [Mesh], names: &[&str]) -> Vec<&'a Mesh> {

@@ -6,6 +6,8 @@ use frisson::character::Character;
 use frisson::layers::flesh::{Attenuation, BoneEnd, FleshParams, FleshProposal};
 use frisson::stage::Selection;
 
+use super::layer::Proposed;
+
 /// Share of vertices between joints below which a figure is made of hard parts [-].
 const SOFT: f32 = 0.15;
 /// Part of a vertex's weight that counts as following a joint [-].
@@ -26,31 +28,35 @@ pub fn is_soft(character: &Character) -> bool {
     bending as f32 >= SOFT * all as f32 && all > 0
 }
 
-/// Proposes flesh, one layer each, and says why.
-/// `looped` tells that the clip closes: then flesh may too.
-pub fn write_flesh(text: &mut String, proposals: &[FleshProposal], soft: bool, looped: bool) {
+/// What the scene file says before its layers.
+pub fn words_on_flesh(text: &mut String, layers: &[Proposed], soft: bool) {
     let _ = writeln!(text, "\n# What follows by itself goes here, one [[layers]] each.");
     if !soft {
         let _ = writeln!(
             text,
-            "# Its parts are hard: hardly any skin bends between joints, so no flesh is proposed.\n"
+            "# Its parts are hard: hardly any skin bends between joints, so no flesh is proposed."
         );
-        return;
+    } else if !layers.iter().any(|layer| layer.is_on) {
+        let _ = writeln!(text, "# No flesh was found around joints that could be told apart.");
+    } else {
+        let _ = writeln!(
+            text,
+            "# Flesh, proposed by the skeleton and the depth of the mesh around it: try, change, delete.\n\
+             # A lower frequency_hz looks heavier, a lower damping_ratio swings longer, a lower limit moves\n\
+             # less. With `loop`, flesh ends as it begins, for a clip that does."
+        );
     }
-    if proposals.is_empty() {
-        let _ = writeln!(text, "# No flesh was found around joints that could be told apart.\n");
-        return;
-    }
-    let _ = writeln!(
-        text,
-        "# Flesh, proposed by the skeleton and the depth of the mesh around it: try, change, delete.\n\
-         # A lower frequency_hz looks heavier, a lower damping_ratio swings longer, a lower limit moves\n\
-         # less. With `loop`, flesh ends as it begins, for a clip that does.\n"
-    );
-    for proposal in proposals {
-        let _ = writeln!(text, "# {}", proposal.reason);
-        let _ = writeln!(text, "[[layers]]\nflesh = {}\n", flesh_line(&proposal.params, looped));
-    }
+}
+
+/// Flesh, one layer each, with its reason. `looped` tells that the clip closes: then flesh may too.
+pub fn flesh_layers(proposals: &[FleshProposal], looped: bool) -> Vec<Proposed> {
+    let one = |proposal: &FleshProposal| Proposed {
+        name: proposal.params.name.clone(),
+        why: proposal.reason.clone(),
+        text: format!("[[layers]]\nflesh = {}", flesh_line(&proposal.params, looped)),
+        is_on: true,
+    };
+    proposals.iter().map(one).collect()
 }
 
 /// An element as one line; only what differs from the defaults.

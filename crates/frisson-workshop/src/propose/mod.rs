@@ -4,6 +4,8 @@
 
 mod cloth;
 mod flesh;
+mod head;
+mod layer;
 mod springs;
 mod units;
 
@@ -14,15 +16,17 @@ use std::sync::Arc;
 use frisson::character::{Character, Pose, Sampling};
 use frisson::geometry::{Bounds, Mesh};
 use frisson::layers::flesh::propose;
-use frisson::layers::wrinkles::propose_tools;
+use frisson::layers::wrinkles::{ToolProposal, propose_tools};
 use frisson::stage::{Actor, Anchor, ClipPlay};
 use frisson_io::gltf::{Document, Vrm};
 use frisson_io::scene::{ActorContent, ActorLoader};
 use glam::Vec3;
 
 use self::cloth::propose_cloth;
-use self::flesh::{is_soft, write_flesh};
-use self::springs::{propose_by_parts, write_springs};
+use self::flesh::{flesh_layers, is_soft, words_on_flesh};
+use self::head::{propose_drops, propose_hair};
+pub use self::layer::Proposed;
+use self::springs::{propose_by_parts, spring_layers};
 use self::units::size_of;
 use crate::{Loader, WorkshopError};
 
@@ -35,6 +39,8 @@ pub struct Request {
     pub clip: Option<String>,
     /// Frames per second.
     pub fps: u32,
+    /// Names of proposed layers to switch on beyond the usual ones; `all` for all.
+    pub with: Vec<String>,
 }
 
 /// A scene that was proposed.
@@ -42,8 +48,8 @@ pub struct Request {
 pub struct Proposal {
     /// The scene file's text.
     pub text: String,
-    /// Flesh elements in it.
-    pub flesh_elements: usize,
+    /// The layers, on and off, in order.
+    pub layers: Vec<Proposed>,
     /// Files that were read for it.
     pub inputs: Vec<PathBuf>,
     /// Whether nothing animates the character.
@@ -67,10 +73,9 @@ impl Request {
             return Err(WorkshopError::input(format!("{} holds no character", self.character)));
         };
         let vrm = self.read_vrm(&character);
-        let text = self.scene_text(&character, vrm.as_ref(), output)?;
-        let flesh_elements = text.matches("\nflesh = {").count();
+        let (text, layers) = self.scene_text(&character, vrm.as_ref(), output)?;
         let is_still = character.clips.is_empty();
-        Ok(Proposal { text, flesh_elements, inputs, is_still })
+        Ok(Proposal { text, layers, inputs, is_still })
     }
 
     /// What a VRM says beyond glTF.
@@ -101,7 +106,7 @@ impl Request {
         character: &Arc<Character>,
         vrm: Option<&Vrm>,
         output: &Path,
-    ) -> Result<String, WorkshopError> {
+    ) -> Result<(String, Vec<Proposed>), WorkshopError> {
         let stem = output.file_stem().and_then(|s| s.to_str()).unwrap_or("shot");
         let actor = self.actor_name();
         let mut text = String::new();
@@ -138,23 +143,62 @@ impl Request {
         if closes {
             let _ = writeln!(text, "loop = true   # its last pose is its first");
         }
-        let soft = is_soft(character);
-        let proposals = match vrm {
-            _ if !soft => Vec::new(),
-            Some(vrm) => propose_by_parts(&resting, character, vrm),
-            None => propose(&resting),
-        };
-        write_flesh(&mut text, &proposals, soft, closes);
-        if let Some(vrm) = vrm {
-            write_springs(&mut text, &resting, character, vrm);
-        }
-        text.push_str(&propose_cloth(character, &posed(&resting, 0.0)));
-        if let Some((moving, duration)) = &moving {
-            text.push_str(&propose_wrinkles(&resting, moving, *duration));
-        }
-        text.push_str(&propose_coat(&resting));
+        let mut layers = self.layers(character, vrm, &resting, moving.as_ref(), closes);
+        self.switch_on(&mut layers)?;
+        words_on_flesh(&mut text, &layers, is_soft(character));
+        layers.iter().for_each(|layer| layer.write(&mut text));
         let _ = writeln!(text, "\n[[exports]]\nalembic = {:?}", format!("{stem}.abc"));
-        Ok(text)
+        Ok((text, layers))
+    }
+
+    /// All that could follow by itself, in the order of the stack.
+    fn layers(
+        &self,
+        character: &Arc<Character>,
+        vrm: Option<&Vrm>,
+        resting: &Actor,
+        moving: Option<&(Actor, f64)>,
+        closes: bool,
+    ) -> Vec<Proposed> {
+        let flesh = match vrm {
+            _ if !is_soft(character) => Vec::new(),
+            Some(vrm) => propose_by_parts(resting, character, vrm),
+            None => propose(resting),
+        };
+        let mut layers = flesh_layers(&flesh, closes);
+        if let Some(vrm) = vrm {
+            layers.extend(spring_layers(resting, character, vrm));
+        }
+        // Points are given where the actors stand at the first frame.
+        let start = moving.map_or(resting, |(who, _)| who);
+        let at_start = posed(start, 0.0);
+        layers.extend(propose_cloth(character, &at_start));
+        if let Some((moving, duration)) = moving {
+            layers.extend(propose_wrinkles(resting, moving, *duration));
+        }
+        if is_soft(character) || character.skins.is_empty() {
+            layers.extend(propose_hair(start, character, &at_start));
+            layers.extend(propose_drops(character, &at_start));
+        }
+        layers.extend(propose_coat(resting));
+        layers
+    }
+
+    /// Switches on what was asked for by name.
+    fn switch_on(&self, layers: &mut [Proposed]) -> Result<(), WorkshopError> {
+        for wanted in &self.with {
+            let named = |layer: &&mut Proposed| wanted == "all" || layer.name == *wanted;
+            let count = layers.iter_mut().filter(named).map(|layer| layer.is_on = true).count();
+            if count == 0 {
+                let text = format!("no layer named {wanted:?} is proposed for this character");
+                let names: Vec<&str> = layers.iter().map(|l| l.name.as_str()).collect();
+                return Err(WorkshopError::advised(
+                    text,
+                    format!("proposed: {}", names.join(", ")),
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// The source as the scene file must spell it: relative to the scene's folder where it can be.
@@ -171,31 +215,25 @@ impl Request {
     }
 }
 
-/// A coat fitted to the skin, as a comment: it would take the skin's place.
-fn propose_coat(resting: &Actor) -> String {
+/// A coat fitted to the skin; it would take the skin's place.
+fn propose_coat(resting: &Actor) -> Option<Proposed> {
     let meshes = posed(resting, 0.0);
     let points: Vec<Vec3> = meshes.iter().flat_map(|m| m.positions.iter().copied()).collect();
     if points.is_empty() {
-        return String::new();
+        return None;
     }
     let bounds = Bounds::of(&points);
     let thickness = 0.03 * (bounds.max - bounds.min).max_element();
     let (reach, cell) = (1.3 * thickness, 0.25 * thickness);
     let name = &resting.name;
-    format!(
-        "\n# A soft body in place of the skin: coats fitted to it, that press on each other and on\n\
-         # other soft bodies. Take the marks away to try it.\n\
-         # [[layers]]\n\
-         # [layers.soft]\n\
-         # name = \"coat\"\n\
-         # seeds = 64\n\
-         # cell = {cell:.4}\n\
-         # [[layers.soft.objects]]\n\
-         # name = \"flesh\"\n\
-         # thickness = {thickness:.4}\n\
-         # support = {reach:.4}\n\
-         # coat = {{ on = {name:?} }}\n"
-    )
+    let text = format!(
+        "[[layers]]\n[layers.soft]\nname = \"coat\"\nseeds = 64\ncell = {cell:.4}\n\
+         [[layers.soft.objects]]\nname = \"flesh\"\nthickness = {thickness:.4}\nsupport = {reach:.4}\n\
+         coat = {{ on = {name:?} }}"
+    );
+    let why = "A soft body in place of the skin: coats fitted to it, that press on each other and on\n\
+               other soft bodies. Take the marks away to try it.";
+    Some(Proposed::off("coat", why, text))
 }
 
 /// All meshes of an actor at a time.
@@ -218,14 +256,14 @@ fn closes(who: &Actor, duration: f64) -> bool {
 /// Vertices beyond which a mesh is looked at fewer times.
 const LARGE_MESH: usize = 100_000;
 
-/// Wrinkle tools where the clip compresses the meshes, as comments to be kept, edited or dropped.
+/// Wrinkle tools where the clip compresses the meshes.
 ///
 /// Both actors are the same, placed as in the scene, so that widths come out in its metres.
-fn propose_wrinkles(resting: &Actor, moving: &Actor, duration: f64) -> String {
+fn propose_wrinkles(resting: &Actor, moving: &Actor, duration: f64) -> Vec<Proposed> {
     let meshes = posed(resting, 0.0);
-    let Some(character) = moving.character() else { return String::new() };
+    let Some(character) = moving.character() else { return Vec::new() };
     let mut pose = Pose::default();
-    let mut text = String::new();
+    let mut layers = Vec::new();
     for (index, mesh) in meshes.iter().enumerate() {
         // Fewer instants of large meshes: what is compressed much is so for a while.
         let count = if mesh.positions.len() > LARGE_MESH { 8 } else { 24 };
@@ -241,27 +279,29 @@ fn propose_wrinkles(resting: &Actor, moving: &Actor, duration: f64) -> String {
         if proposals.is_empty() {
             continue;
         }
-        let on = &mesh.name;
-        let _ = writeln!(text, "\n# The clip compresses {on} here: take the # away to fold it.");
-        let _ = writeln!(text, "# [[layers]]\n# [layers.wrinkles]");
-        let _ = writeln!(text, "# name = \"wrinkles_{}\"\n# on = {on:?}\n# tools = [", index + 1);
-        for p in &proposals {
-            let (Anchor::Vertex(a), Anchor::Vertex(b)) = (&p.tool.a, &p.tool.b) else { continue };
-            let _ = writeln!(
-                text,
-                "#   {{ name = {:?}, a = {a}, b = {b}, width = {:.4}, folds = {}, \
-                 jitter = {{ spacing = 0.4, height = 0.3, angle_deg = 8, seed = {} }} }}, # shortened by {:.0}% at {:.2} s",
-                p.tool.name,
-                p.tool.width,
-                p.tool.folds,
-                p.tool.jitter.seed,
-                100.0 * p.compression,
-                p.time
-            );
-        }
-        let _ = writeln!(text, "# ]");
+        let (on, name) = (&mesh.name, format!("wrinkles_{}", index + 1));
+        let tools: String = proposals.iter().filter_map(tool_line).collect();
+        let text = format!(
+            "[[layers]]\n[layers.wrinkles]\nname = {name:?}\non = {on:?}\ntools = [\n{tools}]"
+        );
+        let why = format!("The clip compresses {on} here: take the # away to fold it.");
+        layers.push(Proposed::off(name, why, text));
     }
-    text
+    layers
+}
+
+fn tool_line(p: &ToolProposal) -> Option<String> {
+    let (Anchor::Vertex(a), Anchor::Vertex(b)) = (&p.tool.a, &p.tool.b) else { return None };
+    Some(format!(
+        "  {{ name = {:?}, a = {a}, b = {b}, width = {:.4}, folds = {}, \
+         jitter = {{ spacing = 0.4, height = 0.3, angle_deg = 8, seed = {} }} }}, # shortened by {:.0}% at {:.2} s\n",
+        p.tool.name,
+        p.tool.width,
+        p.tool.folds,
+        p.tool.jitter.seed,
+        100.0 * p.compression,
+        p.time
+    ))
 }
 
 fn find_clip(character: &Character, name: &str) -> Result<usize, WorkshopError> {

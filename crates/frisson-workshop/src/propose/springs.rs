@@ -1,6 +1,5 @@
 //! Spring bones of a VRM in a first scene file: chains that its author wants to swing.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use frisson::character::{Character, Node, Pose, Sampling, Skeleton};
@@ -8,33 +7,23 @@ use frisson::layers::flesh::{BoneEnd, FleshParams, FleshProposal, propose};
 use frisson::stage::{Actor, ActorContent};
 use frisson_io::gltf::{SpringChain, Vrm};
 
+use super::layer::Proposed;
+
 /// Frequencies that flesh takes [Hz].
 const FREQUENCIES: std::ops::RangeInclusive<f32> = 0.5..=20.0;
 
 /// Flesh for every chain, with the frequency and damping that its springs amount to.
-pub fn write_springs(text: &mut String, actor: &Actor, character: &Character, vrm: &Vrm) -> usize {
-    let mut written = 0;
-    for (index, chain) in vrm.springs.iter().enumerate() {
-        let Some(line) = spring_line(index, chain, actor, character) else { continue };
-        if written == 0 {
-            let _ = writeln!(
-                text,
-                "# The springs of the VRM: the same frequency and damping as at 60 steps a second, but the\n\
-                 # same motion at any rate.\n"
-            );
-        }
-        let _ = writeln!(text, "{line}");
-        written += 1;
-    }
-    written
+pub fn spring_layers(actor: &Actor, character: &Character, vrm: &Vrm) -> Vec<Proposed> {
+    let chains = vrm.springs.iter().enumerate();
+    chains.filter_map(|(index, chain)| spring_layer(index, chain, actor, character)).collect()
 }
 
-fn spring_line(
+fn spring_layer(
     index: usize,
     chain: &SpringChain,
     actor: &Actor,
     character: &Character,
-) -> Option<String> {
+) -> Option<Proposed> {
     let nodes = character.skeleton.nodes();
     let (first, last) = (chain.joints.first()?, chain.joints.last()?);
     if first.node == last.node {
@@ -54,18 +43,22 @@ fn spring_line(
     let damping = (bones.iter().map(|b| b.damping_ratio).sum::<f32>() / count).clamp(0.05, 1.0);
     let name = format!("spring_{}", index + 1);
     let joints: Vec<&str> = chain.joints.iter().map(|j| nodes[j.node].name.as_str()).collect();
-    Some(format!(
-        "# {}: stiffness {}, drag {}.\n[[layers]]\nflesh = {{ name = {name:?}, on = {:?}, from = {:?}, \
-         to = [{:?}], frequency_hz = {:.2}, damping_ratio = {damping:.2}, limit = 0.6, \
-         selection = {{ joints = {joints:?} }} }}\n",
+    let why = format!(
+        "A spring of the VRM, {}: stiffness {}, drag {}. The same frequency and damping as at 60 steps a\n\
+         second, but the same motion at any rate.",
         chain.name.replace('\n', " "),
         first.stiffness,
-        first.drag,
+        first.drag
+    );
+    let text = format!(
+        "[[layers]]\nflesh = {{ name = {name:?}, on = {:?}, from = {:?}, to = [{:?}], \
+         frequency_hz = {hz:.2}, damping_ratio = {damping:.2}, limit = 0.6, \
+         selection = {{ joints = {joints:?} }} }}",
         actor.name,
         joints[0],
         joints[joints.len() - 1],
-        hz,
-    ))
+    );
+    Some(Proposed { name, why, text, is_on: true })
 }
 
 /// What flesh the engine proposes when joints are called by the parts of a person they are; names in
@@ -143,8 +136,9 @@ mod tests {
         };
         let vrm = Vrm { springs: vec![spring], ..Vrm::default() };
         let actor = Actor::character_named("hero", Arc::new(character.clone()));
-        let mut text = String::new();
-        assert_eq!(write_springs(&mut text, &actor, &character, &vrm), 1);
+        let layers = spring_layers(&actor, &character, &vrm);
+        assert_eq!(layers.len(), 1);
+        let text = &layers[0].text;
         let wanted = joint(1).oscillator(0.1);
         let hz = format!("frequency_hz = {:.2}", wanted.frequency_hz);
         assert!(text.contains(&hz) && text.contains("from = \"hair1\""), "{text}");

@@ -66,11 +66,13 @@ pub(super) struct Watcher<'a> {
     /// Size of the subject [m].
     size: f32,
     looked: Vec<Looked>,
+    /// Where shapes are that layers added, around the subject's middle [m].
+    added: Bounds,
 }
 
 impl<'a> Watcher<'a> {
     pub fn new(rig: &'a Rig, drops: &'a [String], size: f32) -> Self {
-        Self { rig, drops, size, looked: Vec::new() }
+        Self { rig, drops, size, looked: Vec::new(), added: Bounds::EMPTY }
     }
 
     /// Looks at a frame whose subject stands around `middle`.
@@ -82,6 +84,11 @@ impl<'a> Watcher<'a> {
         for mesh in &solid {
             let before = primary.meshes.iter().find(|p| p.name == mesh.name);
             before.into_iter().for_each(|p| add_moved(mesh, p, self.size, &mut spots));
+        }
+        let is_new = |m: &&&Mesh| !primary.meshes.iter().any(|p| p.name == m.name);
+        let made = solid.iter().filter(is_new).flat_map(|m| &m.positions);
+        for place in made.chain(frame.curves.iter().flat_map(|c| &c.points)) {
+            self.added = self.added.including(*place - middle);
         }
         let trees: Vec<TriangleBvh> =
             solid.iter().map(|m| TriangleBvh::build(&m.positions, &m.topology.triangles)).collect();
@@ -110,7 +117,8 @@ impl<'a> Watcher<'a> {
             return Effect { frames, ..Effect::default() };
         }
         let notable = |s: &&Spot| s.moved >= NOTABLE * largest;
-        let mut region = Bounds::EMPTY;
+        // What is new is to be seen whole.
+        let mut region = self.added;
         for looked in &self.looked {
             for spot in looked.spots.iter().filter(notable) {
                 region = region.including(spot.at - looked.middle);

@@ -1,0 +1,164 @@
+//! Hair and drops in a first scene file: where a head and skin are.
+
+use frisson::character::{Character, Pose, Sampling};
+use frisson::geometry::{Bounds, Mesh};
+use frisson::stage::Actor;
+use glam::Vec3;
+
+use super::layer::Proposed;
+
+/// Region that the cast, and whoever follows it, marks hair with.
+const SCALP: &str = "scalp";
+/// Share of a vertex's weight with which it belongs to the head [-].
+const OF_HEAD: f32 = 0.6;
+/// Vertices of a head below which it has no shape to grow hair on.
+const FEWEST: usize = 8;
+/// Words in the names of joints that look like a head and are none.
+const NOT_HEADS: [&str; 5] = ["headset", "overhead", "end", "top", "target"];
+
+/// Where hair could grow.
+struct Scalp {
+    mesh: String,
+    selection: String,
+    /// Greatest extent of the head [m].
+    size: f32,
+}
+
+/// Hair on a head, as long as a bob. `meshes` are the character's at the first frame.
+pub fn propose_hair(actor: &Actor, character: &Character, meshes: &[Mesh]) -> Option<Proposed> {
+    let scalp = marked_scalp(meshes).or_else(|| scalp_of_head(actor, character, meshes))?;
+    let Scalp { mesh, selection, size } = scalp;
+    let (length, radius) = (0.8 * size, 0.05 * size);
+    let text = format!(
+        "[[layers]]\n[layers.hair]\nname = \"hair\"\non = {mesh:?}\nwisps = 160\nlength = {length:.3}\n\
+         radius = {radius:.4}\nbending_length = {:.4}\nscalp = {selection}\n\
+         body = {{ fit_ellipsoids = true, max_ellipsoids = 4, meshes = [{mesh:?}], friction = 0.2 }}\n\
+         strands = {{ per_wisp = 60, width = {:.5} }}",
+        0.2 * size,
+        0.0016 * size,
+    );
+    let why = "Hair where the head's skin is: `frisson render SCENE --show hair.scalp` draws where it grows.\n\
+               Longer with `length`, fuller with `wisps`.";
+    Some(Proposed::off("hair", why, text))
+}
+
+/// Sweat that beads all over the skin and runs. `meshes` are the character's at the first frame.
+pub fn propose_drops(character: &Character, meshes: &[Mesh]) -> Option<Proposed> {
+    let skinned = |i: &usize| character.meshes[*i].skin.is_some();
+    let count = |i: &usize| meshes[*i].positions.len();
+    let largest = (0..meshes.len()).filter(skinned).max_by_key(count)?;
+    let bounds = Bounds::of(&meshes[largest].positions);
+    // As many as on a person of that size, if it were one.
+    let area = bounds.diagonal() * bounds.diagonal();
+    let drops = (700.0 * area).clamp(60.0, 1500.0) as u32;
+    let text = format!(
+        "[[layers]]\n[layers.drops]\nname = \"sweat\"\non = {:?}\nliquid = {{ preset = \"sweat\" }}\n\
+         sources = [{{ condensation = {{ count = {drops}, mass = 3e-6, growth = 4e-6, over = 60, until = 90 }} }}]",
+        meshes[largest].name
+    );
+    let why = "Sweat that beads, grows and runs. Another liquid by its `preset`: water, tear, blood, milk, paint,\n\
+               oil, honey.";
+    Some(Proposed::off("sweat", why, text))
+}
+
+fn marked_scalp(meshes: &[Mesh]) -> Option<Scalp> {
+    let mesh = meshes.iter().find(|m| m.topology.regions.contains_key(SCALP))?;
+    let vertices = &mesh.topology.regions[SCALP];
+    let places: Vec<Vec3> = vertices.iter().map(|v| mesh.positions[*v as usize]).collect();
+    let bounds = Bounds::of(&places);
+    // A scalp is about as wide as two thirds of the head's height.
+    let size = 1.4 * (bounds.max - bounds.min).max_element();
+    Some(Scalp { mesh: mesh.name.clone(), selection: format!("{{ region = {SCALP:?} }}"), size })
+}
+
+/// The upper half of what follows the head joint, without the face.
+fn scalp_of_head(actor: &Actor, character: &Character, meshes: &[Mesh]) -> Option<Scalp> {
+    let nodes = character.skeleton.nodes();
+    let is_head = |name: &str| {
+        let name = name.to_lowercase();
+        name.contains("head") && !NOT_HEADS.iter().any(|word| name.contains(word))
+    };
+    let named = nodes.iter().position(|n| is_head(&n.name));
+    let head = named.or_else(|| topmost(actor, character))?;
+    if !is_upright(actor, character, head) {
+        return None;
+    }
+    let of_head = |mesh: usize| -> Vec<Vec3> {
+        let own = &character.meshes[mesh];
+        let Some(skin) = own.skin.map(|s| &character.skins[s]) else { return Vec::new() };
+        let weight = |v: usize| {
+            let of = own.influences.of(v).filter(|(j, _)| skin.joints[*j as usize] == head);
+            of.map(|(_, w)| w).sum::<f32>()
+        };
+        let places = meshes[mesh].positions.iter().enumerate();
+        places.filter(|(v, _)| weight(*v) > OF_HEAD).map(|(_, p)| *p).collect()
+    };
+    let (mesh, places) = (0..meshes.len())
+        .map(|mesh| (mesh, of_head(mesh)))
+        .max_by_key(|(_, places)| places.len())
+        .filter(|(_, places)| places.len() >= FEWEST)?;
+    let bounds = Bounds::of(&places);
+    let size = (bounds.max - bounds.min).max_element();
+    let forward = forward_of(actor, character).unwrap_or(Vec3::Z);
+    // A ball over crown and back of the head: its lower front edge is the hairline.
+    let extent = (bounds.max - bounds.min).dot(forward.abs());
+    let center = bounds.center() + Vec3::Y * (0.3 * (bounds.max.y - bounds.min.y))
+        - forward * (0.22 * extent);
+    let radius = 0.52 * (bounds.max - bounds.min).max_element();
+    let inside = places.iter().filter(|p| p.distance(center) < radius).count();
+    let joint = &nodes[head].name;
+    let selection = if inside >= 3 * FEWEST {
+        let [x, y, z] = center.to_array();
+        format!("{{ joints = [{joint:?}], sphere = [{x:.3}, {y:.3}, {z:.3}, {radius:.3}] }}")
+    } else {
+        // So few vertices that a hairline would leave none: all above the middle of the head.
+        let mut pose = Pose::default();
+        actor.pose_at(0.0, Sampling::AsAuthored, &mut pose);
+        let neck = pose.origin(head).y;
+        let low = neck + 0.4 * (bounds.max.y - neck);
+        let (a, b) = (bounds.min - size, bounds.max + size);
+        format!(
+            "{{ box = [{:.3}, {low:.3}, {:.3}, {:.3}, {:.3}, {:.3}] }}",
+            a.x, a.z, b.x, b.y, b.z
+        )
+    };
+    Some(Scalp { mesh: meshes[mesh].name.clone(), selection, size })
+}
+
+/// Whether a figure carries its head above its middle: what grows on the heads of others is fur.
+fn is_upright(actor: &Actor, character: &Character, head: usize) -> bool {
+    let mut pose = Pose::default();
+    actor.pose_at(0.0, Sampling::AsAuthored, &mut pose);
+    let joints: Vec<usize> =
+        character.skins.iter().flat_map(|s| s.joints.iter().copied()).collect();
+    let middle = joints.iter().map(|j| pose.origin(*j)).sum::<Vec3>() / joints.len().max(1) as f32;
+    let way = pose.origin(head) - middle;
+    way.y > 0.8 * way.length()
+}
+
+/// The joint at the top of a figure, near its middle.
+fn topmost(actor: &Actor, character: &Character) -> Option<usize> {
+    let mut pose = Pose::default();
+    actor.pose_at(0.0, Sampling::AsAuthored, &mut pose);
+    let joints = || character.skins.iter().flat_map(|s| s.joints.iter().copied());
+    let places: Vec<Vec3> = joints().map(|j| pose.origin(j)).collect();
+    let bounds = Bounds::of(&places);
+    let aside = |j: usize| {
+        let off = pose.origin(j) - bounds.center();
+        Vec3::new(off.x, 0.0, off.z).length()
+    };
+    let near = 0.15 * (bounds.max.y - bounds.min.y);
+    let height = |a: &usize, b: &usize| pose.origin(*a).y.total_cmp(&pose.origin(*b).y);
+    joints().filter(|j| aside(*j) < near).max_by(height)
+}
+
+/// Where a figure looks at the first frame: from its feet to its toes.
+fn forward_of(actor: &Actor, character: &Character) -> Option<Vec3> {
+    let nodes = character.skeleton.nodes();
+    let mut pose = Pose::default();
+    actor.pose_at(0.0, Sampling::AsAuthored, &mut pose);
+    let toes = nodes.iter().enumerate().filter(|(_, n)| n.name.to_lowercase().contains("toe"));
+    let ways = toes.filter_map(|(toe, n)| Some(pose.origin(toe) - pose.origin(n.parent?)));
+    let way: Vec3 = ways.sum();
+    Vec3::new(way.x, 0.0, way.z).try_normalize()
+}
