@@ -14,6 +14,7 @@ mod judge;
 mod render;
 mod schema;
 mod scratch;
+mod sweep;
 
 use clap::Subcommand;
 
@@ -31,6 +32,7 @@ pub enum Command {
     Export(export::Export),
     Render(Box<render::Render>),
     Judge(judge::Judge),
+    Sweep(Box<sweep::Sweep>),
     Gallery(gallery::Gallery),
     Bench(bench::BenchCommand),
     Schema(schema::Schema),
@@ -53,6 +55,7 @@ impl Command {
             Self::Export(command) => command.run(ui),
             Self::Render(command) => command.run(ui),
             Self::Judge(command) => command.run(ui),
+            Self::Sweep(command) => command.run(ui),
             Self::Gallery(command) => command.run(ui),
             Self::Bench(command) => command.run(ui),
             Self::Schema(command) => command.run(ui),

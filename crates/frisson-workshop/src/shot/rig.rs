@@ -2,11 +2,11 @@
 
 use frisson::character::{Pose, Sampling};
 use frisson::stage::{ActorSet, ColliderSet, ColliderShape, Frame, PoseScratch};
-use frisson_io::scene::SceneFile;
+use frisson_io::scene::{ActorLoader, SceneFile};
 use frisson_picture::overlay::XRay;
 use glam::{EulerRot, Quat, Vec3};
 
-use crate::{Loader, WorkshopError};
+use crate::WorkshopError;
 
 /// Actors and colliders, for overlays and for the motion without any layer.
 pub struct Rig {
@@ -16,13 +16,16 @@ pub struct Rig {
 
 impl Rig {
     /// Builds the actors and colliders of a scene; nothing is simulated.
-    pub fn build(scene: Option<SceneFile>) -> Result<Self, WorkshopError> {
+    pub fn build(
+        scene: Option<SceneFile>,
+        loader: &dyn ActorLoader,
+    ) -> Result<Self, WorkshopError> {
         let mut scene = scene.ok_or_else(|| {
             WorkshopError::input("the cache's scene text cannot be read any more")
         })?;
         scene.scene.layers = Vec::new();
         scene.scene.exports = Vec::new();
-        let built = scene.build(&Loader).map_err(|error| {
+        let built = scene.build(loader).map_err(|error| {
             WorkshopError::advised(
                 format!("the actors' sources are needed for this: {error}"),
                 "render from the folder of the scene file, or leave out joints and colliders",
