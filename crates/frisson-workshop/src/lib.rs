@@ -7,6 +7,7 @@
 //! - [`show`] draws what a selection or a tool covers before anything is baked;
 //! - [`report_page`] and [`gallery`] write pages for a browser;
 //! - [`sweep`] tries many values of a scene's parameters side by side;
+//! - [`farm`] writes the jobs of a farm;
 //! - [`bench`] measures the speed tables, [`demos`] holds the scenes that need no file.
 //!
 //! Nothing here prints. Long jobs say how far they are to a [`Jobs`], which can also stop them.
@@ -14,6 +15,7 @@
 pub mod bench;
 pub mod demos;
 mod error;
+pub mod farm;
 pub mod gallery;
 mod html;
 mod jobs;
