@@ -14,7 +14,6 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
-use frisson_io::gltf::set_draco_helper;
 use frisson_io::limits::Limits;
 
 use crate::commands::Command;
@@ -46,7 +45,7 @@ Exit codes:
   5    a mistake in frisson itself; the message says what to send to whom
   130  interrupted; an unfinished bake goes on with --resume"
 )]
-struct Arguments {
+pub(crate) struct Arguments {
     #[command(subcommand)]
     command: Command,
     /// Say nothing but errors.
@@ -55,6 +54,9 @@ struct Arguments {
     /// Print results and errors as JSON, for programs.
     #[arg(long, global = true)]
     json: bool,
+    /// Say progress, status and failures as a farm reads them (Open Job Description).
+    #[arg(long, global = true)]
+    farm: bool,
     /// Threads to use; the result is the same bits for any number. Default: all cores.
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
@@ -71,9 +73,7 @@ impl Arguments {
     fn prepare(&self) -> Result<(), Failure> {
         let limits = Limits::default().raised(self.raise_limits.unwrap_or(1));
         Limits { outside: self.anywhere, ..limits }.put_in_force();
-        if let Ok(program) = std::env::current_exe() {
-            set_draco_helper(program, vec!["unpack-draco".to_owned()]);
-        }
+        draco_helper::offer();
         set_threads(self.threads)
     }
 }
@@ -89,7 +89,7 @@ pub fn run(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> 
             return ExitCode::from(u8::try_from(problem.exit_code()).unwrap_or(2));
         }
     };
-    let ui = Ui { quiet: arguments.quiet, json: arguments.json };
+    let ui = Ui { quiet: arguments.quiet, json: arguments.json, farm: arguments.farm };
     let outcome = last_resort::guard(|| {
         arguments.prepare()?;
         arguments.command.run(&ui)

@@ -21,6 +21,8 @@ pub struct Ui {
     pub quiet: bool,
     /// JSON instead of text.
     pub json: bool,
+    /// Progress, status and failures as lines that farms read (Open Job Description).
+    pub farm: bool,
 }
 
 impl Ui {
@@ -52,11 +54,21 @@ impl Ui {
 
     /// Progress of a long job, shown once it has taken two seconds.
     pub fn progress(&self, what: &str) -> Bar {
-        Bar::new(what, self.quiet || self.json)
+        if self.farm {
+            print_line(&format!("openjd_status: {what}"));
+        }
+        Bar::new(what, self.quiet || self.json, self.farm)
     }
 
     /// Says why a command failed.
     pub fn show_failure(&self, failure: &Failure) {
+        if self.farm {
+            let text = match failure {
+                Failure::Scene(error) => error.to_string(),
+                Failure::Message { text, .. } => text.clone(),
+            };
+            print_line(&format!("openjd_fail: {}", text.lines().next().unwrap_or_default()));
+        }
         if self.json {
             complain(&format!("{:#}", failure_json(failure)));
             return;
@@ -179,20 +191,34 @@ pub struct Bar {
     bar: Option<ProgressBar>,
     what: String,
     silent: bool,
+    farm: bool,
+    /// What a farm was told last [%].
+    told: u64,
     started: Instant,
     started_at: u64,
     last_line: Instant,
 }
 
 impl Bar {
-    fn new(what: &str, silent: bool) -> Self {
+    fn new(what: &str, silent: bool, farm: bool) -> Self {
         Self {
             bar: None,
             what: what.to_owned(),
             silent,
+            farm,
+            told: 0,
             started: Instant::now(),
             started_at: 0,
             last_line: Instant::now(),
+        }
+    }
+
+    /// One line for every hundredth.
+    fn tell_farm(&mut self, done: u64, total: u64) {
+        let percent = 100 * done.min(total) / total.max(1);
+        if percent > self.told {
+            self.told = percent;
+            print_line(&format!("openjd_progress: {percent}"));
         }
     }
 
@@ -229,7 +255,9 @@ impl Progress for Bar {
         if self.started_at == 0 {
             self.started_at = done;
         }
-        if done >= total {
+        if self.farm {
+            self.tell_farm(done, total);
+        } else if done >= total {
             if let Some(bar) = self.bar.take() {
                 bar.finish_and_clear();
             }
@@ -242,8 +270,11 @@ impl Progress for Bar {
 
 impl Jobs for Bar {
     fn begin(&mut self, what: &str) {
-        let silent = self.silent;
-        *self = Self::new(what, silent);
+        let (silent, farm) = (self.silent, self.farm);
+        if farm {
+            print_line(&format!("openjd_status: {what}"));
+        }
+        *self = Self::new(what, silent, farm);
     }
 }
 

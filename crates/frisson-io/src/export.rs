@@ -84,6 +84,11 @@ pub struct ExportParams {
     /// First and last frame to write; all if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frames: Option<[i64; 2]>,
+    /// Whether arrays are sampled at every frame even where they stay the same (USD only): a part of a
+    /// shot cannot know what they do in the others.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub is_part: bool,
 }
 
 impl Default for ExportParams {
@@ -106,6 +111,7 @@ impl Default for ExportParams {
             strands: TubeParams::default(),
             scale: 1.0,
             frames: None,
+            is_part: false,
         }
     }
 }
@@ -262,6 +268,9 @@ pub struct WrittenFile {
     pub path: PathBuf,
     /// How large.
     pub bytes: u64,
+    /// What whoever asked for it should know.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
 }
 
 /// An export that did not happen; nothing is left under the final names.
@@ -447,10 +456,8 @@ fn write_morph_glb(
     let normals = params.normals.unwrap_or(false);
     let options = gltf::MorphOptions { encoding, normals, overwrite, ..Default::default() };
     let report = gltf::export_morph_bake(&mut selected, input, path, &options, progress)?;
-    for warning in report.warnings {
-        tracing::warn!("{}: {warning}", path.display());
-    }
-    Ok(vec![WrittenFile { path: path.to_owned(), bytes: report.bytes }])
+    let (bytes, remarks) = (report.bytes, report.warnings);
+    Ok(vec![WrittenFile { path: path.to_owned(), bytes, remarks }])
 }
 
 /// Writes a GLB that keeps its rig alive; `rig` says how the document's character was moved.
@@ -470,17 +477,14 @@ pub fn export_rig(
         ..rig
     };
     let report = gltf::export_living(&mut selected, input, path, &options, progress)?;
-    for warning in &report.warnings {
-        tracing::warn!("{}: {warning}", path.display());
-    }
-    tracing::info!(
-        "{}: {} shapes for {} frames, {:.3} mm off the bake at most",
-        path.display(),
+    let mut remarks = report.warnings;
+    remarks.push(format!(
+        "{} shapes for {} frames, {:.3} mm off the bake at most",
         report.shapes,
         report.frames,
         1e3 * report.max_error
-    );
-    Ok(vec![WrittenFile { path: path.to_owned(), bytes: report.bytes }])
+    ));
+    Ok(vec![WrittenFile { path: path.to_owned(), bytes: report.bytes, remarks }])
 }
 
 fn write_usd(

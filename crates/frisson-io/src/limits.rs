@@ -140,7 +140,13 @@ mod tests {
 
     #[test]
     fn the_book_states_every_limit() {
-        let page = include_str!("../../../book/src/limits.md");
+        let book = concat!(env!("CARGO_MANIFEST_DIR"), "/../../book/src");
+        // A packed crate comes without the book.
+        if !std::path::Path::new(book).is_dir() {
+            return;
+        }
+        let page =
+            std::fs::read_to_string(format!("{book}/limits.md")).expect("the page of limits");
         for (what, limit) in Limits::default().table() {
             let row = format!("| {what} | {limit} |");
             assert!(page.contains(&row), "book/src/limits.md lacks\n{row}");

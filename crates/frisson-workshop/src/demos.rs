@@ -20,22 +20,22 @@ pub const DEMOS: &[Demo] = &[
     Demo {
         name: "cat",
         about: "a cat leaps; its belly follows",
-        text: include_str!("../../../scenes/demo-cat.toml"),
+        text: include_str!("../scenes/demo-cat.toml"),
     },
     Demo {
         name: "cape",
         about: "a figure runs in a cape",
-        text: include_str!("../../../scenes/cloth-cape.toml"),
+        text: include_str!("../scenes/cloth-cape.toml"),
     },
     Demo {
         name: "hair",
         about: "long hair on a head that turns",
-        text: include_str!("../../../scenes/hair-long-straight.toml"),
+        text: include_str!("../scenes/hair-long-straight.toml"),
     },
     Demo {
         name: "tear",
         about: "a tear runs down a cheek",
-        text: include_str!("../../../scenes/drops-tear.toml"),
+        text: include_str!("../scenes/drops-tear.toml"),
     },
 ];
 

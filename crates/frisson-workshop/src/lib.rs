@@ -6,6 +6,8 @@
 //! - [`shot`] frames a cache for a camera, [`pictures`] makes sheets, animations and charts of it;
 //! - [`show`] draws what a selection or a tool covers before anything is baked;
 //! - [`report_page`] and [`gallery`] write pages for a browser;
+//! - [`sweep`] tries many values of a scene's parameters side by side;
+//! - [`farm`] writes the jobs of a farm;
 //! - [`bench`] measures the speed tables, [`demos`] holds the scenes that need no file.
 //!
 //! Nothing here prints. Long jobs say how far they are to a [`Jobs`], which can also stop them.
@@ -13,6 +15,7 @@
 pub mod bench;
 pub mod demos;
 mod error;
+pub mod farm;
 pub mod gallery;
 mod html;
 mod jobs;
@@ -22,6 +25,7 @@ pub mod propose;
 pub mod report_page;
 pub mod shot;
 pub mod show;
+pub mod sweep;
 
 pub use error::WorkshopError;
 pub use html::human_bytes;

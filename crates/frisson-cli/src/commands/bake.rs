@@ -45,12 +45,18 @@ pub struct Bake {
     /// Do not look for what an animator would complain of; the report goes without it.
     #[arg(long)]
     pub no_judge: bool,
+    /// Leave out what the scene's [[exports]] ask for.
+    #[arg(long)]
+    pub no_exports: bool,
 }
 
 impl Bake {
     /// Runs the command.
     pub fn run(&self, ui: &Ui) -> Result<(), Failure> {
-        let scene = SceneFile::read(&self.scene)?;
+        let mut scene = SceneFile::read(&self.scene)?;
+        if self.no_exports {
+            scene.scene.exports = Vec::new();
+        }
         let cache = self.output.clone().unwrap_or_else(|| self.scene.with_extension("frisson"));
         self.check_outputs(&scene, &cache)?;
         self.refuse_existing_exports(&scene)?;
@@ -141,6 +147,8 @@ impl Bake {
             let written =
                 export_cache(&mut reader, export, &folder, &folder, self.force, &mut progress)
                     .map_err(|e| export_failure(&e, cache))?;
+            let remarks = written.iter().flat_map(|w| &w.remarks);
+            remarks.for_each(|remark| ui.remark(format!("note: {remark}")));
             files.extend(written.iter().map(|w| w.path.display().to_string()));
         }
         Ok(files)

@@ -51,6 +51,7 @@ impl Check {
         if self.bake {
             return self.hold(&scene, ui);
         }
+        built.remarks.iter().for_each(|remark| ui.remark(format!("note: {remark}")));
         let clock = *built.stage.clock();
         let (actors, layers) = (built.stage.actors().all().len(), built.stage.layers().len());
         ui.say(format!(

@@ -53,6 +53,7 @@ impl Demo {
             resume: false,
             force: self.force,
             no_judge: false,
+            no_exports: false,
         };
         bake.run(ui)?;
         self.draw(ui, &scene.with_extension("frisson"))?;

@@ -8,9 +8,10 @@ use frisson::stage::Frame;
 use frisson_io::FrameSource as _;
 use frisson_io::bake::export_cache;
 use frisson_io::cache::CacheReader;
-use frisson_io::export::{ExportParams, WrittenFile};
+use frisson_io::export::{ExportError, ExportFormat, ExportParams, WrittenFile};
 use frisson_io::maps::FoldMaps;
-use frisson_io::outputs;
+use frisson_io::{outputs, usd};
+use frisson_picture::output::write_text;
 use frisson_workshop::human_bytes;
 use serde_json::json;
 
@@ -30,6 +31,8 @@ Examples:
   frisson export builtin:cat --to cat.glb       the rigged, animated character itself
   frisson export shot.frisson --to shot.glb --keep-rig    rig, clips and facial morphs stay alive
   frisson export shot.toml --joints shot.glb    flesh as extra joints, from the scene itself
+  frisson export shot.frisson --to shot.usda --part 2/4     a quarter of it, on any machine
+  frisson export shot.frisson --to shot.usda --stitch 4     puts the four together by value clips
 
 Formats by extension: .abc (Alembic), .usd .usdc .usda (USD), .glb (morph targets), .pc2 .mdd (point
 caches), .obj (one file a frame), .png (images that layers paint, such as the wetness of drops, one
@@ -71,6 +74,12 @@ pub struct Export {
     /// Pixels a side of normal and height maps.
     #[arg(long, default_value_t = 1024, value_name = "PIXELS")]
     size: usize,
+    /// Write one part of a USD shot, NAME.000I.usdc: part I of N, all of equal length.
+    #[arg(long, value_name = "I/N", value_parser = parse_part, conflicts_with_all = ["joints", "frames", "stitch"])]
+    part: Option<(u32, u32)>,
+    /// Write the USD file that puts N parts together.
+    #[arg(long, value_name = "N", conflicts_with_all = ["joints", "frames"], value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    stitch: Option<u32>,
     /// Keep the rig of a GLB alive: what the layers did as morph targets before the skin.
     #[arg(long)]
     keep_rig: bool,
@@ -107,12 +116,19 @@ impl Export {
         outputs::prepare(&self.to, &inputs)?;
         let mut all = Vec::new();
         for target in &self.to {
+            if let Some(count) = self.stitch {
+                all.push(self.write_root(&reader, target, count, ui)?);
+                continue;
+            }
             let is_picture = target.extension().is_some_and(|e| e.eq_ignore_ascii_case("png"));
             if is_picture && !self.has_images(&mut reader)? {
                 all.extend(self.write_maps(&mut reader, target, ui)?);
                 continue;
             }
-            let params = self.params(target)?;
+            let params = match self.part {
+                Some(part) => self.part_params(&reader, target, part)?,
+                None => self.params(target)?,
+            };
             let mut progress = ui.progress(&format!("writing {}", target.display()));
             let base = Path::new("");
             let written =
@@ -122,11 +138,53 @@ impl Export {
             for file in written {
                 let name = file.path.display().to_string();
                 ui.say(format!("wrote {name}, {}{}", human_bytes(file.bytes), how_to_open(&name)));
+                file.remarks.iter().for_each(|remark| ui.remark(format!("note: {remark}")));
                 all.push(file);
             }
         }
         ui.result(|| json!({ "files": all }));
         Ok(())
+    }
+
+    /// What one part of a shot is.
+    fn part_params(
+        &self,
+        reader: &CacheReader,
+        target: &Path,
+        (number, count): (u32, u32),
+    ) -> Result<ExportParams, Failure> {
+        let parts = usd::parts(&usd_target(target)?, reader.info(), count);
+        let Some(part) = parts.get(number as usize - 1) else {
+            let text = format!("the shot has {} frames: there is no part {number}", parts.len());
+            return Err(Failure::input(text).help("take fewer parts"));
+        };
+        let params = ExportParams { frames: Some(part.frames), ..self.params(&part.file)? };
+        Ok(ExportParams { is_part: true, ..params })
+    }
+
+    /// Writes the file that puts parts together.
+    fn write_root(
+        &self,
+        reader: &CacheReader,
+        target: &Path,
+        count: u32,
+        ui: &Ui,
+    ) -> Result<WrittenFile, Failure> {
+        let target = usd_target(target)?;
+        let parts = usd::parts(&target, reader.info(), count);
+        if let Some((index, part)) = parts.iter().enumerate().find(|(_, p)| !p.file.exists()) {
+            let text = format!("{} is not there", part.file.display());
+            let help = format!("write it with --part {}/{count}", index + 1);
+            return Err(Failure::input(text).help(help));
+        }
+        if target.exists() && !self.force {
+            return Err(export_failure(&ExportError::Exists(target), &self.cache));
+        }
+        let text = usd::stitched_root(&parts, reader.info(), self.scale);
+        write_text(&target, &text).map_err(|e| Failure::input(e.to_string()))?;
+        let bytes = text.len() as u64;
+        ui.say(format!("wrote {}, {} parts", target.display(), parts.len()));
+        Ok(WrittenFile { path: target, bytes, remarks: Vec::new() })
     }
 
     /// Writes a member of the built-in cast as a rigged GLB.
@@ -216,5 +274,25 @@ impl Export {
             shape_error: self.shape_error,
             ..params
         })
+    }
+}
+
+/// A file that can be the root of a shot in parts.
+fn usd_target(target: &Path) -> Result<PathBuf, Failure> {
+    let is_text = target.extension().is_some_and(|e| e.eq_ignore_ascii_case("usda"));
+    if is_text && ExportFormat::from_path(target) == Some(ExportFormat::Usd) {
+        return Ok(target.to_owned());
+    }
+    let text = format!("{}: a shot in parts is put together by a .usda file", target.display());
+    Err(Failure::input(text).help("give --to NAME.usda"))
+}
+
+fn parse_part(text: &str) -> Result<(u32, u32), String> {
+    let numbers = text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
+    match numbers {
+        Some((number, count)) if (1..=count).contains(&number) && count <= 10_000 => {
+            Ok((number, count))
+        }
+        _ => Err("must look like 2/4: part 2 of 4".to_owned()),
     }
 }

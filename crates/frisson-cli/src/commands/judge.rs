@@ -4,10 +4,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use frisson_io::cache::CacheReader;
+use frisson_io::outputs;
 use frisson_io::scene::{Measure, SceneFile};
 use frisson_judge::{
     Apart, Bakery, Judgement, Limits, Request, Variant, compare_shots, judge_shot, measure,
 };
+use frisson_picture::output::write_text;
 use frisson_workshop::Loader;
 use serde_json::json;
 
@@ -42,6 +44,9 @@ pub struct Judge {
     /// First and last frame to look at, as A..B.
     #[arg(long, value_name = "A..B", value_parser = super::render::parse_range)]
     frames: Option<(i64, i64)>,
+    /// Write what was found to this file too, as JSON; it is replaced if it is there.
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
     /// End with exit code 4 when there is something to complain of.
     #[arg(long)]
     strict: bool,
@@ -101,10 +106,17 @@ impl Judge {
         apart: &[Apart],
         seen: &[(String, Option<f64>)],
     ) -> Result<(), Failure> {
-        ui.result(|| {
-            let seen: Vec<_> = seen.iter().map(|(l, v)| json!({ "layer": l, "visible": v })).collect();
+        let told = || {
+            let seen: Vec<_> =
+                seen.iter().map(|(l, v)| json!({ "layer": l, "visible": v })).collect();
             json!({ "subject": self.subject, "judgement": judgement, "against": apart, "layers": seen })
-        });
+        };
+        if let Some(report) = &self.report {
+            outputs::prepare(std::slice::from_ref(report), std::slice::from_ref(&self.subject))?;
+            write_text(report, &format!("{:#}\n", told()))
+                .map_err(|e| Failure::input(format!("{}: {e}", report.display())))?;
+        }
+        ui.result(told);
         for line in judgement_lines(judgement) {
             ui.say(line);
         }

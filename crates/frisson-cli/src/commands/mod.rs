@@ -10,10 +10,13 @@ mod export_joints;
 mod gallery;
 mod init;
 mod inspect;
+mod job;
 mod judge;
 mod render;
 mod schema;
 mod scratch;
+mod shell;
+mod sweep;
 
 use clap::Subcommand;
 
@@ -31,10 +34,14 @@ pub enum Command {
     Export(export::Export),
     Render(Box<render::Render>),
     Judge(judge::Judge),
+    Sweep(Box<sweep::Sweep>),
+    Job(job::Job),
     Gallery(gallery::Gallery),
     Bench(bench::BenchCommand),
     Schema(schema::Schema),
     Explain(explain::Explain),
+    Completions(shell::Completions),
+    Man(shell::Man),
     /// Unpacks one Draco block, for frisson itself.
     #[command(hide = true)]
     UnpackDraco,
@@ -53,10 +60,14 @@ impl Command {
             Self::Export(command) => command.run(ui),
             Self::Render(command) => command.run(ui),
             Self::Judge(command) => command.run(ui),
+            Self::Sweep(command) => command.run(ui),
+            Self::Job(command) => command.run(ui),
             Self::Gallery(command) => command.run(ui),
             Self::Bench(command) => command.run(ui),
             Self::Schema(command) => command.run(ui),
             Self::Explain(command) => command.run(ui),
+            Self::Completions(command) => command.run(ui),
+            Self::Man(command) => command.run(ui),
         }
     }
 }

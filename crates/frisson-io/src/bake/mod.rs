@@ -141,6 +141,7 @@ pub fn bake(
     let built = scene.build(loader)?;
     outputs::refuse_inputs(&cache_files(&options.cache), &built.inputs)?;
     let header = header(scene, &built.stage, built.hash, built.sources);
+    let remarks = built.remarks;
     let (writer, resume) = CacheWriter::open(&options.cache, &header, options.if_exists)?;
     let normals = OutputNormals::new(built.stage.frame());
     let mut bake = Bake {
@@ -192,7 +193,8 @@ pub fn bake(
     report.peak_memory_bytes = peak_memory();
     // From the cache: it covers earlier runs too.
     let said = read_reports(&mut CacheReader::open(&options.cache)?)?;
-    (report.measures, report.warnings) = (said.measures, said.warnings);
+    report.measures = said.measures;
+    report.warnings = remarks.into_iter().chain(said.warnings).collect();
     report.files.push(report.cache.clone());
     Ok(if finished {
         BakeOutcome::Finished(report)

@@ -44,7 +44,7 @@ impl PendingFile {
         result.map_err(|e| ExportError::at(&path, e)).and_then(|bytes| {
             refuse_existing(&path, self.overwrite)?;
             fs::rename(&self.partial, &path).map_err(|e| ExportError::at(&path, e))?;
-            Ok(WrittenFile { path: path.clone(), bytes })
+            Ok(WrittenFile { path: path.clone(), bytes, remarks: Vec::new() })
         })
     }
 

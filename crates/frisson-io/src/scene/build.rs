@@ -35,6 +35,8 @@ pub struct BuiltScene {
     pub sources: Vec<(String, String)>,
     /// Every file that was read: the scene and all that its actors are made of.
     pub inputs: Vec<PathBuf>,
+    /// What the actors' sources leave to be said.
+    pub remarks: Vec<String>,
 }
 
 /// A scene whose actors are read, before anything is built of them.
@@ -59,6 +61,7 @@ impl SceneFile {
         let sources =
             self.scene.actors.0.iter().map(|(name, a)| (name.clone(), a.source.clone())).collect();
         let gravity = Vec3::from_array(self.scene.gravity);
+        let remarks = actors.iter().flat_map(|(_, loaded)| loaded.remarks.clone()).collect();
         let actors: Vec<Actor> = actors.into_iter().map(|(actor, _)| actor).collect();
         let moved = self.moved_points(&actors, &clock);
         if !moved.is_empty() {
@@ -73,7 +76,7 @@ impl SceneFile {
             reference: self.scene.reference,
         };
         let stage = Simulator::new(setup).map_err(|e| self.fail(self.stage_problem(&e)))?;
-        Ok(BuiltScene { stage, hash, sources, inputs })
+        Ok(BuiltScene { stage, hash, sources, inputs, remarks })
     }
 
     /// What the scene and its actors are, without building a layer.

@@ -24,6 +24,8 @@ pub struct LoadedActor {
     pub hash: u128,
     /// The files it was read from: no output may be one of them.
     pub files: Vec<PathBuf>,
+    /// What whoever uses it should know.
+    pub remarks: Vec<String>,
 }
 
 impl LoadedActor {
@@ -31,13 +33,14 @@ impl LoadedActor {
     #[must_use]
     pub fn from_inputs(content: ActorContent, inputs: &InputSet) -> Self {
         let files = inputs.files().into_iter().map(|f| f.path).collect();
-        Self { content, hash: inputs.hash(), files }
+        Self { content, hash: inputs.hash(), files, remarks: Vec::new() }
     }
 
     /// What needs no file; `identity` says which.
     #[must_use]
     pub fn without_files(content: ActorContent, identity: &str) -> Self {
-        Self { content, hash: source_hash(identity.as_bytes()), files: Vec::new() }
+        let hash = source_hash(identity.as_bytes());
+        Self { content, hash, files: Vec::new(), remarks: Vec::new() }
     }
 }
 

@@ -56,7 +56,9 @@ fn joined(content: ActorContent, first: LoadedActor, second: LoadedActor) -> Loa
     bytes.extend(second.hash.to_le_bytes());
     let mut files = first.files;
     files.extend(second.files);
-    LoadedActor { content, hash: xxh3_128(&bytes), files }
+    let mut remarks = first.remarks;
+    remarks.extend(second.remarks);
+    LoadedActor { content, hash: xxh3_128(&bytes), files, remarks }
 }
 
 fn move_by_points(
@@ -98,14 +100,16 @@ fn take_clip(
     let clip = chosen_clip(source, params.clip.as_ref()).map_err(|p| unreadable(from, p))?;
     let done =
         retarget(source, clip, character, &params.joints).map_err(|e| unreadable(from, e))?;
-    if !done.unmatched.is_empty() {
-        let (count, first) = (done.unmatched.len(), &done.unmatched[0]);
-        tracing::warn!("{from}: {count} joints have no counterpart, among them {first:?}");
-    }
+    let remark = done.unmatched.first().map(|first| {
+        let count = done.unmatched.len();
+        format!("{from}: {count} joints have no counterpart, among them {first:?}")
+    });
     let mut character = Character::clone(character);
     character.clips.insert(0, done.clip);
     let content = ActorContent::Character(Arc::new(character));
-    Ok(joined(content, loaded, other))
+    let mut joined = joined(content, loaded, other);
+    joined.remarks.extend(remark);
+    Ok(joined)
 }
 
 fn chosen_clip(source: &Character, choice: Option<&ClipChoice>) -> Result<usize, String> {

@@ -9,9 +9,12 @@
 //!                └ Materials (Scope) ─ skin (Material) ─ Surface (UsdPreviewSurface)
 //! ```
 //!
+//! Parts of a shot that were written by themselves are put together by value clips (`clips`).
+//!
 //! Time code = frame number. A shape that is not in a frame has empty arrays there.
 
 mod binary;
+mod clips;
 mod integers;
 mod layer;
 mod materials;
@@ -23,6 +26,7 @@ mod track;
 mod tests;
 
 pub use binary::BinaryWriter;
+pub use clips::{Part, parts, stitched_root};
 pub use layer::{ArrayData, ArrayId, Layer, LayerWriter, Metadata, Prim, Property, Value};
 pub(crate) use shot::write_shot;
 pub use text::{TEXT_LIMIT_MB, TextWriter};

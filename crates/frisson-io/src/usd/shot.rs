@@ -15,7 +15,7 @@ use crate::export::{
     ExportError, ExportFormat, ExportParams, Frames, NameRule, Names, clean_attribute_name,
 };
 
-const ROOT: &str = "World";
+pub(super) const ROOT: &str = "World";
 
 /// Writes all frames.
 pub(crate) fn write_shot(
@@ -198,19 +198,19 @@ impl Shot<'_> {
     }
 
     fn finish(self, frames: &Frames<'_>) -> Result<(), ExportError> {
-        let count = self.written;
+        let (count, all) = (self.written, frames.params().is_part);
         let mut shapes = Vec::new();
         for entry in self.meshes.into_values() {
-            let mut prim = entry.track.finish(count);
+            let mut prim = entry.track.finish(count, all);
             if !entry.subsets.is_empty() {
                 let name = "subsetFamily:materialBind:familyType";
                 prim.properties.push(Property::token(name, "nonOverlapping"));
-                prim.children = entry.subsets.into_values().map(|s| s.finish(count)).collect();
+                prim.children = entry.subsets.into_values().map(|s| s.finish(count, all)).collect();
             }
             shapes.push(prim);
         }
         let others = self.curves.into_values().chain(self.points.into_values());
-        shapes.extend(others.map(|track| track.finish(count)));
+        shapes.extend(others.map(|track| track.finish(count, all)));
         shapes.extend(self.materials.finish());
         let root =
             Prim { name: ROOT.to_owned(), type_name: "Xform", children: shapes, ..Prim::default() };

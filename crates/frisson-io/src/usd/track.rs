@@ -91,8 +91,9 @@ impl Track {
         Ok(())
     }
 
-    /// The prim with its attributes, after the last frame.
-    pub(super) fn finish(mut self, frames: usize) -> Prim {
+    /// The prim with its attributes, after the last frame. What stays the same is written once, unless all is to be
+    /// sampled.
+    pub(super) fn finish(mut self, frames: usize, all_sampled: bool) -> Prim {
         for column in &mut self.columns {
             column.values.resize(frames, column.empty);
         }
@@ -100,7 +101,8 @@ impl Track {
         let topology_changes =
             self.columns.iter().any(|c| c.linked && c.name != "points" && changes(c));
         for column in self.columns {
-            let sampled = changes(&column) || (column.linked && topology_changes);
+            let linked = column.linked && topology_changes;
+            let sampled = all_sampled || changes(&column) || linked;
             let value = match sampled {
                 true => Value::Samples(column.values),
                 false => Value::Array(column.values[0]),

@@ -15,13 +15,13 @@ use crate::{Loader, WorkshopError};
 
 /// A scene of each layer, and a number of it that a change of which builds the layer again.
 const SCENES: &[(&str, &str, &str)] = &[
-    ("flesh", include_str!("../../../../scenes/flesh-cat-belly.toml"), "/thickness"),
-    ("wrinkles", include_str!("../../../../scenes/wrinkles-trousers.toml"), "/tools/0/width"),
-    ("cloth", include_str!("../../../../scenes/cloth-cape.toml"), "/thickness"),
-    ("folds", include_str!("../../../../scenes/folds-buckling.toml"), "/gap"),
-    ("hair", include_str!("../../../../scenes/hair-long-straight.toml"), "/style/settle_secs"),
-    ("drops", include_str!("../../../../scenes/drops-face-rain.toml"), "/sources/0/count"),
-    ("soft", include_str!("../../../../scenes/soft-character.toml"), "/cell"),
+    ("flesh", include_str!("../../scenes/flesh-cat-belly.toml"), "/thickness"),
+    ("wrinkles", include_str!("../../scenes/wrinkles-trousers.toml"), "/tools/0/width"),
+    ("cloth", include_str!("../../scenes/cloth-cape.toml"), "/thickness"),
+    ("folds", include_str!("../../scenes/folds-buckling.toml"), "/gap"),
+    ("hair", include_str!("../../scenes/hair-long-straight.toml"), "/style/settle_secs"),
+    ("drops", include_str!("../../scenes/drops-face-rain.toml"), "/sources/0/count"),
+    ("soft", include_str!("../../scenes/soft-character.toml"), "/cell"),
 ];
 
 /// Measures.

@@ -7,9 +7,9 @@ use super::layers::{TimedScene, median};
 use super::{BenchOptions, Table};
 use crate::WorkshopError;
 
-const LENGTH: &str = include_str!("../../../../scenes/folds-tablecloth-length.toml");
-const PLUS: &str = include_str!("../../../../scenes/folds-tablecloth-plus.toml");
-const BUCKLING: &str = include_str!("../../../../scenes/folds-buckling.toml");
+const LENGTH: &str = include_str!("../../scenes/folds-tablecloth-length.toml");
+const PLUS: &str = include_str!("../../scenes/folds-tablecloth-plus.toml");
+const BUCKLING: &str = include_str!("../../scenes/folds-buckling.toml");
 
 /// Squares along a side of the source-like cloth.
 const CELLS: u32 = 20;

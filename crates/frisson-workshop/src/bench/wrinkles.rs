@@ -11,8 +11,8 @@ use super::layers::{TimedScene, median, on_one_core};
 use super::{BenchOptions, Table};
 use crate::WorkshopError;
 
-const WRIST: &str = include_str!("../../../../scenes/wrinkles-wrist.toml");
-const TROUSERS: &str = include_str!("../../../../scenes/wrinkles-trousers.toml");
+const WRIST: &str = include_str!("../../scenes/wrinkles-wrist.toml");
+const TROUSERS: &str = include_str!("../../scenes/wrinkles-trousers.toml");
 
 /// Measures.
 pub fn run(options: &BenchOptions) -> Result<Vec<Table>, WorkshopError> {

@@ -11,7 +11,7 @@ use frisson::layers::LayerParams;
 use frisson::stage::{Curves, Frame};
 use frisson_io::FrameSource;
 use frisson_io::cache::CacheReader;
-use frisson_io::scene::{CameraParams, LookName, SceneFile};
+use frisson_io::scene::{ActorLoader, CameraParams, LookName, SceneFile};
 use frisson_picture::look::{Look, Tint};
 use frisson_picture::overlay::{HeatScale, XRay, attribute_range, draw_legend};
 use frisson_picture::{
@@ -23,7 +23,7 @@ pub use self::effect::Effect;
 use self::effect::{Watcher, is_drop};
 pub use self::overlays::Overlays;
 use self::rig::Rig;
-use crate::WorkshopError;
+use crate::{Loader, WorkshopError};
 
 /// The side that is taken where no other shows more [degrees].
 const USUAL_YAW: f32 = 28.0;
@@ -80,16 +80,24 @@ impl Shot {
         overlays: Overlays,
         options: RenderOptions,
     ) -> Result<Self, WorkshopError> {
-        let reader = CacheReader::open(path)?;
-        if reader.frame_count() == 0 {
-            return Err(WorkshopError::input(format!("{}: no frame is baked yet", path.display())));
-        }
+        Self::open_with(path, params, overlays, options, &Loader)
+    }
+
+    /// The same where the actors come from somebody else: they may be read already, or lie elsewhere.
+    pub fn open_with(
+        path: &Path,
+        params: Option<CameraParams>,
+        overlays: Overlays,
+        options: RenderOptions,
+        loader: &dyn ActorLoader,
+    ) -> Result<Self, WorkshopError> {
+        let reader = open_baked(path)?;
         let scene = SceneFile::parse(path, &reader.header().scene_text).ok();
         let params =
             params.or_else(|| scene.as_ref().map(|s| s.scene.camera.clone())).unwrap_or_default();
         let drops = scene.as_ref().map(drops_of).unwrap_or_default();
         let only_deforms = scene.as_ref().is_some_and(only_deforms);
-        let rig = match Rig::build(scene) {
+        let rig = match Rig::build(scene, loader) {
             Ok(rig) => Some(rig),
             Err(problem) if overlays.joints || overlays.colliders => return Err(problem),
             // The sources may be gone; then the shot is framed by what is in the cache.
@@ -116,6 +124,27 @@ impl Shot {
         let frames = spread(shot.first(), shot.last(), FRAMED);
         shot.frame_on(&frames)?;
         Ok(shot)
+    }
+
+    /// Opens another bake of the same shot, seen exactly as `other` is: to compare them.
+    pub fn open_like(path: &Path, other: &Self) -> Result<Self, WorkshopError> {
+        Ok(Self {
+            reader: open_baked(path)?,
+            frame: Frame::default(),
+            camera: other.camera,
+            look: other.look.clone(),
+            params: other.params.clone(),
+            overlays: other.overlays.clone(),
+            rig: None,
+            drops: other.drops.clone(),
+            only_deforms: other.only_deforms,
+            effect: Effect::default(),
+            follow: other.follow,
+            level: other.level,
+            shape: other.shape,
+            options: other.options.clone(),
+            shutter: other.shutter,
+        })
     }
 
     /// Finds out what the layers do, and how far the subject goes.
@@ -489,6 +518,15 @@ impl Shot {
         self.camera = still;
         image
     }
+}
+
+/// A cache with frames in it.
+fn open_baked(path: &Path) -> Result<CacheReader, WorkshopError> {
+    let reader = CacheReader::open(path)?;
+    if reader.frame_count() == 0 {
+        return Err(WorkshopError::input(format!("{}: no frame is baked yet", path.display())));
+    }
+    Ok(reader)
 }
 
 /// Names and points of all shapes of a frame.

@@ -2,11 +2,11 @@
 
 use frisson::character::{Pose, Sampling};
 use frisson::stage::{ActorSet, ColliderSet, ColliderShape, Frame, PoseScratch};
-use frisson_io::scene::SceneFile;
+use frisson_io::scene::{ActorLoader, SceneFile};
 use frisson_picture::overlay::XRay;
 use glam::{EulerRot, Quat, Vec3};
 
-use crate::{Loader, WorkshopError};
+use crate::WorkshopError;
 
 /// Actors and colliders, for overlays and for the motion without any layer.
 pub struct Rig {
@@ -16,7 +16,10 @@ pub struct Rig {
 
 impl Rig {
     /// Builds the actors and colliders of a scene; nothing is simulated.
-    pub fn build(scene: Option<SceneFile>) -> Result<Self, WorkshopError> {
+    pub fn build(
+        scene: Option<SceneFile>,
+        loader: &dyn ActorLoader,
+    ) -> Result<Self, WorkshopError> {
         let mut scene = scene.ok_or_else(|| {
             WorkshopError::input("the cache's scene text cannot be read any more")
         })?;
@@ -24,7 +27,7 @@ impl Rig {
         scene.scene.exports = Vec::new();
         // What is promised of layers means nothing without them.
         scene.scene.expect = Vec::new();
-        let built = scene.build(&Loader).map_err(|error| {
+        let built = scene.build(loader).map_err(|error| {
             WorkshopError::advised(
                 format!("the actors' sources are needed for this: {error}"),
                 "render from the folder of the scene file, or leave out joints and colliders",
@@ -129,6 +132,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
+    use crate::Loader;
     use crate::demos::DEMOS;
 
     /// Scenes promise things of layers by name; the actors alone must be had all the same.
@@ -137,7 +141,8 @@ mod tests {
         for demo in DEMOS {
             let scene = SceneFile::parse(Path::new(demo.name), demo.text).unwrap();
             assert!(!scene.scene.expect.is_empty(), "{}", demo.name);
-            let rig = Rig::build(Some(scene)).unwrap_or_else(|e| panic!("{}: {e}", demo.name));
+            let rig =
+                Rig::build(Some(scene), &Loader).unwrap_or_else(|e| panic!("{}: {e}", demo.name));
             assert!(!rig.frame(0, 0.0).meshes.is_empty(), "{}", demo.name);
         }
     }
