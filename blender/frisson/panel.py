@@ -143,7 +143,6 @@ class FRISSON_PT_sidebar(Frisson, bpy.types.Panel):
 class FRISSON_PT_physics(Frisson, bpy.types.Panel):
     bl_idname = "FRISSON_PT_physics"
     bl_space_type, bl_region_type, bl_context = "PROPERTIES", "WINDOW", "physics"
-    bl_options = {"DEFAULT_CLOSED"}
 
 
 CLASSES = (FRISSON_UL_layers, FRISSON_MT_add, FRISSON_PT_sidebar, FRISSON_PT_physics)
