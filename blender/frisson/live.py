@@ -101,8 +101,8 @@ def switched(obj: bpy.types.Object, context: bpy.types.Context) -> None:
         ensure_modifier(obj)
         show(obj, context)
     except ValueError as error:
+        obj.frisson.live = False
         obj.frisson.status = str(error)
-        obj.frisson["live"] = False
 
 
 def show(obj: bpy.types.Object, context: bpy.types.Context) -> None:
@@ -173,8 +173,7 @@ def on_load(*_):
     SESSIONS.clear()
     for obj in bpy.data.objects:
         if obj.frisson.live:
-            obj.frisson["live"] = False
-            remove(obj)
+            obj.frisson.live = False
 
 
 def register():

@@ -14,6 +14,8 @@ class FRISSON_UL_layers(bpy.types.UIList):
     bl_idname = "FRISSON_UL_layers"
 
     def draw_item(self, context, layout, data, item, icon, active_data, active_propname, index=0):
+        # The panel's labels stand in a column of their own; a list has none.
+        layout.use_property_split = False
         row = layout.row(align=True)
         row.prop(item, "enabled", text="")
         row.prop(item, "name", text="", emboss=False)

@@ -18,7 +18,8 @@ fn described(given: &Bound<'_, PyAny>) -> String {
 }
 
 fn wrong(given: &Bound<'_, PyAny>, what: &str, form: &str) -> Trouble {
-    let help = format!("numpy.ascontiguousarray(a, dtype=\"{}\")", form.split(' ').next().unwrap_or(form));
+    let help =
+        format!("numpy.ascontiguousarray(a, dtype=\"{}\")", form.split(' ').next().unwrap_or(form));
     let text = format!("{what}: needs a contiguous array of {form}, not {}", described(given));
     Trouble::Input(text, Some(help))
 }
@@ -52,7 +53,9 @@ fn as_rows<const N: usize>(numbers: &[f32]) -> &[[f32; N]] {
 /// Triangles: uint32 or int32 with shape (n, 3).
 pub fn triangles(given: &Bound<'_, PyAny>, vertices: usize) -> Result<Vec<[u32; 3]>, Trouble> {
     let corner = |v: i64| {
-        let bad = || Trouble::input(format!("triangles: vertex {v} does not exist, there are {vertices}"));
+        let bad = || {
+            Trouble::input(format!("triangles: vertex {v} does not exist, there are {vertices}"))
+        };
         u32::try_from(v).ok().filter(|&v| (v as usize) < vertices).ok_or_else(bad)
     };
     let mut all = Vec::new();
@@ -84,7 +87,12 @@ pub fn matrices(given: &Bound<'_, PyAny>, what: &str) -> Result<Vec<Mat4>, Troub
         return Err(wrong(given, what, form));
     }
     let numbers = array.as_slice().unwrap_or_default();
-    Ok(numbers.as_chunks().0.iter().map(|m: &[f32; 16]| Mat4::from_cols_array(m).transpose()).collect())
+    Ok(numbers
+        .as_chunks()
+        .0
+        .iter()
+        .map(|m: &[f32; 16]| Mat4::from_cols_array(m).transpose())
+        .collect())
 }
 
 /// One number each.
@@ -109,5 +117,6 @@ pub fn corners<'py>(
     py: Python<'py>,
     triangles: &[[u32; 3]],
 ) -> PyResult<Bound<'py, PyArray2<u32>>> {
-    PyArray1::from_slice(py, bytemuck::cast_slice::<_, u32>(triangles)).reshape([triangles.len(), 3])
+    PyArray1::from_slice(py, bytemuck::cast_slice::<_, u32>(triangles))
+        .reshape([triangles.len(), 3])
 }

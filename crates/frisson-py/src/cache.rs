@@ -155,7 +155,8 @@ impl Cache {
         look: Look,
     ) -> Result<(), Trouble> {
         let mut listener = Listener::new(None);
-        let made = py.detach(|| pictures::animate(&self.path, &output, every, &look, &mut listener));
+        let made =
+            py.detach(|| pictures::animate(&self.path, &output, every, &look, &mut listener));
         listener.end(made)
     }
 

@@ -13,7 +13,9 @@ use frisson_io::gltf::{build_character, write_character};
 use frisson_io::scene::{ActorContent, ActorLoader as _, source_hash};
 use frisson_workshop::Loader;
 use glam::{Mat4, Vec2, Vec3};
-use numpy::{PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{
+    PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods,
+};
 use pyo3::prelude::*;
 
 use crate::arrays::{self, Rows, corners, points};
@@ -56,7 +58,8 @@ impl Character {
     ) -> Result<Self, Trouble> {
         let rest = arrays::matrices(&rest, "rest")?;
         if rest.len() != joints.len() {
-            let text = format!("{} joints and {} rest matrices were given", joints.len(), rest.len());
+            let text =
+                format!("{} joints and {} rest matrices were given", joints.len(), rest.len());
             return Err(Trouble::input(text));
         }
         let parents: Vec<Option<usize>> = joints.iter().map(|(_, parent)| *parent).collect();
@@ -227,7 +230,9 @@ fn read_mesh(given: &GivenMesh<'_>, joints: usize) -> Result<CharacterMesh, Trou
         vertices.sort_unstable();
         vertices.dedup();
         if vertices.last().is_some_and(|&v| v as usize >= count) {
-            return Err(Trouble::input(format!("region {region:?} names a vertex that is not there")));
+            return Err(Trouble::input(format!(
+                "region {region:?} names a vertex that is not there"
+            )));
         }
         topology.regions.insert(region.clone(), vertices);
     }
@@ -266,7 +271,9 @@ fn read_weights(
     joints: usize,
 ) -> Result<Influences, Trouble> {
     let wrong = || {
-        Trouble::input(format!("weights: needs float32 with shape ({vertices}, {joints}), finite, not negative"))
+        Trouble::input(format!(
+            "weights: needs float32 with shape ({vertices}, {joints}), finite, not negative"
+        ))
     };
     let array: PyReadonlyArray2<'_, f32> = given.extract().map_err(|_| wrong())?;
     let rows = array.as_array();

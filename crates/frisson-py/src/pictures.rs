@@ -29,7 +29,8 @@ pub struct Look {
 type Bytes = (u32, u32, Vec<u8>);
 
 fn open(cache: &Path, look: &Look) -> Result<Pictures, Trouble> {
-    let mut options = RenderOptions::preview(look.width.clamp(1, 16_384), look.height.clamp(1, 16_384));
+    let mut options =
+        RenderOptions::preview(look.width.clamp(1, 16_384), look.height.clamp(1, 16_384));
     options.samples = look.samples.unwrap_or(options.samples);
     let mut camera = serde_json::to_value(scene_camera(cache))?;
     let changes: serde_json::Value = serde_json::from_str(&look.camera)?;

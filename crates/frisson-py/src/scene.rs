@@ -80,7 +80,8 @@ impl ActorLoader for Given {
         let Some(name) = source.strip_prefix("given:") else { return Loader.load(source, folder) };
         let Some((character, hash)) = self.0.get(name) else {
             let names: Vec<&str> = self.0.keys().map(String::as_str).collect();
-            let problem = format!("no character {name:?} was given; given are: {}", names.join(", "));
+            let problem =
+                format!("no character {name:?} was given; given are: {}", names.join(", "));
             return Err(LoadError::Unreadable { source_name: source.to_owned(), problem });
         };
         let content = ActorContent::Character(character.clone());

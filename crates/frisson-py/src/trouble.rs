@@ -10,8 +10,8 @@ use frisson_io::scene::{ReadSceneError, SceneError};
 use frisson_judge::JudgeError;
 use frisson_picture::PictureError;
 use frisson_workshop::WorkshopError;
-use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
+use pyo3::types::PyBool;
 use serde::Serialize;
 
 /// Any failure; becomes one of the classes in `frisson.errors`.
@@ -161,11 +161,6 @@ impl Listener {
             None => result,
         }
     }
-
-    /// Whether Ctrl-C ended the job.
-    pub fn is_interrupted(&self, py: Python<'_>) -> bool {
-        self.raised.as_ref().is_some_and(|e| e.is_instance_of::<PyKeyboardInterrupt>(py))
-    }
 }
 
 impl frisson_io::Progress for Listener {
@@ -174,7 +169,10 @@ impl frisson_io::Progress for Listener {
             let answer = py.check_signals().and_then(|()| match &self.function {
                 None => Ok(true),
                 // Only a plain False stops: functions that return nothing go on.
-                Some(function) => Ok(!function.bind(py).call1((done, total))?.is(false.into_pyobject(py)?)),
+                Some(function) => {
+                    let answer = function.bind(py).call1((done, total))?;
+                    Ok(answer.cast::<PyBool>().map_or(true, |said| said.is_true()))
+                }
             });
             answer.unwrap_or_else(|error| {
                 self.raised = Some(error);

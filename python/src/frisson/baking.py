@@ -36,8 +36,6 @@ def bake(
     if not isinstance(scene, Scene):
         scene = Scene.load(scene)
     output = Path(output) if output is not None else scene.path.with_suffix(".frisson")
-    if resume and output.exists():
-        return Cache(output)
     how = "resume" if resume else "replace" if force else "refuse"
     report = _native.bake(scene._native, output, how, progress, given(actors))
     return Cache(output, report=json.loads(report))
