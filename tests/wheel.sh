@@ -43,7 +43,7 @@ venv test numpy "pytest>=8" "maturin>=1.9,<2" || skip "cannot install numpy, pyt
 wheel=${FRISSON_WHEEL:-}
 if [ -z "$wheel" ]; then
     rm -rf "$work/dist"
-    "$work/test/bin/maturin" build --release --locked -m crates/frisson-py/Cargo.toml --out "$work/dist"
+    (cd python && "../$work/test/bin/maturin" build --release --out "../$work/dist")
     wheel=$(ls "$work"/dist/*.whl)
 fi
 "$work/test/bin/python" -m pip install --quiet --force-reinstall --no-deps "$wheel"

@@ -161,7 +161,7 @@ def curves_of(obj: bpy.types.Object):
 
 def rate(scene: bpy.types.Scene) -> str | int:
     """Frames per second, exactly."""
-    fraction = Fraction(scene.render.fps) / Fraction(scene.render.fps_base).limit_denominator(100_000)
+    fraction = Fraction(scene.render.fps) / Fraction(scene.render.fps_base).limit_denominator(1001)
     return fraction.numerator if fraction.denominator == 1 else f"{fraction.numerator}/{fraction.denominator}"
 
 
