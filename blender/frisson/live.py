@@ -52,11 +52,15 @@ class Session:
         self.fps = fps
         self.name = name
         self.simulator = frisson.Simulator(frisson.Scene.of(**values), actors={name: who})
+        # One sample ahead, so that layers know the speed they start with, as in a bake.
         self._push(0)
+        self._push(1)
         self.simulator.start()
         self.offsets = [self._offset(0)]
 
     def _push(self, index: int) -> None:
+        if index >= len(self.recorded.positions):
+            return
         time = index / self.fps
         self.simulator.push_pose(self.name, time, self.recorded.poses[index])
         self.simulator.push_positions(self.name, time, self.recorded.positions[index])
@@ -72,7 +76,7 @@ class Session:
         index = max(0, min(frame - self.first, len(self.recorded.positions) - 1))
         while len(self.offsets) <= index:
             now = len(self.offsets)
-            self._push(now)
+            self._push(now + 1)
             self.simulator.advance_to(now / self.fps)
             self.offsets.append(self._offset(now))
         return self.offsets[index]
