@@ -95,6 +95,18 @@ fn crates_depend_one_way() {
                 "frisson-workshop",
             ],
         ),
+        (
+            "frisson-py",
+            &[
+                "frisson",
+                "frisson-models",
+                "frisson-io",
+                "frisson-judge",
+                "frisson-picture",
+                "frisson-workshop",
+                "frisson-cli",
+            ],
+        ),
     ];
     for krate in folders(&root().join("crates")) {
         let name = krate.file_name().unwrap().to_string_lossy().into_owned();

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use frisson::layers::LayerParams;
 use frisson::stage::{
@@ -39,6 +40,20 @@ pub struct BuiltScene {
     pub remarks: Vec<String>,
 }
 
+/// A scene whose actors are read, ready to be built.
+pub struct ReadScene {
+    /// All that a simulator is made from.
+    pub setup: Setup,
+    /// As in [`BuiltScene`].
+    pub hash: u128,
+    /// As in [`BuiltScene`].
+    pub sources: Vec<(String, String)>,
+    /// As in [`BuiltScene`].
+    pub inputs: Vec<PathBuf>,
+    /// As in [`BuiltScene`].
+    pub remarks: Vec<String>,
+}
+
 /// A scene whose actors are read, before anything is built of them.
 pub struct Identity {
     /// As in [`BuiltScene`].
@@ -50,6 +65,19 @@ pub struct Identity {
 impl SceneFile {
     /// Reads the actors and builds the layers; nothing is simulated.
     pub fn build(&self, loader: &dyn ActorLoader) -> Result<BuiltScene, SceneError> {
+        let ReadScene { setup, hash, sources, inputs, remarks } = self.read_all(loader)?;
+        let stage = self.simulator(setup)?;
+        Ok(BuiltScene { stage, hash, sources, inputs, remarks })
+    }
+
+    /// A simulator of a setup that came from this scene: problems have their place in its text.
+    pub fn simulator(&self, setup: Setup) -> Result<Simulator, SceneError> {
+        Simulator::new(setup).map_err(|e| self.fail(self.stage_problem(&e)))
+    }
+
+    /// Reads the actors and everything that layers name; builds nothing yet, so that a caller may put
+    /// its own motion in the place of an actor's.
+    pub fn read_all(&self, loader: &dyn ActorLoader) -> Result<ReadScene, SceneError> {
         self.check_exports()?;
         self.check_expectations()?;
         let actors = self.load_actors(loader)?;
@@ -75,8 +103,7 @@ impl SceneFile {
             layers: self.seeded_layers(&layers)?,
             reference: self.scene.reference,
         };
-        let stage = Simulator::new(setup).map_err(|e| self.fail(self.stage_problem(&e)))?;
-        Ok(BuiltScene { stage, hash, sources, inputs, remarks })
+        Ok(ReadScene { setup, hash, sources, inputs, remarks })
     }
 
     /// What the scene and its actors are, without building a layer.
@@ -314,6 +341,7 @@ fn parameter_of(error: &LayerError) -> Option<&str> {
 /// How long an actor has something to show [s].
 fn playing_seconds(actor: &Actor, loaded: &LoadedActor) -> f64 {
     let moved = match (&actor.motion, &loaded.content) {
+        (_, LoadedContent::Pointed(_, _, seconds)) if actor.points.is_some() => *seconds,
         (Motion::Clip(play), _) => {
             let duration = actor.clip().map_or(0.0, |c| c.duration());
             if play.speed > 0.0 { (duration - play.offset) / play.speed } else { 0.0 }
@@ -344,23 +372,36 @@ fn actor(
             Actor::meshes_named(name, sequence.meshes().to_vec())
         }
         LoadedContent::Sequence(sequence, _) => Actor::sequence_named(name, sequence.clone()),
-        LoadedContent::Character(character) => {
-            let standing = Actor::character_named(name, character.clone());
-            match choose_clip(character, params.clip.as_ref(), spans)? {
-                Some(clip) if !still => standing.playing(ClipPlay {
-                    clip,
-                    offset: params.offset,
-                    speed: params.speed,
-                    looped: params.looped,
-                }),
-                _ => standing,
-            }
+        LoadedContent::Character(character) => playing(name, params, character, still, spans)?,
+        LoadedContent::Pointed(character, points, _) => {
+            let actor = playing(name, params, character, still, spans)?;
+            if still { actor } else { actor.with_points(points.clone()) }
         }
     };
     let placed = actor.placed(params.placement);
     let path = (!params.path.is_empty())
         .then(|| KeyedTransform::from_frames(&params.path, params.path_keys, fps));
     Ok(path.map_or(placed.clone(), |path| placed.along(path)))
+}
+
+/// A character that plays the clip it is told to, unless it stands still.
+fn playing(
+    name: &str,
+    params: &ActorParams,
+    character: &Arc<Character>,
+    still: bool,
+    spans: &Spans,
+) -> Result<Actor, Problem> {
+    let standing = Actor::character_named(name, character.clone());
+    Ok(match choose_clip(character, params.clip.as_ref(), spans)? {
+        Some(clip) if !still => standing.playing(ClipPlay {
+            clip,
+            offset: params.offset,
+            speed: params.speed,
+            looped: params.looped,
+        }),
+        _ => standing,
+    })
 }
 
 fn choose_clip(

@@ -49,6 +49,9 @@ impl LoadedActor {
 pub enum ActorContent {
     /// A character with skeleton and clips.
     Character(Arc<Character>),
+    /// A character whose vertices are given frame by frame while its joints play its clip, and how long
+    /// the vertices play [s].
+    Pointed(Arc<Character>, Arc<dyn MeshSequence>, f64),
     /// Plain meshes.
     Meshes(Vec<Mesh>),
     /// Meshes given frame by frame, and how long they play [s].

@@ -23,7 +23,7 @@ use serde_json::Value;
 
 use crate::inputs::{InputError, InputSet};
 
-pub use build::{BuiltScene, Identity};
+pub use build::{BuiltScene, Identity, ReadScene};
 pub use document::Spans;
 pub use expect::{ExpectParams, Measure, OverFrames, Part, Statistic, Subject};
 pub use explain::{Control, Explanation, explain, explain_all};

@@ -81,7 +81,8 @@ pub struct ActorParams {
     /// which then play as they are; one .obj file, which stands still. Files are looked for beside the
     /// scene file.
     pub source: String,
-    /// Point cache (.pc2 or .mdd) that moves the source's vertices instead of its own motion.
+    /// Point cache (.pc2 or .mdd) that moves the source's vertices instead of its own motion. The joints
+    /// of a character go on playing its clip.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub points: Option<String>,
     /// File that the clip comes from, if not the source: .bvh, .fbx, .glb, .gltf or .vrm. Joints are

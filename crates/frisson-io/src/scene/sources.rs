@@ -26,13 +26,14 @@ pub(super) fn load_actor(
     } else {
         loader.load(&params.source, folder)?
     };
-    if let Some(points) = &params.points {
-        loaded = move_by_points(loaded, points, folder, fps)?;
-    }
+    let points = params.points.clone();
     if let Some(from) = params.clip_from.clone() {
         loaded = take_clip(loader, loaded, &params, &from, folder)?;
         // It is the first of the clips now.
         params.clip = Some(ClipChoice::Index(0));
+    }
+    if let Some(points) = points {
+        loaded = move_by_points(loaded, &points, folder, fps)?;
     }
     Ok((loaded, params))
 }
@@ -68,7 +69,7 @@ fn move_by_points(
     fps: f64,
 ) -> Result<LoadedActor, LoadError> {
     let meshes: Vec<Mesh> = match &loaded.content {
-        ActorContent::Character(character) => {
+        ActorContent::Character(character) | ActorContent::Pointed(character, ..) => {
             character.meshes.iter().map(|m| m.mesh.clone()).collect()
         }
         ActorContent::Meshes(meshes) => meshes.clone(),
@@ -78,7 +79,13 @@ fn move_by_points(
     let cache = PointCache::open(&folder.join(points), fps, &inputs);
     let (sequence, seconds) =
         cache.and_then(|c| cached_meshes(meshes, c)).map_err(|e| unreadable(points, e))?;
-    let content = ActorContent::Sequence(sequence, seconds);
+    let content = match &loaded.content {
+        // Flesh, wrinkles and selections ask for joints: they go on playing the clip.
+        ActorContent::Character(character) if !character.skeleton.nodes().is_empty() => {
+            ActorContent::Pointed(character.clone(), sequence, seconds)
+        }
+        _ => ActorContent::Sequence(sequence, seconds),
+    };
     let cache = LoadedActor::from_inputs(content.clone(), &inputs);
     Ok(joined(content, loaded, cache))
 }

@@ -107,6 +107,8 @@ pub struct Actor {
     pub placement: Placement,
     /// Key-framed path that carries the placed actor.
     pub path: Option<KeyedTransform>,
+    /// Positions of its vertices, where they are not what its joints give: another program's skin.
+    pub points: Option<Arc<dyn MeshSequence>>,
 }
 
 impl Actor {
@@ -131,7 +133,7 @@ impl Actor {
 
     fn new(name: impl Into<String>, content: ActorContent, motion: Motion) -> Self {
         let placement = Placement::default();
-        Self { name: name.into(), content, motion, placement, path: None }
+        Self { name: name.into(), content, motion, placement, path: None, points: None }
     }
 
     /// The actor playing a clip.
@@ -158,6 +160,12 @@ impl Actor {
         Self { path: Some(path), ..self }
     }
 
+    /// The actor with vertices that are given frame by frame, whatever its joints do.
+    #[must_use]
+    pub fn with_points(self, points: Arc<dyn MeshSequence>) -> Self {
+        Self { points: Some(points), ..self }
+    }
+
     /// The character, if it is one.
     #[must_use]
     pub fn character(&self) -> Option<&Arc<Character>> {
@@ -165,6 +173,12 @@ impl Actor {
             ActorContent::Character(character) => Some(character),
             ActorContent::Meshes(_) => None,
         }
+    }
+
+    /// Whether its joints alone say where its vertices are.
+    #[must_use]
+    pub fn is_skinned(&self) -> bool {
+        self.points.is_none() && !matches!(self.motion, Motion::Live(_) | Motion::Sequence(_))
     }
 
     /// How it plays a clip, if it does.
@@ -192,7 +206,7 @@ impl Actor {
     /// Whether anything about it changes with time other than where it stands.
     #[must_use]
     pub fn deforms(&self) -> bool {
-        !matches!(self.motion, Motion::Still)
+        self.points.is_some() || !matches!(self.motion, Motion::Still)
     }
 
     /// Meshes as they were modelled, named `actor` when there is one and `actor/mesh` otherwise.
@@ -307,6 +321,11 @@ impl Actor {
         let world = self.world_at(time);
         for (index, target) in out.iter_mut().enumerate() {
             let given = match &self.motion {
+                _ if self.points.is_some() => {
+                    let points = self.points.iter();
+                    points.for_each(|p| p.positions_at(index, time, &mut target.positions));
+                    true
+                }
                 Motion::Live(track) => track.positions_at(index, time, &mut target.positions),
                 Motion::Sequence(sequence) => {
                     sequence.positions_at(index, time, &mut target.positions);

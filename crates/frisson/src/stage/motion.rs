@@ -97,7 +97,7 @@ impl<'a> PrimaryMotion<'a> {
             self.actor.and_then(|(actor, local)| Some((actor, actor.character()?, local)));
         match skinned {
             // A few vertices of a skinned mesh are had without the others.
-            Some((actor, character, local)) if !matches!(actor.motion, Motion::Live(_)) => {
+            Some((actor, character, local)) if actor.is_skinned() => {
                 let mut pose = Pose::default();
                 actor.pose_at(time, Sampling::AsAuthored, &mut pose);
                 let place = |v: u32| character.deform_vertex(local, v as usize, &pose);
@@ -120,6 +120,7 @@ impl<'a> PrimaryMotion<'a> {
         let end = clock.frame_time(clock.last_frame).max(start);
         let end = match &actor.motion {
             Motion::Live(_) => return None,
+            _ if actor.points.is_some() => end,
             Motion::Still => start,
             Motion::Sequence(_) => end,
             Motion::Clip(play) => {

@@ -54,7 +54,9 @@ impl Inspect {
 fn inspect_source(source: &str) -> Result<Findings, Failure> {
     let loaded = Loader.load(source, Path::new("")).map_err(|e| Failure::input(e.to_string()))?;
     Ok(match loaded.content {
-        ActorContent::Character(character) => inspect_character(source, &character),
+        ActorContent::Character(character) | ActorContent::Pointed(character, ..) => {
+            inspect_character(source, &character)
+        }
         ActorContent::Meshes(meshes) => inspect_meshes(source, &meshes),
         ActorContent::Sequence(sequence, _) => inspect_meshes(source, sequence.meshes()),
     })

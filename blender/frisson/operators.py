@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Add, remove and reorder layers; lists inside layers; a first stack from the rig; presets."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import bpy
+
+from . import fields, live, properties, scenes
+
+
+def new_name(stack, base: str) -> str:
+    """A name that no layer of the stack has."""
+    names = {layer.name for layer in stack.layers}
+    number = 1
+    while (name := base if number == 1 else f"{base}_{number}") in names:
+        number += 1
+    return name
+
+
+def fill(owner, group: fields.Group, values: dict) -> None:
+    """Stores values of a scene file in properties."""
+    if group.variants:
+        key, inner = next(iter(values.items()))
+        variant = next(v for v in group.variants if v.key == key)
+        owner.variant = key
+        store(owner, variant, inner)
+        return
+    for entry in group.fields:
+        if entry.key in values and values[entry.key] is not None:
+            store(owner, entry, values[entry.key])
+
+
+def store(owner, entry: fields.Field, value) -> None:
+    """Stores one value; what has no place of its own is kept as text."""
+    import json
+
+    if entry.kind == "group":
+        fill(getattr(owner, entry.attribute), fields.groups()[entry.group], value)
+    elif entry.kind == "list":
+        items = getattr(owner, entry.attribute)
+        items.clear()
+        for one in value:
+            fill(items.add(), fields.groups()[entry.group], one)
+    elif entry.kind == "names":
+        setattr(owner, entry.attribute, ", ".join(v if isinstance(v, str) else v.get("joint", "") for v in value))
+    elif entry.kind == "json":
+        setattr(owner, entry.attribute, json.dumps(value))
+    elif entry.kind == "float" and isinstance(value, list):
+        setattr(owner, entry.attribute, value[0][1])
+    elif entry.kind not in ("selection", "anchor", "line", "lines"):
+        setattr(owner, entry.attribute, value)
+
+
+def add_layer(obj: bpy.types.Object, kind: str, name: str = "", values: dict | None = None):
+    """Adds a layer at the end of an object's stack."""
+    stack = obj.frisson
+    layer = stack.layers.add()
+    layer.name = new_name(stack, name or kind)
+    layer.kind = kind
+    if values:
+        fill(getattr(layer, kind), fields.groups()[fields.layers()[kind][0]], values)
+    stack.active = len(stack.layers) - 1
+    live.forget(obj)
+    return layer
+
+
+class OnMesh:
+    @classmethod
+    def poll(cls, context):
+        return context.object is not None and context.object.type == "MESH"
+
+
+class FRISSON_OT_add(OnMesh, bpy.types.Operator):
+    """Add a layer to the active object"""
+
+    bl_idname = "frisson.add"
+    bl_label = "Add layer"
+    bl_options = {"REGISTER", "UNDO"}
+
+    kind: bpy.props.EnumProperty(name="Kind", items=properties.kind_items)
+
+    def execute(self, context):
+        add_layer(context.object, self.kind)
+        return {"FINISHED"}
+
+
+class FRISSON_OT_remove(OnMesh, bpy.types.Operator):
+    """Remove the active layer"""
+
+    bl_idname = "frisson.remove"
+    bl_label = "Remove layer"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def execute(self, context):
+        stack = context.object.frisson
+        if not 0 <= stack.active < len(stack.layers):
+            return {"CANCELLED"}
+        stack.layers.remove(stack.active)
+        stack.active = max(0, min(stack.active, len(stack.layers) - 1))
+        live.forget(context.object)
+        return {"FINISHED"}
+
+
+class FRISSON_OT_move(OnMesh, bpy.types.Operator):
+    """Move the active layer; later layers see what earlier ones made"""
+
+    bl_idname = "frisson.move"
+    bl_label = "Move layer"
+    bl_options = {"REGISTER", "UNDO"}
+
+    by: bpy.props.IntProperty(default=-1)
+
+    def execute(self, context):
+        stack = context.object.frisson
+        to = stack.active + self.by
+        if not 0 <= to < len(stack.layers):
+            return {"CANCELLED"}
+        stack.layers.move(stack.active, to)
+        stack.active = to
+        live.forget(context.object)
+        return {"FINISHED"}
+
+
+class FRISSON_OT_list(OnMesh, bpy.types.Operator):
+    """Add or remove an entry"""
+
+    bl_idname = "frisson.list"
+    bl_label = "Edit list"
+    bl_options = {"REGISTER", "UNDO", "INTERNAL"}
+
+    path: bpy.props.StringProperty()
+    index: bpy.props.IntProperty(default=-1)
+
+    def execute(self, context):
+        items = context.object.path_resolve(self.path)
+        if self.index < 0:
+            added = items.add()
+            if added.bl_rna.properties.get("p_name"):
+                added.p_name = f"{len(items)}"
+        else:
+            items.remove(self.index)
+        live.forget(context.object)
+        return {"FINISHED"}
+
+
+class FRISSON_OT_propose(OnMesh, bpy.types.Operator):
+    """Propose flesh from the rig and the motion of the shot"""
+
+    bl_idname = "frisson.propose"
+    bl_label = "Propose from rig"
+    bl_options = {"REGISTER", "UNDO"}
+
+    def execute(self, context):
+        from .baking import record
+
+        obj = context.object
+        try:
+            added = propose(context, obj, record(context, obj)[obj.name])
+        except ValueError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        self.report({"INFO"}, f"Proposed {added} layers" if added else "Nothing in this rig asks for flesh")
+        return {"FINISHED"}
+
+
+def propose(context, obj, recorded) -> int:
+    """Adds the layers that the engine proposes; how many."""
+    import frisson
+
+    fps = context.scene.render.fps / context.scene.render.fps_base
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"{scenes.actor_name(obj)}.glb"
+        scenes.character(recorded, fps, None).save(path)
+        proposed = frisson.init(path, clip="clip", fps=max(1, round(fps)), path=Path(folder) / "scene.toml")
+    added = 0
+    for entry in proposed.to_dict().get("layers", []):
+        for kind, values in entry.items():
+            # Places on the surface would have to be drawn: only what is said by bones is taken over.
+            if kind == "flesh":
+                # Defaults are left unset, so that they may improve.
+                known = {k: v for k, v in values.items() if k in ("from", "to", "frequency_hz", "damping_ratio")}
+                add_layer(obj, kind, values["name"], known)
+                added += 1
+    return added
+
+
+# Starting points, by kind: name and what they set.
+PRESETS = {
+    "flesh": {
+        "Belly": {"frequency_hz": 2.5, "damping_ratio": 0.15},
+        "Cheek": {"frequency_hz": 6.0, "damping_ratio": 0.3},
+        "Firm": {"frequency_hz": 8.0, "damping_ratio": 0.5},
+    },
+    "cloth": {name.capitalize(): {"material": name} for name in ("silk", "cotton", "denim", "wool", "leather", "rubber")},
+}
+
+
+def preset_items(self, context):
+    obj = context.object if context else None
+    stack = obj.frisson if obj else None
+    kind = stack.layers[stack.active].kind if stack and 0 <= stack.active < len(stack.layers) else ""
+    return [(name, name, ", ".join(f"{k} {v}" for k, v in values.items())) for name, values in PRESETS.get(kind, {}).items()] or [("NONE", "None", "")]
+
+
+class FRISSON_OT_preset(OnMesh, bpy.types.Operator):
+    """Set the active layer's parameters to a starting point"""
+
+    bl_idname = "frisson.preset"
+    bl_label = "Preset"
+    bl_options = {"REGISTER", "UNDO"}
+
+    preset: bpy.props.EnumProperty(name="Preset", items=preset_items)
+
+    def execute(self, context):
+        stack = context.object.frisson
+        if not 0 <= stack.active < len(stack.layers):
+            return {"CANCELLED"}
+        layer = stack.layers[stack.active]
+        values = PRESETS.get(layer.kind, {}).get(self.preset)
+        if values is None:
+            return {"CANCELLED"}
+        fill(getattr(layer, layer.kind), fields.groups()[fields.layers()[layer.kind][0]], values)
+        return {"FINISHED"}
+
+
+CLASSES = (
+    FRISSON_OT_add, FRISSON_OT_remove, FRISSON_OT_move, FRISSON_OT_list, FRISSON_OT_propose, FRISSON_OT_preset,
+)
+
+
+def register():
+    for made in CLASSES:
+        bpy.utils.register_class(made)
+
+
+def unregister():
+    for made in reversed(CLASSES):
+        bpy.utils.unregister_class(made)

@@ -1,0 +1,327 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The extension as an artist uses it, without a window."""
+
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+bpy = pytest.importorskip("bpy")
+
+
+def shown(obj, frame):
+    """World positions of what Blender shows."""
+    bpy.context.scene.frame_set(frame)
+    evaluated = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    mesh = evaluated.to_mesh()
+    points = np.empty(3 * len(mesh.vertices), dtype=np.float32)
+    mesh.vertices.foreach_get("co", points)
+    evaluated.to_mesh_clear()
+    world = np.array(evaluated.matrix_world)
+    return points.reshape(-1, 3) @ world[:3, :3].T + world[:3, 3]
+
+
+def engine_points(folder, name, index):
+    """What the engine baked, in Blender's axes."""
+    import frisson
+
+    points = frisson.Cache(folder / "bake.frisson")[index].meshes[name].positions
+    return np.stack([points[:, 0], -points[:, 2], points[:, 1]], axis=-1)
+
+
+def add_flesh(obj):
+    bpy.context.view_layer.objects.active = obj
+    bpy.ops.frisson.add(kind="flesh")
+    layer = obj.frisson.layers[-1]
+    layer.flesh.p_from, layer.flesh.p_to = "pelvis", "chest"
+    layer.flesh.p_frequency_hz, layer.flesh.p_damping_ratio = 2.5, 0.15
+    return layer
+
+
+def bake(obj):
+    bpy.context.view_layer.objects.active = obj
+    assert bpy.ops.frisson.bake(wait=True) == {"FINISHED"}, obj.frisson.status
+    return Path(bpy.data.filepath).parent / "frisson" / obj.name.replace(".", "_")
+
+
+def test_it_is_installed_with_its_wheel(extension, profile):
+    import frisson
+
+    assert profile in Path(frisson.__file__).parents, "the wheel comes from the zip"
+    assert profile in Path(extension.__file__).parents
+    assert {p.bl_idname for p in (bpy.types.FRISSON_PT_sidebar, bpy.types.FRISSON_PT_physics)}
+
+
+def test_every_layer_has_every_parameter_of_the_schema(blend):
+    import frisson
+
+    bpy.ops.mesh.primitive_cube_add()
+    obj = bpy.context.object
+    for kind, known in frisson.params.kinds().items():
+        bpy.ops.frisson.add(kind=kind)
+        stored = getattr(obj.frisson.layers[-1], kind)
+        for name in known.names():
+            key = known.key(name)
+            assert hasattr(stored, f"p_{known._keys.get(name, name)}"), f"{kind}.{key}"
+    assert [layer.kind for layer in obj.frisson.layers] == list(frisson.params.kinds())
+    obj.frisson.active = 6
+    bpy.ops.frisson.move(by=-1)
+    assert [layer.kind for layer in obj.frisson.layers][-2:] == ["soft", "drops"]
+    bpy.ops.frisson.remove()
+    assert len(obj.frisson.layers) == 6
+
+
+def test_flesh_on_a_cat_is_what_the_engine_says(cat):
+    before = {f: shown(cat, f) for f in (1, 8, 16)}
+    own = np.array([v.co[:] for v in cat.data.vertices])
+    add_flesh(cat)
+    folder = bake(cat)
+    assert [m.type for m in cat.modifiers].count("MESH_CACHE") == 1 and cat.modifiers[-1].name == "Frisson"
+    size = np.ptp(before[1], axis=0).max()
+    for frame in (1, 8, 16):
+        error = np.abs(shown(cat, frame) - engine_points(folder, cat.name, frame - 1)).max()
+        assert error < 1e-4 * size, f"frame {frame}: {error / size:.1e} of the size"
+    assert np.abs(shown(cat, 16) - before[16]).max() > 1e-3 * size, "it swings"
+    assert np.array_equal(own, np.array([v.co[:] for v in cat.data.vertices])), "the mesh itself is untouched"
+    bpy.ops.frisson.clear()
+    assert not [m for m in cat.modifiers if m.name.startswith("Frisson")]
+    assert np.array_equal(shown(cat, 8), before[8])
+
+
+def test_modifiers_materials_scale_and_units_do_not_matter(cat):
+    subdivide = cat.modifiers.new("Subdivision", "SUBSURF")
+    subdivide.levels = subdivide.render_levels = 1
+    for name in ("skin", "fur"):
+        cat.data.materials.append(bpy.data.materials.new(name))
+    for index, polygon in enumerate(cat.data.polygons):
+        polygon.material_index = index % len(cat.data.materials)
+    bpy.context.scene.unit_settings.scale_length = 0.01
+    armature = cat.find_armature()
+    armature.location = (3, -2, 0.5)
+    armature.rotation_mode = "XYZ"
+    armature.rotation_euler = (0.1, 0.2, 1.3)
+    armature.scale = (100, 100, 100)
+    bpy.context.scene.frame_end = 4
+    without = {f: shown(cat, f) for f in (1, 4)}
+    assert len(without[1]) > len(cat.data.vertices)
+    # Nothing but the way there and back.
+    layer = add_flesh(cat)
+    layer.flesh.p_amount = 0.0
+    bake(cat)
+    size = np.ptp(without[1], axis=0).max()
+    for frame in (1, 4):
+        assert np.abs(shown(cat, frame) - without[frame]).max() < 1e-4 * size
+
+
+def test_flesh_is_proposed_from_the_rig(cat):
+    bpy.context.scene.frame_end = 30
+    assert bpy.ops.frisson.propose() == {"FINISHED"}
+    assert len(cat.frisson.layers) >= 1 and all(layer.kind == "flesh" for layer in cat.frisson.layers)
+    bones = {b.name for b in cat.find_armature().data.bones}
+    assert all(layer.flesh.p_from in bones for layer in cat.frisson.layers)
+
+
+def test_saved_and_opened_again_it_shows_the_same(cat):
+    add_flesh(cat)
+    bake(cat)
+    name, before = cat.name, shown(cat, 10)
+    cat.name = "tom"
+    path = bpy.data.filepath
+    bpy.ops.wm.save_mainfile()
+    bpy.ops.wm.read_homefile(use_empty=True)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    tom = bpy.data.objects["tom"]
+    assert np.array_equal(shown(tom, 10), before), name
+    layer = tom.frisson.layers[0]
+    assert (layer.kind, layer.flesh.p_from, layer.flesh.p_frequency_hz) == ("flesh", "pelvis", 2.5)
+    assert layer.flesh.is_property_set("p_frequency_hz") and not layer.flesh.is_property_set("p_mass")
+
+
+def test_a_cancelled_bake_goes_on_to_the_same_bytes(cat, extension):
+    bpy.context.scene.frame_end = 60
+    add_flesh(cat)
+    folder = bake(cat)
+    whole = (folder / "bake.frisson").read_bytes()
+    baking = sys.modules[f"{extension.__name__}.baking"]
+    job = baking.begin(bpy.context, cat, resume=False)
+    while job.process.poll() is None and job.said().get("done", 0) < 3:
+        time.sleep(0.005)
+    bpy.ops.frisson.cancel()
+    job.process.wait()
+    assert not baking.look_at(job, bpy.context)
+    if "stopped" not in job.said():
+        pytest.skip("it was done before it could be stopped")
+    assert cat.frisson.status.startswith("Stopped") and not (folder / "bake.frisson").exists()
+    assert bpy.ops.frisson.bake(resume=True, wait=True) == {"FINISHED"}
+    assert (folder / "bake.frisson").read_bytes() == whole
+
+
+def test_mistakes_are_said_and_nothing_is_left(cat):
+    layer = add_flesh(cat)
+    layer.flesh.p_from = "pelviz"
+    with pytest.raises(RuntimeError, match="pelvis"):
+        bpy.ops.frisson.bake(wait=True)
+    assert "pelvis" in cat.frisson.status and not [m for m in cat.modifiers if m.name.startswith("Frisson")]
+
+
+def test_live_shows_what_a_bake_shows(cat):
+    add_flesh(cat)
+    bake(cat)
+    baked = {f: shown(cat, f) for f in (1, 6, 16)}
+    bpy.ops.frisson.clear()
+    plain = shown(cat, 16)
+    cat.frisson.live = True
+    assert cat.frisson.live, cat.frisson.status
+    size = np.ptp(plain, axis=0).max()
+    swing = np.abs(baked[16] - plain).max()
+    for frame in (16, 6, 1, 16):
+        # Pushed samples and a recorded clip differ between frames only.
+        assert np.abs(shown(cat, frame) - baked[frame]).max() < max(0.1 * swing, 1e-4 * size), frame
+    cat.frisson.layers[0].flesh.p_amount = 0.0
+    assert np.abs(shown(cat, 16) - plain).max() < 1e-5 * size, "a parameter takes hold at once"
+    cat.frisson.live = False
+    assert not [m for m in cat.modifiers if m.name.startswith("Frisson")]
+    assert "frisson_offset" not in cat.data.attributes
+
+
+def grid(size=0.8, cells=16, height=1.0):
+    bpy.ops.mesh.primitive_grid_add(x_subdivisions=cells, y_subdivisions=cells, size=size, location=(0, 0, height))
+    return bpy.context.object
+
+
+def group(obj, name, weight):
+    made = obj.vertex_groups.new(name=name)
+    for vertex in obj.data.vertices:
+        made.add([vertex.index], float(weight(vertex.co)), "REPLACE")
+
+
+def test_cloth_hangs_from_a_vertex_group_over_a_collider(blend):
+    bpy.ops.mesh.primitive_uv_sphere_add(segments=24, ring_count=12, radius=0.2, location=(0.1, 0, 0.7))
+    ball = bpy.context.object
+    ball.modifiers.new("Collision", "COLLISION")
+    sheet = grid()
+    group(sheet, "hung", lambda co: co.x < -0.39)
+    bpy.ops.frisson.add(kind="cloth")
+    layer = sheet.frisson.layers[0]
+    layer.cloth.p_pins.vertex_group = "hung"
+    layer.cloth.p_material = "cotton"
+    before = shown(sheet, 1)
+    bake(sheet)
+    after = shown(sheet, 12)
+    pinned = before[:, 0] < -0.39
+    assert np.abs(after[pinned] - before[pinned]).max() < 1e-3
+    assert after[:, 2].min() < before[:, 2].min() - 0.05, "the free end falls"
+    assert not [m for m in ball.modifiers if m.name.startswith("Frisson")], "what is not moved is left alone"
+
+
+def test_wrinkles_are_drawn_between_two_empties(cat):
+    bpy.context.scene.frame_set(1)
+    points = shown(cat, 1)
+    flank = points[np.argsort(np.abs(points - np.median(points, axis=0)).sum(axis=1))]
+    ends = []
+    for index, place in enumerate((flank[0], flank[np.argmax(np.linalg.norm(flank[:200] - flank[0], axis=1))])):
+        empty = bpy.data.objects.new(f"end{index}", None)
+        empty.location = place
+        bpy.context.scene.collection.objects.link(empty)
+        ends.append(empty)
+    bpy.context.view_layer.update()
+    bpy.context.view_layer.objects.active = cat
+    bpy.ops.frisson.add(kind="wrinkles")
+    layer = cat.frisson.layers[0]
+    tool = layer.wrinkles.p_tools.add()
+    tool.p_name, tool.p_a, tool.p_b, tool.p_width = "flank", *ends, 0.03
+    bake(cat)
+    made = [o for o in bpy.data.objects if o.get("frisson_made_for") == cat]
+    if made:
+        assert cat.hide_render, "a mesh with other triangles stands in its place"
+        bpy.ops.frisson.clear()
+        assert not cat.hide_render and not [o for o in bpy.data.objects if o.get("frisson_made_for")]
+
+
+def test_folds_are_laid_along_a_curve(blend):
+    sheet = grid()
+    curve = bpy.data.curves.new("fold", "CURVE")
+    curve.dimensions = "3D"
+    spline = curve.splines.new("POLY")
+    spline.points.add(2)
+    for point, x in zip(spline.points, (-0.3, 0.0, 0.3), strict=True):
+        point.co = (x, 0.02, 1.0, 1.0)
+    line = bpy.data.objects.new("fold", curve)
+    bpy.context.scene.collection.objects.link(line)
+    bpy.context.view_layer.update()
+    bpy.context.view_layer.objects.active = sheet
+    bpy.ops.frisson.add(kind="folds")
+    fold = sheet.frisson.layers[0].folds.p_folds.add()
+    fold.p_name, fold.p_points, fold.p_width, fold.p_amplitude = "crest", line, 0.08, 0.04
+    bake(sheet)
+    made = [o for o in bpy.data.objects if o.get("frisson_made_for") == sheet] or [sheet]
+    highest = max(shown(o, 12)[:, 2].max() for o in made if o.type == "MESH")
+    assert highest > 1.0 + 0.02, "the fold rises"
+
+
+def test_hair_grows_on_a_vertex_group_as_curves(blend):
+    bpy.ops.mesh.primitive_uv_sphere_add(segments=32, ring_count=16, radius=0.1, location=(0, 0, 1.5))
+    head = bpy.context.object
+    group(head, "scalp", lambda co: co.z > 0.03)
+    bpy.ops.frisson.add(kind="hair")
+    hair = head.frisson.layers[0].hair
+    hair.p_scalp.vertex_group = "scalp"
+    hair.p_wisps, hair.p_length = 12, 0.15
+    hair.p_strands.p_per_wisp = 5
+    bpy.context.scene.frame_end = 6
+    bake(head)
+    made = [o for o in bpy.data.objects if o.get("frisson_made_for") == head]
+    curves = [o for o in made if o.type in ("CURVES", "CURVE")]
+    assert curves, [(o.name, o.type) for o in made]
+    bpy.context.scene.frame_set(4)
+    data = curves[0].evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+    count = len(data.curves) if curves[0].type == "CURVES" else len(data.splines)
+    assert count == 60
+
+
+def test_drops_run_from_an_empty(blend):
+    bpy.ops.mesh.primitive_uv_sphere_add(segments=48, ring_count=24, radius=0.1, location=(0, 0, 1))
+    head = bpy.context.object
+    start = bpy.data.objects.new("tear", None)
+    start.location = (0.0, -0.08, 1.06)
+    bpy.context.scene.collection.objects.link(start)
+    bpy.context.view_layer.update()
+    bpy.ops.frisson.add(kind="drops")
+    drops = head.frisson.layers[0].drops
+    source = drops.p_sources.add()
+    source.variant = "single"
+    source.p_single.p_at = start
+    source.p_single.p_mass = 3e-5
+    drops.p_shape.p_points = True
+    bake(head)
+    made = [o for o in bpy.data.objects if o.get("frisson_made_for") == head]
+    assert any(o.type in ("POINTCLOUD", "MESH") for o in made), [(o.name, o.type) for o in made]
+
+
+def test_soft_bodies_come_as_objects_of_their_own(blend):
+    bpy.ops.mesh.primitive_cube_add(size=0.1, location=(0, 0, -1))
+    obj = bpy.context.object
+    bpy.ops.frisson.add(kind="soft")
+    body = obj.frisson.layers[0].soft.p_objects.add()
+    body.p_name, body.p_thickness = "blob", 0.1
+    for x in (-0.05, 0.05):
+        primitive = body.p_primitives.add()
+        primitive.p_point = (x, 0.0, 0.5)
+    bpy.context.scene.frame_end = 4
+    bake(obj)
+    made = [o for o in bpy.data.objects if o.get("frisson_made_for") == obj]
+    blob = next(o for o in made if o.type == "MESH")
+    points = shown(blob, 2)
+    assert len(points) > 50 and abs(points[:, 2].mean() - 0.5) < 0.1, "it is where it was put, Z up"
+
+
+def test_zz_uninstalled_it_leaves_nothing(extension, profile):
+    bpy.ops.wm.read_homefile(use_empty=True)
+    repos = bpy.context.preferences.extensions.repos
+    index = next(i for i, r in enumerate(repos) if r.module == "user_default")
+    bpy.ops.extensions.package_uninstall(repo_index=index, pkg_id="frisson")
+    assert not hasattr(bpy.types.Object, "frisson") and not hasattr(bpy.types, "FRISSON_PT_sidebar")
+    left = [p for p in profile.rglob("*frisson*") if p.is_file() and "__pycache__" not in p.parts]
+    assert not left, left
