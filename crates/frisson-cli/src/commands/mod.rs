@@ -14,6 +14,7 @@ mod judge;
 mod render;
 mod schema;
 mod scratch;
+mod studio;
 
 use clap::Subcommand;
 
@@ -23,6 +24,7 @@ use crate::ui::Ui;
 /// What to do.
 #[derive(Subcommand)]
 pub enum Command {
+    Studio(studio::StudioCommand),
     Demo(demo::Demo),
     Init(init::Init),
     Check(check::Check),
@@ -44,6 +46,7 @@ impl Command {
     /// Does it.
     pub fn run(self, ui: &Ui) -> Result<(), Failure> {
         match self {
+            Self::Studio(command) => command.run(ui),
             Self::Demo(command) => command.run(ui),
             Self::UnpackDraco => crate::draco_helper::run(),
             Self::Init(command) => command.run(ui),

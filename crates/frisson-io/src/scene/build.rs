@@ -58,7 +58,6 @@ impl SceneFile {
         self.check_export_places(&inputs)?;
         let sources =
             self.scene.actors.0.iter().map(|(name, a)| (name.clone(), a.source.clone())).collect();
-        let gravity = Vec3::from_array(self.scene.gravity);
         let actors: Vec<Actor> = actors.into_iter().map(|(actor, _)| actor).collect();
         let moved = self.moved_points(&actors, &clock);
         if !moved.is_empty() {
@@ -68,12 +67,24 @@ impl SceneFile {
             clock,
             actors,
             colliders: self.scene.colliders.clone(),
-            forces: Forces::new(gravity, self.seeded_forces(), clock.rate.fps()),
+            forces: self.stage_forces(),
             layers: self.seeded_layers(&layers),
             reference: self.scene.reference,
         };
         let stage = Simulator::new(setup).map_err(|e| self.fail(self.stage_problem(&e)))?;
         Ok(BuiltScene { stage, hash, sources, inputs })
+    }
+
+    /// The layers as a stage takes them: selections' files read, the scene's seed added.
+    pub fn stage_layers(&self) -> Result<Vec<LayerParams>, SceneError> {
+        Ok(self.seeded_layers(&self.read_layers(&InputSet::new())?))
+    }
+
+    /// Gravity and fields as a stage takes them.
+    #[must_use]
+    pub fn stage_forces(&self) -> Forces {
+        let gravity = Vec3::from_array(self.scene.gravity);
+        Forces::new(gravity, self.seeded_forces(), self.scene.fps.0.fps())
     }
 
     /// What the scene and its actors are, without building a layer.
