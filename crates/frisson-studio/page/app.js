@@ -69,7 +69,7 @@ function Top() {
 function ViewMenu() {
   const box = (key, name) => html`<label><input type="checkbox" checked=${options.value[key]} onChange=${e => setOption(key, e.target.checked)} /> ${name}</label>`;
   return html`<div class="menu" role="menu" onMouseLeave=${() => { menu.value = false; }}>
-    ${box("wireframe", "Wireframe (Z)")} ${box("overlays", "Overlays of layers (O)")} ${box("grid", "Grid")} ${box("shadow", "Shadow")}
+    ${box("wireframe", "Wireframe (Z)")} ${box("overlays", "Overlays of layers (O)")} ${box("grid", "Grid")} ${box("shadow", "Shadow")} ${box("follow", "Go along with the subject")}
     <label>Colour by <select id="colour" value=${options.value.colour} onChange=${e => setOption("colour", e.target.value)}>
       <option value="">material</option><option value="strain">stretch and compression</option>
       ${view.attributes().map(name => html`<option value=${name}>${name.replaceAll("_", " ")}</option>`)}</select></label>

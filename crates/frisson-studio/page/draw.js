@@ -48,11 +48,12 @@ const layerNames = () => [...layers.value.map(l => l.params.name), ...(doc.value
 
 async function addToLayer(kind, mesh, list, items, label, beside = {}) {
   const layer = layerFor(kind, mesh);
+  const index = layer ? layer.index : layers.value.length;
   const edits = layer
     ? items.map(value => ({ append: { path: `${layer.path}.${list}`, value } }))
     : [{ append: { path: "layers", value: { [kind]: { name: freshName(kind, layerNames()), on: mesh, ...beside, [list]: items } } } }];
   await send(edits, label, null);
-  selectedLayer.value = layer ? layer.index : layers.value.length;
+  selectedLayer.value = index;
 }
 
 const round = (v, digits = 4) => Number(v.toFixed(digits));

@@ -93,7 +93,6 @@ export class View {
 
   async step(now) {
     tick(now);
-    this.glide(now);
     fetchShown().then(isNew => { if (isNew) this.showFrame(); });
     if (this.dirty) this.draw();
   }
@@ -104,6 +103,7 @@ export class View {
     const settings = { ...options.value, covered: this.covered, range: this.colourRange() };
     this.left.show(shown.a, a, settings);
     if (this.opened !== remote.value?.opened) this.meet();
+    this.goAlong();
     if (compared.value && shown.b) this.right.show(shown.b, b, settings);
     else this.right.clear();
     for (const mesh of this.left.meshes()) {
@@ -226,6 +226,8 @@ export class View {
     this.sun.shadow.normalBias = 0.004 * size;
     this.camera.near = 0.005 * size;
     this.camera.far = 60 * size;
+    this.middle = null;
+    options.value = { ...options.value, follow: remote.value?.camera?.follow ?? false, colour: "" };
     this.lookAsScene();
     this.repaint();
   }
@@ -272,7 +274,22 @@ export class View {
     this.touch();
   }
 
-  glide() { /* the camera stays where the person put it */ }
+  /** Goes along with a subject that travels, where that is wanted. */
+  goAlong() {
+    const { low, high } = this.bounds();
+    const middle = low.add(high).multiplyScalar(0.5);
+    if (this.middle && options.value.follow) {
+      const moved = middle.clone().sub(this.middle);
+      this.camera.position.add(moved);
+      this.controls.target.add(moved);
+      this.controls.update();
+      this.sun.position.add(moved);
+      this.sun.target.position.add(moved);
+      this.floor.position.x += moved.x;
+      this.floor.position.z += moved.z;
+    }
+    this.middle = middle;
+  }
 
   /** What lies under a place of the canvas: shape, vertices, weights, point. */
   hit(x, y) {
