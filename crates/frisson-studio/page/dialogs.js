@@ -22,7 +22,8 @@ function Frame({ title, children }) {
   const box = useRef(null);
   useEffect(() => {
     const before = document.activeElement;
-    box.current.querySelector("[autofocus], button.main, input, button")?.focus();
+    const first = [".inside input", ".inside button", "button"].map(s => box.current.querySelector(s)).find(Boolean);
+    first?.focus();
     return () => before?.focus?.();
   }, []);
   const close = () => { dialog.value = null; };
@@ -55,7 +56,7 @@ function Open() {
   const fits = text => text.toLowerCase().includes(asked.value.toLowerCase());
   const found = choices.value ?? { files: [], gallery: [], cast: [] };
   return html`<${Frame} title="Open">
-    <input type="search" autofocus placeholder="Find a scene or a character" aria-label="find" onInput=${e => { asked.value = e.target.value; }} />
+    <input type="search" placeholder="Find a scene or a character" aria-label="find" onInput=${e => { asked.value = e.target.value; }} />
     <h2 style="margin:12px 0 6px">Beside the scene</h2>
     <div class="cards">${found.files.filter(fits).map(f => html`<button class="card" onClick=${() => open(f)}><b>${f}</b></button>`)}
       ${found.files.length === 0 && html`<span class="faint">Nothing yet. Drop a .glb, .toml or .frisson file on the page.</span>`}</div>

@@ -37,9 +37,8 @@ export function Graphs({ view }) {
   useEffect(() => {
     const numbers = [...new Set(chosen.flatMap(s => s.values.map(([n]) => n)))].sort((x, y) => x - y);
     const rows = chosen.map(s => { const known = new Map(s.values); return numbers.map(n => known.get(n) ?? null); });
-    const ink = getComputedStyle(document.documentElement).getPropertyValue("color") || "#888";
     const text = getComputedStyle(place.current).color;
-    plot.current?.destroy();
+    if (numbers.length < 2 || chosen.length === 0) return undefined;
     plot.current = new uPlot({
       width: place.current.clientWidth - 8, height: 178, legend: { show: false }, cursor: { drag: { x: false, y: false } },
       scales: { x: { time: false } },

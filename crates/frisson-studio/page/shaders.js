@@ -7,7 +7,7 @@ export function hairMaterial(color, perStrand) {
     uniforms: {
       colour: { value: new Color(color[0], color[1], color[2]) },
       lights: { value: [new Vector3(0.45, 0.75, 0.5), new Vector3(-0.7, 0.35, 0.3), new Vector3(0.1, 0.35, -0.9)] },
-      powers: { value: [2.1, 0.8, 1.0] },
+      powers: { value: [1.5, 0.6, 0.7] },
       perStrand: { value: Math.max(1, perStrand) },
     },
     vertexShader: `
@@ -35,9 +35,9 @@ export function hairMaterial(color, perStrand) {
           float tl = dot(t, l); float sl = sqrt(max(0.0, 1.0 - tl * tl));
           float first = pow(max(0.0, sl * sv - (tl + 0.09) * tv), 60.0);
           float second = pow(max(0.0, sl * sv - (tl - 0.16) * tv), 14.0);
-          sum += powers[i] * (base * sl * 0.42 + vec3(0.16) * first + (0.25 * sqrt(base) + base) * 0.42 * second);
+          sum += powers[i] * (base * sl * 0.42 + vec3(0.05) * first + (0.12 * sqrt(base) + base) * 0.38 * second);
         }
-        sum *= mix(0.55, 1.0, smoothstep(0.0, 0.25, vAlong * 0.5));
+        sum *= mix(0.35, 1.0, smoothstep(0.0, 0.3, vAlong * 0.5));
         gl_FragColor = vec4(sum, 1.0);
         #include <tonemapping_fragment>
         #include <colorspace_fragment>
