@@ -17,6 +17,7 @@ mod bell;
 mod document;
 mod draft;
 mod engine;
+mod http;
 mod jobs;
 mod live;
 mod page;

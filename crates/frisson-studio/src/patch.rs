@@ -103,12 +103,10 @@ fn list_value(value: &Value, path: &str, found: &mut Vec<String>) {
 fn steps(path: &str) -> Option<Vec<Step>> {
     let mut steps = Vec::new();
     for part in path.split('.') {
-        let (key, indices) = part.split_once('[').unwrap_or((part, ""));
-        if key.is_empty() {
-            return None;
-        }
+        let mut pieces = part.split('[');
+        let key = pieces.next().filter(|k| !k.is_empty())?;
         steps.push(Step::Key(key.to_owned()));
-        for index in indices.split('[').filter(|i| !i.is_empty()) {
+        for index in pieces {
             steps.push(Step::Index(index.strip_suffix(']')?.parse().ok()?));
         }
     }

@@ -88,10 +88,13 @@ impl Browser {
             errors: Vec::new(),
             _profile: profile,
         };
-        let target = browser.call("Target.createTarget", json!({ "url": "about:blank" }));
+        // The page that is there: one opened beside it would lie in the background, and draw nothing.
+        let targets = browser.call("Target.getTargets", json!({}));
+        let all = targets["targetInfos"].as_array().cloned().unwrap_or_default();
+        let page = all.iter().find(|t| t["type"] == "page").expect("the browser has a page");
         let attached = browser.call(
             "Target.attachToTarget",
-            json!({ "targetId": target["targetId"], "flatten": true }),
+            json!({ "targetId": page["targetId"], "flatten": true }),
         );
         browser.session = attached["sessionId"].as_str().unwrap().to_owned();
         browser.call("Runtime.enable", json!({}));
@@ -104,7 +107,8 @@ impl Browser {
 
     /// Goes to another page.
     pub fn go(&mut self, url: &str) {
-        self.call("Page.navigate", json!({ "url": url }));
+        let gone = self.call("Page.navigate", json!({ "url": url }));
+        assert!(gone["errorText"].is_null(), "{url}: {gone}");
     }
 
     fn call(&mut self, method: &str, parameters: Value) -> Value {
@@ -144,7 +148,7 @@ impl Browser {
         let guarded = format!("(() => {{ try {{ return !!({expression}) }} catch {{ return false }} }})()");
         while self.get(&guarded) != true {
             if Instant::now() > end {
-                let status = self.get("document.body.innerText.slice(0, 2000)");
+                let status = self.get("location.href + document.body.innerText.slice(0, 2000)");
                 panic!("never true: {expression}\npage errors: {:?}\n{status}", self.errors);
             }
             std::thread::sleep(Duration::from_millis(50));
