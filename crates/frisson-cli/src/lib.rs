@@ -31,6 +31,7 @@ use crate::ui::Ui;
     version,
     after_help = "\
 First steps:
+  frisson studio                  look, draw and tune in the browser
   frisson demo                    bake a built-in scene and say what was written
   frisson init character.glb      write a first scene file for your character
   frisson check character.toml    find mistakes without simulating

@@ -85,8 +85,20 @@ fn crates_depend_one_way() {
             &["frisson", "frisson-models", "frisson-io", "frisson-judge", "frisson-picture"],
         ),
         (
+            "frisson-studio",
+            &[
+                "frisson",
+                "frisson-models",
+                "frisson-io",
+                "frisson-judge",
+                "frisson-picture",
+                "frisson-workshop",
+            ],
+        ),
+        (
             "frisson-cli",
             &[
+                "frisson-studio",
                 "frisson",
                 "frisson-models",
                 "frisson-io",

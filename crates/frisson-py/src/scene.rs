@@ -85,11 +85,11 @@ impl ActorLoader for Given {
             return Err(LoadError::Unreadable { source_name: source.to_owned(), problem });
         };
         let content = ActorContent::Character(character.clone());
-        Ok(LoadedActor { content, hash: *hash, files: Vec::new() })
+        Ok(LoadedActor { content, hash: *hash, files: Vec::new(), remarks: Vec::new() })
     }
 }
 
-/// A first scene for a character: its text, and how many flesh elements are in it.
+/// A first scene for a character: its text, and how many layers are switched on in it.
 #[pyfunction]
 pub fn propose(
     py: Python<'_>,
@@ -98,9 +98,10 @@ pub fn propose(
     fps: u32,
     output: PathBuf,
 ) -> Result<(String, usize), Trouble> {
-    let request = Request { character, clip, fps };
+    let request = Request { character, clip, fps, with: Vec::new() };
     let proposal = py.detach(|| request.scene_for(&output))?;
-    Ok((proposal.text, proposal.flesh_elements))
+    let on = proposal.layers.iter().filter(|layer| layer.is_on).count();
+    Ok((proposal.text, on))
 }
 
 /// TOML text of a JSON object without nulls.

@@ -16,6 +16,7 @@ mod render;
 mod schema;
 mod scratch;
 mod shell;
+mod studio;
 mod sweep;
 
 use clap::Subcommand;
@@ -26,6 +27,7 @@ use crate::ui::Ui;
 /// What to do.
 #[derive(Subcommand)]
 pub enum Command {
+    Studio(studio::StudioCommand),
     Demo(demo::Demo),
     Init(init::Init),
     Check(check::Check),
@@ -51,6 +53,7 @@ impl Command {
     /// Does it.
     pub fn run(self, ui: &Ui) -> Result<(), Failure> {
         match self {
+            Self::Studio(command) => command.run(ui),
             Self::Demo(command) => command.run(ui),
             Self::UnpackDraco => crate::draco_helper::run(),
             Self::Init(command) => command.run(ui),

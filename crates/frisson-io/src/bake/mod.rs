@@ -17,10 +17,10 @@ use crate::cache::{CacheError, CacheHeader, CacheReader, CacheWriter, IfExists};
 use crate::outputs::{self, OutputError};
 use crate::scene::{ActorLoader, SceneError, SceneFile};
 use crate::source::{Progress, SourceError};
-use normals::OutputNormals;
 use preroll::Preroll;
 
 pub use exports::{cache_files, export_cache, planned_files, report_files};
+pub use normals::OutputNormals;
 pub use said::{MeasureSeries, Said, read_reports};
 
 /// Where to and how.

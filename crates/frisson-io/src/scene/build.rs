@@ -88,7 +88,6 @@ impl SceneFile {
         self.check_export_places(&inputs)?;
         let sources =
             self.scene.actors.0.iter().map(|(name, a)| (name.clone(), a.source.clone())).collect();
-        let gravity = Vec3::from_array(self.scene.gravity);
         let remarks = actors.iter().flat_map(|(_, loaded)| loaded.remarks.clone()).collect();
         let actors: Vec<Actor> = actors.into_iter().map(|(actor, _)| actor).collect();
         let moved = self.moved_points(&actors, &clock);
@@ -99,11 +98,23 @@ impl SceneFile {
             clock,
             actors,
             colliders: self.scene.colliders.clone(),
-            forces: Forces::new(gravity, self.seeded_forces(), clock.rate.fps()),
+            forces: self.stage_forces(),
             layers: self.seeded_layers(&layers)?,
             reference: self.scene.reference,
         };
         Ok(ReadScene { setup, hash, sources, inputs, remarks })
+    }
+
+    /// The layers as a stage takes them: selections' files read, the scene's seed added.
+    pub fn stage_layers(&self) -> Result<Vec<LayerParams>, SceneError> {
+        self.seeded_layers(&self.read_layers(&InputSet::new())?)
+    }
+
+    /// Gravity and fields as a stage takes them.
+    #[must_use]
+    pub fn stage_forces(&self) -> Forces {
+        let gravity = Vec3::from_array(self.scene.gravity);
+        Forces::new(gravity, self.seeded_forces(), self.scene.fps.0.fps())
     }
 
     /// What the scene and its actors are, without building a layer.

@@ -1,0 +1,236 @@
+// The page: layout, keys, and what belongs to no other module.
+import { effect, html, render, signal, useEffect, useRef } from "./third-party.js";
+import { getJson, post, postFile } from "./api.js";
+import { Tune, latencies, controlsOf, send } from "./controls.js";
+import { Dialogs, Progress, icon } from "./dialogs.js";
+import { TOOLS, Tools, attach, drawKey } from "./draw.js";
+import { Graphs } from "./graphs.js";
+import { a, b, counts, shown } from "./player.js";
+import { heatBar, strainBar } from "./shaders.js";
+import {
+  again, compared, connected, dialog, doc, engine, follow, frame, fps, graphsOpen, job, layers, looping, moment, notice, onlyChanged,
+  options, panel, playing, range, redo, remote, save, say, schema, search, selectedLayer, speed, splitAt, symmetry, theme, tool, trouble, trying, undo,
+} from "./state.js";
+import { TextPane } from "./text.js";
+import { Timeline, go, stepBy } from "./timeline.js";
+import { View } from "./view.js";
+
+let view = null;
+const menu = signal(false);
+const dropping = signal(false);
+
+effect(() => {
+  document.documentElement.dataset.theme = theme.value;
+  localStorage.setItem("frisson-theme", theme.value);
+});
+effect(() => {
+  const name = doc.value?.name ?? remote.value?.cache ?? "";
+  document.title = `${doc.value?.unsaved ? "• " : ""}${name} – Frisson studio`;
+});
+
+function toggleTheme() {
+  const dark = view.isDark;
+  theme.value = dark ? "light" : "dark";
+}
+const setOption = (key, value) => { options.value = { ...options.value, [key]: value }; };
+
+export function compareWithout(layer) {
+  const how = compared.value ? null : { without: layer };
+  return trying(() => post("compare", { how, moment: moment() }));
+}
+const compareNow = () => trying(() => post("compare", { how: compared.value ? null : { as: "now" }, moment: moment() }));
+
+function Top() {
+  const state = remote.value;
+  const busy = engine.value?.busy;
+  return html`<header class="top">
+    <span class="brand">frisson</span>
+    <span class="file" title=${doc.value?.path ?? state?.cache ?? ""}>${doc.value?.name ?? state?.cache ?? "…"}${doc.value?.unsaved ? " •" : ""}</span>
+    <span class="rule"></span>
+    <button onClick=${() => { dialog.value = "open"; }} title="Open (Ctrl O)">Open</button>
+    <button disabled=${!doc.value} onClick=${() => saveOrAsk()} title="Save (Ctrl S)">Save</button>
+    <button disabled=${!doc.value} onClick=${() => { dialog.value = "save"; }}>Save as</button>
+    <button class="square" id="undo" disabled=${!doc.value?.undo} title=${`Undo ${doc.value?.undo ?? ""} (Ctrl Z)`} aria-label="undo" onClick=${undo}>${icon("undo")}</button>
+    <button class="square" id="redo" disabled=${!doc.value?.redo} title=${`Redo ${doc.value?.redo ?? ""} (Ctrl Shift Z)`} aria-label="redo" onClick=${redo}>${icon("redo")}</button>
+    <span class="grow"></span>
+    <${Progress} small />
+    <span class="status" id="status" role="status">${!connected.value ? "frisson does not answer" : busy === "building" ? "building …"
+      : busy === "simulating" ? `simulating, ${(1000 / Math.max(engine.value.frame_ms, 0.1)).toFixed(0)} frames/s` : trouble.value.length ? "see Text" : "ready"}</span>
+    <button aria-pressed=${state?.draft ?? false} title="Lighter layers, for a first look" disabled=${!doc.value} onClick=${() => trying(() => post("draft", { draft: !state.draft, moment: moment() }))}>Draft</button>
+    <button class="square" title="See (wireframe, colours, overlays)" aria-label="what is shown" aria-pressed=${menu.value} onClick=${() => { menu.value = !menu.value; }}>${icon("eye")}</button>
+    <button class="square" title="See everything (A)" aria-label="see everything" onClick=${() => view.frameAll()}>${icon("frame")}</button>
+    <button class="square" title="Light or dark" aria-label="light or dark" onClick=${toggleTheme}>${icon("sun")}</button>
+    <button title="Keys (?)" aria-label="keys" onClick=${() => { dialog.value = "help"; }}>?</button>
+    <button class="main" onClick=${() => { dialog.value = "bake"; }} title="Bake, export, render (B)">Bake</button>
+    ${menu.value && html`<${ViewMenu} />`}
+  </header>`;
+}
+
+function ViewMenu() {
+  const box = (key, name) => html`<label><input type="checkbox" checked=${options.value[key]} onChange=${e => setOption(key, e.target.checked)} /> ${name}</label>`;
+  return html`<div class="menu" role="menu" onMouseLeave=${() => { menu.value = false; }}>
+    ${box("wireframe", "Wireframe (Z)")} ${box("overlays", "Overlays of layers (O)")} ${box("grid", "Grid")} ${box("shadow", "Shadow")} ${box("follow", "Go along with the subject")}
+    <label>Colour by <select id="colour" value=${options.value.colour} onChange=${e => setOption("colour", e.target.value)}>
+      <option value="">material</option><option value="strain">stretch and compression</option>
+      ${view.attributes().map(name => html`<option value=${name}>${name.replaceAll("_", " ")}</option>`)}</select></label>
+    <button class="edge" onClick=${() => view.lookAsScene()}>The scene's camera (R)</button>
+    <button class="edge" disabled=${!doc.value} onClick=${keepCamera}>Keep this view as the scene's camera</button>
+    <button class="edge" disabled=${!doc.value} onClick=${compareNow}>${compared.value ? "End the comparison" : "Compare with this moment"}</button>
+  </div>`;
+}
+
+function keepCamera() {
+  const { eye, target, fov_deg } = view.cameraParams();
+  send([{ set: { path: "camera.eye", value: eye } }, { set: { path: "camera.target", value: target } }, { set: { path: "camera.fov_deg", value: fov_deg } }], "keep the view", null);
+}
+
+async function saveOrAsk() {
+  if (doc.value?.in_file) await save();
+  else dialog.value = "save";
+}
+
+function Layers() {
+  const off = doc.value?.off ?? [];
+  return html`<div class="section scroll">
+    <h2>Layers<span class="grow"></span></h2>
+    ${layers.value.map(layer => html`<div class=${`layer ${selectedLayer.value === layer.index ? "chosen" : ""}`} key=${layer.params.name}>
+      <input type="checkbox" checked aria-label=${`${layer.params.name} on`} title="Switch the layer off; its lines stay in the text"
+        onChange=${() => trying(() => post("switch", { layer: layer.index, moment: moment() }))} />
+      <button class="name" aria-pressed=${selectedLayer.value === layer.index} onClick=${() => { selectedLayer.value = layer.index; panel.value = "tune"; }}>${layer.params.name}</button>
+      <span class="kind">${layer.kind}</span></div>`)}
+    ${off.map(layer => html`<div class="layer off" key=${`off ${layer.line}`}>
+      <input type="checkbox" aria-label=${`${layer.name} on`} onChange=${() => trying(() => post("switch", { line: layer.line, moment: moment() }))} />
+      <span class="name grow">${layer.name}</span><span class="kind">${layer.kind}</span></div>`)}
+    ${!doc.value && (engine.value?.layers ?? []).map(([kind, name]) => html`<div class="layer"><span class="name grow">${name}</span><span class="kind">${kind}</span></div>`)}
+    ${doc.value && layers.value.length === 0 && off.length === 0 && html`<p class="faint">No layer yet: draw on the model, or write one in the text.</p>`}
+    ${doc.value && html`<div class=${`layer ${selectedLayer.value < 0 ? "chosen" : ""}`}><span style="width:15px"></span>
+      <button class="name" onClick=${() => { selectedLayer.value = -1; panel.value = "tune"; }}>Shot, forces, colliders</button></div>`}
+    ${layers.value[selectedLayer.value] && html`<p class="row" style="margin-top:8px"><button class="edge" id="without" aria-pressed=${compared.value !== null} onClick=${() => compareWithout(selectedLayer.value)}
+      title="Left with, right without the chosen layer (K)">${compared.value ? "End A/B" : "A/B without it"}</button></p>`}
+  </div>`;
+}
+
+function Right() {
+  if (!doc.value) {
+    return html`<aside class="right"><div class="section"><h2>A finished bake</h2><p class="faint">Nothing can be tuned here: open the scene it was made from.
+      Graphs, the judge, export and pictures work as they do for scenes.</p></div></aside>`;
+  }
+  return html`<aside class="right" aria-label="parameters">
+    <div class="tabs" role="tablist">
+      <button role="tab" aria-selected=${panel.value === "tune"} onClick=${() => { panel.value = "tune"; }}>Tune</button>
+      <button role="tab" id="text-tab" aria-selected=${panel.value === "text"} onClick=${() => { panel.value = "text"; }}>Text${trouble.value.length ? " ⚠" : ""}</button>
+    </div>
+    ${panel.value === "tune" ? html`<${Tune} />` : html`<${TextPane} />`}</aside>`;
+}
+
+function Banners() {
+  const state = doc.value;
+  return html`${state?.recovered && html`<div class="banner" role="alert">Unsaved changes of an earlier run were found.
+      <button class="main" id="recover" onClick=${() => trying(() => post("recover", { take: true, moment: moment() }))}>Take them back</button>
+      <button class="edge" onClick=${() => trying(() => post("recover", { take: false }))}>Let them go</button></div>`}
+    ${state?.outside && html`<div class="banner" role="alert">The file was changed by somebody else.
+      <button class="main" onClick=${() => trying(() => post("outside", { take: true, moment: moment() }))}>Take theirs</button>
+      <button class="edge" onClick=${() => trying(() => post("outside", { take: false }))}>Stay with mine</button></div>`}
+    ${(remote.value?.pages ?? 1) > 1 && html`<div class="banner" id="second" role="status">${remote.value.pages} pages show this scene: edits of each are seen in all.</div>`}
+    ${!connected.value && html`<div class="banner" role="alert">frisson does not answer. Start it again: what is unsaved is kept and offered.</div>`}`;
+}
+
+function Split() {
+  const drag = event => {
+    if (!event.buttons) return;
+    const box = view.canvas.getBoundingClientRect();
+    splitAt.value = Math.min(0.98, Math.max(0.02, (event.clientX - box.left) / box.width));
+  };
+  const what = compared.value.how.without !== undefined
+    ? `without ${layers.value[compared.value.how.without]?.params.name ?? "layers"}` : "as it was";
+  return html`<div class="side" style="left:12px">now</div><div class="side" style="right:12px">${what}</div>
+    <div class="split" role="slider" tabindex="0" aria-label="split" aria-valuenow=${Math.round(100 * splitAt.value)} style=${`left:${100 * splitAt.value}%`}
+    onPointerDown=${e => e.target.setPointerCapture(e.pointerId)} onPointerMove=${drag}
+    onKeyDown=${e => { if (e.key === "ArrowLeft" || e.key === "ArrowRight") { splitAt.value = Math.min(0.98, Math.max(0.02, splitAt.value + (e.key === "ArrowLeft" ? -0.02 : 0.02))); e.stopPropagation(); } }}></div>`;
+}
+
+function Legend() {
+  const name = options.value.colour;
+  if (!name) return null;
+  const range_ = name === "strain" ? ["-25 %", "+25 %"] : (view?.colourRange() ?? [0, 1]).map(v => Number(v.toPrecision(3)));
+  return html`<div class="legend">${name === "strain" ? "stretch against the first frame" : name.replaceAll("_", " ")}
+    <div class="bar" style=${`background:${name === "strain" ? strainBar : heatBar}`}></div>
+    <div class="row"><span>${range_[0]}</span><span>${range_[1]}</span></div></div>`;
+}
+
+function Picture() {
+  const canvas = useRef(null);
+  useEffect(() => {
+    view = new View(canvas.current);
+    attach(view);
+    window.studio = { view, frame, playing, doc, remote, engine, counts, shown, a, b, latencies, layers, controlsOf };
+  }, []);
+  const chosen = TOOLS.find(t => t.id === tool.value);
+  const verts = (shown.a?.head.meshes ?? []).reduce((sum, m) => sum + m.count, 0);
+  return html`<main class=${`view ${dropping.value ? "drop" : ""}`}
+      onDragOver=${e => { e.preventDefault(); dropping.value = true; }} onDragLeave=${() => { dropping.value = false; }} onDrop=${take}>
+    <canvas ref=${canvas} tabindex="0" aria-label="the scene; drag to orbit"></canvas>
+    ${compared.value && view && html`<${Split} />`}
+    <${Legend} />
+    <${Banners} />
+    <div class="hint">${tool.value !== "look" && html`<div>${chosen.about}</div>`}<span class="grow"></span>
+      ${frame.value >= 0 && verts > 0 && html`<div>${verts.toLocaleString("en")} vertices</div>`}</div>
+    ${notice.value && html`<div class=${`notice ${notice.value.kind}`} role="status">${notice.value.text}</div>`}
+  </main>`;
+}
+
+function take(event) {
+  event.preventDefault();
+  dropping.value = false;
+  const [file] = event.dataTransfer.files;
+  if (file) trying(async () => { await postFile(file); say(`opened ${file.name}`); });
+}
+
+function App() {
+  return html`<div class="studio">
+    <${Top} />
+    <nav class="left" aria-label="layers and tools"><${Layers} /><${Tools} /></nav>
+    <${Picture} />
+    <${Right} />
+    <footer class="time"><${Timeline} />${graphsOpen.value && html`<${Graphs} view=${view} />`}</footer>
+    <${Dialogs} view=${view} />
+  </div>`;
+}
+
+const PLAIN = {
+  " ": () => { playing.value = !playing.value; }, l: () => { looping.value = !looping.value; }, t: () => { panel.value = panel.value === "tune" ? "text" : "tune"; },
+  g: () => { graphsOpen.value = !graphsOpen.value; }, b: () => { dialog.value = "bake"; }, a: () => view.frameAll(), r: () => view.lookAsScene(),
+  z: () => setOption("wireframe", !options.value.wireframe), o: () => setOption("overlays", !options.value.overlays), x: () => { symmetry.value = !symmetry.value; },
+  k: () => compareWithout(Math.max(0, selectedLayer.value)), "?": () => { dialog.value = "help"; }, Home: () => go(range.value[0]), End: () => go(range.value[1]),
+  "/": () => { panel.value = "tune"; setTimeout(() => document.getElementById("search")?.focus()); }, 0: () => { selectedLayer.value = -1; },
+};
+
+addEventListener("keydown", event => {
+  const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName) && event.target.type !== "range" && event.target.type !== "checkbox";
+  const ctrl = event.ctrlKey || event.metaKey;
+  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+  let taken = true;
+  if (ctrl && key === "z" && !(typing && event.target.tagName !== "TEXTAREA")) event.shiftKey ? redo() : undo();
+  else if (ctrl && key === "y") redo();
+  else if (ctrl && key === "s") saveOrAsk();
+  else if (ctrl && key === "o") dialog.value = "open";
+  else if (typing || ctrl || event.altKey) taken = false;
+  else if (dialog.value) taken = false;
+  else if (drawKey(event, view)) taken = true;
+  else if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
+    if (event.target.type === "range") return;
+    stepBy((event.key === "ArrowLeft" ? -1 : 1) * (event.shiftKey ? 10 : 1));
+  } else if (key === " " && event.target.tagName === "BUTTON") taken = false;
+  else if (PLAIN[key]) PLAIN[key]();
+  else if (/^[1-9]$/.test(key) && layers.value[Number(key) - 1]) selectedLayer.value = Number(key) - 1;
+  else {
+    const found = TOOLS.find(t => t.key.toLowerCase() === key);
+    if (found) tool.value = found.id;
+    taken = Boolean(found);
+  }
+  if (taken) event.preventDefault();
+});
+
+render(html`<${App} />`, document.getElementById("app"));
+trying(async () => { schema.value = await getJson("schema"); });
+follow();

@@ -1,0 +1,206 @@
+// Gets frames and says which to draw: plays, scrubs, waits for the simulation.
+import { effect } from "./third-party.js";
+import { getBytes } from "./api.js";
+import { unpack, unpackFrames } from "./wire.js";
+import { compared, engine, fps, frame, looping, playing, range, remote, speed } from "./state.js";
+
+/** Bytes of frames kept on the page, for each side. */
+const MOST_BYTES = 256 << 20;
+/** Frames asked for at a time. */
+const AT_ONCE = 16;
+/** Topologies kept: surfaces that change with every frame leave many behind. */
+const MOST_TOPOLOGIES = 256;
+
+/** Frames of one side: `a`, or `b` that it is compared with. */
+class Reel {
+  constructor(side) {
+    this.side = side;
+    this.clear();
+  }
+
+  clear() {
+    this.frames = new Map();
+    this.bytes = 0;
+    /** Take that the frames are of. */
+    this.take = 0;
+    /** Text that a frame must follow before it is shown. */
+    this.revision = 0;
+    this.topologies = new Map();
+    this.textures = new Map();
+    this.generation = (this.generation ?? 0) + 1;
+  }
+
+  add(found) {
+    const number = found.head.frame;
+    this.drop(number);
+    this.frames.set(number, found);
+    this.bytes += found.bytes;
+    for (const key of this.frames.keys()) {
+      if (this.bytes <= MOST_BYTES || key === number) break;
+      this.drop(key);
+    }
+  }
+
+  drop(number) {
+    const old = this.frames.get(number);
+    if (old) this.bytes -= old.bytes;
+    this.frames.delete(number);
+  }
+
+  /** Asks for frames; takes over what an edit has made of them. */
+  async ask(from, count, wait, ahead) {
+    const generation = this.generation;
+    const revision = this.revision;
+    const answer = await getBytes(`frames?from=${from}&count=${count}&wait=${wait}&have=${this.take}`
+      + `&revision=${revision}&side=${this.side}${ahead ? "&ahead=1" : ""}`);
+    if (generation !== this.generation) return [];
+    const { take, cut, frames } = unpackFrames(answer);
+    if (take !== this.take) {
+      [...this.frames.keys()].filter(number => number >= cut).forEach(number => this.drop(number));
+      this.take = take;
+    }
+    if (this.revision === revision && frames.length) this.revision = 0;
+    frames.forEach(found => this.add(found));
+    return frames;
+  }
+
+  /** The frame to show; null where it is not simulated in time. */
+  async get(number, wait, newest) {
+    const is_fresh = this.revision === 0 && this.take === newest;
+    const own = is_fresh ? this.frames.get(number) : null;
+    if (own) return this.complete(own);
+    const frames = await this.ask(number, playing.value ? AT_ONCE : 1, wait, false);
+    return frames.length ? this.complete(frames[0]) : null;
+  }
+
+  /** Gets the topologies that a frame needs and the page has not. */
+  async complete(parcel) {
+    const needed = [...parcel.head.meshes, ...parcel.head.curves].map(s => s.topology);
+    await Promise.all(needed.filter(id => !this.topologies.has(id)).map(id => this.learn(id)));
+    return parcel;
+  }
+
+  async learn(id) {
+    const topology = unpack(await getBytes(`topology?id=${id}&side=${this.side}`));
+    topology.id = id;
+    for (const material of topology.head.materials ?? []) {
+      if (material.texture !== null && !this.textures.has(material.texture)) {
+        this.textures.set(material.texture, await getBytes(`texture?id=${material.texture}&side=${this.side}`));
+      }
+    }
+    this.topologies.set(id, topology);
+    for (const key of this.topologies.keys()) {
+      if (this.topologies.size <= MOST_TOPOLOGIES) break;
+      this.topologies.delete(key);
+    }
+  }
+}
+
+export const a = new Reel("a");
+export const b = new Reel("b");
+
+/** What is shown now. */
+export const shown = { a: null, b: null, key: "", number: 0 };
+/** Frames got and frames waited for, for measuring. */
+export const counts = { got: 0, waited: 0 };
+
+let opened = 0;
+let comparison = "null";
+
+effect(() => {
+  const state = remote.value;
+  if (!state) return;
+  if (state.opened !== opened) {
+    opened = state.opened;
+    a.clear();
+    b.clear();
+    Object.assign(shown, { a: null, b: null, key: "" });
+  }
+  const how = JSON.stringify(state.compared?.how ?? null);
+  if (how !== comparison) {
+    comparison = how;
+    b.clear();
+    Object.assign(shown, { b: null, key: "" });
+  }
+});
+
+/** After an edit: the next frame shown must follow that text. */
+export function expect(revision) {
+  a.revision = Math.max(a.revision, revision);
+  shown.key = "";
+}
+
+let clock = 0;
+let fetching = false;
+
+/** Moves on in time, where it plays. */
+export function tick(now) {
+  if (!playing.value) { clock = 0; return; }
+  const [first, last] = range.value;
+  const step = 1000 / (fps.value * speed.value);
+  if (clock === 0) clock = now;
+  const due = Math.floor((now - clock) / step);
+  if (due <= 0) return;
+  clock += due * step;
+  let next = frame.value;
+  for (let done = 0; done < due; done += 1) {
+    if (next >= last && !looping.value) { playing.value = false; break; }
+    const following = next >= last ? first : next + 1;
+    // What is not simulated yet is waited for; what is, may be skipped to keep time.
+    if (!isReady(following)) {
+      if (done === 0) next = following;
+      clock = now;
+      break;
+    }
+    next = following;
+  }
+  // One frame on at a time while the one before is still on its way.
+  if (!fetching || isReady(next)) frame.value = next;
+}
+
+const isReady = number =>
+  engine.value?.ready?.some(([from, to]) => number >= from && number <= to) ?? false;
+
+/** Makes sure that what is shown is the present frame; answers whether something new is. */
+export async function fetchShown() {
+  const state = remote.value;
+  if (!state || fetching) return false;
+  const other = state.compared?.engine.take ?? -1;
+  const key = `${opened}/${frame.value}/${state.engine.take}/${a.revision}/${comparison}/${other}`;
+  if (shown.key === key) return false;
+  fetching = true;
+  try {
+    const number = frame.value;
+    const both = state.compared !== null;
+    const [left, right] = await Promise.all([
+      a.get(number, 1000, state.engine.take), both ? b.get(number, 300, other) : null,
+    ]);
+    if (!left) { counts.waited += 1; return false; }
+    const done = (!both || right) && frame.value === number;
+    Object.assign(shown, { a: left, b: right ?? shown.b, number });
+    shown.key = done ? `${opened}/${number}/${a.take}/${a.revision}/${comparison}/${both ? b.take : -1}` : "";
+    counts.got += 1;
+    return true;
+  } catch {
+    await new Promise(done => setTimeout(done, 200));
+    return false;
+  } finally {
+    fetching = false;
+  }
+}
+
+/** Gets frames around the playhead before they are asked for, so that scrubbing is instant. */
+export async function readAhead() {
+  const state = remote.value;
+  if (!state || fetching || a.revision !== 0 || a.take !== state.engine.take || a.bytes > 0.8 * MOST_BYTES) return;
+  const [first, last] = range.value;
+  const from = frame.value;
+  for (let distance = 1; distance <= Math.min(last - first, 500); distance += 1) {
+    for (const number of [from + distance, from - distance]) {
+      if (number < first || number > last || a.frames.has(number) || !isReady(number)) continue;
+      const start = number < from ? Math.max(first, number - AT_ONCE + 1) : number;
+      await a.ask(start, AT_ONCE, 0, true).catch(() => {});
+      return;
+    }
+  }
+}

@@ -1,0 +1,101 @@
+// How hair and drops look.
+import { ShaderMaterial, Color, DoubleSide, Vector3 } from "./third-party.js";
+
+/** Two lobes of light along a fibre (Kajiya and Kay 1989; the second one tinted and shifted, after Marschner 2003). */
+export function hairMaterial(color, perStrand) {
+  return new ShaderMaterial({
+    uniforms: {
+      colour: { value: new Color(color[0], color[1], color[2]) },
+      lights: { value: [new Vector3(0.45, 0.75, 0.5), new Vector3(-0.7, 0.35, 0.3), new Vector3(0.1, 0.35, -0.9)] },
+      powers: { value: [1.5, 0.6, 0.7] },
+      perStrand: { value: Math.max(1, perStrand) },
+    },
+    vertexShader: `
+      attribute vec4 tangent; uniform int perStrand;
+      varying vec3 vTangent; varying vec3 vView; varying float vAlong; varying float vShade;
+      void main() {
+        vec4 world = modelMatrix * vec4(position, 1.0);
+        vTangent = normalize(mat3(modelMatrix) * tangent.xyz);
+        vView = cameraPosition - world.xyz;
+        vAlong = tangent.w < 0.0 ? tangent.w + 2.0 : tangent.w;
+        // Strands differ a little, so that they can be told apart.
+        vShade = 0.78 + 0.44 * fract(sin(float(gl_VertexID / perStrand) * 12.9898) * 43758.5453);
+        gl_Position = projectionMatrix * viewMatrix * world;
+      }`,
+    fragmentShader: `
+      uniform vec3 colour; uniform vec3 lights[3]; uniform float powers[3];
+      varying vec3 vTangent; varying vec3 vView; varying float vAlong; varying float vShade;
+      void main() {
+        vec3 t = normalize(vTangent); vec3 v = normalize(vView);
+        float tv = dot(t, v); float sv = sqrt(max(0.0, 1.0 - tv * tv));
+        vec3 base = colour * vShade;
+        vec3 sum = base * 0.22;
+        for (int i = 0; i < 3; i++) {
+          vec3 l = normalize(lights[i]);
+          float tl = dot(t, l); float sl = sqrt(max(0.0, 1.0 - tl * tl));
+          float first = pow(max(0.0, sl * sv - (tl + 0.09) * tv), 60.0);
+          float second = pow(max(0.0, sl * sv - (tl - 0.16) * tv), 14.0);
+          sum += powers[i] * (base * sl * 0.42 + vec3(0.05) * first + (0.12 * sqrt(base) + base) * 0.38 * second);
+        }
+        sum *= mix(0.35, 1.0, smoothstep(0.0, 0.3, vAlong * 0.5));
+        gl_FragColor = vec4(sum, 1.0);
+        #include <tonemapping_fragment>
+        #include <colorspace_fragment>
+      }`,
+  });
+}
+
+/** A drop: what lies behind it seen upside down through it, a bright window on it, a dark rim. */
+export function dropMaterial() {
+  return new ShaderMaterial({
+    transparent: true,
+    depthWrite: true,
+    side: DoubleSide,
+    uniforms: { sky: { value: new Color(0.92, 0.95, 1.0) }, earth: { value: new Color(0.34, 0.31, 0.29) } },
+    vertexShader: `
+      attribute vec4 drop;
+      varying vec3 vNormal; varying vec3 vView;
+      void main() {
+        vec4 centre = modelMatrix * vec4(drop.xyz, 1.0);
+        vec3 world = centre.xyz + position * drop.w;
+        vNormal = position; vView = cameraPosition - world;
+        gl_Position = projectionMatrix * viewMatrix * vec4(world, 1.0);
+      }`,
+    fragmentShader: `
+      uniform vec3 sky; uniform vec3 earth;
+      varying vec3 vNormal; varying vec3 vView;
+      vec3 around(vec3 d) {
+        vec3 c = mix(earth, sky, smoothstep(-0.35, 0.55, d.y));
+        float window = smoothstep(0.86, 0.93, dot(d, normalize(vec3(0.45, 0.75, 0.5))));
+        return c + vec3(2.2) * window;
+      }
+      void main() {
+        vec3 n = normalize(vNormal); vec3 v = normalize(vView);
+        float c = max(0.0, dot(n, v));
+        float fresnel = 0.02 + 0.98 * pow(1.0 - c, 5.0);
+        vec3 inside = refract(-v, n, 1.0 / 1.33);
+        vec3 through = around(refract(inside, -reflect(inside, n), 1.33) + inside * 0.001);
+        vec3 colour = mix(through * 0.75, around(reflect(-v, n)), fresnel);
+        gl_FragColor = vec4(colour, mix(0.42, 0.95, max(fresnel, pow(1.0 - c, 2.0))));
+        #include <tonemapping_fragment>
+        #include <colorspace_fragment>
+      }`,
+  });
+}
+
+/** Colours of a scale from low to high: dark blue, teal, sand, orange. */
+const SCALE = [[0.05, 0.12, 0.36], [0.06, 0.45, 0.55], [0.86, 0.80, 0.55], [0.85, 0.35, 0.10]];
+/** Compression blue, rest pale, stretch red. */
+const BOTH_WAYS = [[0.05, 0.22, 0.65], [0.86, 0.86, 0.84], [0.72, 0.10, 0.06]];
+
+function along(scale, t) {
+  const at = Math.min(Math.max(t, 0), 1) * (scale.length - 1);
+  const low = Math.min(Math.floor(at), scale.length - 2);
+  return [0, 1, 2].map(i => scale[low][i] + (scale[low + 1][i] - scale[low][i]) * (at - low));
+}
+export const heat = t => along(SCALE, t);
+export const strainColour = t => along(BOTH_WAYS, t);
+const css = scale => `linear-gradient(to right, ${scale.map(c =>
+  `rgb(${c.map(v => Math.round(255 * Math.pow(v, 1 / 2.2))).join(" ")})`).join(", ")})`;
+export const heatBar = css(SCALE);
+export const strainBar = css(BOTH_WAYS);

@@ -1,0 +1,224 @@
+//! A running simulation that follows its scene's text.
+
+use std::sync::Arc;
+
+use frisson::layers::LayerParams;
+use frisson::stage::{Change, Frame, LayerReport, NoObserver, Simulator, SimulatorError};
+use frisson_io::bake::OutputNormals;
+use frisson_io::scene::{Scene, SceneFile};
+use frisson_workshop::Loader;
+use serde_json::Value;
+
+use crate::draft::lighten;
+use crate::engine::Order;
+use crate::problems::{Trouble, troubles};
+
+/// A simulator and the scene it is made from.
+pub struct Live {
+    simulator: Simulator,
+    scene: SceneFile,
+    draft: bool,
+    normals: OutputNormals,
+    shown: Frame,
+}
+
+/// The last state at or before a frame.
+pub type Reach<'a> = &'a dyn Fn(i64) -> Option<(i64, Arc<Vec<u8>>)>;
+
+impl Live {
+    /// Builds a scene.
+    pub fn build(order: &Order) -> Result<Self, Vec<Trouble>> {
+        let mut scene = order.scene.clone();
+        if order.draft {
+            lighten(&mut scene.scene);
+        }
+        let built = scene.build(&Loader).map_err(|e| troubles(&e))?;
+        let normals = OutputNormals::new(built.stage.frame());
+        let shown = Frame::default();
+        Ok(Self { simulator: built.stage, scene, draft: order.draft, normals, shown })
+    }
+
+    /// The simulator.
+    #[must_use]
+    pub fn simulator(&self) -> &Simulator {
+        &self.simulator
+    }
+
+    /// Parameters of the layers as JSON.
+    #[must_use]
+    pub fn layers_json(&self) -> Vec<Value> {
+        let all = self.simulator.params().iter();
+        all.map(|p| serde_json::to_value(p).unwrap_or_default()).collect()
+    }
+
+    /// Whether the scene has to be built anew: everything but layers and forces is built in.
+    #[must_use]
+    pub fn needs_build(&self, order: &Order) -> bool {
+        self.draft != order.draft || fixed(&self.scene.scene) != fixed(&order.scene.scene)
+    }
+
+    /// Becomes what an order says, at the frame that was looked at. Says what that took and from which
+    /// frame on everything is new; nothing where all of it is.
+    pub fn follow(
+        &mut self,
+        order: &Order,
+        reach: Reach,
+    ) -> Result<(&'static str, Option<i64>), Vec<Trouble>> {
+        if self.needs_build(order) {
+            return self.build_again(order, reach);
+        }
+        let mut scene = order.scene.clone();
+        if self.draft {
+            lighten(&mut scene.scene);
+        }
+        let layers = scene.stage_layers().map_err(|e| troubles(&e))?;
+        let same_forces = scene.scene.gravity == self.scene.scene.gravity
+            && scene.scene.forces == self.scene.scene.forces;
+        if layers == self.simulator.params() && same_forces {
+            self.scene = scene;
+            return Ok(("none", None));
+        }
+        if !order.again {
+            self.go_to(order.at, reach)?;
+        }
+        let change = self.give(&scene, &layers)?;
+        self.simulator.set_forces(scene.stage_forces());
+        self.scene = scene;
+        if order.again {
+            self.restart()?;
+            return Ok((change, None));
+        }
+        if let Err(error) = self.simulator.refresh() {
+            return Err(self.failed(&error));
+        }
+        Ok((change, Some(self.simulator.frame_number())))
+    }
+
+    /// Builds everything; the motion goes on where the states still fit.
+    fn build_again(
+        &mut self,
+        order: &Order,
+        reach: Reach,
+    ) -> Result<(&'static str, Option<i64>), Vec<Trouble>> {
+        let mut new = Self::build(order)?;
+        let same_clock = new.simulator.clock() == self.simulator.clock();
+        let mut kept = None;
+        if !order.again && same_clock && self.go_to(order.at, reach).is_ok() {
+            let state = self.save()?;
+            // States of other layers do not fit: then it starts again.
+            match new.simulator.load(&state) {
+                Ok(()) => kept = Some(new.simulator.frame_number()),
+                Err(_) => new.restart()?,
+            }
+        }
+        *self = new;
+        Ok(("build", kept))
+    }
+
+    /// Gives layers their parameters; adds, removes and reorders them.
+    fn give(
+        &mut self,
+        scene: &SceneFile,
+        layers: &[LayerParams],
+    ) -> Result<&'static str, Vec<Trouble>> {
+        let failed = |e: &SimulatorError| vec![Trouble::at(scene, &scene.stage_problem(e))];
+        let old: Vec<String> =
+            self.simulator.params().iter().map(|p| p.name().to_owned()).collect();
+        let mut most = Change::None;
+        for name in &old {
+            if !layers.iter().any(|l| l.name() == name) {
+                self.simulator.remove_layer(name).map_err(|e| failed(&e))?;
+                most = Change::Rebuild;
+            }
+        }
+        for (index, layer) in layers.iter().enumerate() {
+            if old.iter().any(|n| n == layer.name()) {
+                let change = self.simulator.set_params(layer).map_err(|e| failed(&e))?;
+                most = most.max(change);
+            } else {
+                self.simulator.add_layer(index, layer.clone()).map_err(|e| failed(&e))?;
+                most = Change::Rebuild;
+            }
+        }
+        let names: Vec<&str> = layers.iter().map(LayerParams::name).collect();
+        let now: Vec<&str> = self.simulator.params().iter().map(LayerParams::name).collect();
+        if now != names {
+            self.simulator.reorder_layers(&names).map_err(|e| failed(&e))?;
+            most = Change::Rebuild;
+        }
+        Ok(match most {
+            Change::None | Change::Live => "live",
+            Change::Rebuild => "rebuild",
+            Change::Restart => "restart",
+        })
+    }
+
+    /// Stands at a frame that was simulated before, or as near before it as can be.
+    fn go_to(&mut self, frame: i64, reach: Reach) -> Result<(), Vec<Trouble>> {
+        let now = self.simulator.frame_number();
+        if now == frame {
+            return Ok(());
+        }
+        if let Some((number, state)) = reach(frame)
+            && (now > frame || number > now)
+            && self.load(&state).is_err()
+        {
+            self.restart()?;
+        }
+        let last = self.simulator.clock().last_frame;
+        while self.simulator.frame_number() < frame.min(last) {
+            self.advance()?;
+        }
+        Ok(())
+    }
+
+    /// One frame on.
+    pub fn advance(&mut self) -> Result<(), Vec<Trouble>> {
+        match self.simulator.advance_frame(&mut NoObserver) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(self.failed(&error)),
+        }
+    }
+
+    /// Back to the start.
+    pub fn restart(&mut self) -> Result<(), Vec<Trouble>> {
+        self.simulator.start().map_err(|e| self.failed(&e))
+    }
+
+    /// All that evolves.
+    pub fn save(&self) -> Result<Vec<u8>, Vec<Trouble>> {
+        self.simulator.save().map_err(|e| self.failed(&e))
+    }
+
+    /// Takes a state back.
+    pub fn load(&mut self, state: &[u8]) -> Result<(), SimulatorError> {
+        self.simulator.load(state)
+    }
+
+    /// The frame with its normals, the names of the layers and what they measured.
+    pub fn shown(&mut self) -> (&Frame, Vec<String>, Vec<LayerReport>) {
+        self.shown.clone_from(self.simulator.frame());
+        self.shown.index = self.simulator.frame_number();
+        self.normals.complete(&mut self.shown);
+        let names = self.simulator.params().iter().map(|p| p.name().to_owned()).collect();
+        (&self.shown, names, self.simulator.reports())
+    }
+
+    fn failed(&self, error: &SimulatorError) -> Vec<Trouble> {
+        vec![Trouble::at(&self.scene, &self.scene.stage_problem(error))]
+    }
+}
+
+/// What cannot change while it runs.
+fn fixed(scene: &Scene) -> Scene {
+    Scene {
+        gravity: [0.0; 3],
+        forces: Vec::new(),
+        layers: Vec::new(),
+        exports: Vec::new(),
+        expect: Vec::new(),
+        gallery: None,
+        camera: Default::default(),
+        ..scene.clone()
+    }
+}

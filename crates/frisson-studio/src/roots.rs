@@ -1,0 +1,116 @@
+//! The actors' own meshes in the reference pose: where points are given, and what they stick to.
+
+use frisson::geometry::TriangleBvh;
+use frisson::stage::{Anchor, Simulator};
+use glam::Vec3;
+use serde_json::{Value, json};
+
+/// One actor's mesh.
+struct Root {
+    name: String,
+    /// In the reference pose, with those that refinement has added [m].
+    positions: Vec<Vec3>,
+    tree: TriangleBvh,
+}
+
+/// All of them.
+#[derive(Default)]
+pub struct Roots(Vec<Root>);
+
+/// Fields of layers that hold places on the mesh that the layer is on.
+const PLACES: [&str; 5] = ["a", "b", "through", "points", "at"];
+
+impl Roots {
+    /// Those of a simulation.
+    #[must_use]
+    pub fn of(simulator: &Simulator) -> Self {
+        let sources: Vec<_> =
+            simulator.actors().all().iter().flat_map(|a| a.source_meshes()).collect();
+        let root = |(index, source): (usize, &frisson::geometry::Mesh)| {
+            let positions = simulator.reference_mesh(index).positions;
+            // The actor's own vertices come first; refinement adds behind them.
+            let own = positions.get(..source.positions.len())?;
+            let tree = TriangleBvh::build(own, &source.topology.triangles);
+            Some(Root { name: source.name.clone(), tree, positions })
+        };
+        Self(sources.iter().enumerate().filter_map(root).collect())
+    }
+
+    fn find(&self, name: &str) -> Option<&Root> {
+        self.0.iter().find(|r| r.name == name)
+    }
+
+    /// The triangle of an actor's own mesh that a place in the reference pose lies on.
+    #[must_use]
+    pub fn anchor(&self, mesh: &str, position: Vec3) -> Option<Value> {
+        let root = self.find(mesh)?;
+        let near = root.tree.closest_point(position, f32::INFINITY)?;
+        Some(json!({
+            "triangle": near.triangle,
+            "weights": near.barycentric.map(tidy),
+            "position": near.point.to_array().map(tidy),
+        }))
+    }
+
+    /// A place on a shown triangle, in the reference pose [m].
+    #[must_use]
+    pub fn reference(&self, mesh: &str, corners: [u32; 3], weights: [f32; 3]) -> Option<Vec3> {
+        let root = self.find(mesh)?;
+        let mut place = Vec3::ZERO;
+        for (corner, weight) in corners.into_iter().zip(weights) {
+            place += *root.positions.get(corner as usize)? * weight;
+        }
+        Some(place)
+    }
+
+    /// Every place that layers name: its path in the scene, and the corners that carry it.
+    #[must_use]
+    pub fn places(&self, layers: &[Value], simulator: &Simulator) -> Vec<Value> {
+        let mut found = Vec::new();
+        for (index, layer) in layers.iter().enumerate() {
+            let Some((kind, params)) = layer.as_object().and_then(|l| l.iter().next()) else {
+                continue;
+            };
+            let on = match &params["on"] {
+                Value::Array(names) => names.first().and_then(Value::as_str),
+                other => other.as_str(),
+            };
+            let Some(root) = on.and_then(|name| self.find(name)) else { continue };
+            let mesh = simulator.frame().mesh_index(&root.name).unwrap_or(0);
+            let mut add = |path: &str, anchor: &Anchor| {
+                let Ok(place) = simulator.place("studio", mesh, anchor) else { return };
+                if let Some(near) = root.tree.closest_point(place, f32::INFINITY) {
+                    found.push(json!({
+                        "path": path, "layer": index, "mesh": root.name,
+                        "corners": root.tree.triangle(near.triangle),
+                        "weights": near.barycentric, "off": near.distance,
+                    }));
+                }
+            };
+            gather(params, &format!("layers[{index}].{kind}"), None, &mut add);
+        }
+        found
+    }
+}
+
+/// Five digits of a metre or of a weight: a hundredth of a millimetre, and short in the text.
+fn tidy(value: f32) -> f64 {
+    (f64::from(value) * 1e5).round() / 1e5
+}
+
+fn gather(value: &Value, path: &str, key: Option<&str>, add: &mut dyn FnMut(&str, &Anchor)) {
+    let is_place = key.is_some_and(|k| PLACES.contains(&k));
+    if is_place && let Ok(anchor) = serde_json::from_value::<Anchor>(value.clone()) {
+        add(path, &anchor);
+        return;
+    }
+    match value {
+        Value::Object(fields) => {
+            fields.iter().for_each(|(k, v)| gather(v, &format!("{path}.{k}"), Some(k), add));
+        }
+        Value::Array(items) => {
+            items.iter().enumerate().for_each(|(i, v)| gather(v, &format!("{path}[{i}]"), key, add))
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,266 @@
+//! The studio in a real browser. Without one, every test says so loudly and passes.
+//!
+//! The first runs with every change; the others (`--ignored`) in the long lane.
+//! `FRISSON_STUDIO_PICTURES=FOLDER` keeps pictures of the pages.
+
+mod support;
+
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use frisson_studio::{Page, Served, Studio};
+use support::{Browser, find_browser};
+
+const CAT: &str = include_str!("../../../scenes/demo-cat.toml");
+const WRIST: &str = include_str!("../../../scenes/wrinkles-wrist.toml");
+
+/// The picture is there.
+const SHOWN: &str = "studio.shown.a && studio.view.drawn > 0";
+
+fn browser_or_say() -> Option<PathBuf> {
+    let found = find_browser();
+    if found.is_none() {
+        eprintln!("studio in a browser: SKIPPED: no chromium (FRISSON_BROWSER names another)");
+    }
+    found
+}
+
+fn scene(folder: &Path, name: &str, text: &str) -> PathBuf {
+    let path = folder.join(name);
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+/// Serves in this process.
+fn serve(what: &Path) -> String {
+    let studio = Studio::open(what.to_str().unwrap()).unwrap();
+    let served = Served::bind(studio, 0, Page(None)).unwrap();
+    let url = served.url();
+    std::thread::spawn(move || served.run());
+    url
+}
+
+/// Positions of a mesh as the page has them, as one number for each that is asked for.
+fn positions(mesh: &str) -> String {
+    format!(
+        "Array.from(studio.view.left.mesh('{mesh}').object.geometry.attributes.position.array.slice(0, 6000))"
+    )
+}
+
+/// Drags a slider of a parameter to a share of its length.
+fn slide(browser: &mut Browser, path: &str, to: f64) {
+    let selector = format!("input[type=range][data-path=\"{path}\"]");
+    let (x, y) = browser.middle(&selector);
+    let width =
+        browser.get(&format!("document.querySelector('{selector}').getBoundingClientRect().width"));
+    let width = width.as_f64().unwrap();
+    let value = browser
+        .get(&format!("Number(document.querySelector('{selector}').value)"))
+        .as_f64()
+        .unwrap();
+    // The knob's middle stays half a knob away from the ends.
+    let at = |share: f64| (x - width / 2.0 + 8.0 + share * (width - 16.0), y);
+    let between: Vec<(f64, f64)> =
+        (0..=5).map(|k| at(value + (to - value) * f64::from(k) / 5.0)).collect();
+    browser.drag(&between);
+}
+
+#[test]
+fn open_play_tune_and_undo() {
+    let Some(program) = browser_or_say() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let url = serve(&scene(folder.path(), "cat.toml", CAT));
+    let mut browser = Browser::open(&program, &url);
+    browser.wait(SHOWN);
+    browser.wait("studio.engine.value.ready[0][1] === 99");
+
+    browser.key(" ", false);
+    browser.wait("studio.playing.value && studio.shown.number > 3");
+    browser.key(" ", false);
+    browser.wait("!studio.playing.value");
+
+    // At the landing the belly swings: with other springs it is elsewhere.
+    browser.get("studio.frame.value = 60");
+    browser.wait("studio.shown.number === 60 && studio.view.lastDrawnFrame === 60");
+    let before = browser.get(&positions("cat"));
+    browser.get("studio.frame.value = 50");
+    browser.wait("studio.shown.number === 50 && studio.view.lastDrawnFrame === 50");
+    slide(&mut browser, "layers[0].flesh.frequency_hz", 0.15);
+    browser.wait("studio.doc.value.undo === 'frequency_hz' && studio.engine.value.revision === studio.doc.value.revision");
+    browser.wait("studio.engine.value.ready.at(-1)[1] === 99");
+    assert_eq!(browser.get("studio.engine.value.change"), "live");
+    browser.get("studio.frame.value = 60");
+    browser.wait(
+        "studio.shown.number === 60 && studio.view.lastDrawnTake === studio.engine.value.take",
+    );
+    let after = browser.get(&positions("cat"));
+    assert_ne!(before, after, "the slider moved vertices");
+    browser.picture("tuned");
+
+    // One line of the text is another, and its remarks are still there.
+    let text = browser.get("studio.doc.value.text").as_str().unwrap().to_owned();
+    let lines: Vec<&str> =
+        text.lines().zip(CAT.lines()).filter(|(a, b)| a != b).map(|(a, _)| a).collect();
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert!(lines[0].contains("frequency_hz"));
+    browser.key("z", true);
+    browser.wait("studio.doc.value.undo === null");
+    assert_eq!(browser.get("studio.doc.value.text"), CAT, "a whole drag is one step");
+    assert!(browser.errors.is_empty(), "{:?}", browser.errors);
+}
+
+#[test]
+#[ignore = "slow: the long lane runs it"]
+fn draw_a_wrinkle_scrub_and_compare() {
+    let Some(program) = browser_or_say() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let url = serve(&scene(folder.path(), "wrist.toml", WRIST));
+    let mut browser = Browser::open(&program, &url);
+    browser.wait(SHOWN);
+    browser.wait("studio.engine.value.ready[0][1] === studio.engine.value.range[1]");
+
+    // Scrubbing what is simulated shows it.
+    for frame in [30, 5, 18, 36, 30] {
+        browser.get(&format!("studio.frame.value = {frame}"));
+        browser.wait(&format!("studio.shown.number === {frame}"));
+    }
+    browser.click("[data-tool=wrinkle]");
+    let (x, y) = browser.middle("main.view canvas");
+    browser.drag(&[(x - 20.0, y + 60.0), (x + 10.0, y + 60.0), (x + 60.0, y + 60.0)]);
+    browser.wait("studio.layers.value[0].params.tools.length === 2");
+    browser.wait("studio.engine.value.revision === studio.doc.value.revision && studio.remote.value.places.length === 4");
+    let text = browser.get("studio.doc.value.text").as_str().unwrap().to_owned();
+    let drawn = text.split("name = \"line\"").nth(1).expect("the wrinkle is in the text");
+    assert!(drawn.contains("triangle = "), "it sticks to a triangle: {drawn}");
+    assert_eq!(browser.get("studio.doc.value.trouble.length"), 0);
+    browser.picture("drawn");
+
+    // The text can be written, and mistakes are shown at their line.
+    browser.click("#text-tab");
+    browser.wait("document.querySelector('#text')");
+    browser.get("(() => { const t = document.querySelector('#text'); t.value = t.value.replace('max_level', 'max_levle'); t.dispatchEvent(new Event('input', { bubbles: true })); })()");
+    browser.wait("document.querySelector('.numbers .bad')");
+    let said = browser.get("document.querySelector('.problems').innerText");
+    assert!(said.as_str().unwrap().contains("max_level"), "{said}");
+    browser.picture("mistake");
+    browser.click("#undo");
+    browser.wait("studio.doc.value.trouble.length === 0");
+    browser.click("#undo");
+    browser.wait("studio.layers.value[0].params.tools.length === 1");
+
+    // Without the layer the skin is smooth: both sides are drawn, and differ.
+    browser.click("[data-tool=look]");
+    browser.click("#without");
+    browser.wait(
+        "studio.remote.value.compared && studio.shown.b && studio.view.right.shapes.size > 0",
+    );
+    let both =
+        browser.get("[studio.view.left, studio.view.right].map(s => s.mesh('wrist').shape.count)");
+    assert!(both[0].as_u64() > both[1].as_u64(), "the layer refines: {both}");
+    browser.picture("compared");
+    browser.click("#without");
+    browser.wait("!studio.remote.value.compared");
+
+    // A second page is told, and tells the first.
+    let mut second = Browser::open(&program, &url);
+    second.wait("document.querySelector('#second')");
+    browser.wait("document.querySelector('#second')");
+    drop(second);
+    assert!(browser.errors.is_empty(), "{:?}", browser.errors);
+}
+
+#[test]
+#[ignore = "slow: the long lane runs it"]
+fn bake_and_export_while_the_page_is_closed() {
+    let Some(program) = browser_or_say() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let url = serve(&scene(folder.path(), "cat.toml", CAT));
+    let mut browser = Browser::open(&program, &url);
+    browser.wait(SHOWN);
+    browser.key("b", false);
+    browser.click("#bake");
+    browser
+        .wait("studio.remote.value.job?.state === 'running' && studio.remote.value.job.done > 3");
+    browser.go("about:blank");
+    let mut again = Browser::open(&program, &url);
+    again.wait("studio.remote.value.job.state !== 'running'");
+    assert_eq!(again.get("studio.remote.value.job.state"), "done");
+    let cache = folder.path().join("cat.frisson");
+    assert!(cache.exists() && folder.path().join("cat.abc").exists());
+    again.wait(SHOWN);
+    again.key("b", false);
+    again.get("(() => { const s = document.querySelector('.dialog select'); s.value = 2; s.dispatchEvent(new Event('change', { bubbles: true })); })()");
+    again.wait("document.querySelector('.dialog input[type=text]').value === 'cat.glb'");
+    again.click("#export");
+    again.wait("studio.remote.value.job.number === 2 && studio.remote.value.job.state === 'done'");
+    assert!(folder.path().join("cat.glb").exists());
+    again.picture("baked");
+    drop(again);
+
+    // The bake itself can be opened.
+    let url = serve(&cache);
+    let mut browser = Browser::open(&program, &url);
+    browser.wait(SHOWN);
+    browser.wait("studio.engine.value.ready[0][1] === 99");
+    assert!(browser.errors.is_empty(), "{:?}", browser.errors);
+}
+
+/// Serves what the environment names, so that a test can kill it.
+#[test]
+fn serve_when_asked() {
+    let Some(what) = std::env::var_os("FRISSON_STUDIO_SERVE") else { return };
+    let studio = Studio::open(what.to_str().unwrap()).unwrap();
+    let served = Served::bind(studio, 0, Page(None)).unwrap();
+    println!("served at {}", served.url());
+    served.run();
+}
+
+fn spawn(what: &Path) -> (Child, String) {
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["serve_when_asked", "--exact", "--nocapture"])
+        .env("FRISSON_STUDIO_SERVE", what)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let found = { lines }.find_map(|l| l.split_once("served at ").map(|(_, url)| url.to_owned()));
+    (child, found.expect("the address is printed"))
+}
+
+#[test]
+#[ignore = "slow: the long lane runs it"]
+fn what_is_unsaved_survives_the_programs_death() {
+    let Some(program) = browser_or_say() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let path = scene(folder.path(), "cat.toml", CAT);
+    let (mut child, url) = spawn(&path);
+    let mut browser = Browser::open(&program, &url);
+    browser.wait(SHOWN);
+    slide(&mut browser, "layers[0].flesh.damping_ratio", 0.2);
+    browser.wait("studio.doc.value.undo === 'damping_ratio'");
+    let text = browser.get("studio.doc.value.text");
+    let kept = folder.path().join("cat.toml.unsaved");
+    let end = std::time::Instant::now() + support::PATIENCE;
+    while std::fs::read_to_string(&kept).ok().as_deref() != text.as_str() {
+        assert!(std::time::Instant::now() < end, "nothing was kept");
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), CAT, "the file itself is untouched");
+    browser.wait("document.querySelector('.banner')?.innerText.includes('does not answer')");
+
+    let (mut child, url) = spawn(&path);
+    browser.go(&url);
+    browser.wait(SHOWN);
+    browser.click("#recover");
+    browser.wait("studio.doc.value.undo === 'recover unsaved text'");
+    assert_eq!(browser.get("studio.doc.value.text"), text);
+    browser.key("s", true);
+    browser.wait("!studio.doc.value.unsaved");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), text.as_str().unwrap());
+    assert!(!kept.exists());
+    child.kill().unwrap();
+    child.wait().unwrap();
+}

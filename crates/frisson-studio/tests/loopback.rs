@@ -1,0 +1,152 @@
+//! Who may talk to the studio, and what a page may ask it for. No browser is needed.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::Path;
+
+use frisson_studio::{Page, Served, Studio};
+
+const SCENE: &str = "frisson = 2\nframes = [0, 3]\n[actors.ball]\nsource = \"builtin:sphere\"\n";
+
+struct Server {
+    host: String,
+    base: String,
+    folder: tempfile::TempDir,
+}
+
+impl Server {
+    fn start() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("shots")).unwrap();
+        let scene = folder.path().join("shots/shot.toml");
+        std::fs::write(&scene, SCENE).unwrap();
+        let studio = Studio::open(scene.to_str().unwrap()).unwrap();
+        let served = Served::bind(studio, 0, Page(None)).unwrap();
+        let url = served.url();
+        std::thread::spawn(move || served.run());
+        let rest = url.strip_prefix("http://").unwrap();
+        let (host, base) = rest.split_at(rest.find('/').unwrap());
+        Self { host: host.to_owned(), base: base.to_owned(), folder }
+    }
+
+    /// Status and body of an answer.
+    fn ask(&self, method: &str, path: &str, headers: &[&str], body: &str) -> (u16, String) {
+        let mut stream = TcpStream::connect(&self.host).unwrap();
+        let mut text = format!("{method} {path} HTTP/1.1\r\nContent-Length: {}\r\n", body.len());
+        for header in headers {
+            text.push_str(&format!("{header}\r\n"));
+        }
+        write!(stream, "{text}\r\n{body}").unwrap();
+        stream.shutdown(std::net::Shutdown::Write).unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        let answer = String::from_utf8_lossy(&answer).into_owned();
+        let status = answer.split(' ').nth(1).and_then(|s| s.parse().ok()).unwrap_or(0);
+        (status, answer.split_once("\r\n\r\n").map(|(_, b)| b.to_owned()).unwrap_or_default())
+    }
+
+    fn own(&self) -> String {
+        format!("Host: {}", self.host)
+    }
+
+    fn post(&self, path: &str, body: &str) -> (u16, String) {
+        self.ask("POST", &format!("{}{path}", self.base), &[&self.own()], body)
+    }
+}
+
+#[test]
+fn only_pages_of_this_server_that_know_the_token_are_let_in() {
+    let server = Server::start();
+    let own = server.own();
+    let get = |path: &str, headers: &[&str]| server.ask("GET", path, headers, "").0;
+    assert_eq!(get(&server.base, &[&own]), 200);
+    assert_eq!(get("/", &[&own]), 404);
+    assert_eq!(get("/0123456789abcdef0123456789abcdef/", &[&own]), 404);
+    assert_eq!(get(&server.base, &[]), 403);
+    assert_eq!(get(&server.base, &["Host: evil.example"]), 403);
+    assert_eq!(get(&server.base, &[&own, "Origin: http://evil.example"]), 403);
+    assert_eq!(get(&server.base, &[&own, "Origin: null"]), 403);
+    assert_eq!(get(&server.base, &[&own, "Sec-Fetch-Site: cross-site"]), 403);
+    let origin = format!("Origin: http://{}", server.host);
+    assert_eq!(get(&format!("{}choices", server.base), &[&own, &origin]), 200);
+    assert_eq!(server.ask("DELETE", &server.base, &[&own], "").0, 405);
+}
+
+#[test]
+fn nothing_outside_the_scenes_folder_is_read_or_written() {
+    let server = Server::start();
+    let above = server.folder.path().join("above.toml");
+    std::fs::write(&above, SCENE).unwrap();
+    for name in [
+        "../above.toml",
+        "/etc/passwd",
+        "..",
+        "a/b.toml",
+        "..\\above.toml",
+        ".hidden.toml",
+        "c:x.toml",
+        "",
+    ] {
+        let name = serde_json::to_string(name).unwrap();
+        for (path, body) in
+            [("open", format!("{{\"name\":{name}}}")), ("save", format!("{{\"name\":{name}}}"))]
+        {
+            let (status, said) = server.post(path, &body);
+            assert_eq!(status, 400, "{path} {name}: {said}");
+        }
+    }
+    assert_eq!(server.post("drop?name=%2e%2e%2fx.toml", SCENE).0, 400);
+    assert_eq!(server.post("drop?name=x.exe", "MZ").0, 400);
+    assert_eq!(
+        server.ask("GET", &format!("{}../Cargo.toml", server.base), &[&server.own()], "").0,
+        404
+    );
+    let there: Vec<String> = names(server.folder.path());
+    assert_eq!(there, ["above.toml", "shots"]);
+    assert_eq!(names(&server.folder.path().join("shots")), ["shot.toml"]);
+    // A plain name is fine.
+    assert_eq!(server.post("save", "{\"name\":\"other.toml\"}").0, 200);
+    assert_eq!(
+        std::fs::read_to_string(server.folder.path().join("shots/other.toml")).unwrap(),
+        SCENE
+    );
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let all = std::fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> =
+        all.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn nonsense_is_refused_and_does_no_harm() {
+    let server = Server::start();
+    for (path, body) in [
+        ("edit", ""),
+        ("edit", "{\"edits\":[{\"set\":{\"path\":\"a[\",\"value\":1}}],\"label\":\"x\"}"),
+        ("edit", "{\"edits\":[{\"set\":{\"path\":\"fps\",\"value\":null}}],\"label\":\"x\"}"),
+        ("switch", "{\"layer\":99}"),
+        ("anchor", "{\"mesh\":\"ball\",\"corners\":[1,2,4294967295],\"weights\":[1,0,0]}"),
+        ("compare", "{\"how\":{\"without\":7}}"),
+        ("job", "{\"task\":\"fly\"}"),
+        ("open", "[]"),
+    ] {
+        assert_eq!(server.post(path, body).0, 400, "{path} {body}");
+    }
+    let mut stream = TcpStream::connect(&server.host).unwrap();
+    stream.write_all(&[0xff; 200]).unwrap();
+    drop(stream);
+    let huge = format!(
+        "POST {}edit HTTP/1.1\r\n{}\r\nContent-Length: 99999999999\r\n\r\n",
+        server.base,
+        server.own()
+    );
+    let mut stream = TcpStream::connect(&server.host).unwrap();
+    stream.write_all(huge.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 413"), "{answer}");
+    assert_eq!(server.ask("GET", &format!("{}state", server.base), &[&server.own()], "").0, 200);
+}
