@@ -3,7 +3,7 @@
 use super::build::{self, expected_memory};
 use super::params::DropsParams;
 use super::rest::DropsRest;
-use super::state::State;
+use super::state::{NOT_ENTERED, State};
 use super::step::{self, Scratch};
 use crate::stage::{
     BuildContext, Frame, Layer, LayerError, LayerReport, SnapshotError, StepContext, View, Work,
@@ -96,7 +96,10 @@ impl Layer for DropsLayer {
             }
         }
         // What held a drop may not hold it any more.
-        work.state.drops.iter_mut().for_each(|d| d.asleep = false);
+        for drop in &mut work.state.drops {
+            drop.asleep = false;
+            drop.entered = NOT_ENTERED;
+        }
     }
 
     fn report(view: View<'_, Self>, report: &mut LayerReport) {
@@ -119,6 +122,7 @@ impl Layer for DropsLayer {
         report.measure("merges", "-", ledger.merges as f64);
         report.measure("landings", "-", ledger.landings as f64);
         report.measure("releases", "-", ledger.releases as f64);
+        report.measure("ran off", "-", ledger.run_offs as f64);
         report.measure("crossings", "-", ledger.crossings as f64);
         report.measure("steps cut short", "-", ledger.truncated as f64);
         report.measure("drops stalled", "-", ledger.stalled as f64);

@@ -40,6 +40,7 @@ mod step;
 mod strip_mesh;
 pub mod surface;
 mod surface_build;
+mod thread;
 mod trail;
 mod walk;
 mod world;

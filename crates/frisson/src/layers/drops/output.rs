@@ -14,6 +14,7 @@ use super::strip_mesh::StripGround;
 use super::trail::{Pencil, paint};
 use crate::geometry::{Attribute, AttributeValues, Mesh, TriangleBvh};
 use crate::stage::{Frame, Image, Points, StepContext, Work};
+use crate::tolerances::drops::THREAD_VISCOSITY;
 
 /// A layer that shows its state and changes nothing of it.
 pub(super) type Show<'a> = Work<'a, DropsLayer, &'a State>;
@@ -96,7 +97,20 @@ impl Show<'_> {
     }
 
     fn show_bodies(&mut self, context: &StepContext, frame: &mut Frame) {
-        let Scratch { surface, site, bodies, .. } = &mut *self.scratch;
+        let Scratch { surface, site, bodies, threads, .. } = &mut *self.scratch;
+        let now = (context.time, context.clock.tick_seconds());
+        let mut drops: &[Drop] = &self.state.drops;
+        if site.liquid.viscosity() >= THREAD_VISCOSITY {
+            let name = format!("{}.threads", self.params.name);
+            let index = find_mesh(frame, &name, || empty_mesh(&name, site));
+            dress(&mut frame.meshes[index], site);
+            if threads.find(drops, site, now) {
+                drops = &threads.lone;
+            } else {
+                threads.clear();
+            }
+            threads.write(&mut frame.meshes[index]);
+        }
         let shown = self.rest.shown_on.map(|m| {
             TriangleBvh::build(&frame.meshes[m].positions, &frame.meshes[m].topology.triangles)
         });
@@ -110,7 +124,7 @@ impl Show<'_> {
             time: context.time,
         };
         dress(&mut frame.meshes[index], body.site);
-        bodies.write(&body, &self.state.drops, &mut frame.meshes[index]);
+        bodies.write(&body, drops, &mut frame.meshes[index]);
     }
 
     fn show_trails(&mut self, context: &StepContext, frame: &mut Frame) {

@@ -2,7 +2,7 @@
 //! always at the end of a step.
 
 use super::params::DropsParams;
-use super::site::Site;
+use super::site::{Hold, Site};
 use super::source::SourceParams;
 use super::state::{Drop, Phase, State};
 use super::surface::Surface;
@@ -137,17 +137,15 @@ impl Sinks<'_> {
     }
 
     /// Films dry; what was dissolved in them stays.
-    pub fn apply_to_films(&self, state: &mut State, bumps: &mut [[f32; 2]]) {
+    pub fn apply_to_films(&self, state: &mut State, holds: &mut [Hold]) {
         let wet = &mut state.wet;
         for i in 0..wet.active.len() {
             let t = wet.active[i];
             let index = t as usize;
             let heat = f64::from(self.site.ground.heat[index]);
             let left = film_left(&self.params.trails, self.params.seed, t, self.dt, heat);
-            for (w, b) in wet.wetness[index].iter_mut().zip(0..2) {
-                *w *= left;
-                bumps[index][b] = self.site.ground.dry_bumps[index][b] * (-*w).exp() as f32;
-            }
+            wet.wetness[index].iter_mut().for_each(|w| *w *= left);
+            holds[index] = self.site.ground.dry_holds[index].smoothed(wet.wetness[index]);
             let film = wet.film[index];
             if film > 0.0 {
                 let solute = wet.film_solute[index].min(film);
@@ -174,7 +172,7 @@ impl Sinks<'_> {
             let keep = !is_dry(wetness[t], film[t]);
             if !keep {
                 wetness[t] = [0.0; 2];
-                bumps[t] = self.site.ground.dry_bumps[t];
+                holds[t] = self.site.ground.dry_holds[t];
                 is_active[t] = false;
             }
             keep

@@ -12,11 +12,12 @@ use super::relief::{self, Arrival, Relief};
 use super::rest::DropsRest;
 use super::run::{self, Runs};
 use super::sinks::Sinks;
-use super::site::Site;
+use super::site::{Hold, Site};
 use super::source::Emission;
 use super::state::{Drop, Phase, SourceState, State, Wet};
 use super::strip_mesh::StripMesh;
 use super::surface::Surface;
+use super::thread::Threads;
 use super::trail::{Pencil, Strip, Strips, Wetting, paint};
 use super::world::World;
 use crate::geometry::Bounds;
@@ -33,14 +34,14 @@ pub struct Scratch {
     is_ready: bool,
     /// Since when the triangles are as they are, where they are not those of the start.
     since: Option<f64>,
-    /// Time of the state that axes and bumps were taken from [s]: a look between ticks is taken back.
+    /// Time of the state that axes and holds were taken from [s]: a look between ticks is taken back.
     as_of: f64,
     /// The surface now.
     pub surface: Surface,
     /// What it is made of, and the liquid.
     pub site: Site,
-    /// Least height of a drop that passes, per triangle and axis [m].
-    pub bumps: Vec<[f32; 2]>,
+    /// What holds drops on each triangle now.
+    pub holds: Vec<Hold>,
     /// The surface has moved since drops were last shown on it.
     pub moved_since_shown: bool,
     /// Shapes of the drops.
@@ -49,6 +50,8 @@ pub struct Scratch {
     pub strips: Strips,
     /// The mesh of the trails.
     pub strip_mesh: StripMesh,
+    /// Threads of thick liquids.
+    pub threads: Threads,
     /// The image of wetness as it is shown.
     pub image: WetImage,
     /// Runs of the drops.
@@ -100,10 +103,9 @@ impl Scratch {
         }
         // Made again where the surface stands.
         self.surface.facets.clear();
-        self.bumps.clone_from(&self.site.ground.dry_bumps);
-        for &t in &state.wet.active {
-            let (t, wetness) = (t as usize, state.wet.wetness[t as usize]);
-            (0..2).for_each(|i| self.bumps[t][i] *= (-wetness[i]).exp() as f32);
+        self.holds.clone_from(&self.site.ground.dry_holds);
+        for t in state.wet.active.iter().map(|t| *t as usize) {
+            self.holds[t] = self.site.ground.dry_holds[t].smoothed(state.wet.wetness[t]);
         }
         self.as_of = state.time;
     }
@@ -207,7 +209,8 @@ pub(super) fn world<'a>(
     World {
         surface: &scratch.surface,
         ground: &scratch.site.ground,
-        bumps: &scratch.bumps,
+        holds: &scratch.holds,
+        places: &scratch.site.places,
         liquid: &scratch.site.liquid,
         forces: context.forces,
         uniform: context.forces.is_uniform().then(|| context.forces.gravity.as_dvec3()),
@@ -417,7 +420,7 @@ fn drain(work: Tick, context: &StepContext) {
         bounds: bounds(params, work.rest, &scratch.surface),
     };
     let gone = sinks.apply_to_drops(work.state);
-    sinks.apply_to_films(work.state, &mut scratch.bumps);
+    sinks.apply_to_films(work.state, &mut scratch.holds);
     if gone {
         end_strips(work, context.time);
         work.state.drops.retain(|d| d.mass > 0.0);
