@@ -62,11 +62,10 @@ impl Layer for DropsLayer {
         let relief = state.relief.as_deref().unwrap_or(&rest.home);
         let triangles = relief.count();
         let wet = &state.wet;
-        let per_triangle =
-            [wet.film.len(), wet.film_solute.len(), wet.stain.len(), wet.wetness.len()];
+        let per_triangle = [&wet.film, &wet.film_solute, &wet.stain, &wet.soaked].map(Vec::len);
         let on = |t: Option<u32>| t.is_none_or(|t| (t as usize) < triangles);
         let fits = per_triangle.iter().all(|n| *n == triangles)
-            && wet.is_active.len() == triangles
+            && [wet.is_active.len(), wet.wetness.len()] == [triangles; 2]
             && wet.active.iter().all(|t| on(Some(*t)))
             && relief.positions.len() == rest.meshes.len()
             && relief.source.iter().all(|t| (*t as usize) < rest.home.count())

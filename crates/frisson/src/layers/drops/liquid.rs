@@ -69,8 +69,7 @@ const LINE_HOLD: f64 = 24.0 / (PI * PI * PI);
 /// What pins a contact line, per length of a drop's width [N/m]: `24/pi³ sigma (cos rear - cos front)`.
 ///
 /// With the drag this is the friction measured on sliding drops from water to thick oils, `F0 + beta w mu U`
-/// (X. Li and others, 2023; they find `beta` from 20 to 200, the caps of [`sliding_resistance`] have 30 to
-/// 120).
+/// (X. Li and others, 2023; they find `beta` from 20 to 200, the presets have 58 to 171).
 #[must_use]
 pub fn line_hold(tension: f64, contact_angle_deg: f64, hysteresis_deg: f64) -> f64 {
     let half = 0.5 * hysteresis_deg.max(0.0);
@@ -226,6 +225,18 @@ impl Liquid {
             Drag::Viscous(viscosity) => viscosity,
             Drag::Same(_) => 0.0,
         }
+    }
+
+    /// How much wider than a cap of a height a lot of liquid lies that is pressed on the ground by an
+    /// acceleration: no puddle is higher than `2 sqrt(sigma / (rho a)) sin(theta / 2)` [-].
+    #[must_use]
+    pub fn spread(&self, height: f64, press: f64, contact_angle_deg: f64) -> f64 {
+        if press <= 0.0 {
+            return 1.0;
+        }
+        let length = (self.tension / (self.density * press)).sqrt();
+        let most = 2.0 * length * (0.5 * contact_angle_deg.to_radians()).sin();
+        (height / most.max(1e-9)).max(1.0).sqrt()
     }
 
     /// Radius of the sphere of a mass [m].

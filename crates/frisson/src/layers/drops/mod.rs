@@ -24,6 +24,7 @@ mod guide;
 mod image;
 mod layer;
 mod liquid;
+mod meeting;
 mod merge;
 pub mod motion;
 mod output;

@@ -268,11 +268,14 @@ pub struct MergingParams {
     #[schemars(range(min = 0.0, max = 10.0))]
     #[schemars(extend("x-change" = "live", "x-slider" = [0, 3], "x-group" = "Merging"))]
     pub reach: f64,
+    /// Whether those that meet in the air merge too.
+    #[schemars(extend("x-change" = "live", "x-group" = "Merging"))]
+    pub in_air: bool,
 }
 
 impl Default for MergingParams {
     fn default() -> Self {
-        Self { enabled: true, reach: 1.0 }
+        Self { enabled: true, reach: 1.0, in_air: true }
     }
 }
 

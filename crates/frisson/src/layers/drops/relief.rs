@@ -335,6 +335,7 @@ impl Transfer<'_> {
             out.film[to] += wet.film[from] * share;
             out.film_solute[to] += wet.film_solute[from] * share;
             out.stain[to] += wet.stain[from] * share;
+            out.soaked[to] += wet.soaked[from] * share;
             let wetness = wet.wetness[from];
             (0..2).for_each(|i| out.wetness[to][i] = out.wetness[to][i].max(wetness[i]));
             if wet.is_active[from] {

@@ -242,6 +242,8 @@ pub struct Wet {
     pub film_solute: Vec<f64>,
     /// Dried substance [kg].
     pub stain: Vec<f64>,
+    /// Liquid soaked in that has not dried since [kg]; the books count it as absorbed.
+    pub soaked: Vec<f64>,
     /// Wetness along the two axes, `W2` and `W3` [-].
     pub wetness: Vec<[f64; 2]>,
     /// Triangles that are not dry, in the order they got wet.
@@ -258,6 +260,7 @@ impl Wet {
             film: vec![0.0; triangles],
             film_solute: vec![0.0; triangles],
             stain: vec![0.0; triangles],
+            soaked: vec![0.0; triangles],
             wetness: vec![[0.0; 2]; triangles],
             active: Vec::new(),
             is_active: vec![false; triangles],

@@ -1,7 +1,9 @@
 //! Laws the drops must keep, on meshes from plain to awkward.
 
+mod air;
 mod crossings;
 mod layer;
+mod liquids;
 mod live;
 mod meetings;
 mod options;
@@ -60,11 +62,12 @@ impl Bench {
 
     pub fn step(&mut self, drop: &mut Drop, dt: f64, trace: &mut Trace) {
         self.time += dt;
+        let places: Vec<Vec3> = self.surface.points.iter().map(|p| p.as_vec3()).collect();
         let world = World {
             surface: &self.surface,
             ground: &self.ground,
             holds: &self.ground.dry_holds,
-            places: &[],
+            places: &places,
             liquid: &self.liquid,
             forces: &self.forces,
             uniform: Some(self.forces.gravity.as_dvec3()),
