@@ -584,6 +584,14 @@ pub mod drops {
     /// its chord.
     pub const LAND_MARGIN: f64 = 1.0e-4;
 
+    /// Least viscosity of a liquid that draws threads [Pa s]: of thinner ones a neck breaks within a few
+    /// hundredths of a second, faster than pictures follow each other.
+    pub const THREAD_VISCOSITY: f64 = 0.03;
+
+    /// Least Ohnesorge number, viscosity over the root of density, tension and radius, of a drop that draws
+    /// threads [-]. Below it inertia pulls a neck apart before viscosity can hold it.
+    pub const THREAD_OHNESORGE: f64 = 0.5;
+
     /// Wetness below this is dry [-].
     pub const MIN_WETNESS: f64 = 1.0e-4;
 

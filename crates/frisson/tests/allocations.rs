@@ -67,7 +67,7 @@ fn allocations(kinds: &[&str]) -> usize {
 fn steps_allocate_nothing_in_steady_state() {
     assert_eq!(allocations(&[]), 0, "no layer");
     let mut found = Vec::new();
-    for kind in ["flesh", "wrinkles", "cloth", "folds", "hair"] {
+    for kind in ["flesh", "wrinkles", "cloth", "folds", "hair", "drops"] {
         let count = allocations(&[kind]);
         if count > 0 {
             found.push(format!("{kind}: {count}"));

@@ -1,4 +1,4 @@
-//! Files that selections of layers name: lists of vertices and painted masks. They are read into the
+//! Files that layers name: lists of vertices, painted masks, tables of drops. They are read into the
 //! parameters, so that the engine knows no file and a change of one is a change of the scene.
 
 use std::path::Path;
@@ -54,6 +54,14 @@ fn fill(value: &mut Value, folder: &Path, read: &InputSet) -> Result<bool, Strin
                 map.insert("vertices".to_owned(), json!(kept));
                 found = true;
             }
+            if let Some(Value::String(name)) = map.remove("rows_file") {
+                let listed = read_rows(folder, &name, read).map_err(|e| format!("{name}: {e}"))?;
+                let mut rows =
+                    map.get("rows").and_then(Value::as_array).cloned().unwrap_or_default();
+                rows.extend(listed.iter().map(|row| json!(row)));
+                map.insert("rows".to_owned(), json!(rows));
+                found = true;
+            }
             if let Some(image) = map.get_mut("image").and_then(Value::as_object_mut)
                 && let Some(name) = image.get("file").and_then(Value::as_str).map(str::to_owned)
             {
@@ -85,6 +93,27 @@ fn read_indices(folder: &Path, name: &str, read: &InputSet) -> Result<Vec<u32>, 
         }
     }
     Ok(indices)
+}
+
+/// Lines of numbers between spaces, commas, semicolons or tabs; `#` begins a remark, a first line of words
+/// is skipped.
+fn read_rows(folder: &Path, name: &str, read: &InputSet) -> Result<Vec<Vec<f64>>, String> {
+    let bytes = read.read_beside(Some(folder), name).map_err(|e| e.to_string())?;
+    let text = String::from_utf8(bytes).map_err(|_| "it is no text".to_owned())?;
+    let mut rows = Vec::new();
+    for (number, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
+        let line = line.split('#').next().unwrap_or_default();
+        let between = |c: char| c == ',' || c == ';' || c.is_whitespace();
+        let words = line.split(between).filter(|w| !w.is_empty());
+        let row: Result<Vec<f64>, &str> = words.map(|w| w.parse().map_err(|_| w)).collect();
+        match row {
+            Ok(row) if row.is_empty() => {}
+            Ok(row) => rows.push(row),
+            Err(_) if number == 0 => {}
+            Err(word) => return Err(format!("line {}: {word:?} is no number", number + 1)),
+        }
+    }
+    Ok(rows)
 }
 
 fn read_mask(folder: &Path, name: &str, channel: &str, read: &InputSet) -> Result<Value, String> {
@@ -175,5 +204,31 @@ mod tests {
         assert!(
             read_selection_files(&plain, folder.path(), &InputSet::new()).is_ok_and(|l| l == plain)
         );
+    }
+
+    #[test]
+    fn tables_of_drops_are_read_into_their_source() {
+        use frisson::layers::drops::{DropsParams, SourceParams};
+        let folder = tempfile::tempdir().expect("a folder");
+        let write = |text: &str| std::fs::write(folder.path().join("drops.csv"), text).unwrap();
+        let given: DropsParams = serde_json::from_value(json!({ "name": "d", "on": "m",
+            "sources": [{ "list": { "rows": [[0, 0, 0, 0, 1e-5]], "rows_file": "drops.csv" } }] }))
+        .expect("parameters");
+        let layers = [LayerParams::Drops(given)];
+        let rows = || {
+            let read = read_selection_files(&layers, folder.path(), &InputSet::new());
+            let read = read.map_err(|e| e.problem)?;
+            let LayerParams::Drops(params) = &read[0] else { panic!("drops") };
+            let SourceParams::List(list) = &params.sources[0] else { panic!("a list") };
+            assert!(list.rows_file.is_none());
+            Ok::<_, String>(list.rows.clone())
+        };
+        write("frame, x, y, z, mass\n5, 0.1, 0.2, 0.3, 2e-5\n\n6;1;2;3;1e-6;0;-1;0 # fast\n");
+        let found = rows().expect("a table");
+        assert_eq!(found[1], [5.0, 0.1, 0.2, 0.3, 2e-5]);
+        assert_eq!((found.len(), found[2].len()), (3, 8));
+        write("1, 2\n3, four\n");
+        let problem = rows().expect_err("a word is no number");
+        assert!(problem.contains("line 2") && problem.contains("four"), "{problem}");
     }
 }

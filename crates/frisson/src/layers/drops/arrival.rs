@@ -103,7 +103,8 @@ impl DryRun<'_> {
         let world = World {
             surface: &rest.surface,
             ground: &site.ground,
-            bumps: &site.ground.dry_bumps,
+            holds: &site.ground.dry_holds,
+            places: &site.places,
             liquid: &site.liquid,
             forces: context.forces,
             uniform: context.forces.is_uniform().then(|| context.forces.gravity.as_dvec3()),
@@ -135,8 +136,16 @@ impl DryRun<'_> {
         while end < LONGEST {
             trace.clear();
             let body = world.body(&drop);
-            Flow { world: &world, trace: &mut trace, index: 0, end, left: STEP, body }
-                .advance(&mut drop);
+            Flow {
+                world: &world,
+                trace: &mut trace,
+                index: 0,
+                end,
+                left: STEP,
+                body,
+                has_poured: false,
+            }
+            .advance(&mut drop);
             for segment in &trace.segments {
                 let found = nearest(segment, goal);
                 if found.1 < best.1 {

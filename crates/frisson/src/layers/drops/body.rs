@@ -227,6 +227,9 @@ impl Bodies {
         self.tables[self.table_of_kind[kind]].mix(bond, angle, &mut pen.shape);
         let moving = facet.lift(velocity);
         let stretch = animate(context, drop, radius, moving, facet, [ex, ey], &mut pen.shape);
+        let angle = context.site.ground.of(place.triangle).contact_angle_deg;
+        let height = f64::from(pen.shape.z[POINTS - 1]) * radius;
+        let stretch = stretch * liquid.spread(height, -n.dot(force), angle);
         // Interpolation and wobble change the volume; stretching does not.
         let exact = f64::from(pen.shape.volume_factor());
         let mut pose = Pose::new(origin, [ex, ey, n], radius, stretch, exact);

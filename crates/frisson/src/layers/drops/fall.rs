@@ -4,7 +4,7 @@ use glam::{DVec2, DVec3};
 
 use super::flow::{Flow, Segment};
 use super::motion::Weights;
-use super::state::{Drop, Phase};
+use super::state::{Drop, NO_STREAM, NOT_ENTERED, Phase};
 use super::surface::clamp_weights;
 use super::world::{box_of, plane_weights};
 use crate::math::random;
@@ -148,6 +148,8 @@ impl Flow<'_> {
         }
         self.trace.counts.landings += 1;
         self.splash(drop, speed.abs(), out, relative, ground, position, hit.triangle);
+        drop.entered = NOT_ENTERED;
+        drop.stream = NO_STREAM;
         drop.side = side;
         drop.carrier = ground;
         drop.inertia = DVec3::ZERO;

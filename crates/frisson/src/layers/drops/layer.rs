@@ -3,7 +3,7 @@
 use super::build::{self, expected_memory};
 use super::params::DropsParams;
 use super::rest::DropsRest;
-use super::state::State;
+use super::state::{NOT_ENTERED, State};
 use super::step::{self, Scratch};
 use crate::stage::{
     BuildContext, Frame, Layer, LayerError, LayerReport, SnapshotError, StepContext, View, Work,
@@ -62,11 +62,10 @@ impl Layer for DropsLayer {
         let relief = state.relief.as_deref().unwrap_or(&rest.home);
         let triangles = relief.count();
         let wet = &state.wet;
-        let per_triangle =
-            [wet.film.len(), wet.film_solute.len(), wet.stain.len(), wet.wetness.len()];
+        let per_triangle = [&wet.film, &wet.film_solute, &wet.stain, &wet.soaked].map(Vec::len);
         let on = |t: Option<u32>| t.is_none_or(|t| (t as usize) < triangles);
         let fits = per_triangle.iter().all(|n| *n == triangles)
-            && wet.is_active.len() == triangles
+            && [wet.is_active.len(), wet.wetness.len()] == [triangles; 2]
             && wet.active.iter().all(|t| on(Some(*t)))
             && relief.positions.len() == rest.meshes.len()
             && relief.source.iter().all(|t| (*t as usize) < rest.home.count())
@@ -96,7 +95,10 @@ impl Layer for DropsLayer {
             }
         }
         // What held a drop may not hold it any more.
-        work.state.drops.iter_mut().for_each(|d| d.asleep = false);
+        for drop in &mut work.state.drops {
+            drop.asleep = false;
+            drop.entered = NOT_ENTERED;
+        }
     }
 
     fn report(view: View<'_, Self>, report: &mut LayerReport) {
@@ -119,6 +121,7 @@ impl Layer for DropsLayer {
         report.measure("merges", "-", ledger.merges as f64);
         report.measure("landings", "-", ledger.landings as f64);
         report.measure("releases", "-", ledger.releases as f64);
+        report.measure("ran off", "-", ledger.run_offs as f64);
         report.measure("crossings", "-", ledger.crossings as f64);
         report.measure("steps cut short", "-", ledger.truncated as f64);
         report.measure("drops stalled", "-", ledger.stalled as f64);

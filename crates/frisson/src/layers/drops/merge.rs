@@ -11,7 +11,7 @@ use glam::{DVec2, DVec3, Vec3, Vec4};
 use rayon::prelude::*;
 
 use super::site::Site;
-use super::state::{Drop, Phase};
+use super::state::{Drop, NOT_ENTERED, Phase};
 use super::surface::{Surface, on_edge};
 use super::walk::{Place, walk};
 use crate::geometry::Grid;
@@ -315,6 +315,7 @@ pub fn unite(heavy: &mut Drop, light: &Drop, surface: &Surface, time: f64) {
     heavy.bead = heavy.bead && light.bead;
     heavy.merged = time;
     heavy.stretch = DVec2::new(angle, stretch);
+    heavy.entered = NOT_ENTERED;
     heavy.held = false;
     heavy.asleep = false;
     heavy.side = reached.side;

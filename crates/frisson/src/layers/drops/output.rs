@@ -14,6 +14,34 @@ use super::strip_mesh::StripGround;
 use super::trail::{Pencil, paint};
 use crate::geometry::{Attribute, AttributeValues, Mesh, TriangleBvh};
 use crate::stage::{Frame, Image, Points, StepContext, Work};
+use crate::tolerances::drops::THREAD_VISCOSITY;
+
+/// Liquid in cloth at which it is wet to two thirds [kg/m²]: a shirt takes up about its own weight.
+const SOAKED: f64 = 0.15;
+
+/// Names of what is shown.
+#[derive(Default)]
+pub struct OutputNames {
+    points: String,
+    trails: String,
+    threads: String,
+    tracks: String,
+    wetness: String,
+}
+
+impl OutputNames {
+    /// Of a layer.
+    pub fn new(layer: &str) -> Self {
+        let of = |what: &str| format!("{layer}.{what}");
+        Self {
+            points: of("points"),
+            trails: of("trails"),
+            threads: of("threads"),
+            tracks: of("tracks"),
+            wetness: of("wetness"),
+        }
+    }
+}
 
 /// A layer that shows its state and changes nothing of it.
 pub(super) type Show<'a> = Work<'a, DropsLayer, &'a State>;
@@ -50,8 +78,7 @@ impl Show<'_> {
     }
 
     fn show_points(&self, frame: &mut Frame) {
-        let name = format!("{}.points", self.params.name);
-        let points = find_points(frame, &name);
+        let points = find_points(frame, &self.scratch.names.points);
         points.positions.clear();
         points.widths.clear();
         points.ids.clear();
@@ -96,7 +123,20 @@ impl Show<'_> {
     }
 
     fn show_bodies(&mut self, context: &StepContext, frame: &mut Frame) {
-        let Scratch { surface, site, bodies, .. } = &mut *self.scratch;
+        let Scratch { surface, site, bodies, threads, names, .. } = &mut *self.scratch;
+        let now = (context.time, context.clock.tick_seconds());
+        let mut drops: &[Drop] = &self.state.drops;
+        if site.liquid.viscosity() >= THREAD_VISCOSITY {
+            let name = &names.threads;
+            let index = find_mesh(frame, name, || empty_mesh(name, site));
+            dress(&mut frame.meshes[index], site);
+            if threads.find(drops, site, now) {
+                drops = &threads.lone;
+            } else {
+                threads.clear();
+            }
+            threads.write(&mut frame.meshes[index]);
+        }
         let shown = self.rest.shown_on.map(|m| {
             TriangleBvh::build(&frame.meshes[m].positions, &frame.meshes[m].topology.triangles)
         });
@@ -110,7 +150,7 @@ impl Show<'_> {
             time: context.time,
         };
         dress(&mut frame.meshes[index], body.site);
-        bodies.write(&body, &self.state.drops, &mut frame.meshes[index]);
+        bodies.write(&body, drops, &mut frame.meshes[index]);
     }
 
     fn show_trails(&mut self, context: &StepContext, frame: &mut Frame) {
@@ -119,7 +159,8 @@ impl Show<'_> {
             return;
         }
         let seed = self.params.seed;
-        let Scratch { surface, site, bodies, strips, strip_mesh, image, .. } = &mut *self.scratch;
+        let Scratch { surface, site, bodies, strips, strip_mesh, image, names, .. } =
+            &mut *self.scratch;
         let (surface, site) = (&*surface, &*site);
         strips.cut_open(&Pencil { surface, site, params, seed }, &self.state.drops);
         if let Some(laid) = &self.state.image {
@@ -127,8 +168,8 @@ impl Show<'_> {
             strips.pieces().for_each(|p| paint(image, (&site.uvs, params), p, context.time));
         }
         if params.mesh {
-            let name = format!("{}.trails", self.params.name);
-            let index = find_mesh(frame, &name, || empty_mesh(&name, site));
+            let name = &names.trails;
+            let index = find_mesh(frame, name, || empty_mesh(name, site));
             dress(&mut frame.meshes[index], site);
             let ground = StripGround { surface, bodies };
             strip_mesh.expect(self.state.trail.swept);
@@ -168,8 +209,10 @@ impl Show<'_> {
             mesh.set_scalar("wetness", |values| {
                 // Only these are not dry.
                 for &t in wet.active.iter().filter(|t| range.contains(&(**t as usize))) {
-                    let [a, b] = wet.wetness[t as usize];
-                    spread(values, t as usize, -(-(a + b)).exp_m1() as f32);
+                    let t = t as usize;
+                    let [a, b] = wet.wetness[t];
+                    let soaked = wet.soaked[t] / (f64::from(site.areas[t]).max(1e-12) * SOAKED);
+                    spread(values, t, -(-(a + b + soaked)).exp_m1() as f32);
                 }
                 even(values);
             });
@@ -198,10 +241,10 @@ impl Show<'_> {
         if self.state.image.is_none() {
             return;
         }
-        let name = format!("{}.wetness", self.params.name);
-        let index = frame.images.iter().position(|i| i.name == name).unwrap_or_else(|| {
+        let name = &self.scratch.names.wetness;
+        let index = frame.images.iter().position(|i| &i.name == name).unwrap_or_else(|| {
             let mesh = frame.meshes[self.rest.meshes[0]].name.clone();
-            frame.images.push(Image { name, mesh, ..Image::default() });
+            frame.images.push(Image { name: name.clone(), mesh, ..Image::default() });
             frame.images.len() - 1
         });
         let unevenness = self.params.trails.unevenness;
@@ -209,8 +252,7 @@ impl Show<'_> {
     }
 
     fn show_tracks(&self, context: &StepContext, frame: &mut Frame) {
-        let name = format!("{}.tracks", self.params.name);
-        let points = find_points(frame, &name);
+        let points = find_points(frame, &self.scratch.names.tracks);
         // All that say something of the time since the frame before.
         let since = context.time - 1.0 / context.clock.rate.fps() + 1e-9;
         let segments = self.state.segments.iter().filter(|s| s.start + s.duration > since);

@@ -127,7 +127,7 @@ pub struct LiquidParams {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub viscosity_pa_s: Option<f64>,
     /// Drag of a drop on the surface, proportional to its speed, the same for all sizes [kg/s]; instead
-    /// of `viscosity_pa_s`.
+    /// of `viscosity_pa_s`. Then only bumps hold drops, unless `hysteresis_deg` is given too.
     #[schemars(range(min = 0.0, max = 1e6))]
     #[schemars(extend("x-change" = "live", "x-slider" = [1e-05, 1], "x-log" = true, "x-group" = "Liquid"))]
     pub viscosity: Option<f64>,
@@ -135,6 +135,12 @@ pub struct LiquidParams {
     #[schemars(range(min = 10.0, max = 160.0))]
     #[schemars(extend("x-change" = "live", "x-slider" = [20, 150], "x-group" = "Liquid"))]
     pub contact_angle_deg: Option<f64>,
+    /// How far the contact angle may differ between the front and the rear of a drop before it moves, on
+    /// ground that does not say otherwise [degrees]: what pins drops to the place where they are.
+    #[schemars(range(min = 0.0, max = 120.0))]
+    #[schemars(extend("x-change" = "live", "x-slider" = [0, 80], "x-group" = "Liquid"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hysteresis_deg: Option<f64>,
     /// Colour, linear RGB.
     #[schemars(extend("x-change" = "live", "x-slider" = [0, 1], "x-group" = "Liquid"))]
     pub color: Option<[f32; 3]>,
@@ -184,6 +190,19 @@ pub struct GroundParams {
     /// Contact angle here [degrees].
     #[schemars(extend("x-change" = "live", "x-slider" = [20, 150], "x-group" = "Ground"))]
     pub contact_angle_deg: Option<f64>,
+    /// How far the contact angle may differ between front and rear before a drop moves, here [degrees].
+    #[schemars(range(min = 0.0, max = 120.0))]
+    #[schemars(extend("x-change" = "live", "x-slider" = [0, 80], "x-group" = "Ground"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hysteresis_deg: Option<f64>,
+    /// How much what pins a drop pulls it sideways, 0 (runs straight) to 1 [-].
+    #[schemars(range(min = 0.0, max = 1.0))]
+    #[schemars(extend("x-change" = "live", "x-slider" = [0, 1], "x-group" = "Ground"))]
+    pub meander: f32,
+    /// Size of the spots that pull it to one side [m].
+    #[schemars(range(min = 1e-6, max = 10.0))]
+    #[schemars(extend("x-change" = "live", "x-slider" = [0.001, 0.1], "x-log" = true, "x-group" = "Ground"))]
+    pub meander_size: f32,
     /// Thickness of the film a running drop leaves [m].
     #[schemars(range(min = 0.0, max = 0.01))]
     #[schemars(extend("x-change" = "live", "x-slider" = [0, 0.0001], "x-group" = "Ground"))]
@@ -214,6 +233,9 @@ impl Default for GroundParams {
             adhesion: 60.0,
             adhesion_attribute: None,
             contact_angle_deg: None,
+            hysteresis_deg: None,
+            meander: 0.0,
+            meander_size: 0.012,
             film: 0.0,
             smoothing: [1.0; 2],
             absorption: 0.0,
@@ -246,11 +268,14 @@ pub struct MergingParams {
     #[schemars(range(min = 0.0, max = 10.0))]
     #[schemars(extend("x-change" = "live", "x-slider" = [0, 3], "x-group" = "Merging"))]
     pub reach: f64,
+    /// Whether those that meet in the air merge too.
+    #[schemars(extend("x-change" = "live", "x-group" = "Merging"))]
+    pub in_air: bool,
 }
 
 impl Default for MergingParams {
     fn default() -> Self {
-        Self { enabled: true, reach: 1.0 }
+        Self { enabled: true, reach: 1.0, in_air: true }
     }
 }
 

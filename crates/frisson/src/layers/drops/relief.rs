@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::merge::as_face;
-use super::state::{Drop, Phase, State, Wet};
+use super::state::{Drop, NOT_ENTERED, Phase, State, Wet};
 use super::surface::{Surface, clamp_weights};
 use super::trail::{Piece, Strip};
 use super::walk::Place;
@@ -253,6 +253,7 @@ impl Transfer<'_> {
     fn drop(&self, drop: &mut Drop) {
         drop.strip = self.strip(&drop.strip);
         drop.asleep = false;
+        drop.entered = NOT_ENTERED;
         let Some((place, velocity)) = as_face(drop, self.old) else {
             if let Phase::Air { from, .. } = &mut drop.phase
                 && *from != u32::MAX
@@ -334,6 +335,7 @@ impl Transfer<'_> {
             out.film[to] += wet.film[from] * share;
             out.film_solute[to] += wet.film_solute[from] * share;
             out.stain[to] += wet.stain[from] * share;
+            out.soaked[to] += wet.soaked[from] * share;
             let wetness = wet.wetness[from];
             (0..2).for_each(|i| out.wetness[to][i] = out.wetness[to][i].max(wetness[i]));
             if wet.is_active[from] {

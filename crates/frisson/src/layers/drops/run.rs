@@ -225,7 +225,8 @@ impl Pass<'_> {
         }
         let body = world.body(drop);
         let first = trace.stays.len();
-        Flow { world, trace, index, end: world.time, left: world.tick, body }.advance(drop);
+        Flow { world, trace, index, end: world.time, left: world.tick, body, has_poured: false }
+            .advance(drop);
         let Some(factor) = self.reach else { return Way::NONE };
         let stays = &trace.stays[first..];
         Way { stirred: true, ..self.way(start, drop, stays, body.radius, factor, body.drag) }
@@ -373,7 +374,7 @@ impl Pass<'_> {
                 let drop = &mut drops[i];
                 if parents[i] == i as u32 {
                     let (index, body) = (members[i], world.body(drop));
-                    Flow { world, trace, index, end, left, body }.advance(drop);
+                    Flow { world, trace, index, end, left, body, has_poured: false }.advance(drop);
                     touches[i] = Touch::of(drop, world.surface, site, factor);
                 }
             }

@@ -2,7 +2,7 @@
 //! always at the end of a step.
 
 use super::params::DropsParams;
-use super::site::Site;
+use super::site::{Hold, Site};
 use super::source::SourceParams;
 use super::state::{Drop, Phase, State};
 use super::surface::Surface;
@@ -93,6 +93,10 @@ impl Sinks<'_> {
             let soaked = (kind.absorption * contact * self.dt).min(liquid.max(0.0));
             drop.mass -= soaked;
             state.ledger.absorbed.add(soaked);
+            if soaked > 0.0 {
+                state.wet.soaked[t as usize] += soaked;
+                state.wet.activate(t);
+            }
             if drop.mass <= drop.solute * (1.0 + 1e-9) || drop.mass <= self.params.sinks.least_mass
             {
                 // Nothing liquid is left: what was dissolved stays where it is.
@@ -137,17 +141,16 @@ impl Sinks<'_> {
     }
 
     /// Films dry; what was dissolved in them stays.
-    pub fn apply_to_films(&self, state: &mut State, bumps: &mut [[f32; 2]]) {
+    pub fn apply_to_films(&self, state: &mut State, holds: &mut [Hold]) {
         let wet = &mut state.wet;
         for i in 0..wet.active.len() {
             let t = wet.active[i];
             let index = t as usize;
             let heat = f64::from(self.site.ground.heat[index]);
             let left = film_left(&self.params.trails, self.params.seed, t, self.dt, heat);
-            for (w, b) in wet.wetness[index].iter_mut().zip(0..2) {
-                *w *= left;
-                bumps[index][b] = self.site.ground.dry_bumps[index][b] * (-*w).exp() as f32;
-            }
+            wet.wetness[index].iter_mut().for_each(|w| *w *= left);
+            wet.soaked[index] *= left;
+            holds[index] = self.site.ground.dry_holds[index].smoothed(wet.wetness[index]);
             let film = wet.film[index];
             if film > 0.0 {
                 let solute = wet.film_solute[index].min(film);
@@ -165,16 +168,19 @@ impl Sinks<'_> {
                 }
                 state.ledger.evaporated.add(lost);
                 state.ledger.absorbed.add(soaked);
+                wet.soaked[index] += soaked;
             }
         }
         let State { wet, .. } = state;
         let (wetness, film, is_active) = (&mut wet.wetness, &wet.film, &mut wet.is_active);
+        let soaked = &mut wet.soaked;
         wet.active.retain(|&t| {
             let t = t as usize;
-            let keep = !is_dry(wetness[t], film[t]);
+            let keep = !is_dry(wetness[t], film[t]) || soaked[t] > MIN_FILM;
             if !keep {
+                soaked[t] = 0.0;
                 wetness[t] = [0.0; 2];
-                bumps[t] = self.site.ground.dry_bumps[t];
+                holds[t] = self.site.ground.dry_holds[t];
                 is_active[t] = false;
             }
             keep

@@ -1,10 +1,10 @@
 //! The ground under the drops as they meet it now, and the liquid: derived from the rest data, the
 //! parameters and the present triangles, and made anew whenever one of them changes.
 
-use glam::Vec2;
+use glam::{Vec2, Vec3};
 
 use super::guide::Guide;
-use super::liquid::{Liquid, sliding_resistance};
+use super::liquid::{Liquid, line_hold, sliding_resistance};
 use super::params::{AxisParams, DropsParams, GroundParams};
 use super::relief::Relief;
 use super::rest::DropsRest;
@@ -26,6 +26,10 @@ pub struct GroundKind {
     pub widest: f64,
     /// Drag per viscosity, speed and radius of the sphere [-].
     pub resistance: f64,
+    /// How far what pins a drop is turned aside, at most [radians].
+    pub meander: f32,
+    /// One over the size of the spots that turn it [1/m].
+    pub per_meander: f32,
     /// Film thickness [m].
     pub film: f64,
     /// Smoothing by trails along the axes [-].
@@ -36,13 +40,34 @@ pub struct GroundKind {
     pub axis_by_trail: bool,
 }
 
+/// What keeps a drop where it is on a triangle.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Hold {
+    /// Least height of a drop that passes, along the two axes [m].
+    pub bumps: [f32; 2],
+    /// What pins the line around it, per length of its width [N/m].
+    pub line: f32,
+}
+
+impl Hold {
+    /// What is left of it where trails have wetted the ground.
+    #[must_use]
+    pub fn smoothed(&self, wetness: [f64; 2]) -> Self {
+        let left = wetness.map(|w| (-w).exp() as f32);
+        Self {
+            bumps: [self.bumps[0] * left[0], self.bumps[1] * left[1]],
+            line: self.line * left[0].min(left[1]),
+        }
+    }
+}
+
 /// What each triangle is made of.
 #[derive(Clone, Debug, Default)]
 pub struct Ground {
     kinds: Vec<GroundKind>,
     kind_of: Vec<u16>,
-    /// Least height of a drop that passes when dry, along the two axes [m].
-    pub dry_bumps: Vec<[f32; 2]>,
+    /// What holds drops when dry.
+    pub dry_holds: Vec<Hold>,
     /// Factor of the adhesion [-].
     pub adhesion_scale: Vec<f32>,
     /// Factor of evaporation [-].
@@ -63,15 +88,16 @@ impl Ground {
         let bare = GroundParams::default();
         let said: Vec<&GroundParams> = std::iter::once(&bare).chain(list).collect();
         let sources = || (0..relief.count() as u32).map(|t| relief.source_of(t) as usize);
-        let bumps = |t: usize| {
+        let lines: Vec<f32> = said.iter().map(|p| pinning(p, liquid)).collect();
+        let hold = |t: usize| {
             let of = rest.ground.kind_of[t] as usize;
             let scale = rest.ground.roughness[t] * said[of].hold_factor as f32;
-            said[of].roughness.map(|r| (r * scale).max(0.0))
+            Hold { bumps: said[of].roughness.map(|r| (r * scale).max(0.0)), line: lines[of] }
         };
         Self {
             kinds: said.iter().map(|p| kind(p, liquid)).collect(),
             kind_of: sources().map(|t| rest.ground.kind_of[t]).collect(),
-            dry_bumps: sources().map(bumps).collect(),
+            dry_holds: sources().map(hold).collect(),
             adhesion_scale: sources().map(|t| rest.ground.adhesion[t]).collect(),
             heat: sources().map(|t| rest.ground.heat[t]).collect(),
         }
@@ -84,7 +110,7 @@ impl Ground {
         Self {
             kinds: vec![kind(params, liquid)],
             kind_of: vec![0; triangles],
-            dry_bumps: vec![bumps; triangles],
+            dry_holds: vec![Hold { bumps, line: pinning(params, liquid) }; triangles],
             adhesion_scale: vec![1.0; triangles],
             heat: vec![1.0; triangles],
         }
@@ -116,6 +142,8 @@ pub struct Site {
     pub scatters: Vec<Scatter>,
     /// Texture coordinates of each triangle, where there are any.
     pub uvs: Vec<[Vec2; 3]>,
+    /// Where each point was when the surface was connected [m]: what is fixed to the ground goes by it.
+    pub places: Vec<Vec3>,
     /// Area of each triangle when the surface was connected [m²].
     pub areas: Vec<f32>,
     /// One over the area of the triangles around each vertex, per mesh [1/m²]; 0 without any.
@@ -139,6 +167,7 @@ impl Site {
             guides: params.guides.iter().map(Guide::new).collect(),
             scatters: rest.scatter_weights.iter().map(scatter).collect(),
             uvs: relief.uvs.clone(),
+            places: surface.points.iter().map(|p| p.as_vec3()).collect(),
             around: areas_around(relief, surface, &areas),
             areas,
             liquid,
@@ -160,8 +189,18 @@ fn areas_around(relief: &Relief, surface: &Surface, areas: &[f32]) -> Vec<Vec<f3
     (0..relief.positions.len()).map(of).collect()
 }
 
+fn contact_angle(p: &GroundParams, liquid: &Liquid) -> f64 {
+    p.contact_angle_deg.unwrap_or(liquid.contact_angle_deg).clamp(10.0, 160.0)
+}
+
+/// What pins the line around a drop on dry ground [N/m].
+fn pinning(p: &GroundParams, liquid: &Liquid) -> f32 {
+    let hysteresis = p.hysteresis_deg.unwrap_or(liquid.hysteresis_deg);
+    line_hold(liquid.tension, contact_angle(p, liquid), hysteresis) as f32
+}
+
 fn kind(p: &GroundParams, liquid: &Liquid) -> GroundKind {
-    let angle = p.contact_angle_deg.unwrap_or(liquid.contact_angle_deg).clamp(10.0, 160.0);
+    let angle = contact_angle(p, liquid);
     let (contact, widest) = Liquid::cap_radii(angle);
     GroundKind {
         grip: p.grip,
@@ -170,6 +209,9 @@ fn kind(p: &GroundParams, liquid: &Liquid) -> GroundKind {
         contact,
         widest,
         resistance: sliding_resistance(angle),
+        // At 1, almost across: it must still brake.
+        meander: 1.4 * p.meander,
+        per_meander: 1.0 / p.meander_size.max(1e-6),
         film: f64::from(p.film),
         smoothing: p.smoothing.map(f64::from),
         absorption: f64::from(p.absorption),

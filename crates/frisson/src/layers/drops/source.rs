@@ -4,10 +4,12 @@ use glam::{DVec2, DVec3, Vec3};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::params::DropsParams;
 use super::rest::SourceStart;
 use super::site::Site;
 use super::state::{Drop, Phase, SourceState};
 use super::surface::Surface;
+use crate::geometry::Bounds;
 use crate::math::random;
 use crate::stage::{Anchor, LayerError, Selection};
 
@@ -217,6 +219,11 @@ pub struct ListSource {
     /// Rows: frame, x, y, z [m], mass [kg], and optionally vx, vy, vz [m/s].
     #[schemars(extend("x-change" = "rebuild", "x-group" = "Source"))]
     pub rows: Vec<Vec<f64>>,
+    /// File of such rows beside the scene file (CSV; a first line of words is skipped), after the rows given
+    /// here.
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Source"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rows_file: Option<String>,
     /// Farthest a place may be from the surface to be taken to it [m].
     #[schemars(extend("x-change" = "live", "x-slider" = [0, 0.2], "x-group" = "Source"))]
     pub snap: f64,
@@ -231,6 +238,11 @@ impl SourceParams {
             Self::Rain(s) => s.mass.to_vec(),
             Self::Condensation(s) => vec![s.mass],
             Self::List(s) => {
+                if let Some(file) = &s.rows_file {
+                    return bad(format!(
+                        "file {file:?} has not been read: files work in scene files"
+                    ));
+                }
                 if let Some(row) = s.rows.iter().position(|r| r.len() != 5 && r.len() != 8) {
                     return bad(format!("row {row} must have 5 or 8 numbers"));
                 }
@@ -305,8 +317,25 @@ pub struct Emission<'a> {
     pub time: f64,
     /// Length of the tick [s].
     pub dt: f64,
+    /// Mean velocity of the surfaces [m/s].
+    pub drift: DVec3,
     /// Seed.
     pub seed: u64,
+}
+
+/// Earth's gravity [m/s²], for where rain has to start to meet something.
+const EARTH_PULL: f32 = 9.81;
+
+/// Mean velocity of a surface [m/s], where rain has to know it.
+#[must_use]
+pub fn drift(params: &DropsParams, surface: &Surface, dt: f64) -> DVec3 {
+    let asks = |s: &SourceParams| matches!(s, SourceParams::Rain(r) if r.from.is_none());
+    if dt <= 0.0 || !surface.moved || !params.sources.iter().any(asks) {
+        return DVec3::ZERO;
+    }
+    let ways = surface.points.iter().zip(&surface.previous).map(|(now, before)| *now - *before);
+    let mean = ways.sum::<DVec3>() / (surface.points.len().max(1) as f64 * dt);
+    if mean.length() > params.air.teleport_speed { DVec3::ZERO } else { mean }
 }
 
 impl Emission<'_> {
@@ -434,22 +463,64 @@ impl Emission<'_> {
 
     fn rain(&self, s: &RainSource, key: u64, count: u64, index: usize) -> Drop {
         let u = |c: u64| random::uniform(key, count, c);
-        let (low, high) = match s.from {
-            Some([a, b, c, d, e, f]) => (DVec3::new(a, b, c), DVec3::new(d, e, f)),
+        let velocity = s.velocity();
+        let position = match s.from {
+            Some([a, b, c, d, e, f]) => {
+                let (low, high) = (DVec3::new(a, b, c), DVec3::new(d, e, f));
+                low + (high - low) * DVec3::new(u(0), u(1), u(2))
+            }
             None => {
+                let (low, high) = above(self.surface);
+                let start = low + (high - low) * DVec3::new(u(0), u(1), u(2));
+                // Where it falls from to meet the surfaces at some height, as they move and it slants.
                 let bounds = self.surface.bounds();
-                let top = Vec3::new(0.0, 0.1 * bounds.diagonal().max(0.1), 0.0);
-                let low = Vec3::new(bounds.min.x, bounds.max.y, bounds.min.z) + top;
-                (low.as_dvec3(), (bounds.max + 1.2 * top).as_dvec3())
+                let meets = f64::from(bounds.min.y + (bounds.max.y - bounds.min.y) * u(4) as f32);
+                start + lead(self.drift, velocity, start.y - meets)
             }
         };
-        let position = low + (high - low) * DVec3::new(u(0), u(1), u(2));
-        let velocity = DVec3::from_array(s.direction).normalize_or(-DVec3::Y) * s.speed;
         let phase = Phase::Air { position, velocity, since: self.time, from: u32::MAX };
         let mut drop = Drop::new(0, mix(s.mass, u(3)), phase, self.time);
         drop.source = index as u32;
         drop
     }
+}
+
+impl RainSource {
+    fn velocity(&self) -> DVec3 {
+        DVec3::from_array(self.direction).normalize_or(-DVec3::Y) * self.speed
+    }
+
+    /// Where its drops may start, where that moves with the surfaces.
+    #[must_use]
+    pub fn start_box(&self, surface: &Surface, drift: DVec3) -> Option<Bounds> {
+        if self.from.is_some() {
+            return None;
+        }
+        let (low, high) = above(surface);
+        let deepest = high.y - f64::from(surface.bounds().min.y);
+        let lead = lead(drift, self.velocity(), deepest).as_vec3();
+        let start = Bounds { min: low.as_vec3(), max: high.as_vec3() };
+        let ahead = Bounds { min: start.min + lead, max: start.max + lead };
+        Some(start.union(ahead).grown(0.01))
+    }
+}
+
+/// The box above the surfaces that rain falls from.
+fn above(surface: &Surface) -> (DVec3, DVec3) {
+    let bounds = surface.bounds();
+    let top = Vec3::new(0.0, 0.1 * bounds.diagonal().max(0.1), 0.0);
+    let low = Vec3::new(bounds.min.x, bounds.max.y, bounds.min.z) + top;
+    (low.as_dvec3(), (bounds.max + 1.2 * top).as_dvec3())
+}
+
+/// How far from above a place a drop must start, to meet it when it has fallen that deep.
+fn lead(drift: DVec3, velocity: DVec3, depth: f64) -> DVec3 {
+    let down = -velocity.y + drift.y;
+    // Earth's pull speeds it up on the way: v t + g t² / 2 = depth.
+    let pull = f64::from(EARTH_PULL);
+    let time = ((down * down + 2.0 * pull * depth.max(0.0)).sqrt() - down) / pull;
+    let way = (drift - velocity) * time.clamp(0.0, 2.0);
+    DVec3::new(way.x, 0.0, way.z)
 }
 
 fn mix([a, b]: [f64; 2], t: f64) -> f64 {

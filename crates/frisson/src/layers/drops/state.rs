@@ -90,9 +90,21 @@ pub struct Drop {
     pub stretch: DVec2,
     /// Index of its source; picks a drag that was solved for it.
     pub source: u32,
+    /// The triangle it is on, and what pinned the line around it there when it came [N/m].
+    pub entered: (u32, f32),
+    /// When it last poured part of itself [s].
+    pub poured: f64,
+    /// The drop that poured this one, while they may hang together in a thread; [`NO_STREAM`]: none.
+    pub stream: u64,
     /// The strip it is drawing.
     pub strip: Strip,
 }
+
+/// Of a drop that nothing poured.
+pub const NO_STREAM: u64 = u64::MAX;
+
+/// Of a drop that has to look at what pins it.
+pub const NOT_ENTERED: (u32, f32) = (u32::MAX, 0.0);
 
 impl Drop {
     /// A drop at rest somewhere.
@@ -117,6 +129,9 @@ impl Drop {
             merged: f64::NEG_INFINITY,
             stretch: DVec2::ZERO,
             source: 0,
+            entered: NOT_ENTERED,
+            poured: f64::NEG_INFINITY,
+            stream: NO_STREAM,
             strip: Strip::NONE,
         }
     }
@@ -194,8 +209,10 @@ pub struct Ledger {
     pub merges: u64,
     /// Number of landings.
     pub landings: u64,
-    /// Number of times a drop let go.
+    /// Number of times a drop let go, pulled off the surface.
     pub releases: u64,
+    /// Number of times a drop left over a border.
+    pub run_offs: u64,
     /// Edges crossed.
     pub crossings: u64,
     /// Drops put to rest for a step because they met too many edges in no time.
@@ -212,6 +229,7 @@ impl Ledger {
         self.truncated += counts.truncated;
         self.landings += counts.landings;
         self.releases += counts.releases;
+        self.run_offs += counts.run_offs;
     }
 }
 
@@ -224,6 +242,8 @@ pub struct Wet {
     pub film_solute: Vec<f64>,
     /// Dried substance [kg].
     pub stain: Vec<f64>,
+    /// Liquid soaked in that has not dried since [kg]; the books count it as absorbed.
+    pub soaked: Vec<f64>,
     /// Wetness along the two axes, `W2` and `W3` [-].
     pub wetness: Vec<[f64; 2]>,
     /// Triangles that are not dry, in the order they got wet.
@@ -240,6 +260,7 @@ impl Wet {
             film: vec![0.0; triangles],
             film_solute: vec![0.0; triangles],
             stain: vec![0.0; triangles],
+            soaked: vec![0.0; triangles],
             wetness: vec![[0.0; 2]; triangles],
             active: Vec::new(),
             is_active: vec![false; triangles],

@@ -6,17 +6,20 @@ use rayon::prelude::*;
 use super::body::Bodies;
 use super::image::WetImage;
 use super::layer::DropsLayer;
+use super::meeting::AirMeetings;
 use super::merge::Merger;
+use super::output::OutputNames;
 use super::params::DropsParams;
 use super::relief::{self, Arrival, Relief};
 use super::rest::DropsRest;
 use super::run::{self, Runs};
 use super::sinks::Sinks;
-use super::site::Site;
-use super::source::Emission;
+use super::site::{Hold, Site};
+use super::source::{Emission, SourceParams, drift};
 use super::state::{Drop, Phase, SourceState, State, Wet};
 use super::strip_mesh::StripMesh;
 use super::surface::Surface;
+use super::thread::Threads;
 use super::trail::{Pencil, Strip, Strips, Wetting, paint};
 use super::world::World;
 use crate::geometry::Bounds;
@@ -33,28 +36,34 @@ pub struct Scratch {
     is_ready: bool,
     /// Since when the triangles are as they are, where they are not those of the start.
     since: Option<f64>,
-    /// Time of the state that axes and bumps were taken from [s]: a look between ticks is taken back.
+    /// Time of the state that axes and holds were taken from [s]: a look between ticks is taken back.
     as_of: f64,
     /// The surface now.
     pub surface: Surface,
     /// What it is made of, and the liquid.
     pub site: Site,
-    /// Least height of a drop that passes, per triangle and axis [m].
-    pub bumps: Vec<[f32; 2]>,
+    /// What holds drops on each triangle now.
+    pub holds: Vec<Hold>,
     /// The surface has moved since drops were last shown on it.
     pub moved_since_shown: bool,
+    /// Names of what is shown.
+    pub names: OutputNames,
     /// Shapes of the drops.
     pub bodies: Bodies,
     /// Pieces of strips.
     pub strips: Strips,
     /// The mesh of the trails.
     pub strip_mesh: StripMesh,
+    /// Threads of thick liquids.
+    pub threads: Threads,
     /// The image of wetness as it is shown.
     pub image: WetImage,
     /// Runs of the drops.
     pub runs: Runs,
     /// Those that may meet.
     pub merger: Merger,
+    /// Those that meet in the air.
+    pub meetings: AirMeetings,
     /// Drops that appear.
     pub new_drops: Vec<Drop>,
     new_axes: Vec<(u32, [f32; 2])>,
@@ -86,6 +95,7 @@ impl Scratch {
         self.take_wetness(state);
         if !self.is_ready {
             self.bodies = Bodies::new(&self.site);
+            self.names = OutputNames::new(&params.name);
         }
         self.strip_mesh.forget();
         self.moved_since_shown = true;
@@ -100,10 +110,9 @@ impl Scratch {
         }
         // Made again where the surface stands.
         self.surface.facets.clear();
-        self.bumps.clone_from(&self.site.ground.dry_bumps);
-        for &t in &state.wet.active {
-            let (t, wetness) = (t as usize, state.wet.wetness[t as usize]);
-            (0..2).for_each(|i| self.bumps[t][i] *= (-wetness[i]).exp() as f32);
+        self.holds.clone_from(&self.site.ground.dry_holds);
+        for t in state.wet.active.iter().map(|t| *t as usize) {
+            self.holds[t] = self.site.ground.dry_holds[t].smoothed(state.wet.wetness[t]);
         }
         self.as_of = state.time;
     }
@@ -141,6 +150,7 @@ pub(super) fn advance(work: Tick, context: &StepContext, frame: &Frame) -> Resul
         if merges > 0 {
             work.state.drops.retain(|d| d.mass > 0.0);
         }
+        meet_in_air(work, context);
         leave_beads(work, context.time);
         drain(work, context);
         keep_tracks(work, context);
@@ -207,7 +217,8 @@ pub(super) fn world<'a>(
     World {
         surface: &scratch.surface,
         ground: &scratch.site.ground,
-        bumps: &scratch.bumps,
+        holds: &scratch.holds,
+        places: &scratch.site.places,
         liquid: &scratch.site.liquid,
         forces: context.forces,
         uniform: context.forces.is_uniform().then(|| context.forces.gravity.as_dvec3()),
@@ -219,17 +230,25 @@ pub(super) fn world<'a>(
         scene_drag: f64::from(context.forces.drag_rate(context.time)),
         windy: context.forces.has_wind(),
         tracks: params.tracks,
-        bounds: bounds(params, rest, &scratch.surface),
+        bounds: bounds(params, rest, &scratch.surface, context.dt),
     }
 }
 
 /// Outside of this, drops are gone.
-fn bounds(params: &DropsParams, rest: &DropsRest, surface: &Surface) -> Bounds {
-    let bounds = surface.bounds().grown(params.air.margin);
-    match rest.rain_bounds {
-        Some(rain) => bounds.union(rain),
-        None => bounds,
+fn bounds(params: &DropsParams, rest: &DropsRest, surface: &Surface, dt: f64) -> Bounds {
+    let mut bounds = surface.bounds().grown(params.air.margin);
+    if let Some(rain) = rest.rain_bounds {
+        bounds = bounds.union(rain);
     }
+    let drift = drift(params, surface, dt);
+    for source in &params.sources {
+        if let SourceParams::Rain(rain) = source
+            && let Some(start) = rain.start_box(surface, drift)
+        {
+            bounds = bounds.union(start);
+        }
+    }
+    bounds
 }
 
 /// Track pieces are kept for as long as a frame may still ask for them.
@@ -350,6 +369,20 @@ fn turn_axes(state: &mut State, scratch: &mut Scratch) {
     scratch.old_axes.clear();
 }
 
+/// Drops that meet in the air become one.
+fn meet_in_air(work: Tick, context: &StepContext) {
+    let merging = &work.params.merging;
+    if !merging.enabled || !merging.in_air {
+        return;
+    }
+    let Scratch { meetings, site, .. } = &mut *work.scratch;
+    let merges = meetings.unite(&mut work.state.drops, site, (context.time, context.dt));
+    if merges > 0 {
+        work.state.ledger.merges += merges;
+        work.state.drops.retain(|d| d.mass > 0.0);
+    }
+}
+
 /// On repelling ground a running drop leaves small ones behind.
 fn leave_beads(work: Tick, time: f64) {
     let (params, scratch) = (work.params, &*work.scratch);
@@ -414,10 +447,10 @@ fn drain(work: Tick, context: &StepContext) {
         dt: context.dt,
         frame,
         evaporation: params.sinks.evaporation.at(frame).max(0.0),
-        bounds: bounds(params, work.rest, &scratch.surface),
+        bounds: bounds(params, work.rest, &scratch.surface, context.dt),
     };
     let gone = sinks.apply_to_drops(work.state);
-    sinks.apply_to_films(work.state, &mut scratch.bumps);
+    sinks.apply_to_films(work.state, &mut scratch.holds);
     if gone {
         end_strips(work, context.time);
         work.state.drops.retain(|d| d.mass > 0.0);
@@ -443,6 +476,7 @@ fn emit(work: Tick, context: &StepContext) {
         first: context.dt == 0.0,
         time: context.time,
         dt: context.dt,
+        drift: drift(params, &scratch.surface, context.dt),
         seed: params.seed,
     };
     let room = params.max_drops.map_or(usize::MAX, |m| m as usize);

@@ -5,10 +5,11 @@ use glam::{DVec2, DVec3, Vec3};
 use super::flow::Body;
 use super::guide::Guide;
 use super::liquid::{Drag, Liquid};
-use super::site::Ground;
+use super::site::{Ground, Hold};
 use super::state::Drop;
 use super::surface::Surface;
 use crate::geometry::Bounds;
+use crate::math::random;
 use crate::stage::{ColliderSet, Forces};
 
 /// Density of air [kg/m³].
@@ -22,8 +23,10 @@ pub struct World<'a> {
     pub surface: &'a Surface,
     /// What each triangle is made of.
     pub ground: &'a Ground,
-    /// Least height of a drop that passes, along the two axes, after smoothing by trails [m].
-    pub bumps: &'a [[f32; 2]],
+    /// What holds drops on each triangle, after smoothing by trails.
+    pub holds: &'a [Hold],
+    /// Where points were when the surface was connected [m]; empty: as they are.
+    pub places: &'a [Vec3],
     /// The liquid.
     pub liquid: &'a Liquid,
     /// Gravity and fields.
@@ -64,7 +67,16 @@ impl World<'_> {
             }
         });
         let thick = (self.liquid.thickening * drop.solute / drop.mass).min(50.0).exp();
-        Body { radius, drag: drag * thick / drop.mass + self.scene_drag, mass: drop.mass }
+        Body {
+            radius,
+            drag: drag * thick / drop.mass + self.scene_drag,
+            mass: drop.mass,
+            viscosity: match self.liquid.drag {
+                Drag::Viscous(viscosity) if solved.is_none() => viscosity * thick,
+                _ => 0.0,
+            },
+            entered: drop.entered,
+        }
     }
 
     /// Acceleration of a drop by gravity, fields, wind and guides [m/s²].
@@ -96,10 +108,23 @@ impl World<'_> {
         self.forces.air_velocity(place.as_vec3(), self.time).as_dvec3()
     }
 
-    /// Least height of a drop that passes [m], and the acceleration bumps can hold against [m/s²].
+    /// What holds a drop on a triangle, and the acceleration bumps can hold against [m/s²].
     #[must_use]
-    pub fn bumps(&self, triangle: u32) -> ([f32; 2], f64) {
-        (self.bumps[triangle as usize], f64::from(self.ground.of(triangle).grip))
+    pub fn hold(&self, triangle: u32) -> (Hold, f64) {
+        (self.holds[triangle as usize], f64::from(self.ground.of(triangle).grip))
+    }
+
+    /// How far what pins a drop is turned aside at a place of a triangle [radians].
+    #[must_use]
+    pub fn aside(&self, triangle: u32, weights: DVec2) -> f64 {
+        let kind = self.ground.of(triangle);
+        if kind.meander <= 0.0 || self.places.is_empty() {
+            return 0.0;
+        }
+        let [a, b, c] = self.surface.triangles[triangle as usize].map(|p| self.places[p as usize]);
+        let (x, y) = (weights.x as f32, weights.y as f32);
+        let place = a * (1.0 - x - y) + b * x + c * y;
+        f64::from(kind.meander * spots(place * kind.per_meander))
     }
 
     /// The most a triangle can hold a drop of a radius with [N]: `D pi r²`.
@@ -118,6 +143,21 @@ impl World<'_> {
             self.surface.previous[p].lerp(self.surface.points[p], fraction)
         })
     }
+}
+
+/// Smooth noise of a place, about -1 to 1, that changes over a length of 1.
+fn spots(place: Vec3) -> f32 {
+    let cell = place.floor();
+    let t = place - cell;
+    let t = t * t * (Vec3::splat(3.0) - 2.0 * t);
+    let at = |x: f32, y: f32, z: f32| {
+        let [x, y, z] = [cell.x + x, cell.y + y, cell.z + z].map(|v| v as i64 as u64);
+        random::signed(0x5_9075, x ^ y.rotate_left(21), z) as f32
+    };
+    let mix = |a: f32, b: f32, t: f32| a + (b - a) * t;
+    let row = |y: f32, z: f32| mix(at(0.0, y, z), at(1.0, y, z), t.x);
+    let sheet = |z: f32| mix(row(0.0, z), row(1.0, z), t.y);
+    mix(sheet(0.0), sheet(1.0), t.z)
 }
 
 /// Weights of corners 1 and 2 of the point of a triangle nearest to a point of its plane.

@@ -33,14 +33,16 @@ impl Flow<'_> {
         let off = -(fa.lift(ua.perp()) + fb.lift(inward_b));
         let out = if out.length() > 1e-6 { out } else { off }.normalize_or_zero();
         if self.lets_go(drop, ta, out, acceleration) {
-            self.drip(drop, place, fa.lift(ua) * speed, ta);
-            return;
+            if !self.is_thick() {
+                return self.drip(drop, place, fa.lift(ua) * speed, ta);
+            }
+            self.sag(drop, place, fa.lift(ua) * speed, acceleration.dot(out));
         }
         // From rest, judge roughness by the way the force would start it: what brakes acts in full.
         let downhill = acceleration.dot(fa.lift(ua));
         let trial = if speed == 0.0 { downhill.signum() * f64::MIN_POSITIVE } else { speed };
-        let pa = self.push(ta, fa.tangential(acceleration), ua * trial.signum());
-        let pb = self.push(tb, fb.tangential(acceleration), ub * trial.signum());
+        let pa = self.push(ta, fa.tangential(acceleration), ua * trial.signum(), 0.0);
+        let pb = self.push(tb, fb.tangential(acceleration), ub * trial.signum(), 0.0);
         let least = EDGE_PUSH * acceleration.length();
         if pa.acceleration.dot(ua.perp()) > least {
             return self.stand_on(drop, ta, ka, s, ua * speed);

@@ -15,10 +15,18 @@ impl Flow<'_> {
         let x = facet.flat(weights);
         let acceleration = self.acceleration(drop, facet.point(x));
         if self.lets_go(drop, triangle, facet.normal * f64::from(drop.side), acceleration) {
-            self.release(drop, facet.point(x), facet.lift(velocity), triangle);
-            return;
+            if !self.is_thick() {
+                return self.release(drop, facet.point(x), facet.lift(velocity), triangle);
+            }
+            let pull = acceleration.dot(facet.normal * f64::from(drop.side));
+            self.sag(drop, facet.point(x), facet.lift(velocity), pull);
         }
-        let push = self.push(triangle, facet.tangential(acceleration), velocity);
+        if drop.entered.0 != triangle {
+            drop.entered = (triangle, self.world.holds[triangle as usize].line);
+            self.body.entered = drop.entered;
+        }
+        let aside = self.world.aside(triangle, weights);
+        let push = self.push(triangle, facet.tangential(acceleration), velocity, aside);
         let (a, v) = (push.acceleration, push.velocity);
         drop.held = a == DVec2::ZERO && v == DVec2::ZERO;
         drop.asleep = drop.held;
@@ -36,7 +44,9 @@ impl Flow<'_> {
         let mut v1 = at.velocity(v, a);
         self.record(drop, facet, x, v, a, time);
         let Some(k) = edge else {
-            if horizon < self.left {
+            if horizon < self.left && push.stops {
+                v1 = DVec2::ZERO;
+            } else if horizon < self.left {
                 for i in 0..2 {
                     // The axis that came to rest is exactly at rest.
                     if v[i] * a[i] < 0.0 && v1[i].abs() <= 1e-12 * v[i].abs() {
@@ -126,9 +136,11 @@ impl Flow<'_> {
         }
         let s = s.clamp(TEE_NUDGE, 1.0 - TEE_NUDGE);
         let Some(across) = self.surface().across(half, s, drop.side) else {
+            if self.is_thick() {
+                return self.spill(drop, (triangle, k, s));
+            }
             let place = facet.point(facet.corner(k) + facet.edge(k) * s);
-            self.release(drop, place, facet.lift(velocity), triangle);
-            return;
+            return self.run_off(drop, place, facet.lift(velocity), triangle);
         };
         self.trace.counts.crossings += 1;
         self.cross(drop, facet, half, s, across, velocity, acceleration);
@@ -154,7 +166,7 @@ impl Flow<'_> {
         let speed = turned.dot(inward).max(0.0);
         let along = turned - inward * turned.dot(inward);
         // As a drop on the edge would be judged, so that the two never disagree.
-        let there = self.push(triangle, to.tangential(acceleration), along);
+        let there = self.push(triangle, to.tangential(acceleration), along, 0.0);
         let back = there.acceleration.dot(inward);
         let soon = RETURN_FRACTION * self.world.tick;
         // A push along the edge has a part across it by rounding, of either sign on either side.
@@ -162,7 +174,7 @@ impl Flow<'_> {
         if back < least && 2.0 * speed < (least - back) * soon {
             let inward = from.edge(half as usize % 3).perp().normalize_or_zero();
             let rest = velocity - inward * velocity.dot(inward);
-            let here = self.push(half / 3, from.tangential(acceleration), rest);
+            let here = self.push(half / 3, from.tangential(acceleration), rest, 0.0);
             if here.acceleration.dot(inward) < least {
                 let along = from.edge(half as usize % 3).normalize_or_zero();
                 drop.phase = Phase::Edge { half, s, speed: velocity.dot(along) };

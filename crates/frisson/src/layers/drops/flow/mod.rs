@@ -13,6 +13,7 @@
 
 mod edge;
 mod face;
+mod pour;
 mod trace;
 mod vertex;
 
@@ -37,6 +38,11 @@ pub struct Body {
     pub drag: f64,
     /// Mass [kg].
     pub mass: f64,
+    /// Dynamic viscosity as thick as it is by now [Pa s]; 0 where the drag is given directly.
+    pub viscosity: f64,
+    /// The triangle it is on and what pinned its line there when it came [N/m]: its own trail does not
+    /// free it.
+    pub entered: (u32, f32),
 }
 
 /// One drop's step in progress.
@@ -53,6 +59,8 @@ pub struct Flow<'a> {
     pub left: f64,
     /// Its body.
     pub body: Body,
+    /// Whether it has poured in this step.
+    pub has_poured: bool,
 }
 
 /// Acceleration and velocity on a triangle after roughness, and which axes are held.
@@ -62,6 +70,8 @@ struct Push {
     velocity: DVec2,
     /// Time to the first change of sign that changes the force.
     until: f64,
+    /// Whether it is pinned then.
+    stops: bool,
 }
 
 impl Flow<'_> {
@@ -111,10 +121,23 @@ impl Flow<'_> {
         self.world.acceleration(place, drop, &self.body) + drop.inertia
     }
 
+    /// What is left of a force on a triangle for a drop that moves or stands: bumps, then the pinned line.
+    fn push(&self, triangle: u32, force: DVec2, velocity: DVec2, aside: f64) -> Push {
+        let (hold, grip) = self.world.hold(triangle);
+        let mut push = Push { acceleration: force, velocity, until: f64::INFINITY, stops: false };
+        self.meet_bumps(&mut push, hold.bumps, grip);
+        let (entered, line) = self.body.entered;
+        let line = f64::from(if entered == triangle { line } else { hold.line });
+        if line > 0.0 {
+            let width = 2.0 * self.world.ground.of(triangle).contact * self.body.radius;
+            self.meet_line(&mut push, line * width / self.body.mass, aside);
+        }
+        push
+    }
+
     /// Roughness: a component that speeds the drop up is reduced, a braking one acts in full.
-    fn push(&self, triangle: u32, force: DVec2, velocity: DVec2) -> Push {
-        let (bumps, grip) = self.world.bumps(triangle);
-        let mut push = Push { acceleration: force, velocity, until: f64::INFINITY };
+    fn meet_bumps(&self, push: &mut Push, bumps: [f32; 2], grip: f64) {
+        let (force, velocity) = (push.acceleration, push.velocity);
         let per_height = 1.0 / (2.0 * self.body.radius);
         for i in 0..2 {
             let f = force[i];
@@ -137,7 +160,28 @@ impl Flow<'_> {
                 push.until = push.until.min(t);
             }
         }
-        push
+    }
+
+    /// The pinned line: a drop at rest stays while the force is less than `hold` [m/s²]; one that moves is
+    /// braked by it, a little aside where the ground is uneven.
+    fn meet_line(&self, push: &mut Push, hold: f64, aside: f64) {
+        let force = push.acceleration;
+        let pinned = force.length() <= hold;
+        if push.velocity == DVec2::ZERO {
+            let left = if pinned { 0.0 } else { 1.0 - hold / force.length() };
+            push.acceleration = force * left;
+            return;
+        }
+        let along = push.velocity.normalize_or_zero();
+        push.acceleration -= DVec2::from_angle(aside).rotate(along) * hold;
+        let rate = push.acceleration.dot(along);
+        if let Some(t) = time_of_rest(push.velocity.length(), rate, self.body.drag)
+            && t <= push.until
+        {
+            push.until = t;
+            // Otherwise only its direction changes.
+            push.stops = pinned;
+        }
     }
 
     /// Whether the outward pull is more than the surface can hold.
@@ -148,9 +192,19 @@ impl Flow<'_> {
             && self.body.mass * outward > self.world.holding_force(triangle, self.body.radius)
     }
 
-    /// The whole drop leaves the surface.
+    /// The whole drop is pulled off the surface.
     pub fn release(&mut self, drop: &mut Drop, position: DVec3, velocity: DVec3, from: u32) {
         self.trace.counts.releases += 1;
+        self.take_off(drop, position, velocity, from);
+    }
+
+    /// The whole drop leaves over a border.
+    fn run_off(&mut self, drop: &mut Drop, position: DVec3, velocity: DVec3, from: u32) {
+        self.trace.counts.run_offs += 1;
+        self.take_off(drop, position, velocity, from);
+    }
+
+    fn take_off(&mut self, drop: &mut Drop, position: DVec3, velocity: DVec3, from: u32) {
         drop.phase =
             Phase::Air { position, velocity: velocity + drop.carrier, since: self.now(), from };
         drop.held = false;
@@ -168,23 +222,32 @@ impl Flow<'_> {
             return self.release(drop, position, velocity, from);
         }
         self.trace.counts.releases += 1;
-        let share = keep / drop.mass;
+        self.part(
+            drop,
+            drop.mass - keep,
+            Phase::Air { position, velocity: velocity + drop.carrier, since: self.now(), from },
+        );
+        drop.merged = self.now();
+    }
+
+    /// Part of a drop falls. Returns its place among those born.
+    fn part(&mut self, drop: &mut Drop, mass: f64, phase: Phase) -> usize {
         let mut falling = *drop;
-        falling.mass = drop.mass - keep;
-        falling.solute = drop.solute * (1.0 - share);
-        falling.phase =
-            Phase::Air { position, velocity: velocity + drop.carrier, since: self.now(), from };
+        falling.mass = mass;
+        falling.solute = drop.solute * (mass / drop.mass);
+        falling.phase = phase;
         falling.changed = self.now();
         falling.inertia = DVec3::ZERO;
         falling.carrier = DVec3::ZERO;
         falling.pull = 0.0;
         falling.strip = Strip::NONE;
+        falling.held = false;
         self.trace.born.push(falling);
-        drop.mass = keep;
+        drop.mass -= mass;
         drop.solute -= falling.solute;
-        drop.merged = self.now();
         drop.asleep = false;
         self.body = self.world.body(drop);
+        self.trace.born.len() - 1
     }
 }
 

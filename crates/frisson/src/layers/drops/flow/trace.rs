@@ -78,6 +78,8 @@ pub struct Counts {
     pub landings: u64,
     /// Drops that let go.
     pub releases: u64,
+    /// Drops that left over a border.
+    pub run_offs: u64,
 }
 
 impl Counts {
@@ -90,6 +92,7 @@ impl Counts {
             truncated: self.truncated - before.truncated,
             landings: self.landings - before.landings,
             releases: self.releases - before.releases,
+            run_offs: self.run_offs - before.run_offs,
         }
     }
 }

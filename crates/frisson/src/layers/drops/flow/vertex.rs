@@ -31,14 +31,17 @@ impl Flow<'_> {
         let acceleration = self.acceleration(drop, here);
         let out = self.outwards(point, home, drop.side);
         if self.lets_go(drop, home, out, acceleration) {
-            self.drip(drop, here, velocity, home);
-            return true;
+            if !self.is_thick() {
+                self.drip(drop, here, velocity, home);
+                return true;
+            }
+            self.sag(drop, here, velocity, acceleration.dot(out));
         }
         let at_rest = self.way_from_rest(point, acceleration);
         if velocity != DVec3::ZERO {
             let way = self.wedge(point, home, drop.side, velocity);
             if way.is_none() && surface.border_points[point as usize] {
-                self.release(drop, here, velocity, home);
+                self.leave_at(drop, corner, here, velocity);
                 return true;
             }
             // A pit or a peak: the best edge takes what it can of the velocity.
@@ -60,7 +63,7 @@ impl Flow<'_> {
                 drop.held = true;
                 return false;
             }
-            Departure::Border => self.release(drop, here, DVec3::ZERO, home),
+            Departure::Border => self.leave_at(drop, corner, here, DVec3::ZERO),
             Departure::Wedge(spoke) => self.enter(drop, point, home, spoke, DVec2::ZERO),
             Departure::Edge(Spoke { half, s }) => {
                 drop.side = surface.side_around(point, home, drop.side, half / 3);
@@ -68,6 +71,20 @@ impl Flow<'_> {
             }
         }
         true
+    }
+
+    /// Leaves over a vertex of a border.
+    fn leave_at(&mut self, drop: &mut Drop, corner: u32, here: DVec3, velocity: DVec3) {
+        let (surface, home) = (self.world.surface, corner / 3);
+        let point = surface.start_point(corner);
+        let is_rim = |s: &Spoke| s.s == 0.0 && surface.twins[s.half as usize] == BORDER;
+        match surface.spokes(point).find(is_rim) {
+            Some(Spoke { half, s }) if self.is_thick() => {
+                drop.side = surface.side_around(point, home, drop.side, half / 3);
+                self.spill(drop, (half / 3, half as usize % 3, s));
+            }
+            _ => self.run_off(drop, here, velocity, home),
+        }
     }
 
     /// The direction in which a drop on a vertex hangs or sits.
@@ -94,7 +111,7 @@ impl Flow<'_> {
     /// pit it comes to rest then, or it would bounce ever faster for ever.
     fn back_at_once(&self, triangle: u32, v: DVec2, acceleration: DVec3) -> bool {
         let facet = &self.world.surface.facets[triangle as usize];
-        let push = self.push(triangle, facet.tangential(acceleration), v);
+        let push = self.push(triangle, facet.tangential(acceleration), v, 0.0);
         let speed = push.velocity.length();
         let back = -push.acceleration.dot(v.normalize_or_zero());
         2.0 * speed < back * RETURN_FRACTION * self.world.tick
@@ -106,7 +123,7 @@ impl Flow<'_> {
         let least = EDGE_PUSH * acceleration.length();
         let push = |half: u32| {
             let facet = &surface.facets[half as usize / 3];
-            self.push(half / 3, facet.tangential(acceleration), DVec2::ZERO).acceleration
+            self.push(half / 3, facet.tangential(acceleration), DVec2::ZERO, 0.0).acceleration
         };
         let mut best: Option<(f64, Spoke)> = None;
         let mut pushed = false;

@@ -1,7 +1,9 @@
 //! Laws the drops must keep, on meshes from plain to awkward.
 
+mod air;
 mod crossings;
 mod layer;
+mod liquids;
 mod live;
 mod meetings;
 mod options;
@@ -44,6 +46,7 @@ impl Bench {
         liquid.drag = Drag::Same(0.0);
         liquid.density = 1000.0;
         liquid.drip_remainder = 0.0;
+        liquid.hysteresis_deg = 0.0;
         let surface = Surface::build(&[(positions, triangles)]);
         let ground = Ground::uniform(&params.ground[0], &liquid, surface.triangles.len());
         let forces = Forces::new(Vec3::new(0.0, -9.8, 0.0), Vec::new(), 30.0);
@@ -59,10 +62,12 @@ impl Bench {
 
     pub fn step(&mut self, drop: &mut Drop, dt: f64, trace: &mut Trace) {
         self.time += dt;
+        let places: Vec<Vec3> = self.surface.points.iter().map(|p| p.as_vec3()).collect();
         let world = World {
             surface: &self.surface,
             ground: &self.ground,
-            bumps: &self.ground.dry_bumps,
+            holds: &self.ground.dry_holds,
+            places: &places,
             liquid: &self.liquid,
             forces: &self.forces,
             uniform: Some(self.forces.gravity.as_dvec3()),
@@ -77,7 +82,8 @@ impl Bench {
             bounds: self.surface.bounds().grown(100.0),
         };
         let body = world.body(drop);
-        Flow { world: &world, trace, index: 0, end: self.time, left: dt, body }.advance(drop);
+        Flow { world: &world, trace, index: 0, end: self.time, left: dt, body, has_poured: false }
+            .advance(drop);
     }
 
     /// Where a drop is, and its velocity.

@@ -96,8 +96,8 @@ fn a_drop_that_crosses_a_trail_turns_towards_it() {
             bench.surface.axes[t] = [w.x as f32, w.y as f32];
         }
         bench.surface.refresh();
-        for bumps in &mut bench.ground.dry_bumps {
-            bumps[0] *= wet;
+        for hold in &mut bench.ground.dry_holds {
+            hold.bumps[0] *= wet;
         }
         let mut drop = bench.drop_at(DVec3::new(0.2, 0.0, 0.1), 4e-5, DVec3::ZERO);
         let mut trace = Trace::default();

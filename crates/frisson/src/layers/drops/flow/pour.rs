@@ -1,0 +1,70 @@
+//! Thick liquids leave little by little: over a rim as fast as they run, off an overhang as fast as they
+//! stretch. What leaves is a chain of parcels, drawn as a thread until it is too thin (`thread.rs`).
+
+use glam::{DVec2, DVec3};
+
+use super::Flow;
+use crate::layers::drops::state::{Drop, Phase};
+use crate::layers::drops::surface::on_edge;
+use crate::layers::drops::thread::is_thick;
+
+impl Flow<'_> {
+    /// Whether the drop is of a liquid that draws threads.
+    pub(super) fn is_thick(&self) -> bool {
+        let liquid = self.world.liquid;
+        is_thick(self.body.viscosity, liquid.density * liquid.tension * self.body.radius)
+    }
+
+    /// A thick drop that is pulled off sags: under its own weight it stretches at the rate
+    /// `density pull radius / (3 viscosity)` (Trouton). It stays where it is, with what it can hold.
+    pub(super) fn sag(&mut self, drop: &mut Drop, place: DVec3, velocity: DVec3, pull: f64) {
+        let weight = self.world.liquid.density * pull.max(0.0) * self.body.radius;
+        let from = drop.triangle().unwrap_or(u32::MAX);
+        self.pour(drop, weight / (3.0 * self.body.viscosity), (place, velocity, from), pull);
+    }
+
+    /// A thick drop on a border goes over it as fast as it runs; what the rim can hold stays there.
+    pub(super) fn spill(&mut self, drop: &mut Drop, (triangle, k, s): (u32, usize, f64)) {
+        let facet = &self.world.surface.facets[triangle as usize];
+        let place = facet.point(facet.corner(k) + facet.edge(k) * s);
+        let acceleration = self.acceleration(drop, place);
+        let width = 2.0 * self.world.ground.of(triangle).contact * self.body.radius;
+        let outward = facet.edge(k).perp().normalize_or_zero() * -1.0;
+        // Thick liquids run as fast as the drag lets them, at once.
+        let speed = facet.tangential(acceleration).dot(outward).max(0.0) / self.body.drag.max(1e-9);
+        let pull = acceleration.length();
+        let holds = self.world.liquid.tension * width;
+        let over = facet.lift(outward * speed);
+        if self.body.mass * pull > holds {
+            self.pour(drop, speed / width.max(1e-9), (place, over, triangle), pull);
+        }
+        let standing = 1 << k;
+        let weights = on_edge(k, s);
+        drop.phase = Phase::Face { triangle, weights, velocity: DVec2::ZERO, standing };
+        drop.held = true;
+        self.left = 0.0;
+    }
+
+    /// What leaves in the time left, once in a step: the head of a new thread as heavy as a neck can carry,
+    /// then as the rate says.
+    fn pour(&mut self, drop: &mut Drop, rate: f64, from: (DVec3, DVec3, u32), pull: f64) {
+        if self.has_poured {
+            return;
+        }
+        self.has_poured = true;
+        let (position, velocity, triangle) = from;
+        let is_new = self.now() - drop.poured > 2.5 * self.world.tick;
+        let neck = std::f64::consts::TAU * 0.3 * self.body.radius * self.world.liquid.tension;
+        let head = if is_new { neck / pull.max(1e-3) } else { 0.0 };
+        let mass = (drop.mass * -(-rate * self.left).exp_m1()).max(head).min(0.5 * drop.mass);
+        if mass <= self.world.liquid.least_mass {
+            return;
+        }
+        self.trace.counts.releases += u64::from(is_new);
+        let velocity = velocity + drop.carrier;
+        let phase = Phase::Air { position, velocity, since: self.now(), from: triangle };
+        let born = self.part(drop, mass, phase);
+        self.trace.born[born].stream = drop.id;
+        drop.poured = self.end;
+    }
+}
