@@ -4,8 +4,9 @@ use glam::{DMat3, DMat4, DVec3, Vec3};
 
 use super::field::Kind;
 use super::fit::{FittedBall, SkinFit};
-use super::params::{CoatBone, CoatParams, DoughParams, SoftObject, validate_own};
-use super::rest::{PrimitiveRest, SoftRest};
+use super::params::{CoatBone, CoatParams, DoughParams, SoftObject};
+use super::rest::{Described, PrimitiveRest, SkinRest, SoftRest};
+use super::skin_field::start_volume;
 use super::structure::{BodyRest, Drive};
 use crate::character::{Pose, Sampling};
 use crate::stage::{BuildContext, LayerError};
@@ -83,6 +84,10 @@ pub fn coat_bones(
             return Err(LayerError::parameter(format!("{key}.coat.on"), problem));
         }
         balls.iter().for_each(|b| add_ball(rest, object, actor, b, &pose, rigid));
+        let meshes = context.actors.mesh_range(actor);
+        let volume = start_volume(&meshes, context.frame);
+        let (object_index, thickness) = (rest.objects.len() - 1, object.thickness);
+        rest.skins.push(SkinRest { object: object_index, meshes, volume, thickness });
     }
     let Some(character) = character else {
         if coat.bones.is_empty() && coat.muscles.is_empty() {
@@ -91,11 +96,12 @@ pub fn coat_bones(
         let problem = "the actor has no joints to hang coats on";
         return Err(LayerError::parameter(format!("{key}.coat.on"), problem));
     };
-    let given = coat.bones.iter().enumerate().map(|(i, b)| (format!("{key}.coat.bones[{i}]"), b));
+    let given = coat.bones.iter().enumerate();
+    let given = given.map(|(i, b)| (format!("{key}.coat.bones[{i}]"), Described::CoatBone(i), b));
     let muscles = coat.muscles.iter().enumerate();
-    let muscles = muscles.map(|(i, b)| (format!("{key}.coat.muscles[{i}]"), b));
-    for (key, bone) in given.chain(muscles) {
-        validate_own(&key, bone.thickness, None, bone.volume.as_ref())?;
+    let muscles =
+        muscles.map(|(i, b)| (format!("{key}.coat.muscles[{i}]"), Described::Muscle(i), b));
+    for (key, described, bone) in given.chain(muscles) {
         let nodes = || character.skeleton.nodes().iter().map(|n| n.name.as_str());
         let find = |field: &str, name: &str| {
             character.skeleton.find(name).ok_or_else(|| {
@@ -112,10 +118,11 @@ pub fn coat_bones(
             offset: DVec3::from_array(bone.offset),
             tip: bone.tip.map(DVec3::from_array),
         };
-        let points = joint_points(&drive, &pose);
+        let points = joint_points(&drive, &pose).as_slice().to_vec();
         let thickness = bone.thickness.unwrap_or(object.thickness);
         let made = add_bone(rest, object, bone, drive, points, thickness);
         made.node = Some(from);
+        made.described = described;
         if coat.bones.is_empty() {
             made.coat.stiffness = alike(object, thickness);
         }
@@ -142,6 +149,7 @@ fn add_ball(
     let bone = CoatBone::default();
     let made = add_bone(rest, object, &bone, drive, vec![ball.center], ball.radius);
     made.node = Some(ball.moved_by.strongest());
+    made.under_skin = true;
     made.coat.stiffness = alike(object, ball.radius);
 }
 
@@ -171,7 +179,6 @@ fn add_bone<'a>(
     let made = rest.push_primitive(object, bone.from.clone(), kind, body, local, thickness);
     made.color = bone.color.unwrap_or(made.color);
     made.uv = bone.uv;
-    made.volume[1] = bone.volume.clone().unwrap_or(1.0.into());
     made
 }
 
@@ -190,15 +197,30 @@ pub fn skinned_point(nodes: &[(usize, f64, DVec3)], pose: &Pose) -> DVec3 {
     nodes.iter().map(moved).sum()
 }
 
+/// One or two points, without storage of their own.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ends {
+    at: [DVec3; 2],
+    count: usize,
+}
+
+impl Ends {
+    /// The points.
+    #[must_use]
+    pub fn as_slice(&self) -> &[DVec3] {
+        &self.at[..self.count]
+    }
+}
+
 /// World points of a coat between two joints.
-pub fn joint_points(drive: &Drive, pose: &Pose) -> Vec<DVec3> {
-    let Drive::Joints { from, to, span, offset, tip, .. } = drive else { return Vec::new() };
+pub fn joint_points(drive: &Drive, pose: &Pose) -> Ends {
+    let Drive::Joints { from, to, span, offset, tip, .. } = drive else { return Ends::default() };
     let turned = |v: &DVec3| pose.world_from_node[*from].transform_vector3(v.as_vec3()).as_dvec3();
     let shift = turned(offset);
     let (a, b) = (pose.origin(*from).as_dvec3() + shift, pose.origin(*to).as_dvec3() + shift);
     if from == to {
         let tip = tip.as_ref().map(|t| pose.origin(*from).as_dvec3() + turned(t));
-        return [Some(a), tip].into_iter().flatten().collect();
+        return Ends { at: [a, tip.unwrap_or(a)], count: 1 + usize::from(tip.is_some()) };
     }
-    span.iter().map(|s| a.lerp(b, *s)).collect()
+    Ends { at: span.map(|s| a.lerp(b, s)), count: 2 }
 }

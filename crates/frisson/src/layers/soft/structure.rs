@@ -61,6 +61,15 @@ pub struct BodyRest {
 }
 
 impl BodyRest {
+    /// The actor whose joints carry it.
+    #[must_use]
+    pub fn actor(&self) -> Option<usize> {
+        match self.drive {
+            Drive::Joints { actor, .. } | Drive::Skin { actor, .. } => Some(actor),
+            _ => None,
+        }
+    }
+
     /// Inverse inertia in world axes.
     #[must_use]
     pub fn world_inverse_inertia(&self, rotation: DQuat) -> DMat3 {
@@ -114,8 +123,8 @@ pub struct JointRest {
     pub angles: Option<[f64; 2]>,
     /// Direction of the child's bone at the start, and its greatest swing [rad].
     pub swing: Option<(DVec3, f64)>,
-    /// Rate at which turning against each other dies away [1/s].
-    pub damping: f64,
+    /// The object and the bone of the parameters that describe it.
+    pub described: (usize, usize),
 }
 
 /// Moves the free bodies by the forces they know.
