@@ -44,6 +44,7 @@ impl SoftRest {
         rest.actors = rest.bodies.iter().filter_map(BodyRest::actor).collect();
         rest.actors.sort_unstable();
         rest.actors.dedup();
+        rest.hangs = rest.bodies.iter().any(|b| matches!(b.drive, Drive::Surface { .. }));
         Ok(rest)
     }
 

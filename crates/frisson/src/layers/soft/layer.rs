@@ -63,7 +63,7 @@ impl Layer for SoftLayer {
     }
 
     fn needs_surfaces_between_frames(_params: &SoftParams, rest: &SoftRest) -> bool {
-        !rest.toolbox.meshes.is_empty()
+        rest.hangs || !rest.toolbox.meshes.is_empty()
     }
 
     fn check_fit(rest: &SoftRest, state: &SoftState) -> Result<(), SnapshotError> {

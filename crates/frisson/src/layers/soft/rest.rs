@@ -105,6 +105,8 @@ pub struct SoftRest {
     pub joints: Vec<JointRest>,
     /// Skins that are shown in the place of the balls fitted to them.
     pub skins: Vec<SkinRest>,
+    /// Whether meshes that are given frame by frame carry bodies.
+    pub hangs: bool,
     /// Actors whose joints carry bodies, ascending.
     pub actors: Vec<usize>,
     /// Seeds of each primitive.

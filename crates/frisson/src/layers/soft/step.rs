@@ -6,7 +6,7 @@ use glam::{DQuat, DVec3};
 
 use super::blend::{Coats, Primitive};
 use super::blending::{self, Components};
-use super::coats::{joint_points, skinned_point};
+use super::coats::{hanging_place, joint_points, skinned_point};
 use super::contact::{ContactForces, Contacts};
 use super::dough::DoughLaw;
 use super::joints::solve_joints;
@@ -58,6 +58,9 @@ pub struct SoftScratch {
     pub(super) spare_bonds: Vec<Bond>,
     /// Whether each weld takes hold (1), heals off (-1) or stays.
     pub(super) weld_ways: Vec<f64>,
+    /// Per body: where it is at the start and at the end of the tick, for those that hang on meshes, and
+    /// the axes of their triangles.
+    hanging: Vec<(DVec3, DVec3, DQuat)>,
     /// Angular momenta of the bodies within a step [kg m²/s].
     momenta: Vec<DVec3>,
     /// The surfaces that are shown.
@@ -130,6 +133,24 @@ impl SoftScratch {
         }
     }
 
+    /// Looks up where bodies that hang on meshes are at the end of the tick.
+    fn find_hanging(&mut self, rest: &SoftRest, state: &SoftState, frame: &Frame) {
+        if !rest.hangs {
+            return;
+        }
+        self.hanging.clear();
+        for (body, now) in rest.bodies.iter().zip(&state.bodies) {
+            let still = (now.position, now.position, now.rotation);
+            let Drive::Surface { mesh, corners, weights, offset } = body.drive else {
+                self.hanging.push(still);
+                continue;
+            };
+            let mesh = frame.meshes.get(mesh);
+            let there = mesh.and_then(|m| hanging_place(m, corners, weights, offset));
+            self.hanging.push(there.map_or(still, |(to, axes)| (now.position, to, axes)));
+        }
+    }
+
     /// Brings everything that is shown to where the state has it.
     pub(super) fn show(
         &mut self,
@@ -167,6 +188,7 @@ pub(super) fn start(
     };
     scratch.fit(rest);
     scratch.tools.advance(&rest.toolbox, context, frame, &mut state.tools);
+    scratch.find_hanging(rest, &state, frame);
     Work { params, rest, state: &mut state, scratch }.settle(context);
     check(&state, context.frame)?;
     Ok(state)
@@ -180,6 +202,7 @@ pub(super) fn advance(
 ) -> Result<(), LayerError> {
     work.scratch.fit(work.rest);
     work.scratch.tools.advance(&work.rest.toolbox, context, frame, &mut work.state.tools);
+    work.scratch.find_hanging(work.rest, work.state, frame);
     work.tick(context);
     check(work.state, context.frame)
 }
@@ -385,6 +408,10 @@ impl SoftStep<'_> {
                 Drive::Keyed(object, own) => {
                     let at = |i: usize| object[i].at(frame) + own[i].at(frame);
                     (rest.start + DVec3::new(at(0), at(1), at(2)), DQuat::IDENTITY)
+                }
+                Drive::Surface { .. } => {
+                    let (from, to, axes) = self.scratch.hanging[index];
+                    (from.lerp(to, f64::from(now.fraction)), axes)
                 }
                 Drive::Rigid { actor, at } => {
                     let world = context.actors.all()[*actor].rigid_at(now.time);

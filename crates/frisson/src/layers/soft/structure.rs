@@ -38,6 +38,17 @@ pub enum Drive {
         /// Nodes with weights, and its place in their axes [m]; the strongest first.
         nodes: Vec<(usize, f64, DVec3)>,
     },
+    /// By a triangle of a mesh that is given frame by frame.
+    Surface {
+        /// Mesh of the frame.
+        mesh: usize,
+        /// Vertices of the triangle.
+        corners: [u32; 3],
+        /// Shares of the corners in the place of the skin it hangs on.
+        weights: [f64; 3],
+        /// Its place from there, in the triangle's axes [m].
+        offset: DVec3,
+    },
     /// By an actor that moves as one piece.
     Rigid {
         /// Actor.
@@ -150,6 +161,14 @@ pub fn integrate_bodies(
             body.spin = rest.spin(body.rotation, momentum);
         }
     }
+}
+
+/// World from the axes of a triangle: along its first edge, along its normal, and across both.
+#[must_use]
+pub fn triangle_axes([a, b, c]: [DVec3; 3]) -> DQuat {
+    let along = (b - a).normalize_or(DVec3::X);
+    let normal = (b - a).cross(c - a).try_normalize().unwrap_or(along.any_orthonormal_vector());
+    DQuat::from_mat3(&DMat3::from_cols(along, normal, along.cross(normal)))
 }
 
 fn turned(rotation: DQuat, by: DVec3) -> DQuat {

@@ -13,6 +13,7 @@ use crate::stage::{
     StepContext,
 };
 
+mod coats;
 mod contract;
 mod fusing;
 mod limits;
