@@ -3,7 +3,7 @@
 use glam::{Mat3, Vec3};
 
 use super::field::{BULGE_ZONE, Kind, bulge_shape};
-use super::skin_field::SignHint;
+use super::skin_field::SignBy;
 use super::surface::{LabelValue, SurfaceField};
 use super::tool::Tools;
 use crate::geometry::Bounds;
@@ -45,8 +45,8 @@ impl LabelField<'_> {
     }
 
     /// Value and gradient; tools scale with the label's own slope.
-    fn at(&self, parts: &[u32], at: Vec3, hint: Option<&mut SignHint>) -> (f32, Vec3) {
-        let v = self.field.value_beside(self.label, parts, at, hint);
+    fn at(&self, parts: &[u32], at: Vec3, sign: SignBy) -> (f32, Vec3) {
+        let v = self.field.value_by(self.label, parts, at, sign);
         let level = self.field.level;
         let mut value = v.own - v.other.max(level);
         let mut gradient =
@@ -175,7 +175,7 @@ impl LabelField<'_> {
     /// place. That fields are equal there would be a condition too, but one all but parallel to the first
     /// where one of the bodies is much stiffer.
     fn at_level(&self, parts: &[u32], at: Vec3, others: u64) -> [Option<Condition>; 3] {
-        let groups = self.field.sums(parts, at, false, None);
+        let groups = self.field.sums(parts, at, false, SignBy::Normals);
         let mut found: [Option<Condition>; 3] = [None; 3];
         let (mut own_value, mut labels) = (0.0, [u32::MAX; 3]);
         for g in groups.as_slice().iter().filter(|g| g.value > 0.0) {
@@ -217,7 +217,7 @@ impl LabelField<'_> {
     /// not.
     #[must_use]
     pub fn beside_crease(&self, parts: &[u32], at: Vec3, cell: f32) -> Option<Vec3> {
-        let groups = self.field.sums(parts, at, true, None);
+        let groups = self.field.sums(parts, at, true, SignBy::Normals);
         let own = || groups.as_slice().iter().filter(|g| g.label == self.label);
         let best = own().max_by(|a, b| a.value.total_cmp(&b.value))?;
         let others = own().filter(|g| !std::ptr::eq(*g, best));
@@ -236,7 +236,7 @@ impl LabelField<'_> {
     /// The two conditions closest to being met here: own surface, other pieces of it, tools. All are
     /// positive inside the body.
     fn two_conditions(&self, parts: &[u32], at: Vec3, cell: f32) -> Option<[Condition; 2]> {
-        let groups = self.field.sums(parts, at, true, None);
+        let groups = self.field.sums(parts, at, true, SignBy::Normals);
         let own = || groups.as_slice().iter().filter(|g| g.label == self.label);
         let best = own().max_by(|a, b| a.value.total_cmp(&b.value))?;
         let mut found = [(f32::INFINITY, Condition::default()); 2];
@@ -325,14 +325,13 @@ impl Field for LabelField<'_> {
             }
             return;
         }
-        let mut hint = SignHint::default();
         for (i, value) in out.iter_mut().enumerate() {
-            *value = self.at(parts, points.get(i), Some(&mut hint)).0;
+            *value = self.at(parts, points.get(i), SignBy::Rays).0;
         }
     }
 
     fn value_and_gradient(&self, parts: &[u32], p: Vec3, _step: f32) -> (f32, Vec3) {
-        self.at(parts, p, None)
+        self.at(parts, p, SignBy::Normals)
     }
 
     fn values_and_gradients(
@@ -345,7 +344,7 @@ impl Field for LabelField<'_> {
         out.reset(points.len());
         if !self.all_add_up(parts) {
             for i in 0..points.len() {
-                let (value, gradient) = self.at(parts, points.get(i), None);
+                let (value, gradient) = self.at(parts, points.get(i), SignBy::Normals);
                 out.set(i, value, gradient);
             }
             return;

@@ -15,7 +15,7 @@ use glam::Vec3;
 use rayon::prelude::*;
 
 use super::rest::SkinRest;
-use crate::geometry::{Bounds, Mesh};
+use crate::geometry::{Bounds, Mesh, TriangleBvh};
 use crate::stage::{Frame, SurfaceMotion};
 
 /// Least half-width of anything that is shown, in cells of the extraction [-]: what is thinner falls
@@ -54,18 +54,13 @@ pub struct SkinPlace {
     pub normal: Vec3,
 }
 
-/// Whether the last place that was asked for is inside, and how far the skin is from there.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct SignHint {
-    known: Option<(u32, Vec3, f32, bool)>,
-}
-
-impl SignHint {
-    /// Whether a place is on the same side: no skin can be between the two.
-    fn of(&self, part: u32, at: Vec3, away: f32) -> Option<bool> {
-        let (known, place, distance, inside) = self.known?;
-        (known == part && place.distance(at) < distance + away).then_some(inside)
-    }
+/// How inside is told from outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SignBy {
+    /// By rays: the same answer at a place whoever asks, so that neighbouring blocks of a lattice agree.
+    Rays,
+    /// By the skin's normals where it is near, as it is for a vertex on its way to the surface.
+    Normals,
 }
 
 /// Volume [m³] and area [m²] of some meshes as one surface.
@@ -102,10 +97,15 @@ impl SkinSurface {
         let shift = shift.clamp(-most, most) as f32;
         let least = LEAST_HALF_WIDTH * cell;
         let swell = |(p, n): (&Vec3, &Vec3)| {
-            let start = *p - 1e-3 * cell * *n;
-            let across =
-                surface.bvh().raycast(start, -*n, 4.0 * least).map(|hit| 0.5 * hit.distance);
-            shift.max(across.map_or(shift, |half| least - half))
+            // To where the skin is left again; another limb that begins within does not count.
+            let (start, way) = (*p - 1e-3 * cell * *n, -4.0 * least * *n);
+            let mut across = 1.0f32;
+            surface.bvh().raycast_all(start, way, |triangle, t| {
+                if outward(surface.bvh(), triangle, way) {
+                    across = across.min(t);
+                }
+            });
+            shift.max(least - 0.5 * across * way.length())
         };
         let places = surface.positions().par_iter().zip(surface.normals());
         let swelling: Vec<f32> = places.map(swell).collect();
@@ -119,65 +119,68 @@ impl SkinSurface {
         self.surface.bvh().bounds().grown(self.most_swelling)
     }
 
-    /// Where the skin is, if within a distance.
+    /// Where the skin is; nothing where it is further outside than `within`.
     #[must_use]
-    pub fn find(
-        &self,
-        part: u32,
-        at: Vec3,
-        within: f32,
-        hint: Option<&mut SignHint>,
-    ) -> Option<SkinPlace> {
-        let hit = self.surface.bvh().closest_point(at, within + self.most_swelling)?;
-        let corners = self.surface.bvh().triangle(hit.triangle).into_iter().zip(hit.barycentric);
-        let swelling = corners.map(|(v, w)| w * self.swelling[v as usize]).sum::<f32>();
-        let smooth = self.surface.normal(hit.triangle, hit.barycentric);
-        let near = hint.is_none() && hit.distance < NEAR * self.cell;
-        let known = hint.as_ref().and_then(|h| h.of(part, at, hit.distance));
-        let inside = match known {
-            Some(inside) => inside,
-            None if near => (at - hit.point).dot(smooth) < 0.0,
-            None => self.contains(at),
+    pub fn find(&self, at: Vec3, within: f32, sign: SignBy) -> Option<SkinPlace> {
+        let bvh = self.surface.bvh();
+        let Some(hit) = bvh.closest_point(at, within + self.most_swelling) else {
+            // Deep inside it matters that it is, not how far.
+            let deep = SkinPlace { signed: -within, normal: Vec3::ZERO };
+            return self.contains(at, None).then_some(deep);
         };
-        if let Some(hint) = hint {
-            hint.known = Some((part, at, hit.distance, inside));
-        }
+        let corners = bvh.triangle(hit.triangle).into_iter().zip(hit.barycentric);
+        let swelling = corners.map(|(v, w)| w * self.swelling[v as usize]).sum::<f32>();
+        let normal = self.surface.normal(hit.triangle, hit.barycentric);
+        let behind = (at - hit.point).dot(normal) < 0.0;
+        let near = sign == SignBy::Normals && hit.distance < NEAR * self.cell;
+        let inside = if near { behind } else { self.contains(at, Some(behind)) };
         let signed = if inside { -hit.distance } else { hit.distance } - swelling;
-        Some(SkinPlace { signed, normal: smooth })
+        Some(SkinPlace { signed, normal })
     }
 
     /// Least and greatest signed distance within a radius of a place, as far as `within` reaches.
     #[must_use]
     pub fn range(&self, at: Vec3, radius: f32, within: f32) -> (f32, f32) {
-        let mut hint = SignHint::default();
-        let reach = within + radius;
-        match self.find(0, at, reach, Some(&mut hint)) {
-            Some(place) => {
-                let slack = radius + 2.0 * self.most_swelling;
-                (place.signed - slack, place.signed + slack)
-            }
-            None if self.contains(at) => (f32::NEG_INFINITY, -within),
+        let slack = radius + 2.0 * self.most_swelling;
+        match self.surface.bvh().closest_point(at, within + slack) {
+            Some(hit) if self.contains(at, None) => (-hit.distance - slack, slack - hit.distance),
+            Some(hit) => (hit.distance - slack, hit.distance + slack),
+            None if self.contains(at, None) => (f32::NEG_INFINITY, -within),
             None => (within, f32::INFINITY),
         }
     }
 
-    /// Whether a place is inside: most rays leave the skin once more than they enter it.
-    fn contains(&self, at: Vec3) -> bool {
+    /// Whether a place is inside: most rays leave the skin once more than they enter it. A guess that the
+    /// first ray shares saves the others.
+    fn contains(&self, at: Vec3, guess: Option<bool>) -> bool {
         let bounds = self.surface.bvh().bounds();
         if at.cmplt(bounds.min).any() || at.cmpgt(bounds.max).any() {
             return false;
         }
-        let length = 2.0 * bounds.diagonal();
-        let leaves = |direction: &Vec3| {
-            let mut turns = 0;
-            self.surface.bvh().raycast_all(at, *direction * length, |triangle, _| {
-                let [a, b, c] = self.surface.bvh().corners(triangle);
-                turns += if (b - a).cross(c - a).dot(*direction) > 0.0 { 1 } else { -1 };
-            });
-            turns > 0
-        };
-        RAYS.iter().filter(|r| leaves(r)).count() * 2 > RAYS.len()
+        let [first, second, third] = RAYS.map(|r| r * (2.0 * bounds.diagonal()));
+        let one = self.leaves(at, first);
+        if guess == Some(one) {
+            return one;
+        }
+        let two = self.leaves(at, second);
+        if one == two { one } else { self.leaves(at, third) }
     }
+
+    /// Whether a way to the far outside leaves the skin once more than it enters it.
+    fn leaves(&self, at: Vec3, way: Vec3) -> bool {
+        let bvh = self.surface.bvh();
+        let mut turns = 0;
+        bvh.raycast_all(at, way, |triangle, _| {
+            turns += if outward(bvh, triangle, way) { 1 } else { -1 }
+        });
+        turns > 0
+    }
+}
+
+/// Whether a way through a triangle goes out of the skin.
+fn outward(bvh: &TriangleBvh, triangle: u32, way: Vec3) -> bool {
+    let [a, b, c] = bvh.corners(triangle);
+    (b - a).cross(c - a).dot(way) > 0.0
 }
 
 /// Volume of an actor's meshes at the start [m³].
@@ -208,7 +211,7 @@ mod tests {
             let at = Vec3::new(0.3 + 0.15 * c(0), 0.12 * c(1), 0.12 * c(2));
             // The limb's radius where it is a cone, whose sides lean by a twelfth.
             let expected = (at.y.hypot(at.z) - (0.1 - 0.05 * at.x / 0.6)) * 0.9965;
-            let found = skin.find(0, at, 1.0, Some(&mut SignHint::default())).unwrap();
+            let found = skin.find(at, 1.0, SignBy::Rays).unwrap();
             assert!((found.signed - expected).abs() < 2e-3, "{at}: {} {expected}", found.signed);
         }
     }
@@ -221,7 +224,7 @@ mod tests {
         let skin = skin_of(vec![thick, thin], 0.004);
         for y in [0.0, 0.02, 0.03, 0.05, 0.06] {
             let at = Vec3::new(0.3, y, 0.0);
-            let found = skin.find(0, at, 1.0, Some(&mut SignHint::default())).unwrap();
+            let found = skin.find(at, 1.0, SignBy::Rays).unwrap();
             assert!(found.signed < 0.0, "{y}: {}", found.signed);
         }
     }
@@ -232,10 +235,7 @@ mod tests {
         sheet.positions.iter_mut().for_each(|p| p.z *= 0.01);
         let skin = skin_of(vec![sheet], 0.01);
         // Half a millimetre thick; shown a cell and a half thick.
-        let surface = |z: f32| {
-            let place = skin.find(0, Vec3::new(0.3, 0.0, z), 1.0, Some(&mut SignHint::default()));
-            place.unwrap().signed
-        };
+        let surface = |z: f32| skin.find(Vec3::new(0.3, 0.0, z), 1.0, SignBy::Rays).unwrap().signed;
         assert!(
             surface(0.006) < 0.0 && surface(0.01) > 0.0,
             "{} {}",

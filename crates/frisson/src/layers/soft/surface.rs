@@ -7,7 +7,7 @@ use glam::{Vec2, Vec3};
 use super::blend::{Coats, Primitive};
 use super::field::{BULGE_ZONE, Kind};
 use super::rest::SoftRest;
-use super::skin_field::{SignHint, SkinSurface};
+use super::skin_field::{SignBy, SkinSurface};
 use super::state::BodyState;
 use super::tool::Tools;
 use super::weld::weld_shape;
@@ -158,17 +158,11 @@ impl Part {
         }
     }
 
-    /// Value and gradient at a place, if it is in reach; `index` is the part's own.
+    /// Value and gradient at a place, if it is in reach.
     #[inline]
-    fn sample(
-        &self,
-        index: u32,
-        at: Vec3,
-        level: f32,
-        hint: Option<&mut SignHint>,
-    ) -> Option<(f32, Vec3)> {
+    fn sample(&self, at: Vec3, level: f32, sign: SignBy) -> Option<(f32, Vec3)> {
         if let Some(skin) = &self.skin {
-            let place = skin.find(index, at, self.reach, hint)?;
+            let place = skin.find(at, self.reach, sign)?;
             let (value, slope) = self.value_and_slope(self.thickness + place.signed, level);
             return (value > 0.0).then_some((value, place.normal * slope));
         }
@@ -371,19 +365,13 @@ impl SurfaceField {
     /// Fields of a label and of the others at a point, from the given parts.
     #[must_use]
     pub fn value(&self, label: u32, parts: &[u32], at: Vec3) -> LabelValue {
-        self.value_beside(label, parts, at, None)
+        self.value_by(label, parts, at, SignBy::Normals)
     }
 
-    /// The same, beside a place that was asked for before.
+    /// The same, where skins tell inside from outside in some way.
     #[must_use]
-    pub(super) fn value_beside(
-        &self,
-        label: u32,
-        parts: &[u32],
-        at: Vec3,
-        hint: Option<&mut SignHint>,
-    ) -> LabelValue {
-        let groups = self.sums(parts, at, false, hint);
+    pub(super) fn value_by(&self, label: u32, parts: &[u32], at: Vec3, sign: SignBy) -> LabelValue {
+        let groups = self.sums(parts, at, false, sign);
         let mut out = LabelValue { other_label: u32::MAX, ..LabelValue::default() };
         for g in groups.as_slice() {
             if g.label == label {
@@ -405,14 +393,13 @@ impl SurfaceField {
         parts: &[u32],
         at: Vec3,
         seconds: bool,
-        mut hint: Option<&mut SignHint>,
+        sign: SignBy,
     ) -> Stack<GroupSum> {
         let mut groups = Stack::new(GroupSum::default());
         let mut graph = Stack::new(Active::default());
         for &index in parts {
             let Some(part) = self.parts.get(index as usize) else { continue };
-            let found = part.sample(index, at, self.level, hint.as_deref_mut());
-            let Some((value, gradient)) = found else { continue };
+            let Some((value, gradient)) = part.sample(at, self.level, sign) else { continue };
             if part.links.is_some() {
                 graph.push(Active { part: index, value, gradient });
                 continue;

@@ -10,11 +10,15 @@ fn volume(mesh: &Mesh) -> f64 {
     skin_field::volume_and_area(std::iter::once(mesh)).0
 }
 
-/// A limb that is given vertex by vertex and bends by a right angle and back within a second.
+/// A limb that is given vertex by vertex: it bends by a right angle and back within a second, and gets
+/// thinner by a twentieth, as skinning does it.
 fn setup() -> Setup {
     let mut mesh = limb();
     mesh.positions.iter_mut().for_each(|p| p.x -= 0.3);
-    let actor = moved(mesh, |p, t| bend(p, 1.5 * (3.0 * t).sin().abs() as f32, 0.2));
+    let actor = moved(mesh, |p, t| {
+        let way = (3.0 * t).sin().abs() as f32;
+        bend(p, 1.5 * way, 0.2) * Vec3::new(1.0, 1.0, 1.0 - 0.05 * way)
+    });
     let value = serde_json::json!({ "name": "coat", "seeds": 24, "cell": 0.016, "objects": [
         { "name": "coat", "thickness": 0.05, "support": 0.065, "coat": { "on": "limb" } } ] });
     Setup {
@@ -49,7 +53,7 @@ fn a_coat_is_the_skin_it_was_fitted_to_in_one_piece() {
         let inside = |b: &state::BodyState| off(&b.position.as_vec3());
         assert!(alone.state().bodies.iter().all(|b| inside(b) > 0.005));
     }
-    assert!(lost < 0.995, "the skin itself must lose volume where it bends: {lost}");
+    assert!(lost < 0.96, "the skin itself must lose volume: {lost}");
 }
 
 #[test]
