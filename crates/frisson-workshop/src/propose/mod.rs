@@ -180,7 +180,8 @@ fn propose_coat(resting: &Actor) -> String {
     }
     let bounds = Bounds::of(&points);
     let thickness = 0.03 * (bounds.max - bounds.min).max_element();
-    let (reach, cell) = (1.3 * thickness, 0.25 * thickness);
+    // Cells of a three hundredth of the whole: the fingers of a person stay apart.
+    let (reach, cell) = (1.3 * thickness, 0.1 * thickness);
     let name = &resting.name;
     format!(
         "\n# A soft body in place of the skin: coats fitted to it, that press on each other and on\n\
@@ -194,7 +195,9 @@ fn propose_coat(resting: &Actor) -> String {
          # name = \"flesh\"\n\
          # thickness = {thickness:.4}\n\
          # support = {reach:.4}\n\
-         # coat = {{ on = {name:?} }}\n"
+         # coat = {{ on = {name:?} }}\n\
+         # [camera]\n\
+         # hide = [{name:?}]\n"
     )
 }
 
