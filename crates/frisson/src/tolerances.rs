@@ -679,6 +679,10 @@ pub mod soft {
     /// Explicit steps stay below this share of `sqrt(m / (k A))` [-]; at 2 they would explode.
     pub const STEP_SHARE: f64 = 0.5;
 
+    /// Rounds in which coats come to the volume they are set to at the start [-]. Each leaves half of
+    /// what was lacking: a thousandth of a doubling is left after ten, the rest is for what is buried.
+    pub const VOLUME_ROUNDS: usize = 24;
+
     /// Fastest change of a coat by the volume controller, in thicknesses per time constant [-].
     /// Faster, and a sudden burial pops.
     pub const SLEW: f64 = 1.0;

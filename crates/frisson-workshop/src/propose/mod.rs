@@ -224,12 +224,13 @@ fn propose_coat(resting: &Actor) -> Option<Proposed> {
     }
     let bounds = Bounds::of(&points);
     let thickness = 0.03 * (bounds.max - bounds.min).max_element();
-    let (reach, cell) = (1.3 * thickness, 0.25 * thickness);
+    // Cells of a three hundredth of the whole: the fingers of a person stay apart.
+    let (reach, cell) = (1.3 * thickness, 0.1 * thickness);
     let name = &resting.name;
     let text = format!(
         "[[layers]]\n[layers.soft]\nname = \"coat\"\nseeds = 64\ncell = {cell:.4}\n\
          [[layers.soft.objects]]\nname = \"flesh\"\nthickness = {thickness:.4}\nsupport = {reach:.4}\n\
-         coat = {{ on = {name:?} }}"
+         coat = {{ on = {name:?} }}\n[camera]\nhide = [{name:?}]"
     );
     let why = "A soft body in place of the skin: coats fitted to it, that press on each other and on\n\
                other soft bodies. Take the marks away to try it.";

@@ -17,7 +17,7 @@ pub mod wrinkles;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::stage::{Adapted, BuildContext, Layer, LayerError, Ridge, Running, RunningLayer};
+use crate::stage::{BuildContext, Layer, LayerError, Ridge, Running, RunningLayer};
 use cloth::{ClothLayer, ClothParams};
 use drops::{DropsLayer, DropsParams};
 use flesh::{FleshLayer, FleshParams};
@@ -103,7 +103,7 @@ impl LayerParams {
             Self::Folds(p) => boxed::<FoldsLayer>(p, context),
             Self::Hair(p) => boxed::<HairLayer>(p, context),
             Self::Drops(p) => boxed::<DropsLayer>(p, context),
-            Self::Soft(p) => Ok(Box::new(Adapted::<SoftLayer>::build(p, context)?)),
+            Self::Soft(p) => boxed::<SoftLayer>(p, context),
         }
     }
 }

@@ -7,8 +7,7 @@ use glam::{DVec3, Quat, Vec3};
 use super::LayerParams;
 use crate::geometry::{Grid, Mesh};
 use crate::stage::{
-    Actor, Clock, Forces, Frame, LayerError, MeshSequence, NoObserver, Rate, Setup, Simulator,
-    SimulatorError, StepContext, WholeLayer,
+    Actor, Clock, Forces, MeshSequence, NoObserver, Rate, Setup, Simulator, SimulatorError,
 };
 
 /// Squares along a side of [`sheet`].
@@ -145,20 +144,4 @@ pub(crate) fn crosses(a: DVec3, b: DVec3, t: [DVec3; 3]) -> bool {
     let p = a + (b - a) * (da / (da - db));
     let inside = |i: usize, j: usize| (t[j] - t[i]).cross(p - t[i]).dot(n) > 0.0;
     inside(0, 1) && inside(1, 2) && inside(2, 0)
-}
-
-/// Steps a layer alone: starts it when `dt` is 0 and nothing has been shown yet, else advances it; shows
-/// it where somebody looks.
-pub(crate) fn step_alone<W: WholeLayer>(
-    layer: &mut W,
-    start: bool,
-    context: &StepContext,
-    frame: &mut Frame,
-) -> Result<(), LayerError> {
-    if start {
-        layer.start(context, frame)?;
-    } else if context.dt > 0.0 {
-        layer.advance(context, frame)?;
-    }
-    if context.surfaces_wanted { layer.write(context, frame) } else { Ok(()) }
 }

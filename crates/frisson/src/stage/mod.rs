@@ -1,7 +1,6 @@
 //! Where a frame is made: clock, actors, colliders, forces, the layer contract, the frame, snapshots.
 
 mod actor;
-mod adapted;
 mod animated;
 mod change;
 mod clock;
@@ -25,7 +24,6 @@ mod surface;
 pub use actor::{
     Actor, ActorContent, ActorSet, ClipPlay, JointPath, MeshSequence, Motion, Placement,
 };
-pub use adapted::{Adapted, WholeLayer};
 pub use animated::Animated;
 pub use change::{Change, Declarations};
 pub use clock::{Clock, Rate};

@@ -122,6 +122,12 @@ impl<L: Layer> Running<L> {
         self.state.as_mut()
     }
 
+    /// Storage of the last step.
+    #[cfg(test)]
+    pub(crate) fn scratch(&self) -> &L::Scratch {
+        &self.scratch
+    }
+
     /// Forgets the scratch: the next step must give the same bits without it.
     #[cfg(test)]
     pub(crate) fn forget_scratch(&mut self) {

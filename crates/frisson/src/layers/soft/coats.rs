@@ -1,14 +1,16 @@
 //! Making primitives: particles that fill a shape, coats that fit a character.
 
-use glam::{DMat3, DMat4, DVec3, Vec3};
+use glam::{DMat3, DQuat, DVec3, Vec3};
 
 use super::field::Kind;
 use super::fit::{FittedBall, SkinFit};
-use super::params::{CoatBone, CoatParams, DoughParams, SoftObject, validate_own};
-use super::rest::{PrimitiveRest, SoftRest};
-use super::structure::{BodyRest, Drive};
+use super::params::{CoatBone, CoatParams, DoughParams, SoftObject};
+use super::rest::{Described, PrimitiveRest, SkinRest, SoftRest};
+use super::skin_field::start_volume;
+use super::structure::{BodyRest, Drive, triangle_axes};
 use crate::character::{Pose, Sampling};
-use crate::stage::{BuildContext, LayerError};
+use crate::geometry::{Mesh, TriangleBvh};
+use crate::stage::{BuildContext, Frame, LayerError};
 
 /// Most particles of one dough: beyond it a typo is likelier than a wish.
 const MAX_PARTICLES: f64 = 200_000.0;
@@ -71,10 +73,6 @@ pub fn coat_bones(
     let character = who.character().cloned();
     let rigid = who.rigid_at(start).map(|m| m.as_dmat4());
     if coat.bones.is_empty() {
-        if character.is_none() && rigid.is_none() {
-            let problem = "its mesh is given frame by frame: coats need joints, or a rigid actor";
-            return Err(LayerError::parameter(format!("{key}.coat.on"), problem));
-        }
         let reach = object.support_for(1.0);
         let fit = SkinFit { character: character.as_deref(), context, actor, reach };
         let balls = fit.balls(coat.balls);
@@ -82,7 +80,25 @@ pub fn coat_bones(
             let problem = "the actor has no closed mesh to fit coats to";
             return Err(LayerError::parameter(format!("{key}.coat.on"), problem));
         }
-        balls.iter().for_each(|b| add_ball(rest, object, actor, b, &pose, rigid));
+        let meshes = context.actors.mesh_range(actor);
+        let hangers = (character.is_none() && rigid.is_none())
+            .then(|| Hangers::new(meshes.clone(), context.frame));
+        for ball in &balls {
+            let drive = match (&hangers, rigid) {
+                (Some(hangers), _) => hangers.drive(ball),
+                (None, Some(world)) => {
+                    Drive::Rigid { actor, at: world.inverse().transform_point3(ball.center) }
+                }
+                (None, None) => {
+                    let at = |(node, weight)| (node, weight, in_node(&pose, node, ball.center));
+                    Drive::Skin { actor, nodes: ball.moved_by.iter().map(at).collect() }
+                }
+            };
+            add_ball(rest, object, ball, drive);
+        }
+        let volume = start_volume(&meshes, context.frame);
+        let (object_index, thickness) = (rest.objects.len() - 1, object.thickness);
+        rest.skins.push(SkinRest { object: object_index, meshes, volume, thickness });
     }
     let Some(character) = character else {
         if coat.bones.is_empty() && coat.muscles.is_empty() {
@@ -91,11 +107,12 @@ pub fn coat_bones(
         let problem = "the actor has no joints to hang coats on";
         return Err(LayerError::parameter(format!("{key}.coat.on"), problem));
     };
-    let given = coat.bones.iter().enumerate().map(|(i, b)| (format!("{key}.coat.bones[{i}]"), b));
+    let given = coat.bones.iter().enumerate();
+    let given = given.map(|(i, b)| (format!("{key}.coat.bones[{i}]"), Described::CoatBone(i), b));
     let muscles = coat.muscles.iter().enumerate();
-    let muscles = muscles.map(|(i, b)| (format!("{key}.coat.muscles[{i}]"), b));
-    for (key, bone) in given.chain(muscles) {
-        validate_own(&key, bone.thickness, None, bone.volume.as_ref())?;
+    let muscles =
+        muscles.map(|(i, b)| (format!("{key}.coat.muscles[{i}]"), Described::Muscle(i), b));
+    for (key, described, bone) in given.chain(muscles) {
         let nodes = || character.skeleton.nodes().iter().map(|n| n.name.as_str());
         let find = |field: &str, name: &str| {
             character.skeleton.find(name).ok_or_else(|| {
@@ -112,10 +129,11 @@ pub fn coat_bones(
             offset: DVec3::from_array(bone.offset),
             tip: bone.tip.map(DVec3::from_array),
         };
-        let points = joint_points(&drive, &pose);
+        let points = joint_points(&drive, &pose).as_slice().to_vec();
         let thickness = bone.thickness.unwrap_or(object.thickness);
         let made = add_bone(rest, object, bone, drive, points, thickness);
         made.node = Some(from);
+        made.described = described;
         if coat.bones.is_empty() {
             made.coat.stiffness = alike(object, thickness);
         }
@@ -123,25 +141,59 @@ pub fn coat_bones(
     Ok(!character.skins.is_empty())
 }
 
-/// A ball that was fitted to the skin, on its joint or on the rigid actor.
-fn add_ball(
-    rest: &mut SoftRest,
-    object: &SoftObject,
-    actor: usize,
-    ball: &FittedBall,
-    pose: &Pose,
-    rigid: Option<DMat4>,
-) {
-    let drive = match rigid {
-        Some(world) => Drive::Rigid { actor, at: world.inverse().transform_point3(ball.center) },
-        None => {
-            let at = |(node, weight)| (node, weight, in_node(pose, node, ball.center));
-            Drive::Skin { actor, nodes: ball.moved_by.iter().map(at).collect() }
+/// Meshes that are given frame by frame, to hang balls on.
+struct Hangers<'a> {
+    meshes: Vec<(usize, &'a Mesh, TriangleBvh)>,
+}
+
+impl<'a> Hangers<'a> {
+    fn new(meshes: std::ops::Range<usize>, frame: &'a Frame) -> Self {
+        let one = |index: usize| {
+            let mesh = frame.meshes.get(index)?;
+            Some((index, mesh, TriangleBvh::build(&mesh.positions, &mesh.topology.triangles)))
+        };
+        Self { meshes: meshes.filter_map(one).collect() }
+    }
+
+    /// A ball hangs on the place of the skin that it touches.
+    fn drive(&self, ball: &FittedBall) -> Drive {
+        let mut best = (f32::INFINITY, Drive::Free);
+        for (index, mesh, bvh) in &self.meshes {
+            let hit = bvh.closest_point(ball.touched.as_vec3(), best.0);
+            let Some(hit) = hit.filter(|h| h.distance < best.0) else { continue };
+            let corners = bvh.triangle(hit.triangle);
+            let at = corners.map(|v| mesh.positions[v as usize].as_dvec3());
+            let offset = ball.center - hit.point.as_dvec3();
+            let offset = triangle_axes(at).inverse() * offset;
+            let weights = hit.barycentric.map(f64::from);
+            best = (hit.distance, Drive::Surface { mesh: *index, corners, weights, offset });
         }
-    };
+        best.1
+    }
+}
+
+/// World place of what hangs on a triangle, and the triangle's axes.
+pub fn hanging_place(
+    mesh: &Mesh,
+    corners: [u32; 3],
+    weights: [f64; 3],
+    offset: DVec3,
+) -> Option<(DVec3, DQuat)> {
+    let mut at = [DVec3::ZERO; 3];
+    for (place, v) in at.iter_mut().zip(corners) {
+        *place = mesh.positions.get(v as usize)?.as_dvec3();
+    }
+    let axes = triangle_axes(at);
+    let skin: DVec3 = at.iter().zip(weights).map(|(p, w)| w * *p).sum();
+    Some((skin + axes * offset, axes))
+}
+
+/// A ball that was fitted to the skin.
+fn add_ball(rest: &mut SoftRest, object: &SoftObject, ball: &FittedBall, drive: Drive) {
     let bone = CoatBone::default();
     let made = add_bone(rest, object, &bone, drive, vec![ball.center], ball.radius);
     made.node = Some(ball.moved_by.strongest());
+    made.under_skin = true;
     made.coat.stiffness = alike(object, ball.radius);
 }
 
@@ -171,7 +223,6 @@ fn add_bone<'a>(
     let made = rest.push_primitive(object, bone.from.clone(), kind, body, local, thickness);
     made.color = bone.color.unwrap_or(made.color);
     made.uv = bone.uv;
-    made.volume[1] = bone.volume.clone().unwrap_or(1.0.into());
     made
 }
 
@@ -190,15 +241,30 @@ pub fn skinned_point(nodes: &[(usize, f64, DVec3)], pose: &Pose) -> DVec3 {
     nodes.iter().map(moved).sum()
 }
 
+/// One or two points, without storage of their own.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ends {
+    at: [DVec3; 2],
+    count: usize,
+}
+
+impl Ends {
+    /// The points.
+    #[must_use]
+    pub fn as_slice(&self) -> &[DVec3] {
+        &self.at[..self.count]
+    }
+}
+
 /// World points of a coat between two joints.
-pub fn joint_points(drive: &Drive, pose: &Pose) -> Vec<DVec3> {
-    let Drive::Joints { from, to, span, offset, tip, .. } = drive else { return Vec::new() };
+pub fn joint_points(drive: &Drive, pose: &Pose) -> Ends {
+    let Drive::Joints { from, to, span, offset, tip, .. } = drive else { return Ends::default() };
     let turned = |v: &DVec3| pose.world_from_node[*from].transform_vector3(v.as_vec3()).as_dvec3();
     let shift = turned(offset);
     let (a, b) = (pose.origin(*from).as_dvec3() + shift, pose.origin(*to).as_dvec3() + shift);
     if from == to {
         let tip = tip.as_ref().map(|t| pose.origin(*from).as_dvec3() + turned(t));
-        return [Some(a), tip].into_iter().flatten().collect();
+        return Ends { at: [a, tip.unwrap_or(a)], count: 1 + usize::from(tip.is_some()) };
     }
-    span.iter().map(|s| a.lerp(b, *s)).collect()
+    Ends { at: span.map(|s| a.lerp(b, s)), count: 2 }
 }

@@ -8,7 +8,7 @@ use super::params::SoftParams;
 use super::rest::SoftRest;
 use super::sample::{ContactPoint, Presser, Territory};
 use super::state::{Side, SoftState};
-use super::tool::Tool;
+use super::tool::Tools;
 use crate::tolerances::soft as tolerances;
 
 /// What two primitives do to each other.
@@ -24,6 +24,8 @@ pub struct PairForce {
     pub place: DVec3,
     /// Area of the contact [m²].
     pub area: f64,
+    /// Which of the samples it comes from: sums are taken in this order.
+    sample: u32,
 }
 
 /// Contacts of one step.
@@ -43,6 +45,8 @@ pub struct ContactForces {
     eases: Vec<f64>,
     /// Per group: its mass [kg] and its area on tools [m²].
     loads: Vec<(f64, f64)>,
+    /// Sides of the step before, whose storage is used again.
+    old_sides: Vec<Side>,
 }
 
 /// The inputs of the contact forces.
@@ -56,7 +60,7 @@ pub struct Contacts<'a> {
     /// Seeds.
     pub territories: &'a [Territory],
     /// Tools.
-    pub tools: &'a [Tool<'a>],
+    pub tools: Tools<'a>,
     /// Length of the step that will use the forces [s].
     pub dt: f64,
 }
@@ -111,10 +115,11 @@ impl Contacts<'_> {
                 let force = 0.5 * c.pressure * c.area;
                 let normal = if me < other { c.normal } else { -c.normal } * force;
                 let (place, area) = (force * c.point, 0.5 * c.area);
-                out.pairs.push(PairForce { pair, normal, force, place, area });
+                let sample = out.pairs.len() as u32;
+                out.pairs.push(PairForce { pair, normal, force, place, area, sample });
             }
         }
-        out.pairs.sort_by_key(|p| p.pair);
+        out.pairs.sort_unstable_by_key(|p| (p.pair, p.sample));
         out.pairs.dedup_by(|next, kept| {
             let same = next.pair == kept.pair;
             if same {
@@ -129,19 +134,20 @@ impl Contacts<'_> {
 
     /// Keeps the side from which two primitives met as long as they touch; it turns with them slowly,
     /// so that bodies pushed through each other are pushed back and not drawn on.
-    fn remember_sides(&self, state: &mut SoftState, out: &ContactForces) {
-        let mut sides = Vec::with_capacity(out.pairs.len());
+    fn remember_sides(&self, state: &mut SoftState, out: &mut ContactForces) {
+        let sides = &mut out.old_sides;
+        std::mem::swap(sides, &mut state.sides);
+        state.sides.clear();
         for p in &out.pairs {
             let now = p.normal.normalize_or_zero();
-            let known = state.sides.binary_search_by_key(&p.pair, |s| s.pair).ok();
-            let normal = match known.map(|k| state.sides[k].normal) {
+            let known = sides.binary_search_by_key(&p.pair, |s| s.pair).ok();
+            let normal = match known.map(|k| sides[k].normal) {
                 Some(before) if before.dot(now) > 0.0 => (before + 0.2 * now).normalize_or(now),
                 Some(before) => before,
                 None => now,
             };
-            sides.push(Side { pair: p.pair, normal });
+            state.sides.push(Side { pair: p.pair, normal });
         }
-        state.sides = sides;
     }
 
     /// A normal on the side on which the two first met.
@@ -164,7 +170,7 @@ impl Contacts<'_> {
                 Presser::Primitive(_) => {
                     0.5 * self.params.friction * c.pressure * c.area * (1.0 - c.fused)
                 }
-                Presser::Tool(t) => self.tools[t as usize].friction() * c.pressure * c.area,
+                Presser::Tool(t) => self.tools.get(t as usize).friction() * c.pressure * c.area,
             };
             let me = self.rest.primitives[index].body;
             for contact in &territory.contacts {
@@ -242,7 +248,7 @@ impl Contacts<'_> {
     /// Critical damping per area for the share the scene wants [Pa s/m].
     fn resistance(&self, index: usize) -> f64 {
         let p = &self.rest.primitives[index];
-        let density = self.rest.objects[p.object].params.density;
+        let density = self.rest.objects[p.object].density;
         2.0 * self.params.damping * (density * p.coat.stiffness * p.coat.thickness).sqrt()
     }
 
@@ -275,10 +281,10 @@ impl Contacts<'_> {
         contact: &ContactPoint,
     ) {
         let body = self.rest.primitives[me].body;
-        let (_, _, velocity) = self.tools[tool].contact(contact.point);
+        let (_, _, velocity) = self.tools.get(tool).contact(contact.point);
         let slip = state.bodies[body].velocity_at(contact.point) - velocity;
         let slip = (slip, out.slips[body]);
-        let friction = self.tools[tool].friction();
+        let friction = self.tools.get(tool).friction();
         let traction = self.traction(contact, contact.normal, slip, resistance, friction);
         state.bodies[body].push(contact.area * traction, contact.point);
     }
@@ -317,7 +323,7 @@ impl Contacts<'_> {
             return;
         }
         let e = p.coat.thickness;
-        for tool in self.tools {
+        for tool in self.tools.iter() {
             for &at in self.coats.points_of(me) {
                 let (distance, normal, velocity) = tool.contact(at);
                 let depth = 0.25 * e - distance;

@@ -18,9 +18,10 @@
 
 use glam::DVec3;
 
-use super::layer::SoftLayer;
+use super::params::SoftParams;
 use super::rest::ObjectRest;
 use super::state::Bond;
+use super::step::SoftStep;
 use crate::tolerances::soft as tolerances;
 
 /// Forces among the particles of a dough.
@@ -43,10 +44,11 @@ pub struct DoughLaw {
 impl DoughLaw {
     /// The law of an object's particles at a frame.
     #[must_use]
-    pub fn at(object: &ObjectRest, frame: f64) -> Option<Self> {
-        let dough = object.params.dough.as_ref()?;
-        let e = object.params.thickness;
-        let full = object.params.stiffness * e * e;
+    pub fn at(object: &ObjectRest, params: &SoftParams, frame: f64) -> Option<Self> {
+        let set = &params.objects[object.listed];
+        let dough = set.dough.as_ref()?;
+        let e = set.thickness;
+        let full = set.stiffness * e * e;
         let firmness = dough.firmness.at(frame);
         let stiffness = firmness * full;
         let critical = 2.0 * (firmness.max(0.1) * full * object.particle_mass).sqrt();
@@ -107,19 +109,20 @@ impl DoughLaw {
     }
 }
 
-impl SoftLayer {
+impl SoftStep<'_> {
     /// Repulsion, viscosity and bonds among the particles that blend.
     pub(super) fn apply_dough(&mut self, frame: f64, dt: f64) {
-        let laws: Vec<Option<DoughLaw>> =
-            self.rest.objects.iter().map(|o| DoughLaw::at(o, frame)).collect();
-        if laws.iter().all(Option::is_none) {
+        if !self.rest.objects.iter().any(|o| o.is_dough) {
             return;
         }
+        let mut laws = std::mem::take(&mut self.scratch.dough_laws);
+        laws.clear();
+        laws.extend(self.rest.objects.iter().map(|o| DoughLaw::at(o, self.params, frame)));
         let old = std::mem::take(&mut self.state.bonds);
-        let mut bonds = std::mem::take(&mut self.spare_bonds);
+        let mut bonds = std::mem::take(&mut self.scratch.spare_bonds);
         bonds.clear();
         let mut at = 0;
-        for a in 0..self.territories.len() {
+        for a in 0..self.rest.primitives.len() {
             if laws[self.rest.primitives[a].object].is_none() {
                 continue;
             }
@@ -131,7 +134,8 @@ impl SoftLayer {
             at = end;
         }
         self.state.bonds = bonds;
-        self.spare_bonds = old;
+        self.scratch.spare_bonds = old;
+        self.scratch.dough_laws = laws;
     }
 
     /// Forces between a particle and those listed before it, and what viscosity takes from their
@@ -147,7 +151,7 @@ impl SoftLayer {
         let pa = &self.rest.primitives[a];
         let Some(law) = laws[pa.object] else { return };
         let body_a = pa.body;
-        for &b in self.territories[a].near().iter().filter(|&&b| (b as usize) < a) {
+        for &b in self.scratch.territories[a].near().iter().filter(|&&b| (b as usize) < a) {
             let pb = &self.rest.primitives[b as usize];
             let Some(law_b) = laws[pb.object] else { continue };
             let (ba, bb) = (&self.state.bodies[body_a], &self.state.bodies[pb.body]);

@@ -39,6 +39,8 @@ pub struct FittedBall {
     pub center: DVec3,
     /// Thickness of its coat [m].
     pub radius: f64,
+    /// Where it touches the skin [m].
+    pub touched: DVec3,
 }
 
 /// Skin points looked at: more do not fit better, only longer.
@@ -181,7 +183,7 @@ pub fn related(parents: &[Option<usize>], a: usize, b: usize) -> bool {
 
 /// From every point the largest ball that touches the skin there from inside (the shrinking ball of
 /// J. Ma, S. W. Bae, S. Choi, *3D medial axis point approximation using nearest neighbors*, 2012).
-fn touching_balls(skin: &Skin, points: &[SkinPoint]) -> Vec<(FittedBall, DVec3)> {
+fn touching_balls(skin: &Skin, points: &[SkinPoint]) -> Vec<FittedBall> {
     let (surface, size) = (skin.surface(), skin.size());
     let mut balls = Vec::new();
     for &SkinPoint { at, inward, .. } in points {
@@ -215,7 +217,7 @@ fn touching_balls(skin: &Skin, points: &[SkinPoint]) -> Vec<(FittedBall, DVec3)>
         let radius = near.map_or(radius, |hit| f64::from(hit.distance));
         if radius > LEAST_RADIUS * size {
             let moved_by = Skin::hold_of_ball(points, center, radius);
-            balls.push((FittedBall { moved_by, center, radius }, at));
+            balls.push(FittedBall { moved_by, center, radius, touched: at });
         }
     }
     balls
@@ -224,21 +226,21 @@ fn touching_balls(skin: &Skin, points: &[SkinPoint]) -> Vec<(FittedBall, DVec3)>
 /// The largest balls inside the skin, none of which begins inside another that it blends with, or
 /// touches skin that another has come near enough.
 fn choose(
-    mut candidates: Vec<(FittedBall, DVec3)>,
+    mut candidates: Vec<FittedBall>,
     most: usize,
     skin: &Skin,
     parents: &[Option<usize>],
 ) -> Vec<FittedBall> {
-    candidates.sort_by(|a, b| b.0.radius.total_cmp(&a.0.radius));
+    candidates.sort_by(|a, b| b.radius.total_cmp(&a.radius));
     let mut chosen: Vec<FittedBall> = Vec::new();
-    for (ball, touched) in candidates {
+    for ball in candidates {
         if chosen.len() >= most {
             break;
         }
         let spare = |c: &FittedBall| {
             related(parents, c.moved_by.strongest(), ball.moved_by.strongest())
                 && (c.center.distance(ball.center) < SPACING * c.radius
-                    || c.center.distance(touched) < COVERED * c.radius)
+                    || c.center.distance(ball.touched) < COVERED * c.radius)
         };
         if !chosen.iter().any(spare) && skin.contains(ball.center) {
             chosen.push(ball);
@@ -302,8 +304,8 @@ pub mod tests {
         mesh = Mesh::new("hip and hand", positions, triangles);
         let (skin, points) = skin_of(&mesh, |v| usize::from(v >= count));
         let balls = touching_balls(&skin, &points);
-        assert!(balls.iter().any(|b| b.0.moved_by.strongest() == 1), "the hand has balls");
-        for (ball, _) in balls.iter().filter(|b| b.0.moved_by.strongest() == 1) {
+        assert!(balls.iter().any(|b| b.moved_by.strongest() == 1), "the hand has balls");
+        for ball in balls.iter().filter(|b| b.moved_by.strongest() == 1) {
             assert!(ball.center.z > 0.095, "{ball:?} is in the hip");
         }
     }

@@ -34,7 +34,7 @@ pub fn solve_joints(
     before: &[BodyState],
     bodies: &mut [BodyState],
     momenta: &mut Vec<DVec3>,
-    dt: f64,
+    (dt, damping): (f64, impl Fn(&JointRest) -> f64),
 ) {
     if joints.is_empty() {
         return;
@@ -46,7 +46,7 @@ pub fn solve_joints(
         joined.solve_angles(joint);
         joined.solve_anchor(joint)
     });
-    joints.iter().for_each(|j| joined.damp(j));
+    joints.iter().for_each(|j| joined.damp(j, damping(j)));
     sweep(joints, tolerances::JOINT_GAP / dt, |joint| {
         joined.solve_spins(joint);
         joined.solve_velocity(joint)
@@ -232,9 +232,9 @@ impl Joined<'_> {
     }
 
     /// Bones of a fleshy figure do not swing for ever: their relative turning dies away.
-    fn damp(&mut self, joint: &JointRest) {
+    fn damp(&mut self, joint: &JointRest, rate: f64) {
         let [a, b] = joint.bodies;
-        let share = 1.0 - (-joint.damping * self.dt).exp();
+        let share = 1.0 - (-rate * self.dt).exp();
         let pliancy = self.pliancy(joint);
         if share > 0.0 && pliancy.determinant() > 0.0 {
             let impulse = pliancy.inverse() * (self.bodies[b].spin - self.bodies[a].spin) * share;

@@ -3,8 +3,9 @@
 use glam::{Mat3, Vec3};
 
 use super::field::{BULGE_ZONE, Kind, bulge_shape};
+use super::skin_field::SignBy;
 use super::surface::{LabelValue, SurfaceField};
-use super::tool::Tool;
+use super::tool::Tools;
 use crate::geometry::Bounds;
 use crate::geometry::isosurface::{Field, PointsSoa, SamplesSoa};
 
@@ -18,7 +19,7 @@ pub struct LabelField<'a> {
     /// Whose surface.
     pub label: u32,
     /// Tools that cut into it.
-    pub tools: &'a [Tool<'a>],
+    pub tools: Tools<'a>,
 }
 
 impl LabelField<'_> {
@@ -33,7 +34,7 @@ impl LabelField<'_> {
         let mut way = v.other_gradient * (-slope / zone);
         let first_tool = self.field.first_tool();
         for tool in parts.iter().filter_map(|&p| (p as usize).checked_sub(first_tool)) {
-            let (distance, normal) = self.tools[tool].distance(at);
+            let (distance, normal) = self.tools.get(tool).distance(at);
             let stiffness = self.field.stiffness(self.label);
             let (here, slope) = shape(stiffness * distance / zone);
             if here > height {
@@ -44,8 +45,8 @@ impl LabelField<'_> {
     }
 
     /// Value and gradient; tools scale with the label's own slope.
-    fn at(&self, parts: &[u32], at: Vec3) -> (f32, Vec3) {
-        let v = self.field.value(self.label, parts, at);
+    fn at(&self, parts: &[u32], at: Vec3, sign: SignBy) -> (f32, Vec3) {
+        let v = self.field.value_by(self.label, parts, at, sign);
         let level = self.field.level;
         let mut value = v.own - v.other.max(level);
         let mut gradient =
@@ -60,7 +61,7 @@ impl LabelField<'_> {
         let slope = level / self.field.parts.first().map_or(1.0, |p| p.thickness);
         let first_tool = self.field.first_tool() as u32;
         for &part in parts.iter().filter(|&&p| p >= first_tool) {
-            let tool = &self.tools[(part - first_tool) as usize];
+            let tool = self.tools.get((part - first_tool) as usize);
             let (distance, normal) = tool.distance(at);
             if distance * slope < value {
                 (value, gradient) = (distance * slope, normal * slope);
@@ -174,7 +175,7 @@ impl LabelField<'_> {
     /// place. That fields are equal there would be a condition too, but one all but parallel to the first
     /// where one of the bodies is much stiffer.
     fn at_level(&self, parts: &[u32], at: Vec3, others: u64) -> [Option<Condition>; 3] {
-        let groups = self.field.sums(parts, at, false);
+        let groups = self.field.sums(parts, at, false, SignBy::Normals);
         let mut found: [Option<Condition>; 3] = [None; 3];
         let (mut own_value, mut labels) = (0.0, [u32::MAX; 3]);
         for g in groups.as_slice().iter().filter(|g| g.value > 0.0) {
@@ -216,7 +217,7 @@ impl LabelField<'_> {
     /// not.
     #[must_use]
     pub fn beside_crease(&self, parts: &[u32], at: Vec3, cell: f32) -> Option<Vec3> {
-        let groups = self.field.sums(parts, at, true);
+        let groups = self.field.sums(parts, at, true, SignBy::Normals);
         let own = || groups.as_slice().iter().filter(|g| g.label == self.label);
         let best = own().max_by(|a, b| a.value.total_cmp(&b.value))?;
         let others = own().filter(|g| !std::ptr::eq(*g, best));
@@ -235,7 +236,7 @@ impl LabelField<'_> {
     /// The two conditions closest to being met here: own surface, other pieces of it, tools. All are
     /// positive inside the body.
     fn two_conditions(&self, parts: &[u32], at: Vec3, cell: f32) -> Option<[Condition; 2]> {
-        let groups = self.field.sums(parts, at, true);
+        let groups = self.field.sums(parts, at, true, SignBy::Normals);
         let own = || groups.as_slice().iter().filter(|g| g.label == self.label);
         let best = own().max_by(|a, b| a.value.total_cmp(&b.value))?;
         let mut found = [(f32::INFINITY, Condition::default()); 2];
@@ -258,7 +259,7 @@ impl LabelField<'_> {
         }
         let first_tool = self.field.first_tool();
         for tool in parts.iter().filter_map(|&p| (p as usize).checked_sub(first_tool)) {
-            let (distance, normal) = self.tools[tool].distance(at);
+            let (distance, normal) = self.tools.get(tool).distance(at);
             add(distance, normal, normal);
         }
         (found[1].0 < cell).then_some([found[0].1, found[1].1])
@@ -285,7 +286,7 @@ impl Field for LabelField<'_> {
                     }
                     continue;
                 }
-                let tool = &self.tools[index as usize - self.field.first_tool()];
+                let tool = self.tools.get(index as usize - self.field.first_tool());
                 let beside = if bulging { self.field.bulge_width(self.label) } else { 0.0 };
                 if tool.distance(center).0 < half + beside {
                     out.push(index);
@@ -293,7 +294,7 @@ impl Field for LabelField<'_> {
                 }
                 continue;
             };
-            if part.center.distance(center) >= part.radius + part.reach + half {
+            if part.under_skin || part.center.distance(center) >= part.radius + part.reach + half {
                 continue;
             }
             let (low, high) = part.range(center, half, level);
@@ -325,12 +326,12 @@ impl Field for LabelField<'_> {
             return;
         }
         for (i, value) in out.iter_mut().enumerate() {
-            *value = self.at(parts, points.get(i)).0;
+            *value = self.at(parts, points.get(i), SignBy::Rays).0;
         }
     }
 
     fn value_and_gradient(&self, parts: &[u32], p: Vec3, _step: f32) -> (f32, Vec3) {
-        self.at(parts, p)
+        self.at(parts, p, SignBy::Normals)
     }
 
     fn values_and_gradients(
@@ -343,7 +344,7 @@ impl Field for LabelField<'_> {
         out.reset(points.len());
         if !self.all_add_up(parts) {
             for i in 0..points.len() {
-                let (value, gradient) = self.at(parts, points.get(i));
+                let (value, gradient) = self.at(parts, points.get(i), SignBy::Normals);
                 out.set(i, value, gradient);
             }
             return;
@@ -377,6 +378,7 @@ impl LabelField<'_> {
             all.get(p as usize).is_some_and(|part| {
                 part.group == first.group
                     && part.kind != Kind::Triangle
+                    && part.skin.is_none()
                     && part.points.len() <= 2
                     && part.steepness <= 3.0
                     && part.hardening == 0.0

@@ -6,9 +6,13 @@ use glam::{Vec2, Vec3};
 
 use super::blending::Components;
 use super::label::LabelField;
-use super::layer::SoftLayer;
+use super::params::SoftParams;
+use super::rest::{SkinRest, SoftRest};
+use super::skin_field::SkinSurface;
+use super::state::SoftState;
+use super::step::SoftScratch;
 use super::surface::{Paint, SurfaceField};
-use super::tool::Tool;
+use super::tool::Tools;
 use crate::geometry::isosurface::{CrossedEdge, IsoSettings, IsoSurface};
 use crate::geometry::{Material, Mesh, MeshTopology};
 use crate::stage::{Frame, LayerError, StepContext};
@@ -29,6 +33,10 @@ pub(super) struct SurfaceMeshes {
     same: Components,
     /// Sum and number of the vertices that are the same point, at the first of them.
     sums: Vec<(Vec3, u32)>,
+    /// Pieces of the surfaces that were shown last: triangles that hang together.
+    pub(super) pieces: usize,
+    /// The same, by vertex.
+    joined: Components,
 }
 
 /// A vertex that may lie on the rim of a contact.
@@ -40,23 +48,46 @@ struct RimVertex {
     line: Option<(Vec3, Vec3)>,
 }
 
-impl SurfaceMeshes {
+impl SoftScratch {
     /// Extracts every label and writes it into the frame.
-    pub(super) fn write(
+    pub(super) fn write_surfaces(
         &mut self,
-        layer: &SoftLayer,
+        (params, rest, state): (&SoftParams, &SoftRest, &SoftState),
         context: &StepContext,
         frame: &mut Frame,
     ) -> Result<(), LayerError> {
-        self.field.set(&layer.coats, &layer.rest, &layer.state.bodies);
-        let tools = layer.toolbox.at(context, 1.0);
-        let labels = layer.rest.labels.len();
+        let tools = self.tools.at(&rest.toolbox, params, context, 1.0);
+        let number = context.frame_number();
+        let skin = |skin: &SkinRest| {
+            let object = &params.objects[rest.objects[skin.object].listed];
+            let factor = object.volume.at(number);
+            Arc::new(SkinSurface::build(skin, frame, rest.cell as f32, factor))
+        };
+        let skins: Vec<Arc<SkinSurface>> = rest.skins.iter().map(skin).collect();
+        self.meshes.field.set(&self.coats, rest, &state.bodies, &skins);
+        self.meshes.extract(rest, tools)?;
+        self.meshes.pieces = 0;
+        for label in 0..rest.labels.len() {
+            self.meshes.count_pieces(label);
+            self.meshes.write_mesh(rest, tools, label, frame);
+        }
+        if params.contacts {
+            self.meshes.write_contacts(&format!("{}/contacts", params.name), rest, frame);
+        }
+        Ok(())
+    }
+}
+
+impl SurfaceMeshes {
+    /// Extracts every label, with vertices shared on contacts.
+    fn extract(&mut self, rest: &SoftRest, tools: Tools<'_>) -> Result<(), LayerError> {
+        let labels = rest.labels.len();
         self.surfaces.resize_with(labels, IsoSurface::new);
         for label in 0..labels {
-            let cell = layer.rest.cell as f32;
+            let cell = rest.cell as f32;
             let bounds = self.field.bounds(label as u32).grown(2.0 * cell);
             let settings = IsoSettings { cell, bounds, relax: 1, ..IsoSettings::default() };
-            let field = LabelField { field: &self.field, label: label as u32, tools: &tools };
+            let field = LabelField { field: &self.field, label: label as u32, tools };
             self.surfaces[label]
                 .extract(&field, &settings)
                 .map_err(|e| LayerError::parameter("cell", e.to_string()))?;
@@ -74,14 +105,8 @@ impl SurfaceMeshes {
         self.firsts.clear();
         if labels > 1 {
             self.share_vertices();
-            self.draw_rims(&tools, layer.rest.cell as f32);
-            self.close_rims(&tools, layer.rest.cell as f32);
-        }
-        for label in 0..labels {
-            self.write_mesh(layer, &tools, label, frame);
-        }
-        if layer.params.contacts {
-            self.write_contacts(layer, frame);
+            self.draw_rims(tools, rest.cell as f32);
+            self.close_rims(tools, rest.cell as f32);
         }
         Ok(())
     }
@@ -136,7 +161,7 @@ impl SurfaceMeshes {
 
     /// Puts the rim of every contact, which the bodies on both sides share, onto the line where their
     /// free surfaces meet.
-    fn draw_rims(&mut self, tools: &[Tool<'_>], cell: f32) {
+    fn draw_rims(&mut self, tools: Tools<'_>, cell: f32) {
         // Who shares each point, as bits.
         let mut sharers = vec![0u64; self.sums.len()];
         for (label, surface) in self.surfaces.iter().enumerate() {
@@ -179,7 +204,7 @@ impl SurfaceMeshes {
     /// Where a rim passes through a cube of the lattice in which no edge goes from one body into the other,
     /// they share no vertex and the rim would have a notch: their vertices of that cube go to the same
     /// place on it.
-    fn close_rims(&mut self, tools: &[Tool<'_>], cell: f32) {
+    fn close_rims(&mut self, tools: Tools<'_>, cell: f32) {
         let (mut cubes, mut here) = (Vec::new(), Vec::new());
         for (label, surface) in self.surfaces.iter().enumerate() {
             here.clear();
@@ -225,7 +250,7 @@ impl SurfaceMeshes {
     }
 
     /// Finds the rim for the vertices of a label that have others to meet.
-    fn find_rim(&self, tools: &[Tool<'_>], label: usize, cell: f32, rims: &mut [RimVertex]) {
+    fn find_rim(&self, tools: Tools<'_>, label: usize, cell: f32, rims: &mut [RimVertex]) {
         let field = LabelField { field: &self.field, label: label as u32, tools };
         self.surfaces[label].fill_by_block(rims, |parts, positions, rims| {
             for (rim, at) in rims.iter_mut().zip(positions).filter(|(r, _)| r.others != 0) {
@@ -251,9 +276,21 @@ impl SurfaceMeshes {
         self.firsts.get(label).is_some_and(|first| self.same.root(first + vertex) < *first)
     }
 
-    fn write_mesh(&self, layer: &SoftLayer, tools: &[Tool<'_>], label: usize, frame: &mut Frame) {
+    /// Counts what hangs together of a label's surface.
+    fn count_pieces(&mut self, label: usize) {
         let surface = &self.surfaces[label];
-        let name = &layer.rest.labels[label];
+        let count = surface.positions.len();
+        self.joined.reset(count);
+        for &[a, b, c] in &surface.triangles {
+            self.joined.join(a, b);
+            self.joined.join(b, c);
+        }
+        self.pieces += (0..count as u32).filter(|&v| self.joined.root(v) == v).count();
+    }
+
+    fn write_mesh(&self, rest: &SoftRest, tools: Tools<'_>, label: usize, frame: &mut Frame) {
+        let surface = &self.surfaces[label];
+        let name = &rest.labels[label];
         let index = frame.mesh_index(name).unwrap_or_else(|| {
             frame.meshes.push(Mesh { name: name.clone(), ..Mesh::default() });
             frame.meshes.len() - 1
@@ -261,7 +298,7 @@ impl SurfaceMeshes {
         let mesh = &mut frame.meshes[index];
         mesh.positions.clone_from(&surface.positions);
         mesh.normals.clone_from(&surface.normals);
-        let (colors, uvs) = self.paint(layer, label, &mut mesh.velocities);
+        let (colors, uvs) = self.paint(rest, label, &mut mesh.velocities);
         let old = &mesh.topology;
         let unchanged = old.vertex_count == surface.positions.len()
             && old.triangles == surface.triangles
@@ -278,15 +315,15 @@ impl SurfaceMeshes {
                 ..MeshTopology::default()
             });
         }
-        mesh.set_scalar(PRESSURE, |values| self.press(layer, tools, label, values));
+        mesh.set_scalar(PRESSURE, |values| self.press(rest, tools, label, values));
     }
 
     /// Pressure on every vertex that another body or a tool touches.
-    fn press(&self, layer: &SoftLayer, tools: &[Tool<'_>], label: usize, values: &mut [f32]) {
+    fn press(&self, rest: &SoftRest, tools: Tools<'_>, label: usize, values: &mut [f32]) {
         let field = &self.field;
         // What is above the iso-value by rounding alone is no pressure.
         let noise = 1e-3 * field.level();
-        let near = 0.25 * layer.rest.cell as f32;
+        let near = 0.25 * rest.cell as f32;
         self.surfaces[label].fill_by_block(values, |parts, positions, values| {
             values.fill(0.0);
             if !field.meets_others(label as u32, parts) {
@@ -309,12 +346,12 @@ impl SurfaceMeshes {
     /// coordinates where the primitives have some, and velocities where they move.
     fn paint(
         &self,
-        layer: &SoftLayer,
+        rest: &SoftRest,
         label: usize,
         velocities: &mut Vec<Vec3>,
     ) -> (Vec<[f32; 4]>, Vec<Vec2>) {
-        let own = |o: usize| layer.rest.objects[o].label == label;
-        let primitives = || layer.rest.primitives.iter().filter(|p| own(p.object));
+        let own = |o: usize| rest.objects[o].label == label;
+        let primitives = || rest.primitives.iter().filter(|p| own(p.object));
         let first = primitives().next().map_or([0.7; 3], |p| p.color);
         let plain = primitives().all(|p| p.color == first);
         let bare = primitives().all(|p| p.uv.is_none());
@@ -340,11 +377,10 @@ impl SurfaceMeshes {
     }
 
     /// The triangles under pressure, as a mesh of their own.
-    fn write_contacts(&self, layer: &SoftLayer, frame: &mut Frame) {
-        let name = format!("{}/contacts", layer.params.name);
+    fn write_contacts(&self, name: &str, rest: &SoftRest, frame: &mut Frame) {
         let (mut positions, mut normals, mut triangles) = (Vec::new(), Vec::new(), Vec::new());
         let mut pressures: Vec<f32> = Vec::new();
-        for (label, mesh_name) in layer.rest.labels.iter().enumerate() {
+        for (label, mesh_name) in rest.labels.iter().enumerate() {
             let Some(index) = frame.mesh_index(mesh_name) else { continue };
             let mesh = &frame.meshes[index];
             let Some(pressure) = mesh.scalar(PRESSURE) else { continue };
@@ -369,11 +405,11 @@ impl SurfaceMeshes {
                 }));
             }
         }
-        let index = frame.mesh_index(&name).unwrap_or_else(|| {
-            frame.meshes.push(Mesh { name: name.clone(), ..Mesh::default() });
+        let index = frame.mesh_index(name).unwrap_or_else(|| {
+            frame.meshes.push(Mesh { name: name.to_owned(), ..Mesh::default() });
             frame.meshes.len() - 1
         });
-        let mut mesh = Mesh::new(&name, positions, triangles);
+        let mut mesh = Mesh::new(name, positions, triangles);
         mesh.normals = normals;
         mesh.set_scalar(PRESSURE, |values| values.copy_from_slice(&pressures));
         frame.meshes[index] = mesh;

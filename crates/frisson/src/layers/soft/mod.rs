@@ -24,6 +24,7 @@
 
 mod blend;
 mod blending;
+mod build;
 mod coats;
 mod contact;
 mod dough;
@@ -39,6 +40,7 @@ mod rest;
 mod sample;
 mod seeds;
 mod skin;
+mod skin_field;
 mod state;
 mod step;
 mod structure;
@@ -55,6 +57,7 @@ pub use params::{
 };
 pub use rest::SoftRest;
 pub use state::SoftState;
+pub use step::SoftScratch;
 
 #[cfg(test)]
 mod tests;

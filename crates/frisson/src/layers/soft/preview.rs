@@ -12,10 +12,12 @@ use glam::{DVec3, Vec2, Vec3};
 use rayon::prelude::*;
 
 use super::field::Kind;
-use super::layer::SoftLayer;
 use super::meshes::coat_material;
 use super::rest::SoftRest;
+use super::sample::{Territory, fill_grid};
 use super::seeds::{Seed, compute_pieces, on_sphere};
+use super::state::SoftState;
+use super::step::SoftScratch;
 use super::surface::SurfaceField;
 use crate::geometry::{Mesh, MeshTopology, wrap_sphere};
 use crate::stage::Frame;
@@ -35,15 +37,23 @@ struct Piece<'a> {
     velocities: &'a mut [Vec3],
 }
 
-impl PreviewMeshes {
+impl SoftScratch {
     /// Writes every label's seeds into the frame.
-    pub(super) fn write(&mut self, layer: &SoftLayer, frame: &mut Frame) {
-        if self.topologies.is_empty() {
-            self.topologies = build_topologies(&layer.rest);
+    pub(super) fn write_preview(&mut self, rest: &SoftRest, state: &SoftState, frame: &mut Frame) {
+        let preview = &mut self.preview;
+        if preview.topologies.is_empty() {
+            preview.topologies = build_topologies(rest);
         }
-        self.field.set(&layer.coats, &layer.rest, &layer.state.bodies);
-        for (label, topology) in self.topologies.iter().enumerate() {
-            let name = &layer.rest.labels[label];
+        preview.field.set(&self.coats, rest, &state.bodies, &[]);
+        // Who is near whom: normals need it, and the last step may not have been this scratch's.
+        fill_grid(&self.coats, &mut self.grid);
+        let (coats, grid) = (&self.coats, &self.grid);
+        let gather = |(index, territory): (usize, &mut Territory)| {
+            territory.gather(coats, grid, index);
+        };
+        self.territories.par_iter_mut().enumerate().with_min_len(8).for_each(gather);
+        for (label, topology) in self.preview.topologies.iter().enumerate() {
+            let name = &rest.labels[label];
             let index = frame.mesh_index(name).unwrap_or_else(|| {
                 frame.meshes.push(Mesh { name: name.clone(), ..Mesh::default() });
                 frame.meshes.len() - 1
@@ -54,25 +64,26 @@ impl PreviewMeshes {
             for array in [&mut mesh.positions, &mut mesh.normals, &mut mesh.velocities] {
                 array.resize(count, Vec3::ZERO);
             }
-            let pieces = split(&layer.rest, label, mesh);
-            pieces.into_par_iter().with_min_len(8).for_each(|p| self.fill(layer, label as u32, p));
+            let pieces = split(rest, label, mesh);
+            let fill = |p: Piece<'_>| self.fill_piece((rest, state), label as u32, p);
+            pieces.into_par_iter().with_min_len(8).for_each(fill);
         }
     }
 
-    fn fill(&self, layer: &SoftLayer, label: u32, piece: Piece<'_>) {
+    fn fill_piece(&self, (rest, state): (&SoftRest, &SoftState), label: u32, piece: Piece<'_>) {
         let index = piece.primitive;
-        let points = layer.coats.points_of(index);
-        let kind = layer.coats.primitives[index].kind;
+        let points = self.coats.points_of(index);
+        let kind = self.coats.primitives[index].kind;
         let mut pieces = Vec::new();
-        compute_pieces(kind, points, layer.rotations[index], &mut pieces);
-        let body = &layer.state.bodies[layer.rest.primitives[index].body];
-        let near = layer.territories[index].near();
-        for (i, seed) in layer.rest.seeds[index].iter().enumerate() {
+        compute_pieces(kind, points, self.rotations[index], &mut pieces);
+        let body = &state.bodies[rest.primitives[index].body];
+        let near = self.territories[index].near();
+        for (i, seed) in rest.seeds[index].iter().enumerate() {
             let ray = seed.ray(points, &pieces);
-            let at = ray.origin + layer.state.distances[index][i] * ray.direction;
+            let at = ray.origin + state.distances[index][i] * ray.direction;
             piece.velocities[i] = body.velocity_at(at).as_vec3();
             let at = at.as_vec3();
-            let way = self.field.outward(label, near, at);
+            let way = self.preview.field.outward(label, near, at);
             piece.positions[i] = at;
             piece.normals[i] = way.try_normalize().unwrap_or(ray.direction.as_vec3());
         }

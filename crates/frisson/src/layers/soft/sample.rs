@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::blend::{Coats, FieldScratch, NOBODY, Neighbourhood, Primitive, Seen};
 use super::field::{BULGE_ZONE, Kind, bulge_shape};
 use super::seeds::{FineSeeds, Piece, Ray, Seed, compute_pieces, medial, slide};
-use super::tool::Tool;
+use super::tool::Tools;
 use crate::geometry::Grid;
 use crate::tolerances::soft as tolerances;
 
@@ -57,6 +57,8 @@ pub struct Territory {
     /// does not.
     pub buried_by: Option<(u32, f64)>,
     near: Neighbourhood,
+    /// Primitives of the grid's cells around.
+    around: Vec<u32>,
     /// Tools in reach.
     tools: Vec<u32>,
     scratch: FieldScratch,
@@ -64,6 +66,24 @@ pub struct Territory {
 }
 
 impl Territory {
+    /// Finds the primitives and welds that can matter to a primitive.
+    pub fn gather(&mut self, coats: &Coats, grid: &Grid, index: usize) {
+        let (low, high) = support_box(coats, index);
+        let found = &mut self.around;
+        found.clear();
+        grid.query(low, high, |other| {
+            let (a, b) = support_box(coats, other as usize);
+            if a.cmple(high).all() && b.cmpge(low).all() {
+                found.push(other);
+            }
+        });
+        found.push(index as u32);
+        found.sort_unstable();
+        found.dedup();
+        self.near.set(coats, found.iter().copied());
+        self.near.limit_spots(coats, low, high);
+    }
+
     /// Primitives whose supports meet this one's.
     #[must_use]
     pub fn near(&self) -> &[u32] {
@@ -88,7 +108,7 @@ pub struct Sampling<'a> {
     /// Rotation of the body that carries each primitive.
     pub rotations: &'a [DQuat],
     /// Tools.
-    pub tools: &'a [Tool<'a>],
+    pub tools: Tools<'a>,
 }
 
 /// The box of a primitive's support.
@@ -122,27 +142,9 @@ impl Sampling<'_> {
             .enumerate()
             .with_min_len(4)
             .for_each(|(index, (territory, distances))| {
-                self.gather(grid, index, territory);
+                territory.gather(self.coats, grid, index);
                 self.sample(index, distances, territory);
             });
-    }
-
-    fn gather(&self, grid: &Grid, index: usize, territory: &mut Territory) {
-        let (low, high) = support_box(self.coats, index);
-        let mut found = std::mem::take(&mut territory.near.members);
-        found.clear();
-        grid.query(low, high, |other| {
-            let (a, b) = support_box(self.coats, other as usize);
-            if a.cmple(high).all() && b.cmpge(low).all() {
-                found.push(other);
-            }
-        });
-        found.push(index as u32);
-        found.sort_unstable();
-        found.dedup();
-        let members = std::mem::take(&mut found);
-        territory.near.set(self.coats, members.iter().copied());
-        territory.near.limit_spots(self.coats, low, high);
     }
 
     fn sample(&self, index: usize, distances: &mut [f64], territory: &mut Territory) {
@@ -159,7 +161,7 @@ impl Sampling<'_> {
         let limit = reach.min(furthest + 0.5 * primitive.coat.thickness);
         let middle = coats.middle(index);
         let size = points.iter().map(|p| p.distance(middle)).fold(reach, |m, d| m.max(d + reach));
-        let in_reach = |i: &u32| self.tools[*i as usize].contact(middle).0 < size;
+        let in_reach = |i: &u32| self.tools.get(*i as usize).contact(middle).0 < size;
         territory.tools.clear();
         territory.tools.extend((0..self.tools.len() as u32).filter(in_reach));
         for (i, (seed, distance)) in self.seeds[index].iter().zip(distances).enumerate() {
@@ -214,7 +216,7 @@ impl Sampling<'_> {
         let seen = scratch.see(self.coats, near, index as u32, at);
         let (mut tool_distance, mut tool) = (f64::INFINITY, 0);
         for &i in tools {
-            let d = self.tools[i as usize].contact(at).0;
+            let d = self.tools.get(i as usize).contact(at).0;
             if d < tool_distance {
                 (tool_distance, tool) = (d, i);
             }
@@ -259,7 +261,7 @@ impl Sampling<'_> {
         let cell = 1.5 * cone.sqrt();
         let near_contact = tool_distance < cell || seen.other > coats.level - coat.stiffness * cell;
         if on_tool {
-            let normal = -self.tools[tool as usize].contact(at).1;
+            let normal = -self.tools.get(tool as usize).contact(at).1;
             let area = cone / ray.direction.dot(normal).max(tolerances::LEAST_COSINE);
             let late = scratch.swelling(coats, near, index as u32, at);
             let pressure = seen.side - coats.level - late;

@@ -3,6 +3,7 @@
 use glam::{DQuat, DVec3, Vec3};
 use serde::{Deserialize, Serialize};
 
+use super::rest::SoftRest;
 use super::weld::Weld;
 
 /// Where a body of the internal structure is. Particles do not turn.
@@ -54,8 +55,28 @@ pub struct Side {
     pub normal: DVec3,
 }
 
+/// Where a mesh that is a tool was at the end of the last step.
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ToolPlace {
+    /// Name of the mesh.
+    pub mesh: String,
+    /// Its vertices [m].
+    pub positions: Vec<Vec3>,
+}
+
+impl Clone for ToolPlace {
+    fn clone(&self) -> Self {
+        Self { mesh: self.mesh.clone(), positions: self.positions.clone() }
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        self.mesh.clone_from(&source.mesh);
+        self.positions.clone_from(&source.positions);
+    }
+}
+
 /// The state of the layer.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SoftState {
     /// Bodies of the internal structures.
     pub bodies: Vec<BodyState>,
@@ -79,16 +100,103 @@ pub struct SoftState {
     pub sides: Vec<Side>,
     /// Per primitive: distance of each seed [m].
     pub distances: Vec<Vec<f64>>,
-    /// Where the meshes that are tools were; filled in when saving.
-    pub tools: Vec<Vec<Vec3>>,
+    /// Where the meshes that are tools were.
+    pub tools: Vec<ToolPlace>,
     /// Length of the last step that went well [s].
     pub step: f64,
     /// Greatest depth of a contact, in thicknesses [-].
     pub depth: f64,
+    /// Seeds on contact surfaces.
+    pub contacts: usize,
     /// Steps taken since the start.
     pub steps: usize,
     /// Steps taken back since the start.
     pub take_backs: usize,
     /// What was said to the person, each once.
     pub warnings: Vec<String>,
+}
+
+impl Clone for SoftState {
+    fn clone(&self) -> Self {
+        let mut copy = Self::default();
+        copy.clone_from(self);
+        copy
+    }
+
+    /// Every list keeps its storage: a copy is made before every step.
+    fn clone_from(&mut self, source: &Self) {
+        let Self {
+            bodies,
+            offsets,
+            felt,
+            bulges,
+            volumes,
+            rest_volumes,
+            groups,
+            welds,
+            bonds,
+            sides,
+            distances,
+            tools,
+            step,
+            depth,
+            contacts,
+            steps,
+            take_backs,
+            warnings,
+        } = source;
+        self.bodies.clone_from(bodies);
+        self.offsets.clone_from(offsets);
+        self.felt.clone_from(felt);
+        self.bulges.clone_from(bulges);
+        self.volumes.clone_from(volumes);
+        self.rest_volumes.clone_from(rest_volumes);
+        self.groups.clone_from(groups);
+        self.welds.clone_from(welds);
+        self.bonds.clone_from(bonds);
+        self.sides.clone_from(sides);
+        self.distances.clone_from(distances);
+        self.tools.clone_from(tools);
+        self.warnings.clone_from(warnings);
+        (self.step, self.depth, self.contacts, self.steps, self.take_backs) =
+            (*step, *depth, *contacts, *steps, *take_backs);
+    }
+}
+
+impl SoftState {
+    /// Whether it is a state of this rest data: every list as long as it must be, every index within.
+    pub fn fits(&self, rest: &SoftRest) -> bool {
+        let count = rest.primitives.len();
+        let within = |i: u32| (i as usize) < count;
+        let both = |pair: (u32, u32)| within(pair.0) && within(pair.1);
+        let lists = [&self.offsets, &self.felt, &self.bulges, &self.volumes, &self.rest_volumes];
+        self.bodies.len() == rest.bodies.len()
+            && lists.iter().all(|list| list.len() == count)
+            && self.groups.len() == count
+            && self.groups.iter().all(|g| within(*g))
+            && self.welds.iter().all(|w| both(w.pair))
+            && self.bonds.iter().all(|b| both(b.pair))
+            && self.sides.iter().all(|s| both(s.pair))
+            && self.distances.len() == rest.seeds.len()
+            && self.distances.iter().zip(&rest.seeds).all(|(d, s)| d.len() == s.len())
+    }
+
+    /// Says something to the person, once.
+    pub fn warn(&mut self, text: String) {
+        if !self.warnings.contains(&text) {
+            self.warnings.push(text);
+        }
+    }
+
+    /// Volume of all territories as the seeds measure it [m³].
+    #[must_use]
+    pub fn volume(&self) -> f64 {
+        self.volumes.iter().sum()
+    }
+
+    /// Volume of all territories at the start [m³].
+    #[must_use]
+    pub fn rest_volume(&self) -> f64 {
+        self.rest_volumes.iter().sum()
+    }
 }

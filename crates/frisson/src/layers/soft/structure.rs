@@ -38,6 +38,17 @@ pub enum Drive {
         /// Nodes with weights, and its place in their axes [m]; the strongest first.
         nodes: Vec<(usize, f64, DVec3)>,
     },
+    /// By a triangle of a mesh that is given frame by frame.
+    Surface {
+        /// Mesh of the frame.
+        mesh: usize,
+        /// Vertices of the triangle.
+        corners: [u32; 3],
+        /// Shares of the corners in the place of the skin it hangs on.
+        weights: [f64; 3],
+        /// Its place from there, in the triangle's axes [m].
+        offset: DVec3,
+    },
     /// By an actor that moves as one piece.
     Rigid {
         /// Actor.
@@ -61,6 +72,15 @@ pub struct BodyRest {
 }
 
 impl BodyRest {
+    /// The actor whose joints carry it.
+    #[must_use]
+    pub fn actor(&self) -> Option<usize> {
+        match self.drive {
+            Drive::Joints { actor, .. } | Drive::Skin { actor, .. } => Some(actor),
+            _ => None,
+        }
+    }
+
     /// Inverse inertia in world axes.
     #[must_use]
     pub fn world_inverse_inertia(&self, rotation: DQuat) -> DMat3 {
@@ -114,8 +134,8 @@ pub struct JointRest {
     pub angles: Option<[f64; 2]>,
     /// Direction of the child's bone at the start, and its greatest swing [rad].
     pub swing: Option<(DVec3, f64)>,
-    /// Rate at which turning against each other dies away [1/s].
-    pub damping: f64,
+    /// The object and the bone of the parameters that describe it.
+    pub described: (usize, usize),
 }
 
 /// Moves the free bodies by the forces they know.
@@ -141,6 +161,14 @@ pub fn integrate_bodies(
             body.spin = rest.spin(body.rotation, momentum);
         }
     }
+}
+
+/// World from the axes of a triangle: along its first edge, along its normal, and across both.
+#[must_use]
+pub fn triangle_axes([a, b, c]: [DVec3; 3]) -> DQuat {
+    let along = (b - a).normalize_or(DVec3::X);
+    let normal = (b - a).cross(c - a).try_normalize().unwrap_or(along.any_orthonormal_vector());
+    DQuat::from_mat3(&DMat3::from_cols(along, normal, along.cross(normal)))
 }
 
 fn turned(rotation: DQuat, by: DVec3) -> DQuat {

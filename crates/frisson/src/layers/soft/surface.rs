@@ -1,12 +1,15 @@
 //! The field as the iso-surface extraction asks it, in f32 and without buffers.
 
+use std::sync::Arc;
+
 use glam::{Vec2, Vec3};
 
 use super::blend::{Coats, Primitive};
 use super::field::{BULGE_ZONE, Kind};
 use super::rest::SoftRest;
+use super::skin_field::{SignBy, SkinSurface};
 use super::state::BodyState;
-use super::tool::Tool;
+use super::tool::Tools;
 use super::weld::weld_shape;
 use crate::geometry::Bounds;
 use crate::geometry::isosurface::{PointsSoa, SamplesSoa};
@@ -37,12 +40,16 @@ pub(super) struct Part {
     pub(super) reach: f32,
     pub(super) group: u32,
     pub(super) label: u32,
-    pub(super) links: Option<std::sync::Arc<[u32]>>,
+    pub(super) links: Option<Arc<[u32]>>,
     color: Vec3,
     uv: [Vec2; 2],
     /// Velocity of its body at `center` [m/s], and spin [rad/s].
     velocity: Vec3,
     spin: Vec3,
+    /// Whether a skin is shown in its place.
+    pub(super) under_skin: bool,
+    /// The skin that it is, in place of points.
+    pub(super) skin: Option<Arc<SkinSurface>>,
 }
 
 /// What a vertex looks like.
@@ -127,7 +134,46 @@ impl Part {
             uv: p.uv.unwrap_or_default().map(Vec2::from_array),
             velocity: bodies[p.body].velocity_at(center.as_dvec3()).as_vec3(),
             spin: bodies[p.body].spin.as_vec3(),
+            under_skin: p.under_skin,
+            skin: None,
         }
+    }
+
+    /// A skin in the place of the balls fitted to it, of which `ball` is one: with the field of a coat as
+    /// thick and as stiff as it; blends with the object's muscles.
+    fn of_skin(ball: &Self, skin: &Arc<SkinSurface>, muscles: Vec<u32>) -> Self {
+        let bounds = skin.bounds();
+        let (center, radius) = (bounds.center(), 0.5 * bounds.diagonal());
+        let links = ball.links.as_ref().map(|_| muscles.into());
+        Self {
+            points: vec![bounds.min, bounds.max],
+            center,
+            radius,
+            reach: 1.0 / ball.inverse_width,
+            offset: 0.0,
+            links,
+            under_skin: false,
+            skin: Some(Arc::clone(skin)),
+            ..ball.clone()
+        }
+    }
+
+    /// Value and gradient at a place, if it is in reach.
+    #[inline]
+    fn sample(&self, at: Vec3, level: f32, sign: SignBy) -> Option<(f32, Vec3)> {
+        if let Some(skin) = &self.skin {
+            let place = skin.find(at, self.reach, sign)?;
+            let (value, slope) = self.value_and_slope(self.thickness + place.signed, level);
+            return (value > 0.0).then_some((value, place.normal * slope));
+        }
+        let away = self.away(at);
+        let distance_sq = away.length_squared();
+        if distance_sq >= self.reach * self.reach {
+            return None;
+        }
+        let distance = distance_sq.sqrt();
+        let (value, slope) = self.value_and_slope(distance, level);
+        Some((value, away * (slope / distance.max(1e-20))))
     }
 
     /// Value and slope at a distance; the same law as [`super::field::Coat`].
@@ -198,6 +244,14 @@ impl Part {
 
     /// Least and greatest value within a radius of a place.
     pub(super) fn range(&self, at: Vec3, radius: f32, level: f32) -> (f32, f32) {
+        if let Some(skin) = &self.skin {
+            let (near, far) = skin.range(at, radius, self.reach);
+            let value = |signed: f32| match signed {
+                f32::NEG_INFINITY => f32::INFINITY,
+                _ => self.value_and_slope(self.thickness + signed, level).0,
+            };
+            return (value(far), value(near));
+        }
         let distance = self.away(at).length();
         let low = self.value_and_slope(distance + radius, level).0;
         (low, self.value_and_slope((distance - radius).max(0.0), level).0)
@@ -244,11 +298,20 @@ struct Active {
 
 impl SurfaceField {
     /// Takes the coats as they are now.
-    pub fn set(&mut self, coats: &Coats, rest: &SoftRest, bodies: &[BodyState]) {
+    pub fn set(
+        &mut self,
+        coats: &Coats,
+        rest: &SoftRest,
+        bodies: &[BodyState],
+        skins: &[Arc<SkinSurface>],
+    ) {
         self.level = coats.level as f32;
         self.parts.clear();
         let all = coats.primitives.iter().enumerate();
         self.parts.extend(all.map(|(i, p)| Part::new(p, coats, i, rest, bodies)));
+        for (skin, surface) in rest.skins.iter().zip(skins) {
+            self.add_skin(&rest.objects[skin.object].primitives, surface);
+        }
         self.most_bulge = self.parts.iter().map(|p| p.bulge).fold(0.0, f32::max);
         self.welds.clear();
         self.welds.extend(coats.spots.iter().map(|s| WeldPart {
@@ -257,6 +320,24 @@ impl SurfaceField {
             radius: s.radius as f32,
             weight: s.weight as f32,
         }));
+    }
+
+    /// Adds the skin that is shown in the place of an object's balls.
+    fn add_skin(&mut self, object: &std::ops::Range<usize>, skin: &Arc<SkinSurface>) {
+        let own = self.parts.len() as u32;
+        let balls = self.parts[object.clone()].iter().filter(|p| p.under_skin);
+        // The thickest: the skin of thin limbs is as soft as that of thick ones.
+        let Some(ball) = balls.max_by(|a, b| a.thickness.total_cmp(&b.thickness)) else { return };
+        let ball = ball.clone();
+        let muscles: Vec<u32> = (object.start as u32..object.end as u32)
+            .filter(|&i| !self.parts[i as usize].under_skin)
+            .collect();
+        for &muscle in &muscles {
+            let part = &mut self.parts[muscle as usize];
+            let links = part.links.iter().flat_map(|l| l.iter().copied());
+            part.links = Some(links.chain([own]).collect());
+        }
+        self.parts.push(Part::of_skin(&ball, skin, muscles));
     }
 
     /// Number of the first tool among the parts.
@@ -284,7 +365,13 @@ impl SurfaceField {
     /// Fields of a label and of the others at a point, from the given parts.
     #[must_use]
     pub fn value(&self, label: u32, parts: &[u32], at: Vec3) -> LabelValue {
-        let groups = self.sums(parts, at, false);
+        self.value_by(label, parts, at, SignBy::Normals)
+    }
+
+    /// The same, where skins tell inside from outside in some way.
+    #[must_use]
+    pub(super) fn value_by(&self, label: u32, parts: &[u32], at: Vec3, sign: SignBy) -> LabelValue {
+        let groups = self.sums(parts, at, false, sign);
         let mut out = LabelValue { other_label: u32::MAX, ..LabelValue::default() };
         for g in groups.as_slice() {
             if g.label == label {
@@ -301,19 +388,18 @@ impl SurfaceField {
 
     /// What adds up at a point, sum by sum; with `seconds`, also the best clique of a graph beside the
     /// best of all.
-    pub(super) fn sums(&self, parts: &[u32], at: Vec3, seconds: bool) -> Stack<GroupSum> {
+    pub(super) fn sums(
+        &self,
+        parts: &[u32],
+        at: Vec3,
+        seconds: bool,
+        sign: SignBy,
+    ) -> Stack<GroupSum> {
         let mut groups = Stack::new(GroupSum::default());
         let mut graph = Stack::new(Active::default());
         for &index in parts {
             let Some(part) = self.parts.get(index as usize) else { continue };
-            let away = part.away(at);
-            let distance_sq = away.length_squared();
-            if distance_sq >= part.reach * part.reach {
-                continue;
-            }
-            let distance = distance_sq.sqrt();
-            let (value, slope) = part.value_and_slope(distance, self.level);
-            let gradient = away * (slope / distance.max(1e-20));
+            let Some((value, gradient)) = part.sample(at, self.level, sign) else { continue };
             if part.links.is_some() {
                 graph.push(Active { part: index, value, gradient });
                 continue;
@@ -424,7 +510,13 @@ impl SurfaceField {
         let mut weight = 0.0;
         for &index in parts {
             let Some(part) = self.parts.get(index as usize) else { continue };
-            if part.label == label {
+            if part.label == label && part.skin.is_some() {
+                let (under, sum_of) = self.paint_under_skin(part.group, at);
+                sum.color += under.color;
+                sum.uv += under.uv;
+                sum.velocity += under.velocity;
+                weight += sum_of;
+            } else if part.label == label {
                 let away = part.away(at);
                 let value = part.value_and_slope(away.length(), self.level).0;
                 // Squared, so that the nearest primitive shows.
@@ -441,6 +533,21 @@ impl SurfaceField {
         }
         let first = self.parts.iter().find(|p| p.label == label);
         first.map_or(sum, |p| Paint { color: p.color, uv: p.uv[0], velocity: p.velocity })
+    }
+
+    /// What the balls under a skin have for a place of it: the nearest shows; and the weight of that.
+    fn paint_under_skin(&self, group: u32, at: Vec3) -> (Paint, f32) {
+        let (mut sum, mut weight) = (Paint::default(), 0.0);
+        for part in self.parts.iter().filter(|p| p.under_skin && p.group == group) {
+            let near = part.thickness / part.center.distance(at).max(1e-6 * part.thickness);
+            // A power that leaves little to any ball but the nearest two or three.
+            let share = self.level * self.level * near.powi(6);
+            sum.color += part.color * share;
+            sum.uv += part.uv[0] * share;
+            sum.velocity += (part.velocity + part.spin.cross(at - part.center)) * share;
+            weight += share;
+        }
+        (sum, weight)
     }
 
     /// The way out of a label's body at a place of its surface; not of unit length.
@@ -468,9 +575,9 @@ impl SurfaceField {
 
     /// Whether a tool among some parts touches a point.
     #[must_use]
-    pub fn is_on_tool(&self, tools: &[Tool<'_>], parts: &[u32], at: Vec3, near: f32) -> bool {
+    pub fn is_on_tool(&self, tools: Tools<'_>, parts: &[u32], at: Vec3, near: f32) -> bool {
         let tool = |p: &u32| (*p as usize).checked_sub(self.first_tool());
-        parts.iter().filter_map(tool).any(|t| tools[t].distance(at).0 < near)
+        parts.iter().filter_map(tool).any(|t| tools.get(t).distance(at).0 < near)
     }
 
     /// Pressure on a point of a label's surface [Pa]: its field above the iso-value.

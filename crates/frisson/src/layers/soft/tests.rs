@@ -6,13 +6,15 @@ use super::blend::{FieldScratch, Neighbourhood};
 use super::sample::Presser;
 use super::*;
 use crate::layers::LayerParams;
-use crate::layers::moved::step_alone;
 use crate::math::random;
 use crate::stage::{
     ActorSet, Animated, BuildContext, Clock, ColliderParams, ColliderSet, ColliderShape, Forces,
-    Frame, LayerError, NoObserver, Rate, Reference, Setup, Simulator, StepContext, WholeLayer,
+    Frame, LayerError, NoObserver, Rate, Reference, Running, RunningLayer, Setup, Simulator,
+    StepContext,
 };
 
+mod coats;
+mod contract;
 mod fusing;
 mod limits;
 mod structures;
@@ -26,7 +28,7 @@ struct Rig {
     colliders: ColliderSet,
     forces: Forces,
     frame: Frame,
-    layer: SoftLayer,
+    layer: Running<SoftLayer>,
     ticks: u64,
 }
 
@@ -83,7 +85,7 @@ impl Rig {
             reference: &Reference::default(),
             ridges: &[],
         };
-        let layer = SoftLayer::new(params, &context)?;
+        let layer = Running::build(params, &context)?;
         let mut rig = Self { clock, actors, colliders, forces, frame, layer, ticks: 0 };
         rig.call(0.0, false);
         Ok(rig)
@@ -108,7 +110,30 @@ impl Rig {
             colliders: &self.colliders,
             forces: &self.forces,
         };
-        step_alone(&mut self.layer, dt == 0.0 && !surfaces, &context, &mut self.frame).unwrap();
+        if dt > 0.0 {
+            self.layer.advance(&context, &self.frame).unwrap();
+        } else if !surfaces {
+            self.layer.start(&context, &self.frame).unwrap();
+        }
+        if surfaces {
+            self.layer.write(&context, &mut self.frame).unwrap();
+        }
+    }
+
+    fn state(&self) -> &SoftState {
+        self.layer.state().unwrap()
+    }
+
+    fn state_mut(&mut self) -> &mut SoftState {
+        self.layer.state_mut().unwrap()
+    }
+
+    fn rest(&self) -> &SoftRest {
+        self.layer.rest()
+    }
+
+    fn scratch(&self) -> &SoftScratch {
+        self.layer.scratch()
     }
 
     fn tick(&mut self) {
@@ -150,7 +175,7 @@ fn equal_balls_press_as_the_closed_form_says() {
             let axis = |k| random::signed(9, i, k);
             let direction = DVec3::new(axis(0), axis(1), axis(2));
             let rig = two_balls(h, direction, 200);
-            let bodies = &rig.layer.state.bodies;
+            let bodies = &rig.state().bodies;
             let expected = std::f64::consts::PI * k / 3.0 * (e - h).powi(2) * (e + 2.0 * h);
             let got = bodies[1].force.dot(direction.normalize());
             assert!((got / expected - 1.0).abs() < 0.02, "{h} {direction}: {}", got / expected);
@@ -175,12 +200,12 @@ fn contact_samples_lie_on_one_surface() {
     let mut params = SoftParams::new("three", vec![ball("a", [0.0; 3], 0.1), stiff, stick]);
     params.volume_time = 0.0;
     let rig = Rig::new(params);
-    let coats = &rig.layer.coats;
+    let coats = &rig.scratch().coats;
     let mut near = Neighbourhood::default();
     near.set(coats, 0..3);
     let mut scratch = FieldScratch::default();
     let mut pairs = Vec::new();
-    for (i, territory) in rig.layer.territories.iter().enumerate() {
+    for (i, territory) in rig.scratch().territories.iter().enumerate() {
         for c in &territory.contacts {
             let Presser::Primitive(j) = c.presser else { panic!("no tool here") };
             pairs.push((i as u32, j));
@@ -199,8 +224,8 @@ fn contact_samples_lie_on_one_surface() {
     pairs.sort_unstable();
     pairs.dedup();
     assert_eq!(pairs, [(0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1)]);
-    let total: DVec3 = rig.layer.state.bodies.iter().map(|b| b.force).sum();
-    let size: f64 = rig.layer.state.bodies.iter().map(|b| b.force.length()).sum();
+    let total: DVec3 = rig.state().bodies.iter().map(|b| b.force).sum();
+    let size: f64 = rig.state().bodies.iter().map(|b| b.force.length()).sum();
     assert!(total.length() < 1e-12 * size && size > 0.0);
 }
 
@@ -220,11 +245,11 @@ fn sliding(control: bool) -> (f64, f64) {
     params.volume_time = if control { 1.0 / 60.0 } else { 0.0 };
     params.seeds = 400;
     let mut rig = Rig::new(params);
-    let start = rig.layer.rest_volume();
+    let start = rig.state().rest_volume();
     let (mut least, mut most) = (1.0f64, 1.0f64);
     for _ in 0..2400 {
         rig.tick();
-        let now = rig.layer.volume() / start;
+        let now = rig.state().volume() / start;
         (least, most) = (least.min(now), most.max(now));
     }
     (least, most)
@@ -257,7 +282,7 @@ fn seeds_measure_the_volume_of_random_blends() {
         let mut params = SoftParams::new("blend", vec![object]);
         params.seeds = 162;
         let rig = Rig::new(params);
-        let coats = &rig.layer.coats;
+        let coats = &rig.scratch().coats;
         let mut near = Neighbourhood::default();
         near.set(coats, 0..coats.primitives.len() as u32);
         let mut scratch = FieldScratch::default();
@@ -270,7 +295,7 @@ fn seeds_measure_the_volume_of_random_blends() {
             inside += u32::from(scratch.union(coats, &near, p) >= coats.level);
         }
         let voxels = f64::from(inside) * cell.powi(3);
-        let ratio = rig.layer.rest_volume() / voxels;
+        let ratio = rig.state().rest_volume() / voxels;
         assert!((ratio - 1.0).abs() < 0.03, "seed {seed}: {ratio}");
     }
 }
@@ -306,7 +331,7 @@ fn extracted_bodies_are_closed_and_share_their_contact() {
         assert!(shared > 20);
     }
     // Free vertices are on the sphere.
-    let center = rig.layer.state.bodies[0].position.as_vec3();
+    let center = rig.state().bodies[0].position.as_vec3();
     let a = &rig.frame.meshes[0];
     let pressure = a.scalar("pressure").unwrap();
     let off = a
@@ -351,11 +376,10 @@ fn stack() -> Rig {
 fn stacked_balls_come_to_rest() {
     let mut rig = stack();
     let energy = |rig: &Rig| -> f64 {
-        rig.layer
-            .state
+        rig.state()
             .bodies
             .iter()
-            .zip(&rig.layer.rest.bodies)
+            .zip(&rig.rest().bodies)
             .map(|(b, r)| {
                 (0.5 * b.velocity.length_squared() + 9.81 * b.position.y) / r.inverse_mass
             })
@@ -366,12 +390,12 @@ fn stacked_balls_come_to_rest() {
         rig.tick();
         assert!(energy(&rig) <= start * (1.0 + 1e-9));
     }
-    for b in &rig.layer.state.bodies {
+    for b in &rig.state().bodies {
         assert!(b.velocity.length() < 1e-3, "{}", b.velocity);
         assert!(b.spin.length() < 0.02, "{}", b.spin);
         assert!(b.position.x.abs() < 0.05 && b.position.y > 0.05, "{}", b.position);
     }
-    let y: Vec<f64> = rig.layer.state.bodies.iter().map(|b| b.position.y).collect();
+    let y: Vec<f64> = rig.state().bodies.iter().map(|b| b.position.y).collect();
     assert!(y[1] - y[0] > 0.1 && y[2] - y[1] > 0.1 && y[0] < 0.1, "{y:?}");
 }
 
@@ -380,12 +404,12 @@ fn a_fast_ball_makes_the_step_go_back_and_bounces() {
     let free = |name: &str, y: f64| SoftObject { free: true, ..ball(name, [0.0, y, 0.0], 0.1) };
     let params = SoftParams::new("shot", vec![free("a", 0.0), free("b", 0.24)]);
     let mut rig = Rig::new(params);
-    rig.layer.state.bodies[1].velocity = DVec3::Y * -12.0;
+    rig.state_mut().bodies[1].velocity = DVec3::Y * -12.0;
     for _ in 0..60 {
         rig.tick();
     }
-    assert!(rig.layer.state.take_backs > 0);
-    let [a, b] = [&rig.layer.state.bodies[0], &rig.layer.state.bodies[1]];
+    assert!(rig.state().take_backs > 0);
+    let [a, b] = [&rig.state().bodies[0], &rig.state().bodies[1]];
     assert!(b.position.y > a.position.y + 0.19, "passed through");
     let momentum = a.velocity.y + b.velocity.y;
     assert!((momentum + 12.0).abs() < 1e-6, "{momentum}");
@@ -398,24 +422,24 @@ fn a_step_taken_back_leaves_no_trace() {
     let shot = |step: f64| {
         let free = |name: &str, y: f64| SoftObject { free: true, ..ball(name, [0.0, y, 0.0], 0.1) };
         let mut rig = Rig::new(SoftParams::new("shot", vec![free("a", 0.0), free("b", 0.201)]));
-        rig.layer.state.bodies[1].velocity = DVec3::Y * -12.0;
-        rig.layer.state.bodies[1].spin = DVec3::X * 3.0;
-        rig.layer.state.step = step;
+        rig.state_mut().bodies[1].velocity = DVec3::Y * -12.0;
+        rig.state_mut().bodies[1].spin = DVec3::X * 3.0;
+        rig.state_mut().step = step;
         rig.tick();
         rig
     };
     let tried = shot(f64::INFINITY);
-    assert!(tried.layer.state.take_backs > 0);
+    assert!(tried.state().take_backs > 0);
     let known = (1..=8)
         .map(|halvings| shot(0.5f64.powi(halvings) / 120.0))
         .find(|rig| {
-            rig.layer.state.take_backs < tried.layer.state.take_backs
-                && rig.layer.state.steps == tried.layer.state.steps
+            rig.state().take_backs < tried.state().take_backs
+                && rig.state().steps == tried.state().steps
         })
         .expect("no step is short enough");
-    let mut counted = tried.layer.state.clone();
-    counted.take_backs = known.layer.state.take_backs;
-    assert_eq!(counted, known.layer.state);
+    let mut counted = tried.state().clone();
+    counted.take_backs = known.state().take_backs;
+    assert_eq!(&counted, known.state());
 }
 
 #[test]
@@ -440,25 +464,25 @@ fn parted_pieces_do_not_melt_again_and_fuse_only_when_pressed() {
         Rig::new(params)
     };
     let mut rig = build(None);
-    assert_eq!(rig.layer.piece_count(), 1);
+    assert_eq!(rig.state().piece_count(), 1);
     for _ in 0..60 {
         rig.tick();
     }
-    assert_eq!(rig.layer.piece_count(), 2);
+    assert_eq!(rig.state().piece_count(), 2);
     for _ in 0..120 {
         rig.tick();
-        assert_eq!(rig.layer.piece_count(), 2, "melted without being pressed");
+        assert_eq!(rig.state().piece_count(), 2, "melted without being pressed");
     }
-    assert!(rig.layer.contacts.count > 0);
-    let force = rig.layer.state.bodies[1].force.x;
+    assert!(rig.scratch().contacts.count > 0);
+    let force = rig.state().bodies[1].force.x;
     let mut weak = build(Some(0.5 * force));
     let mut strong = build(Some(1.5 * force));
     for _ in 0..240 {
         weak.tick();
         strong.tick();
     }
-    assert_eq!(weak.layer.piece_count(), 1);
-    assert_eq!(strong.layer.piece_count(), 2);
+    assert_eq!(weak.state().piece_count(), 1);
+    assert_eq!(strong.state().piece_count(), 2);
 }
 
 #[test]
@@ -476,8 +500,8 @@ fn components_match_a_brute_force_graph() {
         )],
     ));
     rig.show();
-    let layer = &rig.layer;
-    let at = |i: usize| layer.coats.points[i];
+    let (coats, state) = (&rig.scratch().coats, rig.state());
+    let at = |i: usize| coats.points[i];
     // Flood from each primitive over supports that meet.
     for start in 0..40usize {
         let mut reached = [false; 40];
@@ -485,18 +509,16 @@ fn components_match_a_brute_force_graph() {
         reached[start] = true;
         while let Some(i) = open.pop() {
             for j in 0..40 {
-                if !reached[j]
-                    && at(i).distance(at(j)) < layer.coats.reach(i) + layer.coats.reach(j)
-                {
+                if !reached[j] && at(i).distance(at(j)) < coats.reach(i) + coats.reach(j) {
                     reached[j] = true;
                     open.push(j);
                 }
             }
         }
         let smallest = reached.iter().position(|r| *r).unwrap() as u32;
-        assert_eq!(layer.state.groups[start], smallest);
+        assert_eq!(state.groups[start], smallest);
     }
-    assert!(layer.piece_count() > 1);
+    assert!(state.piece_count() > 1);
 }
 
 fn mixed_params(reverse: bool) -> SoftParams {
@@ -613,7 +635,7 @@ fn objects_that_start_inside_each_other_are_pushed_apart_and_named() {
         let mut report = crate::stage::LayerReport::default();
         rig.layer.report(&mut report);
         assert!(report.warnings.iter().any(|w| w.contains("starts deep")), "{:?}", report.warnings);
-        let bodies = &rig.layer.state.bodies;
+        let bodies = &rig.state().bodies;
         let distance = bodies[0].position.distance(bodies[1].position);
         assert!(distance > 0.15 && distance.is_finite(), "{gap}: {distance}");
     }
@@ -630,18 +652,18 @@ fn dough_flows_rests_on_the_floor_and_keeps_its_volume() {
     let mut params = SoftParams::new("dough", vec![object]);
     params.seeds = 64;
     let mut rig = Rig::try_new(params, floor(), 9.81).unwrap();
-    let start = rig.layer.rest_volume();
+    let start = rig.state().rest_volume();
     for _ in 0..240 {
         rig.tick();
     }
-    let ratio = rig.layer.volume() / start;
+    let ratio = rig.state().volume() / start;
     assert!((ratio - 1.0).abs() < 0.1, "{ratio}");
-    let fastest = rig.layer.state.bodies.iter().map(|b| b.velocity.length()).fold(0.0, f64::max);
+    let fastest = rig.state().bodies.iter().map(|b| b.velocity.length()).fold(0.0, f64::max);
     assert!(fastest < 0.06, "{fastest}");
-    let bodies = &rig.layer.state.bodies;
+    let bodies = &rig.state().bodies;
     let mean = bodies.iter().map(|b| b.velocity).sum::<DVec3>() / bodies.len() as f64;
     assert!(mean.length() < 0.01, "{mean}");
-    assert!(rig.layer.state.bodies.iter().all(|b| b.position.y > 0.0));
+    assert!(rig.state().bodies.iter().all(|b| b.position.y > 0.0));
     let mesh = &rig.show().meshes[0];
     closed_manifold(mesh);
     let lowest = mesh.positions.iter().map(|p| p.y).fold(f32::INFINITY, f32::min);

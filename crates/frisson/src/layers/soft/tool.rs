@@ -2,7 +2,9 @@
 
 use glam::{DVec3, Vec3};
 
-use crate::stage::{Collider, StepContext, SurfaceMotion};
+use super::params::SoftParams;
+use super::state::ToolPlace;
+use crate::stage::{Collider, Frame, StepContext, SurfaceMotion};
 
 /// A tool at an instant within a tick.
 pub enum Tool<'a> {
@@ -91,33 +93,122 @@ pub struct Toolbox {
     pub colliders: Vec<usize>,
     /// Names of meshes.
     pub meshes: Vec<String>,
-    /// Where those are.
-    pub surfaces: Vec<SurfaceMotion>,
     /// How far from a mesh it is looked for [m].
     pub reach: f32,
-    /// Friction of meshes [-].
-    pub friction: f32,
 }
 
-impl Toolbox {
-    /// The tools at an instant within a tick.
+/// All tools at an instant within a tick.
+#[derive(Clone, Copy)]
+pub struct Tools<'a> {
+    toolbox: &'a Toolbox,
+    colliders: &'a [Collider],
+    surfaces: &'a [SurfaceMotion],
+    /// Share of the tick that has passed.
+    fraction: f32,
+    /// Friction of meshes [-].
+    friction: f32,
+}
+
+impl<'a> Tools<'a> {
+    /// How many there are.
     #[must_use]
-    pub fn at<'a>(&'a self, context: &'a StepContext, fraction: f32) -> Vec<Tool<'a>> {
-        let all = context.colliders.all();
-        let colliders = self.colliders.iter().map(|&c| Tool::Collider(&all[c], fraction));
-        let meshes = self.surfaces.iter().map(|surface| {
-            let (reach, friction) = (self.reach, self.friction);
-            Tool::Mesh(MeshTool { surface, fraction, reach, friction })
-        });
-        colliders.chain(meshes).collect()
+    pub fn len(&self) -> usize {
+        self.toolbox.colliders.len() + self.surfaces.len()
     }
 
-    /// Takes the meshes as they are at the end of a tick.
-    pub fn update(&mut self, context: &StepContext, frame: &crate::stage::Frame) {
-        self.surfaces.resize_with(self.meshes.len(), SurfaceMotion::default);
-        for (name, surface) in self.meshes.iter().zip(&mut self.surfaces) {
+    /// One of them: colliders come first.
+    #[must_use]
+    pub fn get(&self, index: usize) -> Tool<'a> {
+        match self.toolbox.colliders.get(index) {
+            Some(&c) => Tool::Collider(&self.colliders[c], self.fraction),
+            None => Tool::Mesh(MeshTool {
+                surface: &self.surfaces[index - self.toolbox.colliders.len()],
+                fraction: self.fraction,
+                reach: self.toolbox.reach,
+                friction: self.friction,
+            }),
+        }
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = Tool<'a>> + '_ {
+        (0..self.len()).map(|i| self.get(i))
+    }
+}
+
+/// The surfaces of the meshes that are tools, over a tick.
+#[derive(Default)]
+pub struct ToolSurfaces {
+    all: Vec<SurfaceMotion>,
+    /// Time up to which they have been brought [s].
+    time: Option<f64>,
+}
+
+/// Times closer than this are the same instant [s].
+const SAME_INSTANT: f64 = 1.0e-9;
+
+impl ToolSurfaces {
+    /// The tools at an instant within the tick.
+    #[must_use]
+    pub fn at<'a>(
+        &'a self,
+        toolbox: &'a Toolbox,
+        params: &SoftParams,
+        context: &'a StepContext,
+        fraction: f32,
+    ) -> Tools<'a> {
+        let (colliders, surfaces) = (context.colliders.all(), self.all.as_slice());
+        Tools { toolbox, colliders, surfaces, fraction, friction: params.friction as f32 }
+    }
+
+    /// Brings the meshes over a step; `places` are where they were when it began, and then where they
+    /// are at its end.
+    pub fn advance(
+        &mut self,
+        toolbox: &Toolbox,
+        context: &StepContext,
+        frame: &Frame,
+        places: &mut Vec<ToolPlace>,
+    ) {
+        if toolbox.meshes.is_empty() {
+            return;
+        }
+        let begins = context.time - context.dt;
+        if self.time.is_none_or(|at| (at - begins).abs() > SAME_INSTANT) {
+            self.all.clear();
+            self.all.resize_with(toolbox.meshes.len(), SurfaceMotion::default);
+            for (surface, name) in self.all.iter_mut().zip(&toolbox.meshes) {
+                let saved = places.iter().find(|p| p.mesh == *name);
+                surface.restore(saved.map(|p| p.positions.clone()).unwrap_or_default());
+            }
+        }
+        self.update(toolbox, frame, context.dt);
+        self.time = Some(context.time);
+        places.truncate(toolbox.meshes.len());
+        places.resize_with(toolbox.meshes.len(), ToolPlace::default);
+        for ((place, name), surface) in places.iter_mut().zip(&toolbox.meshes).zip(&self.all) {
+            place.mesh.clone_from(name);
+            place.positions.clear();
+            place.positions.extend_from_slice(surface.positions());
+        }
+    }
+
+    /// Brings the meshes to where they are shown, if a step has not already.
+    pub fn show(&mut self, toolbox: &Toolbox, frame: &Frame) {
+        let there = self.time.is_some_and(|at| (at - frame.time).abs() <= SAME_INSTANT);
+        if !toolbox.meshes.is_empty() && !there {
+            self.all.clear();
+            self.all.resize_with(toolbox.meshes.len(), SurfaceMotion::default);
+            self.update(toolbox, frame, 0.0);
+            // A step must take up what was saved, not this.
+            self.time = None;
+        }
+    }
+
+    fn update(&mut self, toolbox: &Toolbox, frame: &Frame, dt: f64) {
+        for (surface, name) in self.all.iter_mut().zip(&toolbox.meshes) {
             if let Some(index) = frame.mesh_index(name) {
-                surface.update(&frame.meshes[index], context.dt);
+                surface.update(&frame.meshes[index], dt);
             }
         }
     }

@@ -17,10 +17,10 @@ use serde::{Deserialize, Serialize};
 
 use super::blend::Coats;
 use super::blending::Components;
-use super::contact::PairForce;
 use super::rest::{PrimitiveRest, SoftRest};
 use super::sample::Territory;
 use super::state::SoftState;
+use super::step::{SoftScratch, SoftStep};
 use crate::tolerances::soft as tolerances;
 
 /// A place where two pieces become one.
@@ -110,22 +110,18 @@ impl SoftState {
 
 /// Carries the welds along, begins new ones where territories press hard enough, and lets all of them
 /// take hold or heal off.
-pub fn update_welds(
-    rest: &SoftRest,
-    coats: &Coats,
-    territories: &[Territory],
-    pressed: &[PairForce],
-    state: &mut SoftState,
-    dt: f64,
-) {
+pub(super) fn update_welds(step: &mut SoftStep<'_>, dt: f64) {
+    let (params, rest, state) = (step.params, step.rest, &mut *step.state);
+    let SoftScratch { coats, territories, contacts, weld_ways: ways, .. } = &mut *step.scratch;
     let mut welds = std::mem::take(&mut state.welds);
     welds.retain_mut(|weld| carry(rest, coats, territories, state, weld, dt));
     // What is neither pressed nor held heals off; welds that have taken hold stay.
     let healing = |w: &Weld| if w.weight < 1.0 { -1.0 } else { 0.0 };
-    let mut ways: Vec<f64> = welds.iter().map(healing).collect();
-    for p in pressed {
+    ways.clear();
+    ways.extend(welds.iter().map(healing));
+    for p in &contacts.pairs {
         let (a, b) = (p.pair.0 as usize, p.pair.1 as usize);
-        let object = |i: usize| &rest.objects[rest.primitives[i].object].params;
+        let object = |i: usize| rest.object_of(i, params);
         let (Some(fa), Some(fb)) = (object(a).fuse, object(b).fuse) else { continue };
         let free = |i: usize| rest.primitives[i].links.is_none();
         let threshold = fa.max(fb);
@@ -157,7 +153,7 @@ pub fn update_welds(
             }
         }
     }
-    for (weld, way) in welds.iter_mut().zip(&ways) {
+    for (weld, way) in welds.iter_mut().zip(&*ways) {
         let share = if weld.seconds > 0.0 { dt / weld.seconds } else { 1.0 };
         weld.weight = (weld.weight + way * share).min(1.0);
     }
@@ -171,7 +167,7 @@ pub fn apply_welds(rest: &SoftRest, state: &mut SoftState, damping: f64) {
     for weld in welds {
         let of = |i: u32| &rest.primitives[i as usize];
         let (a, b) = (of(weld.pair.0), of(weld.pair.1));
-        let loose = |p: &PrimitiveRest| rest.objects[p.object].params.dough.is_some();
+        let loose = |p: &PrimitiveRest| rest.objects[p.object].is_dough;
         if loose(a) && loose(b) {
             continue;
         }

@@ -32,7 +32,7 @@ fn arch(fuse: Option<f64>) -> Rig {
 /// Forces of the contacts on the left and on the right.
 fn feet(rig: &Rig) -> (f64, f64) {
     let side = |left: bool| {
-        let pairs = rig.layer.contacts.pairs.iter();
+        let pairs = rig.scratch().contacts.pairs.iter();
         let here = pairs.filter(|p| ((p.place / p.force).x < 0.0) == left);
         here.map(|p| p.force).fold(0.0, f64::max)
     };
@@ -41,12 +41,12 @@ fn feet(rig: &Rig) -> (f64, f64) {
 
 /// Fields of the two objects at a place, and that of the union.
 fn fields(rig: &Rig, at: DVec3) -> (f64, f64, f64) {
-    let coats = &rig.layer.coats;
+    let coats = &rig.scratch().coats;
     let mut near = Neighbourhood::default();
     near.set(coats, 0..coats.primitives.len() as u32);
     let union = FieldScratch::default().union(coats, &near, at);
     let sum = |object: usize| {
-        let range = rig.layer.rest.objects[object].primitives.clone();
+        let range = rig.rest().objects[object].primitives.clone();
         range.map(|i| coats.field_of(i, at).0).sum()
     };
     (sum(0), sum(1), union)
@@ -60,17 +60,17 @@ fn doughs_that_touch_at_two_places_join_where_they_are_pressed_only() {
     }
     let (left, right) = feet(&free);
     assert!(right > 0.0 && left > 4.0 * right, "{left} {right}");
-    assert_eq!(free.layer.piece_count(), 2);
+    assert_eq!(free.state().piece_count(), 2);
 
     let mut rig = arch(Some((left * right).sqrt()));
-    assert_eq!(rig.layer.piece_count(), 2);
-    let volume = rig.layer.rest_volume();
+    assert_eq!(rig.state().piece_count(), 2);
+    let volume = rig.state().rest_volume();
     let mut joined = None;
     for tick in 1..=180 {
         rig.tick();
-        let ratio = rig.layer.volume() / volume;
+        let ratio = rig.state().volume() / volume;
         assert!((ratio - 1.0).abs() < 0.03, "volume {ratio} at {tick}");
-        if rig.layer.piece_count() == 1 {
+        if rig.state().piece_count() == 1 {
             joined.get_or_insert(tick);
         }
         if tick == 120 {
@@ -91,9 +91,9 @@ fn doughs_that_touch_at_two_places_join_where_they_are_pressed_only() {
     // Not before the fusion has had its time, 0.3 s, and then soon.
     let joined = joined.expect("it never fused");
     assert!((36..80).contains(&joined), "joined after {joined} ticks");
-    assert_eq!(rig.layer.piece_count(), 1);
+    assert_eq!(rig.state().piece_count(), 1);
     // Lifted, the right foot comes off and the left one does not.
-    let level = rig.layer.coats.level;
+    let level = rig.scratch().coats.level;
     assert!(fields(&rig, interface(&rig, -0.18)).2 > level);
     assert!(fields(&rig, interface(&rig, 0.18)).2 < level);
     closed_manifold(&rig.show().meshes[0]);
@@ -132,9 +132,9 @@ fn a_weld_let_go_too_early_heals_off() {
         let mut most = 0.0f64;
         for _ in 0..120 {
             rig.tick();
-            most = rig.layer.state.welds.iter().map(|w| w.weight).fold(most, f64::max);
+            most = rig.state().welds.iter().map(|w| w.weight).fold(most, f64::max);
         }
-        (rig.layer.piece_count(), most, rig.layer.state.welds.len())
+        (rig.state().piece_count(), most, rig.state().welds.len())
     };
     let (pieces, most, welds) = press(10.0);
     assert!(pieces == 2 && welds == 0 && most > 0.1 && most < 1.0, "{pieces} {most} {welds}");
@@ -165,7 +165,7 @@ fn pieces_that_have_parted_do_not_melt_although_both_are_one_with_a_third() {
     }
     // Objects are sorted by name: the base is primitive 0.
     let force = |a: u32, b: u32| {
-        let pairs = &free.layer.contacts.pairs;
+        let pairs = &free.scratch().contacts.pairs;
         pairs.iter().find(|p| p.pair == (a, b)).map_or(0.0, |p| p.force)
     };
     let (side, lower) = (force(1, 2), force(0, 1).min(force(0, 2)));
@@ -175,8 +175,8 @@ fn pieces_that_have_parted_do_not_melt_although_both_are_one_with_a_third() {
         rig.tick();
     }
     // One piece, by way of the base.
-    assert_eq!(rig.layer.piece_count(), 1);
-    let coats = &rig.layer.coats;
+    assert_eq!(rig.state().piece_count(), 1);
+    let coats = &rig.scratch().coats;
     assert!(coats.spots.iter().all(|s| s.groups.0 == 0), "a and b are welded to each other");
     let mut near = Neighbourhood::default();
     near.set(coats, 0..3);
@@ -196,11 +196,11 @@ fn rigid_bodies_that_fuse_hold_together() {
         free.fuse_time = 0.0;
         let still = SoftObject { fuse_time: 0.0, ..still };
         let mut rig = Rig::new(SoftParams::new("pair", vec![still, free]));
-        rig.layer.state.bodies[1].velocity = DVec3::X * -1.0;
+        rig.state_mut().bodies[1].velocity = DVec3::X * -1.0;
         for _ in 0..240 {
             rig.tick();
         }
-        let b = rig.layer.state.bodies[1];
+        let b = rig.state().bodies[1];
         (b.position.length(), b.velocity.length())
     };
     let (distance, _) = fly(None);

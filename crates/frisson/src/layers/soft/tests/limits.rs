@@ -18,8 +18,8 @@ fn steps_that_would_have_to_be_too_short_stop_at_a_floor_and_say_so() {
     }
     let said = warnings(&rig);
     assert!(said.iter().any(|w| w.contains("make it softer or heavier")), "{said:?}");
-    assert!(rig.layer.state.steps <= 30 * 256);
-    assert!(rig.layer.state.bodies.iter().all(|b| b.position.is_finite()));
+    assert!(rig.state().steps <= 30 * 256);
+    assert!(rig.state().bodies.iter().all(|b| b.position.is_finite()));
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn heat_softens_a_dough() {
         for _ in 0..150 {
             rig.tick();
         }
-        rig.layer.state.bodies.iter().map(|b| b.position.y).fold(0.0, f64::max)
+        rig.state().bodies.iter().map(|b| b.position.y).fold(0.0, f64::max)
     };
     let cold = height(1.0.into());
     let heated = height(Animated::Keys(vec![(0.0, 1.0), (40.0, 0.05)]));
@@ -84,7 +84,7 @@ fn primitives_without_extent_are_harmless() {
     let mut rig = Rig::try_new(params, floor(), 9.81).unwrap();
     for _ in 0..60 {
         rig.tick();
-        assert!(rig.layer.volume().is_finite());
+        assert!(rig.state().volume().is_finite());
     }
     for mesh in &rig.show().meshes {
         closed_manifold(mesh);

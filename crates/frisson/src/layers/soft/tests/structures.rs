@@ -41,7 +41,7 @@ fn chain(count: usize, angle: f64) -> Vec<BoneParams> {
 /// Kinetic and potential energy [J], and momenta about the origin.
 fn mechanics(rig: &Rig, gravity: f64) -> (f64, DVec3, DVec3) {
     let (mut energy, mut linear, mut angular) = (0.0, DVec3::ZERO, DVec3::ZERO);
-    for (b, r) in rig.layer.state.bodies.iter().zip(&rig.layer.rest.bodies) {
+    for (b, r) in rig.state().bodies.iter().zip(&rig.rest().bodies) {
         if r.inverse_mass == 0.0 {
             continue;
         }
@@ -58,9 +58,9 @@ fn mechanics(rig: &Rig, gravity: f64) -> (f64, DVec3, DVec3) {
 
 /// Greatest gap of a joint [m].
 fn gap(rig: &Rig) -> f64 {
-    let bodies = &rig.layer.state.bodies;
+    let bodies = &rig.state().bodies;
     let end = |b: usize, anchor: DVec3| bodies[b].position + bodies[b].rotation * anchor;
-    let joints = rig.layer.rest.joints.iter();
+    let joints = rig.rest().joints.iter();
     joints
         .map(|j| end(j.bodies[0], j.anchors[0]).distance(end(j.bodies[1], j.anchors[1])))
         .fold(0.0, f64::max)
@@ -69,10 +69,10 @@ fn gap(rig: &Rig) -> f64 {
 /// Seconds between swings through the middle, over some periods, of the first bone below the hook.
 fn period(rig: &mut Rig, periods: u32) -> f64 {
     let mut crossings: Vec<f64> = Vec::new();
-    let mut last = rig.layer.state.bodies[1].position.x;
+    let mut last = rig.state().bodies[1].position.x;
     while crossings.len() <= 2 * periods as usize {
         rig.tick();
-        let now = rig.layer.state.bodies[1].position.x;
+        let now = rig.state().bodies[1].position.x;
         if (now > 0.0) != (last > 0.0) {
             // Between the ticks, by interpolation.
             crossings.push((rig.ticks as f64 - now / (now - last)) / 120.0);
@@ -89,7 +89,7 @@ fn a_bone_swings_as_a_compound_pendulum_does() {
         let mut bones = chain(1, 0.05);
         bones[1].hinge = hinge;
         let mut rig = figure(bones, 9.81);
-        let (rest, arm) = (&rig.layer.rest.bodies[1], rig.layer.rest.joints[0].anchors[1]);
+        let (rest, arm) = (&rig.rest().bodies[1], rig.rest().joints[0].anchors[1]);
         let mass = 1.0 / rest.inverse_mass;
         let about_center = 1.0 / rest.inverse_inertia.z_axis.z;
         let moment = about_center + mass * arm.length_squared();
@@ -107,7 +107,7 @@ fn a_swinging_chain_keeps_its_energy_and_its_joints() {
     let mut rig = figure(chain(3, 0.8), 9.81);
     let start = mechanics(&rig, 9.81).0;
     // What there is to win by hanging straight down.
-    let drop: f64 = rig.layer.rest.bodies[1..]
+    let drop: f64 = rig.rest().bodies[1..]
         .iter()
         .enumerate()
         .map(|(i, r)| 9.81 * (0.4 * i as f64 + 0.2) * (1.0 - 0.8f64.cos()) / r.inverse_mass)
@@ -117,7 +117,7 @@ fn a_swinging_chain_keeps_its_energy_and_its_joints() {
         rig.tick();
         worst = worst.max((mechanics(&rig, 9.81).0 - start).abs() / drop);
         assert!(gap(&rig) < 1e-5, "{}", gap(&rig));
-        assert_eq!(rig.layer.contact_count(), 0);
+        assert_eq!(rig.state().contacts, 0);
     }
     assert!(worst < 0.03, "{worst}");
 }
@@ -130,7 +130,7 @@ fn a_free_chain_keeps_its_momenta() {
     bones[3].swing_deg = Some(30.0);
     bones[4].damping = Some(4.0);
     let mut rig = figure(bones, 0.0);
-    for (i, b) in rig.layer.state.bodies.iter_mut().enumerate() {
+    for (i, b) in rig.state_mut().bodies.iter_mut().enumerate() {
         let c = |k: u64| random::signed(3, i as u64, k);
         b.velocity = 0.4 * DVec3::new(c(0), c(1), c(2));
         b.spin = 5.0 * DVec3::new(c(3), c(4), c(5));
@@ -161,16 +161,16 @@ fn a_tumbling_body_keeps_its_angular_momentum_and_energy() {
     let mut params = SoftParams::new("book", vec![object]);
     params.seeds = 16;
     let mut rig = Rig::new(params);
-    rig.layer.state.bodies[0].spin = DVec3::new(0.05, 0.0, 9.0);
+    rig.state_mut().bodies[0].spin = DVec3::new(0.05, 0.0, 9.0);
     let (energy, _, angular) = mechanics(&rig, 0.0);
-    let axis = rig.layer.state.bodies[0].rotation * DVec3::Z;
+    let axis = rig.state().bodies[0].rotation * DVec3::Z;
     let mut turned = 0.0f64;
     for _ in 0..1200 {
         rig.tick();
         let (now, _, a) = mechanics(&rig, 0.0);
         assert!((a - angular).length() < 1e-9 * angular.length());
         assert!((now / energy - 1.0).abs() < 0.01, "{energy} {now}");
-        turned = turned.max((rig.layer.state.bodies[0].rotation * DVec3::Z).angle_between(axis));
+        turned = turned.max((rig.state().bodies[0].rotation * DVec3::Z).angle_between(axis));
     }
     assert!(turned > 3.0, "it did not turn over: {turned}");
 }
@@ -184,7 +184,7 @@ fn limits_hold_and_what_starts_beyond_them_comes_back_gently() {
     bones[2].swing_deg = Some(25.0);
     let mut rig = figure(bones, 9.81);
     let bend = |rig: &Rig, a: usize, b: usize| {
-        let along = |i: usize| rig.layer.state.bodies[i].rotation * DVec3::X;
+        let along = |i: usize| rig.state().bodies[i].rotation * DVec3::X;
         along(a).angle_between(along(b)).to_degrees()
     };
     let mut furthest = [0.0f64; 2];
@@ -192,12 +192,12 @@ fn limits_hold_and_what_starts_beyond_them_comes_back_gently() {
         rig.tick();
         furthest = [furthest[0].max(bend(&rig, 0, 1)), furthest[1].max(bend(&rig, 1, 2))];
         // A hinge turns about its axis only.
-        let axis = rig.layer.state.bodies[1].rotation * DVec3::Z;
+        let axis = rig.state().bodies[1].rotation * DVec3::Z;
         assert!(axis.angle_between(DVec3::Z).to_degrees() < 0.1);
     }
     assert!((39.0..40.2).contains(&furthest[0]), "{furthest:?}");
     assert!((20.0..25.5).contains(&furthest[1]), "{furthest:?}");
-    assert!(rig.layer.state.bodies.iter().all(|b| b.spin.length() < 20.0));
+    assert!(rig.state().bodies.iter().all(|b| b.spin.length() < 20.0));
 
     // Limits that leave out the pose that is given.
     let mut bones = chain(1, 0.8);
@@ -207,7 +207,7 @@ fn limits_hold_and_what_starts_beyond_them_comes_back_gently() {
     let mut fastest = 0.0f64;
     for _ in 0..120 {
         rig.tick();
-        fastest = fastest.max(rig.layer.state.bodies[1].spin.length());
+        fastest = fastest.max(rig.state().bodies[1].spin.length());
     }
     assert!(bend(&rig, 0, 1) > 29.5 && fastest < 6.0, "{} {fastest}", bend(&rig, 0, 1));
 }

@@ -27,9 +27,9 @@ fn a_mesh_is_a_tool_like_the_plane_it_looks_like() {
         on_block.tick();
         on_plane.tick();
     }
-    let height = |r: &Rig| r.layer.state.bodies[0].position.y;
+    let height = |r: &Rig| r.state().bodies[0].position.y;
     assert!((height(&on_block) - height(&on_plane)).abs() < 1e-3, "{}", height(&on_block));
-    assert!(height(&on_block) < 0.1 && on_block.layer.contacts.count > 0);
+    assert!(height(&on_block) < 0.1 && on_block.scratch().contacts.count > 0);
     let mut unknown = SoftParams::new("x", vec![free()]);
     unknown.tools = Some(vec!["blok".to_owned()]);
     assert!(Rig::try_new(unknown, floor(), 0.0).is_err());
@@ -48,7 +48,7 @@ fn a_bulge_rises_beside_a_contact_and_leaves_the_contact_alone() {
         for _ in 0..60 {
             rig.tick();
         }
-        let force = rig.layer.state.bodies[1].force.x;
+        let force = rig.state().bodies[1].force.x;
         (rig.show().meshes[0].clone(), force)
     };
     let ((plain, force), (bulged, same)) = (run(0.0), run(1.0));
@@ -117,7 +117,7 @@ fn rims_lie_on_both_surfaces_however_stiff_one_of_them_is() {
     let sets: Vec<std::collections::BTreeSet<[u32; 3]>> =
         frame.meshes.iter().map(|m| m.positions.iter().map(key).collect()).collect();
     // How far a place is from the free surface of each body.
-    let coats = &rig.layer.coats;
+    let coats = &rig.scratch().coats;
     let off = |body: usize, at: &Vec3| {
         let away = coats.field_of(body, at.as_dvec3()).2.length();
         (away - coats.primitives[body].coat.thickness).abs()
@@ -246,8 +246,8 @@ fn a_torn_dough_necks_first() {
     let mut params = SoftParams::new("bar", vec![object]);
     params.seeds = 32;
     let mut rig = Rig::new(params);
-    let ends: Vec<(usize, f64)> = (0..rig.layer.primitive_count())
-        .map(|i| (i, rig.layer.coats.points[i].x))
+    let ends: Vec<(usize, f64)> = (0..rig.rest().primitives.len())
+        .map(|i| (i, rig.scratch().coats.points[i].x))
         .filter(|(_, x)| x.abs() > 0.11)
         .collect();
     // The thinnest place between the ends that are held.
@@ -270,7 +270,7 @@ fn a_torn_dough_necks_first() {
         rig.tick();
         let way = 0.0008 * f64::from(tick);
         for &(i, x) in &ends {
-            let body = &mut rig.layer.state.bodies[i];
+            let body = &mut rig.state_mut().bodies[i];
             body.position.x = x + way * x.signum();
             body.velocity = DVec3::X * (0.096 * x.signum());
         }
@@ -280,7 +280,7 @@ fn a_torn_dough_necks_first() {
                 thinnest = thinnest.min(now);
             }
         }
-        if rig.layer.piece_count() > 1 {
+        if rig.state().piece_count() > 1 {
             torn = Some(tick);
             break;
         }
@@ -288,6 +288,6 @@ fn a_torn_dough_necks_first() {
     let torn = torn.expect("it never tore");
     assert!(torn > 60, "it snapped after {torn} ticks");
     assert!(thinnest < 0.75 * first, "no neck: {thinnest} of {first}");
-    let volume = rig.layer.volume() / rig.layer.rest_volume();
+    let volume = rig.state().volume() / rig.state().rest_volume();
     assert!((volume - 1.0).abs() < 0.1, "{volume}");
 }
