@@ -211,6 +211,18 @@ pub mod cloth {
     /// sheet's stretch is no longer under 2 %.
     pub const FALL_PER_STEP: f64 = 3.0e-4;
 
+    /// Rolling resistance of cloth that is blown up [-]: between a football on a floor (0.02) and on grass.
+    /// With none, the corners of its mesh set it rolling.
+    pub const ROLLING_RESISTANCE: f64 = 0.05;
+
+    /// Friction coefficient of air along cloth, in drag coefficients [-]: about what flags are measured to
+    /// feel before they flutter.
+    pub const SKIN_FRICTION: f64 = 0.02;
+
+    /// Stretch that the solver itself may add to cloth under an overpressure, when choosing sub-steps [-].
+    /// More, and a ball is larger than its rubber says.
+    pub const BLOWN_STRETCH: f64 = 0.01;
+
     /// Sweeps over the spans of the finest coarse level; the next one has twice as many, and so on.
     /// With one, meshes of 256 x 256 stretch by a third more.
     pub const SPAN_SWEEPS: usize = 2;
@@ -290,8 +302,9 @@ pub mod cloth {
     pub const MOST_SPOT_LEVER: f64 = 2.0;
 
     /// Stretch of an edge at which its nodes let the body pass that drags them [-]. A knee that hits a
-    /// skirt draws single edges out by a half for a tick; more, and a hand draws a tongue out of it.
-    pub const GIVE_STRETCH: f64 = 0.8;
+    /// skirt draws single edges out to nearly twice their length for a few ticks, and must not come through
+    /// for that; much more, and a hand draws a tongue out of it.
+    pub const GIVE_STRETCH: f64 = 1.3;
 
     /// How long they do [s]. Shorter, and the hand catches them again before it is through.
     pub const GIVE_SECONDS: f64 = 0.1;

@@ -155,8 +155,9 @@ fn stretch_and_compress(t: f32, stretch: f32, compress: f32) -> f32 {
         - compress * (smoothstep(3.0, 6.0, t) - smoothstep(7.0, 9.6, t))
 }
 
-/// A tablecloth held along two opposite edges, one of which is moved away, towards, and back.
-pub(super) fn tablecloth_length(cells: usize) -> Character {
+/// A tablecloth held along two opposite edges, one of which is moved away by `pull` of its length,
+/// towards the other by `push` of it, and back.
+pub(super) fn tablecloth_length(cells: usize, pull: f32, push: f32) -> Character {
     let size = 1.0;
     let grid = Grid { columns: cells, rows: cells, round: false };
     let mut mesh = grid.mesh("tablecloth_length", material("cloth", 0xD9C7A3, 0.9), |uv| {
@@ -169,7 +170,7 @@ pub(super) fn tablecloth_length(cells: usize) -> Character {
     let root = rig.joint("left", None, Vec3::new(-0.5 * size, 0.75, 0.0));
     let moved = rig.joint("right", Some(root), Vec3::new(0.5 * size, 0.75, 0.0));
     let motion = clip(&rig, "length", 10.0, false, |t, pose| {
-        pose.translations[moved].x += size * stretch_and_compress(t, 0.06, 0.22);
+        pose.translations[moved].x += size * stretch_and_compress(t, pull, push);
     });
     Character {
         name: "tablecloth_length".to_owned(),

@@ -136,8 +136,16 @@ pub(crate) const CATALOG: &[Entry] = &[
         name: "tablecloth_length",
         about: "a tablecloth held by two edges that is stretched, compressed and let back",
         clips: &["length"],
-        options: &[CELLS],
-        make: |o| Ok(cloth::tablecloth_length(o.count("cells", 20, 1, 1000)?)),
+        options: &[
+            CELLS,
+            ("pull", "how far it is stretched, as a share of its length"),
+            ("push", "how far it is compressed, as a share of its length"),
+        ],
+        make: |o| {
+            let (pull, push) =
+                (o.number("pull", 0.06, 0.0, 1.0)?, o.number("push", 0.22, 0.0, 0.9)?);
+            Ok(cloth::tablecloth_length(o.count("cells", 20, 1, 1000)?, pull, push))
+        },
     },
     Entry {
         name: "sleeve",

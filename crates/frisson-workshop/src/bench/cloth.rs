@@ -183,10 +183,8 @@ mod tests {
         let cases = [(cape, "hero/cape", "hero/figure"), (skirt, "dancer/skirt", "dancer/figure")];
         for (text, garment, body) in cases {
             let seen = watch(text, garment, body, 60);
-            // A hand that swings by catches two vertices of the skirt for a few frames: to be cured.
-            let (inside, crossings) = if garment == "dancer/skirt" { (2, 20) } else { (0, 0) };
-            assert!(seen.inside <= inside && seen.deepest < 0.005, "{garment}: {seen:?}");
-            assert!(seen.crossings <= crossings, "{garment}: {seen:?}");
+            assert_eq!(seen.inside, 0, "{garment}: {seen:?}");
+            assert_eq!(seen.crossings, 0, "{garment}: {seen:?}");
             assert!(seen.stretch < 0.02, "{garment}: {seen:?}");
         }
     }

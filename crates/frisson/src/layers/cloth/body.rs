@@ -217,6 +217,8 @@ struct Place {
     barycentric: [f32; 3],
     /// How far the node is off the normal there, at the start [m].
     beside: f32,
+    /// Distance of the node at the start, negative inside [m].
+    height: f32,
 }
 
 /// A place of a body near a node, over the tick.
@@ -286,6 +288,12 @@ impl BodyContacts {
     pub fn first_normal(&self, node: usize, index: usize, body: &Body) -> Option<Vec3> {
         let place = self.places[node * self.bodies + index][0];
         (place.triangle != u32::MAX).then(|| body.surface.normal(place.triangle, place.barycentric))
+    }
+
+    /// Distance of a node from a body at the start of the tick, negative inside, if it is near [m].
+    pub fn height(&self, node: usize, index: usize) -> Option<f32> {
+        let place = self.places[node * self.bodies + index][0];
+        (place.triangle != u32::MAX).then_some(place.height)
     }
 
     /// Finds the places near every node on the bodies as they are at the start of the tick. Call
@@ -426,7 +434,8 @@ fn find_sides(
     let first = surface.normal(hit.triangle, hit.barycentric);
     let place = |triangle: u32, barycentric: [f32; 3], at: Vec3| {
         let normal = surface.normal(triangle, barycentric);
-        Place { triangle, barycentric, beside: (p - at).reject_from_normalized(normal).length() }
+        let beside = (p - at).reject_from_normalized(normal).length();
+        Place { triangle, barycentric, beside, height: distance }
     };
     out[0] = place(hit.triangle, hit.barycentric, hit.point);
     let bvh = surface.bvh();

@@ -13,7 +13,7 @@ use super::selfs::SelfContacts;
 use super::solver::SolverSettings;
 use super::stretch::StretchLaw;
 use crate::geometry::Mesh;
-use crate::stage::{BuildContext, Clock, LayerError, Selection};
+use crate::stage::{Animated, BuildContext, Clock, LayerError, Selection};
 use crate::tolerances::cloth as limits;
 
 /// A garment as it is built: cut, sewn, and with all that it hangs on and touches looked up.
@@ -128,6 +128,7 @@ impl Garment {
                 stretch_limit: params.stretch_limit.unwrap_or(self.cloth.default_limit),
                 compression_limit: params.compression_limit,
                 in_compression: if params.tension_only { 0.0 } else { 1.0 },
+                swell: 1.0,
             },
             substeps: self.substeps(params, clock),
             damping: params.damping,
@@ -161,7 +162,20 @@ impl Garment {
         let least = f64::from(limits::LEAST_SUBSTEPS) * usual_ticks;
         let wanted = (clock.tick_seconds() / step).max(least);
         let pushed = if params.bodies.is_empty() { 1.0 } else { limits::BODY_SUBSTEPS };
-        (params.quality * pushed * wanted).ceil().clamp(least.ceil(), 1000.0) as u32
+        let wanted = (pushed * wanted).max(clock.tick_seconds() / self.air_step(params));
+        (params.quality * wanted).ceil().clamp(least.ceil(), 1000.0) as u32
+    }
+
+    /// Longest step in which the solver itself adds little to the stretch by an overpressure. A ball of
+    /// radius `R` under `p` pulls at an edge of length `l` with about `p R l / 3`, and one sweep per step
+    /// holds it about as a spring of stiffness `m / h²` would.
+    fn air_step(&self, params: &ClothParams) -> f64 {
+        let most = params.overpressure.iter().flat_map(Animated::values);
+        let most = most.fold(0.0, |most: f64, p| most.max(p.abs()));
+        let (edge, density) = (self.cloth.mean_edge, params.moduli().density);
+        let radius = (self.cloth.area / (4.0 * std::f64::consts::PI)).sqrt();
+        let pull = most * radius / (3.0 * density * edge * edge);
+        (limits::BLOWN_STRETCH / pull.max(f64::MIN_POSITIVE)).sqrt()
     }
 
     /// Constraints solved in a tick: edges at every small step, hinges and shears less often.
@@ -246,19 +260,24 @@ fn build_cloth(
         seams,
         ridges,
         moduli: params.moduli(),
+        air_mass: params.air_mass,
         threads: params.threads,
         rest_angles: params.rest_angles,
         tethers: params.tethers,
         gravity,
     })
     .map_err(|problem| LayerError::parameter("on", problem))?;
-    if params.pressure.is_some() && !rest.closed {
-        let problem = "the mesh is open: air would escape; close it or leave `pressure` out";
-        return Err(LayerError::parameter("pressure", problem));
-    }
-    if params.pressure.is_some() && rest.volume <= 0.0 {
-        let problem = "the mesh encloses no volume: are its triangles turned inside out?";
-        return Err(LayerError::parameter("pressure", problem));
+    let airs = [("pressure", &params.pressure), ("overpressure", &params.overpressure)];
+    for (field, _) in airs.into_iter().filter(|(_, air)| air.is_some()) {
+        if !rest.closed {
+            let problem =
+                format!("the mesh is open: air would escape; close it or leave `{field}` out");
+            return Err(LayerError::parameter(field, problem));
+        }
+        if rest.volume <= 0.0 {
+            let problem = "the mesh encloses no volume: are its triangles turned inside out?";
+            return Err(LayerError::parameter(field, problem));
+        }
     }
     Ok(rest)
 }

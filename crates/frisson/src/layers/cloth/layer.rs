@@ -78,7 +78,7 @@ impl Layer for ClothLayer {
         let settings = rest.settings(params, &Clock::default());
         let solved = rest.constraints_per_tick(&settings) as f64 * rest.ticks_per_frame;
         report.measure("constraints per frame", "-", solved);
-        if params.pressure.is_some() {
+        if params.pressure.is_some() || params.overpressure.is_some() {
             let volume = pressure::volume(&rest.cloth.triangles, &state.positions);
             report.measure("volume", "m³", volume);
         }

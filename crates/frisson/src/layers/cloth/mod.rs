@@ -33,6 +33,7 @@ mod pulled;
 mod refine;
 mod rest;
 mod ridges;
+mod roll;
 mod selfs;
 mod shear;
 mod sides;

@@ -1,8 +1,11 @@
-//! Corners of bodies against the flat of the cloth.
+//! Contacts between the nodes: corners of bodies against the flat of the cloth, edges of the cloth
+//! against what they lie on.
 //!
 //! Nodes feel bodies where they are; a knee or a finger can still come through between them. So every
 //! corner of a body that is near the cloth holds the triangle over it up, which hands what moves it on to
-//! its nodes. Together with the nodes' own contacts no corner of either gets through the other.
+//! its nodes. Together with the nodes' own contacts no corner of either gets through the other. The ridge
+//! of a shin can still cut through an edge, ends of both outside: so the middle of every edge that lies
+//! on a body feels it too.
 //!
 //! ```text
 //!        o            w: weights of the place over the corner, W: inverse masses of the nodes
@@ -19,6 +22,7 @@ use super::body::{Body, BodyContacts, BodyReach};
 use super::collide::Touch;
 use super::rest::ClothRest;
 use crate::geometry::TriangleBvh;
+use crate::stage::SurfaceMotion;
 use crate::tolerances::cloth as limits;
 
 /// Corners a task takes at once.
@@ -31,13 +35,41 @@ pub struct Spot {
     weights: [f64; 3],
 }
 
-/// A corner of a body under a place of the cloth, over one tick.
+/// A place of a body.
+#[derive(Clone, Copy, Debug)]
+enum At {
+    Corner(u32),
+    Flat(u32, [f32; 3]),
+}
+
+impl At {
+    /// The place at a fraction of the tick.
+    fn place(self, surface: &SurfaceMotion, fraction: f32) -> DVec3 {
+        let place = match self {
+            Self::Corner(v) if fraction == 0.0 => surface.previous()[v as usize],
+            Self::Corner(v) => surface.positions()[v as usize],
+            Self::Flat(triangle, weights) => surface.point(triangle, weights, fraction),
+        };
+        place.as_dvec3()
+    }
+
+    /// The normal there, as the surface stands.
+    fn normal(self, surface: &SurfaceMotion) -> DVec3 {
+        let normal = match self {
+            Self::Corner(v) => surface.normals()[v as usize],
+            Self::Flat(triangle, weights) => surface.normal(triangle, weights),
+        };
+        normal.as_dvec3()
+    }
+}
+
+/// A place of a body under one of the cloth, over one tick.
 #[derive(Clone, Copy, Debug)]
 pub struct Poke {
     /// The place.
     pub spot: Spot,
     body: u32,
-    vertex: u32,
+    at: At,
     start: DVec3,
     end: DVec3,
     normal_start: DVec3,
@@ -45,6 +77,13 @@ pub struct Poke {
 }
 
 impl Poke {
+    /// A contact at the start of a tick.
+    fn new(spot: Spot, (index, body): (usize, &Body), at: At) -> Self {
+        let normal = at.normal(&body.surface);
+        let (start, body) = (DVec3::ZERO, index as u32);
+        Self { spot, body, at, start, end: start, normal_start: normal, normal_end: normal }
+    }
+
     /// Contact of the cloth at `place` with the corner at a fraction of the tick, within `reach`;
     /// `share` is the sub-step's part of the tick. Friction is the nodes' affair.
     pub fn touch(&self, place: DVec3, fraction: f64, share: f64, reach: f64) -> Option<Touch> {
@@ -60,7 +99,10 @@ impl Poke {
 pub struct Pokes {
     tree: TriangleBvh,
     positions: Vec<Vec3>,
+    /// Edges of the cloth, with half their lengths at rest [m].
+    edges: Vec<([u32; 2], f32)>,
     found: Vec<Option<Spot>>,
+    found_flat: Vec<Option<At>>,
     rows: Vec<Poke>,
 }
 
@@ -69,7 +111,8 @@ impl Pokes {
     pub fn new(rest: &ClothRest, at_rest: &[DVec3]) -> Self {
         let positions: Vec<Vec3> = at_rest.iter().map(|p| p.as_vec3()).collect();
         let tree = TriangleBvh::build(&positions, &rest.triangles);
-        Self { tree, positions, ..Self::default() }
+        let edges = rest.edges.rows.iter().map(|e| (e.nodes, 0.5 * e.rest as f32)).collect();
+        Self { tree, positions, edges, ..Self::default() }
     }
 
     /// The corners.
@@ -104,17 +147,32 @@ impl Pokes {
             });
             for (spot, &vertex) in self.found.iter().zip(&body.vertices) {
                 let Some(spot) = *spot else { continue };
-                let normal = body.surface.normals()[vertex as usize].as_dvec3();
-                self.rows.push(Poke {
-                    spot,
-                    body: index as u32,
-                    vertex,
-                    start: DVec3::ZERO,
-                    end: DVec3::ZERO,
-                    normal_start: normal,
-                    normal_end: normal,
-                });
+                self.rows.push(Poke::new(spot, (index, body), At::Corner(vertex)));
             }
+            self.find_edges((index, body), contacts, reach);
+        }
+    }
+
+    /// Finds the places of a body under the middles of edges.
+    fn find_edges(
+        &mut self,
+        (index, body): (usize, &Body),
+        contacts: &BodyContacts,
+        reach: BodyReach,
+    ) {
+        let (edges, positions) = (&self.edges, &self.positions);
+        self.found_flat.resize(edges.len(), None);
+        let chunks = self.found_flat.par_chunks_mut(CHUNK).zip(edges.par_chunks(CHUNK));
+        chunks.for_each(|(found, edges)| {
+            for (found, &(nodes, half)) in found.iter_mut().zip(edges) {
+                *found = flat_under((nodes, half), positions, (index, body), contacts, reach);
+            }
+        });
+        for (at, (nodes, _)) in self.found_flat.iter().zip(edges) {
+            let Some(at) = *at else { continue };
+            let [a, b] = *nodes;
+            let spot = Spot { nodes: [a, b, b], weights: [0.5, 0.5, 0.0] };
+            self.rows.push(Poke::new(spot, (index, body), at));
         }
     }
 
@@ -127,10 +185,10 @@ impl Pokes {
         lets_pass: impl Fn(usize, Vec3, Vec3) -> bool,
     ) {
         for poke in &mut self.rows {
-            let (surface, v) = (&bodies[poke.body as usize].surface, poke.vertex as usize);
-            poke.start = surface.previous()[v].as_dvec3();
-            poke.end = surface.positions()[v].as_dvec3();
-            poke.normal_end = surface.normals()[v].as_dvec3();
+            let surface = &bodies[poke.body as usize].surface;
+            poke.start = poke.at.place(surface, 0.0);
+            poke.end = poke.at.place(surface, 1.0);
+            poke.normal_end = poke.at.normal(surface);
         }
         self.rows.retain(|poke| {
             let way = (poke.spot.place(velocities) * dt - (poke.end - poke.start)).as_vec3();
@@ -171,6 +229,29 @@ fn spot_over(
     let (nodes, weights) = (tree.triangle(hit.triangle), hit.barycentric.map(f64::from));
     let buried = nodes.iter().any(|&n| body.is_buried(n as usize));
     (!buried).then_some(Spot { nodes, weights })
+}
+
+/// The place of a body under the middle of an edge whose ends are both near the body, and at least one of
+/// them near enough that the edge may lie on it.
+fn flat_under(
+    (nodes, half): ([u32; 2], f32),
+    positions: &[Vec3],
+    (index, body): (usize, &Body),
+    contacts: &BodyContacts,
+    reach: BodyReach,
+) -> Option<At> {
+    let [a, b] = nodes.map(|n| n as usize);
+    if body.is_buried(a) || body.is_buried(b) {
+        return None;
+    }
+    let (at_a, at_b) = (contacts.height(a, index)?, contacts.height(b, index)?);
+    let far = reach.thickness as f32 + half;
+    if at_a.min(at_b) > far {
+        return None;
+    }
+    let middle = 0.5 * (positions[a] + positions[b]);
+    let (distance, hit) = body.surface.signed_distance(middle, far)?;
+    (f64::from(-distance) < reach.depth).then_some(At::Flat(hit.triangle, hit.barycentric))
 }
 
 impl Spot {

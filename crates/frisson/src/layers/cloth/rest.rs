@@ -31,6 +31,8 @@ pub struct RestInput<'a> {
     pub ridges: &'a Ridges,
     /// The fabric.
     pub moduli: Moduli,
+    /// Mass of the air that moves with it, per area [kg/m²].
+    pub air_mass: f64,
     /// Where the threads run.
     pub threads: Threads,
     /// Angles at rest.
@@ -71,6 +73,8 @@ pub struct ClothRest {
     pub closed: bool,
     /// Enclosed volume, when closed [m³].
     pub volume: f64,
+    /// Area [m²].
+    pub area: f64,
     /// Stretch limit when none is given [-].
     pub default_limit: f64,
     /// Mean edge length [m].
@@ -155,6 +159,7 @@ impl ClothRest {
             hierarchy,
             closed: topology.is_closed(),
             volume: 0.0,
+            area: 0.0,
             default_limit: limits::STRETCH_LIMIT + 2.0 * (slack - limits::TETHER_SLACK),
             mean_edge,
             depth,
@@ -162,6 +167,7 @@ impl ClothRest {
         };
         let positions = rest.node_positions(input.positions);
         rest.volume = super::pressure::volume(&rest.triangles, &positions);
+        rest.area = super::pressure::area(&rest.triangles, &positions);
         Ok(rest)
     }
 
@@ -440,7 +446,7 @@ impl Build<'_> {
         let mut mass = vec![0.0; self.node_of_point.len()];
         for (t, corners) in self.topology.triangles.iter().enumerate() {
             for &p in corners {
-                let density = self.input.moduli.density * self.seam(p).1;
+                let density = self.input.moduli.density * self.seam(p).1 + self.input.air_mass;
                 mass[self.node(p) as usize] += density * areas[t] / 3.0;
             }
         }

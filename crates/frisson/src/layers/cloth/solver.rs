@@ -1,16 +1,20 @@
 //! One tick of the cloth by small steps: predict, hold, solve, touch.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
+use super::air::Push;
 use super::bend::{self, HingePack};
 use super::body::BodyContacts;
 use super::collide::{self, PosedCollider, Touch};
 use super::hierarchy::Hierarchy;
 use super::lanes::Moving;
 use super::poke::Poke;
-use super::pressure;
+use super::pressure::{self, Inflation};
 use super::rest::ClothRest;
+use super::roll;
 use super::selfs::SelfContacts;
 use super::shear::{self, ShearRow};
 use super::state::ClothState;
@@ -70,8 +74,10 @@ pub struct Drive<'a> {
     pub held: &'a [(u32, DVec3, DVec3)],
     /// Sticky nodes with their places at the start and at the end of the tick.
     pub stuck: &'a [(u32, DVec3, DVec3)],
-    /// Volume to keep, when closed and inflated [m³].
-    pub volume: Option<f64>,
+    /// What the air inside does, when closed and inflated.
+    pub inflation: Option<Inflation>,
+    /// Overpressure of the air inside [Pa].
+    pub overpressure: f64,
 }
 
 /// Rows and scratch of the solver.
@@ -82,6 +88,10 @@ pub struct Solver {
     pub inverse_mass: Vec<f64>,
     /// Acceleration of every node over the tick [m/s²].
     pub acceleration: Vec<DVec3>,
+    /// What the air does to every node over the tick, or empty.
+    pub air: Vec<Push>,
+    /// Share of the air's speed that every node takes on in a small step [-].
+    taken: Vec<f64>,
     /// What pulled pins ask of every node, or empty [-].
     pub needs: Vec<f32>,
     /// Whether limits give by some of that now.
@@ -99,6 +109,8 @@ pub struct Solver {
     /// How far cords moved every node without speed in this step [m]; empty when they did not act.
     drifts: Vec<Vec3>,
     compiled_step: f64,
+    /// Whether any node touched something in this tick.
+    touched: AtomicBool,
 }
 
 impl Solver {
@@ -109,6 +121,8 @@ impl Solver {
             settings,
             inverse_mass: rest.mass.iter().map(|m| 1.0 / m).collect(),
             acceleration: vec![DVec3::ZERO; count],
+            air: Vec::new(),
+            taken: Vec::new(),
             needs: Vec::new(),
             gives: false,
             posed: Vec::new(),
@@ -122,6 +136,7 @@ impl Solver {
             moving: Vec::new(),
             drifts: Vec::new(),
             compiled_step: 0.0,
+            touched: AtomicBool::new(false),
         }
     }
 
@@ -145,6 +160,7 @@ impl Solver {
         let every = self.settings.bend_every();
         let self_every = (substeps / SELF_SOLVES).max(1);
         self.compile(rest, step, every);
+        self.settings.law.swell = drive.inflation.map_or(1.0, |air| air.swell);
         if self.gives || !self.needs.is_empty() {
             stretch::give(&mut self.stretch, &rest.strips, &self.needs);
             self.gives = !self.needs.is_empty();
@@ -154,10 +170,19 @@ impl Solver {
         {
             *previous = *x - *v * step;
         }
+        *self.touched.get_mut() = false;
+        // Exact for a rate that lasts: light cloth takes on the air's speed, never more.
+        self.taken.clear();
+        self.taken.extend(self.air.iter().map(|air| -(-air.rate * step).exp_m1()));
         for k in 1..=substeps {
             let fraction = f64::from(k) / f64::from(substeps);
             self.hold(drive, fraction, &mut state.positions);
             self.advance(drive, Some(step), k > 1, (fraction, step), &mut state.positions);
+            if drive.overpressure != 0.0 {
+                let (x, w) = (&mut state.positions, &self.inverse_mass);
+                let push = (drive.overpressure, step);
+                pressure::push(&rest.triangles, w, push, x, &mut self.gradient);
+            }
             self.drifts.clear();
             if k % FAR_EVERY == 0 {
                 self.reach_far(rest, &mut state.positions);
@@ -166,9 +191,9 @@ impl Solver {
             if k % every == 0 {
                 self.bend(rest, every, &mut state.positions);
             }
-            if let Some(wanted) = drive.volume {
-                let x = &mut state.positions;
-                pressure::solve(&rest.triangles, &self.inverse_mass, wanted, x, &mut self.gradient);
+            if let Some(air) = drive.inflation {
+                let (x, w) = (&mut state.positions, &self.inverse_mass);
+                pressure::solve(&rest.triangles, w, air.volume, x, &mut self.gradient);
             }
             self.stick(drive, fraction, &mut state.positions);
             if k % self_every == 0 {
@@ -189,6 +214,11 @@ impl Solver {
         }
         for &(node, start, end) in drive.held {
             state.velocities[node as usize] = (end - start) / drive.dt;
+        }
+        let blown = drive.inflation.is_some() || drive.overpressure != 0.0;
+        if blown && *self.touched.get_mut() {
+            let pull = self.acceleration.first().map_or(0.0, |a| a.length());
+            roll::slow(&rest.mass, &state.positions, &mut state.velocities, (pull, drive.dt));
         }
         let (w, x) = (&self.inverse_mass, &state.positions);
         let lasting = drive.dt * f64::from(Clock::TICK_HZ);
@@ -252,7 +282,12 @@ impl Solver {
                     this.touch(drive, node, before, step / drive.dt, old, x);
                 }
                 if let Some(step) = predict {
-                    let moved = (*x - *old) * decay + this.acceleration[node] * (step * step);
+                    let mut moved = (*x - *old) * decay + this.acceleration[node] * (step * step);
+                    if let Some(air) = this.air.get(node) {
+                        moved += air.rub * (step * step);
+                        let missing = air.speed * step - moved.dot(air.normal);
+                        moved += air.normal * (missing * this.taken[node]);
+                    }
                     *old = *x;
                     *x += moved;
                 }
@@ -349,6 +384,8 @@ impl Solver {
             }
         }
         if count > 0 {
+            // Only ever set here: the order of the threads does not matter.
+            self.touched.store(true, Ordering::Relaxed);
             let recovery = self.settings.recovery_speed * share * drive.dt;
             let drift = self.drifts.get(node).map_or(DVec3::ZERO, |d| d.as_dvec3());
             collide::resolve(&touches[..count], thickness, (recovery, drift), previous, position);

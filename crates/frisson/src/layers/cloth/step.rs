@@ -2,7 +2,7 @@
 
 use glam::{DVec3, Vec3};
 
-use super::air::{self, AirLaw};
+use super::air::{self, AirLaw, Push};
 use super::attach::Attachments;
 use super::body::{Body, BodyContacts, BodyState};
 use super::build::Garment;
@@ -11,6 +11,7 @@ use super::give::Giving;
 use super::layer::ClothLayer;
 use super::params::ClothParams;
 use super::poke::Pokes;
+use super::pressure::Inflation;
 use super::refine::RefineScratch;
 use super::selfs::SelfContacts;
 use super::solver::{Drive, Solver};
@@ -33,7 +34,7 @@ pub struct ClothScratch {
     held_nodes: Vec<u32>,
     /// Where nodes are, and held ones will be at the end of the tick.
     ends: Vec<DVec3>,
-    per_triangle: Vec<DVec3>,
+    per_triangle: Vec<Push>,
     /// Whether each body's triangles can be followed through this tick.
     kept: Vec<bool>,
 }
@@ -306,17 +307,14 @@ fn blow(
     context: &StepContext,
 ) {
     let law = AirLaw { drag: params.drag, lift: params.lift };
-    air::accelerations(
-        &rest.cloth,
-        law,
-        context.forces,
-        context.time - context.dt,
-        context.dt,
-        &state.positions,
-        &state.velocities,
-        &mut scratch.per_triangle,
-        &mut tools.solver.acceleration,
-    );
+    let time = context.time - context.dt;
+    let (positions, velocities) = (state.positions.as_slice(), state.velocities.as_slice());
+    let cloth = air::Cloth { rest: &rest.cloth, positions, velocities };
+    let Solver { acceleration, air, .. } = &mut tools.solver;
+    let density = params.moduli().density;
+    let share = density / (density + params.air_mass);
+    air::accelerations(cloth, share, (context.forces, time), acceleration);
+    air::blow(cloth, law, (context.forces, time), &mut scratch.per_triangle, air);
 }
 
 fn solve(
@@ -326,7 +324,11 @@ fn solve(
     context: &StepContext,
 ) {
     let Tools { solver, contacts, pokes, selfs, .. } = tools;
-    let pressure = params.pressure.as_ref();
+    let number = context.frame_number();
+    let inflation = params.pressure.as_ref().map(|pressure| {
+        let limit = solver.settings.law.stretch_limit;
+        Inflation::new(pressure.at(number) * rest.cloth.volume, rest.cloth.area, limit)
+    });
     let drive = Drive {
         dt: context.dt,
         colliders: (context.colliders.all(), rest.colliders.as_slice()),
@@ -334,7 +336,8 @@ fn solve(
         pokes: pokes.rows(),
         held: &scratch.held,
         stuck: &scratch.stuck,
-        volume: pressure.map(|p| p.at(context.frame_number()) * rest.cloth.volume),
+        inflation,
+        overpressure: params.overpressure.as_ref().map_or(0.0, |p| p.at(number)),
     };
     // Inside the pool the strips' tasks start without waking anybody from outside.
     rayon::scope(|_| solver.tick(&rest.cloth, &drive, selfs, state));

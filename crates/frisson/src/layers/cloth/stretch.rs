@@ -63,6 +63,8 @@ pub struct StretchLaw {
     pub compression_limit: f64,
     /// Share of the stiffness that resists compression, 0 or 1 [-].
     pub in_compression: f64,
+    /// Lengths that edges want, in rest lengths [-]: more than 1 where air stretches the cloth evenly.
+    pub swell: f64,
 }
 
 /// Packs that are looked at for a free lane.
@@ -133,7 +135,9 @@ pub fn give(packs: &mut Grouped<StretchPack>, strips: &Strips, needs: &[f32]) {
 pub fn solve(packs: &[StretchPack], law: StretchLaw, way: Way, nodes: &mut [Moving]) {
     // The law of nearly all cloth, apart: it is shorter.
     let plain = law.in_compression == 1.0 && law.compression_limit >= 1.0;
-    let limit = Vec4::splat(law.stretch_limit as f32);
+    // Limits are told in rest lengths, stretch in those that edges want.
+    let limit = Vec4::splat(((1.0 + law.stretch_limit) / law.swell - 1.0) as f32);
+    let swell_sq = Vec4::splat((law.swell * law.swell) as f32);
     let softness = Vec4::splat(law.in_compression as f32);
     let shortest = Vec4::splat(law.compression_limit as f32);
     // Stretch to correct: the fabric's share of it, or what is beyond the limit if that is more.
@@ -143,25 +147,29 @@ pub fn solve(packs: &[StretchPack], law: StretchLaw, way: Way, nodes: &mut [Movi
         let push = (s * softness).min(hard);
         Vec4::select(s.cmpge(Vec4::ZERO), pull(s, rigid, give), push)
     };
+    let one = |p: &StretchPack, nodes: &mut [Moving]| solve_pack(p, swell_sq, nodes, pull);
+    let other = |p: &StretchPack, nodes: &mut [Moving]| solve_pack(p, swell_sq, nodes, either);
     match (plain, way) {
-        (true, Way::There) => packs.iter().for_each(|p| solve_pack(p, nodes, pull)),
-        (true, Way::Back) => packs.iter().rev().for_each(|p| solve_pack(p, nodes, pull)),
-        (false, Way::There) => packs.iter().for_each(|p| solve_pack(p, nodes, either)),
-        (false, Way::Back) => packs.iter().rev().for_each(|p| solve_pack(p, nodes, either)),
+        (true, Way::There) => packs.iter().for_each(|p| one(p, nodes)),
+        (true, Way::Back) => packs.iter().rev().for_each(|p| one(p, nodes)),
+        (false, Way::There) => packs.iter().for_each(|p| other(p, nodes)),
+        (false, Way::Back) => packs.iter().rev().for_each(|p| other(p, nodes)),
     }
 }
 
 #[inline(always)]
 fn solve_pack(
     pack: &StretchPack,
+    swell_sq: Vec4,
     nodes: &mut [Moving],
     correct: impl Fn(Vec4, Vec4, Vec4) -> Vec4,
 ) {
     let d = Vec3x4::gather(nodes, pack.a) - Vec3x4::gather(nodes, pack.b);
     let r = d.length_squared();
+    let rest_sq = pack.rest_sq * swell_sq;
     // From a compliant to a rigid correction, for the limits.
     let rigid = Vec4::ONE / (pack.share_a + pack.share_b).max(Vec4::splat(f32::MIN_POSITIVE));
-    let s = correct((r - pack.rest_sq) / (r + pack.rest_sq), rigid, pack.give) * pack.ease;
+    let s = correct((r - rest_sq) / (r + rest_sq), rigid, pack.give) * pack.ease;
     (d * (s * -pack.share_a)).add_to(nodes, pack.a);
     (d * (s * pack.share_b)).add_to(nodes, pack.b);
 }

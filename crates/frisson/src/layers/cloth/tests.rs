@@ -12,6 +12,7 @@ use crate::stage::{
     KeyedTransform, Rate, Running, Selection, Setup, Simulator, SimulatorError,
 };
 
+mod air;
 mod contact;
 mod fabric;
 mod pinch;
@@ -194,8 +195,12 @@ fn every_internal_constraint_keeps_both_momenta() {
         .collect();
     let edges = stretch::compile(&rest.edges, &rest.strips, &inverse, 1e-3);
     let hinges = bend::compile(&rest.hinges, &rest.strips, &inverse, 2e-3);
-    let law =
-        stretch::StretchLaw { stretch_limit: 0.01, compression_limit: 0.01, in_compression: 1.0 };
+    let law = stretch::StretchLaw {
+        stretch_limit: 0.01,
+        compression_limit: 0.01,
+        in_compression: 1.0,
+        swell: 1.0,
+    };
     let check = |x: &[DVec3], tolerance: f64| {
         let (mut p, mut l, mut size) = (DVec3::ZERO, DVec3::ZERO, 0.0);
         for n in 0..x.len() {
