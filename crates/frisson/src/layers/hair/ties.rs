@@ -4,7 +4,32 @@ use glam::Vec3;
 
 use super::rest::HairRest;
 use super::style::StyleScene;
+use crate::stage::LayerError;
 use crate::math::random;
+
+/// A tie that no hair is long enough for is a mistake in the scene.
+pub(super) fn check(rest: &HairRest, scene: &StyleScene) -> Result<(), LayerError> {
+    for (index, tie) in scene.params.style.ties.iter().enumerate() {
+        let point = Vec3::from_array(tie.point);
+        let away = || scene.poses.iter().map(|pose| point.distance(pose.skin));
+        let held = away().zip(&rest.roots).any(|(d, root)| d <= tie.reach && d < root.length);
+        if held {
+            continue;
+        }
+        let nearest = away().fold(f32::INFINITY, f32::min);
+        let longest = rest.roots.iter().map(|r| r.length).fold(0.0, f32::max);
+        return Err(LayerError::parameter(
+            format!("style.ties[{index}].point"),
+            format!(
+                "no hair reaches this tie: the nearest root is {nearest:.2} m away, `reach` is \
+                 {:.2} m and the longest hair {longest:.2} m (points are in metres, in the pose of \
+                 the first frame)",
+                tie.reach
+            ),
+        ));
+    }
+    Ok(())
+}
 
 /// Decides which wisp is held by which tie, at which particle, and where its particles are drawn to
 /// while styling.
