@@ -420,6 +420,12 @@ pub mod hair {
     /// What soft joints cannot carry. Beyond gravity it would throw hair about when the head turns over.
     pub const STYLE_HOLD: f32 = 9.81;
 
+    /// The same of hair between the skin and its tie [m/s²].
+    ///
+    /// Combed tight, wisps are pressed against the head and each other harder than by their weight, and
+    /// the tie takes it up.
+    pub const TIE_HOLD: f32 = 200.0;
+
     /// Rounds in which the rest state is solved, one trial tick each.
     ///
     /// The slow modes, which sag, are met in one or two; the others bring contacts and envelopes to

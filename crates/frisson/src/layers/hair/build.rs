@@ -4,8 +4,8 @@ use glam::Vec3;
 
 use super::fit;
 use super::head::Head;
-use super::presets;
 use super::params::HairParams;
+use super::presets;
 use super::rest::{HairRest, RootPose, WispRoot};
 use super::scratch::{Bodies, Places};
 use super::style::{self, StyleScene};

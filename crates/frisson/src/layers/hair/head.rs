@@ -70,7 +70,8 @@ impl BallFit {
         let (p, weight) = (p.as_dvec3(), f64::from(weight));
         let row = (2.0 * p).extend(1.0);
         let scaled = row * weight;
-        self.matrix += DMat4::from_cols(row * scaled.x, row * scaled.y, row * scaled.z, row * scaled.w);
+        self.matrix +=
+            DMat4::from_cols(row * scaled.x, row * scaled.y, row * scaled.z, row * scaled.w);
         self.right += scaled * p.length_squared();
         self.middle += weight * p;
         self.weight += weight;

@@ -1,10 +1,10 @@
 //! The contract: what the stage asks of hair.
 
 use super::params::HairParams;
+use super::presets::with_preset;
 use super::rest::HairRest;
 use super::scratch::HairScratch;
 use super::state::{HairState, Wisp};
-use super::presets::with_preset;
 use super::{build, show, step};
 use crate::stage::{
     BuildContext, Frame, Layer, LayerError, LayerReport, SnapshotError, StepContext, View, Work,

@@ -145,7 +145,7 @@ fn long_straight(wanted: &mut HairParams, head: &Head) {
     wanted.bending_length = 0.4 * head.radius;
     wanted.style.fields = vec![
         parting(head, head.point(0.05, 0.0, 0.0), (1.0, 0.0), 9.0),
-        push(head, (0.0, -0.2, -1.0), 14.0),
+        push(head, (0.0, 0.0, -1.0), 18.0),
     ];
 }
 
@@ -154,7 +154,7 @@ fn bob(wanted: &mut HairParams, head: &Head) {
     wanted.bending_length = 0.5 * head.radius;
     wanted.style.fields = vec![
         parting(head, head.point(-0.35, 0.0, 0.0), (1.0, 0.0), 12.0),
-        push(head, (0.0, -1.0, -0.35), 8.0),
+        push(head, (0.0, -0.7, -1.0), 12.0),
     ];
 }
 
@@ -163,7 +163,7 @@ fn ponytail(wanted: &mut HairParams, head: &Head) {
     wanted.style = StyleParams {
         fields: vec![push(head, (0.0, 0.2, -1.0), 20.0)],
         ties: vec![tie(head, (0.45, -1.15))],
-        comb_roots: 0.9,
+        comb_roots: 0.75,
         ..StyleParams::default()
     };
 }
@@ -200,7 +200,7 @@ fn braid(wanted: &mut HairParams, head: &Head) {
             pitch: 0.8 * head.radius,
             hold_hz: Animated::Constant(10.0),
         }],
-        comb_roots: 0.9,
+        comb_roots: 0.75,
         ..StyleParams::default()
     };
 }
@@ -234,13 +234,8 @@ fn fringe(wanted: &mut HairParams, head: &Head) {
     wanted.length = 2.4 * head.radius;
     wanted.bending_length = 0.5 * head.radius;
     let line = head.point(0.0, 0.0, 0.45);
-    wanted.style.cuts = vec![CutParams {
-        point: line,
-        normal: head.front.to_array(),
-        length: 0.75 * head.radius,
-    }];
-    wanted.style.fields = vec![
-        parting(head, line, (0.0, 1.0), 12.0),
-        push(head, (0.0, -1.0, 0.0), 8.0),
-    ];
+    wanted.style.cuts =
+        vec![CutParams { point: line, normal: head.front.to_array(), length: 0.75 * head.radius }];
+    wanted.style.fields =
+        vec![parting(head, line, (0.0, 1.0), 12.0), push(head, (0.0, -1.0, 0.0), 8.0)];
 }

@@ -186,7 +186,9 @@ fn hold_still(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene) -> Ve
                 let started = tried.velocities[i] / scene.tick as f32;
                 sags |= last && started.length() > super::limits::SAGS;
                 let hold = root.hold[i] - axes * started;
-                root.hold[i] = hold.clamp_length_max(super::limits::STYLE_HOLD);
+                let tied = root.tie.is_some_and(|(_, particle)| i <= particle + 1);
+                let most = if tied { super::limits::TIE_HOLD } else { super::limits::STYLE_HOLD };
+                root.hold[i] = hold.clamp_length_max(most);
             }
             if sags {
                 sagging.push(index);
@@ -202,7 +204,7 @@ fn hold_still(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene) -> Ve
 
 /// A stretch of styling.
 struct Phase {
-    /// Styling time at which the combing fields are taken [s].
+    /// Styling time at which the combing fields are taken [s]; `f32::MAX`: all is combed.
     fields_at: f32,
     /// Drag of the air [1/s].
     drag: f32,
@@ -233,6 +235,7 @@ fn relax(rest: &HairRest, wisps: &mut [Wisp], scene: &StyleScene, phase: &Phase)
         braid_rates_sq: &braids,
         wetness: &zeros,
         friction: false,
+        styled: phase.fields_at == f32::MAX,
     };
     let air = vec![Vec3::ZERO; TOGETHER * rest.count];
     wisps.par_chunks_mut(TOGETHER).for_each_init(

@@ -37,6 +37,8 @@ pub(super) struct TickInput<'a> {
     pub wetness: &'a [f32],
     /// Friction with bodies is left out while styling, so that the style balances without it.
     pub friction: bool,
+    /// Whether hair is styled: while it is combed a tie pulls at one place only.
+    pub styled: bool,
 }
 
 /// Wisps that go through a tick together.
@@ -470,33 +472,20 @@ fn goal_rate_sq(input: &TickInput, wisp: &Wisp, root: &WispRoot, i: usize) -> f6
 /// what hangs from it finds back.
 fn memory_rate_sq(input: &TickInput, wisp: &Wisp, i: usize) -> f64 {
     let from_tip = (input.rest.count - 1 - i) as f32 / (input.rest.count - 3).max(1) as f32;
-    let at_root = lab("ROOT", super::limits::ROOT_MEMORY) * from_tip * from_tip;
-    let calm = (lab("RECOVERY", super::limits::RECOVERY) - 1.0) * wisp.recovery();
+    let at_root = super::limits::ROOT_MEMORY * from_tip * from_tip;
+    let calm = (super::limits::RECOVERY - 1.0) * wisp.recovery();
     input.memory_rate_sq * f64::from(1.0 + calm + at_root).powi(2)
 }
 
 /// How firmly a tie grips a particle, as a share of its hold [-].
 fn tie_grip(input: &TickInput, tied: usize, i: usize) -> f64 {
     match i.cmp(&tied) {
-        // Hair is taut from the skin to its tie. While it is combed there the tie alone pulls.
-        std::cmp::Ordering::Less if input.friction => 1.0,
+        // Hair is taut from the skin to its tie, once it is combed there.
+        std::cmp::Ordering::Less if input.styled => 1.0,
         std::cmp::Ordering::Equal => 1.0,
         _ if i.abs_diff(tied) == 1 => 0.25,
         _ => 0.0,
     }
-}
-
-pub(super) fn lab(name: &str, default: f32) -> f32 {
-    use std::collections::BTreeMap;
-    use std::sync::OnceLock;
-    static ALL: OnceLock<BTreeMap<String, f32>> = OnceLock::new();
-    let all = ALL.get_or_init(|| {
-        std::env::var("LAB").unwrap_or_default().split(',').filter_map(|kv| {
-            let (k, v) = kv.split_once('=')?;
-            Some((k.to_owned(), v.parse().ok()?))
-        }).collect()
-    });
-    all.get(name).copied().unwrap_or(default)
 }
 
 /// Spin of the root about its own direction, and the twist that lags behind it.

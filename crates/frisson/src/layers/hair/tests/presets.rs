@@ -79,12 +79,8 @@ fn a_ponytail_gathers_all_hair_in_its_tie() {
 
 #[test]
 fn a_tie_that_no_hair_reaches_is_refused() {
-    let far = TieParams {
-        point: [0.0, 5.0, 0.0],
-        reach: 1.0e3,
-        radius: 0.02,
-        hold_hz: 10.0.into(),
-    };
+    let far =
+        TieParams { point: [0.0, 5.0, 0.0], reach: 1.0e3, radius: 0.02, hold_hz: 10.0.into() };
     let error = Rig::new(head(0.1, |p| p.style.ties = vec![far])).err().expect("an error");
     let text = error.to_string();
     assert!(text.contains("style.ties[0].point") && text.contains("4.9"), "{text}");

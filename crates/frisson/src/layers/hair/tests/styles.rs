@@ -3,7 +3,7 @@
 use glam::{Quat, Vec3};
 
 use super::super::style_params::{StyleField, TieParams};
-use super::{Rig, Scene, banging, head_of_hair, path};
+use super::{HairParams, Rig, Scene, banging, ceiling, hanging, head_of_hair, path};
 use crate::stage::SurfaceMotion;
 
 /// Frames of the banging, and two seconds of stillness after it.
@@ -108,4 +108,40 @@ fn segments_of_hairs_lead_around_bodies_not_through_them() {
         }
     }
     assert!(touched > 1000, "hair lies on the head: {touched}");
+}
+
+#[test]
+fn segments_lead_around_a_ball_that_passes_through_the_hair() {
+    let mut params = HairParams { length: 0.36, radius: 0.02, ..hanging() };
+    let rows = [-0.05f32, 0.0, 0.05];
+    params.at = rows.iter().flat_map(|&x| rows.map(|z| [x, 0.0, z])).collect();
+    params.root_radius = Some(0.02);
+    params.drag = 2.0;
+    params.strands.per_wisp = 30;
+    let mut scene = Scene::new(params, ceiling(0.2));
+    // From left to right in 60 frames.
+    let (from, to, frames) = (-0.3f32, 0.3f32, 60);
+    let ball = serde_json::json!({
+        "name": "ball", "shape": { "sphere": { "center": [0.0, -0.28, 0.0], "radius": 0.08 } },
+        "move_x": [[0, from], [frames, to]],
+    });
+    scene.colliders = vec![serde_json::from_value(ball).unwrap()];
+    let mut rig = Rig::new(scene).unwrap();
+    let points = rig.params().strands.points as usize;
+    let mut touched = 0;
+    for frame in 1..=frames {
+        rig.advance();
+        let at = from + (to - from) * frame as f32 / frames as f32;
+        let center = Vec3::new(at, -0.28, 0.0);
+        for hair in rig.points().chunks_exact(points) {
+            for (a, b) in hair.iter().zip(&hair[1..]) {
+                let along = (*b - *a).normalize_or_zero();
+                let nearest = *a + along * along.dot(center - *a).clamp(0.0, a.distance(*b));
+                let height = nearest.distance(center) - 0.08;
+                assert!(height > -5e-4, "frame {frame}: {} mm inside", -1e3 * height);
+                touched += usize::from(height < 1e-3);
+            }
+        }
+    }
+    assert!(touched > 100, "the ball passed by: {touched}");
 }
