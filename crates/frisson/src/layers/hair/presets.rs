@@ -143,18 +143,20 @@ fn tie(head: &Head, (up, front): (f32, f32)) -> TieParams {
 fn long_straight(wanted: &mut HairParams, head: &Head) {
     wanted.length = 3.6 * head.radius;
     wanted.bending_length = 0.4 * head.radius;
+    wanted.style.comb_roots = 0.9;
     wanted.style.fields = vec![
-        parting(head, head.point(0.05, 0.0, 0.0), (1.0, 0.0), 9.0),
-        push(head, (0.0, 0.0, -1.0), 18.0),
+        parting(head, head.point(0.0, 0.0, 0.0), (1.0, 0.0), 25.0),
+        push(head, (0.0, 0.0, -1.0), 14.0),
     ];
 }
 
 fn bob(wanted: &mut HairParams, head: &Head) {
     wanted.length = 1.9 * head.radius;
     wanted.bending_length = 0.5 * head.radius;
+    wanted.style.comb_roots = 0.9;
     wanted.style.fields = vec![
-        parting(head, head.point(-0.35, 0.0, 0.0), (1.0, 0.0), 12.0),
-        push(head, (0.0, -0.7, -1.0), 12.0),
+        parting(head, head.point(-0.35, 0.0, 0.0), (1.0, 0.0), 25.0),
+        push(head, (0.0, -0.3, -1.0), 14.0),
     ];
 }
 
