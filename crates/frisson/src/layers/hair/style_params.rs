@@ -233,7 +233,7 @@ impl StyleParams {
         }
         for (index, cut) in self.cuts.iter().enumerate() {
             let numbers = cut.point.iter().chain(&cut.normal).chain([&cut.length]);
-            if !(cut.length > 0.0) || numbers.into_iter().any(|c| !c.is_finite()) {
+            if cut.length <= 0.0 || numbers.into_iter().any(|c| !c.is_finite()) {
                 return Err(LayerError::parameter(
                     format!("style.cuts[{index}]"),
                     "a cut needs a finite plane and a length above 0",
