@@ -493,8 +493,8 @@ pub mod hair {
     /// Rounds in which a point of a drawn hair finds a place outside of bodies at its distance from the
     /// point before.
     ///
-    /// Each turns the way to it about the point before; two clear a ball, four an ear.
-    pub const LAY_ROUNDS: usize = 4;
+    /// Each turns the way to it about the point before; two clear a head, more a small ball or an ear.
+    pub const LAY_ROUNDS: usize = 8;
 
     /// Pushes out of overlapping bodies before leaving along their mean direction.
     pub const PUSH_ROUNDS: usize = 8;
