@@ -433,6 +433,12 @@ pub mod hair {
     /// What soft joints cannot carry. Beyond gravity it would throw hair about when the head turns over.
     pub const STYLE_HOLD: f32 = 9.81;
 
+    /// The same of hair between the skin and its tie [m/s²].
+    ///
+    /// Combed tight, wisps are pressed against the head and each other harder than by their weight, and
+    /// the tie takes it up.
+    pub const TIE_HOLD: f32 = 200.0;
+
     /// Rounds in which the rest state is solved, one trial tick each.
     ///
     /// The slow modes, which sag, are met in one or two; the others bring contacts and envelopes to
@@ -444,11 +450,30 @@ pub mod hair {
     /// A tenth of a metre per second squared on the softest pull that hair has is less than a millimetre.
     pub const SAGS: f32 = 0.1;
 
+    /// Rounds in which wisps that cannot be held sag and are held where they then are.
+    ///
+    /// One is enough for most; what still sags after four lies against something that moves it.
+    pub const SAG_ROUNDS: usize = 4;
+
+    /// How long they sag in one round [s]: in thick air hair comes down to rest within that time.
+    pub const SAG_SECS: f64 = 0.8;
+
     /// How much harder the memory of the style pulls, as a frequency, where all is still [-].
     ///
     /// Three times: half a hertz becomes one and a half, back within a second. Much more looks drawn by
     /// a string.
     pub const RECOVERY: f32 = 3.0;
+
+    /// How much harder the memory of the style pulls at the skin than at the tip, as a frequency [-].
+    ///
+    /// Half a hertz at the tip becomes two and a half at the skin: what runs and nods shake (2 to 3 Hz)
+    /// still moves that part, gravity alone does not turn it over. Much more, and hair moves like a wig.
+    pub const ROOT_MEMORY: f32 = 4.0;
+
+    /// Hair that lies on a body and is farther than this from its styled place goes around [m].
+    ///
+    /// Two centimetres: nearer, the straight way leads over no ridge of a head.
+    pub const ROUND_ABOUT: f32 = 0.02;
 
     /// How long head and air must be still before the memory pulls its hardest [s].
     pub const CALM_SECS: f32 = 1.0;
@@ -477,6 +502,12 @@ pub mod hair {
     ///
     /// Each round leaves a fraction of the error; after four it is below a tenth of a millimetre.
     pub const SETTLE_ROUNDS: usize = 4;
+
+    /// Rounds in which a point of a drawn hair finds a place outside of bodies at its distance from the
+    /// point before.
+    ///
+    /// Each turns the way to it about the point before; two clear a head, more a small ball or an ear.
+    pub const LAY_ROUNDS: usize = 8;
 
     /// Pushes out of overlapping bodies before leaving along their mean direction.
     pub const PUSH_ROUNDS: usize = 8;

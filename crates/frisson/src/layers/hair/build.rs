@@ -1,11 +1,34 @@
 //! From parameters to rest data: roots, bodies, style.
 
+use glam::Vec3;
+
 use super::fit;
+use super::head::Head;
 use super::params::HairParams;
+use super::presets;
 use super::rest::{HairRest, RootPose, WispRoot};
 use super::scratch::{Bodies, Places};
 use super::style::{self, StyleScene};
 use crate::stage::{BuildContext, LayerError, SurfaceMotion};
+
+/// Builds with what the preset says put in.
+pub(super) fn build_dressed(
+    params: &HairParams,
+    context: &BuildContext,
+) -> Result<HairRest, LayerError> {
+    let mesh = context.frame.mesh_index(&params.on);
+    let (Some(mesh), true) = (mesh, params.style.preset.is_some()) else {
+        return build(params, context);
+    };
+    let weights = super::roots::scalp_weights(params, context, mesh)?;
+    let fall = context.forces.acceleration(Vec3::ZERO, context.frame.time);
+    let up = (-fall).normalize_or(Vec3::Y);
+    let head = Head::of(&context.frame.meshes[mesh], &weights, up);
+    let all = presets::dressed(params, &head);
+    let mut rest = build(all.as_ref().unwrap_or(params), context)?;
+    rest.head = Some(head);
+    Ok(rest)
+}
 
 /// Plants the hair, fits bodies to its wearer and styles it.
 pub(super) fn build(params: &HairParams, context: &BuildContext) -> Result<HairRest, LayerError> {
@@ -72,6 +95,7 @@ fn dress(
         tick: context.clock.tick_seconds(),
     };
     check_roots(rest, &scene)?;
+    super::ties::check(rest, &scene)?;
     let mut wisps = style::build_wisps(rest, &scene);
     style::style(rest, &mut wisps, &scene);
     (rest.styled, rest.styled_roots, rest.meshes) = (wisps, poses, meshes);

@@ -5,6 +5,7 @@ use glam::{Mat4, Vec3, Vec4};
 use super::chain::MAX_PARTICLES;
 use super::detail::Detail;
 use super::lanes::Lanes;
+use super::laying::{Laying, Touching};
 use super::strand_planes::{Planes, lift_off_meshes, push_out_of_bodies};
 use super::strands::StrandInput;
 
@@ -81,11 +82,13 @@ impl FourHairs {
         }
         for hair in 0..4 {
             let segment = passed[hair] as usize;
-            self.tips[hair] = if segment + 1 < self.count {
-                passed[hair] + self.fraction(hair, segment, left[hair])
+            let share = if segment + 1 < self.count {
+                self.fraction(hair, segment, left[hair])
             } else {
-                passed[hair]
+                // Where the wisp is too short for it a hair goes straight on.
+                left[hair] / self.lengths[self.count - 2][hair].max(1.0e-9)
             };
+            self.tips[hair] = passed[hair] + share;
         }
     }
 
@@ -133,6 +136,15 @@ impl FourHairs {
         (segment, at - segment as f32)
     }
 
+    /// Place on one of the curves, straight on beyond its end.
+    fn place(&self, hair: usize, (segment, t): (usize, f32)) -> Vec4 {
+        let curve = around(&self.hairs[hair], segment);
+        if t <= 1.0 {
+            return catmull_rom(curve, t);
+        }
+        curve[2] + (curve[2] - curve[1]) * (t - 1.0)
+    }
+
     /// Writes the points of one of the hairs, out of bodies and meshes.
     pub fn write(
         &self,
@@ -143,25 +155,90 @@ impl FourHairs {
         out: &mut [Vec3],
     ) {
         let step = self.tips[hair] / (out.len() - 1) as f32;
-        let curve = &self.hairs[hair];
         let per_parameter = 1.0 / (self.count - 1) as f32;
-        let along_step = step * per_parameter;
         let length = input.rest.roots[root].length;
-        let id = self.ids[hair] as u64;
-        let mut detail = Detail::new(input, root as u64, id, along_step * length);
+        let id = self.ids[hair];
+        let detail = Detail::new(input, root as u64, id as u64, step * per_parameter * length);
+        match detail {
+            Some(detail) => self.write_detailed(input, planes, (hair, step), detail, out),
+            None if !input.by_length => self.write_springy(input, planes, (hair, step), out),
+            None => {
+                let own = input.rest.shares[id] * length;
+                self.write_straight(input, planes, (hair, step), own, out);
+            }
+        }
+    }
+
+    /// Straight hair keeps its own length and leads around bodies.
+    fn write_straight(
+        &self,
+        input: &StrandInput,
+        planes: &Planes,
+        (hair, step): (usize, f32),
+        own: f32,
+        out: &mut [Vec3],
+    ) {
+        for (k, out) in out.iter_mut().enumerate() {
+            *out = self.place(hair, self.segment(step * k as f32)).truncate();
+        }
+        let chords: f32 = out.windows(2).map(|w| w[0].distance(w[1])).sum();
+        let longer = own / chords.max(1.0e-9);
+        let mut laying = Laying::new(input, out[0]);
+        let mut before = out[0];
+        for (k, out) in out.iter_mut().enumerate().skip(1) {
+            let plane = self.segment(step * k as f32).0 + 1;
+            let touching =
+                Touching { bodies: planes.near[plane], meshes: planes.near_meshes[plane] };
+            let segment = longer * out.distance(before);
+            before = *out;
+            *out = laying.next(*out, segment, touching);
+        }
+    }
+
+    /// Springy hair goes through its planes.
+    fn write_springy(
+        &self,
+        input: &StrandInput,
+        planes: &Planes,
+        at: (usize, f32),
+        out: &mut [Vec3],
+    ) {
+        self.write_each(input, planes, at, out, |_, _| Vec4::ZERO);
+    }
+
+    /// Curls and frizz go around it.
+    fn write_detailed(
+        &self,
+        input: &StrandInput,
+        planes: &Planes,
+        at: (usize, f32),
+        mut detail: Detail,
+        out: &mut [Vec3],
+    ) {
+        let per_parameter = at.1 / (self.count - 1) as f32;
+        self.write_each(input, planes, at, out, |k, (segment, t)| {
+            planes.across(segment, t.min(1.0), detail.next(k as f32 * per_parameter))
+        });
+    }
+
+    /// Writes points on the curve, each moved by an offset, out of bodies and meshes.
+    fn write_each(
+        &self,
+        input: &StrandInput,
+        planes: &Planes,
+        (hair, step): (usize, f32),
+        out: &mut [Vec3],
+        mut offset: impl FnMut(usize, (usize, f32)) -> Vec4,
+    ) {
         for (group, out) in out.chunks_mut(4).enumerate() {
             let first = 4 * group;
             let mut points = [Vec4::ZERO; 4];
             let (mut near, mut meshes) = (0, 0);
             for (k, p) in points[..out.len()].iter_mut().enumerate() {
-                let at = step * (first + k) as f32;
-                let (segment, t) = self.segment(at);
-                *p = catmull_rom(around(curve, segment), t);
-                if let Some(detail) = &mut detail {
-                    *p += planes.across(segment, t, detail.next(at * per_parameter));
-                }
-                near |= planes.near[segment + 1];
-                meshes |= planes.near_meshes[segment + 1];
+                let at = self.segment(step * (first + k) as f32);
+                *p = self.place(hair, at) + offset(first + k, at);
+                near |= planes.near[at.0 + 1];
+                meshes |= planes.near_meshes[at.0 + 1];
             }
             if near != 0 {
                 let outside = if group == 0 { 1 } else { 0 };
@@ -170,7 +247,7 @@ impl FourHairs {
             for (k, (out, p)) in out.iter_mut().zip(&points).enumerate() {
                 *out = p.truncate();
                 if meshes != 0 && first + k > 0 {
-                    *out = lift_off_meshes(input.meshes, meshes, *out, 0.03, input.margin);
+                    *out = lift_off_meshes(input.meshes, meshes, *out, 0.03, input.margin).0;
                 }
             }
         }
@@ -181,10 +258,8 @@ impl FourHairs {
     pub fn write_velocities(&self, past: &Self, dt: f32, hair: usize, out: &mut [Vec3]) {
         let step = self.tips[hair] / (out.len() - 1) as f32;
         for (k, out) in out.iter_mut().enumerate() {
-            let (segment, t) = self.segment(step * k as f32);
-            let now = catmull_rom(around(&self.hairs[hair], segment), t);
-            let then = catmull_rom(around(&past.hairs[hair], segment), t);
-            *out = ((now - then) / dt).truncate();
+            let at = self.segment(step * k as f32);
+            *out = ((self.place(hair, at) - past.place(hair, at)) / dt).truncate();
         }
     }
 

@@ -1,6 +1,7 @@
 //! The contract: what the stage asks of hair.
 
 use super::params::HairParams;
+use super::presets::with_preset;
 use super::rest::HairRest;
 use super::scratch::HairScratch;
 use super::state::{HairState, Wisp};
@@ -25,7 +26,7 @@ impl Layer for HairLayer {
 
     fn build(params: &HairParams, context: &BuildContext) -> Result<HairRest, LayerError> {
         params.validate()?;
-        build::build(params, context)
+        build::build_dressed(params, context)
     }
 
     fn start(
@@ -33,7 +34,9 @@ impl Layer for HairLayer {
         _context: &StepContext,
         frame: &Frame,
     ) -> Result<HairState, LayerError> {
-        step::initial_state(work, frame)
+        // A start follows a build: another head, perhaps another preset.
+        work.scratch.dressed = None;
+        with_preset(work, |work| step::initial_state(work, frame))
     }
 
     fn advance(
@@ -41,7 +44,11 @@ impl Layer for HairLayer {
         context: &StepContext,
         frame: &Frame,
     ) -> Result<(), LayerError> {
-        step::advance(work, context, frame)
+        with_preset(work, |work| step::advance(work, context, frame))
+    }
+
+    fn retune(work: Work<'_, Self, &mut HairState>) {
+        work.scratch.dressed = None;
     }
 
     fn write(
@@ -50,7 +57,10 @@ impl Layer for HairLayer {
         frame: &mut Frame,
     ) -> Result<(), LayerError> {
         // Nobody but an onlooker takes the strands, and they are most of the work.
-        if context.is_output { show::write_curves(work, context, frame) } else { Ok(()) }
+        if !context.is_output {
+            return Ok(());
+        }
+        with_preset(work, |work| show::write_curves(work, context, frame))
     }
 
     fn needs_surfaces_between_frames(_params: &HairParams, _rest: &HairRest) -> bool {
@@ -77,6 +87,9 @@ impl Layer for HairLayer {
         let state = view.state;
         report.measure("wisps", "-", state.wisps.len() as f64);
         report.measure("longest stretch", "-", state.worst_stretch(view.rest));
+        let [away, lost] = state.off_style(view.rest);
+        report.measure("off the style", "mm", 1.0e3 * away);
+        report.measure("lost wisps", "-", lost);
         let [rubbing, collisions] = state.treated;
         report.measure("sections rubbing", "-", f64::from(rubbing));
         report.measure("sections colliding", "-", f64::from(collisions));

@@ -24,14 +24,17 @@ mod envelope;
 mod fit;
 mod four_hairs;
 mod guides;
+mod head;
 mod impulse;
 mod interact;
 mod lanes;
 mod layer;
+mod laying;
 mod mesh_contact;
 mod overlap;
 mod params;
 mod planes;
+mod presets;
 mod rest;
 mod roots;
 mod scratch;
@@ -56,7 +59,8 @@ pub use layer::HairLayer;
 pub use params::{
     BodyParams, EnvelopeParams, HairParams, InteractionParams, SplitParams, StrandParams,
 };
+pub use presets::StylePreset;
 pub use rest::HairRest;
 pub use scratch::HairScratch;
 pub use state::HairState;
-pub use style_params::{BraidParams, StyleField, StyleParams, TieParams};
+pub use style_params::{BraidParams, CutParams, StyleField, StyleParams, TieParams};

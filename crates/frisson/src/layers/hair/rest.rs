@@ -4,6 +4,7 @@ use glam::{DVec3, Mat3, Vec3, Vec4};
 use serde::{Deserialize, Serialize};
 
 use super::fit::Fitted;
+use super::head::Head;
 use super::params::HairParams;
 use super::state::Wisp;
 use crate::geometry::Mesh;
@@ -36,6 +37,8 @@ pub struct HairRest {
     /// The wisps as styled, and where their roots were then.
     pub(super) styled: Vec<Wisp>,
     pub(super) styled_roots: Vec<RootPose>,
+    /// The head that a preset was made for.
+    pub(super) head: Option<Head>,
     /// Warnings found while building.
     pub(super) warnings: Vec<String>,
 }

@@ -83,7 +83,7 @@ fn keep_on_root_mesh(mesh: &Mesh, rest: &mut HairRest) {
     rest.hair_roots.iter_mut().for_each(there);
 }
 
-fn scalp_weights(
+pub(super) fn scalp_weights(
     params: &HairParams,
     context: &BuildContext,
     index: usize,
@@ -193,10 +193,12 @@ fn build_root(
         Ok((0..3).map(|k| skin.barycentric[k] * values[corners[k] as usize]).sum())
     };
     let vary = 1.0 + params.length_variation * random::signed(params.seed, index as u64, 11) as f32;
-    let mut length = params.length * vary * map(&params.length_map, "length_map")?;
+    let place = skin.place(&topology.triangles, &mesh.positions);
+    let cut = params.style.cuts.iter().rev().find(|cut| cut.holds(place));
+    let whole = cut.map_or(params.length, |cut| cut.length);
+    let mut length = whole * vary * map(&params.length_map, "length_map")?;
     let radius = params.radius * map(&params.radius_map, "radius_map")?;
     let axes = triangle_axes(corners, &mesh.positions);
-    let place = skin.place(&topology.triangles, &mesh.positions);
     let combed = super::style::comb_root(params, place, axes.z_axis);
     let mut out = params.direction.map_or(combed, |d| Vec3::from_array(d).normalize());
     if let Some((guide, _)) = super::guides::nearest(&params.style.guides, place) {
@@ -211,7 +213,7 @@ fn build_root(
         direction,
         across: axes.transpose() * across,
         // A map that says "no hair here" still leaves a stub that can be simulated.
-        length: length.max(0.05 * params.length).max(1.0e-4),
+        length: length.max(0.05 * whole).max(1.0e-4),
         goal_weight: map(&params.goal_map, "goal_map")?,
         ..WispRoot::default()
     };

@@ -17,6 +17,8 @@ use crate::stage::{ActorSet, ColliderSet, Frame, LayerError, SurfaceMotion};
 /// Storage of the passes.
 #[derive(Default)]
 pub struct HairScratch {
+    /// The parameters with their preset put in.
+    pub(super) dressed: Option<Box<HairParams>>,
     pub(super) roots: Vec<RootPose>,
     pub(super) bodies: Bodies,
     pub(super) surfaces: Surfaces,

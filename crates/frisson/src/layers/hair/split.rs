@@ -45,36 +45,49 @@ pub(super) struct Tear {
     ratio: f32,
 }
 
-/// The plane whose largest diameter exceeds its smallest the most, if by more than `limit`.
+/// The plane whose largest diameter exceeds its smallest the most, if by more than `limit`. What the
+/// head flattens already in the style does not count: it is no motion that tears there.
 pub(super) fn widest_tear(wisp: &Wisp, rest: &HairRest, limit: f32) -> Option<Tear> {
-    let samples = rest.directions.len();
     let mut worst: Option<Tear> = None;
     let mut first = None;
     for plane in 2..wisp.positions.len() {
-        let radii = &wisp.radii[plane * samples..(plane + 1) * samples];
-        let diameter = |k: usize| {
-            let (s, odd) = (samples / 2, samples % 2);
-            let opposite = radii[(k + s) % samples];
-            let beyond = if odd == 1 { radii[(k + s + 1) % samples] } else { opposite };
-            radii[k] + 0.5 * (opposite + beyond)
-        };
-        let (mut least, mut most, mut sample) = (f32::INFINITY, 0.0, 0);
-        for k in 0..samples {
-            let d = diameter(k);
-            least = least.min(d);
-            if d > most {
-                (most, sample) = (d, k);
-            }
-        }
-        let ratio = most / least.max(1.0e-6);
+        let [least, most] = diameters(wisp, rest, plane);
+        let styled = rest.styled.get(wisp.root as usize).map_or(1.0, |styled| {
+            let [least, most] = diameters(styled, rest, plane);
+            most.0 / least.0.max(1.0e-6)
+        });
+        let ratio = most.0 / (styled * least.0).max(1.0e-6);
         if ratio > limit {
             let first = *first.get_or_insert(plane);
             if worst.as_ref().is_none_or(|w| ratio > w.ratio) {
-                worst = Some(Tear { plane, first, sample, ratio });
+                worst = Some(Tear { plane, first, sample: most.1, ratio });
             }
         }
     }
     worst
+}
+
+/// The smallest and the largest diameter of a plane [m], each with the sample at its end.
+fn diameters(wisp: &Wisp, rest: &HairRest, plane: usize) -> [(f32, usize); 2] {
+    let samples = rest.directions.len();
+    let radii = &wisp.radii[plane * samples..(plane + 1) * samples];
+    let diameter = |k: usize| {
+        let (s, odd) = (samples / 2, samples % 2);
+        let opposite = radii[(k + s) % samples];
+        let beyond = if odd == 1 { radii[(k + s + 1) % samples] } else { opposite };
+        radii[k] + 0.5 * (opposite + beyond)
+    };
+    let (mut least, mut most) = ((f32::INFINITY, 0), (0.0, 0));
+    for k in 0..samples {
+        let d = diameter(k);
+        if d < least.0 {
+            least = (d, k);
+        }
+        if d > most.0 {
+            most = (d, k);
+        }
+    }
+    [least, most]
 }
 
 /// Splits a wisp in two: same places and radii, half of mass and stiffness each, parting along the

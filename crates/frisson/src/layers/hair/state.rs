@@ -76,6 +76,23 @@ impl HairState {
     }
 }
 
+impl HairState {
+    /// How far particles are from where the style has them on the head (root mean square) [m], and how
+    /// many wisps are farther away than a tenth of their length.
+    pub(super) fn off_style(&self, rest: &HairRest) -> [f64; 2] {
+        let (mut sum, mut lost) = (0.0, 0.0);
+        for wisp in &self.wisps {
+            let (root, pose) = (&rest.roots[wisp.root as usize], &self.roots[wisp.root as usize]);
+            let away = |(p, goal): (&Vec3, &Vec3)| p.distance_squared(pose.goal(*goal));
+            let free = wisp.positions.iter().zip(&root.goals).skip(2);
+            let mean = free.map(away).sum::<f32>() / (rest.count - 2) as f32;
+            sum += f64::from(mean);
+            lost += f64::from(u8::from(mean.sqrt() > 0.1 * root.length));
+        }
+        [(sum / self.wisps.len().max(1) as f64).sqrt(), lost]
+    }
+}
+
 /// One wisp: a chain of particles in an elastic envelope.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Wisp {

@@ -253,6 +253,7 @@ fn integrate(
         braid_rates_sq: &scratch.braids,
         wetness: &scratch.wetness,
         friction: true,
+        styled: true,
     };
     let n = rest.count;
     scratch.jumped.resize(state.wisps.len(), false);

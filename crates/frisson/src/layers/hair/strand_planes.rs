@@ -135,7 +135,7 @@ pub(super) fn push_out_of_bodies(
 }
 
 /// Moves a point out of the bodies whose bits are set.
-fn push_out(bodies: &[PosedBody], near: u64, p: Vec3A) -> Vec3A {
+pub(super) fn push_out(bodies: &[PosedBody], near: u64, p: Vec3A) -> Vec3A {
     let mut at = p;
     // Three rounds: the distance is first order for ellipsoids, and bodies overlap.
     for _ in 0..3 {
@@ -157,19 +157,21 @@ fn push_out(bodies: &[PosedBody], near: u64, p: Vec3A) -> Vec3A {
     at
 }
 
-/// Lifts a point of a hair out of the meshes whose bits are set, to `margin` above them.
+/// Lifts a point of a hair out of the meshes whose bits are set, to `margin` above them. Also tells
+/// how high it then is, up to `reach`.
 pub(super) fn lift_off_meshes(
     meshes: &[SurfaceMotion],
     near: u8,
     p: Vec3,
     reach: f32,
     margin: f32,
-) -> Vec3 {
-    let mut at = p;
+) -> (Vec3, f32) {
+    let (mut at, mut height) = (p, reach);
     for (_, mesh) in meshes.iter().enumerate().filter(|(k, _)| near >> k & 1 == 1) {
         // Twice: in a fold the nearest place changes on the way out.
         for _ in 0..2 {
             let Some((distance, hit)) = mesh.signed_distance(at, reach) else { break };
+            height = height.min(distance.max(margin));
             if distance >= margin {
                 break;
             }
@@ -177,5 +179,5 @@ pub(super) fn lift_off_meshes(
             at = hit.point + margin * normal;
         }
     }
-    at
+    (at, height)
 }

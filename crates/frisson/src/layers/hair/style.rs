@@ -88,59 +88,110 @@ pub(super) fn style(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene)
         // Lively first, so that hair gets somewhere; thick air in the last second, so that it comes to
         // rest.
         let left = (ticks - tick) as f64 * scene.tick;
-        let drag = if left > 1.0 { 4.0 } else { 15.0 };
+        let drag = if left > 1.0 { 4.0 } else { CALMING_DRAG };
         let fields_at = (tick as f64 * scene.tick) as f32;
         relax(rest, wisps, scene, &Phase { fields_at, drag });
     }
-    for wisp in wisps.iter_mut() {
+    come_to_rest(wisps);
+    capture(rest, wisps, scene);
+    if style.balance {
+        balance(rest, wisps, scene);
+    }
+}
+
+/// Stops all motion.
+fn come_to_rest(wisps: &mut [Wisp]) {
+    for wisp in wisps {
         wisp.velocities.fill(Vec3::ZERO);
         wisp.radial_velocities.fill(0.0);
         wisp.twists.fill(0.0);
         wisp.twist_velocities.fill(0.0);
         compute_planes(wisp);
     }
-    for wisp in wisps.iter() {
+}
+
+/// Takes the places of the wisps as the style.
+fn capture(rest: &mut HairRest, wisps: &[Wisp], scene: &StyleScene) {
+    for wisp in wisps {
         let pose = &scene.poses[wisp.root as usize];
         let root = &mut rest.roots[wisp.root as usize];
         for (goal, &p) in root.goals.iter_mut().zip(&wisp.positions) {
             *goal = pose.axes.transpose() * (p - pose.skin);
         }
     }
-    if style.balance {
-        for wisp in wisps.iter() {
-            let forces = resting_forces(rest, wisp, scene);
-            solve_rest(rest, wisp, &forces);
+}
+
+/// Solves the rest state. Wisps that cannot be held where they were combed to sag first, and are held
+/// where they come to rest: nothing sags in the shot.
+fn balance(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene) {
+    let mut sagging = hold(rest, wisps, scene);
+    // Guides are taken as they are.
+    let given = !scene.params.style.guides.is_empty();
+    for _ in 0..if given { 0 } else { super::limits::SAG_ROUNDS } {
+        if sagging.is_empty() {
+            return;
         }
-        let sagging = hold_still(rest, wisps, scene);
-        if sagging > 0 {
-            rest.warnings.push(format!(
-                "{sagging} of {} particles cannot be held in the style: hair will sag there (raise \
-                 bending_length or goal_hz, or let it settle longer)",
-                wisps.len() * (rest.count - 2)
-            ));
+        let mut loose: Vec<Wisp> = sagging.iter().map(|&k| wisps[k].clone()).collect();
+        let phase = Phase { fields_at: f32::MAX, drag: CALMING_DRAG };
+        for _ in 0..(super::limits::SAG_SECS / scene.tick).ceil() as usize {
+            relax(rest, &mut loose, scene, &phase);
         }
+        come_to_rest(&mut loose);
+        capture(rest, &loose, scene);
+        let still = hold(rest, &mut loose, scene);
+        for (&k, wisp) in sagging.iter().zip(loose) {
+            wisps[k] = wisp;
+        }
+        sagging = still.into_iter().map(|k| sagging[k]).collect();
     }
+    if !sagging.is_empty() {
+        rest.warnings.push(format!(
+            "{} of {} wisps cannot be held in the style: hair will sag there (raise bending_length \
+             or goal_hz, or let it settle longer)",
+            sagging.len(),
+            wisps.len()
+        ));
+    }
+}
+
+/// Drag in which hair comes to rest while it is styled [1/s].
+const CALMING_DRAG: f32 = 15.0;
+
+/// Solves rest angles and what else holds the style. Returns the wisps that cannot be held.
+fn hold(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene) -> Vec<usize> {
+    for wisp in wisps.iter() {
+        rest.roots[wisp.root as usize].hold.fill(Vec3::ZERO);
+        let forces = resting_forces(rest, wisp, scene);
+        solve_rest(rest, wisp, &forces);
+    }
+    hold_still(rest, wisps, scene)
 }
 
 /// Solves the rest state with the very step that will run: what a trial tick from rest would still
 /// accelerate is held by a force of the style, until nothing moves. Contacts, envelopes, ties and what
-/// joints are too soft for are all in it. Returns how many particles cannot be held.
-fn hold_still(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene) -> usize {
+/// joints are too soft for are all in it. Returns the wisps that cannot be held.
+fn hold_still(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene) -> Vec<usize> {
     let mut trial = wisps.to_vec();
-    let mut sagging = 0;
+    let mut sagging = Vec::new();
     for round in 0..super::limits::BALANCE_ROUNDS {
         trial.clone_from_slice(wisps);
         let phase = Phase { fields_at: f32::MAX, drag: scene.params.drag };
         relax(rest, &mut trial, scene, &phase);
         let last = round + 1 == super::limits::BALANCE_ROUNDS;
-        for (wisp, tried) in wisps.iter_mut().zip(&trial) {
+        for (index, (wisp, tried)) in wisps.iter_mut().zip(&trial).enumerate() {
+            let mut sags = false;
             let root = &mut rest.roots[wisp.root as usize];
             let axes = scene.poses[wisp.root as usize].axes.transpose();
             for i in 2..tried.velocities.len() {
                 let started = tried.velocities[i] / scene.tick as f32;
-                sagging += usize::from(last && started.length() > super::limits::SAGS);
+                sags |= last && started.length() > super::limits::SAGS;
                 let hold = root.hold[i] - axes * started;
-                root.hold[i] = hold.clamp_length_max(super::limits::STYLE_HOLD);
+                let tied = root.tie.is_some_and(|(_, particle)| i <= particle + 1);
+                let most = if tied { super::limits::TIE_HOLD } else { super::limits::STYLE_HOLD };
+                root.hold[i] = hold.clamp_length_max(most);
+            }
+            if sags {
+                sagging.push(index);
             }
             // Envelopes and contacts find their balance on the way.
             wisp.radii.clone_from(&tried.radii);
@@ -153,7 +204,7 @@ fn hold_still(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene) -> us
 
 /// A stretch of styling.
 struct Phase {
-    /// Styling time at which the combing fields are taken [s].
+    /// Styling time at which the combing fields are taken [s]; `f32::MAX`: all is combed.
     fields_at: f32,
     /// Drag of the air [1/s].
     drag: f32,
@@ -184,6 +235,7 @@ fn relax(rest: &HairRest, wisps: &mut [Wisp], scene: &StyleScene, phase: &Phase)
         braid_rates_sq: &braids,
         wetness: &zeros,
         friction: false,
+        styled: phase.fields_at == f32::MAX,
     };
     let air = vec![Vec3::ZERO; TOGETHER * rest.count];
     wisps.par_chunks_mut(TOGETHER).for_each_init(

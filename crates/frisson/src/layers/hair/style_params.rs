@@ -3,15 +3,23 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::presets::StylePreset;
 use crate::stage::{Animated, LayerError};
 
 /// The hair style: how the initial shape comes about.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct StyleParams {
+    /// A named style that adapts to the head, for all that is left at its usual value here and in the
+    /// hair's own parameters.
+    #[schemars(extend("x-change" = "restart", "x-group" = "Style"))]
+    pub preset: Option<StylePreset>,
     /// Fields that comb the hair, one after another or together.
     #[schemars(extend("x-change" = "rebuild", "x-group" = "Style"))]
     pub fields: Vec<StyleField>,
+    /// Cuts: hair rooted beyond a plane has another length, as in a fringe; the last that holds counts.
+    #[schemars(extend("x-group" = "Style"))]
+    pub cuts: Vec<CutParams>,
     /// How much the fields also tilt the hair where it leaves the skin: 0 not at all, 1 nearly flat [-].
     #[schemars(range(min = 0.0, max = 1.0), extend("x-change" = "rebuild", "x-slider" = [0.0, 1.0], "x-group" = "Style"))]
     pub comb_roots: f32,
@@ -40,7 +48,9 @@ pub struct StyleParams {
 impl Default for StyleParams {
     fn default() -> Self {
         Self {
+            preset: None,
             fields: Vec::new(),
+            cuts: Vec::new(),
             comb_roots: 0.6,
             settle_secs: 2.0,
             guides: Vec::new(),
@@ -123,6 +133,29 @@ impl StyleField {
     }
 }
 
+/// Another length for the hair rooted on one side of a plane.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CutParams {
+    /// A point of the plane, in the pose of the start frame [m].
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Style"))]
+    pub point: [f32; 3],
+    /// Normal of the plane, to the side that is cut; need not be unit.
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Style"))]
+    pub normal: [f32; 3],
+    /// Length of the hair there [m].
+    #[schemars(range(min = 0.0001, max = 10.0), extend("x-change" = "rebuild", "x-slider" = [0.02, 1.0], "x-group" = "Style"))]
+    pub length: f32,
+}
+
+impl CutParams {
+    /// Whether hair rooted there is cut.
+    pub(super) fn holds(&self, root: glam::Vec3) -> bool {
+        let away = root - glam::Vec3::from_array(self.point);
+        glam::Vec3::from_array(self.normal).dot(away) > 0.0
+    }
+}
+
 /// A tie, or a pin: hair held near a point that moves with the head.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -195,6 +228,15 @@ impl StyleParams {
                 return Err(LayerError::parameter(
                     format!("style.fields[{index}]"),
                     "`to` must not come before `from`, and be at most 600 s",
+                ));
+            }
+        }
+        for (index, cut) in self.cuts.iter().enumerate() {
+            let numbers = cut.point.iter().chain(&cut.normal).chain([&cut.length]);
+            if cut.length <= 0.0 || numbers.into_iter().any(|c| !c.is_finite()) {
+                return Err(LayerError::parameter(
+                    format!("style.cuts[{index}]"),
+                    "a cut needs a finite plane and a length above 0",
                 ));
             }
         }

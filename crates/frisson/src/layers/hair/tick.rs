@@ -37,6 +37,8 @@ pub(super) struct TickInput<'a> {
     pub wetness: &'a [f32],
     /// Friction with bodies is left out while styling, so that the style balances without it.
     pub friction: bool,
+    /// Whether hair is styled: while it is combed a tie pulls at one place only.
+    pub styled: bool,
 }
 
 /// Wisps that go through a tick together.
@@ -199,6 +201,40 @@ impl Around {
     }
 }
 
+impl Around {
+    /// Where a particle is drawn to on its way to a goal: around a body that it lies on, not against
+    /// it. Hair that came down on the wrong side of a head could never find back else.
+    fn way_to(&self, input: &TickInput, wisp: &Wisp, i: usize, goal: Vec3) -> Vec3 {
+        let p = wisp.positions[i];
+        let way = goal - p;
+        let far = way.length();
+        if far < super::limits::ROUND_ABOUT {
+            return goal;
+        }
+        let Some(normal) = self.lies_on(input, p, i).filter(|n| n.dot(way) < 0.0) else {
+            return goal;
+        };
+        let flat = |v: Vec3| v - normal * normal.dot(v);
+        // Straight through: back the way it came, towards its root.
+        let back = flat(wisp.positions[i - 1] - p).normalize_or_zero();
+        let along = flat(way) + 0.1 * far * back;
+        p + far * along.normalize_or_zero()
+    }
+
+    /// The outward normal of what a particle lies on.
+    fn lies_on(&self, input: &TickInput, p: Vec3, i: usize) -> Option<Vec3> {
+        let touches = 5.0 * input.params.body.margin;
+        if let Some(plane) = &self.planes[i]
+            && plane.normal.dot(p - plane.point) < touches
+        {
+            return Some(plane.normal);
+        }
+        let bodies = input.bodies.last()?.iter().enumerate();
+        let near = bodies.filter(|(k, _)| self.near[i] >> (*k).min(63) & 1 == 1);
+        near.map(|(_, body)| body.distance(p)).find(|(d, _)| *d < touches).map(|(_, n)| n)
+    }
+}
+
 /// The root jumped (a cut, a reset): the wisp goes with it as it is, and comes to rest.
 pub(super) fn carry_along(wisp: &mut Wisp, pose: &RootPose, carried: [Vec3; 2]) {
     let frame = |along: Vec3, across: Vec3| {
@@ -227,7 +263,7 @@ fn integrate_chains(input: &TickInput, wisps: &mut [Wisp], drive: &Drive, room: 
     let n = input.rest.count;
     let TickRoom { chains, around, particles, .. } = room;
     let lanes: [usize; TOGETHER] = std::array::from_fn(|k| k.min(wisps.len() - 1));
-    gather_particles(input, wisps, drive, lanes, particles);
+    gather_particles(input, wisps, (drive, around), lanes, particles);
     let of = |f: &dyn Fn(&Wisp, &WispRoot) -> f32| {
         let value = |k: usize| f(&wisps[k], &input.rest.roots[wisps[k].root as usize]);
         Vec4::from_array(lanes.map(value))
@@ -325,7 +361,7 @@ fn integrate_chains(input: &TickInput, wisps: &mut [Wisp], drive: &Drive, room: 
 fn gather_particles(
     input: &TickInput,
     wisps: &[Wisp],
-    drive: &Drive,
+    (drive, around): (&Drive, &[Around; TOGETHER]),
     lanes: [usize; TOGETHER],
     out: &mut [ParticleInput; MAX_PARTICLES],
 ) {
@@ -354,7 +390,8 @@ fn gather_particles(
                 let (root, goal) = (wisps[k].root as usize, roots[lane].goals[i]);
                 let at = input.roots[root].goal(goal);
                 let before = input.roots_before[root].goal(goal);
-                out.goal.set(lane, at - wisps[k].positions[1]);
+                let towards = around[k].way_to(input, &wisps[k], i, at);
+                out.goal.set(lane, towards - wisps[k].positions[1]);
                 out.goal_velocity.set(lane, (at - before) / input.dt as f32);
                 out.goal_rate_sq[lane] = rate_sq as f32;
             }
@@ -417,15 +454,10 @@ fn turned(local: Lanes, twists: Vec4) -> Lanes {
 
 /// Stiffness per mass of the pull on a particle to its goal: the style, the tie, the braid [1/s²].
 fn goal_rate_sq(input: &TickInput, wisp: &Wisp, root: &WispRoot, i: usize) -> f64 {
-    let harder = 1.0 + (super::limits::RECOVERY - 1.0) * wisp.recovery();
-    let memory = input.memory_rate_sq * f64::from(harder * harder);
+    let memory = memory_rate_sq(input, wisp, i);
     let mut rate_sq = (input.goal_rate_sq + memory) * f64::from(root.goal_weight);
     if let Some((tie, particle)) = root.tie {
-        // The tie grips the particle nearest to it and, less, those beside it.
-        let away = particle.abs_diff(i);
-        if away <= 1 {
-            rate_sq += input.tie_rates_sq[tie] * if away == 0 { 1.0 } else { 0.25 };
-        }
+        rate_sq += input.tie_rates_sq[tie] * tie_grip(input, particle, i);
         if let Some(braid) = root.braid
             && i > particle
         {
@@ -433,6 +465,27 @@ fn goal_rate_sq(input: &TickInput, wisp: &Wisp, root: &WispRoot, i: usize) -> f6
         }
     }
     rate_sq
+}
+
+/// The same of the memory of the style. Near the skin, where the follicle and a thicket of neighbours
+/// give hair its direction, it is strongest: that part of a wisp never falls over to another side, and
+/// what hangs from it finds back.
+fn memory_rate_sq(input: &TickInput, wisp: &Wisp, i: usize) -> f64 {
+    let from_tip = (input.rest.count - 1 - i) as f32 / (input.rest.count - 3).max(1) as f32;
+    let at_root = super::limits::ROOT_MEMORY * from_tip * from_tip;
+    let calm = (super::limits::RECOVERY - 1.0) * wisp.recovery();
+    input.memory_rate_sq * f64::from(1.0 + calm + at_root).powi(2)
+}
+
+/// How firmly a tie grips a particle, as a share of its hold [-].
+fn tie_grip(input: &TickInput, tied: usize, i: usize) -> f64 {
+    match i.cmp(&tied) {
+        // Hair is taut from the skin to its tie, once it is combed there.
+        std::cmp::Ordering::Less if input.styled => 1.0,
+        std::cmp::Ordering::Equal => 1.0,
+        _ if i.abs_diff(tied) == 1 => 0.25,
+        _ => 0.0,
+    }
 }
 
 /// Spin of the root about its own direction, and the twist that lags behind it.

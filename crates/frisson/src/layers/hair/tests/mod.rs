@@ -2,8 +2,10 @@
 
 mod interactions;
 mod laws;
+mod presets;
 mod splits;
 mod strands;
+mod styles;
 
 use glam::{Quat, Vec3};
 

@@ -27,23 +27,21 @@ fn lengths(rig: &Rig) -> Vec<f32> {
 }
 
 #[test]
-fn hairs_start_on_the_skin_and_have_their_own_length_or_their_curve_s() {
-    // Many points, so that the polyline is as long as the curve.
-    let (cut, whole) = (shaken(0.15, 200), shaken(0.0, 200));
-    let mesh = &cut.frame().meshes[0];
-    let mut scratch = HairScratch::default();
-    let input = cut.strand_input(&mut scratch);
-    let mut shorter = 0;
-    for (hair, (length, curve)) in lengths(&cut).into_iter().zip(lengths(&whole)).enumerate() {
-        let root = cut.rest().hair_roots[hair].place(&mesh.topology.triangles, &mesh.positions);
-        assert_eq!(cut.points()[hair * 200], root);
-        let wisp = &cut.state().wisps[hair / cut.rest().per_wisp];
-        let (_, own) = control_points(&input, hair as u64, wisp);
-        let want = own.min(curve);
-        assert!((length / want - 1.0).abs() < 0.01, "{hair}: {length}, not {want}");
-        shorter += u32::from(own < 0.97 * curve);
+fn straight_hairs_start_on_the_skin_and_keep_their_own_length() {
+    // Few points: the chords of a curve alone would be shorter than it.
+    for points in [16, 200] {
+        let rig = shaken(0.15, points);
+        let mesh = &rig.frame().meshes[0];
+        let mut scratch = HairScratch::default();
+        let input = rig.strand_input(&mut scratch);
+        for (hair, length) in lengths(&rig).into_iter().enumerate() {
+            let root = rig.rest().hair_roots[hair].place(&mesh.topology.triangles, &mesh.positions);
+            assert_eq!(rig.points()[hair * points as usize], root);
+            let wisp = &rig.state().wisps[hair / rig.rest().per_wisp];
+            let (_, own) = control_points(&input, hair as u64, wisp);
+            assert!((length / own - 1.0).abs() < 1e-3, "{hair}: {length}, not {own}");
+        }
     }
-    assert!(shorter > 50, "{shorter}");
 }
 
 #[test]

@@ -1,0 +1,104 @@
+//! Named styles on heads of any size, ties and cuts.
+
+use glam::Vec3;
+
+use super::super::head::Head;
+use super::super::presets::StylePreset;
+use super::super::style_params::{CutParams, TieParams};
+use super::{HairParams, Rig, Scene, ball};
+
+/// A head whose face, towards +z, is bare.
+fn head(radius: f32, style: impl FnOnce(&mut HairParams)) -> Scene {
+    let mut params = HairParams { wisps: 40, ..HairParams::default() };
+    params.scalp.r#box = Some([-9.0, 0.1 * radius, -9.0, 9.0, 9.0, 0.5 * radius]);
+    params.body.meshes = vec!["scalp".to_owned()];
+    params.strands.per_wisp = 5;
+    style(&mut params);
+    Scene::new(params, ball(radius, 24))
+}
+
+fn mean_length(rig: &Rig) -> f32 {
+    let roots = &rig.rest().roots;
+    roots.iter().map(|r| r.length).sum::<f32>() / roots.len() as f32
+}
+
+#[test]
+fn a_head_is_read_from_its_scalp() {
+    for radius in [0.05, 0.1, 0.4] {
+        let away = Vec3::new(0.3, 1.5, -0.2);
+        let mut mesh = ball(radius, 24);
+        let bare = |p: &Vec3| p.y < 0.1 * radius || p.z > 0.5 * radius;
+        let weights: Vec<f32> = mesh.positions.iter().map(|p| f32::from(!bare(p))).collect();
+        mesh.positions.iter_mut().for_each(|p| *p += away);
+        let found = Head::of(&mesh, &weights, Vec3::Y);
+        assert!(found.center.distance(away) < 0.02 * radius, "{found:?}");
+        assert!((found.radius / radius - 1.0).abs() < 0.02, "{found:?}");
+        assert!(found.front.z > 0.99, "{found:?}");
+    }
+}
+
+#[test]
+fn every_preset_fits_heads_of_any_size() {
+    for preset in StylePreset::ALL {
+        let styled = |radius: f32| {
+            let mut rig = Rig::new(head(radius, |p| p.style.preset = Some(preset))).unwrap();
+            rig.advance();
+            assert!(rig.points().iter().all(|p| p.is_finite()));
+            rig
+        };
+        let (small, large) = (styled(0.1), styled(0.2));
+        let ratio = mean_length(&large) / mean_length(&small);
+        assert!((ratio - 2.0).abs() < 0.1, "{preset:?}: lengths grow {ratio} times");
+    }
+}
+
+#[test]
+fn what_the_scene_sets_stays_whatever_the_preset_wants() {
+    let style = |p: &mut HairParams| {
+        p.style.preset = Some(StylePreset::LongStraight);
+        p.length = 0.123;
+    };
+    let rig = Rig::new(head(0.1, style)).unwrap();
+    assert!((mean_length(&rig) / 0.123 - 1.0).abs() < 0.05, "{}", mean_length(&rig));
+}
+
+#[test]
+fn a_ponytail_gathers_all_hair_in_its_tie() {
+    let rig = Rig::new(head(0.1, |p| p.style.preset = Some(StylePreset::Ponytail))).unwrap();
+    let tie = |w: &super::super::state::Wisp| {
+        let (_, particle) = rig.rest().roots[w.root as usize].tie.expect("a tie");
+        w.positions[particle]
+    };
+    let places: Vec<Vec3> = rig.state().wisps.iter().map(tie).collect();
+    let middle = places.iter().sum::<Vec3>() / places.len() as f32;
+    assert!(middle.z < -0.09, "behind the head: {middle}");
+    for p in places {
+        assert!(p.distance(middle) < 0.04, "{p} is not in the tie at {middle}");
+    }
+}
+
+#[test]
+fn a_tie_that_no_hair_reaches_is_refused() {
+    let far =
+        TieParams { point: [0.0, 5.0, 0.0], reach: 1.0e3, radius: 0.02, hold_hz: 10.0.into() };
+    let error = Rig::new(head(0.1, |p| p.style.ties = vec![far])).err().expect("an error");
+    let text = error.to_string();
+    assert!(text.contains("style.ties[0].point") && text.contains("4.9"), "{text}");
+}
+
+#[test]
+fn a_cut_shortens_the_hair_on_its_side_only() {
+    let cut = CutParams { point: [0.0; 3], normal: [0.0, 0.0, 1.0], length: 0.05 };
+    let style = |p: &mut HairParams| {
+        p.style.cuts = vec![cut];
+        p.length_variation = 0.0;
+    };
+    let rig = Rig::new(head(0.1, style)).unwrap();
+    let (mut short, mut long) = (0, 0);
+    for (root, pose) in rig.rest().roots.iter().zip(&rig.rest().styled_roots) {
+        let wanted = if pose.skin.z > 0.0 { 0.05 } else { 0.3 };
+        assert!((root.length - wanted).abs() < 1e-6, "{} at {}", root.length, pose.skin);
+        if pose.skin.z > 0.0 { short += 1 } else { long += 1 }
+    }
+    assert!(short > 5 && long > 5, "{short} {long}");
+}
