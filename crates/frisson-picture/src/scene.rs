@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use frisson::geometry::{
-    Bounds, Material, Mesh, MeshTopology, NormalGroups, NormalScratch, Topology,
+    AttributeValues, Bounds, Material, Mesh, MeshTopology, NormalGroups, NormalScratch, Topology,
 };
 use frisson::stage::{Curves, Frame, Points};
 use glam::{Vec3, Vec3A};
@@ -25,6 +25,9 @@ pub(crate) struct SceneMesh {
     pub materials: Vec<Material>,
     /// How wet each vertex is, 0 to 1; empty if nothing is.
     pub wetness: Vec<f32>,
+    /// What has dried on each vertex: its colour and how much of the ground it covers, 0 to 1; empty if
+    /// nothing has.
+    pub stains: Vec<(Vec3A, f32)>,
 }
 
 impl SceneMesh {
@@ -227,12 +230,28 @@ fn build_mesh(mesh: &Mesh, look: &Look, heat: Option<&HeatScale>) -> SceneMesh {
         topology: Arc::clone(&mesh.topology),
         positions: mesh.positions.clone(),
         normals,
+        stains: if tint.is_empty() { stains(mesh) } else { Vec::new() },
         wetness: match mesh.scalar("wetness") {
             Some(values) if tint.is_empty() && values.len() == count => values.to_vec(),
             _ => Vec::new(),
         },
         tint,
         materials,
+    }
+}
+
+/// Stains with their colours, where a mesh has both.
+fn stains(mesh: &Mesh) -> Vec<(Vec3A, f32)> {
+    let colors = mesh.attributes.iter().find_map(|a| match &a.values {
+        AttributeValues::Vector(values) if a.name == "stain_color" => Some(values),
+        _ => None,
+    });
+    let count = mesh.positions.len();
+    match (colors, mesh.scalar("stain")) {
+        (Some(colors), Some(covers)) if colors.len() == count && covers.len() == count => {
+            colors.iter().zip(covers).map(|(c, s)| (Vec3A::from(*c), *s)).collect()
+        }
+        _ => Vec::new(),
     }
 }
 

@@ -140,6 +140,12 @@ impl Scene {
             .sum();
         let material = mesh.material(triangle);
         let mut albedo = albedo(mesh, material, &corners, &weights);
+        if !mesh.stains.is_empty() {
+            let of = |i: usize| mesh.stains[corners[i]];
+            let covered = (0..3).map(|i| of(i).1 * weights[i]).sum::<f32>().clamp(0.0, 1.0);
+            let color: Vec3A = (0..3).map(|i| of(i).0 * weights[i]).sum();
+            albedo = albedo.lerp(color, covered);
+        }
         if self.look.wireframe > 0.0 {
             let edge = edge_distance(mesh, &corners, &weights) / pixel.max(1e-12);
             let line = (0.5 * self.look.wireframe + 0.5 - edge).clamp(0.0, 1.0);

@@ -19,6 +19,9 @@ use crate::tolerances::drops::THREAD_VISCOSITY;
 /// Liquid in cloth at which it is wet to two thirds [kg/m²]: a shirt takes up about its own weight.
 const SOAKED: f64 = 0.15;
 
+/// Dried substance that covers the ground completely [kg/m²]: a coat of paint.
+const COVERING: f64 = 0.03;
+
 /// Names of what is shown.
 #[derive(Default)]
 pub struct OutputNames {
@@ -211,8 +214,13 @@ impl Show<'_> {
                 for &t in wet.active.iter().filter(|t| range.contains(&(**t as usize))) {
                     let t = t as usize;
                     let [a, b] = wet.wetness[t];
-                    let soaked = wet.soaked[t] / (f64::from(site.areas[t]).max(1e-12) * SOAKED);
-                    spread(values, t, -(-(a + b + soaked)).exp_m1() as f32);
+                    let area = f64::from(site.areas[t]).max(1e-12);
+                    let smoothed = a + b + wet.soaked[t] / (area * SOAKED);
+                    // Where a film lies it looks wet, however little it smooths.
+                    let full = site.liquid.density * site.ground.of(t as u32).film * area;
+                    let covered = if full > 0.0 { wet.film[t] / full } else { 0.0 };
+                    let wetness = (-(-smoothed).exp_m1()).max(covered.min(1.0));
+                    spread(values, t, wetness as f32);
                 }
                 even(values);
             });
@@ -225,14 +233,15 @@ impl Show<'_> {
                 mesh.set_scalar("stain", |values| {
                     for t in range.clone() {
                         let area = surface.facets[t].area().max(1e-12);
-                        // A tenth of a kilogram per square metre covers completely.
-                        let stain = (wet.stain[t] + wet.film_solute[t]) / area * 10.0;
+                        let stain = (wet.stain[t] + wet.film_solute[t]) / (area * COVERING);
                         if stain > 0.0 {
                             spread(values, t, stain.min(1.0) as f32);
                         }
                     }
                     even(values);
                 });
+                let [r, g, b, _] = site.liquid.material.base_color;
+                mesh.set_vector("stain_color", |values| values.fill(Vec3::new(r, g, b)));
             }
         }
     }

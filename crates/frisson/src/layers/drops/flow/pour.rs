@@ -57,6 +57,7 @@ impl Flow<'_> {
         let neck = std::f64::consts::TAU * 0.3 * self.body.radius * self.world.liquid.tension;
         let head = if is_new { neck / pull.max(1e-3) } else { 0.0 };
         let mass = (drop.mass * -(-rate * self.left).exp_m1()).max(head).min(0.5 * drop.mass);
+        drop.poured = self.end;
         if mass <= self.world.liquid.least_mass {
             return;
         }
@@ -65,6 +66,5 @@ impl Flow<'_> {
         let phase = Phase::Air { position, velocity, since: self.now(), from: triangle };
         let born = self.part(drop, mass, phase);
         self.trace.born[born].stream = drop.id;
-        drop.poured = self.end;
     }
 }

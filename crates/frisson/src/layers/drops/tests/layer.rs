@@ -17,8 +17,14 @@ use crate::stage::{
     RunningLayer, Setup, Simulator,
 };
 
+/// Parameters from JSON. Laws of the flow are tried without what pins drops, unless a liquid is named:
+/// `liquids.rs` tries that.
 pub fn params(text: &str) -> DropsParams {
-    serde_json::from_str(text).expect("parameters")
+    let mut params: DropsParams = serde_json::from_str(text).expect("parameters");
+    if !text.contains("preset") {
+        params.liquid.hysteresis_deg.get_or_insert(0.0);
+    }
+    params
 }
 
 pub fn actor(name: &str, (positions, triangles): (Vec<Vec3>, Vec<[u32; 3]>)) -> Actor {

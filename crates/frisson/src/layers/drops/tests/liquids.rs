@@ -148,7 +148,7 @@ fn energy_never_grows_where_the_line_is_pinned() {
 
 const HONEY: &str = r#"{"name": "honey", "on": "ball", "liquid": {"preset": "honey"},
     "ground": [{"adhesion": 300}], "trails": {"enabled": false}, "shape": {"points": true},
-    "sources": [{"single": {"at": [0.01, 0.13, 0.02], "mass": 0.02, "snap": 1}}]}"#;
+    "sources": [{"single": {"at": [0.1, -0.066, 0.01], "mass": 0.02, "snap": 1}}]}"#;
 
 /// A ball that is open below.
 fn bell() -> (Vec<Vec3>, Vec<[u32; 3]>) {
@@ -167,7 +167,7 @@ fn twenty_grams_of_honey_leave_a_ball_little_by_little() {
     assert!(on(&lab) > 0.0199, "after a second all of it is on the ball");
     let mut before = on(&lab);
     let mut hung = false;
-    for _ in 0..400 {
+    for _ in 0..100 {
         lab.run(24);
         let now = on(&lab);
         assert!(before - now < 0.25 * 0.02, "{} g in a fifth of a second", 1e3 * (before - now));
@@ -175,7 +175,7 @@ fn twenty_grams_of_honey_leave_a_ball_little_by_little() {
         let threads = lab.frame().meshes.iter().find(|m| m.name == "honey.threads").unwrap();
         hung |= threads.positions.len() > 100;
         before = now;
-        if now < 0.002 {
+        if now < 0.009 {
             break;
         }
     }

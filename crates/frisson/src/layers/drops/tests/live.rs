@@ -29,10 +29,11 @@ fn points(alone: &Alone<DropsLayer>) -> Vec<Vec3> {
 #[test]
 fn live_parameters_take_effect_at_the_next_step_without_a_jump() {
     // Where, what, and whether the motion is another afterwards.
-    let cases: [(&str, Value, bool); 20] = [
+    let cases: [(&str, Value, bool); 21] = [
         ("/liquid/viscosity", json!(5e-2), true),
         ("/liquid/density", json!(700.0), true),
         ("/ground/0/contact_angle_deg", json!(40.0), true),
+        ("/liquid/hysteresis_deg", json!(60.0), true),
         ("/liquid/color", json!([1.0, 0.0, 0.0]), false),
         ("/ground/0/roughness", json!([3e-3, 3e-3]), true),
         ("/ground/0/grip", json!(0.0), true),
