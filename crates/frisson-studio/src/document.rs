@@ -122,7 +122,12 @@ impl Document {
     }
 
     /// Makes edits, all or none.
-    pub fn edit(&mut self, edits: &[Edit], label: &str, merge: Option<String>) -> Result<(), String> {
+    pub fn edit(
+        &mut self,
+        edits: &[Edit],
+        label: &str,
+        merge: Option<String>,
+    ) -> Result<(), String> {
         let mut text = self.text.clone();
         for edit in edits {
             text = patch(&text, edit).map_err(|e| e.to_string())?;

@@ -225,9 +225,7 @@ impl Engine {
                 }
             }
         }
-        let one = |(layer, name, unit, values): &(String, String, String, Vec<(i64, f64)>)| {
-            json!({ "layer": layer, "name": name, "unit": unit, "values": values })
-        };
+        let one = |(layer, name, unit, values): &(String, String, String, Vec<(i64, f64)>)| json!({ "layer": layer, "name": name, "unit": unit, "values": values });
         json!(series.iter().map(one).collect::<Vec<_>>())
     }
 
@@ -431,7 +429,8 @@ impl Worker {
         self.keep()?;
         self.engine.say(|news| {
             news.busy = "simulating";
-            news.frame_ms = if news.frame_ms == 0.0 { elapsed } else { 0.9 * news.frame_ms + 0.1 * elapsed };
+            news.frame_ms =
+                if news.frame_ms == 0.0 { elapsed } else { 0.9 * news.frame_ms + 0.1 * elapsed };
         });
         Ok(())
     }

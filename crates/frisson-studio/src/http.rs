@@ -108,7 +108,8 @@ impl Connection {
 
     /// Sends an answer; false where the page has gone.
     pub fn send(&mut self, reply: &Reply, last: bool) -> bool {
-        let mut head = format!("HTTP/1.1 {} .\r\nContent-Length: {}\r\n", reply.status, reply.body.len());
+        let mut head =
+            format!("HTTP/1.1 {} .\r\nContent-Length: {}\r\n", reply.status, reply.body.len());
         for (name, value) in &reply.headers {
             head.push_str(&format!("{name}: {value}\r\n"));
         }
@@ -133,7 +134,8 @@ mod tests {
 
     #[test]
     fn a_request_is_read() {
-        let head = read("POST /t/edit?a=1 HTTP/1.1\r\nHost: x\r\nContent-LENGTH: 12\r\n\r\nbody").unwrap();
+        let head =
+            read("POST /t/edit?a=1 HTTP/1.1\r\nHost: x\r\nContent-LENGTH: 12\r\n\r\nbody").unwrap();
         assert_eq!((head.method.as_str(), head.target.as_str()), ("POST", "/t/edit?a=1"));
         assert_eq!(head.header("host"), Some("x"));
         assert_eq!(head.body_length(), Some(12));
@@ -142,7 +144,14 @@ mod tests {
     #[test]
     fn what_is_no_request_is_none() {
         let long = format!("GET / HTTP/1.1\r\nx: {}\r\n\r\n", "y".repeat(MOST_HEAD as usize));
-        for bad in ["", "GET", "GET / HTTP/1.0\r\n\r\n", "GET / HTTP/1.1\r\nno colon\r\n\r\n", "GET / HTTP/1.1\r\n", &long] {
+        for bad in [
+            "",
+            "GET",
+            "GET / HTTP/1.0\r\n\r\n",
+            "GET / HTTP/1.1\r\nno colon\r\n\r\n",
+            "GET / HTTP/1.1\r\n",
+            &long,
+        ] {
             assert_eq!(read(bad), None, "{}", &bad[..bad.len().min(40)]);
         }
         let chunked = read("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n").unwrap();

@@ -157,7 +157,12 @@ impl Jobs {
     }
 
     /// Starts a job in a thread of its own; refused where one runs.
-    pub fn start(self: &Arc<Self>, task: Task, scene: SceneFile, cache: PathBuf) -> Result<(), String> {
+    pub fn start(
+        self: &Arc<Self>,
+        task: Task,
+        scene: SceneFile,
+        cache: PathBuf,
+    ) -> Result<(), String> {
         let mut job = lock(&self.job);
         if job.as_ref().is_some_and(|j| j.state == "running") {
             return Err("another job is running: wait for it or stop it".to_owned());
@@ -201,7 +206,8 @@ impl Jobs {
         let mut report = match baked {
             BakeOutcome::Finished(report) => report,
             BakeOutcome::Paused { last_frame, .. } => {
-                let kept = last_frame.map_or("no frame".to_owned(), |f| format!("frames up to {f}"));
+                let kept =
+                    last_frame.map_or("no frame".to_owned(), |f| format!("frames up to {f}"));
                 return Err(format!("stopped; {kept} kept: bake again to resume"));
             }
         };
@@ -262,7 +268,8 @@ impl Jobs {
             _ => RenderOptions::preview(size.0, size.1),
         };
         let words = |e: frisson_workshop::WorkshopError| e.to_string();
-        let shot = Shot::open(cache, camera.cloned(), Overlays::default(), options).map_err(words)?;
+        let shot =
+            Shot::open(cache, camera.cloned(), Overlays::default(), options).map_err(words)?;
         let label = cache.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let (first, last) = (shot.first(), shot.last());
         let telling = shot.telling_frames(first, last, 8);

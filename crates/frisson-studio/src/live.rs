@@ -118,9 +118,14 @@ impl Live {
     }
 
     /// Gives layers their parameters; adds, removes and reorders them.
-    fn give(&mut self, scene: &SceneFile, layers: &[LayerParams]) -> Result<&'static str, Vec<Trouble>> {
+    fn give(
+        &mut self,
+        scene: &SceneFile,
+        layers: &[LayerParams],
+    ) -> Result<&'static str, Vec<Trouble>> {
         let failed = |e: &SimulatorError| vec![Trouble::at(scene, &scene.stage_problem(e))];
-        let old: Vec<String> = self.simulator.params().iter().map(|p| p.name().to_owned()).collect();
+        let old: Vec<String> =
+            self.simulator.params().iter().map(|p| p.name().to_owned()).collect();
         let mut most = Change::None;
         for name in &old {
             if !layers.iter().any(|l| l.name() == name) {

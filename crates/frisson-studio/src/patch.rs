@@ -83,7 +83,10 @@ fn list_item(item: &Item, path: &str, found: &mut Vec<String>) {
         Item::Value(value) => list_value(value, path, found),
         Item::Table(table) => list_table(table, path, found),
         Item::ArrayOfTables(tables) => {
-            tables.iter().enumerate().for_each(|(i, t)| list_table(t, &format!("{path}[{i}]"), found));
+            tables
+                .iter()
+                .enumerate()
+                .for_each(|(i, t)| list_table(t, &format!("{path}[{i}]"), found));
         }
         Item::None => {}
     }
@@ -94,7 +97,10 @@ fn list_value(value: &Value, path: &str, found: &mut Vec<String>) {
     match value {
         Value::InlineTable(table) => list_table(table, path, found),
         Value::Array(items) if items.iter().any(|v| v.is_inline_table()) => {
-            items.iter().enumerate().for_each(|(i, v)| list_value(v, &format!("{path}[{i}]"), found));
+            items
+                .iter()
+                .enumerate()
+                .for_each(|(i, v)| list_value(v, &format!("{path}[{i}]"), found));
         }
         _ => {}
     }
@@ -201,9 +207,7 @@ fn remove(root: &mut Table, path: &str) -> Result<(), PatchError> {
     let nowhere = || PatchError::NoPlace(path.to_owned());
     let (steps, last) = split(path)?;
     match (lead(root, path, &steps)?, last) {
-        (Place::Table(table), Step::Key(key)) => {
-            table.remove(&key).map(|_| ()).ok_or_else(nowhere)
-        }
+        (Place::Table(table), Step::Key(key)) => table.remove(&key).map(|_| ()).ok_or_else(nowhere),
         (Place::Tables(tables), Step::Index(index)) if index < tables.len() => {
             tables.remove(index);
             Ok(())
@@ -314,7 +318,10 @@ b = 2
         let new = set_to("layers[0].flesh.limit", json!(0.25));
         assert!(new.contains("limit = 0.25 } # soft"), "{new}");
         assert_eq!(changed_lines(&new), 1);
-        let new = set_to("layers[1].wrinkles.tools[0].a", json!({ "triangle": 3, "weights": [0.5, 0.5, 0.0] }));
+        let new = set_to(
+            "layers[1].wrinkles.tools[0].a",
+            json!({ "triangle": 3, "weights": [0.5, 0.5, 0.0] }),
+        );
         assert!(new.contains("a = { triangle = 3, weights = [0.5, 0.5, 0.0] } # from"), "{new}");
         assert_eq!(changed_lines(&new), 1);
         let new = set_to("fps", json!(24));
@@ -337,7 +344,8 @@ b = 2
         assert!(new.starts_with(TEXT), "{new}");
         assert!(new.ends_with("\n[[layers.wrinkles.tools]]\na = 5\nb = 6\n"), "{new}");
         let collider = json!({ "name": "ball", "shape": { "sphere": { "radius": 0.1 } } });
-        let new = patch(TEXT, &Edit::Append { path: "colliders".to_owned(), value: collider }).unwrap();
+        let new =
+            patch(TEXT, &Edit::Append { path: "colliders".to_owned(), value: collider }).unwrap();
         assert!(new.contains("[[colliders]]\nname = \"ball\"\n"), "{new}");
     }
 

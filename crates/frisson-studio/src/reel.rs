@@ -97,8 +97,14 @@ impl Reel {
         }
         while self.state_bytes > self.limits.states && self.states.len() > 2 {
             // Every second one, the first and the newest staying: any frame stays near one.
-            let inner: Vec<i64> =
-                self.states.keys().copied().skip(1).take(self.states.len() - 2).step_by(2).collect();
+            let inner: Vec<i64> = self
+                .states
+                .keys()
+                .copied()
+                .skip(1)
+                .take(self.states.len() - 2)
+                .step_by(2)
+                .collect();
             for number in inner {
                 self.forget_state(number);
             }

@@ -15,7 +15,12 @@ struct Root {
 
 impl Root {
     /// The triangle of the actor's own mesh that carries a place.
-    fn carrier(&self, anchor: &Anchor, simulator: &Simulator, mesh: usize) -> Option<(u32, [f32; 3])> {
+    fn carrier(
+        &self,
+        anchor: &Anchor,
+        simulator: &Simulator,
+        mesh: usize,
+    ) -> Option<(u32, [f32; 3])> {
         // Of the mesh as the layer found it, not as refinement has left it.
         if let Anchor::OnTriangle { triangle, weights } = anchor {
             let there = (*triangle as usize) < self.tree.triangle_count();
@@ -121,10 +126,9 @@ fn gather(value: &Value, path: &str, key: Option<&str>, add: &mut dyn FnMut(&str
         Value::Object(fields) => {
             fields.iter().for_each(|(k, v)| gather(v, &format!("{path}.{k}"), Some(k), add));
         }
-        Value::Array(items) => items
-            .iter()
-            .enumerate()
-            .for_each(|(i, v)| gather(v, &format!("{path}[{i}]"), key, add)),
+        Value::Array(items) => {
+            items.iter().enumerate().for_each(|(i, v)| gather(v, &format!("{path}[{i}]"), key, add))
+        }
         _ => {}
     }
 }

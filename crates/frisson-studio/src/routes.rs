@@ -196,7 +196,15 @@ fn post(studio: &Studio, asked: &Asked) -> Result<Answer, Refusal> {
         "undo" => step(studio, studio.change(body.moment, |d| Ok(d.undo()))?),
         "redo" => step(studio, studio.change(body.moment, |d| Ok(d.redo()))?),
         "switch" => written(studio, studio.switch(body.moment, body.layer, body.line)?),
-        "recover" => written(studio, studio.change(body.moment, |d| { d.recover(body.take); Ok(()) })?.0),
+        "recover" => written(
+            studio,
+            studio
+                .change(body.moment, |d| {
+                    d.recover(body.take);
+                    Ok(())
+                })?
+                .0,
+        ),
         "outside" => {
             let settled = studio.change(body.moment, |d| {
                 d.settle_outside(body.take);
@@ -206,11 +214,20 @@ fn post(studio: &Studio, asked: &Asked) -> Result<Answer, Refusal> {
         }
         "save" => done(studio.save(body.name.as_deref(), body.replace)),
         "open" => done(studio.open_other(&body.name.ok_or("open what?")?)),
-        "draft" => done({ studio.set_draft(body.draft, body.moment); Ok(()) }),
+        "draft" => done({
+            studio.set_draft(body.draft, body.moment);
+            Ok(())
+        }),
         "compare" => done(studio.compare(&body.how, body.moment.frame)),
         "job" => done(studio.start(body.task.ok_or("which job?")?)),
-        "stop" => done({ studio.jobs().stop(); Ok(()) }),
-        "leave" => done({ studio.leave(&body.page); Ok(()) }),
+        "stop" => done({
+            studio.jobs().stop();
+            Ok(())
+        }),
+        "leave" => done({
+            studio.leave(&body.page);
+            Ok(())
+        }),
         "anchor" => anchor(studio, &body),
         _ => Ok(Answer::refuse(404, "nothing here")),
     }

@@ -130,7 +130,10 @@ impl Guest {
         let (path, query) = head.target.split_once('?').unwrap_or((&head.target, ""));
         let inside = path.strip_prefix('/').and_then(|p| p.split_once('/'));
         match inside.filter(|(token, _)| same(token.as_bytes(), self.token.as_bytes())) {
-            None => Err(Answer::refuse(404, "nothing here: open the address that `frisson studio` printed")),
+            None => Err(Answer::refuse(
+                404,
+                "nothing here: open the address that `frisson studio` printed",
+            )),
             Some(_) if head.method != "GET" && head.method != "POST" => {
                 Err(Answer::refuse(405, "only GET and POST"))
             }

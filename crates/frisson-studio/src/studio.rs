@@ -207,7 +207,12 @@ impl Studio {
     }
 
     /// Switches a layer off, or one that is off on.
-    pub fn switch(&self, moment: Moment, layer: Option<usize>, line: Option<usize>) -> Result<u64, Refusal> {
+    pub fn switch(
+        &self,
+        moment: Moment,
+        layer: Option<usize>,
+        line: Option<usize>,
+    ) -> Result<u64, Refusal> {
         let done = self.change(moment, |document| {
             let text = match (layer, line) {
                 (Some(layer), _) => switch_off(document.text(), layer),
@@ -270,7 +275,8 @@ impl Studio {
         let gallery = GALLERY.iter().map(|(name, text)| {
             json!({ "name": name, "title": about(text, "title"), "look_for": about(text, "look_for") })
         });
-        let cast: Vec<String> = frisson_models::catalog().iter().map(|e| e.name.to_string()).collect();
+        let cast: Vec<String> =
+            frisson_models::catalog().iter().map(|e| e.name.to_string()).collect();
         json!({ "files": files, "gallery": gallery.collect::<Vec<_>>(), "cast": cast })
     }
 
@@ -356,7 +362,9 @@ impl Studio {
         let open = lock(&self.open);
         let cache = open.baked().ok_or("there is nothing to work on")?;
         let mut scene = match &open.document {
-            Some(document) => document.parse().map_err(|_| "the text has mistakes: mend them first")?,
+            Some(document) => {
+                document.parse().map_err(|_| "the text has mistakes: mend them first")?
+            }
             None => {
                 let reader = CacheReader::open(&cache).map_err(|e| e.to_string())?;
                 SceneFile::parse(&cache, &reader.header().scene_text).map_err(|e| e.to_string())?
@@ -435,5 +443,13 @@ fn from_gallery(name: &str, folder: &Path, bell: &Arc<Bell>, number: u64) -> Res
 fn with_text(document: Document, bell: &Arc<Bell>, number: u64) -> Open {
     let camera = document.parse().map(|s| s.scene.camera).unwrap_or_default();
     let engine = Engine::simulate(Arc::clone(bell), number % 8);
-    Open { document: Some(document), cache: None, engine, compared: None, camera, draft: false, number }
+    Open {
+        document: Some(document),
+        cache: None,
+        engine,
+        compared: None,
+        camera,
+        draft: false,
+        number,
+    }
 }

@@ -92,7 +92,8 @@ fn headers(text: &str) -> Option<Vec<(usize, bool)>> {
         match item {
             Item::Table(table) => gather(table, &mut found),
             Item::ArrayOfTables(tables) => {
-                found.extend(tables.iter().filter_map(|t| Some((t.span()?.start, key == "layers"))));
+                found
+                    .extend(tables.iter().filter_map(|t| Some((t.span()?.start, key == "layers"))));
             }
             _ => {}
         }

@@ -286,9 +286,8 @@ pub fn pack(
         .collect();
     let points: Vec<Value> = frame.points.iter().map(|p| pack_points(p, &mut parcel)).collect();
     let measures = names.iter().zip(reports).flat_map(|(layer, report)| {
-        let one = |m: &frisson::stage::Measure| {
-            (layer.clone(), m.name.clone(), m.unit.clone(), m.value)
-        };
+        let one =
+            |m: &frisson::stage::Measure| (layer.clone(), m.name.clone(), m.unit.clone(), m.value);
         report.measures.iter().map(one)
     });
     let warnings: Vec<&String> = reports.iter().flat_map(|r| &r.warnings).collect();

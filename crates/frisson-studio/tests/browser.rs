@@ -43,16 +43,22 @@ fn serve(what: &Path) -> String {
 
 /// Positions of a mesh as the page has them, as one number for each that is asked for.
 fn positions(mesh: &str) -> String {
-    format!("Array.from(studio.view.left.mesh('{mesh}').object.geometry.attributes.position.array.slice(0, 6000))")
+    format!(
+        "Array.from(studio.view.left.mesh('{mesh}').object.geometry.attributes.position.array.slice(0, 6000))"
+    )
 }
 
 /// Drags a slider of a parameter to a share of its length.
 fn slide(browser: &mut Browser, path: &str, to: f64) {
     let selector = format!("input[type=range][data-path=\"{path}\"]");
     let (x, y) = browser.middle(&selector);
-    let width = browser.get(&format!("document.querySelector('{selector}').getBoundingClientRect().width"));
+    let width =
+        browser.get(&format!("document.querySelector('{selector}').getBoundingClientRect().width"));
     let width = width.as_f64().unwrap();
-    let value = browser.get(&format!("Number(document.querySelector('{selector}').value)")).as_f64().unwrap();
+    let value = browser
+        .get(&format!("Number(document.querySelector('{selector}').value)"))
+        .as_f64()
+        .unwrap();
     // The knob's middle stays half a knob away from the ends.
     let at = |share: f64| (x - width / 2.0 + 8.0 + share * (width - 16.0), y);
     let between: Vec<(f64, f64)> =
@@ -85,7 +91,9 @@ fn open_play_tune_and_undo() {
     browser.wait("studio.engine.value.ready.at(-1)[1] === 99");
     assert_eq!(browser.get("studio.engine.value.change"), "live");
     browser.get("studio.frame.value = 60");
-    browser.wait("studio.shown.number === 60 && studio.view.lastDrawnTake === studio.engine.value.take");
+    browser.wait(
+        "studio.shown.number === 60 && studio.view.lastDrawnTake === studio.engine.value.take",
+    );
     let after = browser.get(&positions("cat"));
     assert_ne!(before, after, "the slider moved vertices");
     browser.picture("tuned");
@@ -156,8 +164,11 @@ fn draw_a_wrinkle_scrub_and_compare() {
     // Without the layer the skin is smooth: both sides are drawn, and differ.
     browser.click("[data-tool=look]");
     browser.click("#without");
-    browser.wait("studio.remote.value.compared && studio.shown.b && studio.view.right.shapes.size > 0");
-    let both = browser.get("[studio.view.left, studio.view.right].map(s => s.mesh('wrist').shape.count)");
+    browser.wait(
+        "studio.remote.value.compared && studio.shown.b && studio.view.right.shapes.size > 0",
+    );
+    let both =
+        browser.get("[studio.view.left, studio.view.right].map(s => s.mesh('wrist').shape.count)");
     assert!(both[0].as_u64() > both[1].as_u64(), "the layer refines: {both}");
     browser.picture("compared");
     browser.click("#without");
@@ -181,7 +192,8 @@ fn bake_and_export_while_the_page_is_closed() {
     browser.wait(SHOWN);
     browser.key("b", false);
     browser.click("#bake");
-    browser.wait("studio.remote.value.job?.state === 'running' && studio.remote.value.job.done > 3");
+    browser
+        .wait("studio.remote.value.job?.state === 'running' && studio.remote.value.job.done > 3");
     browser.go("about:blank");
     let mut again = Browser::open(&program, &url);
     again.wait("studio.remote.value.job.state !== 'running'");
@@ -320,7 +332,9 @@ fn measure() {
         eprintln!("{name}: slider to picture [ms] {}", browser.get(EDITS));
     }
     for (name, triangles) in [("10k vertices", 20_000), ("100k vertices", 200_000)] {
-        let text = format!("frisson = 2\nframes = [0, 60]\n[actors.ball]\nsource = \"builtin:sphere?triangles={triangles}\"\npath = [[0,0,0,0,0,0,0],[60,0,0,0,0,200,0]]\n");
+        let text = format!(
+            "frisson = 2\nframes = [0, 60]\n[actors.ball]\nsource = \"builtin:sphere?triangles={triangles}\"\npath = [[0,0,0,0,0,0,0],[60,0,0,0,0,200,0]]\n"
+        );
         scene(folder.path(), "ball.toml", &text);
         open_file(&mut browser, "ball.toml");
         eprintln!("{name}: {}", frames_a_second(&mut browser));
@@ -337,7 +351,9 @@ fn open_file(browser: &mut Browser, name: &str) {
     browser.get(&format!(
         "fetch('open', {{ method: 'POST', body: JSON.stringify({{ name: '{name}' }}) }}).then(r => r.json())"
     ));
-    browser.wait(&format!("studio.remote.value.opened > {before} && studio.view.opened === studio.remote.value.opened"));
+    browser.wait(&format!(
+        "studio.remote.value.opened > {before} && studio.view.opened === studio.remote.value.opened"
+    ));
     browser.wait("studio.engine.value.ready.length > 0");
 }
 

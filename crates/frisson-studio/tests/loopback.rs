@@ -77,22 +77,39 @@ fn nothing_outside_the_scenes_folder_is_read_or_written() {
     let server = Server::start();
     let above = server.folder.path().join("above.toml");
     std::fs::write(&above, SCENE).unwrap();
-    for name in ["../above.toml", "/etc/passwd", "..", "a/b.toml", "..\\above.toml", ".hidden.toml", "c:x.toml", ""] {
+    for name in [
+        "../above.toml",
+        "/etc/passwd",
+        "..",
+        "a/b.toml",
+        "..\\above.toml",
+        ".hidden.toml",
+        "c:x.toml",
+        "",
+    ] {
         let name = serde_json::to_string(name).unwrap();
-        for (path, body) in [("open", format!("{{\"name\":{name}}}")), ("save", format!("{{\"name\":{name}}}"))] {
+        for (path, body) in
+            [("open", format!("{{\"name\":{name}}}")), ("save", format!("{{\"name\":{name}}}"))]
+        {
             let (status, said) = server.post(path, &body);
             assert_eq!(status, 400, "{path} {name}: {said}");
         }
     }
     assert_eq!(server.post("drop?name=%2e%2e%2fx.toml", SCENE).0, 400);
     assert_eq!(server.post("drop?name=x.exe", "MZ").0, 400);
-    assert_eq!(server.ask("GET", &format!("{}../Cargo.toml", server.base), &[&server.own()], "").0, 404);
+    assert_eq!(
+        server.ask("GET", &format!("{}../Cargo.toml", server.base), &[&server.own()], "").0,
+        404
+    );
     let there: Vec<String> = names(server.folder.path());
     assert_eq!(there, ["above.toml", "shots"]);
     assert_eq!(names(&server.folder.path().join("shots")), ["shot.toml"]);
     // A plain name is fine.
     assert_eq!(server.post("save", "{\"name\":\"other.toml\"}").0, 200);
-    assert_eq!(std::fs::read_to_string(server.folder.path().join("shots/other.toml")).unwrap(), SCENE);
+    assert_eq!(
+        std::fs::read_to_string(server.folder.path().join("shots/other.toml")).unwrap(),
+        SCENE
+    );
 }
 
 fn names(folder: &Path) -> Vec<String> {
@@ -121,7 +138,11 @@ fn nonsense_is_refused_and_does_no_harm() {
     let mut stream = TcpStream::connect(&server.host).unwrap();
     stream.write_all(&[0xff; 200]).unwrap();
     drop(stream);
-    let huge = format!("POST {}edit HTTP/1.1\r\n{}\r\nContent-Length: 99999999999\r\n\r\n", server.base, server.own());
+    let huge = format!(
+        "POST {}edit HTTP/1.1\r\n{}\r\nContent-Length: 99999999999\r\n\r\n",
+        server.base,
+        server.own()
+    );
     let mut stream = TcpStream::connect(&server.host).unwrap();
     stream.write_all(huge.as_bytes()).unwrap();
     let mut answer = String::new();

@@ -145,7 +145,8 @@ impl Browser {
     /// Waits until an expression is true on the page; it may fail until then.
     pub fn wait(&mut self, expression: &str) {
         let end = Instant::now() + PATIENCE;
-        let guarded = format!("(() => {{ try {{ return !!({expression}) }} catch {{ return false }} }})()");
+        let guarded =
+            format!("(() => {{ try {{ return !!({expression}) }} catch {{ return false }} }})()");
         while self.get(&guarded) != true {
             if Instant::now() > end {
                 let status = self.get("location.href + document.body.innerText.slice(0, 2000)");
@@ -193,7 +194,10 @@ impl Browser {
     pub fn key(&mut self, key: &str, control: bool) {
         let modifiers = if control { 2 } else { 0 };
         for kind in ["rawKeyDown", "keyUp"] {
-            self.call("Input.dispatchKeyEvent", json!({ "type": kind, "key": key, "modifiers": modifiers }));
+            self.call(
+                "Input.dispatchKeyEvent",
+                json!({ "type": kind, "key": key, "modifiers": modifiers }),
+            );
         }
     }
 
