@@ -27,7 +27,9 @@ impl Root {
             return there.then_some((*triangle, *weights));
         }
         let place = simulator.place("studio", mesh, anchor).ok()?;
-        let near = self.tree.closest_point(place, f32::INFINITY)?;
+        // Points in the air (a parting's plane, a field's middle) stick to nothing.
+        let reach = NEAR * self.tree.bounds().diagonal();
+        let near = self.tree.closest_point(place, reach)?;
         Some((near.triangle, near.barycentric))
     }
 }
@@ -35,6 +37,9 @@ impl Root {
 /// All of them.
 #[derive(Default)]
 pub struct Roots(Vec<Root>);
+
+/// A point farther from a mesh than this share of its diagonal is not on it.
+const NEAR: f32 = 0.03;
 
 /// Fields of layers that hold places on the mesh that the layer is on.
 const PLACES: [&str; 5] = ["a", "b", "through", "points", "at"];
