@@ -1,11 +1,11 @@
 // The page: layout, keys, and what belongs to no other module.
 import { effect, html, render, signal, useEffect, useRef } from "./third-party.js";
 import { getJson, post, postFile } from "./api.js";
-import { Tune, latencies, controlsOf, send } from "./controls.js";
+import { Tune, controlsOf, send } from "./controls.js";
 import { Dialogs, Progress, icon } from "./dialogs.js";
 import { TOOLS, Tools, attach, drawKey } from "./draw.js";
 import { Graphs } from "./graphs.js";
-import { a, b, counts, shown } from "./player.js";
+import { a, b, counts, latencies, shown } from "./player.js";
 import { heatBar, strainBar } from "./shaders.js";
 import {
   again, compared, connected, dialog, doc, engine, follow, frame, fps, graphsOpen, job, layers, looping, moment, notice, onlyChanged,
@@ -141,7 +141,8 @@ function Split() {
     const box = view.canvas.getBoundingClientRect();
     splitAt.value = Math.min(0.98, Math.max(0.02, (event.clientX - box.left) / box.width));
   };
-  const what = compared.value.how.without !== undefined
+  const bad = compared.value.engine.trouble[0]?.message;
+  const what = bad ? `cannot be compared: ${bad}` : compared.value.how.without !== undefined
     ? `without ${layers.value[compared.value.how.without]?.params.name ?? "layers"}` : "as it was";
   return html`<div class="side" style="left:12px">now</div><div class="side" style="right:12px">${what}</div>
     <div class="split" role="slider" tabindex="0" aria-label="split" aria-valuenow=${Math.round(100 * splitAt.value)} style=${`left:${100 * splitAt.value}%`}
@@ -163,7 +164,7 @@ function Picture() {
   useEffect(() => {
     view = new View(canvas.current);
     attach(view);
-    window.studio = { view, frame, playing, doc, remote, engine, counts, shown, a, b, latencies, layers, controlsOf };
+    window.studio = { view, frame, playing, doc, remote, engine, counts, shown, a, b, latencies, layers, controlsOf, send };
   }, []);
   const chosen = TOOLS.find(t => t.id === tool.value);
   const verts = (shown.a?.head.meshes ?? []).reduce((sum, m) => sum + m.count, 0);

@@ -4,12 +4,10 @@ import {
   doc, edit, engine, frame, layers, onlyChanged, say, schema, search, selectedLayer, valueAt,
 } from "./state.js";
 import { controlOf, layerSchema, resolve, sliderRange, tidy, unitOf, words } from "./schema.js";
-import { expect } from "./player.js";
+import { expect, latencies } from "./player.js";
 
 /** What the pointer or the keyboard is at, for the explanation below. */
 export const explained = signal(null);
-/** Times from an edit to its picture [ms], newest last. */
-export const latencies = [];
 
 let gesture = 0;
 let sending = false;
@@ -24,7 +22,6 @@ export async function send(edits, label, merge) {
   if (done) {
     expect(done.revision);
     latencies.push({ started, revision: done.revision });
-    if (latencies.length > 500) latencies.shift();
   }
   sending = false;
   if (waiting) {

@@ -20,15 +20,26 @@ export const TOOLS = [
 const curve = [];
 export const drawing = signal(false);
 
+/** Kinds of layers that refine the mesh they are on. */
+const REFINERS = ["wrinkles", "folds", "cloth"];
+
+/** Whether a layer of a kind finds the actor's own triangles, with no refined ones in their place. */
+function findsOwn(kind, mesh) {
+  const before = layerFor(kind, mesh)?.index ?? Infinity;
+  return !layers.value.some(l => l.index < before && REFINERS.includes(l.kind) && [].concat(l.params.on).includes(mesh));
+}
+
 /** Where something that was hit is on the actor's own mesh, and its mirror image where that is asked for. */
-async function anchors(hits) {
+async function anchors(hits, kind) {
   const own = await Promise.all(hits.map(h => post("anchor", { mesh: h.name, corners: h.corners, weights: h.weights })));
   const sets = [own];
   if (symmetry.value) {
     const mirrored = p => [-p[0], p[1], p[2]];
     sets.push(await Promise.all(own.map((x, k) => post("anchor", { mesh: hits[k].name, position: mirrored(x.position) }))));
   }
-  return sets.map(set => set.map(({ triangle, weights }) => ({ triangle, weights })));
+  // A number of a triangle means another one where an earlier layer has refined the mesh; a position does not.
+  const own_triangles = hits.every(h => findsOwn(kind, h.name));
+  return sets.map(set => set.map(({ triangle, weights, position }) => own_triangles ? { triangle, weights } : position));
 }
 
 /** The layer of a kind on a mesh: the chosen one first. */
@@ -63,7 +74,7 @@ async function drawWrinkle(view, from, to) {
   const length = from.point.distanceTo(to.point);
   if (length < 1e-3 * view.size) return;
   const taken = (layerFor("wrinkles", from.name)?.params.tools ?? []).map(t => t.name);
-  const sets = await anchors([from, to]);
+  const sets = await anchors([from, to], "wrinkles");
   const items = sets.map(([a, b]) => {
     const name = freshName("line", taken);
     taken.push(name);
@@ -82,7 +93,7 @@ async function drawFold(view) {
   if (hits.some(h => h.name !== hits[0].name)) { say("a fold lies on one mesh", "bad"); return; }
   const taken = (layerFor("folds", hits[0].name)?.params.folds ?? []).map(f => f.name);
   const width = toolSize.value * view.size;
-  const sets = await anchors(hits);
+  const sets = await anchors(hits, "folds");
   const items = sets.map(points => {
     const name = freshName("fold", taken);
     taken.push(name);
@@ -93,7 +104,7 @@ async function drawFold(view) {
 }
 
 async function drawSource(view, hit) {
-  const sets = await anchors([hit]);
+  const sets = await anchors([hit], "drops");
   const sources = sets.map(([at]) => ({ single: { at, mass: 2e-5, count: 8, every: 15 } }));
   await addToLayer("drops", hit.name, "sources", sources, "add a source of drops", { liquid: { preset: "water" } });
   say("drops will come from there");
@@ -214,7 +225,7 @@ export function attach(view) {
 async function finish(view, done) {
   if (done.grabbed) {
     if (!done.last || done.last.name !== done.grabbed.mesh) return;
-    const [[anchor]] = await anchors([done.last]);
+    const [[anchor]] = await anchors([done.last], layers.value[done.grabbed.layer]?.kind);
     await send([{ set: { path: done.grabbed.path, value: anchor } }], "move a point", null);
     return;
   }

@@ -25,6 +25,7 @@ class Reel {
     this.take = 0;
     /** Text that a frame must follow before it is shown. */
     this.revision = 0;
+    this.followed = 0;
     this.topologies = new Map();
     this.textures = new Map();
     this.generation = (this.generation ?? 0) + 1;
@@ -59,6 +60,7 @@ class Reel {
       [...this.frames.keys()].filter(number => number >= cut).forEach(number => this.drop(number));
       this.take = take;
     }
+    if (frames.length) this.followed = Math.max(this.followed ?? 0, revision);
     if (this.revision === revision && frames.length) this.revision = 0;
     frames.forEach(found => this.add(found));
     return frames;
@@ -100,7 +102,17 @@ export const a = new Reel("a");
 export const b = new Reel("b");
 
 /** What is shown now. */
-export const shown = { a: null, b: null, key: "", number: 0 };
+export const shown = { a: null, b: null, key: "", number: 0, revision: 0 };
+/** Edits whose picture is waited for, and the newest that have one: `{ revision, started, drawn }` [ms]. */
+export const latencies = [];
+
+/** A picture was drawn: edits that it shows have theirs. */
+export function noteDrawn() {
+  const now = performance.now();
+  for (const one of latencies) if (!one.drawn && one.revision <= shown.revision) one.drawn = now;
+  if (latencies.length > 500) latencies.splice(0, 250);
+}
+
 /** Frames got and frames waited for, for measuring. */
 export const counts = { got: 0, waited: 0 };
 
@@ -177,7 +189,7 @@ export async function fetchShown() {
     ]);
     if (!left) { counts.waited += 1; return false; }
     const done = (!both || right) && frame.value === number;
-    Object.assign(shown, { a: left, b: right ?? shown.b, number });
+    Object.assign(shown, { a: left, b: right ?? shown.b, number, revision: a.followed ?? 0 });
     shown.key = done ? `${opened}/${number}/${a.take}/${a.revision}/${comparison}/${both ? b.take : -1}` : "";
     counts.got += 1;
     return true;

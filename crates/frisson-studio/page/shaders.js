@@ -33,9 +33,9 @@ export function hairMaterial(color, perStrand) {
         for (int i = 0; i < 3; i++) {
           vec3 l = normalize(lights[i]);
           float tl = dot(t, l); float sl = sqrt(max(0.0, 1.0 - tl * tl));
-          float first = pow(max(0.0, sl * sv - (tl + 0.09) * tv), 60.0);
-          float second = pow(max(0.0, sl * sv - (tl - 0.16) * tv), 14.0);
-          sum += powers[i] * (base * sl * 0.42 + vec3(0.05) * first + (0.12 * sqrt(base) + base) * 0.38 * second);
+          float first = pow(clamp(sl * sv - (tl + 0.09) * tv, 0.0, 1.0), 60.0);
+          float second = pow(clamp(sl * sv - (tl - 0.16) * tv, 0.0, 1.0), 14.0);
+          sum += powers[i] * (base * sl * 0.42 + vec3(0.1) * first + (0.16 * sqrt(base) + base) * 0.4 * second);
         }
         sum *= mix(0.35, 1.0, smoothstep(0.0, 0.3, vAlong * 0.5));
         gl_FragColor = vec4(sum, 1.0);

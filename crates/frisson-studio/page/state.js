@@ -73,8 +73,11 @@ function take(state) {
     const is_new = remote.value?.opened !== state.opened;
     remote.value = state;
     if (state.document) {
-      doc.value = state.document.text === undefined && before && !is_new
+      const now = state.document.text === undefined && before && !is_new
         ? { ...before, ...state.document } : state.document;
+      // While the text has mistakes, the lists show what it said before.
+      if (now.scene === null && before && !is_new) now.scene = before.scene;
+      doc.value = now;
     } else {
       doc.value = null;
     }

@@ -5,7 +5,7 @@ import {
   PlaneGeometry, PMREMGenerator, Raycaster, RoomEnvironment, Scene, ShadowMaterial, SphereGeometry, Vector2, Vector3,
   WebGLRenderer, effect,
 } from "./third-party.js";
-import { a, b, fetchShown, readAhead, shown, tick } from "./player.js";
+import { a, b, fetchShown, noteDrawn, readAhead, shown, tick } from "./player.js";
 import { Shapes } from "./shapes.js";
 import {
   compared, doc, frame, fps, options, places, playing, range, remote, splitAt, theme, selectedLayer, layers,
@@ -174,6 +174,7 @@ export class View {
       renderer.setScissorTest(false);
       this.left.group.visible = true;
     }
+    noteDrawn();
     this.drawn += 1;
     this.times.push(performance.now());
     if (this.times.length > 120) this.times.shift();

@@ -388,9 +388,12 @@ impl Worker {
         }
         state.news.range = [clock.first_frame, clock.last_frame];
         state.news.fps = clock.rate.fps();
-        let roots = Arc::new(Roots::of(live.simulator()));
-        state.news.places = Arc::new(roots.places(&live.layers_json(), live.simulator()));
-        state.roots = roots;
+        if change != "live" && change != "none" {
+            // Points are built in: what is live moves none, and must not wait for the trees.
+            let roots = Arc::new(Roots::of(live.simulator()));
+            state.news.places = Arc::new(roots.places(&live.layers_json(), live.simulator()));
+            state.roots = roots;
+        }
         state.news.layers =
             live.simulator().layers().iter().map(|l| (l.kind().into(), l.name().into())).collect();
         drop(state);

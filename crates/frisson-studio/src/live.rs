@@ -29,6 +29,8 @@ impl Live {
     /// Builds a scene.
     pub fn build(order: &Order) -> Result<Self, Vec<Trouble>> {
         let mut scene = order.scene.clone();
+        // What is promised of a layer does not keep it from being switched off.
+        scene.scene.expect.clear();
         if order.draft {
             lighten(&mut scene.scene);
         }

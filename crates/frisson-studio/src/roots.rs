@@ -13,9 +13,33 @@ struct Root {
     tree: TriangleBvh,
 }
 
+impl Root {
+    /// The triangle of the actor's own mesh that carries a place.
+    fn carrier(
+        &self,
+        anchor: &Anchor,
+        simulator: &Simulator,
+        mesh: usize,
+    ) -> Option<(u32, [f32; 3])> {
+        // Of the mesh as the layer found it, not as refinement has left it.
+        if let Anchor::OnTriangle { triangle, weights } = anchor {
+            let there = (*triangle as usize) < self.tree.triangle_count();
+            return there.then_some((*triangle, *weights));
+        }
+        let place = simulator.place("studio", mesh, anchor).ok()?;
+        // Points in the air (a parting's plane, a field's middle) stick to nothing.
+        let reach = NEAR * self.tree.bounds().diagonal();
+        let near = self.tree.closest_point(place, reach)?;
+        Some((near.triangle, near.barycentric))
+    }
+}
+
 /// All of them.
 #[derive(Default)]
 pub struct Roots(Vec<Root>);
+
+/// A point farther from a mesh than this share of its diagonal is not on it.
+const NEAR: f32 = 0.03;
 
 /// Fields of layers that hold places on the mesh that the layer is on.
 const PLACES: [&str; 5] = ["a", "b", "through", "points", "at"];
@@ -78,12 +102,11 @@ impl Roots {
             let Some(root) = on.and_then(|name| self.find(name)) else { continue };
             let mesh = simulator.frame().mesh_index(&root.name).unwrap_or(0);
             let mut add = |path: &str, anchor: &Anchor| {
-                let Ok(place) = simulator.place("studio", mesh, anchor) else { return };
-                if let Some(near) = root.tree.closest_point(place, f32::INFINITY) {
+                if let Some((triangle, weights)) = root.carrier(anchor, simulator, mesh) {
+                    let corners = root.tree.triangle(triangle);
                     found.push(json!({
                         "path": path, "layer": index, "mesh": root.name,
-                        "corners": root.tree.triangle(near.triangle),
-                        "weights": near.barycentric, "off": near.distance,
+                        "corners": corners, "weights": weights,
                     }));
                 }
             };
