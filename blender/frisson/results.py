@@ -16,6 +16,12 @@ MODIFIER = "Frisson"
 MADE_FOR = "frisson_made_for"
 
 
+def owner(context: bpy.types.Context) -> bpy.types.Object | None:
+    """The object that the panel speaks of: the active one, or the one that the active one was made for."""
+    obj = context.object
+    return obj.get(MADE_FOR, obj) if obj is not None else None
+
+
 def clear(context: bpy.types.Context, obj: bpy.types.Object) -> None:
     """Takes back all that was shown; layers and files stay."""
     for modifier in [m for m in obj.modifiers if m.name.startswith(MODIFIER)]:
@@ -46,13 +52,15 @@ def show(context: bpy.types.Context, obj: bpy.types.Object, cache_path: Path) ->
     made, others = [], []
     for other in scenes.participants(context.scene, obj):
         name = scenes.actor_name(other)
+        recorded = np.fromfile(cache_path.parent / f"{name}.pc2", dtype="<f4", offset=32)
         try:
             positions = cache.positions(name)
         except frisson.InputError:
+            positions = None
+        if positions is None or positions.size != recorded.size:
+            # A layer refined it: its vertices are others.
             others.append(name)
-            continue
-        recorded = np.fromfile(cache_path.parent / f"{name}.pc2", dtype="<f4", offset=32).reshape(positions.shape)
-        if other == obj or not np.array_equal(positions, recorded):
+        elif other == obj or not np.array_equal(positions.ravel(), recorded):
             show_points(context, other, obj, positions, stored[name], cache_path.parent / f"{name}.result.pc2")
             made.append(other.name)
     actors = {scenes.actor_name(o) for o in scenes.participants(context.scene, obj)}
@@ -86,7 +94,7 @@ def show_alembic(context, obj, cache, names: list[str]) -> list[str]:
     """Everything else through an Alembic file: meshes whose triangles change, hair as curves, drops as points."""
     (path, *_) = cache.export(alembic=f"{scenes.actor_name(obj)}.abc", meshes=names, force=True)
     before = set(bpy.data.objects)
-    frame = context.scene.frame_current
+    frame, active = context.scene.frame_current, context.view_layer.objects.active
     bounds = context.scene.frame_start, context.scene.frame_end
     override = context.temp_override(selected_objects=[]) if hasattr(context, "temp_override") else contextlib.nullcontext()
     with override:
@@ -110,4 +118,5 @@ def show_alembic(context, obj, cache, names: list[str]) -> list[str]:
         if bpy.data.filepath:
             file.filepath = bpy.path.relpath(str(path))
     context.scene.frame_set(frame)
+    context.view_layer.objects.active = active
     return [o.name for o in made]

@@ -27,7 +27,7 @@ def engine_points(folder, name, index):
     """What the engine baked, in Blender's axes."""
     import frisson
 
-    points = frisson.Cache(folder / "bake.frisson")[index].meshes[name].positions
+    points = frisson.Cache(folder / "bake.frisson")[index].meshes[name.replace(".", "_")].positions
     return np.stack([points[:, 0], -points[:, 2], points[:, 1]], axis=-1)
 
 
@@ -177,8 +177,8 @@ def test_live_shows_what_a_bake_shows(cat):
     size = np.ptp(plain, axis=0).max()
     swing = np.abs(baked[16] - plain).max()
     for frame in (16, 6, 1, 16):
-        # Pushed samples and a recorded clip differ between frames only.
-        assert np.abs(shown(cat, frame) - baked[frame]).max() < max(0.1 * swing, 1e-4 * size), frame
+        # The leap starts in full motion: how it got there is taken for straight, which dies out with the swing.
+        assert np.abs(shown(cat, frame) - baked[frame]).max() < max(0.2 * swing, 1e-4 * size), frame
     cat.frisson.layers[0].flesh.p_amount = 0.0
     assert np.abs(shown(cat, 16) - plain).max() < 1e-5 * size, "a parameter takes hold at once"
     cat.frisson.live = False
@@ -232,12 +232,18 @@ def test_wrinkles_are_drawn_between_two_empties(cat):
     layer = cat.frisson.layers[0]
     tool = layer.wrinkles.p_tools.add()
     tool.p_name, tool.p_a, tool.p_b, tool.p_width = "flank", *ends, 0.03
-    bake(cat)
-    made = [o for o in bpy.data.objects if o.get("frisson_made_for") == cat]
-    if made:
-        assert cat.hide_render, "a mesh with other triangles stands in its place"
-        bpy.ops.frisson.clear()
-        assert not cat.hide_render and not [o for o in bpy.data.objects if o.get("frisson_made_for")]
+    folder = bake(cat)
+    (made,) = [o for o in bpy.data.objects if o.get("frisson_made_for") == cat and o.type == "MESH"]
+    assert cat.hide_render and cat.hide_get(), "a mesh with other triangles stands in its place"
+    size = np.ptp(points, axis=0).max()
+    for frame in (1, 9, 16):
+        apart = np.abs(shown(made, frame) - engine_points(folder, cat.name, frame - 1)).max()
+        assert apart < 1e-4 * size, f"frame {frame}: {apart / size:.1e} of the size"
+    # The panel of what was made is that of the object it was made for.
+    bpy.context.view_layer.objects.active = made
+    bpy.ops.frisson.clear()
+    assert not cat.hide_render and not [o for o in bpy.data.objects if o.get("frisson_made_for")]
+    assert not bpy.data.cache_files and not [c for c in bpy.data.collections if c.name.startswith("Frisson")]
 
 
 def test_folds_are_laid_along_a_curve(blend):
