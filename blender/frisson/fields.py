@@ -8,6 +8,7 @@ Nothing about any layer is written down here: a new parameter of the engine appe
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -37,7 +38,9 @@ class Field:
 
     @property
     def label(self) -> str:
-        return self.key.replace("_", " ").capitalize()
+        unit = re.search(r"\[([^\],\s]{1,8})\]", self.about)
+        word = re.sub(r"_(hz|deg)$", "", self.key).replace("_", " ").capitalize()
+        return f"{word} [{unit[1]}]" if unit and unit[1] != "-" and self.kind in ("float", "int", "vector") else word
 
     @property
     def attribute(self) -> str:

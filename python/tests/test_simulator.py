@@ -194,3 +194,13 @@ def test_a_thousand_simulators_leave_no_memory_behind():
         live_and_die()
     gc.collect()
     assert resident() - before < 4 << 20
+
+
+def test_packed_files_are_unpacked_by_a_process_of_their_own():
+    from pathlib import Path
+
+    packed = Path(__file__).parents[2] / "crates/frisson-io/tests/data/grid_draco.glb"
+    if not packed.exists():
+        pytest.skip("the repository's data are not there")
+    (positions, triangles), *_ = frisson.Character.load(packed).meshes.values()
+    assert len(positions) > 3 and triangles.max() < len(positions)
