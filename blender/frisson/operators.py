@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from pathlib import Path
 
@@ -35,8 +36,6 @@ def fill(owner, group: fields.Group, values: dict) -> None:
 
 def store(owner, entry: fields.Field, value) -> None:
     """Stores one value; what has no place of its own is kept as text."""
-    import json
-
     if entry.kind == "group":
         fill(getattr(owner, entry.attribute), fields.groups()[entry.group], value)
     elif entry.kind == "list":
@@ -195,7 +194,9 @@ PRESETS = {
         "Cheek": {"frequency_hz": 6.0, "damping_ratio": 0.3},
         "Firm": {"frequency_hz": 8.0, "damping_ratio": 0.5},
     },
-    "cloth": {name.capitalize(): {"material": name} for name in ("silk", "cotton", "denim", "wool", "leather", "rubber")},
+    "cloth": {
+        name.capitalize(): {"material": name} for name in ("silk", "cotton", "denim", "wool", "leather", "rubber")
+    },
 }
 
 
@@ -203,7 +204,9 @@ def preset_items(self, context):
     obj = results.owner(context) if context else None
     stack = obj.frisson if obj else None
     kind = stack.layers[stack.active].kind if stack and 0 <= stack.active < len(stack.layers) else ""
-    return [(name, name, ", ".join(f"{k} {v}" for k, v in values.items())) for name, values in PRESETS.get(kind, {}).items()] or [("NONE", "None", "")]
+    presets = PRESETS.get(kind, {}).items()
+    items = [(name, name, ", ".join(f"{k} {v}" for k, v in values.items())) for name, values in presets]
+    return items or [("NONE", "None", "")]
 
 
 class FRISSON_OT_preset(OnMesh, bpy.types.Operator):

@@ -92,7 +92,7 @@ def _class_of(group: fields.Group, classes: dict[str, type]) -> type:
         notes["variant"] = EnumProperty(name="Kind", items=items, update=touched)
     for entry in [*group.fields, *group.variants]:
         notes[entry.attribute] = _property(entry, classes)
-    return type(f"FRISSON_PG_{group.name}", (bpy.types.PropertyGroup,), {"__annotations__": notes, "frisson_group": group})
+    return type(f"FRISSON_PG_{group.name}", (bpy.types.PropertyGroup,), {"__annotations__": notes})
 
 
 def kind_items(self, context):

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 
 import bpy
@@ -96,12 +95,10 @@ def show_alembic(context, obj, cache, names: list[str]) -> list[str]:
     before = set(bpy.data.objects)
     frame, active = context.scene.frame_current, context.view_layer.objects.active
     bounds = context.scene.frame_start, context.scene.frame_end
-    override = context.temp_override(selected_objects=[]) if hasattr(context, "temp_override") else contextlib.nullcontext()
-    with override:
-        bpy.ops.wm.alembic_import(
-            filepath=str(path), scale=1.0 / motion.metres(context.scene), set_frame_range=False,
-            always_add_cache_reader=True, as_background_job=False,
-        )
+    bpy.ops.wm.alembic_import(
+        filepath=str(path), scale=1.0 / motion.metres(context.scene), set_frame_range=False,
+        always_add_cache_reader=True, as_background_job=False,
+    )
     context.scene.frame_start, context.scene.frame_end = bounds
     made = [o for o in bpy.data.objects if o not in before]
     collection = bpy.data.collections.new(f"Frisson {obj.name}")

@@ -267,6 +267,26 @@ def test_folds_are_laid_along_a_curve(blend):
     assert highest > 1.0 + 0.02, "the fold rises"
 
 
+def test_lines_come_from_strokes_hair_curves_and_empties(blend, extension):
+    motion = sys.modules[f"{extension.__name__}.motion"]
+    convert = motion.engine_from_blender(bpy.context.scene)
+    pencil = bpy.data.grease_pencils.new("pencil")
+    drawing = pencil.layers.new("lines").frames.new(1).drawing
+    drawing.add_strokes([3])
+    for index, point in enumerate(drawing.strokes[0].points):
+        point.position = (index, 2.0, 3.0)
+    drawn = motion.lines_of(bpy.data.objects.new("pencil", pencil), convert)
+    assert drawn == [[[0.0, 3.0, -2.0], [1.0, 3.0, -2.0], [2.0, 3.0, -2.0]]], "Y up"
+    hair = bpy.data.hair_curves.new("hair")
+    hair.add_curves([2, 3])
+    assert [len(line) for line in motion.lines_of(bpy.data.objects.new("hair", hair), convert)] == [2, 3]
+    empty = bpy.data.objects.new("empty", None)
+    bpy.context.scene.collection.objects.link(empty)
+    empty.location = (1, 2, 3)
+    bpy.context.view_layer.update()
+    assert motion.lines_of(empty, convert) == [[[1.0, 3.0, -2.0]]]
+
+
 def test_hair_grows_on_a_vertex_group_as_curves(blend):
     bpy.ops.mesh.primitive_uv_sphere_add(segments=32, ring_count=16, radius=0.1, location=(0, 0, 1.5))
     head = bpy.context.object
