@@ -116,9 +116,10 @@ def begin(context: bpy.types.Context, obj: bpy.types.Object, resume: bool) -> Jo
     """Records, writes the folder and starts the process."""
     import frisson
 
-    folder = scenes.folder_of(obj)
+    folder = Path(obj.frisson.place) if resume and obj.frisson.place else scenes.folder_of(obj)
     if not resume:
         results.clear(context, obj)
+        obj.frisson.place = str(folder)
         path = scenes.write_folder(context, obj, folder, record(context, obj))
         frisson.Scene.load(path).check()
     job = Job(obj, folder, "resume" if resume else "force")

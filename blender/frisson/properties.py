@@ -135,6 +135,9 @@ def make_classes() -> list[type]:
         "folder": StringProperty(
             name="Folder", default="//frisson", subtype="DIR_PATH", description="Where recordings and caches are kept",
         ),
+        # As it was called in the files of its last bake, and where they are: it may have another name by now.
+        "actor": StringProperty(name="Actor", options={"HIDDEN"}),
+        "place": StringProperty(name="Place", options={"HIDDEN"}),
         "status": StringProperty(name="Status", options={"SKIP_SAVE"}),
         "progress": FloatProperty(name="Progress", default=-1.0, options={"SKIP_SAVE"}),
     }})

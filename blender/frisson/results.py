@@ -50,7 +50,10 @@ def show(context: bpy.types.Context, obj: bpy.types.Object, cache_path: Path) ->
     stored = np.load(cache_path.parent / "matrices.npz")
     made, others = [], []
     for other in scenes.participants(context.scene, obj):
-        name = scenes.actor_name(other)
+        name = scenes.baked_name(other)
+        if name not in stored:
+            # It takes part since the bake began.
+            continue
         recorded = np.fromfile(cache_path.parent / f"{name}.pc2", dtype="<f4", offset=32)
         try:
             positions = cache.positions(name)
@@ -62,13 +65,12 @@ def show(context: bpy.types.Context, obj: bpy.types.Object, cache_path: Path) ->
         elif other == obj or not np.array_equal(positions.ravel(), recorded):
             show_points(context, other, obj, positions, stored[name], cache_path.parent / f"{name}.result.pc2")
             made.append(other.name)
-    actors = {scenes.actor_name(o) for o in scenes.participants(context.scene, obj)}
-    names = [n for n in [*frame.meshes, *frame.curves, *frame.points] if n not in actors]
+    names = [n for n in [*frame.meshes, *frame.curves, *frame.points] if n not in stored]
     last = cache[cache.last]
-    names += [n for n in [*last.meshes, *last.curves, *last.points] if n not in actors and n not in names]
+    names += [n for n in [*last.meshes, *last.curves, *last.points] if n not in stored and n not in names]
     if names or others:
         made += show_alembic(context, obj, cache, [*others, *names])
-    if scenes.actor_name(obj) in others:
+    if scenes.baked_name(obj) in others:
         # Its triangles change: a new object stands in its place.
         obj["frisson_hidden"] = True
         obj.hide_render = True
@@ -91,7 +93,7 @@ def show_points(context, other, obj, positions: np.ndarray, matrices: np.ndarray
 
 def show_alembic(context, obj, cache, names: list[str]) -> list[str]:
     """Everything else through an Alembic file: meshes whose triangles change, hair as curves, drops as points."""
-    (path, *_) = cache.export(alembic=f"{scenes.actor_name(obj)}.abc", meshes=names, force=True)
+    (path, *_) = cache.export(alembic=f"{scenes.baked_name(obj)}.abc", meshes=names, force=True)
     before = set(bpy.data.objects)
     frame, active = context.scene.frame_current, context.view_layer.objects.active
     bounds = context.scene.frame_start, context.scene.frame_end

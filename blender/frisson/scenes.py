@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import tempfile
 from fractions import Fraction
 from pathlib import Path
 
@@ -240,6 +241,8 @@ def write_folder(context: bpy.types.Context, obj: bpy.types.Object, folder: Path
         name = actor_name(writer.obj)
         character(writer.recorded, fps, writer.painted()).save(folder / f"{name}.glb", force=True)
         write_points(folder / f"{name}.pc2", writer.recorded.positions)
+        if writer.obj.library is None:
+            writer.obj.frisson.actor = name
     np.savez(folder / "matrices.npz", **{actor_name(w.obj): np.stack(w.recorded.matrices) for w in writers})
     path = folder / "scene.toml"
     made = frisson.Scene.of(path=path, **values)
@@ -247,9 +250,14 @@ def write_folder(context: bpy.types.Context, obj: bpy.types.Object, folder: Path
     return path
 
 
+def baked_name(obj: bpy.types.Object) -> str:
+    """An object's name in the files of its last bake."""
+    return obj.frisson.actor or actor_name(obj)
+
+
 def folder_of(obj: bpy.types.Object) -> Path:
     """Where an object's recordings and caches are kept: beside the .blend, or for this session only."""
     given = obj.frisson.folder or "//frisson"
     if given.startswith("//") and not bpy.data.filepath:
-        return Path(bpy.app.tempdir or "/tmp") / "frisson" / actor_name(obj)
+        return Path(bpy.app.tempdir or tempfile.gettempdir()) / "frisson" / actor_name(obj)
     return Path(bpy.path.abspath(given)) / actor_name(obj)

@@ -158,6 +158,29 @@ def test_a_cancelled_bake_goes_on_to_the_same_bytes(cat, extension):
     assert (folder / "bake.frisson").read_bytes() == whole
 
 
+def test_two_bake_at_once_while_blender_goes_on(cat, extension):
+    """As with a window: the processes run, a timer looks at them now and then."""
+    baking = sys.modules[f"{extension.__name__}.baking"]
+    twin = cat.copy()
+    twin.data = cat.data.copy()
+    bpy.context.scene.collection.objects.link(twin)
+    add_flesh(cat)
+    add_flesh(twin).flesh.p_frequency_hz = 6.0
+    for obj in (cat, twin):
+        baking.begin(bpy.context, obj, resume=False)
+    assert len(baking.JOBS) == 2 and cat.frisson.progress >= 0.0
+    # A new name meanwhile does no harm.
+    twin.name = "tim"
+    deadline = time.monotonic() + 120
+    while baking.JOBS and time.monotonic() < deadline:
+        assert baking.watch() == (baking.LOOK if baking.JOBS else None)
+        time.sleep(0.02)
+    assert not baking.JOBS
+    for obj in (cat, twin):
+        assert [m.type for m in obj.modifiers].count("MESH_CACHE") == 1, obj.frisson.status
+    assert np.abs(shown(cat, 12) - shown(twin, 12)).max() > 1e-3, "each has its own"
+
+
 def test_mistakes_are_said_and_nothing_is_left(cat):
     layer = add_flesh(cat)
     layer.flesh.p_from = "pelviz"
