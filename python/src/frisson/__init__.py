@@ -31,10 +31,11 @@ from .shapes import Curves, Frame, Mesh, Points
 from .simulator import Layer, Simulator
 
 # Draco blocks are unpacked by a process of their own: what is wrong in one ends that process only.
-_native.set_draco_helper(_Path(_sys.executable), [str(_Path(__file__).parent), "unpack-draco"])
+if _sys.executable:
+    _native.set_draco_helper(_Path(_sys.executable), [str(_Path(__file__).parent), "unpack-draco"])
 
 __all__ = [
-    "Cache", "Character", "Curves", "Finding", "Frame", "FrissonError", "InputError", "Layer", "Mesh", "Picture",
-    "Points", "Problem", "Scene", "SceneError", "SimulationError", "Simulator", "Stopped", "__version__", "bake", "cast", "demo",
+    "Cache", "Character", "Curves", "Finding", "Frame", "FrissonError", "InputError", "Layer", "Mesh", "Picture", "Points",
+    "Problem", "Scene", "SceneError", "SimulationError", "Simulator", "Stopped", "__version__", "bake", "cast", "demo",
     "demos", "errors", "explain", "init", "params", "schema",
 ]  # fmt: skip
