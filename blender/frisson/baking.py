@@ -24,7 +24,8 @@ class Job:
 
         # Renaming must not matter: the object is found again by its session id.
         self.uid, self.folder, self.cache = obj.session_uid, folder, folder / "bake.frisson"
-        for name in ("stop", "progress.json"):
+        old = () if how == "resume" else ("bake.frisson", "bake.frisson.part")
+        for name in ("stop", "progress.json", *old):
             (folder / name).unlink(missing_ok=True)
         packages = str(Path(frisson.__file__).parent.parent)
         worker = str(Path(__file__).parent / "worker.py")
@@ -115,9 +116,10 @@ def begin(context: bpy.types.Context, obj: bpy.types.Object, resume: bool) -> Jo
     """Records, writes the folder and starts the process."""
     import frisson
 
-    folder = scenes.folder_of(obj)
+    folder = Path(obj.frisson.place) if resume and obj.frisson.place else scenes.folder_of(obj)
     if not resume:
         results.clear(context, obj)
+        obj.frisson.place = str(folder)
         path = scenes.write_folder(context, obj, folder, record(context, obj))
         frisson.Scene.load(path).check()
     job = Job(obj, folder, "resume" if resume else "force")
@@ -138,11 +140,11 @@ class FRISSON_OT_bake(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context):
-        obj = context.object
+        obj = results.owner(context)
         return obj is not None and obj.type == "MESH" and len(obj.frisson.layers) and obj.session_uid not in JOBS
 
     def execute(self, context):
-        obj = context.object
+        obj = results.owner(context)
         try:
             job = begin(context, obj, self.resume)
         except (ValueError, OSError) as error:
@@ -168,10 +170,11 @@ class FRISSON_OT_cancel(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context):
-        return context.object is not None and context.object.session_uid in JOBS
+        obj = results.owner(context)
+        return obj is not None and obj.session_uid in JOBS
 
     def execute(self, context):
-        JOBS[context.object.session_uid].stop()
+        JOBS[results.owner(context).session_uid].stop()
         return {"FINISHED"}
 
 
@@ -184,11 +187,12 @@ class FRISSON_OT_clear(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context):
-        return context.object is not None
+        return results.owner(context) is not None
 
     def execute(self, context):
-        results.clear(context, context.object)
-        context.object.frisson.status = ""
+        obj = results.owner(context)
+        results.clear(context, obj)
+        obj.frisson.status = ""
         return {"FINISHED"}
 
 

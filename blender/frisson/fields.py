@@ -8,6 +8,7 @@ Nothing about any layer is written down here: a new parameter of the engine appe
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -37,7 +38,9 @@ class Field:
 
     @property
     def label(self) -> str:
-        return self.key.replace("_", " ").capitalize()
+        unit = re.search(r"\[([^\],\s]{1,8})\]", self.about)
+        word = re.sub(r"_(hz|deg)$", "", self.key).replace("_", " ").capitalize()
+        return f"{word} [{unit[1]}]" if unit and unit[1] != "-" and self.kind in ("float", "int", "vector") else word
 
     @property
     def attribute(self) -> str:
@@ -118,7 +121,7 @@ def make_field(key: str, node: dict, required: bool) -> Field:
         made.kind, made.choices = "enum", [(v, "") for v in bare["enum"] if v is not None]
     elif _tagged(bare) or (kinds == {"object"} and bare.get("properties")):
         made.kind, made.group = "group", name or f"{key.capitalize()}Of"
-        groups().setdefault(made.group, None) or _add_group(made.group, bare)
+        _ensure_group(made.group, bare)
     elif "number" in kinds:
         made.kind = "float"
     elif kinds == {"integer"}:
@@ -145,7 +148,7 @@ def _make_array(made: Field, bare: dict) -> None:
         made.kind = "names"
     elif _tagged(item) or (_kinds(item) == {"object"} and item.get("properties")):
         made.kind, made.group = "list", item_name or f"{made.key.capitalize()}Of"
-        groups().setdefault(made.group, None) or _add_group(made.group, item)
+        _ensure_group(made.group, item)
 
 
 def _is_point(node: dict) -> bool:
@@ -157,6 +160,13 @@ def _is_point(node: dict) -> bool:
 def groups() -> dict[str, Group | None]:
     """Groups met so far, by name, each after those it is made of."""
     return {}
+
+
+def _ensure_group(name: str, node: dict) -> None:
+    if name not in groups():
+        # Its place is taken while its parts are made, so that no group is entered twice.
+        groups()[name] = None
+        _add_group(name, node)
 
 
 def _add_group(name: str, node: dict) -> None:

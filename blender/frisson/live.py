@@ -15,6 +15,9 @@ from . import motion, results
 ATTRIBUTE = "frisson_offset"
 MODIFIER = "Frisson live"
 GROUP = "Frisson offset"
+# Frames that are pushed beyond the present, on both sides of the start: layers look there to start at speed, as in a
+# bake.
+AHEAD = 8
 # Layers that take a fraction of a frame's time, and keep vertices.
 LIGHT = {"flesh"}
 
@@ -52,11 +55,24 @@ class Session:
         self.fps = fps
         self.name = name
         self.simulator = frisson.Simulator(frisson.Scene.of(**values), actors={name: who})
-        # One sample ahead, so that layers know the speed they start with, as in a bake.
-        self._push(0)
-        self._push(1)
+        self._push_before()
+        for index in range(AHEAD + 1):
+            self._push(index)
         self.simulator.start()
         self.offsets = [self._offset(0)]
+
+    def _push_before(self) -> None:
+        """A shot that starts in full motion has moved so before: joints go back at the speed of the first frame."""
+        if len(self.recorded.poses) < 2:
+            return
+        first, second = (p.astype(np.float64) for p in self.recorded.poses[:2])
+        back = first @ np.linalg.inv(second)
+        pose, earlier = first, []
+        for _ in range(AHEAD):
+            pose = back @ pose
+            earlier.append(pose.astype(np.float32))
+        for count, pose in zip(range(AHEAD, 0, -1), reversed(earlier), strict=True):
+            self.simulator.push_pose(self.name, -count / self.fps, pose)
 
     def _push(self, index: int) -> None:
         if index >= len(self.recorded.positions):
@@ -76,7 +92,7 @@ class Session:
         index = max(0, min(frame - self.first, len(self.recorded.positions) - 1))
         while len(self.offsets) <= index:
             now = len(self.offsets)
-            self._push(now + 1)
+            self._push(now + AHEAD)
             self.simulator.advance_to(now / self.fps)
             self.offsets.append(self._offset(now))
         return self.offsets[index]

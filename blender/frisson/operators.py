@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from pathlib import Path
 
 import bpy
 
-from . import fields, live, properties, scenes
+from . import fields, live, properties, results, scenes
 
 
 def new_name(stack, base: str) -> str:
@@ -35,8 +36,6 @@ def fill(owner, group: fields.Group, values: dict) -> None:
 
 def store(owner, entry: fields.Field, value) -> None:
     """Stores one value; what has no place of its own is kept as text."""
-    import json
-
     if entry.kind == "group":
         fill(getattr(owner, entry.attribute), fields.groups()[entry.group], value)
     elif entry.kind == "list":
@@ -70,7 +69,8 @@ def add_layer(obj: bpy.types.Object, kind: str, name: str = "", values: dict | N
 class OnMesh:
     @classmethod
     def poll(cls, context):
-        return context.object is not None and context.object.type == "MESH"
+        obj = results.owner(context)
+        return obj is not None and obj.type == "MESH"
 
 
 class FRISSON_OT_add(OnMesh, bpy.types.Operator):
@@ -83,7 +83,7 @@ class FRISSON_OT_add(OnMesh, bpy.types.Operator):
     kind: bpy.props.EnumProperty(name="Kind", items=properties.kind_items)
 
     def execute(self, context):
-        add_layer(context.object, self.kind)
+        add_layer(results.owner(context), self.kind)
         return {"FINISHED"}
 
 
@@ -95,12 +95,12 @@ class FRISSON_OT_remove(OnMesh, bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     def execute(self, context):
-        stack = context.object.frisson
+        stack = results.owner(context).frisson
         if not 0 <= stack.active < len(stack.layers):
             return {"CANCELLED"}
         stack.layers.remove(stack.active)
         stack.active = max(0, min(stack.active, len(stack.layers) - 1))
-        live.forget(context.object)
+        live.forget(results.owner(context))
         return {"FINISHED"}
 
 
@@ -114,13 +114,13 @@ class FRISSON_OT_move(OnMesh, bpy.types.Operator):
     by: bpy.props.IntProperty(default=-1)
 
     def execute(self, context):
-        stack = context.object.frisson
+        stack = results.owner(context).frisson
         to = stack.active + self.by
         if not 0 <= to < len(stack.layers):
             return {"CANCELLED"}
         stack.layers.move(stack.active, to)
         stack.active = to
-        live.forget(context.object)
+        live.forget(results.owner(context))
         return {"FINISHED"}
 
 
@@ -135,14 +135,14 @@ class FRISSON_OT_list(OnMesh, bpy.types.Operator):
     index: bpy.props.IntProperty(default=-1)
 
     def execute(self, context):
-        items = context.object.path_resolve(self.path)
+        items = results.owner(context).path_resolve(self.path)
         if self.index < 0:
             added = items.add()
             if added.bl_rna.properties.get("p_name"):
                 added.p_name = f"{len(items)}"
         else:
             items.remove(self.index)
-        live.forget(context.object)
+        live.forget(results.owner(context))
         return {"FINISHED"}
 
 
@@ -156,7 +156,7 @@ class FRISSON_OT_propose(OnMesh, bpy.types.Operator):
     def execute(self, context):
         from .baking import record
 
-        obj = context.object
+        obj = results.owner(context)
         try:
             added = propose(context, obj, record(context, obj)[obj.name])
         except ValueError as error:
@@ -194,15 +194,19 @@ PRESETS = {
         "Cheek": {"frequency_hz": 6.0, "damping_ratio": 0.3},
         "Firm": {"frequency_hz": 8.0, "damping_ratio": 0.5},
     },
-    "cloth": {name.capitalize(): {"material": name} for name in ("silk", "cotton", "denim", "wool", "leather", "rubber")},
+    "cloth": {
+        name.capitalize(): {"material": name} for name in ("silk", "cotton", "denim", "wool", "leather", "rubber")
+    },
 }
 
 
 def preset_items(self, context):
-    obj = context.object if context else None
+    obj = results.owner(context) if context else None
     stack = obj.frisson if obj else None
     kind = stack.layers[stack.active].kind if stack and 0 <= stack.active < len(stack.layers) else ""
-    return [(name, name, ", ".join(f"{k} {v}" for k, v in values.items())) for name, values in PRESETS.get(kind, {}).items()] or [("NONE", "None", "")]
+    presets = PRESETS.get(kind, {}).items()
+    items = [(name, name, ", ".join(f"{k} {v}" for k, v in values.items())) for name, values in presets]
+    return items or [("NONE", "None", "")]
 
 
 class FRISSON_OT_preset(OnMesh, bpy.types.Operator):
@@ -215,7 +219,7 @@ class FRISSON_OT_preset(OnMesh, bpy.types.Operator):
     preset: bpy.props.EnumProperty(name="Preset", items=preset_items)
 
     def execute(self, context):
-        stack = context.object.frisson
+        stack = results.owner(context).frisson
         if not 0 <= stack.active < len(stack.layers):
             return {"CANCELLED"}
         layer = stack.layers[stack.active]

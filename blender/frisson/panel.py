@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import bpy
 
-from . import baking, fields, motion, operators
+from . import baking, fields, motion, operators, results
 
 
 class FRISSON_UL_layers(bpy.types.UIList):
@@ -92,10 +92,11 @@ class Frisson:
 
     @classmethod
     def poll(cls, context):
-        return context.object is not None and context.object.type == "MESH"
+        obj = results.owner(context)
+        return obj is not None and obj.type == "MESH"
 
     def draw(self, context):
-        layout, obj = self.layout, context.object
+        layout, obj = self.layout, results.owner(context)
         layout.use_property_split = True
         layout.use_property_decorate = False
         stack = obj.frisson

@@ -92,7 +92,7 @@ def _class_of(group: fields.Group, classes: dict[str, type]) -> type:
         notes["variant"] = EnumProperty(name="Kind", items=items, update=touched)
     for entry in [*group.fields, *group.variants]:
         notes[entry.attribute] = _property(entry, classes)
-    return type(f"FRISSON_PG_{group.name}", (bpy.types.PropertyGroup,), {"__annotations__": notes, "frisson_group": group})
+    return type(f"FRISSON_PG_{group.name}", (bpy.types.PropertyGroup,), {"__annotations__": notes})
 
 
 def kind_items(self, context):
@@ -135,6 +135,9 @@ def make_classes() -> list[type]:
         "folder": StringProperty(
             name="Folder", default="//frisson", subtype="DIR_PATH", description="Where recordings and caches are kept",
         ),
+        # As it was called in the files of its last bake, and where they are: it may have another name by now.
+        "actor": StringProperty(name="Actor", options={"HIDDEN"}),
+        "place": StringProperty(name="Place", options={"HIDDEN"}),
         "status": StringProperty(name="Status", options={"SKIP_SAVE"}),
         "progress": FloatProperty(name="Progress", default=-1.0, options={"SKIP_SAVE"}),
     }})

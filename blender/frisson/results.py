@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 
 import bpy
@@ -14,6 +13,12 @@ from . import motion, scenes
 MODIFIER = "Frisson"
 # Marks objects that we made, with the object they belong to.
 MADE_FOR = "frisson_made_for"
+
+
+def owner(context: bpy.types.Context) -> bpy.types.Object | None:
+    """The object that the panel speaks of: the active one, or the one that the active one was made for."""
+    obj = context.object
+    return obj.get(MADE_FOR, obj) if obj is not None else None
 
 
 def clear(context: bpy.types.Context, obj: bpy.types.Object) -> None:
@@ -45,23 +50,27 @@ def show(context: bpy.types.Context, obj: bpy.types.Object, cache_path: Path) ->
     stored = np.load(cache_path.parent / "matrices.npz")
     made, others = [], []
     for other in scenes.participants(context.scene, obj):
-        name = scenes.actor_name(other)
+        name = scenes.baked_name(other)
+        if name not in stored:
+            # It takes part since the bake began.
+            continue
+        recorded = np.fromfile(cache_path.parent / f"{name}.pc2", dtype="<f4", offset=32)
         try:
             positions = cache.positions(name)
         except frisson.InputError:
+            positions = None
+        if positions is None or positions.size != recorded.size:
+            # A layer refined it: its vertices are others.
             others.append(name)
-            continue
-        recorded = np.fromfile(cache_path.parent / f"{name}.pc2", dtype="<f4", offset=32).reshape(positions.shape)
-        if other == obj or not np.array_equal(positions, recorded):
+        elif other == obj or not np.array_equal(positions.ravel(), recorded):
             show_points(context, other, obj, positions, stored[name], cache_path.parent / f"{name}.result.pc2")
             made.append(other.name)
-    actors = {scenes.actor_name(o) for o in scenes.participants(context.scene, obj)}
-    names = [n for n in [*frame.meshes, *frame.curves, *frame.points] if n not in actors]
+    names = [n for n in [*frame.meshes, *frame.curves, *frame.points] if n not in stored]
     last = cache[cache.last]
-    names += [n for n in [*last.meshes, *last.curves, *last.points] if n not in actors and n not in names]
+    names += [n for n in [*last.meshes, *last.curves, *last.points] if n not in stored and n not in names]
     if names or others:
         made += show_alembic(context, obj, cache, [*others, *names])
-    if scenes.actor_name(obj) in others:
+    if scenes.baked_name(obj) in others:
         # Its triangles change: a new object stands in its place.
         obj["frisson_hidden"] = True
         obj.hide_render = True
@@ -84,16 +93,14 @@ def show_points(context, other, obj, positions: np.ndarray, matrices: np.ndarray
 
 def show_alembic(context, obj, cache, names: list[str]) -> list[str]:
     """Everything else through an Alembic file: meshes whose triangles change, hair as curves, drops as points."""
-    (path, *_) = cache.export(alembic=f"{scenes.actor_name(obj)}.abc", meshes=names, force=True)
+    (path, *_) = cache.export(alembic=f"{scenes.baked_name(obj)}.abc", meshes=names, force=True)
     before = set(bpy.data.objects)
-    frame = context.scene.frame_current
+    frame, active = context.scene.frame_current, context.view_layer.objects.active
     bounds = context.scene.frame_start, context.scene.frame_end
-    override = context.temp_override(selected_objects=[]) if hasattr(context, "temp_override") else contextlib.nullcontext()
-    with override:
-        bpy.ops.wm.alembic_import(
-            filepath=str(path), scale=1.0 / motion.metres(context.scene), set_frame_range=False,
-            always_add_cache_reader=True, as_background_job=False,
-        )
+    bpy.ops.wm.alembic_import(
+        filepath=str(path), scale=1.0 / motion.metres(context.scene), set_frame_range=False,
+        always_add_cache_reader=True, as_background_job=False,
+    )
     context.scene.frame_start, context.scene.frame_end = bounds
     made = [o for o in bpy.data.objects if o not in before]
     collection = bpy.data.collections.new(f"Frisson {obj.name}")
@@ -110,4 +117,5 @@ def show_alembic(context, obj, cache, names: list[str]) -> list[str]:
         if bpy.data.filepath:
             file.filepath = bpy.path.relpath(str(path))
     context.scene.frame_set(frame)
+    context.view_layer.objects.active = active
     return [o.name for o in made]

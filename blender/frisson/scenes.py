@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import tempfile
 from fractions import Fraction
 from pathlib import Path
 
@@ -31,6 +32,11 @@ def participants(scene: bpy.types.Scene, obj: bpy.types.Object) -> list[bpy.type
         return other.type == "MESH" and other != obj and marked and not other.hide_render
 
     return [obj, *sorted((o for o in scene.objects if sees(o)), key=lambda o: o.name)]
+
+
+def rounded(number: float) -> float:
+    """A number of 32 bits without the digits it does not have."""
+    return float(f"{number:.7g}")
 
 
 class Writer:
@@ -91,7 +97,7 @@ class Writer:
         if entry.kind == "vector":
             return self.vector(entry, stored)
         if entry.kind == "float":
-            return self.animated(owner, entry) or float(stored)
+            return self.animated(owner, entry) or rounded(stored)
         if entry.kind == "names":
             return [name.strip() for name in stored.split(",") if name.strip()]
         if entry.kind in ("json", "string"):
@@ -99,7 +105,7 @@ class Writer:
         return stored
 
     def vector(self, entry: fields.Field, stored) -> list[float]:
-        numbers = [float(v) for v in stored]
+        numbers = [rounded(v) for v in stored]
         if entry.size == 3 and entry.key in fields.TURNED:
             return (motion.TURN[:3, :3] @ numbers).tolist()
         return numbers
@@ -113,7 +119,7 @@ class Writer:
         if curve is None:
             return None
         first = self.scene.frame_start
-        return [[f - first, curve.evaluate(f)] for f in range(first, self.scene.frame_end + 1)]
+        return [[f - first, rounded(curve.evaluate(f))] for f in range(first, self.scene.frame_end + 1)]
 
     def selection(self, stored) -> dict | None:
         """A vertex group or attribute as a colour channel."""
@@ -172,7 +178,7 @@ def forces(scene: bpy.types.Scene) -> list[dict]:
         settings = obj.field
         if settings and settings.type == "WIND" and not obj.hide_render:
             direction = motion.TURN[:3, :3] @ np.array(obj.matrix_world)[:3, 2]
-            found.append({"wind": {"direction": direction.tolist(), "speed": float(settings.strength)}})
+            found.append({"wind": {"direction": [rounded(v) for v in direction], "speed": rounded(settings.strength)}})
     return found
 
 
@@ -180,7 +186,7 @@ def gravity(scene: bpy.types.Scene) -> list[float]:
     """Blender's gravity [m/s²]."""
     if not scene.use_gravity:
         return [0.0, 0.0, 0.0]
-    return (motion.TURN[:3, :3] @ np.array(scene.gravity)).tolist()
+    return [rounded(v) for v in motion.TURN[:3, :3] @ np.array(scene.gravity)]
 
 
 def document(scene: bpy.types.Scene, writers: list[Writer], frames: int, preroll: float) -> dict:
@@ -235,6 +241,8 @@ def write_folder(context: bpy.types.Context, obj: bpy.types.Object, folder: Path
         name = actor_name(writer.obj)
         character(writer.recorded, fps, writer.painted()).save(folder / f"{name}.glb", force=True)
         write_points(folder / f"{name}.pc2", writer.recorded.positions)
+        if writer.obj.library is None:
+            writer.obj.frisson.actor = name
     np.savez(folder / "matrices.npz", **{actor_name(w.obj): np.stack(w.recorded.matrices) for w in writers})
     path = folder / "scene.toml"
     made = frisson.Scene.of(path=path, **values)
@@ -242,9 +250,14 @@ def write_folder(context: bpy.types.Context, obj: bpy.types.Object, folder: Path
     return path
 
 
+def baked_name(obj: bpy.types.Object) -> str:
+    """An object's name in the files of its last bake."""
+    return obj.frisson.actor or actor_name(obj)
+
+
 def folder_of(obj: bpy.types.Object) -> Path:
     """Where an object's recordings and caches are kept: beside the .blend, or for this session only."""
     given = obj.frisson.folder or "//frisson"
     if given.startswith("//") and not bpy.data.filepath:
-        return Path(bpy.app.tempdir or "/tmp") / "frisson" / actor_name(obj)
+        return Path(bpy.app.tempdir or tempfile.gettempdir()) / "frisson" / actor_name(obj)
     return Path(bpy.path.abspath(given)) / actor_name(obj)

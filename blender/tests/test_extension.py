@@ -27,7 +27,7 @@ def engine_points(folder, name, index):
     """What the engine baked, in Blender's axes."""
     import frisson
 
-    points = frisson.Cache(folder / "bake.frisson")[index].meshes[name].positions
+    points = frisson.Cache(folder / "bake.frisson")[index].meshes[name.replace(".", "_")].positions
     return np.stack([points[:, 0], -points[:, 2], points[:, 1]], axis=-1)
 
 
@@ -158,6 +158,29 @@ def test_a_cancelled_bake_goes_on_to_the_same_bytes(cat, extension):
     assert (folder / "bake.frisson").read_bytes() == whole
 
 
+def test_two_bake_at_once_while_blender_goes_on(cat, extension):
+    """As with a window: the processes run, a timer looks at them now and then."""
+    baking = sys.modules[f"{extension.__name__}.baking"]
+    twin = cat.copy()
+    twin.data = cat.data.copy()
+    bpy.context.scene.collection.objects.link(twin)
+    add_flesh(cat)
+    add_flesh(twin).flesh.p_frequency_hz = 6.0
+    for obj in (cat, twin):
+        baking.begin(bpy.context, obj, resume=False)
+    assert len(baking.JOBS) == 2 and cat.frisson.progress >= 0.0
+    # A new name meanwhile does no harm.
+    twin.name = "tim"
+    deadline = time.monotonic() + 120
+    while baking.JOBS and time.monotonic() < deadline:
+        assert baking.watch() == (baking.LOOK if baking.JOBS else None)
+        time.sleep(0.02)
+    assert not baking.JOBS
+    for obj in (cat, twin):
+        assert [m.type for m in obj.modifiers].count("MESH_CACHE") == 1, obj.frisson.status
+    assert np.abs(shown(cat, 12) - shown(twin, 12)).max() > 1e-3, "each has its own"
+
+
 def test_mistakes_are_said_and_nothing_is_left(cat):
     layer = add_flesh(cat)
     layer.flesh.p_from = "pelviz"
@@ -177,8 +200,8 @@ def test_live_shows_what_a_bake_shows(cat):
     size = np.ptp(plain, axis=0).max()
     swing = np.abs(baked[16] - plain).max()
     for frame in (16, 6, 1, 16):
-        # Pushed samples and a recorded clip differ between frames only.
-        assert np.abs(shown(cat, frame) - baked[frame]).max() < max(0.1 * swing, 1e-4 * size), frame
+        # The leap starts in full motion: how it got there is taken for straight, which dies out with the swing.
+        assert np.abs(shown(cat, frame) - baked[frame]).max() < max(0.2 * swing, 1e-4 * size), frame
     cat.frisson.layers[0].flesh.p_amount = 0.0
     assert np.abs(shown(cat, 16) - plain).max() < 1e-5 * size, "a parameter takes hold at once"
     cat.frisson.live = False
@@ -232,12 +255,18 @@ def test_wrinkles_are_drawn_between_two_empties(cat):
     layer = cat.frisson.layers[0]
     tool = layer.wrinkles.p_tools.add()
     tool.p_name, tool.p_a, tool.p_b, tool.p_width = "flank", *ends, 0.03
-    bake(cat)
-    made = [o for o in bpy.data.objects if o.get("frisson_made_for") == cat]
-    if made:
-        assert cat.hide_render, "a mesh with other triangles stands in its place"
-        bpy.ops.frisson.clear()
-        assert not cat.hide_render and not [o for o in bpy.data.objects if o.get("frisson_made_for")]
+    folder = bake(cat)
+    (made,) = [o for o in bpy.data.objects if o.get("frisson_made_for") == cat and o.type == "MESH"]
+    assert cat.hide_render and cat.hide_get(), "a mesh with other triangles stands in its place"
+    size = np.ptp(points, axis=0).max()
+    for frame in (1, 9, 16):
+        apart = np.abs(shown(made, frame) - engine_points(folder, cat.name, frame - 1)).max()
+        assert apart < 1e-4 * size, f"frame {frame}: {apart / size:.1e} of the size"
+    # The panel of what was made is that of the object it was made for.
+    bpy.context.view_layer.objects.active = made
+    bpy.ops.frisson.clear()
+    assert not cat.hide_render and not [o for o in bpy.data.objects if o.get("frisson_made_for")]
+    assert not bpy.data.cache_files and not [c for c in bpy.data.collections if c.name.startswith("Frisson")]
 
 
 def test_folds_are_laid_along_a_curve(blend):
@@ -259,6 +288,26 @@ def test_folds_are_laid_along_a_curve(blend):
     made = [o for o in bpy.data.objects if o.get("frisson_made_for") == sheet] or [sheet]
     highest = max(shown(o, 12)[:, 2].max() for o in made if o.type == "MESH")
     assert highest > 1.0 + 0.02, "the fold rises"
+
+
+def test_lines_come_from_strokes_hair_curves_and_empties(blend, extension):
+    motion = sys.modules[f"{extension.__name__}.motion"]
+    convert = motion.engine_from_blender(bpy.context.scene)
+    pencil = bpy.data.grease_pencils.new("pencil")
+    drawing = pencil.layers.new("lines").frames.new(1).drawing
+    drawing.add_strokes([3])
+    for index, point in enumerate(drawing.strokes[0].points):
+        point.position = (index, 2.0, 3.0)
+    drawn = motion.lines_of(bpy.data.objects.new("pencil", pencil), convert)
+    assert drawn == [[[0.0, 3.0, -2.0], [1.0, 3.0, -2.0], [2.0, 3.0, -2.0]]], "Y up"
+    hair = bpy.data.hair_curves.new("hair")
+    hair.add_curves([2, 3])
+    assert [len(line) for line in motion.lines_of(bpy.data.objects.new("hair", hair), convert)] == [2, 3]
+    empty = bpy.data.objects.new("empty", None)
+    bpy.context.scene.collection.objects.link(empty)
+    empty.location = (1, 2, 3)
+    bpy.context.view_layer.update()
+    assert motion.lines_of(empty, convert) == [[[1.0, 3.0, -2.0]]]
 
 
 def test_hair_grows_on_a_vertex_group_as_curves(blend):

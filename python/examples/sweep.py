@@ -27,7 +27,7 @@ def main():
             plain = still.positions("cat") if plain is None else plain
             curves[frequency] = 1000 * np.abs(cache.positions("cat") - plain).max(axis=(1, 2))
             pictures.append(cache.render(cache.last, size=size))
-    frisson.cache.Picture(np.ascontiguousarray(np.concatenate(pictures, axis=1))).save("sweep.png")
+    frisson.Picture(np.ascontiguousarray(np.concatenate(pictures, axis=1))).save("sweep.png")
     for frequency, curve in curves.items():
         print(f"{frequency:4.1f} Hz: swings up to {curve.max():.1f} mm")
     try:

@@ -6,7 +6,7 @@ bodies.
 >>> import frisson
 >>> cache = frisson.bake(frisson.demo("cat"), "cat.frisson")
 >>> cache.positions("cat").shape
-(76, 5480, 3)
+(100, 5480, 3)
 
 - `Scene` is a scene file: `Scene.load`, `Scene.parse`, `Scene.of`; `scene.check()` finds mistakes without simulating.
 - `bake` simulates a scene into a `Cache`: meshes, curves, points and attributes as numpy arrays, pictures, a judge.
@@ -23,7 +23,7 @@ from pathlib import Path as _Path
 from . import _native, errors, params
 from ._native import __version__
 from .baking import bake
-from .cache import Cache, Finding
+from .cache import Cache, Finding, Picture
 from .character import Character
 from .errors import FrissonError, InputError, Problem, SceneError, SimulationError, Stopped
 from .scene import Scene, cast, demo, demos, explain, init, schema
@@ -31,10 +31,11 @@ from .shapes import Curves, Frame, Mesh, Points
 from .simulator import Layer, Simulator
 
 # Draco blocks are unpacked by a process of their own: what is wrong in one ends that process only.
-_native.set_draco_helper(_Path(_sys.executable), [str(_Path(__file__).parent), "unpack-draco"])
+if _sys.executable:
+    _native.set_draco_helper(_Path(_sys.executable), [str(_Path(__file__).parent), "unpack-draco"])
 
 __all__ = [
-    "Cache", "Character", "Curves", "Finding", "Frame", "FrissonError", "InputError", "Layer", "Mesh", "Points",
+    "Cache", "Character", "Curves", "Finding", "Frame", "FrissonError", "InputError", "Layer", "Mesh", "Picture", "Points",
     "Problem", "Scene", "SceneError", "SimulationError", "Simulator", "Stopped", "__version__", "bake", "cast", "demo",
     "demos", "errors", "explain", "init", "params", "schema",
 ]  # fmt: skip
