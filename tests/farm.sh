@@ -53,10 +53,10 @@ if ! "$venv/bin/python" -c 'import openjd.cli, pxr' 2>/dev/null; then
 fi
 openjd=$venv/bin/openjd
 "$openjd" check bundle/template.json
-"$openjd" summary bundle/template.json --job-param file://bundle/parameter_values.json
+"$openjd" summary bundle/template.json --job-param file://bundle/parameters.json
 for step in Sheet Judge Stitch Render; do
   "$openjd" run bundle/template.json --step "$step" --run-dependencies \
-    --job-param file://bundle/parameter_values.json --job-param "Frisson=$frisson" > "run-$step.log" 2>&1 ||
+    --job-param file://bundle/parameters.json --job-param "Frisson=$frisson" > "run-$step.log" 2>&1 ||
     { tail -40 "run-$step.log"; exit 1; }
 done
 grep -h 'openjd_progress: 100' run-Sheet.log | head -1

@@ -287,13 +287,11 @@ source = \"builtin:cat\"
 flesh = { name = \"belly\", on = \"cat\", from = \"spine_01\", to = [\"chest\"], frequency_hz = 3.2 } # soft
 
 [[layers]]
-[layers.wrinkles]
-name = \"brow\" # of the cat
+[layers.cloth]
+name = \"cape\" # of the cat
 on = \"cat\"
-a = 1
-b = 2
-width = 0.1   # wide
-folds = 5
+thickness = 0.1   # wide
+substeps = 5
 ";
 
     fn scene() -> SceneFile {
@@ -313,7 +311,7 @@ folds = 5
             ("layers.belly.frequency_hz", "4.5", "frequency_hz = 3.2", "frequency_hz = 4.5"),
             ("belly.frequency_hz", "4.5", "frequency_hz = 3.2", "frequency_hz = 4.5"),
             ("layers.0.flesh.frequency_hz", "4.5", "frequency_hz = 3.2", "frequency_hz = 4.5"),
-            ("layers.brow.width", "0.25", "width = 0.1 ", "width = 0.25 "),
+            ("layers.cape.thickness", "0.25", "thickness = 0.1 ", "thickness = 0.25 "),
             ("frames", "[0, 4]", "[0, 9]", "[0, 4]"),
             ("frames[1]", "4", "[0, 9]", "[0, 4]"),
             ("actors.cat.source", "\"builtin:dog\"", "builtin:cat", "builtin:dog"),
@@ -326,7 +324,7 @@ folds = 5
     fn what_stands_there_is_read() {
         let value = |path: &str| Address::find(&scene(), path).expect(path).value(SCENE);
         assert_eq!(value("belly.frequency_hz").as_deref(), Some("3.2"));
-        assert_eq!(value("layers.brow.width").as_deref(), Some("0.1"));
+        assert_eq!(value("layers.cape.thickness").as_deref(), Some("0.1"));
         assert_eq!(value("frames").as_deref(), Some("[0, 9]"));
         assert_eq!(value("belly.damping_ratio"), None);
     }
@@ -359,7 +357,7 @@ folds = 5
         ] {
             assert!(said(path).contains(words), "{path}: {}", said(path));
         }
-        let whole = Address::find(&scene(), "layers.brow.folds").expect("a count");
-        assert!(whole.whole && whole.layer.as_deref() == Some("brow"));
+        let whole = Address::find(&scene(), "layers.cape.substeps").expect("a count");
+        assert!(whole.whole && whole.layer.as_deref() == Some("cape"));
     }
 }

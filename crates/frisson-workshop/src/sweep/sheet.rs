@@ -136,7 +136,7 @@ impl Sheet {
 
 /// A sheet about as wide as it is high, rather wider.
 fn columns(count: usize) -> u32 {
-    ((1.4 * count as f64).sqrt().ceil() as u32).clamp(1, 8)
+    ((1.4 * count as f64).sqrt().ceil() as u32).min(count as u32).clamp(1, 8)
 }
 
 /// The frame at which the variants are farthest apart.
