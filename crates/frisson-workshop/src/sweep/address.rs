@@ -48,7 +48,7 @@ impl Address {
             _ if !rest.is_empty() && !explain_all().iter().any(|e| e.path == *first) => {
                 Self::in_layer(scene, path, &words)
             }
-            _ => Self::build(path, Vec::new(), &words.join("."), &words, "the scene"),
+            _ => Self::build(path, Vec::new(), &in_words(&words), &words, "the scene"),
         }
     }
 
@@ -188,9 +188,7 @@ impl<'a> Node<'a> {
         match (self, step) {
             (Self::Table(table), Step::Key(key)) => match table.get_mut(key) {
                 Some(Item::Value(old)) => replace(old, value),
-                _ => {
-                    table.insert(key, Item::Value(value));
-                }
+                _ => append(table, key, value),
             },
             (Self::Value(Value::Array(list)), Step::Index(index)) => {
                 replace(list.get_mut(*index)?, value);
@@ -199,6 +197,18 @@ impl<'a> Node<'a> {
         }
         Some(())
     }
+}
+
+/// Adds a key behind the others; the space before a closing brace stays there.
+fn append(table: &mut dyn TableLike, key: &str, mut value: Value) {
+    if let Some((_, Item::Value(last))) = table.iter_mut().last() {
+        let suffix = last.decor().suffix().and_then(|s| s.as_str()).unwrap_or_default().to_owned();
+        if !suffix.is_empty() && suffix.chars().all(|c| c == ' ') {
+            last.decor_mut().set_suffix("");
+            *value.decor_mut() = toml_edit::Decor::new(" ", suffix);
+        }
+    }
+    table.insert(key, Item::Value(value));
 }
 
 /// Puts a value in the place of another, with the space and the comment around it.
