@@ -60,8 +60,7 @@ impl Sheet {
                 Some(first) => Shot::open_like(&panel.cache, &first.shot)?,
                 None => {
                     let none = Overlays::default();
-                    let mut shot =
-                        Shot::open_with(&panel.cache, None, none, options.clone(), loader)?;
+                    let mut shot = Shot::open_with(&panel.cache, None, none, options, loader)?;
                     shot.fit_shape()?;
                     shot
                 }
