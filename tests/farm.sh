@@ -2,7 +2,7 @@
 # A farm's job, run here: openjd-cli runs the bundle, OpenUSD reads the export that was stitched of parts, a bake
 # that was killed goes on in another folder.
 #   tests/farm.sh
-# FRISSON names the command. openjd-cli and usd-core are installed into a folder of the cache; where that cannot be
+# FRISSON names the command. openjd-cli, usd-core and numpy are installed into a folder of the cache; where that cannot be
 # done, their part is skipped with a word.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -45,18 +45,18 @@ echo "killed and resumed in another folder: same bytes"
 "$frisson" job film/one/cat.toml film/two/cape.toml --to bundle --parts 3 --chunk 8
 
 venv=${XDG_CACHE_HOME:-$HOME/.cache}/frisson-farm-venv
-if ! "$venv/bin/python" -c 'import openjd.cli, pxr' 2>/dev/null; then
-  if ! { python3 -m venv "$venv" && "$venv/bin/pip" install --quiet openjd-cli usd-core; } > pip.log 2>&1; then
-    echo "the farm itself: SKIPPED: openjd-cli and usd-core cannot be installed"
+if ! "$venv/bin/python" -c 'import openjd.cli, numpy, pxr' 2>/dev/null; then
+  if ! { python3 -m venv "$venv" && "$venv/bin/pip" install --quiet openjd-cli usd-core numpy; } > pip.log 2>&1; then
+    echo "the farm itself: SKIPPED: openjd-cli, usd-core and numpy cannot be installed"
     exit 0
   fi
 fi
 openjd=$venv/bin/openjd
 "$openjd" check bundle/template.json
-"$openjd" summary bundle/template.json --job-param file://bundle/parameter_values.json
+"$openjd" summary bundle/template.json --job-param file://bundle/parameters.json
 for step in Sheet Judge Stitch Render; do
   "$openjd" run bundle/template.json --step "$step" --run-dependencies \
-    --job-param file://bundle/parameter_values.json --job-param "Frisson=$frisson" > "run-$step.log" 2>&1 ||
+    --job-param file://bundle/parameters.json --job-param "Frisson=$frisson" > "run-$step.log" 2>&1 ||
     { tail -40 "run-$step.log"; exit 1; }
 done
 grep -h 'openjd_progress: 100' run-Sheet.log | head -1

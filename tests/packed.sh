@@ -39,10 +39,10 @@ done
   sed -n '/^\[profile/,$p' "$OLDPWD/Cargo.toml"
 } > Cargo.toml
 cp "$OLDPWD/Cargo.lock" .
-echo "packed: $(ls | grep -c '^frisson') crates, $(du -sh --exclude=Cargo.lock . | cut -f1)"
-cargo build --profile "${PROFILE:-release}" -p frisson-cli --target-dir "$target/packed"
+echo "packed: $(ls -d frisson*/ | wc -l) crates"
+cargo build --profile "${PROFILE:-release}" -p frisson-cli --target-dir "$target"
 case "${PROFILE:-release}" in dev) kind=debug ;; *) kind=${PROFILE:-release} ;; esac
-cp "$target/packed/$kind/frisson" "$work/frisson"
+cp "$target/$kind/frisson" "$work/frisson"
 # Only what was packed is left to be read.
 mv "$work/unpacked" "$work/moved"
 cd "$work"

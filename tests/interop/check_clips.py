@@ -13,6 +13,8 @@ from pxr import Usd, UsdGeom
 
 def values(attribute, time):
     value = attribute.Get(time)
+    if value is None:
+        return "nothing"
     try:
         return numpy.array(value, dtype=float)
     except (TypeError, ValueError):
@@ -45,6 +47,7 @@ def main():
         for attribute in a.GetAuthoredAttributes():
             other = b.GetAttribute(attribute.GetName())
             assert other, f"{path}.{attribute.GetName()} is missing"
+            assert attribute.GetConnections() == other.GetConnections(), attribute.GetPath()
             samples = attribute.GetNumTimeSamples() > 1
             moving += samples
             for time, exact in times:

@@ -36,6 +36,7 @@ First steps:
   frisson init character.glb      write a first scene file for your character
   frisson check character.toml    find mistakes without simulating
   frisson bake character.toml     simulate, then export what the scene asks for
+  frisson sweep character.toml --set belly.frequency_hz=2..6/5     try values side by side
 
 Exit codes:
   0    done

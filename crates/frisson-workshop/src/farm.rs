@@ -80,8 +80,9 @@ impl Job {
         let output = here.join("output");
         let write = |path: &Path, value: &Value| write_text(path, &format!("{value:#}\n"));
         write(&template, &self.template(steps))?;
-        let parameters = folder.join("parameter_values.json");
-        write(&parameters, &parameter_values(&project, &output))?;
+        let parameters = folder.join("parameters.json");
+        write(&parameters, &json!({ "Project": project, "Output": output }))?;
+        write(&folder.join("parameter_values.json"), &parameter_values(&project, &output))?;
         write(&folder.join("asset_references.json"), &assets(&project, &output))?;
         Ok(Bundle { template, parameters, tasks })
     }
@@ -267,6 +268,7 @@ fn inside(project: &Path, scene: &Path) -> Result<String, WorkshopError> {
     Ok(words.ok_or_else(refused)?.join("/"))
 }
 
+/// The same values as bundles of farm managers list them.
 fn parameter_values(project: &Path, output: &Path) -> Value {
     json!({ "parameterValues": [
         { "name": "Project", "value": project },

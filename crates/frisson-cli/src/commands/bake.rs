@@ -15,7 +15,7 @@ use frisson_judge::{JudgeError, Judgement, Limits, judge_shot};
 use frisson_workshop::{Loader, human_bytes, report_page};
 
 use super::judge::{judgement_lines, layers};
-use crate::failure::Failure;
+use crate::failure::{Failure, file_error};
 use crate::interrupt;
 use crate::ui::Ui;
 
@@ -60,6 +60,9 @@ impl Bake {
         let cache = self.output.clone().unwrap_or_else(|| self.scene.with_extension("frisson"));
         self.check_outputs(&scene, &cache)?;
         self.refuse_existing_exports(&scene)?;
+        if let Some(folder) = cache.parent() {
+            std::fs::create_dir_all(folder).map_err(|e| file_error(folder, &e))?;
+        }
         interrupt::listen();
         if self.resume && is_finished(&scene, &cache)? {
             ui.say(format!("{} is already finished.", cache.display()));

@@ -15,15 +15,16 @@ use crate::ui::Ui;
 Examples:
   frisson job shots/*.toml --to nightly
   frisson job shot.toml --to shot-job --parts 8 --chunk 50 --task-threads 4
-  openjd run nightly/template.json --job-param file://nightly/parameter_values.json
+  openjd run nightly/template.json --job-param file://nightly/parameters.json
 
 Every scene is checked first. A shot is baked by one task, since every frame needs the one before;
 exports are cut into --parts (put together by USD value clips), pictures into ranges of --chunk
 frames. A task that was killed is simply run again: a bake goes on from its last checkpoint and ends
 with the same bytes, on any machine that sees the output folder or a copy of it.
 
-The bundle holds template.json (parameters Frisson, Project, Output), parameter_values.json (their
-values on this machine) and asset_references.json. Tasks run with --farm: openjd_progress,
+The bundle holds template.json (parameters Frisson, Project, Output), their values on this
+machine (parameters.json for openjd, parameter_values.json for farm managers) and
+asset_references.json. Tasks run with --farm: openjd_progress,
 openjd_status and openjd_fail lines.")]
 pub struct Job {
     /// Scene files.

@@ -22,7 +22,7 @@ Examples:
 
   frisson sweep shot.toml --latin 20 --set belly.frequency_hz=1..8 --set belly.limit=0.1..1
   frisson sweep shot.toml --best effect=25 --set belly.frequency_hz=1..8     a swing of 25 mm
-  frisson sweep shot.toml --best stretch --set skirt.stretch=0.5..1          the least stretch
+  frisson sweep shot.toml --best stretch --set skirt.quality=0.5..4      the least stretch
 
 Values: a list (0.1,0.3), a range with its number of values (2..6/5; 0.1..10/5log where steps are
 ratios), a range alone for samples and searches (2..6), words and lists as in the scene. A parameter

@@ -142,7 +142,7 @@ impl Shot {
             follow: other.follow,
             level: other.level,
             shape: other.shape,
-            options: other.options.clone(),
+            options: other.options,
             shutter: other.shutter,
         })
     }

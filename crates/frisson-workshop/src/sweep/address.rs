@@ -48,7 +48,7 @@ impl Address {
             _ if !rest.is_empty() && !explain_all().iter().any(|e| e.path == *first) => {
                 Self::in_layer(scene, path, &words)
             }
-            _ => Self::build(path, Vec::new(), &words.join("."), &words, "the scene"),
+            _ => Self::build(path, Vec::new(), &in_words(&words), &words, "the scene"),
         }
     }
 
@@ -188,9 +188,7 @@ impl<'a> Node<'a> {
         match (self, step) {
             (Self::Table(table), Step::Key(key)) => match table.get_mut(key) {
                 Some(Item::Value(old)) => replace(old, value),
-                _ => {
-                    table.insert(key, Item::Value(value));
-                }
+                _ => append(table, key, value),
             },
             (Self::Value(Value::Array(list)), Step::Index(index)) => {
                 replace(list.get_mut(*index)?, value);
@@ -199,6 +197,18 @@ impl<'a> Node<'a> {
         }
         Some(())
     }
+}
+
+/// Adds a key behind the others; the space before a closing brace stays there.
+fn append(table: &mut dyn TableLike, key: &str, mut value: Value) {
+    if let Some((_, Item::Value(last))) = table.iter_mut().last() {
+        let suffix = last.decor().suffix().and_then(|s| s.as_str()).unwrap_or_default().to_owned();
+        if !suffix.is_empty() && suffix.chars().all(|c| c == ' ') {
+            last.decor_mut().set_suffix("");
+            *value.decor_mut() = toml_edit::Decor::new(" ", suffix);
+        }
+    }
+    table.insert(key, Item::Value(value));
 }
 
 /// Puts a value in the place of another, with the space and the comment around it.
@@ -287,13 +297,11 @@ source = \"builtin:cat\"
 flesh = { name = \"belly\", on = \"cat\", from = \"spine_01\", to = [\"chest\"], frequency_hz = 3.2 } # soft
 
 [[layers]]
-[layers.wrinkles]
-name = \"brow\" # of the cat
+[layers.cloth]
+name = \"cape\" # of the cat
 on = \"cat\"
-a = 1
-b = 2
-width = 0.1   # wide
-folds = 5
+thickness = 0.1   # wide
+substeps = 5
 ";
 
     fn scene() -> SceneFile {
@@ -313,7 +321,7 @@ folds = 5
             ("layers.belly.frequency_hz", "4.5", "frequency_hz = 3.2", "frequency_hz = 4.5"),
             ("belly.frequency_hz", "4.5", "frequency_hz = 3.2", "frequency_hz = 4.5"),
             ("layers.0.flesh.frequency_hz", "4.5", "frequency_hz = 3.2", "frequency_hz = 4.5"),
-            ("layers.brow.width", "0.25", "width = 0.1 ", "width = 0.25 "),
+            ("layers.cape.thickness", "0.25", "thickness = 0.1 ", "thickness = 0.25 "),
             ("frames", "[0, 4]", "[0, 9]", "[0, 4]"),
             ("frames[1]", "4", "[0, 9]", "[0, 4]"),
             ("actors.cat.source", "\"builtin:dog\"", "builtin:cat", "builtin:dog"),
@@ -326,7 +334,7 @@ folds = 5
     fn what_stands_there_is_read() {
         let value = |path: &str| Address::find(&scene(), path).expect(path).value(SCENE);
         assert_eq!(value("belly.frequency_hz").as_deref(), Some("3.2"));
-        assert_eq!(value("layers.brow.width").as_deref(), Some("0.1"));
+        assert_eq!(value("layers.cape.thickness").as_deref(), Some("0.1"));
         assert_eq!(value("frames").as_deref(), Some("[0, 9]"));
         assert_eq!(value("belly.damping_ratio"), None);
     }
@@ -359,7 +367,7 @@ folds = 5
         ] {
             assert!(said(path).contains(words), "{path}: {}", said(path));
         }
-        let whole = Address::find(&scene(), "layers.brow.folds").expect("a count");
-        assert!(whole.whole && whole.layer.as_deref() == Some("brow"));
+        let whole = Address::find(&scene(), "layers.cape.substeps").expect("a count");
+        assert!(whole.whole && whole.layer.as_deref() == Some("cape"));
     }
 }

@@ -10,6 +10,9 @@ const FIRST_STEP: f64 = 0.2;
 /// Shortest step: finer than what a sheet shows.
 const LAST_STEP: f64 = 0.01;
 
+/// Points nearer than this are one: far below the last step, far above rounding.
+const SAME: f64 = 1e-6;
+
 /// Points of the unit cube that are worth a bake, batch by batch.
 #[derive(Debug)]
 pub struct Search {
@@ -18,34 +21,51 @@ pub struct Search {
     left: usize,
     step: f64,
     best: Option<(f64, Vec<f64>)>,
+    tried: Vec<Vec<f64>>,
 }
 
 impl Search {
     /// A search that asks for at most `budget` variants.
     pub fn new(axes: usize, budget: usize, seed: u64) -> Self {
-        Self { axes, seed, left: budget, step: FIRST_STEP, best: None }
+        Self { axes, seed, left: budget, step: FIRST_STEP, best: None, tried: Vec::new() }
     }
 
     /// The next points; none when it is over.
     pub fn next(&mut self) -> Vec<Vec<f64>> {
         let mut points = match &self.best {
             None => latin(self.axes, (2 * self.axes + 2).max(5).min(self.left), self.seed),
-            Some(_) if self.step < LAST_STEP => Vec::new(),
-            Some((_, best)) => self.around(best),
+            Some((_, best)) => {
+                let best = best.clone();
+                let mut points = self.around(&best);
+                while points.is_empty() && self.step >= LAST_STEP {
+                    self.step *= 0.5;
+                    points = self.around(&best);
+                }
+                points
+            }
         };
         points.truncate(self.left);
         self.left -= points.len();
+        self.tried.extend(points.iter().cloned());
         points
     }
 
+    /// Where a step leads, as far as nobody has been there.
     fn around(&self, best: &[f64]) -> Vec<Vec<f64>> {
+        if self.step < LAST_STEP {
+            return Vec::new();
+        }
+        let is_new = |point: &Vec<f64>| {
+            let near = |t: &Vec<f64>| t.iter().zip(point).all(|(a, b)| (a - b).abs() < SAME);
+            !self.tried.iter().any(near)
+        };
         let moved = |axis: usize, by: f64| {
             let mut point = best.to_vec();
             point[axis] = (point[axis] + by).clamp(0.0, 1.0);
             point
         };
         let both = |axis: usize| [moved(axis, -self.step), moved(axis, self.step)];
-        (0..self.axes).flat_map(both).filter(|p| p != best).collect()
+        (0..self.axes).flat_map(both).filter(is_new).collect()
     }
 
     /// Takes how far the points of the last batch are from the goal.
@@ -96,6 +116,23 @@ mod tests {
         assert!((best[0] - 0.73).abs() < 0.02, "{best:?}");
         let (best, _) = found(1, 30, |p| p[0]);
         assert!(best[0] < 0.02, "{best:?}");
+    }
+
+    #[test]
+    fn nothing_is_tried_twice() {
+        let mut search = Search::new(2, 200, 5);
+        loop {
+            let points = search.next();
+            if points.is_empty() {
+                break;
+            }
+            let distances: Vec<f64> = points.iter().map(|p| (p[0] - p[1]).abs() + p[0]).collect();
+            search.tell(&points, &distances);
+        }
+        let mut tried = search.tried.clone();
+        tried.sort_by(|a, b| a.partial_cmp(b).expect("numbers"));
+        tried.dedup();
+        assert_eq!(tried.len(), search.tried.len());
     }
 
     #[test]

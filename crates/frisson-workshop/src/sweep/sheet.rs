@@ -60,8 +60,7 @@ impl Sheet {
                 Some(first) => Shot::open_like(&panel.cache, &first.shot)?,
                 None => {
                     let none = Overlays::default();
-                    let mut shot =
-                        Shot::open_with(&panel.cache, None, none, options.clone(), loader)?;
+                    let mut shot = Shot::open_with(&panel.cache, None, none, options, loader)?;
                     shot.fit_shape()?;
                     shot
                 }
@@ -136,7 +135,7 @@ impl Sheet {
 
 /// A sheet about as wide as it is high, rather wider.
 fn columns(count: usize) -> u32 {
-    ((1.4 * count as f64).sqrt().ceil() as u32).clamp(1, 8)
+    ((1.4 * count as f64).sqrt().ceil() as u32).min(count as u32).clamp(1, 8)
 }
 
 /// The frame at which the variants are farthest apart.
