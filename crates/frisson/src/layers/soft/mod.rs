@@ -14,13 +14,17 @@
 //! each territory (and so the controllers' corrections), and which pieces part or fuse. A step in
 //! which a contact deepens too fast is taken back and made shorter.
 //!
+//! A coat that is fitted to a skin shows the skin itself, by its distance, and not the balls that carry
+//! it.
+//!
 //! Source: M. Desbrun, M.-P. Gascuel, *Animation d'objets déformables à l'aide de surfaces
 //! implicites* (1996); contact after M.-P. Gascuel, *An implicit formulation for precise contact
 //! modeling between flexible solids* (1993).
 //!
-//! Limits: joints of articulated figures are balls and hinges; tools are infinitely stiff; outside a
-//! contact the coat does not bulge by itself, only through the volume controller; objects that may fuse
-//! share one mesh; a weld holds rigid bodies at a point, not against turning about it.
+//! Limits: forces on a fitted coat are those of its balls, not of the skin that is shown; joints of
+//! articulated figures are balls and hinges; tools are infinitely stiff; outside a contact the coat does
+//! not bulge by itself, only through the volume controller; objects that may fuse share one mesh; a weld
+//! holds rigid bodies at a point, not against turning about it.
 
 mod blend;
 mod blending;

@@ -316,7 +316,7 @@ pub struct BoneParams {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct CoatParams {
-    /// Actor that carries them: a character, or a mesh that moves as one piece.
+    /// Actor that carries them: a character, or closed meshes however they move.
     #[schemars(extend("x-change" = "restart", "x-group" = "Coat"))]
     pub on: String,
     /// Bones to coat; if none is given, balls are fitted to fill its skin, each carried by the joints
