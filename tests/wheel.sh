@@ -26,6 +26,14 @@ base=$(command -v python3.11 || command -v python3 || true)
 
 if [ "${1:-}" = "--quick" ]; then
     "$base" tests/wheel_sources.py
+    # The command is there where the tests have run.
+    frisson=${CARGO_TARGET_DIR:-target}/debug/frisson
+    if [ -x "$frisson" ]; then
+        "$frisson" schema >"$work/schema.json"
+        "$base" python/tools/params.py --check --schema "$work/schema.json"
+    else
+        echo "wheel: SKIPPED: the parameter classes against the schema (no $frisson)"
+    fi
     echo "wheel: SKIPPED: building and testing it (.ci/long wheel)"
     exit 0
 fi

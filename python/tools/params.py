@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Writes `src/frisson/params.py` from the schema; `--check` only compares.
 
-  python tools/params.py
+  python tools/params.py                                                       with the wheel installed
+  frisson schema > schema.json; python tools/params.py --schema schema.json    without
 """
 
 from __future__ import annotations
@@ -168,7 +169,7 @@ def main() -> int:
     made = generate(schema)
     if "--check" in sys.argv:
         if TARGET.read_text() != made:
-            print(f"{TARGET} is not what the schema says: run {Path(__file__).name}")
+            print(f"{TARGET} is not what the schema says: frisson schema > s.json; {sys.argv[0]} --schema s.json")
             return 1
         return 0
     TARGET.write_text(made)
