@@ -27,6 +27,7 @@ fn farms_read_progress_and_failures() {
     let s = Session::with_worm(6, 9);
     let out = s.ok("bake worm.toml --farm --no-judge");
     assert!(out.contains("openjd_status: baking") && out.contains("openjd_progress: 100"), "{out}");
+    s.ok("bake worm.toml -o jobs/out/worm.frisson --farm --no-judge");
     let (code, out, _) = s.frisson("bake worm.toml --farm");
     assert_eq!(code, 1);
     assert!(out.contains("openjd_fail: ") && out.contains("worm.frisson"), "{out}");

@@ -60,7 +60,8 @@ impl Bake {
         let cache = self.output.clone().unwrap_or_else(|| self.scene.with_extension("frisson"));
         self.check_outputs(&scene, &cache)?;
         self.refuse_existing_exports(&scene)?;
-        if let Some(folder) = cache.parent() {
+        // A person who names a folder that is not there has mistyped it; the first task of a job has not.
+        if let Some(folder) = cache.parent().filter(|_| ui.farm) {
             std::fs::create_dir_all(folder).map_err(|e| file_error(folder, &e))?;
         }
         interrupt::listen();
