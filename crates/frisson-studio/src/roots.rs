@@ -41,6 +41,9 @@ pub struct Roots(Vec<Root>);
 /// A point farther from a mesh than this share of its diagonal is not on it.
 const NEAR: f32 = 0.03;
 
+/// Layers that are drawn on the mesh; whole numbers of the same names mean other things in others.
+const WITH_PLACES: [&str; 3] = ["wrinkles", "folds", "drops"];
+
 /// Fields of layers that hold places on the mesh that the layer is on.
 const PLACES: [&str; 5] = ["a", "b", "through", "points", "at"];
 
@@ -95,6 +98,9 @@ impl Roots {
             let Some((kind, params)) = layer.as_object().and_then(|l| l.iter().next()) else {
                 continue;
             };
+            if !WITH_PLACES.contains(&kind.as_str()) {
+                continue;
+            }
             let on = match &params["on"] {
                 Value::Array(names) => names.first().and_then(Value::as_str),
                 other => other.as_str(),

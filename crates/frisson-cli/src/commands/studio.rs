@@ -23,7 +23,7 @@ The page is served on this machine only, at an address that nobody can guess. Ev
 the scene's text; `?` on the page shows the keys. Ctrl-C ends it; what is unsaved is offered again.")]
 pub struct StudioCommand {
     /// A scene (.toml), a character (.glb, .gltf, .vrm, .fbx, builtin:NAME) or a cache (.frisson)
-    /// [default: the first demo].
+    /// [default: builtin:cat].
     what: Option<String>,
     /// Port on the loopback [default: any that is free].
     #[arg(long, value_name = "N", default_value_t = 0)]
