@@ -84,7 +84,7 @@ fn rain_meets_a_surface_that_runs() {
 #[test]
 fn what_soaks_in_is_seen() {
     let cloth = height_field(8, 8, DVec2::ZERO, DVec2::splat(0.1), |_, _| 0.0);
-    let text = r#"{"name": "d", "on": "cloth", "ground": [{"absorption": 0.5}],
+    let text = r#"{"name": "d", "on": "cloth", "ground": [{"absorption": 2.0}],
         "trails": {"drying": 60}, "sources": [{"single": {"at": [0.05, 0, 0.05], "mass": 5e-5}}]}"#;
     let mut lab = Lab::new(actor("cloth", cloth), &params(text), GRAVITY, 30);
     lab.run(4);
@@ -95,6 +95,6 @@ fn what_soaks_in_is_seen() {
     let before = wettest(&lab);
     lab.run(600);
     assert!(lab.state().drops.is_empty(), "it has soaked in");
-    assert!(wettest(&lab) > before + 0.2, "{} after {before}", wettest(&lab));
+    assert!(wettest(&lab) > before + 0.1, "{} after {before}", wettest(&lab));
     assert!(lab.state().imbalance().abs() < 1e-12);
 }
