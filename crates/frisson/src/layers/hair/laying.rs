@@ -65,8 +65,10 @@ impl<'a> Laying<'a> {
         let margin = self.input.margin;
         let (mut out, height) = self.outside(at, touching, margin);
         let length = out.distance(self.last);
-        // Nothing on the way is lower than what the heights of its ends leave.
-        let mut lowest = if self.height + height < length { 0.0 } else { length };
+        // Nothing on the way is lower than what the heights of its ends leave. Of bodies no height is
+        // known, and to look whether a place is in one is cheap.
+        let known = touching.bodies == 0;
+        let mut lowest = if known && self.height + height >= length { length } else { 0.0 };
         for share in [0.5, 0.25, 0.75] {
             if lowest > 0.25 * length {
                 break;
@@ -74,7 +76,7 @@ impl<'a> Laying<'a> {
             let between = self.last.lerp(out, share);
             let (free, above) = self.outside(between, touching, WAY_MARGIN * margin);
             out += (free - between) / share;
-            if share == 0.5 && free == between {
+            if known && share == 0.5 && free == between {
                 lowest = above;
             }
         }
