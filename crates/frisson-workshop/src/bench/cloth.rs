@@ -177,8 +177,8 @@ mod tests {
 
     #[test]
     fn garments_stay_outside_of_the_runner() {
-        let cape = include_str!("../../../../scenes/cloth-cape.toml");
-        let skirt = include_str!("../../../../scenes/cloth-skirt.toml");
+        let cape = include_str!("../../scenes/cloth-cape.toml");
+        let skirt = include_str!("../../scenes/cloth-skirt.toml");
         assert!(!cape.contains("bodies_except") && !skirt.contains("bodies_except"), "arms too");
         let cases = [(cape, "hero/cape", "hero/figure"), (skirt, "dancer/skirt", "dancer/figure")];
         for (text, garment, body) in cases {
