@@ -296,6 +296,12 @@ impl BodyContacts {
         (place.triangle != u32::MAX).then_some(place.height)
     }
 
+    /// Whether a node has surfaces on two sides: it may be pinched between them.
+    pub fn is_between(&self, node: usize) -> bool {
+        let sides = &self.places[node * self.bodies..(node + 1) * self.bodies];
+        sides.iter().flat_map(|s| &s[..2]).filter(|p| p.triangle != u32::MAX).count() > 1
+    }
+
     /// Finds the places near every node on the bodies as they are at the start of the tick. Call
     /// before the bodies are updated.
     pub fn find(

@@ -241,7 +241,9 @@ fn flat_under(
     reach: BodyReach,
 ) -> Option<At> {
     let [a, b] = nodes.map(|n| n as usize);
-    if body.is_buried(a) || body.is_buried(b) {
+    // Pinched cloth goes with both surfaces, which its nodes know how to do.
+    let pinched = contacts.is_between(a) || contacts.is_between(b);
+    if pinched || body.is_buried(a) || body.is_buried(b) {
         return None;
     }
     let (at_a, at_b) = (contacts.height(a, index)?, contacts.height(b, index)?);

@@ -182,6 +182,7 @@ fn everything(change: impl Fn(&mut ClothParams)) -> Vec<DVec3> {
         pins: pinned([0, 16]),
         bodies: vec!["body".to_owned()],
         stretch: Some(300.0),
+        lift: 0.3,
         ..ClothParams::new("cloth", "sheet")
     };
     change(&mut p);
