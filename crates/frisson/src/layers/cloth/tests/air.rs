@@ -68,7 +68,8 @@ fn an_overpressure_blows_a_ball_up_as_far_as_its_rubber_says() {
         // The solver may add what sub-steps are chosen for.
         let added = crate::tolerances::cloth::BLOWN_STRETCH;
         assert!((mean - swell).abs() < added, "{mean}, not {swell}");
-        assert!(least > 0.95 * swell && most < 1.05 * swell, "{least} to {most}, not {swell}");
+        // Edges of triangles of many sizes are not as stiff as each other.
+        assert!(least > 0.93 * swell && most < 1.07 * swell, "{least} to {most}, not {swell}");
     }
 }
 

@@ -171,7 +171,7 @@ fn everything(change: impl Fn(&mut ClothParams)) -> Vec<DVec3> {
     let body = carried("body", cube(3, 0.15), path);
     let wind = ForceParams::Wind {
         direction: [1.0, 0.2, 0.3],
-        speed: 5.0.into(),
+        speed: 3.0.into(),
         gust: 0.0,
         gust_hz: 1.0,
         gust_size: 1.0,
