@@ -391,6 +391,9 @@ class Cloth(Params):
     pressure: float | Sequence[Sequence[Any]] | None = None
     """Volume that the enclosed air wants to have, as a multiple of the volume at rest [-]. Closed meshes only. A
     change while it runs: live."""
+    overpressure: float | Sequence[Sequence[Any]] | None = None
+    """Overpressure of the enclosed air [Pa], instead of a volume: a cushion has some hundred, a toy balloon two
+    to three thousand. Closed meshes only. A change while it runs: live."""
     colliders: Sequence[str] | None = None
     """Simple colliders to collide with; all of the scene's by default. A change while it runs: rebuild."""
     bodies: Sequence[str] | None = None
@@ -404,9 +407,15 @@ class Cloth(Params):
     self_collision: bool | None = None
     """Whether the cloth collides with itself. Default: false. A change while it runs: rebuild."""
     drag: float | None = None
-    """Air drag coefficient of the surface [-]. From 0 to 100. Default: 1.0. A change while it runs: live."""
+    """Air drag coefficient of the surface, head-on [-]: 1 to 1.2 for plates and cloth. From 0 to 100. Default:
+    1.0. A change while it runs: live."""
     lift: float | None = None
-    """Lift coefficient of the surface [-]. From 0 to 100. Default: 0.3. A change while it runs: live."""
+    """How the air's push grows with the slant of the surface to the wind [-]: 1 to 2 for cloth. Flags flutter by
+    it. From 0 to 100. Default: 1.0. A change while it runs: live."""
+    air_mass: float | None = None
+    """Mass of the air that has to move with the cloth, per area [kg/m²]. Air is heavier than thin cloth: a flag
+    of length L carries about a fifth of a cube of air along, 0.2 · 1.2 kg/m³ · L, and beats the slower for
+    it. Garments that lie on a body carry none. From 0 to 1000. Default: 0.0. A change while it runs: rebuild."""
     damping: float | None = None
     """Rate at which all motion decays [1/s]. From 0 to 1000. Default: 0.1. A change while it runs: live."""
     dressing: float | None = None
@@ -777,8 +786,13 @@ class Split(Params):
 class Style(Params):
     """The hair style: how the initial shape comes about."""
 
+    preset: Literal["long_straight"] | Literal["bob"] | Literal["ponytail"] | Literal["curly"] | Literal["braid"] | Literal["short"] | Literal["afro"] | Literal["fringe"] | None = None
+    """A named style that adapts to the head, for all that is left at its usual value here and in the hair's own
+    parameters. A change while it runs: restart."""
     fields: Sequence[Mapping[str, Any]] | None = None
     """Fields that comb the hair, one after another or together. A change while it runs: rebuild."""
+    cuts: Sequence[Cut | Mapping[str, Any]] | None = None
+    """Cuts: hair rooted beyond a plane has another length, as in a fringe; the last that holds counts."""
     comb_roots: float | None = None
     """How much the fields also tilt the hair where it leaves the skin: 0 not at all, 1 nearly flat [-]. From 0
     to 1. Default: 0.6. A change while it runs: rebuild."""
@@ -799,6 +813,18 @@ class Style(Params):
     """Ties: ponytails, bunches, hair pins."""
     braids: Sequence[Braid | Mapping[str, Any]] | None = None
     """Braids below a tie."""
+
+
+@dataclass(kw_only=True)
+class Cut(Params):
+    """Another length for the hair rooted on one side of a plane."""
+
+    point: Sequence[float]
+    """A point of the plane, in the pose of the start frame [m]. A change while it runs: rebuild."""
+    normal: Sequence[float]
+    """Normal of the plane, to the side that is cut; need not be unit. A change while it runs: rebuild."""
+    length: float
+    """Length of the hair there [m]. From 0.0001 to 10. A change while it runs: rebuild."""
 
 
 @dataclass(kw_only=True)
@@ -894,7 +920,7 @@ class Drops(Params):
     ground: Sequence[Ground | Mapping[str, Any]] | None = None
     """What the surface is made of; later entries override earlier ones where their selection holds."""
     merging: Merging | Mapping[str, Any] | None = None
-    """Drops that touch become one. Default: {"enabled": true, "reach": 1.0}."""
+    """Drops that touch become one. Default: {"enabled": true, "reach": 1.0, "in_air": true}."""
     trails: Trail | Mapping[str, Any] | None = None
     """What a running drop leaves behind. Default: see the book."""
     sinks: Sink | Mapping[str, Any] | None = None
@@ -932,10 +958,15 @@ class Liquid(Params):
     size and with how far it spreads. From 0 to 1e+06. A change while it runs: live."""
     viscosity: float | None = None
     """Drag of a drop on the surface, proportional to its speed, the same for all sizes [kg/s]; instead of
-    `viscosity_pa_s`. From 0 to 1e+06. A change while it runs: live."""
+    `viscosity_pa_s`. Then only bumps hold drops, unless `hysteresis_deg` is given too. From 0 to 1e+06. A
+    change while it runs: live."""
     contact_angle_deg: float | None = None
     """Contact angle on ground that does not say otherwise: wetting (small) to beading [degrees]. From 10 to 160.
     A change while it runs: live."""
+    hysteresis_deg: float | None = None
+    """How far the contact angle may differ between the front and the rear of a drop before it moves, on ground
+    that does not say otherwise [degrees]: what pins drops to the place where they are. From 0 to 120. A
+    change while it runs: live."""
     color: Sequence[float] | None = None
     """Colour, linear RGB. A change while it runs: live."""
     clear: float | None = None
@@ -1034,6 +1065,9 @@ class ListSource(Params):
 
     rows: Sequence[Sequence[float]] | None = None
     """Rows: frame, x, y, z [m], mass [kg], and optionally vx, vy, vz [m/s]. A change while it runs: rebuild."""
+    rows_file: str | None = None
+    """File of such rows beside the scene file (CSV; a first line of words is skipped), after the rows given
+    here. A change while it runs: rebuild."""
     snap: float | None = None
     """Farthest a place may be from the surface to be taken to it [m]. Default: 0.0. A change while it runs:
     live."""
@@ -1071,6 +1105,15 @@ class Ground(Params):
     """Vertex attribute that multiplies the adhesion. A change while it runs: rebuild."""
     contact_angle_deg: float | None = None
     """Contact angle here [degrees]. A change while it runs: live."""
+    hysteresis_deg: float | None = None
+    """How far the contact angle may differ between front and rear before a drop moves, here [degrees]. From 0 to
+    120. A change while it runs: live."""
+    meander: float | None = None
+    """How much what pins a drop pulls it sideways, 0 (runs straight) to 1 [-]. From 0 to 1. Default: 0.0. A
+    change while it runs: live."""
+    meander_size: float | None = None
+    """Size of the spots that pull it to one side [m]. From 1e-06 to 10. Default: 0.012. A change while it runs:
+    live."""
     film: float | None = None
     """Thickness of the film a running drop leaves [m]. From 0 to 0.01. Default: 0.0. A change while it runs:
     live."""
@@ -1092,6 +1135,8 @@ class Merging(Params):
     """Whether drops merge. Default: true. A change while it runs: live."""
     reach: float | None = None
     """Reach of a drop, in widths of its contact [-]. From 0 to 10. Default: 1.0. A change while it runs: live."""
+    in_air: bool | None = None
+    """Whether those that meet in the air merge too. Default: true. A change while it runs: live."""
 
 
 @dataclass(kw_only=True)
@@ -1259,35 +1304,43 @@ class Soft(Params):
     _kind: ClassVar[str | None] = "soft"
     name: str
     """Name of the layer, unique in the scene. Its meshes are named `name/object`, or `name` when there is only
-    one."""
+    one. A change while it runs: rebuild."""
     objects: Sequence[SoftObject | Mapping[str, Any]]
     """The soft objects."""
     surface: Literal["extracted"] | Literal["seeds"] | None = None
     """What is written: the `extracted` surface, smooth and watertight, or the `seeds`, one closed piece per
-    primitive: a preview that costs next to nothing and whose triangles stay the same. Default: "extracted"."""
+    primitive: a preview that costs next to nothing and whose triangles stay the same. Default: "extracted". A
+    change while it runs: live."""
     cell: float | None = None
-    """Size of the triangles of the surface [m]; by default a fifth of the smallest thickness. At least 1e-06."""
+    """Size of the triangles of the surface [m]; by default a fifth of the smallest thickness. At least 1e-06. A
+    change while it runs: rebuild."""
     level: float | None = None
     """Pressure at which the surface is [Pa]; by default the softest object's stiffness times the width of its
-    support. Fields of a stiffness above three times that fall faster. At least 1e-09."""
+    support. Fields of a stiffness above three times that fall faster. At least 1e-09. A change while it runs:
+    rebuild."""
     tools: Sequence[str] | None = None
     """Colliders of the scene, and closed meshes made before this layer, that are tools here; all colliders if
-    not given."""
+    not given. A change while it runs: rebuild."""
     seeds: int | None = None
-    """Samples per primitive [-]. From 16 to 10000. Default: 162."""
+    """Samples per primitive [-]. From 16 to 10000. Default: 162. A change while it runs: restart."""
     volume_time: float | None = None
-    """Time constant of the volume controllers [s]; 0 turns them off. At least 0. Default: 0.05."""
+    """Time constant of the volume controllers [s]; 0 turns them off. At least 0. Default: 0.05. A change while
+    it runs: live."""
     volume_damping: float | None = None
-    """Derivative gain of the volume controllers as a share of the stable limit [-]. From 0 to 0.9. Default: 0.2."""
+    """Derivative gain of the volume controllers as a share of the stable limit [-]. From 0 to 0.9. Default: 0.2.
+    A change while it runs: live."""
     friction: float | None = None
-    """Coulomb friction between objects [-]; with a tool, the tool's own. From 0 to 10. Default: 0.4."""
+    """Coulomb friction between objects [-]; with a tool, the tool's own. From 0 to 10. Default: 0.4. A change
+    while it runs: live."""
     damping: float | None = None
-    """Damping of contacts as a share of the critical one [-]. From 0 to 10. Default: 0.5."""
+    """Damping of contacts as a share of the critical one [-]. From 0 to 10. Default: 0.5. A change while it
+    runs: live."""
     bulge: float | None = None
     """How far the coat bulges beside a contact with another object or a tool, as a share of the depth of the
-    contact [-]. From 0 to 2. Default: 0.0."""
+    contact [-]. From 0 to 2. Default: 0.0. A change while it runs: live."""
     contacts: bool | None = None
-    """Also write the contact surfaces as a mesh `name/contacts`, with the attribute `pressure`. Default: false."""
+    """Also write the contact surfaces as a mesh `name/contacts`, with the attribute `pressure`. Default: false.
+    A change while it runs: live."""
 
 
 @dataclass(kw_only=True)
@@ -1296,39 +1349,48 @@ class SoftObject(Params):
     `coat`."""
 
     name: str
-    """Name, unique in the layer."""
+    """Name, unique in the layer. A change while it runs: rebuild."""
     thickness: float
-    """Distance from the skeleton to the surface of a lone primitive [m]. At least 1e-06."""
+    """Distance from the skeleton to the surface of a lone primitive [m]. At least 1e-06. A change while it runs:
+    restart."""
     support: float | None = None
-    """Distance over which the coat reaches out to blend [m]; by default twice the thickness. At least 1e-06."""
+    """Distance over which the coat reaches out to blend [m]; by default twice the thickness. At least 1e-06. A
+    change while it runs: restart."""
     stiffness: float | None = None
-    """Stiffness: pressure per metre of compression [N/m³]. Dough 3e5, flesh 1e6, rubber 1e7. Default: 1000000.0."""
+    """Stiffness: pressure per metre of compression [N/m³]. Dough 3e5, flesh 1e6, rubber 1e7. At least 0.001.
+    Default: 1000000.0. A change while it runs: rebuild."""
     hardening: float | None = None
-    """How much stiffer the coat gets when it is compressed to nothing [-]. From 0 to 100. Default: 0.0."""
+    """How much stiffer the coat gets when it is compressed to nothing [-]. From 0 to 100. Default: 0.0. A change
+    while it runs: rebuild."""
     density: float | None = None
-    """Density [kg/m³]. At least 0.001. Default: 1000.0."""
+    """Density [kg/m³]. At least 0.001. Default: 1000.0. A change while it runs: rebuild."""
     color: Sequence[float] | None = None
-    """Linear RGB. Default: [0.75, 0.55, 0.42]."""
+    """Linear RGB. Default: [0.75, 0.55, 0.42]. A change while it runs: rebuild."""
     volume: float | Sequence[Sequence[Any]] | None = None
-    """Volume, as a factor of the one at the start [-]; may be key-framed. From 0.01 to 100. Default: 1.0."""
+    """Volume, as a factor of the one at the start [-]; may be key-framed. From 0.01 to 100. Default: 1.0. A
+    change while it runs: live."""
     blend: Sequence[Sequence[Any]] | None = None
-    """Pairs of primitives that blend; by default all do (bones: with their parents)."""
+    """Pairs of primitives that blend; by default all do (bones: with their parents). A change while it runs:
+    restart."""
     fuse: float | None = None
     """Contact force between two primitives above which they fuse, there and nowhere else [N]; both objects must
     have one. By default they never do. Below 0.3 times stiffness times thickness cubed a dough's own cohesion
-    presses that hard, and what is fused at one place zips together. At least 0."""
+    presses that hard, and what is fused at one place zips together. At least 0. A change while it runs:
+    rebuild."""
     fuse_time: float | None = None
-    """Time for which they must be pressed until they are one [s]. At least 0. Default: 0.3."""
+    """Time for which they must be pressed until they are one [s]. At least 0. Default: 0.3. A change while it
+    runs: live."""
     primitives: Sequence[Primitive | Mapping[str, Any]] | None = None
     """Points, segments, triangles and polylines that stand still, follow keys, or (`free`) fall."""
     free: bool | None = None
-    """The primitives together are one rigid body that falls and bounces. Default: false."""
+    """The primitives together are one rigid body that falls and bounces. Default: false. A change while it runs:
+    restart."""
     move_x: float | Sequence[Sequence[Any]] | None = None
-    """Key-framed displacement of the primitives, x [m]. Default: 0.0."""
+    """Key-framed displacement of the primitives, x [m]. Default: 0.0. A change while it runs: rebuild."""
     move_y: float | Sequence[Sequence[Any]] | None = None
-    """Key-framed displacement of the primitives, y [m]. Default: 0.0."""
+    """Key-framed displacement of the primitives, y [m]. Default: 0.0. A change while it runs: rebuild."""
     move_z: float | Sequence[Sequence[Any]] | None = None
-    """Key-framed displacement of the primitives, z [m]. Default: 0.0."""
+    """Key-framed displacement of the primitives, z [m]. Default: 0.0. A change while it runs: rebuild."""
     dough: Dough | Mapping[str, Any] | None = None
     """A substance that flows, tears and fuses."""
     bones: Sequence[Bone | Mapping[str, Any]] | None = None
@@ -1342,32 +1404,32 @@ class Primitive(Params):
     """One primitive. Give exactly one of `point`, `segment`, `triangle`, `polyline`."""
 
     name: str | None = None
-    """Name, for `blend`. Default: ""."""
+    """Name, for `blend`. Default: "". A change while it runs: restart."""
     point: Sequence[float] | None = None
-    """A point [m]."""
+    """A point [m]. A change while it runs: restart."""
     segment: Sequence[Sequence[float]] | None = None
-    """Two ends [m]."""
+    """Two ends [m]. A change while it runs: restart."""
     triangle: Sequence[Sequence[float]] | None = None
-    """Three corners [m]."""
+    """Three corners [m]. A change while it runs: restart."""
     polyline: Sequence[Sequence[float]] | None = None
-    """2 to 32 points [m]."""
+    """2 to 32 points [m]. A change while it runs: restart."""
     thickness: float | None = None
-    """Own thickness [m]. At least 1e-06."""
+    """Own thickness [m]. At least 1e-06. A change while it runs: restart."""
     stiffness: float | None = None
-    """Own stiffness [N/m³]."""
+    """Own stiffness [N/m³]. At least 0.001. A change while it runs: rebuild."""
     uv: Sequence[Sequence[float]] | None = None
     """Texture coordinates at its two ends [-]; vertices get those of the primitives around them, blended as
-    colours are."""
+    colours are. A change while it runs: rebuild."""
     color: Sequence[float] | None = None
-    """Own colour, linear RGB."""
+    """Own colour, linear RGB. A change while it runs: rebuild."""
     volume: float | Sequence[Sequence[Any]] | None = None
-    """Own volume factor [-]; may be key-framed: a muscle. From 0.01 to 100."""
+    """Own volume factor [-]; may be key-framed: a muscle. From 0.01 to 100. A change while it runs: live."""
     move_x: float | Sequence[Sequence[Any]] | None = None
-    """Key-framed displacement, x [m]. Default: 0.0."""
+    """Key-framed displacement, x [m]. Default: 0.0. A change while it runs: rebuild."""
     move_y: float | Sequence[Sequence[Any]] | None = None
-    """Key-framed displacement, y [m]. Default: 0.0."""
+    """Key-framed displacement, y [m]. Default: 0.0. A change while it runs: rebuild."""
     move_z: float | Sequence[Sequence[Any]] | None = None
-    """Key-framed displacement, z [m]. Default: 0.0."""
+    """Key-framed displacement, z [m]. Default: 0.0. A change while it runs: rebuild."""
 
 
 @dataclass(kw_only=True)
@@ -1377,28 +1439,31 @@ class Dough(Params):
 
     _keys: ClassVar[dict[str, str]] = {"yield_": "yield"}
     box: Sequence[Sequence[float]] | None = None
-    """A box to fill: centre and half sizes [m]."""
+    """A box to fill: centre and half sizes [m]. A change while it runs: restart."""
     ball: Sequence[float] | None = None
-    """A ball to fill: centre [m]."""
+    """A ball to fill: centre [m]. A change while it runs: restart."""
     radius: float | None = None
-    """Radius of the ball [m]."""
+    """Radius of the ball [m]. At least 1e-06. A change while it runs: restart."""
     points: Sequence[Sequence[float]] | None = None
-    """Particles one by one [m]."""
+    """Particles one by one [m]. A change while it runs: restart."""
     spacing: float | None = None
-    """Rest distance between particles [m]; by default 1.3 thicknesses. At least 1e-06."""
+    """Rest distance between particles [m]; by default 1.3 thicknesses. At least 1e-06. A change while it runs:
+    restart."""
     firmness: float | Sequence[Sequence[Any]] | None = None
     """Strength of the forces between particles, as a factor of the coat's stiffness [-]; may be key-framed: heat
-    softens. From 0 to 1000. Default: 1.0."""
+    softens. From 0 to 1000. Default: 1.0. A change while it runs: live."""
     cohesion: float | None = None
     """Greatest pull of a bond between particles, as a share of the repulsion at half the rest distance [-]. From
-    0 to 10. Default: 0.3."""
+    0 to 10. Default: 0.3. A change while it runs: live."""
     yield_: float | None = None
     """Strain at which a bond gives way and flows [-]: small for clay, large for jelly. From 0.005 to 10.
-    Default: 0.08."""
+    Default: 0.08. A change while it runs: live."""
     range: float | None = None
-    """Distance at which a bond is torn, in rest distances [-]. From 1.05 to 4. Default: 1.5."""
+    """Distance at which a bond is torn, in rest distances [-]. From 1.05 to 4. Default: 1.5. A change while it
+    runs: live."""
     viscosity: float | Sequence[Sequence[Any]] | None = None
-    """Viscosity as a share of the critical damping of a pair [-]; may be key-framed. From 0 to 20. Default: 0.6."""
+    """Viscosity as a share of the critical damping of a pair [-]; may be key-framed. From 0 to 20. Default: 0.6.
+    A change while it runs: live."""
 
 
 @dataclass(kw_only=True)
@@ -1407,32 +1472,33 @@ class Bone(Params):
 
     _keys: ClassVar[dict[str, str]] = {"from_": "from"}
     name: str | None = None
-    """Name, unique in the object. Default: ""."""
+    """Name, unique in the object. Default: "". A change while it runs: restart."""
     parent: str | None = None
-    """Bone it hangs on; none for the root."""
+    """Bone it hangs on; none for the root. A change while it runs: restart."""
     from_: Sequence[float] | None = None
-    """End at the parent [m]. Default: [0.0, 0.0, 0.0]."""
+    """End at the parent [m]. Default: [0.0, 0.0, 0.0]. A change while it runs: restart."""
     to: Sequence[float] | None = None
-    """Other end [m]; the same for a ball. Default: [0.0, 0.0, 0.0]."""
+    """Other end [m]; the same for a ball. Default: [0.0, 0.0, 0.0]. A change while it runs: restart."""
     thickness: float | None = None
-    """Own thickness [m]. At least 1e-06."""
+    """Own thickness [m]. At least 1e-06. A change while it runs: restart."""
     uv: Sequence[Sequence[float]] | None = None
     """Texture coordinates at its two ends [-]; vertices get those of the primitives around them, blended as
-    colours are."""
+    colours are. A change while it runs: rebuild."""
     color: Sequence[float] | None = None
-    """Own colour, linear RGB."""
+    """Own colour, linear RGB. A change while it runs: rebuild."""
     volume: float | Sequence[Sequence[Any]] | None = None
-    """Own volume factor [-]; may be key-framed: a muscle. From 0.01 to 100."""
+    """Own volume factor [-]; may be key-framed: a muscle. From 0.01 to 100. A change while it runs: live."""
     hinge: Sequence[float] | None = None
-    """Axis of a hinge, in the world at the start; a ball joint without."""
+    """Axis of a hinge, in the world at the start; a ball joint without. A change while it runs: rebuild."""
     angles_deg: Sequence[float] | None = None
-    """Least and greatest angle of a hinge [degrees], 0 as given."""
+    """Least and greatest angle of a hinge [degrees], 0 as given. A change while it runs: rebuild."""
     swing_deg: float | None = None
-    """Greatest swing of a ball joint [degrees]. From 0 to 180."""
+    """Greatest swing of a ball joint [degrees]. From 0 to 180. A change while it runs: rebuild."""
     damping: float | None = None
-    """Rate at which its turning against its parent dies away [1/s]; by default 4, as for flesh. At least 0."""
+    """Rate at which its turning against its parent dies away [1/s]; by default 4, as for flesh. At least 0. A
+    change while it runs: live."""
     fixed: bool | None = None
-    """Held where it is. Default: false."""
+    """Held where it is. Default: false. A change while it runs: rebuild."""
 
 
 @dataclass(kw_only=True)
@@ -1440,14 +1506,15 @@ class Coat(Params):
     """Coats on a character's joints."""
 
     on: str | None = None
-    """Actor that carries them: a character, or a mesh that moves as one piece. Default: ""."""
+    """Actor that carries them: a character, or closed meshes however they move. Default: "". A change while it
+    runs: restart."""
     bones: Sequence[CoatBone | Mapping[str, Any]] | None = None
     """Bones to coat; if none is given, balls are fitted to fill its skin, each carried by the joints that move
     the skin around it, with its weights."""
     muscles: Sequence[CoatBone | Mapping[str, Any]] | None = None
     """Coats besides those of the bones: muscles, which blend with the bones they touch."""
     balls: int | None = None
-    """Most balls that are fitted [-]. From 1 to 1000. Default: 300."""
+    """Most balls that are fitted [-]. From 1 to 1000. Default: 300. A change while it runs: restart."""
 
 
 @dataclass(kw_only=True)
@@ -1456,24 +1523,26 @@ class CoatBone(Params):
 
     _keys: ClassVar[dict[str, str]] = {"from_": "from"}
     from_: str | None = None
-    """Joint at one end. Default: ""."""
+    """Joint at one end. Default: "". A change while it runs: restart."""
     to: str | None = None
-    """Joint at the other end; none for a ball."""
+    """Joint at the other end; none for a ball. A change while it runs: restart."""
     span: Sequence[float] | None = None
-    """Part of the bone that is coated, from 0 to 1 [-]."""
+    """Part of the bone that is coated, from 0 to 1 [-]. A change while it runs: rebuild."""
     offset: Sequence[float] | None = None
-    """Displacement in the first joint's axes [m]. Default: [0.0, 0.0, 0.0]."""
+    """Displacement in the first joint's axes [m]. Default: [0.0, 0.0, 0.0]. A change while it runs: rebuild."""
     tip: Sequence[float] | None = None
-    """Displacement of the other end in the same axes [m], for a coat of one joint alone."""
+    """Displacement of the other end in the same axes [m], for a coat of one joint alone. A change while it runs:
+    rebuild."""
     thickness: float | None = None
-    """Own thickness [m]; by default that of the skin around, or the object's. At least 1e-06."""
+    """Own thickness [m]; by default that of the skin around, or the object's. At least 1e-06. A change while it
+    runs: restart."""
     uv: Sequence[Sequence[float]] | None = None
     """Texture coordinates at its two ends [-]; vertices get those of the primitives around them, blended as
-    colours are."""
+    colours are. A change while it runs: rebuild."""
     color: Sequence[float] | None = None
-    """Own colour, linear RGB."""
+    """Own colour, linear RGB. A change while it runs: rebuild."""
     volume: float | Sequence[Sequence[Any]] | None = None
-    """Own volume factor [-]; may be key-framed: a muscle. From 0.01 to 100."""
+    """Own volume factor [-]; may be key-framed: a muscle. From 0.01 to 100. A change while it runs: live."""
 
 
 @dataclass(kw_only=True)
@@ -1729,6 +1798,7 @@ __all__ = [
     "CoatBone",
     "Collider",
     "CondensationSource",
+    "Cut",
     "Deposit",
     "Dough",
     "Drops",

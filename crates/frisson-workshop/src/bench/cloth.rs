@@ -183,11 +183,10 @@ mod tests {
         let cases = [(cape, "hero/cape", "hero/figure"), (skirt, "dancer/skirt", "dancer/figure")];
         for (text, garment, body) in cases {
             let seen = watch(text, garment, body, 60);
-            // A limb that hits the skirt may come through between nodes for a frame: to be cured.
-            let (inside, crossings) = if garment == "dancer/skirt" { (2, 20) } else { (0, 0) };
-            assert!(seen.inside <= inside && seen.deepest < 0.005, "{garment}: {seen:?}");
-            assert!(seen.crossings <= crossings, "{garment}: {seen:?}");
-            assert!(seen.stretch < 0.02, "{garment}: {seen:?}");
+            // Nothing goes through; the sign of a distance may err for a vertex beside a sharp edge.
+            assert!(seen.crossings == 0 && seen.inside <= 1, "{garment}: {seen:?}");
+            // Cloth that a limb hits is drawn out rather than passed through.
+            assert!(seen.stretch < 0.03, "{garment}: {seen:?}");
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::{Loader, WorkshopError};
 
 /// A scene of each layer, and a number of it that a change of which builds the layer again.
 const SCENES: &[(&str, &str, &str)] = &[
-    ("flesh", include_str!("../../scenes/flesh-cat-belly.toml"), "/thickness"),
+    ("flesh", include_str!("../../scenes/flesh-cat-belly.toml"), "/limit"),
     ("wrinkles", include_str!("../../scenes/wrinkles-trousers.toml"), "/tools/0/width"),
     ("cloth", include_str!("../../scenes/cloth-cape.toml"), "/thickness"),
     ("folds", include_str!("../../scenes/folds-buckling.toml"), "/gap"),

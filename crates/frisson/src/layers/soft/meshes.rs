@@ -14,7 +14,7 @@ use super::step::SoftScratch;
 use super::surface::{Paint, SurfaceField};
 use super::tool::Tools;
 use crate::geometry::isosurface::{CrossedEdge, IsoSettings, IsoSurface};
-use crate::geometry::{Material, Mesh, MeshTopology};
+use crate::geometry::{AttributeValues, Bounds, Material, Mesh, MeshTopology};
 use crate::stage::{Frame, LayerError, StepContext};
 
 /// Attribute that says how hard a vertex is pressed [Pa].
@@ -48,6 +48,44 @@ struct RimVertex {
     line: Option<(Vec3, Vec3)>,
 }
 
+/// Greatest extent of a piece of surface that is left out, in cells of the lattice [-].
+const SPECK: f32 = 1.5;
+
+/// Takes vertices out of a mesh; no triangle may have some of its corners among them.
+fn keep_vertices(mesh: &mut Mesh, keep: &[bool]) {
+    fn filter<T>(values: &mut Vec<T>, keep: &[bool]) {
+        if values.len() == keep.len() {
+            let mut kept = keep.iter();
+            values.retain(|_| *kept.next().unwrap_or(&true));
+        }
+    }
+    let mut next = 0;
+    let number = |k: &bool| {
+        next += u32::from(*k);
+        next.saturating_sub(1)
+    };
+    let numbers: Vec<u32> = keep.iter().map(number).collect();
+    filter(&mut mesh.positions, keep);
+    filter(&mut mesh.normals, keep);
+    filter(&mut mesh.velocities, keep);
+    for attribute in &mut mesh.attributes {
+        match &mut attribute.values {
+            AttributeValues::Scalar(values) => filter(values, keep),
+            AttributeValues::Vector(values) | AttributeValues::Color(values) => {
+                filter(values, keep)
+            }
+        }
+    }
+    let topology = Arc::make_mut(&mut mesh.topology);
+    topology.vertex_count = mesh.positions.len();
+    filter(&mut topology.colors, keep);
+    filter(&mut topology.uvs, keep);
+    topology.triangles.retain(|t| keep[t[0] as usize]);
+    for corner in topology.triangles.iter_mut().flatten() {
+        *corner = numbers[*corner as usize];
+    }
+}
+
 impl SoftScratch {
     /// Extracts every label and writes it into the frame.
     pub(super) fn write_surfaces(
@@ -70,6 +108,9 @@ impl SoftScratch {
         for label in 0..rest.labels.len() {
             self.meshes.count_pieces(label);
             self.meshes.write_mesh(rest, tools, label, frame);
+            if let Some(index) = frame.mesh_index(&rest.labels[label]) {
+                self.meshes.drop_specks(rest.cell as f32, &mut frame.meshes[index]);
+            }
         }
         if params.contacts {
             self.meshes.write_contacts(&format!("{}/contacts", params.name), rest, frame);
@@ -288,6 +329,28 @@ impl SurfaceMeshes {
         self.pieces += (0..count as u32).filter(|&v| self.joined.root(v) == v).count();
     }
 
+    /// Takes pieces out of a label's mesh that are smaller than the lattice can tell from nothing: a
+    /// fingertip that reaches into one more cell. [`Self::count_pieces`] was asked just before.
+    fn drop_specks(&mut self, cell: f32, mesh: &mut Mesh) {
+        let count = mesh.positions.len();
+        let root = |v: usize| self.joined.root(v as u32) as usize;
+        if (0..count).filter(|&v| root(v) == v).nth(1).is_none() {
+            return;
+        }
+        let mut boxes = vec![Bounds::EMPTY; count];
+        for v in 0..count {
+            boxes[root(v)] = boxes[root(v)].including(mesh.positions[v]);
+        }
+        let is_speck = |r: usize| (boxes[r].max - boxes[r].min).max_element() < SPECK * cell;
+        let keep: Vec<bool> = (0..count).map(|v| !is_speck(root(v))).collect();
+        let specks = (0..count).filter(|&v| root(v) == v && is_speck(v)).count();
+        if specks == 0 || !keep.contains(&true) {
+            return;
+        }
+        self.pieces -= specks;
+        keep_vertices(mesh, &keep);
+    }
+
     fn write_mesh(&self, rest: &SoftRest, tools: Tools<'_>, label: usize, frame: &mut Frame) {
         let surface = &self.surfaces[label];
         let name = &rest.labels[label];
@@ -419,4 +482,23 @@ impl SurfaceMeshes {
 /// What the surface of a soft body is made of; its colours are those of the vertices.
 pub(super) fn coat_material(name: &str) -> Material {
     Material { name: name.to_owned(), base_color: [1.0; 4], roughness: 0.55, ..Material::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vertices_are_taken_out_with_all_they_have() {
+        let at = |x: f32| Vec3::new(x, 0.0, 0.0);
+        let mut mesh =
+            Mesh::new("m", (0..6).map(|v| at(v as f32)).collect(), vec![[0, 2, 4], [1, 3, 5]]);
+        mesh.set_scalar(PRESSURE, |values| {
+            values.iter_mut().enumerate().for_each(|(v, p)| *p = v as f32);
+        });
+        keep_vertices(&mut mesh, &[false, true, false, true, false, true]);
+        assert_eq!(mesh.positions, [at(1.0), at(3.0), at(5.0)]);
+        assert_eq!(mesh.topology.triangles, [[0, 1, 2]]);
+        assert_eq!(mesh.scalar(PRESSURE), Some(&[1.0, 3.0, 5.0][..]));
+    }
 }
