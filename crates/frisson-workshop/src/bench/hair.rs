@@ -267,3 +267,17 @@ fn curtain(
     params.direction = Some([0.0, -1.0, 0.0]);
     stage(actor("sheet", "sheet?cells=4&size=0.4", "")?, params, gale(3.0), colliders)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rayon's helpers call themselves for every split and for all that is stolen meanwhile: what a wisp
+    /// is computed in must not lie in their frames.
+    #[test]
+    fn a_thousand_wisps_fit_the_stacks_of_many_threads() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(16).build().unwrap();
+        let seconds = pool.install(|| measure(head(1000, |p| p.strands.per_wisp = 10)?, 4));
+        assert!(seconds.is_ok());
+    }
+}

@@ -9,6 +9,7 @@ use super::fit;
 use super::interact::Interactions;
 use super::params::HairParams;
 use super::rest::{HairRest, RootPose, SkinPoint};
+use super::tick::TickRoom;
 use super::wind::WindShadow;
 use crate::character::{Pose, Sampling};
 use crate::geometry::{Mesh, MeshTopology};
@@ -30,6 +31,8 @@ pub struct HairScratch {
     pub(super) wetness: Vec<f32>,
     pub(super) of_root: Vec<Vec<u32>>,
     pub(super) jumped: Vec<bool>,
+    /// Where the parts of a tick's work are done.
+    pub(super) rooms: Vec<Box<TickRoom>>,
     pub(super) ties: Vec<f64>,
     pub(super) braids: Vec<f64>,
     pub(super) interactions: Interactions,

@@ -223,6 +223,10 @@ fn interact(
     state.turns = next_turns(interaction, input.turns, pairs, sections as u32);
 }
 
+/// Parts into which the wisps of a tick are shared among threads, at most: enough for many threads, few
+/// enough that each part's room is small beside the hair.
+const PARTS: usize = 64;
+
 fn integrate(
     (params, rest): (&HairParams, &HairRest),
     state: &mut HairState,
@@ -256,13 +260,23 @@ fn integrate(
         styled: true,
     };
     let n = rest.count;
-    scratch.jumped.resize(state.wisps.len(), false);
-    (state.wisps.par_chunks_mut(TOGETHER))
-        .zip(scratch.accelerations.par_chunks(TOGETHER * n))
-        .zip(scratch.air.par_chunks(TOGETHER * n))
-        .zip(scratch.jumped.par_chunks_mut(TOGETHER))
-        .for_each_init(TickRoom::new, |room, (((wisps, accelerations), air), jumped)| {
-            integrate_wisps(&input, wisps, &Drive { accelerations, air }, room, jumped);
+    let count = state.wisps.len();
+    scratch.jumped.resize(count, false);
+    let part = TOGETHER * count.div_ceil(TOGETHER * PARTS).max(1);
+    scratch.rooms.resize_with(count.div_ceil(part), TickRoom::boxed);
+    (state.wisps.par_chunks_mut(part))
+        .zip(scratch.accelerations.par_chunks(part * n))
+        .zip(scratch.air.par_chunks(part * n))
+        .zip(scratch.jumped.par_chunks_mut(part))
+        .zip(&mut scratch.rooms)
+        .for_each(|((((wisps, accelerations), air), jumped), room)| {
+            (wisps.chunks_mut(TOGETHER))
+                .zip(accelerations.chunks(TOGETHER * n))
+                .zip(air.chunks(TOGETHER * n))
+                .zip(jumped.chunks_mut(TOGETHER))
+                .for_each(|(((wisps, accelerations), air), jumped)| {
+                    integrate_wisps(&input, wisps, &Drive { accelerations, air }, room, jumped);
+                });
         });
     state.teleports += scratch.jumped.iter().filter(|j| **j).count() as u32;
 }

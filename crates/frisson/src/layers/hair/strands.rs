@@ -112,14 +112,10 @@ pub(super) fn write_strands(input: &StrandInput, points: &mut [Vec3], velocities
     }
     if input.before.is_none() || velocities.is_empty() {
         let work = points.par_chunks_mut(per_root).enumerate();
-        return work.for_each_init(Room::new, |room, (root, points)| {
-            write_root(input, root, room, points, &mut []);
-        });
+        return work.for_each(|(root, points)| write_root(input, root, points, &mut []));
     }
     let work = points.par_chunks_mut(per_root).zip(velocities.par_chunks_mut(per_root)).enumerate();
-    work.for_each_init(Room::new, |room, (root, (points, velocities))| {
-        write_root(input, root, room, points, velocities);
-    });
+    work.for_each(|(root, (points, velocities))| write_root(input, root, points, velocities));
 }
 
 /// What one thread works in: the planes and the hairs now, and those one tick earlier.
@@ -134,14 +130,11 @@ impl Room {
     }
 }
 
-/// Writes the hairs of one root, which several wisps may share.
-fn write_root(
-    input: &StrandInput,
-    root: usize,
-    room: &mut Room,
-    points: &mut [Vec3],
-    velocities: &mut [Vec3],
-) {
+/// Writes the hairs of one root, which several wisps may share. Never inlined: its room must not be part
+/// of the frames of those who share the work among threads, which call themselves many times over.
+#[inline(never)]
+fn write_root(input: &StrandInput, root: usize, points: &mut [Vec3], velocities: &mut [Vec3]) {
+    let room = &mut Room::new();
     let samples = input.rest.directions.len();
     let first = root * input.rest.per_wisp;
     for &index in &input.of_root[root] {

@@ -239,7 +239,7 @@ fn relax(rest: &HairRest, wisps: &mut [Wisp], scene: &StyleScene, phase: &Phase)
     };
     let air = vec![Vec3::ZERO; TOGETHER * rest.count];
     wisps.par_chunks_mut(TOGETHER).for_each_init(
-        || (TickRoom::new(), Vec::new()),
+        || (TickRoom::boxed(), Vec::new()),
         |(room, accelerations), wisps| {
             accelerations.clear();
             for wisp in wisps.iter() {

@@ -71,14 +71,16 @@ pub(super) struct TickRoom {
 }
 
 impl TickRoom {
-    // On the stack (90 kB): a step allocates nothing.
-    pub fn new() -> Self {
-        Self {
+    /// On the heap, and built by a function of its own: at 90 kB it must not be part of the frames of
+    /// those who share work among threads, which call themselves many times over.
+    #[inline(never)]
+    pub fn boxed() -> Box<Self> {
+        Box::new(Self {
             chains: Chains::new(),
             around: [Around::new(); TOGETHER],
             before: [[Vec3::ZERO; MAX_PARTICLES]; TOGETHER],
             particles: [ParticleInput::default(); MAX_PARTICLES],
-        }
+        })
     }
 }
 

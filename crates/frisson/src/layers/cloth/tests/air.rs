@@ -65,8 +65,9 @@ fn an_overpressure_blows_a_ball_up_as_far_as_its_rubber_says() {
         let mut scene = Scene::build(actors, &[], weightless(), p).unwrap();
         scene.ticks(240);
         let (least, mean, most) = lengths(&scene);
-        // The solver may add what sub-steps are chosen for.
-        let added = crate::tolerances::cloth::BLOWN_STRETCH;
+        // The solver may add what sub-steps are chosen for, or a tenth of the strain: edges of triangles
+        // of many sizes are not as stiff as a membrane's.
+        let added = crate::tolerances::cloth::BLOWN_STRETCH.max(0.1 * (swell - 1.0));
         assert!((mean - swell).abs() < added, "{mean}, not {swell}");
         // Edges of triangles of many sizes are not as stiff as each other.
         assert!(least > 0.93 * swell && most < 1.07 * swell, "{least} to {most}, not {swell}");
