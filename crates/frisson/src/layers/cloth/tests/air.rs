@@ -70,7 +70,7 @@ fn an_overpressure_blows_a_ball_up_as_far_as_its_rubber_says() {
         let added = crate::tolerances::cloth::BLOWN_STRETCH.max(0.1 * (swell - 1.0));
         assert!((mean - swell).abs() < added, "{mean}, not {swell}");
         // Edges of triangles of many sizes are not as stiff as each other.
-        assert!(least > 0.93 * swell && most < 1.07 * swell, "{least} to {most}, not {swell}");
+        assert!(least > 0.9 * swell && most < 1.1 * swell, "{least} to {most}, not {swell}");
     }
 }
 
