@@ -94,7 +94,7 @@ pub struct Drop {
     pub entered: (u32, f32),
     /// When it last poured part of itself [s].
     pub poured: f64,
-    /// The drop that poured this one, while they may hang together in a thread; [`NO_STREAM`]: none.
+    /// The drop that poured this one, while they may hang together in a thread; `NO_STREAM`: none.
     pub stream: u64,
     /// The strip it is drawing.
     pub strip: Strip,
