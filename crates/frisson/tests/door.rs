@@ -3,7 +3,7 @@
 mod limb;
 
 use frisson::layers::LayerParams;
-use frisson::stage::{Actor, Change, NoObserver, Simulator, SimulatorError};
+use frisson::stage::{Actor, Change, NoObserver, Setup, Simulator, SimulatorError};
 use glam::{Mat4, Vec3};
 use limb::{KINDS, layer, setup};
 
@@ -93,6 +93,31 @@ fn pushed_positions_are_the_mesh_that_layers_see() {
     let wrong = s.push_pose("limb", 0.1, &matrices(0.0)[1..], &[]);
     assert!(matches!(wrong, Err(SimulatorError::Push { .. })));
     assert!(matches!(s.push_pose("arm", 0.1, &[], &[]), Err(SimulatorError::Unknown { .. })));
+}
+
+/// A frame that stands still is not written again; whatever may change it must be seen all the same.
+#[test]
+fn a_still_actor_is_shown_anew_when_it_is_pushed_or_loaded() {
+    let mesh = limb::character().meshes[0].mesh.clone();
+    let raised = |by: f32| -> Vec<[f32; 3]> {
+        mesh.positions.iter().map(|p| [p.x, p.y + by, p.z]).collect()
+    };
+    let actors = vec![Actor::meshes_named("limb", vec![mesh.clone()]).live()];
+    let mut simulator = Simulator::new(Setup { actors, ..Setup::default() }).unwrap();
+    let height = |s: &Simulator| s.frame().meshes[0].positions[0].y - mesh.positions[0].y;
+    simulator.step(0.1).unwrap();
+    simulator.step(0.1).unwrap();
+    assert_eq!(height(&simulator), 0.0);
+    simulator.push_positions("limb", 0, 0.2, &raised(1.0)).unwrap();
+    simulator.push_positions("limb", 0, 0.4, &raised(2.0)).unwrap();
+    let saved = simulator.save().unwrap();
+    for (at, wanted) in [(0.3, 1.5), (0.4, 2.0), (0.5, 2.0), (0.6, 2.0)] {
+        simulator.advance_to(at).unwrap();
+        assert!((height(&simulator) - wanted).abs() < 1e-5, "{at}: {}", height(&simulator));
+    }
+    simulator.load(&saved).unwrap();
+    simulator.step(0.1).unwrap();
+    assert!((height(&simulator) - 1.5).abs() < 1e-5);
 }
 
 #[test]

@@ -20,7 +20,7 @@ const SCENES: &[(&str, &str, &str)] = &[
     ("cloth", include_str!("../../scenes/cloth-cape.toml"), "/thickness"),
     ("folds", include_str!("../../scenes/folds-tablecloth-length.toml"), "/folds/0/width"),
     ("hair", include_str!("../../scenes/hair-long-straight.toml"), "/style/settle_secs"),
-    ("drops", include_str!("../../scenes/drops-face-rain.toml"), "/sources/0/rain/count"),
+    ("drops", include_str!("../../scenes/drops-face-rain.toml"), "/sources/0/region/count"),
     ("soft", include_str!("../../scenes/soft-character.toml"), "/cell"),
 ];
 

@@ -31,6 +31,7 @@ use wrinkles::{WrinklesLayer, WrinklesParams};
 #[serde(rename_all = "snake_case")]
 // A scene holds a handful of layers: their size does not matter, boxes would only be in the way.
 #[allow(clippy::large_enum_variant)]
+#[non_exhaustive]
 pub enum LayerParams {
     /// Flesh that lags, swings and settles on a skinned, animated character.
     Flesh(FleshParams),

@@ -74,6 +74,7 @@ impl ClipPlay {
 
 /// What an actor is.
 #[derive(Clone)]
+#[non_exhaustive]
 pub enum ActorContent {
     /// A skeleton with meshes.
     Character(Arc<Character>),
@@ -83,6 +84,7 @@ pub enum ActorContent {
 
 /// What moves an actor. Each gives a pose or positions at any time that is asked for.
 #[derive(Clone)]
+#[non_exhaustive]
 pub enum Motion {
     /// Nothing: a character stands in its rest pose.
     Still,
@@ -207,6 +209,17 @@ impl Actor {
     #[must_use]
     pub fn deforms(&self) -> bool {
         self.points.is_some() || !matches!(self.motion, Motion::Still)
+    }
+
+    /// Whether it looks the same at two times, as far as that is known without posing it.
+    #[must_use]
+    pub fn stands_still(&self, from: f64, to: f64) -> bool {
+        let held = match &self.motion {
+            Motion::Still => true,
+            Motion::Live(track) => track.stands_still(from, to),
+            Motion::Clip(_) | Motion::Sequence(_) => false,
+        };
+        from == to || (held && self.points.is_none() && self.path.is_none())
     }
 
     /// Meshes as they were modelled, named `actor` when there is one and `actor/mesh` otherwise.
@@ -425,6 +438,12 @@ impl ActorSet {
             let range = self.mesh_range(actor);
             range.contains(&mesh).then(|| (actor, mesh - range.start))
         })
+    }
+
+    /// Whether all look the same at two times.
+    #[must_use]
+    pub fn stand_still(&self, from: f64, to: f64) -> bool {
+        self.actors.iter().all(|actor| actor.stands_still(from, to))
     }
 
     /// Poses every character at a time.

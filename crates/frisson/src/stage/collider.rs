@@ -152,6 +152,12 @@ pub struct Collider {
 }
 
 impl Collider {
+    /// Whether it is in the frame as a mesh.
+    #[must_use]
+    pub fn is_shown(&self) -> bool {
+        self.solid.is_some()
+    }
+
     /// Rigid pose (rotation, translation) at a fraction of the tick: 0 its start, 1 its end.
     #[must_use]
     pub fn pose(&self, fraction: f32) -> (Quat, Vec3) {

@@ -209,6 +209,7 @@ pub struct Work<'a, L: Layer, S> {
 
 /// Why a layer cannot be built or cannot go on.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum LayerError {
     /// A parameter refers to something that is not there.
     #[error("{parameter}: there is no {what} named {name:?}{}", suggestion(.nearest))]

@@ -113,6 +113,12 @@ impl LiveTrack {
         true
     }
 
+    /// Whether it is the same at two times, as far as that is seen without looking at the samples.
+    #[must_use]
+    pub fn stands_still(&self, from: f64, to: f64) -> bool {
+        self.last_time().is_none_or(|last| from.min(to) >= last)
+    }
+
     fn between(&self, time: f64) -> Option<Between<'_>> {
         let after = self.samples.partition_point(|s| s.time <= time);
         let newest = self.samples.last()?;

@@ -77,6 +77,8 @@ pub struct Simulator {
     /// For the actors (first) and each layer: does anything after it look at surfaces between outputs?
     wanted_after: Vec<bool>,
     scratch: PoseScratch,
+    /// Time of the actors in the frame [s], unless something else may have changed since.
+    actors_shown: Option<f64>,
     /// Ticks done.
     tick: u64,
     /// What is shown [s].
@@ -108,6 +110,7 @@ impl Simulator {
             built_on: Vec::new(),
             wanted_after: Vec::new(),
             scratch: PoseScratch::default(),
+            actors_shown: None,
             tick: 0,
             ahead: false,
         };
@@ -261,7 +264,7 @@ impl Simulator {
                 *own = track;
             }
         }
-        self.ahead = false;
+        (self.ahead, self.actors_shown) = (false, None);
         (self.tick, self.time) = (tick, self.clock.tick_time(tick));
         self.refresh()?;
         self.advance_to(time)?;

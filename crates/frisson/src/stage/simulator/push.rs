@@ -60,6 +60,7 @@ impl Simulator {
     fn live(&mut self, name: &str) -> Result<&mut LiveTrack, SimulatorError> {
         let unknown = || SimulatorError::Unknown { what: "actor", name: name.to_owned() };
         let index = self.actors.find(name).ok_or_else(unknown)?;
+        self.actors_shown = None;
         match &mut self.actors.all_mut()[index].motion {
             Motion::Live(track) => Ok(track),
             _ => Err(SimulatorError::Push {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Change, Observer, Simulator, SimulatorError};
 use crate::layers::LayerParams;
-use crate::stage::{BuildContext, Frame, LayerError, Ridge, StepContext};
+use crate::stage::{BuildContext, Collider, Frame, LayerError, Ridge, StepContext};
 
 /// The context of a step: a macro, because a method would borrow the layers and the frame with it.
 macro_rules! step_context {
@@ -47,6 +47,7 @@ impl Simulator {
         self.frame.points.clear();
         self.frame.images.clear();
         self.frame.meshes.truncate(self.base_topologies.len());
+        self.actors_shown = None;
         self.frame.index = self.clock.start_frame();
         for mesh in &mut self.frame.meshes {
             mesh.channels = Default::default();
@@ -225,6 +226,15 @@ impl Simulator {
         self.restore_actor_meshes();
         self.actors.deform(time, &mut self.frame.meshes);
         self.colliders.write_meshes(&mut self.frame);
+        self.actors_shown = Some(time);
+    }
+
+    /// Whether the frame already shows the actors as they are at a time: no layer changes their meshes,
+    /// and nothing has moved since they were written.
+    fn shows_actors_of(&self, time: f64) -> bool {
+        self.layers.is_empty()
+            && !self.colliders.all().iter().any(Collider::is_shown)
+            && self.actors_shown.is_some_and(|shown| self.actors.stand_still(shown, time))
     }
 
     pub(super) fn take_step(
@@ -234,13 +244,16 @@ impl Simulator {
     ) -> Result<(), SimulatorError> {
         observer.actors_start();
         self.pose(span.time, span.dt);
-        if span.is_output || self.wanted_after[0] {
+        let is_new = !self.shows_actors_of(span.time);
+        if is_new && (span.is_output || self.wanted_after[0]) {
             self.write_actors(span.time);
         }
         observer.actors_end();
         let number = self.frame_of(span.time);
         if span.is_output {
             self.frame.index = number;
+        }
+        if span.is_output && is_new {
             check_finite(&self.frame, "actors", number)?;
         }
         for index in 0..self.layers.len() {
