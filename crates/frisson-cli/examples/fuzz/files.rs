@@ -1,6 +1,10 @@
-//! Damaged files of every kind that an actor comes from, as the loader meets them: on the disk, by
-//! their ending. The whole ones lie in `FRISSON_FUZZ_SEEDS`.
+//! Damaged files of every kind that an actor or its points come from, as the loader meets them: on the
+//! disk, by their ending. The whole ones lie in `FRISSON_FUZZ_SEEDS`.
 
+use std::path::Path;
+
+use frisson_io::given::{GivenError, PointCache, SampleSource as _};
+use frisson_io::inputs::InputSet;
 use frisson_io::scene::{ActorLoader as _, FileLoader};
 
 use crate::Target;
@@ -16,7 +20,8 @@ pub struct Files {
 }
 
 impl Files {
-    pub fn new() -> Self {
+    /// Files of all kinds, or of one ending only.
+    pub fn new(only: Option<&str>) -> Self {
         let seeds = std::env::var_os("FRISSON_FUZZ_SEEDS").expect("FRISSON_FUZZ_SEEDS is not set");
         let mut paths: Vec<_> =
             std::fs::read_dir(seeds).unwrap().map(|e| e.unwrap().path()).collect();
@@ -25,9 +30,10 @@ impl Files {
         let whole: Vec<(String, Vec<u8>)> = paths
             .iter()
             .filter(|p| small(p))
+            .filter(|p| only.is_none_or(|only| p.extension().is_some_and(|e| e == only)))
             .filter_map(|p| Some((p.extension()?.to_str()?.to_owned(), std::fs::read(p).ok()?)))
             .collect();
-        assert!(!whole.is_empty(), "FRISSON_FUZZ_SEEDS holds no small file");
+        assert!(!whole.is_empty(), "FRISSON_FUZZ_SEEDS holds no small file of that kind");
         Self { whole, ending: String::new(), folder: tempfile::tempdir().unwrap() }
     }
 }
@@ -44,9 +50,14 @@ impl Target for Files {
     fn feed(&mut self, input: &[u8]) -> Result<(), String> {
         let name = format!("input.{}", self.ending);
         std::fs::write(self.folder.path().join(&name), input).map_err(|e| e.to_string())?;
-        let loaded = FileLoader.load(&name, self.folder.path());
-        match loaded {
-            Err(error) if error.to_string().is_empty() => Err("refused without a word".to_owned()),
+        let refused = match self.ending.as_str() {
+            "pc2" | "mdd" => {
+                read_points(&self.folder.path().join(&name)).err().map(|e| e.to_string())
+            }
+            _ => FileLoader.load(&name, self.folder.path()).err().map(|e| e.to_string()),
+        };
+        match refused {
+            Some(text) if text.is_empty() => Err("refused without a word".to_owned()),
             _ => Ok(()),
         }
     }
@@ -54,4 +65,10 @@ impl Target for Files {
     fn extension(&self) -> &str {
         &self.ending
     }
+}
+
+/// Reads every sample of a point cache.
+fn read_points(path: &Path) -> Result<(), GivenError> {
+    let cache = PointCache::open(path, 24.0, &InputSet::default())?;
+    (0..cache.times().len()).try_for_each(|sample| cache.read(sample).map(drop))
 }
