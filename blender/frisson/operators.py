@@ -70,6 +70,9 @@ class OnMesh:
     @classmethod
     def poll(cls, context):
         obj = results.owner(context)
+        if obj is not None and obj.library is not None:
+            cls.poll_message_set("It is linked from a library: make an override first")
+            return False
         return obj is not None and obj.type == "MESH"
 
 
