@@ -132,9 +132,8 @@ class Frisson:
             if stack.status:
                 for line in stack.status.splitlines()[:4]:
                     layout.label(text=line)
-        row = layout.row()
-        row.prop(stack, "live", toggle=True)
-        row.prop(stack, "rounds")
+        layout.prop(stack, "live", toggle=True)
+        layout.prop(stack, "rounds")
         if not stack.rounds:
             layout.prop(stack, "preroll")
         layout.prop(stack, "takes_part")

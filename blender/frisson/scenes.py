@@ -101,6 +101,8 @@ class Writer:
             return self.vector(entry, stored)
         if entry.kind == "float":
             return self.animated(owner, entry) or rounded(stored)
+        if entry.kind == "names" and stored.lstrip().startswith("["):
+            return fields.written(stored)
         if entry.kind == "names":
             return [name.strip() for name in stored.split(",") if name.strip()]
         if entry.kind in ("json", "string"):

@@ -121,6 +121,10 @@ def test_flesh_is_proposed_from_the_rig(cat):
     assert len(cat.frisson.layers) >= 1 and all(layer.kind == "flesh" for layer in cat.frisson.layers)
     bones = {b.name for b in cat.find_armature().data.bones}
     assert all(layer.flesh.p_from in bones for layer in cat.frisson.layers)
+    # All of it, as it is: ears end beside a bone, not at one.
+    assert any(layer.flesh.p_to.startswith("[") for layer in cat.frisson.layers)
+    bpy.context.scene.frame_end = 4
+    bake(cat)
 
 
 def test_saved_and_opened_again_it_shows_the_same(cat):

@@ -150,6 +150,7 @@ def test_a_notebook_shows_caches_and_scenes(cache, scene):
     assert movie.data[8:12] == b"WEBP" and movie._repr_html_().startswith("<img ")
     page = scene._repr_html_()
     assert "data:image/png;base64," in page and "belly" in page
+    assert "data:image" in frisson.demo("cat")._repr_html_(), "without frames, too"
     missing = frisson.Scene.parse(scene.text.replace("builtin:cat", "gone.glb"), "gone/cat.toml")
     page = missing._repr_html_()
     assert "<img" not in page and "gone.glb" in page, "what cannot be read is still told"

@@ -150,7 +150,7 @@ class Scene:
         from .baking import bake
 
         document = tomllib.loads(self.text)
-        first = self.to_dict()["frames"]
+        first = self.to_dict().get("frames")
         # What stands there before any layer acts: a moment's work.
         bare = {key: document[key] for key in ("frisson", "fps", "actors", "camera") if key in document}
         bare["frames"] = [first[0], first[0]] if first else [0, 0]
