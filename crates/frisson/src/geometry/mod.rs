@@ -16,7 +16,7 @@ mod normals;
 mod topology;
 
 pub use ancestry::{Ancestry, Mix};
-pub use band::{BandPoint, BandSettings, Corners, DistanceBand};
+pub use band::{BandPoint, BandSettings, DistanceBand, Soup};
 pub use bvh::{ClosestPoint, RayHit, TriangleBvh, closest_on_triangle};
 pub use diamonds::DiamondPattern;
 pub use geodesic::{GeodesicSeed, GeodesicWalk, geodesic_distances, march_geodesic};

@@ -87,22 +87,30 @@ pub struct DistanceBand {
 pub struct BandSettings {
     /// Size of the lattice's cells [m].
     pub cell: f32,
-    /// Distance up to which points know the triangles [m].
+    /// Distance up to which points know any triangle [m], at least a cell.
     pub width: f32,
     /// Whether no way leads from inside to outside but through a triangle: not so where shells have holes,
     /// and then every point is asked which side it is on.
     pub is_closed: bool,
 }
 
-/// Triangles by their corners [m].
-pub trait Corners: Sync {
+/// Triangles as the band asks them.
+pub trait Soup: Sync {
     /// How many.
     fn count(&self) -> usize;
-    /// Corners of one.
+    /// Corners of one [m].
     fn corners(&self, triangle: u32) -> [Vec3; 3];
+    /// How much further than the band's width points know it [m].
+    fn further(&self, _triangle: u32) -> f32 {
+        0.0
+    }
+    /// A number to be kept with a place on it, given by the weights of its corners.
+    fn keep(&self, _triangle: u32, _weights: [f32; 3]) -> f32 {
+        0.0
+    }
 }
 
-impl Corners for super::TriangleBvh {
+impl Soup for super::TriangleBvh {
     fn count(&self) -> usize {
         self.triangle_count()
     }
@@ -112,14 +120,8 @@ impl Corners for super::TriangleBvh {
 }
 
 impl DistanceBand {
-    /// Finds distances to triangles within `width`, at least a cell; `keep` gives a number to be kept with the
-    /// nearest place, by its triangle and its weights. False: the cells are too small for the box around.
-    pub fn build(
-        &mut self,
-        triangles: &impl Corners,
-        settings: BandSettings,
-        keep: impl Fn(u32, [f32; 3]) -> f32 + Sync,
-    ) -> bool {
+    /// Finds distances to triangles. False: the cells are too small for the box around.
+    pub fn build(&mut self, triangles: &impl Soup, settings: BandSettings) -> bool {
         let BandSettings { cell, width, is_closed } = settings;
         (self.cell, self.width, self.is_closed) = (cell, width.max(cell), is_closed);
         self.spare.append(&mut self.blocks);
@@ -130,7 +132,8 @@ impl DistanceBand {
         if bounds.is_empty() {
             return true;
         }
-        let (low, high) = self.points_within(bounds.grown(width));
+        let further = all.clone().map(|t| triangles.further(t)).fold(0.0, f32::max);
+        let (low, high) = self.points_within(bounds.grown(self.width + further));
         let (low, high) = (low.div_euclid(IVec3::splat(SIDE)), high.div_euclid(IVec3::splat(SIDE)));
         let size = high - low + 1;
         let furthest = (bounds.min.abs().max(bounds.max.abs()) / cell).max_element();
@@ -148,7 +151,7 @@ impl DistanceBand {
         });
         self.share_out(triangles);
         let mut blocks = std::mem::take(&mut self.blocks);
-        blocks.par_iter_mut().with_min_len(4).for_each(|b| self.measure(triangles, &keep, b));
+        blocks.par_iter_mut().with_min_len(4).for_each(|b| self.measure(triangles, b));
         self.blocks = blocks;
         self.fill_between();
         true
@@ -173,13 +176,14 @@ impl DistanceBand {
     }
 
     /// Gives every block the triangles that come near it.
-    fn share_out(&mut self, triangles: &impl Corners) {
+    fn share_out(&mut self, triangles: &impl Soup) {
         let side = SIDE as f32 * self.cell;
         let half_diagonal = 0.5 * 3f32.sqrt() * side;
         self.pairs.clear();
         for triangle in 0..triangles.count() as u32 {
             let corners = triangles.corners(triangle);
-            let (low, high) = self.points_within(Bounds::of(&corners).grown(self.width));
+            let width = self.width + triangles.further(triangle);
+            let (low, high) = self.points_within(Bounds::of(&corners).grown(width));
             if low.cmpgt(high).any() {
                 continue;
             }
@@ -191,7 +195,7 @@ impl DistanceBand {
                 // Points of a block lie within its box; the plane of a large triangle misses most.
                 let middle = (block.as_vec3() + 0.5) * side;
                 let off = normal.dot(middle - a).abs();
-                if !alone && off > half_diagonal + self.width {
+                if !alone && off > half_diagonal + width {
                     continue;
                 }
                 self.pairs.extend(self.slot_index(block).map(|s| (s as u32, triangle)));
@@ -215,17 +219,14 @@ impl DistanceBand {
     }
 
     /// Finds the distances of a block's points.
-    fn measure(
-        &self,
-        triangles: &impl Corners,
-        keep: &(impl Fn(u32, [f32; 3]) -> f32 + Sync),
-        block: &mut Block,
-    ) {
-        let none = Nearest { distance_sq: self.width * self.width, triangle: NONE };
+    fn measure(&self, triangles: &impl Soup, block: &mut Block) {
+        let none = Nearest { distance_sq: f32::INFINITY, triangle: NONE };
         // Nearest triangles that a point sees from outside, and from inside.
         let mut nearest = [[none; 2]; POINTS];
         for &triangle in &self.near[block.triangles.clone()] {
-            self.reach_out(triangle, triangles.corners(triangle), block.coord, &mut nearest);
+            let width = self.width + triangles.further(triangle);
+            let corners = (triangle, triangles.corners(triangle));
+            self.reach_out(corners, width, block.coord, &mut nearest);
         }
         let origin = block.coord * SIDE;
         block.points.clear();
@@ -246,7 +247,7 @@ impl DistanceBand {
             if local.x == 0 {
                 row_start = before;
             }
-            block.points.push(self.finish(triangles, keep, origin + local, *found, inside));
+            block.points.push(self.finish(triangles, origin + local, *found, inside));
             let signed = block.points[index].signed;
             block.range = (block.range.0.min(signed), block.range.1.max(signed));
         }
@@ -255,13 +256,13 @@ impl DistanceBand {
     /// Lets a triangle tell the points of a block how near it is.
     fn reach_out(
         &self,
-        triangle: u32,
-        corners: [Vec3; 3],
+        (triangle, corners): (u32, [Vec3; 3]),
+        width: f32,
         block: IVec3,
         nearest: &mut [[Nearest; 2]; POINTS],
     ) {
         let origin = block * SIDE;
-        let (low, high) = self.points_within(Bounds::of(&corners).grown(self.width));
+        let (low, high) = self.points_within(Bounds::of(&corners).grown(width));
         let (low, high) = (low.max(origin), high.min(origin + SIDE - 1));
         let [a, b, c] = corners;
         let normal = (b - a).cross(c - a).normalize_or_zero();
@@ -273,11 +274,11 @@ impl DistanceBand {
                     let off = normal.dot(place - a);
                     let side = &mut nearest[index_in_block(at - origin)][usize::from(off < 0.0)];
                     // A hair less, so that rounding loses no triangle that is as near.
-                    if off * off * (1.0 - 1e-5) > side.distance_sq {
+                    if off * off * (1.0 - 1e-5) > side.distance_sq.min(width * width) {
                         continue;
                     }
                     let distance_sq = closest_on_triangle(place, corners).0.distance_squared(place);
-                    if distance_sq < side.distance_sq {
+                    if distance_sq < side.distance_sq && distance_sq <= width * width {
                         *side = Nearest { distance_sq, triangle };
                     }
                 }
@@ -289,8 +290,7 @@ impl DistanceBand {
     /// part that lies in this one, and is no border.
     fn finish(
         &self,
-        triangles: &impl Corners,
-        keep: &(impl Fn(u32, [f32; 3]) -> f32 + Sync),
+        triangles: &impl Soup,
         point: IVec3,
         [outer, inner]: [Nearest; 2],
         inside: bool,
@@ -303,7 +303,7 @@ impl DistanceBand {
         }
         let corners = triangles.corners(nearest.triangle);
         let (_, weights) = closest_on_triangle(point.as_vec3() * self.cell, corners);
-        let kept = keep(nearest.triangle, weights);
+        let kept = triangles.keep(nearest.triangle, weights);
         let signed = sign * nearest.distance_sq.sqrt();
         BandPoint { signed, kept, triangle: nearest.triangle }
     }
@@ -349,10 +349,25 @@ impl DistanceBand {
         }
     }
 
-    /// Points around a place: the corners of its cell.
-    pub fn around(&self, at: Vec3) -> impl Iterator<Item = BandPoint> + '_ {
-        let low = (at / self.cell).floor().as_ivec3();
-        (0..8).map(move |c| self.point(low + IVec3::new(c & 1, c >> 1 & 1, c >> 2)))
+    /// Points around a place: the corners of its cell, x fastest; and where in the cell it is.
+    #[must_use]
+    #[inline]
+    pub fn around(&self, at: Vec3) -> ([BandPoint; 8], Vec3) {
+        let in_cells = at / self.cell;
+        let low = in_cells.floor();
+        let first = low.as_ivec3();
+        let corner = |c: usize| IVec3::new(c as i32 & 1, c as i32 >> 1 & 1, c as i32 >> 2);
+        let block = first.div_euclid(IVec3::splat(SIDE));
+        let local = first - block * SIDE;
+        let known = self.slot_index(block).and_then(|s| self.blocks.get(self.slots[s] as usize));
+        let points = match known {
+            // All in one block, as most are.
+            Some(known) if local.cmplt(IVec3::splat(SIDE - 1)).all() => {
+                std::array::from_fn(|c| known.points[index_in_block(local + corner(c))])
+            }
+            _ => std::array::from_fn(|c| self.point(first + corner(c))),
+        };
+        (points, in_cells - low)
     }
 
     /// The point nearest to a place.

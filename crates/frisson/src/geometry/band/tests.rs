@@ -40,7 +40,7 @@ fn join(parts: &[(Vec<Vec3>, Vec<[u32; 3]>)]) -> TriangleBvh {
 fn band(soup: &TriangleBvh, cell: f32, is_closed: bool) -> DistanceBand {
     let mut band = DistanceBand::default();
     let settings = BandSettings { cell, width: 2.5 * cell, is_closed };
-    assert!(band.build(soup, settings, |_, _| 0.0));
+    assert!(band.build(soup, settings));
     band
 }
 

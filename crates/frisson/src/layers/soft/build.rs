@@ -35,6 +35,8 @@ impl SoftRest {
         rest.cell = params.cell.unwrap_or(thinnest / tolerances::CELLS_PER_THICKNESS);
         rest.check_size()?;
         measure_skins(&mut rest, context)?;
+        let ball = |p: &PrimitiveRest| p.under_skin.then_some(p.object as u32);
+        rest.balls = rest.primitives.iter().map(ball).collect();
         rest.seeds = rest
             .primitives
             .iter()

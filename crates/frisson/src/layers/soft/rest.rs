@@ -109,6 +109,8 @@ pub struct SoftRest {
     pub joints: Vec<JointRest>,
     /// Skins that are shown in the place of the balls fitted to them.
     pub skins: Vec<SkinRest>,
+    /// For each primitive: its object, if it is a ball under a skin.
+    pub balls: Vec<Option<u32>>,
     /// Whether meshes that are given frame by frame carry bodies.
     pub hangs: bool,
     /// Actors whose joints carry bodies, ascending.

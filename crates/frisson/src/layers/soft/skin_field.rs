@@ -22,8 +22,8 @@ use rayon::prelude::*;
 use super::rest::SkinRest;
 use super::state::BodyState;
 use crate::geometry::{
-    BandPoint, BandSettings, Bounds, DistanceBand, Mesh, MeshTopology, NONE, Topology, TriangleBvh,
-    closest_on_triangle,
+    BandPoint, BandSettings, Bounds, DistanceBand, Mesh, MeshTopology, NONE, Soup, Topology,
+    TriangleBvh, closest_on_triangle,
 };
 use crate::stage::{Frame, LayerError, SurfaceMotion};
 
@@ -32,9 +32,12 @@ use crate::stage::{Frame, LayerError, SurfaceMotion};
 const LEAST_HALF_WIDTH: f32 = 0.8;
 /// Depth in which an open surface is looked at to tell a shell from a sheet, in cells [-].
 const BEHIND: f32 = 1.2;
-/// Width of the band around what is shown, in cells [-]: the corners of every cell that the surface passes
-/// through must know it.
-const BAND: f32 = 1.8;
+/// Width of the band around what is shown, in cells [-]: both ends of every edge that the surface crosses must
+/// know it.
+const BAND: f32 = 1.3;
+/// Difference between the distance to the nearest triangle and what the lattice says, in cells, from which on the
+/// lattice is right [-]: near the crease where a limb goes into another the nearest triangle may lie within.
+const HIDDEN: f32 = 0.2;
 /// Furthest that the keeping of the volume may move the surface, in thicknesses [-].
 const MOST_SHIFT: f64 = 0.25;
 /// Rounds in which the shift is found that keeps the volume: each leaves a tenth of the error or less.
@@ -82,6 +85,29 @@ pub enum Asked {
     Anywhere,
 }
 
+/// The skin as the band asks it: what is thin is known from further.
+struct Measured<'a> {
+    surface: &'a SurfaceMotion,
+    lacking: &'a [f32],
+}
+
+impl Soup for Measured<'_> {
+    fn count(&self) -> usize {
+        self.surface.bvh().triangle_count()
+    }
+    fn corners(&self, triangle: u32) -> [Vec3; 3] {
+        self.surface.bvh().corners(triangle)
+    }
+    fn further(&self, triangle: u32) -> f32 {
+        let corners = self.surface.bvh().triangle(triangle);
+        corners.iter().map(|v| self.lacking[*v as usize]).fold(0.0, f32::max)
+    }
+    fn keep(&self, triangle: u32, weights: [f32; 3]) -> f32 {
+        let corners = self.surface.bvh().triangle(triangle).into_iter().zip(weights);
+        corners.map(|(v, w)| w * self.lacking[v as usize]).sum()
+    }
+}
+
 /// The nearest place of the skin.
 #[derive(Clone, Copy, Debug)]
 struct Nearest {
@@ -124,8 +150,7 @@ impl SkinSurface {
         let guess = (skin.mesh_volume * factor - volume) / area.max(f64::MIN_POSITIVE);
         let most = (guess.abs() + SHIFT_SLACK * f64::from(cell)).min(most);
         self.find_widths();
-        let reach = self.most_lacking.max(most as f32);
-        if !self.measure(reach + BAND * cell) {
+        if !self.measure(most as f32 + BAND * cell) {
             let problem = format!("cells of {cell} m are too small for a skin of this size");
             return Err(LayerError::parameter("cell", problem));
         }
@@ -170,11 +195,7 @@ impl SkinSurface {
         let Self { band, surface, lacking, .. } = self;
         let is_closed = !self.open.contains(&true);
         let settings = BandSettings { cell: self.cell, width, is_closed };
-        let keep = |triangle: u32, weights: [f32; 3]| {
-            let corners = surface.bvh().triangle(triangle).into_iter().zip(weights);
-            corners.map(|(v, w)| w * lacking[v as usize]).sum()
-        };
-        band.build(surface.bvh(), settings, keep)
+        band.build(&Measured { surface, lacking }, settings)
     }
 
     /// Finds how thick the skin is at every vertex: straight in to where it is left again. Another limb that
@@ -230,7 +251,7 @@ impl SkinSurface {
     /// Velocity of the skin next to a place [m/s].
     #[must_use]
     pub fn velocity(&self, at: Vec3) -> Vec3 {
-        let Some(found) = self.near(at) else { return Vec3::ZERO };
+        let Some(found) = self.near(at, &self.band.around(at).0) else { return Vec3::ZERO };
         let corners = self.surface.bvh().triangle(found.triangle).into_iter().zip(found.weights);
         let of =
             |(v, w): (u32, f32)| w * self.velocities.get(v as usize).copied().unwrap_or_default();
@@ -259,10 +280,34 @@ impl SkinSurface {
             if signed.is_finite() {
                 return Some(SkinPlace { signed, normal: Vec3::ZERO });
             }
-        } else if let Some(place) = self.near(at).map(|n| self.place(at, n)) {
-            return Some(place);
+        } else {
+            let (points, within_cell) = self.band.around(at);
+            if let Some(near) = self.near(at, &points) {
+                let place = self.place(at, near, &points);
+                let between = self.between(&points, within_cell);
+                let hidden = (place.signed - between.signed).abs() > HIDDEN * self.cell;
+                return Some(if hidden { between } else { place });
+            }
         }
         self.find_far(at, within)
+    }
+
+    /// What the points around say, weighted by where in their cell a place is.
+    fn between(&self, points: &[BandPoint; 8], at: Vec3) -> SkinPlace {
+        let width = self.band.width();
+        let values = points.map(|p| p.signed.clamp(-width, width) - p.kept.max(self.shift));
+        let weight = |c: usize, axis: usize| match c >> axis & 1 {
+            1 => at[axis],
+            _ => 1.0 - at[axis],
+        };
+        let (mut signed, mut gradient) = (0.0, Vec3::ZERO);
+        for (c, value) in values.iter().enumerate() {
+            let w = [weight(c, 0), weight(c, 1), weight(c, 2)];
+            signed += w[0] * w[1] * w[2] * value;
+            let way = |axis: usize| if c >> axis & 1 == 1 { *value } else { -*value };
+            gradient += Vec3::new(way(0) * w[1] * w[2], way(1) * w[0] * w[2], way(2) * w[0] * w[1]);
+        }
+        SkinPlace { signed, normal: gradient.normalize_or_zero() }
     }
 
     /// Where the skin is, seen from beyond the band.
@@ -282,10 +327,10 @@ impl SkinSurface {
 
     /// The nearest place of the triangles that the points of the lattice around know.
     #[inline]
-    fn near(&self, at: Vec3) -> Option<Nearest> {
+    fn near(&self, at: Vec3, points: &[BandPoint; 8]) -> Option<Nearest> {
         let mut seen = [NONE; 8];
         let mut best: Option<Nearest> = None;
-        for (i, point) in self.band.around(at).enumerate() {
+        for (i, point) in points.iter().enumerate() {
             if point.triangle == NONE || seen.contains(&point.triangle) {
                 continue;
             }
@@ -302,12 +347,12 @@ impl SkinSurface {
     }
 
     /// The place as it is shown.
-    fn place(&self, at: Vec3, near: Nearest) -> SkinPlace {
+    fn place(&self, at: Vec3, near: Nearest, points: &[BandPoint; 8]) -> SkinPlace {
         let normal = self.surface.normal(near.triangle, near.weights);
         let behind = (at - near.point).dot(normal) < 0.0;
         // A sheet has no inside.
         let inside =
-            behind && (!self.open[near.triangle as usize] || self.band.around(at).any(is_inside));
+            behind && (!self.open[near.triangle as usize] || points.iter().any(|p| p.signed < 0.0));
         let swelling = self.swelling(near.triangle, near.weights);
         let signed = if inside { -near.distance } else { near.distance } - swelling;
         SkinPlace { signed, normal: if behind && !inside { -normal } else { normal } }
@@ -329,10 +374,6 @@ impl SkinSurface {
         let near = if near == f32::INFINITY && within > known { known } else { near - swelling };
         (near, far + swelling)
     }
-}
-
-fn is_inside(point: BandPoint) -> bool {
-    point.signed < 0.0
 }
 
 /// Per triangle: whether the part of the surface that it belongs to has borders.
