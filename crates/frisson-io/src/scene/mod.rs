@@ -5,6 +5,7 @@
 
 mod build;
 mod document;
+mod drop_points;
 mod expect;
 mod explain;
 mod files;
