@@ -1,10 +1,10 @@
-//! Gathers the gallery's scenes into the program.
+//! Gathers the gallery's scenes into the program: `scenes` is the repository's folder, and part of the packed crate.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 fn main() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenes");
     println!("cargo::rerun-if-changed={}", folder.display());
     let entries = std::fs::read_dir(&folder).map(|all| all.flatten().map(|e| e.path()).collect());
     let mut scenes: Vec<PathBuf> = entries.unwrap_or_default();

@@ -66,6 +66,18 @@ class Reel {
     return frames;
   }
 
+  /** Takes the first frame and all it refers to, which came in one parcel. */
+  takeFirst(parcel) {
+    const { head, buffer, body } = parcel;
+    if (!head.frame) return;
+    const piece = ([, at]) => unpack(buffer, body + at);
+    head.textures.forEach(([id, at, length]) => this.textures.set(id, buffer.slice(body + at, body + at + length)));
+    head.topologies.forEach(one => this.topologies.set(one[0], { ...piece(one), id: one[0] }));
+    this.take = head.take;
+    const [at, length] = head.frame;
+    this.add({ ...unpack(buffer, body + at), bytes: length });
+  }
+
   /** The frame to show; null where it is not simulated in time. */
   async get(number, wait, newest) {
     const is_fresh = this.revision === 0 && this.take === newest;
@@ -136,10 +148,15 @@ effect(() => {
   }
 });
 
+let expected = () => {};
+/** Says who is to be told when a frame of a newer text must be got. */
+export function onExpect(work) { expected = work; }
+
 /** After an edit: the next frame shown must follow that text. */
 export function expect(revision) {
   a.revision = Math.max(a.revision, revision);
   shown.key = "";
+  expected();
 }
 
 let clock = 0;

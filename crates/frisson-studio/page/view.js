@@ -1,16 +1,16 @@
 // The picture: camera, light, both sides of a comparison, overlays.
 import {
-  ACESFilmicToneMapping, BufferAttribute, BufferGeometry, Color, DirectionalLight, GridHelper, Group, HemisphereLight,
-  LineBasicMaterial, LineSegments, Mesh, MeshBasicMaterial, OrbitControls, PCFShadowMap, PerspectiveCamera,
-  PlaneGeometry, PMREMGenerator, Raycaster, RoomEnvironment, Scene, ShadowMaterial, SphereGeometry, Vector2, Vector3,
+  ACESFilmicToneMapping, Color, DirectionalLight, GridHelper, Group, HemisphereLight, Mesh, OrbitControls, PCFShadowMap,
+  PerspectiveCamera, PlaneGeometry, PMREMGenerator, Raycaster, RoomEnvironment, Scene, ShadowMaterial, Vector2, Vector3,
   WebGLRenderer, effect,
 } from "./third-party.js";
-import { a, b, fetchShown, noteDrawn, readAhead, shown, tick } from "./player.js";
+import { showInsides, showPlaces } from "./overlays.js";
+import { a, b, fetchShown, noteDrawn, onExpect, readAhead, shown, tick } from "./player.js";
 import { Shapes } from "./shapes.js";
-import {
-  compared, doc, frame, fps, options, places, playing, range, remote, splitAt, theme, selectedLayer, layers,
-} from "./state.js";
+import { compared, layers, options, places, playing, range, remote, selectedLayer, splitAt, theme } from "./state.js";
 
+/** The room is built this long after the first picture [ms]. */
+const FURNISHED_AFTER = 400;
 const BACKGROUND = { light: [0xe7e5e1, 0xd9d6d0], dark: [0x24262b, 0x1a1b1f] };
 
 export class View {
@@ -30,8 +30,11 @@ export class View {
     this.left = new Shapes();
     this.right = new Shapes();
     this.overlay = new Group();
+    this.inner = new Group();
     this.marks = new Group();
-    this.scene.add(this.left.group, this.right.group, this.overlay, this.marks);
+    /** Lines of wrinkles and folds as they are shown, to be taken hold of. */
+    this.lines = [];
+    this.scene.add(this.left.group, this.right.group, this.overlay, this.inner, this.marks);
     this.raycaster = new Raycaster();
     this.light();
     this.dirty = true;
@@ -44,22 +47,32 @@ export class View {
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.repaint());
     const loop = now => { this.step(now); requestAnimationFrame(loop); };
     requestAnimationFrame(loop);
+    // An edit is not kept waiting for the next picture.
+    onExpect(() => this.fetch());
     setInterval(() => readAhead(), 60);
   }
 
   light() {
-    const rooms = new PMREMGenerator(this.renderer);
-    this.scene.environment = rooms.fromScene(new RoomEnvironment(), 0.04).texture;
-    this.scene.environmentIntensity = 0.42;
     this.sun = new DirectionalLight(0xfff4e8, 2.1);
     this.sun.castShadow = true;
     this.sun.shadow.mapSize.set(1024, 1024);
     this.sun.shadow.radius = 4;
-    this.scene.add(this.sun, this.sun.target, new HemisphereLight(0xdfe8ff, 0x8a8078, 0.55));
+    // As bright as the room that takes its place once the first picture is there.
+    this.sky = new HemisphereLight(0xdfe8ff, 0x8a8078, 1.6);
+    this.scene.add(this.sun, this.sun.target, this.sky);
     this.floor = new Mesh(new PlaneGeometry(1, 1), new ShadowMaterial({ opacity: 0.22 }));
     this.floor.rotation.x = -Math.PI / 2;
     this.floor.receiveShadow = true;
     this.scene.add(this.floor);
+  }
+
+  /** What shiny things reflect. It takes longer than the first picture may. */
+  furnish() {
+    const rooms = new PMREMGenerator(this.renderer);
+    this.scene.environment = rooms.fromScene(new RoomEnvironment(), 0.04).texture;
+    this.scene.environmentIntensity = 0.42;
+    this.sky.intensity = 0.55;
+    this.touch();
   }
 
   get isDark() {
@@ -91,10 +104,17 @@ export class View {
     this.touch();
   }
 
-  async step(now) {
+  step(now) {
     tick(now);
-    fetchShown().then(isNew => { if (isNew) this.showFrame(); });
-    if (this.dirty) this.draw();
+    this.fetch();
+    if (this.dirty && shown.a) this.draw();
+  }
+
+  /** Asks for the frame to show, where it is another; paused, it is drawn as soon as it comes. */
+  async fetch() {
+    if (!await fetchShown()) return;
+    this.showFrame();
+    if (!playing.value) this.draw();
   }
 
   /** Puts the present frame into the buffers. */
@@ -111,7 +131,8 @@ export class View {
       for (const m of [].concat(mesh.object.material)) m.wireframe = options.value.wireframe;
       if (options.value.colour === "strain" && !mesh.rest) this.learnRest();
     }
-    this.showPlaces();
+    showPlaces(this);
+    showInsides(this, shown.a);
     for (const paint of this.painters) paint();
     this.touch();
   }
@@ -176,6 +197,7 @@ export class View {
     }
     noteDrawn();
     this.drawn += 1;
+    if (this.drawn === 1) setTimeout(() => this.furnish(), FURNISHED_AFTER);
     this.times.push(performance.now());
     if (this.times.length > 120) this.times.shift();
     this.lastDrawnFrame = shown.number;
@@ -306,7 +328,10 @@ export class View {
     const corners = [face.a, face.b, face.c];
     const [p, q, r] = corners.map(v => best.mesh.vertex(v));
     const weights = barycentric(point, p, q, r);
-    return { mesh: best.mesh, name: best.mesh.shape.name, corners, weights, point };
+    // Towards the eye, whichever way the triangle is wound.
+    const normal = face.normal.clone().transformDirection(best.mesh.object.matrixWorld);
+    if (normal.dot(this.raycaster.ray.direction) > 0) normal.negate();
+    return { mesh: best.mesh, name: best.mesh.shape.name, corners, weights, point, normal };
   }
 
   /** Where a place that sticks to a mesh is now. */
@@ -318,51 +343,22 @@ export class View {
     return out;
   }
 
-  /** Beads and lines at the places that layers name. */
-  showPlaces() {
-    clearGroup(this.overlay);
-    if (!options.value.overlays || !this.size) return;
-    const lines = new Map();
-    for (const place of places.value) {
-      const at = this.whereIs(place);
-      if (!at) continue;
-      const chosen = place.layer === selectedLayer.value;
-      const bead = new Mesh(BEAD, chosen ? CHOSEN : OTHER);
-      bead.position.copy(at);
-      bead.scale.setScalar((chosen ? 0.008 : 0.005) * this.camera.position.distanceTo(at) * Math.tan(this.camera.fov * Math.PI / 360) * 2);
-      bead.renderOrder = 5;
-      this.overlay.add(bead);
-      const owner = place.path.replace(/\.(a|b|at|point|through\[\d+\]|points\[\d+\])$/, "");
-      if (!lines.has(owner)) lines.set(owner, []);
-      lines.get(owner).push({ path: place.path, at, chosen });
-    }
-    for (const points of lines.values()) this.addLine(points);
-    this.showColliders();
+  /** Where a point is on the canvas [pixels]. */
+  toScreen(point) {
+    const p = point.clone().project(this.camera);
+    return p.set((p.x + 1) / 2 * this.canvas.clientWidth, (1 - p.y) / 2 * this.canvas.clientHeight, 0);
   }
 
-  addLine(points) {
-    if (points.length < 2) return;
-    const order = p => p.path.endsWith(".a") ? -1 : p.path.endsWith(".b") ? 1e6 : Number(p.path.match(/\[(\d+)\]$/)?.[1] ?? 0);
-    points.sort((p, q) => order(p) - order(q));
-    const geometry = new BufferGeometry();
-    const flat = [];
-    for (let k = 0; k + 1 < points.length; k += 1) flat.push(...points[k].at.toArray(), ...points[k + 1].at.toArray());
-    geometry.setAttribute("position", new BufferAttribute(new Float32Array(flat), 3));
-    const line = new LineSegments(geometry, points[0].chosen ? CHOSEN_LINE : OTHER_LINE);
-    line.renderOrder = 5;
-    this.overlay.add(line);
+  /** How much a pixel is at a point [m]. */
+  pixel(point) {
+    const depth = this.camera.position.distanceTo(point);
+    return 2 * Math.tan(this.camera.fov * Math.PI / 360) * depth / Math.max(1, this.canvas.clientHeight);
   }
 
-  /** Spheres that stand still are drawn where they are; the rest come with the frame, where they have a colour. */
-  showColliders() {
-    for (const collider of doc.value?.scene?.colliders ?? []) {
-      const ball = collider.shape?.sphere;
-      if (!ball || collider.color || collider.joint) continue;
-      const mesh = new Mesh(BALL, COLLIDER);
-      mesh.position.fromArray(ball.center ?? [0, 0, 0]);
-      mesh.scale.setScalar(ball.radius ?? 0.1);
-      this.overlay.add(mesh);
-    }
+  /** The point under a place of the canvas that is as deep as another. */
+  atDepth(x, y, other) {
+    const deep = other.clone().project(this.camera).z;
+    return new Vector3(2 * x / this.canvas.clientWidth - 1, 1 - 2 * y / this.canvas.clientHeight, deep).unproject(this.camera);
   }
 
   /** Drawn pictures a second, lately. */
@@ -376,39 +372,6 @@ export class View {
     const tidy = v => v.toArray().map(x => Math.round(x * 1e4) / 1e4);
     return { eye: tidy(this.camera.position), target: tidy(this.controls.target), fov_deg: this.camera.fov };
   }
-}
-
-const BEAD = new SphereGeometry(1, 12, 8);
-const BALL = new SphereGeometry(1, 24, 16);
-const CHOSEN = new MeshBasicMaterial({ color: 0xff5a1f, depthTest: false, transparent: true });
-const OTHER = new MeshBasicMaterial({ color: 0x3d7bd9, depthTest: false, transparent: true, opacity: 0.8 });
-const CHOSEN_LINE = new LineBasicMaterial({ color: 0xff5a1f, depthTest: false, transparent: true });
-const OTHER_LINE = new LineBasicMaterial({ color: 0x3d7bd9, depthTest: false, transparent: true, opacity: 0.6 });
-const COLLIDER = new MeshBasicMaterial({ color: 0x3d7bd9, wireframe: true, transparent: true, opacity: 0.35 });
-
-export function clearGroup(group) {
-  for (const child of [...group.children]) {
-    if (child.geometry !== BEAD && child.geometry !== BALL) child.geometry?.dispose();
-    group.remove(child);
-  }
-}
-
-export function addBead(group, at, size, material = CHOSEN) {
-  const bead = new Mesh(BEAD, material);
-  bead.position.copy(at);
-  bead.scale.setScalar(size);
-  bead.renderOrder = 6;
-  group.add(bead);
-}
-
-export function addPolyline(group, points) {
-  const geometry = new BufferGeometry();
-  const flat = [];
-  for (let k = 0; k + 1 < points.length; k += 1) flat.push(...points[k].toArray(), ...points[k + 1].toArray());
-  geometry.setAttribute("position", new BufferAttribute(new Float32Array(flat), 3));
-  const line = new LineSegments(geometry, CHOSEN_LINE);
-  line.renderOrder = 6;
-  group.add(line);
 }
 
 function barycentric(p, a0, b0, c0) {

@@ -15,6 +15,8 @@ use frisson::stage::{Curves, Frame, LayerReport, Points};
 use glam::Vec3;
 use serde_json::{Value, json};
 
+use crate::insides::Inside;
+
 /// Steps of a 16-bit position along an edge of its cube.
 const STEPS: f32 = 65535.0;
 /// Steps of an 8-bit normal along an axis.
@@ -22,20 +24,22 @@ const NORMAL_STEPS: f32 = 127.0;
 
 /// Bytes in the making: arrays after a JSON head that names their places.
 #[derive(Default)]
-struct Parcel {
+pub struct Parcel {
     body: Vec<u8>,
 }
 
 impl Parcel {
     /// Adds an array; returns where it begins.
-    fn add(&mut self, bytes: impl IntoIterator<Item = u8>) -> usize {
+    pub fn add(&mut self, bytes: impl IntoIterator<Item = u8>) -> usize {
         let place = self.body.len();
         self.body.extend(bytes);
         self.body.resize(self.body.len().next_multiple_of(4), 0);
         place
     }
 
-    fn close(self, head: &Value) -> Vec<u8> {
+    /// The head and everything that was added.
+    #[must_use]
+    pub fn close(self, head: &Value) -> Vec<u8> {
         let mut text = head.to_string().into_bytes();
         text.resize(text.len().next_multiple_of(4), b' ');
         let mut bytes = Vec::with_capacity(4 + text.len() + self.body.len());
@@ -258,14 +262,22 @@ pub struct SentFrame {
     pub measures: Vec<(String, String, String, f64)>,
 }
 
-/// Packs a frame. `names` are those of the layers that report.
+/// All that is to be seen of a frame.
+pub struct Seen<'a> {
+    /// The frame.
+    pub frame: &'a Frame,
+    /// Names of the layers that report.
+    pub names: &'a [String],
+    /// What they measured.
+    pub reports: &'a [LayerReport],
+    /// What goes on inside them.
+    pub insides: &'a [Inside],
+}
+
+/// Packs a frame.
 #[must_use]
-pub fn pack(
-    frame: &Frame,
-    names: &[String],
-    reports: &[LayerReport],
-    topologies: &mut Topologies,
-) -> SentFrame {
+pub fn pack(seen: &Seen, topologies: &mut Topologies) -> SentFrame {
+    let Seen { frame, names, reports, insides } = *seen;
     let mut parcel = Parcel::default();
     let mut used = Vec::new();
     let meshes: Vec<Value> = frame
@@ -294,6 +306,7 @@ pub fn pack(
     let head = json!({
         "frame": frame.index, "time": frame.time, "meshes": meshes, "curves": curves,
         "points": points, "warnings": warnings,
+        "insides": insides.iter().map(|i| pack_inside(i, &mut parcel)).collect::<Vec<_>>(),
     });
     SentFrame {
         bytes: Arc::new(parcel.close(&head)),
@@ -357,6 +370,15 @@ fn pack_points(points: &Points, parcel: &mut Parcel) -> Value {
     })
 }
 
+fn pack_inside(inside: &Inside, parcel: &mut Parcel) -> Value {
+    let cube = Cube::around(&inside.places);
+    let positions = add_points(parcel, &cube, &inside.places);
+    json!({
+        "kind": inside.kind, "layer": inside.layer, "lines": inside.is_lines, "cube": cube.json(),
+        "count": inside.places.len(), "positions": positions,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -385,12 +407,15 @@ mod tests {
         let mut topologies = Topologies::numbered(1, 2);
         let mut mesh = triangle();
         let frame = |mesh: &Mesh| Frame { meshes: vec![mesh.clone()], ..Frame::default() };
-        let first = pack(&frame(&mesh), &[], &[], &mut topologies);
+        let pack = |frame: &Frame, topologies: &mut Topologies| {
+            super::pack(&Seen { frame, names: &[], reports: &[], insides: &[] }, topologies)
+        };
+        let first = pack(&frame(&mesh), &mut topologies);
         mesh.positions[0].x += 1.0;
-        let moved = pack(&frame(&mesh), &[], &[], &mut topologies);
+        let moved = pack(&frame(&mesh), &mut topologies);
         assert_eq!(first.topologies[0].id, moved.topologies[0].id);
         assert_ne!(first.bytes, moved.bytes);
-        let other = pack(&frame(&triangle()), &[], &[], &mut topologies);
+        let other = pack(&frame(&triangle()), &mut topologies);
         assert_ne!(first.topologies[0].id, other.topologies[0].id);
         assert_eq!(head(&other.bytes)["meshes"][0]["topology"], other.topologies[0].id);
         assert_eq!(head(&other.topologies[0].bytes)["triangles"], 1);

@@ -4,6 +4,8 @@
 //! `FRISSON_STUDIO_PICTURES=FOLDER` keeps pictures of the pages.
 
 mod support;
+#[path = "support/tools.rs"]
+mod tools;
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
