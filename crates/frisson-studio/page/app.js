@@ -104,21 +104,20 @@ function Split() {
 }
 
 function Picture() {
-  const canvas = useRef(null);
+  const place = useRef(null);
   useEffect(() => {
-    view = new View(canvas.current);
+    view = new View(place.current);
     attach(view);
     window.studio = { view, frame, trouble, playing, doc, remote, engine, counts, shown, a, b, latencies, layers, controlsOf, send };
   }, []);
-  const chosen = TOOLS.find(t => t.id === tool.value);
   const verts = (shown.a?.head.meshes ?? []).reduce((sum, m) => sum + m.count, 0);
   return html`<main class=${`view ${dropping.value ? "drop" : ""}`}
       onDragOver=${e => { e.preventDefault(); dropping.value = true; }} onDragLeave=${() => { dropping.value = false; }} onDrop=${take}>
-    <canvas ref=${canvas} tabindex="0" aria-label="the scene; drag to orbit"></canvas>
+    <div class="place" ref=${place}></div>
     ${compared.value && view && html`<${Split} />`}
-    <${Legend} view=${view} parcel=${frame.value >= 0 || true ? shown.a : null} />
+    <${Legend} view=${view} />
     <${Banners} />
-    <div class="hint">${tool.value !== "look" && html`<div>${chosen.about}</div>`}<span class="grow"></span>
+    <div class="hint"><span class="grow"></span>
       ${frame.value >= 0 && verts > 0 && html`<div>${verts.toLocaleString("en")} vertices</div>`}</div>
     ${notice.value && html`<div class=${`notice ${notice.value.kind}`} role="status">${notice.value.text}</div>`}
   </main>`;

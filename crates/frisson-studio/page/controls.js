@@ -218,6 +218,19 @@ const sceneControls = computed(() => {
   return out;
 });
 
+/** Whether a group says which vertices: it is brushed or written, and folded away here. */
+const isSelection = controls => controls.some(c => c.path.endsWith(".vertices_file"));
+
+/** What such a group says, in a few words. */
+function selected(controls) {
+  const given = controls.filter(c => isWritten(c.path)).map(c => {
+    const key = c.path.split(".").at(-1);
+    if (key === "vertices") return `${c.value?.length ?? 0} vertices`;
+    return typeof c.value === "string" ? `${key} ${c.value}` : key;
+  });
+  return given.length ? given.join(", ") : "everything";
+}
+
 /** The right panel: what can be tuned. */
 export function Tune() {
   const layer = layers.value[selectedLayer.value];
@@ -239,8 +252,8 @@ export function Tune() {
       <button class="edge" aria-pressed=${onlyChanged.value} title="Only what the text gives" onClick=${() => { onlyChanged.value = !onlyChanged.value; }}>Changed</button>
     </div>
     <div class="scroll" id="parameters">
-      ${[...groups].map(([name, controls]) => html`<details class="group" open key=${`${selectedLayer.value}/${name}`}>
-        <summary>${words(name)}</summary>
+      ${[...groups].map(([name, controls]) => html`<details class="group" open=${!isSelection(controls) || asked !== "" || onlyChanged.value} key=${`${selectedLayer.value}/${name}`}>
+        <summary>${words(name)}${isSelection(controls) && html` <span class="plain">${selected(controls)}</span>`}</summary>
         ${controls.map(c => html`<${Control} key=${c.path} path=${c.path} name=${c.heading ? c.name.slice(c.heading.length + 1) || c.name : c.name} control=${c.control} value=${c.value} />`)}
       </details>`)}
       ${groups.size === 0 && html`<p class="section faint">${doc.value?.scene ? "Nothing of that name." : "The text has mistakes: see the Text tab."}</p>`}

@@ -3,6 +3,7 @@ import { effect, html, signal } from "./third-party.js";
 import { post } from "./api.js";
 import { send } from "./controls.js";
 import { INSIDES } from "./overlays.js";
+import { seen, shown } from "./player.js";
 import { heatBar, strainBar } from "./shaders.js";
 import { compared, doc, layers, moment, options, remote, trying } from "./state.js";
 
@@ -52,7 +53,7 @@ export function ViewMenu({ view }) {
   return html`<div class="menu" role="menu">
     ${box("wireframe", "Wireframe (Z)")} ${box("overlays", "Lines and points of layers (O)")} ${box("insides", "Insides of layers (I)")}
     ${box("grid", "Grid")} ${box("shadow", "Shadow")} ${box("follow", "Go along with the subject")}
-    <label>Colour by <select id="colour" value=${options.value.colour} onChange=${e => setOption("colour", e.target.value)}>
+    <label><span style="white-space:nowrap">Colour by</span> <select id="colour" value=${options.value.colour} onChange=${e => setOption("colour", e.target.value)}>
       <option value="">material</option>${colours(view).map(name => html`<option value=${name}>${nameOf(name)}</option>`)}</select></label>
     <button class="edge" onClick=${() => view.lookAsScene()}>The scene's camera (R)</button>
     <button class="edge" disabled=${!doc.value} onClick=${() => keepCamera(view)}>Keep this view as the scene's camera</button>
@@ -61,7 +62,8 @@ export function ViewMenu({ view }) {
 }
 
 /** What colours and lines mean. */
-export function Legend({ view, parcel }) {
+export function Legend({ view }) {
+  const parcel = seen.value ? shown.a : null;
   const name = options.value.colour;
   const kinds = options.value.insides ? [...new Set((parcel?.head.insides ?? []).map(i => i.kind))] : [];
   if (!name && !kinds.length) return null;

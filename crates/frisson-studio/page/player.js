@@ -1,5 +1,5 @@
 // Gets frames and says which to draw: plays, scrubs, waits for the simulation.
-import { effect } from "./third-party.js";
+import { effect, signal } from "./third-party.js";
 import { getBytes } from "./api.js";
 import { unpack, unpackFrames } from "./wire.js";
 import { compared, engine, fps, frame, looping, playing, range, remote, speed } from "./state.js";
@@ -115,6 +115,8 @@ export const b = new Reel("b");
 
 /** What is shown now. */
 export const shown = { a: null, b: null, key: "", number: 0, revision: 0 };
+/** Grows with every frame that is shown, for what is told about it. */
+export const seen = signal(0);
 /** Edits whose picture is waited for, and the newest that have one: `{ revision, started, drawn }` [ms]. */
 export const latencies = [];
 
@@ -209,6 +211,7 @@ export async function fetchShown() {
     Object.assign(shown, { a: left, b: right ?? shown.b, number, revision: a.followed ?? 0 });
     shown.key = done ? `${opened}/${number}/${a.take}/${a.revision}/${comparison}/${both ? b.take : -1}` : "";
     counts.got += 1;
+    seen.value += 1;
     return true;
   } catch {
     await new Promise(done => setTimeout(done, 200));

@@ -4,6 +4,7 @@ import {
   PerspectiveCamera, PlaneGeometry, PMREMGenerator, Raycaster, RoomEnvironment, Scene, ShadowMaterial, Vector2, Vector3,
   WebGLRenderer, effect,
 } from "./third-party.js";
+import { canvas, context } from "./first.js";
 import { showInsides, showPlaces } from "./overlays.js";
 import { a, b, fetchShown, noteDrawn, onExpect, readAhead, shown, tick } from "./player.js";
 import { Shapes } from "./shapes.js";
@@ -11,12 +12,14 @@ import { compared, layers, options, places, playing, range, remote, selectedLaye
 
 /** The room is built this long after the first picture [ms]. */
 const FURNISHED_AFTER = 400;
-const BACKGROUND = { light: [0xe7e5e1, 0xd9d6d0], dark: [0x24262b, 0x1a1b1f] };
+const BACKGROUND = { light: 0xe7e5e1, dark: 0x24262b };
 
 export class View {
-  constructor(canvas) {
+  /** Draws in a place of the page. */
+  constructor(place) {
+    place.append(canvas);
     this.canvas = canvas;
-    this.renderer = new WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true });
+    this.renderer = new WebGLRenderer({ canvas, context: context ?? undefined, antialias: true, preserveDrawingBuffer: true });
     this.renderer.toneMapping = ACESFilmicToneMapping;
     this.renderer.toneMappingExposure = 1.0;
     this.renderer.shadowMap.enabled = true;
@@ -83,15 +86,13 @@ export class View {
 
   /** Colours, overlays and ground anew, without a new frame. */
   repaint() {
-    const [ground, lines] = this.isDark ? BACKGROUND.dark : BACKGROUND.light;
-    this.scene.background = new Color(ground);
+    this.scene.background = new Color(this.isDark ? BACKGROUND.dark : BACKGROUND.light);
     if (this.grid) {
       this.grid.visible = options.value.grid;
       this.grid.material.color.set(this.isDark ? 0x6a6e78 : 0x9d9890);
     }
     this.floor.visible = options.value.shadow;
     this.showFrame();
-    this.lines = lines;
   }
 
   resize() {

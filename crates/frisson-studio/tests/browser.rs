@@ -341,7 +341,36 @@ fn measure() {
         open_file(&mut browser, "ball.toml");
         eprintln!("{name}: {}", frames_a_second(&mut browser));
     }
-    eprintln!("memory of the page: {} MB", browser.get("performance.memory.usedJSHeapSize / 1e6"));
+    scene(folder.path(), "strands.toml", STRANDS);
+    open_file(&mut browser, "strands.toml");
+    eprintln!("10k strands: {}", frames_a_second(&mut browser));
+    let minutes: f64 = std::env::var("FRISSON_STUDIO_MINUTES").map_or(0.2, |m| m.parse().unwrap());
+    let heap = "performance.memory.usedJSHeapSize / 1e6";
+    let before = (browser.get(heap), resident());
+    browser.get(&format!(
+        "(async () => {{ studio.playing.value = true; await new Promise(x => setTimeout(x, {})); studio.playing.value = false }})()",
+        60e3 * minutes
+    ));
+    eprintln!(
+        "memory before and after {minutes} minutes of playing [MB]: page {} to {}, server and test {} to {}",
+        before.0,
+        browser.get(heap),
+        before.1,
+        resident()
+    );
+}
+
+/// Ten thousand strands on a ball that turns.
+const STRANDS: &str = "frisson = 2\nframes = [0, 20]\n[actors.ball]\nsource = \"builtin:sphere?radius=0.1\"\n\
+    path = [[0,0,0,0,0,0,0],[20,0,0,0,0,40,0]]\n[[layers]]\n[layers.hair]\nname = \"hair\"\non = \"ball\"\n\
+    wisps = 100\nlength = 0.1\nstrands = { per_wisp = 100 }\n";
+
+/// Memory of this process, which serves [MB].
+fn resident() -> f64 {
+    let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = text.lines().find_map(|l| l.strip_prefix("VmRSS:"));
+    let kilobytes = line.and_then(|l| l.trim().split(' ').next()?.parse::<f64>().ok());
+    kilobytes.unwrap_or(0.0) / 1e3
 }
 
 fn open_gallery(browser: &mut Browser, name: &str) {
@@ -365,6 +394,6 @@ fn frames_a_second(browser: &mut Browser) -> serde_json::Value {
     browser.get(
         "(async () => { const v = studio.view; studio.playing.value = true; const [d, g] = [v.drawn, studio.counts.got]; \
          await new Promise(x => setTimeout(x, 5000)); studio.playing.value = false; \
-         return { vertices: studio.shown.a.head.meshes[0].count, drawn: (v.drawn - d) / 5, got: (studio.counts.got - g) / 5 } })()",
+         return { vertices: studio.shown.a.head.meshes[0].count, strands: studio.shown.a.head.curves.length ? studio.a.topologies.get(studio.shown.a.head.curves[0].topology).head.counts[1] : 0, drawn: (v.drawn - d) / 5, got: (studio.counts.got - g) / 5 } })()",
     )
 }

@@ -87,8 +87,11 @@ impl Worker {
             if !self.failed && self.live.is_some() {
                 let [first, last] = state.news.range;
                 let playhead = state.playhead.clamp(first, last);
-                let goal = state.reel.first_gap(playhead, last);
-                let wanted = |g: &i64| state.reel.has_room() || g - playhead < AHEAD;
+                // Then what lies behind the playhead, where it has to be shown anew.
+                let behind = || state.reel.first_gap(first, playhead);
+                let goal = state.reel.first_gap(playhead, last).or_else(behind);
+                let near = |g: &i64| (0..AHEAD).contains(&(g - playhead));
+                let wanted = |g: &i64| state.reel.has_room() || near(g);
                 if let Some(goal) = goal.filter(wanted) {
                     return Task::Make(goal);
                 }

@@ -13,7 +13,7 @@ source = "builtin:head_a"
 
 [actors.sheet]
 source = "builtin:sheet?cells=12&size=0.3&height=0"
-placement = { at = [0.0, 0.1, -0.3] }
+placement = { translate = [0.25, 0.1, -0.1] }
 
 [[layers]]
 [layers.hair]
@@ -31,7 +31,7 @@ on = "sheet"
 pins = { vertices = [0, 12] }
 
 [[forces]]
-wind = { velocity = [1.0, 0.0, 0.0] }
+wind = { direction = [1.0, 0.0, 0.0], speed = 2.0 }
 "#;
 
 fn text(browser: &mut Browser) -> String {
