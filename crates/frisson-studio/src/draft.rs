@@ -134,14 +134,11 @@ mod tests {
 
     #[test]
     fn sheets_get_coarser_unless_their_vertices_are_named() {
-        let text = include_str!("../scenes/cloth-sheet.toml");
-        let sheet = light(text);
+        let text = include_str!("../scenes/cloth-flag.toml");
         let sources =
             |s: &Scene| s.actors.0.iter().map(|(_, a)| a.source.clone()).collect::<Vec<_>>();
-        assert!(sources(&sheet).iter().any(|s| s.contains("cells=24&size=2")), "{sheet:?}");
-        let pinned =
-            text.replacen("[layers.cloth]", "[layers.cloth]\npins = { vertices = [3] }", 1);
-        let whole = SceneFile::parse(Path::new("shot.toml"), &pinned).unwrap().scene;
-        assert_eq!(sources(&light(&pinned)), sources(&whole));
+        assert_eq!(sources(&light(text)), ["builtin:sheet?cells=24&size=1.2&height=0"]);
+        let pinned = text.replacen("{ region = \"left\" }", "{ vertices = [3] }", 1);
+        assert_eq!(sources(&light(&pinned)), ["builtin:sheet?cells=40&size=1.2&height=0"]);
     }
 }
