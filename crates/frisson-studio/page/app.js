@@ -115,7 +115,7 @@ function Picture() {
       onDragOver=${e => { e.preventDefault(); dropping.value = true; }} onDragLeave=${() => { dropping.value = false; }} onDrop=${take}>
     <div class="place" ref=${place}></div>
     ${compared.value && view && html`<${Split} />`}
-    <${Legend} view=${view} />
+    <${Legend} ends=${() => view?.colourRange()} />
     <${Banners} />
     <div class="hint"><span class="grow"></span>
       ${frame.value >= 0 && verts > 0 && html`<div>${verts.toLocaleString("en")} vertices</div>`}</div>

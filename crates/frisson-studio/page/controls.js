@@ -61,7 +61,7 @@ function NumberControl({ path, name, control, value, id }) {
   if (!isNumber && Array.isArray(current)) {
     return html`<button class="edge small" id=${id} title="One value for the whole shot" onClick=${() => set(path, tidy(valueOf(current, frame.value)), name, null)}>constant</button>
       <${Reset} path=${path} name=${name} />
-      <${CurveEditor} name=${name} keys=${current} domain=${range.value} span=${[low, high].every(Number.isFinite) ? [low, high] : [0, 1]} isFrames=${true}
+      <${CurveEditor} name=${name} path=${path} keys=${current} domain=${range.value} span=${[low, high].every(Number.isFinite) ? [low, high] : [0, 1]} isFrames=${true}
         give=${(keys, gesture) => set(path, keys, name, gesture)} />`;
   }
   return html`
@@ -120,7 +120,7 @@ function ChoiceControl({ path, name, control, value, id }) {
 function PairsControl({ path, name, value, id }) {
   const keys = Array.isArray(value) && value.length ? value : [[0, 1], [1, 1]];
   return html`<span id=${id} class="faint" style="text-align:right">${keys.length} points</span><${Reset} path=${path} name=${name} />
-    <${CurveEditor} name=${name} keys=${keys} domain=${[0, 1]} span=${[0, 1]} isFrames=${false} give=${(next, gesture) => set(path, next, name, gesture)} />`;
+    <${CurveEditor} name=${name} path=${path} keys=${keys} domain=${[0, 1]} span=${[0, 1]} isFrames=${false} give=${(next, gesture) => set(path, next, name, gesture)} />`;
 }
 
 function plainControl(kind) {

@@ -18,7 +18,7 @@ export function valueOf(keys, x) {
 }
 
 /** Keys and their plot: `domain` along, `span` up; `give(keys, gesture)` takes what was made of them. */
-export function CurveEditor({ name, keys, domain, span, isFrames, give }) {
+export function CurveEditor({ name, path, keys, domain, span, isFrames, give }) {
   const box = useRef(null);
   const chosen = useSignal(0);
   const held = useRef(null);
@@ -73,7 +73,7 @@ export function CurveEditor({ name, keys, domain, span, isFrames, give }) {
   };
   const line = [[first, valueOf(keys, first)], ...keys, [last, valueOf(keys, last)]].map(([x, y]) => `${toX(x)},${toY(y)}`).join(" ");
   const one = keys[Math.min(chosen.value, keys.length - 1)];
-  return html`<div class="curve">
+  return html`<div class="curve" data-curve=${path}>
     <svg ref=${box} viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} role="application" tabindex="0" aria-label=${`${name}: ${keys.length} keys; arrows move the chosen one, Delete removes it`}
       onPointerDown=${down} onPointerMove=${move} onPointerUp=${() => { held.current = null; }} onKeyDown=${nudge}
       onDblClick=${e => { e.preventDefault(); const k = keys.findIndex(key => key === one); if (k >= 0) remove(k); }}>

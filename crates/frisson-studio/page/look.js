@@ -62,13 +62,13 @@ export function ViewMenu({ view }) {
 }
 
 /** What colours and lines mean. */
-export function Legend({ view }) {
+export function Legend({ ends: endsOf }) {
   const parcel = seen.value ? shown.a : null;
   const name = options.value.colour;
   const kinds = options.value.insides ? [...new Set((parcel?.head.insides ?? []).map(i => i.kind))] : [];
   if (!name && !kinds.length) return null;
   const strain = name === "strain";
-  const ends = strain ? ["-25 %", "+25 %"] : (view?.colourRange() ?? ["–", "–"]).map(v => typeof v === "number" ? Number(v.toPrecision(3)) : v);
+  const ends = strain ? ["-25 %", "+25 %"] : (endsOf() ?? ["–", "–"]).map(v => typeof v === "number" ? Number(v.toPrecision(3)) : v);
   return html`<div class="legend">${name && html`${strain ? "stretch against the first frame" : nameOf(name)}${name === "penetration" ? " [m]" : ""}
     <div class="bar" style=${`background:${strain ? strainBar : heatBar}`}></div>
     <div class="row"><span>${ends[0]}</span><span>${ends[1]}</span></div>`}

@@ -4,7 +4,6 @@ import {
   PerspectiveCamera, PlaneGeometry, PMREMGenerator, Raycaster, RoomEnvironment, Scene, ShadowMaterial, Vector2, Vector3,
   WebGLRenderer, effect,
 } from "./third-party.js";
-import { canvas, context } from "./first.js";
 import { showInsides, showPlaces } from "./overlays.js";
 import { a, b, fetchShown, noteDrawn, onExpect, readAhead, shown, tick } from "./player.js";
 import { Shapes } from "./shapes.js";
@@ -18,9 +17,12 @@ const BACKGROUND = { light: 0xe7e5e1, dark: 0x24262b };
 export class View {
   /** Draws in a place of the page. */
   constructor(place) {
+    const canvas = document.createElement("canvas");
+    canvas.tabIndex = 0;
+    canvas.setAttribute("aria-label", "the scene; drag to orbit");
     place.append(canvas);
     this.canvas = canvas;
-    this.renderer = new WebGLRenderer({ canvas, context: context ?? undefined, antialias: true, preserveDrawingBuffer: true });
+    this.renderer = new WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true });
     this.renderer.toneMapping = ACESFilmicToneMapping;
     this.renderer.toneMappingExposure = 1.0;
     this.renderer.shadowMap.enabled = true;

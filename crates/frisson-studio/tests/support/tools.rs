@@ -177,7 +177,7 @@ fn insides_colours_curves_and_added_layers() {
     browser.key("1", false);
     browser.click("[data-keys='layers[0].hair.goal_hz']");
     browser.wait("Array.isArray(studio.layers.value[0].params.goal_hz)");
-    let (x, y) = browser.middle(".curve svg");
+    let (x, y) = browser.middle("[data-curve='layers[0].hair.goal_hz'] svg");
     browser.drag(&[(x, y - 20.0), (x, y - 26.0)]);
     browser.wait("studio.layers.value[0].params.goal_hz.length === 3");
     followed(&mut browser);
