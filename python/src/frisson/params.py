@@ -206,6 +206,8 @@ class Selection(Params):
     """Vertex-colour channel used as a weight: `r`, `g`, `b` or `a`."""
     vertices: Sequence[int] | None = None
     """Explicit vertex indices."""
+    weights: Sequence[float] | None = None
+    """How much each of `vertices` is selected, 0 to 1, in their order [-]; not given: all of them wholly."""
     vertices_file: str | None = None
     """File of vertex indices, beside the scene file: numbers between spaces, commas or line ends; the rest of a
     line after `#` is a remark."""

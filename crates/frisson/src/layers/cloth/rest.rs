@@ -171,6 +171,14 @@ impl ClothRest {
         Ok(rest)
     }
 
+    /// Tells numberings of nodes apart (FNV-1a over the vertex of each): a state belongs to one of them.
+    pub fn numbering(&self) -> u64 {
+        let bytes = self.vertex_of_node.iter().flat_map(|v| v.to_le_bytes());
+        bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        })
+    }
+
     /// Number of nodes.
     pub fn node_count(&self) -> usize {
         self.vertex_of_node.len()

@@ -105,6 +105,7 @@ pub fn start(
         positions,
         bodies: as_it_is(&rest.bodies),
         carriers: as_it_is(&rest.attachments.carriers),
+        numbering: rest.cloth.numbering(),
         ..ClothState::default()
     };
     state.start_depth = start_depth(params, rest, &state, context);
