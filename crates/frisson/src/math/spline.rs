@@ -2,6 +2,8 @@
 
 use glam::{Vec3, Vec4};
 
+use crate::tolerances;
+
 /// A point of the uniform Catmull-Rom segment from `b` to `c`.
 #[must_use]
 pub fn catmull_rom(a: Vec3, b: Vec3, c: Vec3, d: Vec3, t: f32) -> Vec3 {
@@ -143,7 +145,7 @@ fn solve_in_place(matrix: &mut [f64], right: &mut [[f64; 3]]) -> Option<()> {
         let pivot = (column..n).max_by(|&a, &b| {
             matrix[a * n + column].abs().total_cmp(&matrix[b * n + column].abs())
         })?;
-        if matrix[pivot * n + column].abs() < 1e-12 {
+        if matrix[pivot * n + column].abs() < tolerances::math::SINGULAR_PIVOT {
             return None;
         }
         if pivot != column {
