@@ -66,6 +66,15 @@ impl Reference {
 }
 
 impl<'a> BuildContext<'a> {
+    /// Index of the mesh that a parameter names: by its name in the frame, or by that of an actor with one
+    /// mesh.
+    pub fn find_mesh(&self, parameter: &str, name: &str) -> Result<usize, LayerError> {
+        self.frame.mesh_index(name).ok_or_else(|| {
+            let names = self.frame.meshes.iter().map(|m| m.name.as_str());
+            LayerError::unknown(parameter, "mesh", name, names)
+        })
+    }
+
     /// A mesh of the frame in the reference pose: the actor's own vertices posed, those that earlier
     /// layers added by refinement between them. A mesh that a layer made is as it is at the start.
     #[must_use]
