@@ -217,6 +217,7 @@ impl Actor {
         let held = match &self.motion {
             Motion::Still => true,
             Motion::Live(track) => track.stands_still(from, to),
+            // They may stand still, too; only posing them would tell.
             Motion::Clip(_) | Motion::Sequence(_) => false,
         };
         from == to || (held && self.points.is_none() && self.path.is_none())
@@ -261,6 +262,7 @@ impl Actor {
         let Some(play) = self.clip_play() else { return time };
         let t = play.offset + play.speed * time;
         let duration = self.clip().map_or(0.0, Clip::duration);
+        // Euclid's remainder: a clip played backwards goes on at its end.
         if play.looped && duration > 0.0 { t.rem_euclid(duration) } else { t }
     }
 
@@ -306,6 +308,7 @@ impl Actor {
     /// The same within one cycle of the clip, whether or not the actor repeats it.
     #[must_use]
     pub fn joint_in_cycle(&self, joint: &JointPath, time: f64) -> Mat4 {
+        // Without a clip any length will do: nothing is keyed.
         let duration = self.clip().map_or(1.0, Clip::duration);
         self.joint_at_clip_time(joint, time, self.clip_time(time).rem_euclid(duration))
     }
@@ -334,6 +337,7 @@ impl Actor {
         let world = self.world_at(time);
         for (index, target) in out.iter_mut().enumerate() {
             let given = match &self.motion {
+                // Vertices of another program's skin win over the joints, which layers still see.
                 _ if self.points.is_some() => {
                     let points = self.points.iter();
                     points.for_each(|p| p.positions_at(index, time, &mut target.positions));
@@ -347,6 +351,7 @@ impl Actor {
                 _ => false,
             };
             match &self.content {
+                // Given vertices are in the actor's own space; those that joints move are in the world already.
                 _ if given => {
                     target.positions.iter_mut().for_each(|p| *p = world.transform_point3(*p));
                 }

@@ -30,6 +30,7 @@ impl Reference {
     /// Poses the actors, without any layer.
     #[must_use]
     pub fn new(pose: ReferencePose, clock: &Clock, actors: &ActorSet) -> Self {
+        // Not the start of the pre-roll: artists place points on the picture that they see first.
         let time = clock.frame_time(clock.first_frame);
         let mut all = Self::default();
         for actor in actors.all() {
@@ -85,6 +86,7 @@ impl<'a> BuildContext<'a> {
         {
             posed.positions = posed.topology.spread_from_root(root);
         }
+        // They belong to the pose of the frame, not to this one.
         posed.normals.clear();
         posed
     }

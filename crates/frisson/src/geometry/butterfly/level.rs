@@ -90,8 +90,10 @@ impl LevelMesh {
             if !needed[sub.coarse as usize] {
                 continue;
             }
+            // Level 0 looks triangles up in the whole mesh, later levels in their own few.
             let row = if global.is_some() { index } else { sub.coarse as usize };
             let edges = topology.triangle_edges[row];
+            // Degenerate: it has no edge to be split at.
             if edges.contains(&NONE) {
                 continue;
             }

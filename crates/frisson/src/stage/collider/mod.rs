@@ -202,6 +202,7 @@ impl ColliderSet {
                 frame.meshes.push(solid.clone());
                 frame.meshes.len() - 1
             });
+            // The end of the tick: what is drawn is where the layers have been held off last.
             let (rotation, translation) = collider.pose(1.0);
             let mesh = &mut frame.meshes[index];
             for (to, from) in mesh.positions.iter_mut().zip(&solid.positions) {
@@ -247,6 +248,7 @@ fn pose_at(
             rigid_part(scratch.pose(actors, actor, time).world_from_node[node])
         }
     };
+    // The path turns with what carries the collider; the key-framed offset stays in the scene's axes.
     (rotation * turn, rotation * way + origin + offset)
 }
 
