@@ -88,6 +88,7 @@ impl Track {
         }
         if matches!(self.target, TrackTarget::Rotation(_)) {
             let q = Quat::from_slice(out);
+            // Two opposite rotations blended half and half leave nothing to normalise.
             let q = if q.length_squared() > 0.0 { q.normalize() } else { Quat::IDENTITY };
             q.write_to_slice(out);
         }
@@ -115,6 +116,7 @@ impl Track {
             return Place::Key(0);
         }
         let left = after - 1;
+        // Beyond the last key a clip stands; steps hold until the next one.
         if after == self.times.len() || self.interpolation == Interpolation::Step {
             return Place::Key(left);
         }
@@ -172,6 +174,7 @@ impl Track {
         let span_right = self.times[after] - self.times[left];
         for i in 0..self.width {
             let (p, a, b, n) = (sp * pp[i], pa[i], sb * pb[i], sn * pn[i]);
+            // Keys at one time (a cut) have no slope.
             let ta = if span_left > 0.0 { dt * (b - p) / span_left } else { 0.0 };
             let tb = if span_right > 0.0 { dt * (n - a) / span_right } else { 0.0 };
             out[i] = hermite(a, ta, b, tb, t);

@@ -10,6 +10,7 @@ use obvhs::bvh2::builder::build_bvh2;
 use obvhs::{Boundable, BvhBuildParams};
 
 use super::Bounds;
+use crate::tolerances;
 
 /// A triangle hit by a ray.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -193,7 +194,7 @@ impl TriangleBvh {
             |node, limit| {
                 let away = (Vec3::from(node.min) - p).max(p - Vec3::from(node.max)).max(Vec3::ZERO);
                 // A hair less than the true distance: rounding must not prune an equal triangle.
-                let d = away.length_squared() * (1.0 - 1e-5);
+                let d = away.length_squared() * (1.0 - tolerances::geometry::BOX_SLACK);
                 (d <= limit).then_some(d)
             },
             best_sq,

@@ -98,6 +98,7 @@ impl<'a> GeodesicWalk<'a> {
             self.note(seed.point, seed.distance, seed.label);
         }
         while let Some(front) = self.heap.pop() {
+            // A point is pushed anew whenever a shorter way is found; what is left of the older ones is stale.
             if !self.done[front.point as usize] {
                 self.settle(front.point);
             }
@@ -136,6 +137,7 @@ impl<'a> GeodesicWalk<'a> {
             let corners = topology.triangles[t as usize];
             let Some(k) = corners.iter().position(|&c| c == point) else { continue };
             let (b, c) = (corners[(k + 1) % 3], corners[(k + 2) % 3]);
+            // The virtual source needs two corners whose distance is final.
             let (other, target) = if self.done[b as usize] { (b, c) } else { (c, b) };
             if !self.done[other as usize] || self.done[target as usize] {
                 continue;
@@ -153,6 +155,7 @@ impl<'a> GeodesicWalk<'a> {
 /// Distance at `c` seen through the edge `a b` from the virtual source, if the line crosses the edge.
 fn unfold(da: f64, db: f64, a: DVec3, b: DVec3, c: DVec3) -> Option<f64> {
     let length = a.distance(b);
+    // No triangle has such sides: the two distances come from different sources.
     if length <= 0.0 || da + db < length {
         return None;
     }
@@ -161,6 +164,7 @@ fn unfold(da: f64, db: f64, a: DVec3, b: DVec3, c: DVec3) -> Option<f64> {
     let source_along = (da * da - db * db + length * length) / (2.0 * length);
     let source_up = -(da * da - source_along * source_along).max(0.0).sqrt();
     let height = up - source_up;
+    // Folded over: seen from the source, the corner lies before the edge.
     if height <= 0.0 {
         return None;
     }

@@ -45,7 +45,8 @@ impl FoldGuard {
         let all = obstacles.iter().map(|&p| surface[p as usize]);
         self.facing.extend(all.filter(|[_, normal]| normal.dot(mean) < alike));
         let highest = points.iter().map(|&p| room[p as usize]).fold(0.0, f32::max);
-        let farthest = (1.01 * highest / tolerances::GUARD_SHARE).hypot(middle).max(edge);
+        let farthest =
+            (tolerances::GUARD_MARGIN * highest / tolerances::GUARD_SHARE).hypot(middle).max(edge);
         self.cells.fill(&self.facing, farthest);
         for &point in points {
             let wanted = room[point as usize];
@@ -53,7 +54,7 @@ impl FoldGuard {
                 continue;
             }
             let [p, n] = surface[point as usize];
-            let mut least = 1.01 * wanted / tolerances::GUARD_SHARE;
+            let mut least = tolerances::GUARD_MARGIN * wanted / tolerances::GUARD_SHARE;
             if n.dot(mean) >= alike {
                 room[point as usize] = tolerances::GUARD_SHARE * least;
                 continue;
@@ -91,8 +92,7 @@ fn normals_that_face_nothing(points: &[u32], surface: &[[Vec3A; 2]], aside: f32)
     let mean = normals().sum::<Vec3A>().normalize_or_zero();
     let farthest = normals().map(|n| n.dot(mean)).fold(1.0, f32::min);
     let left = aside.acos() - farthest.max(-1.0).acos();
-    // Cosines are good to some 1e-6; a little less than all of the angle.
-    (mean, if left > 0.0 { left.cos() + 1.0e-4 } else { f32::INFINITY })
+    (mean, if left > 0.0 { left.cos() + tolerances::GUARD_COSINE_SLACK } else { f32::INFINITY })
 }
 
 /// Positions and normals by the cells of a block of space that holds them all, rows of cells one after
@@ -120,11 +120,12 @@ impl Cells {
             .fold((Vec3A::MAX, Vec3A::MIN), |(low, high), &[p, _]| (low.min(p), high.max(p)));
         self.low = bounds.0;
         let extent = (bounds.1 - bounds.0).max(Vec3A::ZERO);
-        let most = (tolerances::GUARD_CELLS_PER_ITEM * items.len() + 8) as f32;
+        let most =
+            (tolerances::GUARD_CELLS_PER_ITEM * items.len() + tolerances::GUARD_LEAST_CELLS) as f32;
         let mut cell = cell.max(f32::MIN_POSITIVE);
         let count = |cell: f32| ((extent / cell).floor() + 1.0).max(Vec3A::ONE);
         while count(cell).element_product() > most {
-            cell *= 1.5;
+            cell *= tolerances::GUARD_CELL_GROWTH;
         }
         self.inverse_cell = 1.0 / cell;
         self.counts = count(cell).as_uvec3();
@@ -164,7 +165,7 @@ impl Cells {
     ) {
         let axes = normal.to_array().map(Vec4::splat);
         // The sums below may round otherwise than a dot product does.
-        let limit = Vec4::splat(cosine + 1.0e-6);
+        let limit = Vec4::splat(cosine + tolerances::GUARD_SUM_SLACK);
         let (low, high) = (self.clamp(place - reach), self.clamp(place + reach));
         for z in low.z..=high.z {
             for y in low.y..=high.y {
@@ -213,7 +214,9 @@ pub fn clearance(offset: Vec3A, normal: Vec3A, other: Vec3A) -> f32 {
 pub fn may_be_nearer(far: f32, offset: Vec3A, normal: Vec3A, other: Vec3A) -> bool {
     let apart = normal - other;
     let (ahead, turn) = (offset.dot(apart), 0.5 * apart.length_squared());
-    ahead > 0.0 && turn > tolerances::GUARD_LEAST_TURN && ahead < 1.000_01 * far * turn
+    ahead > 0.0
+        && turn > tolerances::GUARD_LEAST_TURN
+        && ahead < tolerances::GUARD_NEARER * far * turn
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use glam::DVec3;
 
 use crate::math::random;
+use crate::tolerances;
 
 /// The convex hull of points of the unit sphere, outwards: closed, with every point as a corner.
 ///
@@ -12,7 +13,7 @@ use crate::math::random;
 #[must_use]
 pub fn wrap_sphere(points: &[DVec3]) -> Vec<[u32; 3]> {
     let moved = |(i, p): (usize, &DVec3)| {
-        let by = |k: u64| 1e-6 * random::signed(1, i as u64, k);
+        let by = |k: u64| tolerances::geometry::HULL_JITTER * random::signed(1, i as u64, k);
         *p + DVec3::new(by(0), by(1), by(2))
     };
     let points: Vec<DVec3> = points.iter().enumerate().map(moved).collect();
@@ -55,7 +56,7 @@ fn first_four(points: &[DVec3]) -> Option<[u32; 4]> {
     let (c, width) = furthest(&|p| (p - a).cross(along).length());
     let normal = along.cross(points[c] - a);
     let (d, depth) = furthest(&|p| normal.dot(p - a).abs());
-    if length * width * depth <= 1e-4 {
+    if length * width * depth <= tolerances::geometry::LEAST_HULL {
         return None;
     }
     let [a, b, c, d] = [0, b, c, d].map(|i| i as u32);

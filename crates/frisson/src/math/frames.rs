@@ -2,12 +2,14 @@
 
 use glam::{Quat, Vec3};
 
+use crate::tolerances;
+
 /// The smallest rotation that brings one unit vector onto another. For opposite vectors, half a turn
 /// about some axis across them.
 #[must_use]
 pub fn rotation_between(from: Vec3, to: Vec3) -> Quat {
     let cosine = from.dot(to);
-    if cosine < -0.999_999 {
+    if cosine < tolerances::math::OPPOSITE {
         return Quat::from_axis_angle(any_perpendicular(from), std::f32::consts::PI);
     }
     let axis = from.cross(to);
@@ -17,7 +19,7 @@ pub fn rotation_between(from: Vec3, to: Vec3) -> Quat {
 /// A unit vector across a unit vector; continuous except at one pole.
 #[must_use]
 pub fn any_perpendicular(direction: Vec3) -> Vec3 {
-    let helper = if direction.x.abs() < 0.9 { Vec3::X } else { Vec3::Y };
+    let helper = if direction.x.abs() < tolerances::math::NEAR_AXIS { Vec3::X } else { Vec3::Y };
     direction.cross(helper).normalize_or(Vec3::Z)
 }
 
@@ -39,7 +41,7 @@ impl CurveFrame {
     pub fn new(tangent: Vec3, near: Vec3) -> Self {
         let tangent = tangent.normalize_or(Vec3::Y);
         let across = near - tangent * tangent.dot(near);
-        let normal = if across.length_squared() > 1e-12 {
+        let normal = if across.length_squared() > tolerances::math::LEAST_ACROSS_SQ {
             across.normalize()
         } else {
             any_perpendicular(tangent)

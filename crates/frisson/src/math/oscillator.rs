@@ -6,6 +6,8 @@
 
 use glam::DVec3;
 
+use crate::tolerances;
+
 /// The exact advance over one step of fixed length.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OscillatorStep {
@@ -23,7 +25,7 @@ impl OscillatorStep {
         // Response of position to its own start, of velocity to its own start.
         let keep = cosine + decay * sine;
         let coast = cosine - decay * sine;
-        let pushed = if w_sq * step * step > 1e-8 {
+        let pushed = if w_sq * step * step > tolerances::math::WEAK_SPRING_SQ {
             (1.0 - keep) / w_sq
         } else {
             // Weak spring: the ratio above would lose its digits; expand in w, keep the drag exact.
@@ -53,7 +55,7 @@ impl OscillatorStep {
 fn decayed_cosine_sine(w_sq: f64, decay: f64, h: f64) -> (f64, f64) {
     let q_sq = w_sq - decay * decay;
     let scale = q_sq.abs().sqrt() * h;
-    if scale < 1e-4 {
+    if scale < tolerances::math::NEARLY_CRITICAL {
         // Both series to fourth order: exact to 1e-18 here.
         let x = q_sq * h * h;
         let fade = (-decay * h).exp();
@@ -75,13 +77,13 @@ fn decayed_cosine_sine(w_sq: f64, decay: f64, h: f64) -> (f64, f64) {
 /// `(e^x - 1) / x`, regular at 0.
 #[must_use]
 pub fn phi1(x: f64) -> f64 {
-    if x.abs() < 1e-12 { 1.0 + 0.5 * x } else { x.exp_m1() / x }
+    if x.abs() < tolerances::math::PHI1_LINEAR { 1.0 + 0.5 * x } else { x.exp_m1() / x }
 }
 
 /// `(e^x - 1 - x) / x^2`, regular at 0.
 #[must_use]
 pub fn phi2(x: f64) -> f64 {
-    if x.abs() < 0.1 {
+    if x.abs() < tolerances::math::PHI2_SERIES {
         // Taylor to x^9: the direct formula loses 1/x digits here.
         let mut term = 0.5;
         let mut sum = 0.5;

@@ -2,6 +2,8 @@
 
 use glam::{Vec3, Vec4};
 
+use crate::tolerances;
+
 /// A point of the uniform Catmull-Rom segment from `b` to `c`.
 #[must_use]
 pub fn catmull_rom(a: Vec3, b: Vec3, c: Vec3, d: Vec3, t: f32) -> Vec3 {
@@ -40,6 +42,9 @@ pub fn arc_lengths(points: &[Vec3]) -> Vec<f32> {
     out
 }
 
+/// Highest degree of a curve: beyond 3 they only swing more between their points.
+const MOST_DEGREE: usize = 7;
+
 /// A non-uniform rational B-spline curve.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Nurbs {
@@ -50,11 +55,13 @@ pub struct Nurbs {
 }
 
 impl Nurbs {
-    /// From control points and weights, with clamped uniform knots. Needs more than `degree` points
-    /// and positive weights.
+    /// From control points and weights, with clamped uniform knots. Needs a degree of 1 to 7, more points
+    /// than that and positive weights.
     #[must_use]
     pub fn new(control: &[Vec3], weights: &[f32], degree: usize) -> Option<Self> {
-        let enough = control.len() > degree && degree >= 1 && weights.len() == control.len();
+        let enough = control.len() > degree
+            && (1..=MOST_DEGREE).contains(&degree)
+            && weights.len() == control.len();
         if !enough || weights.iter().any(|&w| w.is_nan() || w <= 0.0) {
             return None;
         }
@@ -69,7 +76,7 @@ impl Nurbs {
     /// chord-length parameters and averaged knots (global interpolation).
     #[must_use]
     pub fn through(points: &[Vec3], degree: usize) -> Option<Self> {
-        let degree = degree.min(points.len().checked_sub(1)?);
+        let degree = degree.min(points.len().checked_sub(1)?).min(MOST_DEGREE);
         let parameters = chord_parameters(points)?;
         let n = points.len();
         let inner =
@@ -101,10 +108,10 @@ impl Nurbs {
     }
 
     /// Index of the knot span and the `degree + 1` basis functions there (Cox-de Boor).
-    fn basis(&self, u: f32) -> (usize, [f32; 8]) {
+    fn basis(&self, u: f32) -> (usize, [f32; MOST_DEGREE + 1]) {
         let (p, n) = (self.degree, self.control.len());
         let span = self.knots[p..n].partition_point(|&k| k <= u).clamp(1, n - p) + p - 1;
-        let mut values = [0.0f32; 8];
+        let mut values = [0.0f32; MOST_DEGREE + 1];
         values[0] = 1.0;
         for j in 1..=p {
             let mut saved = 0.0;
@@ -112,6 +119,7 @@ impl Nurbs {
                 let right = self.knots[span + r + 1] - u;
                 let left = u - self.knots[span + 1 - j + r];
                 let width = right + left;
+                // Repeated knots leave no width: 0 / 0 counts as 0.
                 let share = if width > 0.0 { values[r] / width } else { 0.0 };
                 values[r] = saved + right * share;
                 saved = left * share;
@@ -143,7 +151,7 @@ fn solve_in_place(matrix: &mut [f64], right: &mut [[f64; 3]]) -> Option<()> {
         let pivot = (column..n).max_by(|&a, &b| {
             matrix[a * n + column].abs().total_cmp(&matrix[b * n + column].abs())
         })?;
-        if matrix[pivot * n + column].abs() < 1e-12 {
+        if matrix[pivot * n + column].abs() < tolerances::math::SINGULAR_PIVOT {
             return None;
         }
         if pivot != column {
@@ -154,6 +162,7 @@ fn solve_in_place(matrix: &mut [f64], right: &mut [[f64; 3]]) -> Option<()> {
         }
         for row in column + 1..n {
             let factor = matrix[row * n + column] / matrix[column * n + column];
+            // A basis function reaches `degree + 1` rows only: most of the matrix is zero.
             if factor != 0.0 {
                 for k in column..n {
                     matrix[row * n + k] -= factor * matrix[column * n + k];

@@ -217,6 +217,7 @@ impl Actor {
         let held = match &self.motion {
             Motion::Still => true,
             Motion::Live(track) => track.stands_still(from, to),
+            // They may stand still, too; only posing them would tell.
             Motion::Clip(_) | Motion::Sequence(_) => false,
         };
         from == to || (held && self.points.is_none() && self.path.is_none())
@@ -261,6 +262,7 @@ impl Actor {
         let Some(play) = self.clip_play() else { return time };
         let t = play.offset + play.speed * time;
         let duration = self.clip().map_or(0.0, Clip::duration);
+        // Euclid's remainder: a clip played backwards goes on at its end.
         if play.looped && duration > 0.0 { t.rem_euclid(duration) } else { t }
     }
 
@@ -306,6 +308,7 @@ impl Actor {
     /// The same within one cycle of the clip, whether or not the actor repeats it.
     #[must_use]
     pub fn joint_in_cycle(&self, joint: &JointPath, time: f64) -> Mat4 {
+        // Without a clip any length will do: nothing is keyed.
         let duration = self.clip().map_or(1.0, Clip::duration);
         self.joint_at_clip_time(joint, time, self.clip_time(time).rem_euclid(duration))
     }
@@ -334,6 +337,7 @@ impl Actor {
         let world = self.world_at(time);
         for (index, target) in out.iter_mut().enumerate() {
             let given = match &self.motion {
+                // Vertices of another program's skin win over the joints, which layers still see.
                 _ if self.points.is_some() => {
                     let points = self.points.iter();
                     points.for_each(|p| p.positions_at(index, time, &mut target.positions));
@@ -347,6 +351,7 @@ impl Actor {
                 _ => false,
             };
             match &self.content {
+                // Given vertices are in the actor's own space; those that joints move are in the world already.
                 _ if given => {
                     target.positions.iter_mut().for_each(|p| *p = world.transform_point3(*p));
                 }
@@ -368,95 +373,4 @@ impl Actor {
 pub struct JointPath {
     node: usize,
     chain: NodeChain,
-}
-
-/// All actors, with the poses of the current tick.
-#[derive(Default)]
-pub struct ActorSet {
-    actors: Vec<Actor>,
-    poses: Vec<Pose>,
-    /// First mesh of each actor in the frame.
-    first_meshes: Vec<usize>,
-}
-
-impl ActorSet {
-    /// Actors in the order of the scene file; their meshes come first in every frame, in that order.
-    #[must_use]
-    pub fn new(actors: Vec<Actor>) -> Self {
-        let first_meshes = actors
-            .iter()
-            .scan(0, |total, actor| {
-                let first = *total;
-                *total += actor.mesh_count();
-                Some(first)
-            })
-            .collect();
-        let poses = vec![Pose::default(); actors.len()];
-        Self { actors, poses, first_meshes }
-    }
-
-    /// The actors.
-    #[must_use]
-    pub fn all(&self) -> &[Actor] {
-        &self.actors
-    }
-
-    /// The actors, to be pushed.
-    pub(super) fn all_mut(&mut self) -> &mut [Actor] {
-        &mut self.actors
-    }
-
-    /// Index of the actor of that name.
-    #[must_use]
-    pub fn find(&self, name: &str) -> Option<usize> {
-        self.actors.iter().position(|a| a.name == name)
-    }
-
-    /// The actor of that name.
-    #[must_use]
-    pub fn get(&self, name: &str) -> Option<&Actor> {
-        self.actors.iter().find(|a| a.name == name)
-    }
-
-    /// Pose of an actor at the current tick (empty for non-characters).
-    #[must_use]
-    pub fn pose(&self, actor: usize) -> &Pose {
-        &self.poses[actor]
-    }
-
-    /// Which meshes of the frame belong to an actor.
-    #[must_use]
-    pub fn mesh_range(&self, actor: usize) -> std::ops::Range<usize> {
-        let first = self.first_meshes[actor];
-        first..first + self.actors[actor].mesh_count()
-    }
-
-    /// The actor that a mesh of the frame belongs to, and the mesh's index among its own.
-    #[must_use]
-    pub fn owner_of(&self, mesh: usize) -> Option<(usize, usize)> {
-        (0..self.actors.len()).find_map(|actor| {
-            let range = self.mesh_range(actor);
-            range.contains(&mesh).then(|| (actor, mesh - range.start))
-        })
-    }
-
-    /// Whether all look the same at two times.
-    #[must_use]
-    pub fn stand_still(&self, from: f64, to: f64) -> bool {
-        self.actors.iter().all(|actor| actor.stands_still(from, to))
-    }
-
-    /// Poses every character at a time.
-    pub fn set_time(&mut self, time: f64) {
-        for (actor, pose) in self.actors.iter().zip(&mut self.poses) {
-            actor.pose_at(time, Sampling::AsAuthored, pose);
-        }
-    }
-
-    /// Writes every actor's meshes at the current pose into the first meshes of a frame.
-    pub fn deform(&self, time: f64, meshes: &mut [Mesh]) {
-        for (index, actor) in self.actors.iter().enumerate() {
-            actor.deform(time, &self.poses[index], &mut meshes[self.mesh_range(index)]);
-        }
-    }
 }

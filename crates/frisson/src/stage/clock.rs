@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::tolerances;
+
 /// Frames per second as a fraction (24000/1001 is not a decimal).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rate {
@@ -97,9 +99,8 @@ impl Clock {
     #[must_use]
     pub fn tick_before(&self, time: f64) -> (u64, f64) {
         let ticks = (time * f64::from(self.tick_hz) - self.start_ticks()).max(0.0);
-        // A thousandth of a tick is 8 µs: no caller means a step of that length.
         let nearest = ticks.round();
-        if (ticks - nearest).abs() < 1e-3 {
+        if (ticks - nearest).abs() < tolerances::stage::SAME_TICK {
             return (nearest as u64, 0.0);
         }
         (ticks.floor() as u64, (ticks - ticks.floor()) * self.tick_seconds())

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Animated;
 use crate::math::random;
+use crate::tolerances;
 
 /// One force field of the scene. Give exactly one kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -125,11 +126,12 @@ impl Forces {
                     if mean == 0.0 || *gust == 0.0 {
                         direction * mean
                     } else {
-                        let place = position / gust_size.max(1e-6);
+                        let place = position / gust_size.max(tolerances::stage::LEAST_GUST);
                         let when = (time * f64::from(*gust_hz)) as f32;
                         let noise = gust_noise(*seed, place, when);
                         let (along, side) = (noise.w, noise.truncate());
-                        mean * (direction * (1.0 + gust * along) + 0.3 * *gust * side)
+                        mean * (direction * (1.0 + gust * along)
+                            + tolerances::stage::GUST_SIDEWAYS * *gust * side)
                     }
                 }
                 ForceParams::Vortex { center, axis, speed, radius } => {
@@ -198,6 +200,7 @@ fn gust_noise(seed: u64, place: Vec3, when: f32) -> Vec4 {
         let four = Vec4::new(number(word, 0), number(word, 1), number(word, 2), number(word, 3));
         sum + weight * four
     });
+    // Half the range of 16 bits: the noise is within one.
     sum / 32768.0
 }
 

@@ -4,6 +4,7 @@ use glam::{Mat4, Quat, Vec3};
 use serde::{Deserialize, Serialize};
 
 use crate::character::Sampling;
+use crate::tolerances;
 
 /// Samples that are kept. What is between two samples is asked for within a few ticks of the newer one;
 /// a caller that pushes a thousand times a second still leaves two ticks of the past.
@@ -236,7 +237,7 @@ impl Parts {
 
 /// Change per second from one instant to a later one.
 fn slope(from: (f64, Parts), to: (f64, Parts)) -> Parts {
-    let per_second = 1.0 / (to.0 - from.0).max(1e-9);
+    let per_second = 1.0 / (to.0 - from.0).max(tolerances::stage::LEAST_PUSH_SECONDS);
     to.1.plus(from.1.times(-1.0)).times(per_second as f32)
 }
 

@@ -1,6 +1,7 @@
 //! Where a frame is made: clock, actors, colliders, forces, the layer contract, the frame, snapshots.
 
 mod actor;
+mod actor_set;
 mod animated;
 mod change;
 mod clock;
@@ -21,9 +22,8 @@ mod snapshot;
 mod solid;
 mod surface;
 
-pub use actor::{
-    Actor, ActorContent, ActorSet, ClipPlay, JointPath, MeshSequence, Motion, Placement,
-};
+pub use actor::{Actor, ActorContent, ClipPlay, JointPath, MeshSequence, Motion, Placement};
+pub use actor_set::ActorSet;
 pub use animated::Animated;
 pub use change::{Change, Declarations};
 pub use clock::{Clock, Rate};

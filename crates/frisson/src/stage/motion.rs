@@ -1,9 +1,14 @@
 //! The primary motion of one mesh, to be looked at before the bake starts, and places on it.
+//!
+//! [`Reference`](super::Reference) is all actors at **one** time: the space in which points are given. This
+//! is one mesh at **any** time: how long its lines get in the course of the shot. A layer that only places
+//! things needs the former; wrinkles, whose folds are as high as what the longest line leaves over, need
+//! both.
 
 use glam::Vec3;
 
 use super::{Actor, BuildContext, Clock, LayerError, Motion};
-use crate::character::{Character, CharacterMesh, Clip, Pose, Sampling};
+use crate::character::{Clip, Pose, Sampling};
 use crate::geometry::Mesh;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,13 +29,9 @@ impl<'a> PrimaryMotion<'a> {
     /// Finds the mesh by its name in the frame, or by that of an actor with one mesh.
     pub fn new(on: &str, context: &'a BuildContext) -> Result<Self, LayerError> {
         let frame = context.frame;
-        let mesh = frame.mesh_index(on).ok_or_else(|| {
-            let names = frame.meshes.iter().map(|m| m.name.as_str());
-            LayerError::unknown("on", "mesh", on, names)
-        })?;
-        let owner = (0..context.actors.all().len())
-            .find(|&a| context.actors.mesh_range(a).contains(&mesh))
-            .map(|a| (&context.actors.all()[a], mesh - context.actors.mesh_range(a).start));
+        let mesh = context.find_mesh("on", on)?;
+        let owner = context.actors.owner_of(mesh);
+        let owner = owner.map(|(actor, local)| (&context.actors.all()[actor], local));
         let source = match owner {
             Some((actor, local)) => actor.source_meshes().swap_remove(local),
             None => frame.meshes[mesh].clone(),
@@ -60,20 +61,6 @@ impl<'a> PrimaryMotion<'a> {
     #[must_use]
     pub fn scale(&self) -> f32 {
         self.actor.map_or(1.0, |(actor, _)| actor.placement.scale)
-    }
-
-    /// The mesh in its bind pose.
-    #[must_use]
-    pub fn source_mesh(&self) -> &Mesh {
-        &self.source
-    }
-
-    /// Character and mesh, for selections by joint.
-    #[must_use]
-    pub fn skinned(&self) -> Option<(&Character, &CharacterMesh)> {
-        let (actor, local) = self.actor?;
-        let character = actor.character()?;
-        Some((character, &character.meshes[local]))
     }
 
     /// World positions at a time.

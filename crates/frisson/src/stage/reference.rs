@@ -30,6 +30,7 @@ impl Reference {
     /// Poses the actors, without any layer.
     #[must_use]
     pub fn new(pose: ReferencePose, clock: &Clock, actors: &ActorSet) -> Self {
+        // Not the start of the pre-roll: artists place points on the picture that they see first.
         let time = clock.frame_time(clock.first_frame);
         let mut all = Self::default();
         for actor in actors.all() {
@@ -66,6 +67,15 @@ impl Reference {
 }
 
 impl<'a> BuildContext<'a> {
+    /// Index of the mesh that a parameter names: by its name in the frame, or by that of an actor with one
+    /// mesh.
+    pub fn find_mesh(&self, parameter: &str, name: &str) -> Result<usize, LayerError> {
+        self.frame.mesh_index(name).ok_or_else(|| {
+            let names = self.frame.meshes.iter().map(|m| m.name.as_str());
+            LayerError::unknown(parameter, "mesh", name, names)
+        })
+    }
+
     /// A mesh of the frame in the reference pose: the actor's own vertices posed, those that earlier
     /// layers added by refinement between them. A mesh that a layer made is as it is at the start.
     #[must_use]
@@ -76,6 +86,7 @@ impl<'a> BuildContext<'a> {
         {
             posed.positions = posed.topology.spread_from_root(root);
         }
+        // They belong to the pose of the frame, not to this one.
         posed.normals.clear();
         posed
     }

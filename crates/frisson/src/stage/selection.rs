@@ -8,6 +8,7 @@ use thiserror::Error;
 use super::nearest_name;
 use crate::character::{Character, CharacterMesh};
 use crate::geometry::Mesh;
+use crate::tolerances;
 
 /// A set of vertices of one mesh, in the reference pose: metres, in the scene's axes, as `inspect` shows
 /// the mesh. All that is given must hold (weights multiply): an empty list selects nothing; where nothing
@@ -242,7 +243,9 @@ impl Selection {
             }
             if let Some([ax, ay, az, bx, by, bz, r]) = self.capsule {
                 let (a, b) = (Vec3::new(ax, ay, az), Vec3::new(bx, by, bz));
-                let t = ((b - a).dot(p - a) / (b - a).length_squared().max(1e-20)).clamp(0.0, 1.0);
+                let t = ((b - a).dot(p - a)
+                    / (b - a).length_squared().max(tolerances::stage::LEAST_AXIS_SQ))
+                .clamp(0.0, 1.0);
                 *weight *= fade(p.distance(a.lerp(b, t)) - r);
             }
             if let Some([ax, ay, az, bx, by, bz]) = self.r#box {

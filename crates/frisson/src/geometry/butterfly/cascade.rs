@@ -276,7 +276,7 @@ fn combine_eight([a, b, c, d, e, f, g, h]: [Vec3A; 8]) -> Vec3A {
     let even = a * 8.0 + c * 2.0 - e - g;
     let odd = b * 8.0 - d + f * 2.0 - h;
     // Never minus zero.
-    (even + odd) * 0.0625 + Vec3A::ZERO
+    (even + odd) * (1.0 / 16.0) + Vec3A::ZERO
 }
 
 #[cfg(test)]

@@ -18,14 +18,17 @@
 
 mod cascade;
 mod emit;
+mod level;
 mod patch;
 mod refine;
 mod rules;
+mod stencils;
 
 pub use cascade::{Cascade, Normals};
 pub use emit::Emission;
 pub use patch::{LiftedPoints, PatchSurface, RefinedMesh, vertices_of};
-pub use refine::{Refined, Stencils};
+pub use refine::Refined;
+pub use stencils::Stencils;
 
 /// Deepest level that can be asked for: 4^6 = 4096 triangles for one.
 pub const MAX_LEVEL: u8 = 6;

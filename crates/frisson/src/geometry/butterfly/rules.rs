@@ -2,6 +2,13 @@
 
 use crate::geometry::Topology;
 
+/// Weights of the scheme (see the module's figure) [-]: the points across an edge, the wings, the ends of
+/// an edge on the border, and the end of a valence other than six. All are exact in binary.
+const ACROSS: f64 = 1.0 / 8.0;
+const WING: f64 = -1.0 / 16.0;
+const BORDER_END: f64 = 9.0 / 16.0;
+const END: f64 = 3.0 / 4.0;
+
 /// Points and weights of an edge's middle; weights sum to 1.
 pub type Stencil = Vec<(u32, f64)>;
 
@@ -66,7 +73,7 @@ fn ring(topology: &Topology, center: u32, first: u32) -> Ring {
 fn extraordinary(center: u32, ring: &Ring, share: f64, out: &mut Stencil) {
     let Ring::Closed(points) = ring else { return };
     let k = points.len();
-    out.push((center, 0.75 * share));
+    out.push((center, END * share));
     for (j, &p) in points.iter().enumerate() {
         let weight = match (k, j) {
             (3, 0) => 5.0 / 12.0,
@@ -90,13 +97,13 @@ fn regular(topology: &Topology, edge: u32, [a, b]: [u32; 2], sides: [u32; 2], ou
     out.extend([(a, 0.5), (b, 0.5)]);
     for triangle in sides {
         let c = opposite(topology, triangle, edge);
-        out.push((c, 0.125));
+        out.push((c, ACROSS));
         for (near, far) in [(a, b), (b, a)] {
             let side = topology.find_edge(near, c);
             let wing = side.and_then(|s| Some((s, topology.across(triangle, s)?)));
             match wing {
-                Some((side, across)) => out.push((opposite(topology, across, side), -0.0625)),
-                None => out.extend([(near, -0.0625), (c, -0.0625), (far, 0.0625)]),
+                Some((side, across)) => out.push((opposite(topology, across, side), WING)),
+                None => out.extend([(near, WING), (c, WING), (far, -WING)]),
             }
         }
     }
@@ -117,7 +124,7 @@ fn border(topology: &Topology, edge: u32, a: u32, b: u32, out: &mut Stencil) {
     };
     match (beyond(a), beyond(b)) {
         (Some(before), Some(after)) if before != b && after != a => {
-            out.extend([(before, -0.0625), (a, 0.5625), (b, 0.5625), (after, -0.0625)])
+            out.extend([(before, WING), (a, BORDER_END), (b, BORDER_END), (after, WING)])
         }
         _ => out.extend([(a, 0.5), (b, 0.5)]),
     }

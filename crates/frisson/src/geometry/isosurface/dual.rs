@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use super::blocks::{Block, POINTS, SIDE, find_block};
 use super::cases::{Cases, NO_SHEET, Sheets, edge_corners};
-use super::newton::Newton;
+use super::newton::{Newton, Vertices};
 use super::{Field, IsoSettings};
 use crate::tolerances;
 
@@ -94,6 +94,9 @@ fn joined_cubes(cases: &Cases, blocks: &[Block], block: &Block) -> Vec<u16> {
     out
 }
 
+/// Newton steps that bring a vertex near the surface where smoothing follows [-].
+const STEPS_BEFORE_RELAXING: u32 = 2;
+
 /// Puts a vertex on each sheet of each cube: mean of its edge crossings, then onto the surface.
 pub fn place_vertices(
     field: &impl Field,
@@ -113,8 +116,14 @@ pub fn place_vertices(
     block.normals.clear();
     block.normals.resize(vertices.len(), Vec3::ZERO);
     // Where smoothing follows, its passes go the rest of the way.
-    let steps = if settings.relax > 0 { 2 } else { tolerances::isosurface::NEWTON_STEPS };
-    newton.run(field, settings, &block.parts, &mut vertices, &mut block.normals, steps);
+    let steps = if settings.relax > 0 {
+        STEPS_BEFORE_RELAXING
+    } else {
+        tolerances::isosurface::NEWTON_STEPS
+    };
+    let (parts, normals) = (&block.parts, &mut block.normals);
+    let moving = Vertices { parts, positions: &mut vertices, normals };
+    newton.run(field, settings, moving, steps);
     block.vertices = vertices;
 }
 

@@ -16,6 +16,16 @@ pub struct Newton {
     samples: SamplesSoa,
 }
 
+/// Points on their way to the surface, as a block has them.
+pub struct Vertices<'a> {
+    /// Parts of the field that matter to them.
+    pub parts: &'a [u32],
+    /// Where they are.
+    pub positions: &'a mut [Vec3],
+    /// Where the surface faces there.
+    pub normals: &'a mut [Vec3],
+}
+
 impl Newton {
     /// Goes along the gradient from every point to the surface; `normals` are those of the last place
     /// looked at. Never further than a cell: where the field has a crease or was closed off, a point
@@ -24,9 +34,7 @@ impl Newton {
         &mut self,
         field: &impl Field,
         settings: &IsoSettings,
-        parts: &[u32],
-        positions: &mut [Vec3],
-        normals: &mut [Vec3],
+        Vertices { parts, positions, normals }: Vertices<'_>,
         steps: u32,
     ) {
         normals.fill(Vec3::ZERO);
@@ -46,6 +54,7 @@ impl Newton {
                 }
             }
         }
+        // A field without a slope where the point began: any direction is as good.
         normals.iter_mut().filter(|n| **n == Vec3::ZERO).for_each(|n| *n = Vec3::Y);
     }
 

@@ -3,7 +3,7 @@
 use glam::Vec3;
 use rayon::prelude::*;
 
-use super::newton::Newton;
+use super::newton::{Newton, Vertices};
 use super::{Field, IsoSettings, IsoSurface};
 use crate::tolerances;
 
@@ -44,7 +44,8 @@ pub fn relax(field: &impl Field, settings: &IsoSettings, surface: &mut IsoSurfac
                     let from = start[first + i];
                     *position = from + (target - from).clamp_length_max(0.5 * settings.cell);
                 }
-                newton.run(field, settings, &block.parts, positions, normals, steps);
+                let moving = Vertices { parts: &block.parts, positions, normals };
+                newton.run(field, settings, moving, steps);
             },
         );
     }

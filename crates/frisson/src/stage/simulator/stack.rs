@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::{Change, Observer, Simulator, SimulatorError};
 use crate::layers::LayerParams;
 use crate::stage::{BuildContext, Collider, Frame, LayerError, Ridge, StepContext};
+use crate::tolerances;
 
 /// The context of a step: a macro, because a method would borrow the layers and the frame with it.
 macro_rules! step_context {
@@ -278,7 +279,7 @@ impl Simulator {
 
     /// Frame whose interval a time lies in or at the end of.
     fn frame_of(&self, time: f64) -> i64 {
-        (self.clock.frame_at(time) - 1e-3).ceil() as i64
+        (self.clock.frame_at(time) - tolerances::stage::SAME_FRAME).ceil() as i64
     }
 
     /// Gives the actors' meshes their own topology back, which a layer may have refined, and empties

@@ -1,0 +1,206 @@
+//! Thresholds of the cloth layer.
+
+/// Least area that an edge stands for, as a share of its length squared [-]. An edge of shapeless
+/// triangles would else have no stiffness at all; a healthy triangle has about 0.4.
+pub const LEAST_AREA_SHARE: f64 = 1.0e-3;
+
+/// Least mass of a node, as a share of the mean [-]. Smaller, and light nodes jump.
+pub const LEAST_MASS_SHARE: f64 = 1.0e-3;
+
+/// Least shear stiffness along the bias, as a share of the softer thread's [-]. With none, a
+/// diagonal edge would not resist at all and quads could fold over.
+pub const LEAST_SHEAR_SHARE: f64 = 1.0e-4;
+
+/// Length that a tether has beyond the cloth's own, as a fraction [-]: the error of geodesic
+/// distances. Less, and flat cloth is pulled in; more, and the solver's own sag comes back.
+pub const TETHER_SLACK: f64 = 1.0e-3;
+
+/// Cloth that stretches more than this under its own weight is not tethered [-].
+pub const TETHER_MAX_SLACK: f64 = 0.05;
+
+/// Up to so many pins, every node is tethered to each; beyond, to the nearest. Setting up costs
+/// one walk over the mesh per pin.
+pub const TETHER_PINS: usize = 4;
+
+/// Pins that are asked whether they are pulled apart; each costs a walk over the mesh when it is built.
+/// Fewer, and the need between clamps is measured askew.
+pub const PULLED_PINS: usize = 16;
+
+/// Stretch that pins ask of the cloth from which cords and limits give [-]: above rounding.
+pub const PULLED_FROM: f32 = 1.0e-4;
+
+/// Detour over a node, as a share of the way between two pins, up to which it lies between them [-];
+/// from twice that on it does not. Much more, and a shoulder that stretches loosens the whole cape.
+pub const PULLED_DETOUR: f32 = 0.15;
+
+/// Least share of its correction that an edge makes in a sweep where pins ask more of the cloth
+/// than its lengths allow [-]. More, and the order of solving shows as uneven stretch; less, and a pull
+/// takes seconds to reach the middle of a fine mesh.
+pub const EASE: f32 = 0.1;
+
+/// How fast that share falls with what is asked [-].
+pub const EASE_PER_NEED: f32 = 150.0;
+
+/// How much longer cords are, in what pins ask of the cloth [-]. With 1, cords are taut just where the
+/// fabric should be, and the two fight; cloth that is pulled taut needs no cords.
+pub const CORD_GIVE: f64 = 10.0;
+
+/// Default thickness in mean edges, where the fabric's own is less [-]. Contacts are made at nodes:
+/// a thinner band lets the flat of a triangle cut into round bodies.
+pub const THICKNESS_EDGES: f64 = 0.25;
+
+/// Stretch that the solver itself may add to cloth without coarse levels, when choosing sub-steps
+/// [-].
+pub const SOLVER_SAG: f64 = 0.046;
+
+/// How far cloth with coarse levels falls freely in a sub-step, in mean edges [-]: what is left for
+/// the edges to hold between coarse nodes. With twice this, the 99th percentile of a fine hanging
+/// sheet's stretch is no longer under 2 %.
+pub const FALL_PER_STEP: f64 = 3.0e-4;
+
+/// Rolling resistance of cloth that is blown up [-]: between a football on a floor (0.02) and on grass.
+/// With none, the corners of its mesh set it rolling.
+pub const ROLLING_RESISTANCE: f64 = 0.05;
+
+/// Friction coefficient of air along cloth, in drag coefficients [-]: about what flags are measured to
+/// feel before they flutter.
+pub const SKIN_FRICTION: f64 = 0.02;
+
+/// Stretch that the solver itself may add to cloth under an overpressure, when choosing sub-steps [-].
+/// More, and a ball is larger than its rubber says.
+pub const BLOWN_STRETCH: f64 = 0.01;
+
+/// Sweeps over the spans of the finest coarse level; the next one has twice as many, and so on.
+/// With one, meshes of 256 x 256 stretch by a third more.
+pub const SPAN_SWEEPS: usize = 2;
+
+/// Fewest sub-steps in 1/120 s: fast contacts and stiff folds need them on the coarsest mesh.
+pub const LEAST_SUBSTEPS: u32 = 6;
+
+/// Times more sub-steps for cloth that touches moving meshes [-]: what limbs push has to be handed on
+/// through the cloth while they push. With 1, a quarter more of a running skirt's time, the 99th
+/// percentile of its stretch is three times as much, and knees show through.
+pub const BODY_SUBSTEPS: f64 = 4.0;
+
+/// Distance between coarse nodes of one level, in edges (or nodes of the level below) [-].
+pub const COARSE_EDGES: f64 = 3.0;
+
+/// Levels are added until so few nodes are left.
+pub const COARSEST_NODES: usize = 24;
+
+/// Coarse nodes up to so many spacings apart are joined [-]. Fewer joins leave directions in which
+/// the load is carried by edges alone.
+pub const SPAN_REACH: f64 = 2.2;
+
+/// Coarse nodes up to so many spacings away move a node [-]. Every node lies within one spacing of
+/// some coarse node; more than 1, so that the displacement is continuous.
+pub const HAND_DOWN_REACH: f64 = 1.3;
+
+/// Stretch limit of a fabric that would not stretch under its own weight [-]. Less, and the limit
+/// does the work of the fabric; more, and fine meshes look like rubber near the pins.
+pub const STRETCH_LIMIT: f64 = 0.012;
+
+/// Share of the velocity that stretches an edge which 1/120 s takes away [-]: the ringing of stiff
+/// edges. Less, and cloth that is brought up short keeps trembling.
+pub const STRETCH_DAMPING: f64 = 0.8;
+
+/// Share of any relative velocity of an edge's ends that 1/120 s takes away [-]: friction between
+/// fibres. Much more, and folds move as in honey.
+pub const FIBRE_DAMPING: f64 = 0.1;
+
+/// Share of the dressing time in which characters move into their first pose [-]; the cloth comes
+/// to rest in what is left.
+pub const DRESSING_MOVES: f32 = 0.7;
+
+/// Speed at which cloth that is inside a collider is brought out [m/s]. Faster, and a bad start
+/// makes the cloth jump; slower, and it is seen inside.
+pub const RECOVERY_SPEED: f64 = 0.25;
+
+/// The same for cloth that started free and was pressed in later, by a fast limb [m/s].
+pub const FAST_RECOVERY_SPEED: f64 = 4.0;
+
+/// Pairs nearer than so many thicknesses (beyond what moves in a tick) are watched [-].
+pub const SELF_REACH: f64 = 1.5;
+
+/// Cloth nearer than so many thicknesses at rest is not in contact with itself [-].
+pub const SELF_NEIGHBOURS: f64 = 1.5;
+
+/// A node farther than so many thicknesses behind a triangle belongs to another place [-].
+pub const SELF_DEPTH: f64 = 4.0;
+
+/// Searches for which a crossing is left to the contacts that remember another side [-]. With none,
+/// cloth that is pressed through itself may come out on the other side; many more, and cloth whose
+/// memory is wrong stays tangled for seconds.
+pub const SELF_PATIENCE: u8 = 20;
+
+/// Speed at which tangled cloth is taken apart [m/s]. Faster, and it jumps; slower, and it is seen.
+pub const UNTANGLE_SPEED: f64 = 1.0;
+
+/// Length of the sum of unit directions below which an edge is moved less than that [-]: straight
+/// curves of crossing have no direction in which they get shorter, only rounding noise.
+pub const UNTANGLE_EASE: f64 = 0.1;
+
+/// Least sine between a piercing edge and the pierced triangle [-]; flatter, and the way out along
+/// the edge would be longer than the edge.
+pub const UNTANGLE_STEEP: f64 = 0.2;
+
+/// How far a node may move, at most, for a place between nodes to move by one [-]. More, and a free
+/// node beside held ones is flung about.
+pub const MOST_SPOT_LEVER: f64 = 2.0;
+
+/// Stretch of an edge at which its nodes let the body pass that drags them [-]. A knee that hits a
+/// skirt draws single edges out to nearly twice their length for a few ticks, and must not come through
+/// for that; much more, and a hand draws a tongue out of it.
+pub const GIVE_STRETCH: f64 = 1.3;
+
+/// How long they do [s]. Shorter, and the hand catches them again before it is through.
+pub const GIVE_SECONDS: f64 = 0.1;
+
+/// Sum of the unit directions of drawn-out edges against a contact's normal below which the contact
+/// is what draws them out [-].
+pub const GIVE_PULL: f32 = -0.2;
+
+/// Speed past the cloth above which a place of a body belongs to a passing limb [m/s]; what lies
+/// under the cloth moves with it.
+pub const GIVE_SPEED: f64 = 1.0;
+
+/// Height of the band over corners of bodies, in thicknesses [-]. Half of it is the least clearance:
+/// less than that of nodes, which should carry the cloth; with none, skin shows through.
+pub const POKE_BAND: f64 = 0.5;
+
+/// Cloth whose nodes feel a body with a normal of at least this cosine to a corner's is on the
+/// corner's side of the body [-].
+pub const SAME_SIDE_COS: f32 = 0.5;
+
+/// Share of a selection from which a vertex made by subdivision belongs to it [-]. Half is what the
+/// middle between a chosen and another vertex has.
+pub const SPREAD_SHARE: f64 = 0.7;
+
+/// Half-angle of a cone of normals within which a patch of cloth cannot meet itself [rad]; a right
+/// angle in theory, less for the rim.
+pub const FLAT_SPREAD: f32 = 1.3;
+
+/// Share of the way to the top of the contact band that a node is eased up per sub-step [-].
+/// 1 irons small folds flat at a touch; much less, and heavy cloth sinks to the band's bottom.
+pub const BAND_EASE: f64 = 0.25;
+
+/// Two surfaces pinch when their normals' cosine is below this [-]. Nearer 0, the two sides of a
+/// crotch or an armpit count as pinching although cloth can slip out.
+pub const PINCH_COS: f64 = -0.5;
+
+/// How far pinched cloth is held back in a sub-step while something pulls it, in thicknesses times
+/// friction [-]. Much more, and a hand that wipes over a hip drags a skirt along like rubber; less,
+/// and pinched cloth slips out as if it were wet.
+pub const PINCH_GRIP: f64 = 1.0;
+
+/// Share of the way back to its place that a stuck node is pulled per sub-step [-]. At 1 it could
+/// never be seen to be torn away; much less, and it hangs on a rubber band.
+pub const STICK_PULL: f64 = 0.3;
+
+/// Distance over which contacts with a body are looked for beyond what moves in a tick, in mean
+/// edges [-]. Less, and a node that turns towards the body within the tick is missed.
+pub const BODY_REACH_EDGES: f64 = 0.5;
+
+/// Triangles of a body count as another side of it when their normals' cosine is below this [-]:
+/// a node then feels both. Nearer 1, neighbouring triangles of one side count twice.
+pub const OTHER_SIDE_COS: f32 = 0.3;

@@ -1,0 +1,15 @@
+//! Thresholds of searches and hulls.
+
+/// What a box's squared distance is reckoned less by, as a share [-]: rounding must not prune a triangle
+/// that is exactly as near. Much more, and searches look at more boxes.
+pub const BOX_SLACK: f32 = 1.0e-5;
+
+/// How far points of the unit sphere are moved before their hull is made [-].
+///
+/// Rings of points lie in one plane and could be triangulated both ways at once. Larger, and the hull is
+/// of other points than were given; smaller, and rounding decides again.
+pub const HULL_JITTER: f64 = 1.0e-6;
+
+/// Length times width times depth from which the first four points of a hull have a volume [-], far above
+/// what [`HULL_JITTER`] gives to points in one plane.
+pub const LEAST_HULL: f64 = 1.0e-4;

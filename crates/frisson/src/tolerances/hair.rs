@@ -1,0 +1,142 @@
+//! Thresholds of the hair layer.
+
+/// Relative length error at which a chain step is good enough [-].
+///
+/// A tenth of the 1% that straight hair may stretch. Smaller costs rounds that nobody sees.
+pub const STRETCH: f32 = 1.0e-3;
+
+/// Further rounds of a chain step when lengths do not hold yet.
+///
+/// A 10 g shake needs one or two; the bound only keeps absurd input from taking for ever.
+pub const EXTRA_ROUNDS: usize = 6;
+
+/// Stiffness of a contact as a multiple of mass / step² [-].
+///
+/// At 300 and 120 steps a second a particle at rest sinks in by two millionths of a metre, pressed
+/// with 10 g by a fiftieth of a millimetre, of a margin of one. Much larger, and single precision
+/// no longer resolves how deep it is, on which friction depends; much smaller, and it shows.
+pub const CONTACT: f32 = 300.0;
+
+/// Sections whose particles all move this little against each other do not interact [m/s].
+///
+/// One centimetre a second is below what friction visibly changes. Larger, and slow hair slips.
+pub const SLOW: f32 = 0.01;
+
+/// Dry friction beyond this holds hair in place, tick by tick [m/s²].
+///
+/// Half of gravity: less cannot carry hair anyway, and hair that only slows down may be treated less
+/// often. Smaller would make every head of hair pay for holding.
+pub const HOLDS: f32 = 5.0;
+
+/// Most acceleration with which a style is held besides its rest angles [m/s²].
+///
+/// What soft joints cannot carry. Beyond gravity it would throw hair about when the head turns over.
+pub const STYLE_HOLD: f32 = 9.81;
+
+/// The same of hair between the skin and its tie [m/s²].
+///
+/// Combed tight, wisps are pressed against the head and each other harder than by their weight, and
+/// the tie takes it up.
+pub const TIE_HOLD: f32 = 200.0;
+
+/// Rounds in which the rest state is solved, one trial tick each.
+///
+/// The slow modes, which sag, are met in one or two; the others bring contacts and envelopes to
+/// balance. More change less than a tenth of a millimetre.
+pub const BALANCE_ROUNDS: usize = 24;
+
+/// A particle that still starts faster than this when the rest state is solved will sag [m/s²].
+///
+/// A tenth of a metre per second squared on the softest pull that hair has is less than a millimetre.
+pub const SAGS: f32 = 0.1;
+
+/// Rounds in which wisps that cannot be held sag and are held where they then are.
+///
+/// One is enough for most; what still sags after four lies against something that moves it.
+pub const SAG_ROUNDS: usize = 4;
+
+/// How long they sag in one round [s]: in thick air hair comes down to rest within that time.
+pub const SAG_SECS: f64 = 0.8;
+
+/// How much harder the memory of the style pulls, as a frequency, where all is still [-].
+///
+/// Three times: half a hertz becomes one and a half, back within a second. Much more looks drawn by
+/// a string.
+pub const RECOVERY: f32 = 3.0;
+
+/// How much harder the memory of the style pulls at the skin than at the tip, as a frequency [-].
+///
+/// Half a hertz at the tip becomes two and a half at the skin: what runs and nods shake (2 to 3 Hz)
+/// still moves that part, gravity alone does not turn it over. Much more, and hair moves like a wig.
+pub const ROOT_MEMORY: f32 = 4.0;
+
+/// Hair that lies on a body and is farther than this from its styled place goes around [m].
+///
+/// Two centimetres: nearer, the straight way leads over no ridge of a head.
+pub const ROUND_ABOUT: f32 = 0.02;
+
+/// How long head and air must be still before the memory pulls its hardest [s].
+pub const CALM_SECS: f32 = 1.0;
+
+/// A root slower than this is still [m/s].
+pub const CALM_ROOT: f32 = 0.05;
+
+/// Air slower than this is still [m/s].
+pub const CALM_AIR: f32 = 0.3;
+
+/// Share of the friction with bodies that is left where all is still [-]: what lies on the head slips
+/// back into place.
+pub const CALM_FRICTION: f32 = 0.1;
+
+/// Largest radius of an envelope sample as a multiple of its rest radius [-].
+///
+/// Hair does not blow up like a balloon; much larger, and struck wisps overlap half the head.
+pub const WIDEST: f32 = 2.0;
+
+/// A guide curve that starts farther than this from the scalp is worth a warning [m].
+///
+/// A centimetre is more than any hairline is off; ten mean another unit or another head.
+pub const GUIDE_OFF: f32 = 0.01;
+
+/// Rounds of pushing particles out of bodies and giving segments their length back.
+///
+/// Each round leaves a fraction of the error; after four it is below a tenth of a millimetre.
+pub const SETTLE_ROUNDS: usize = 4;
+
+/// Rounds in which a point of a drawn hair finds a place outside of bodies at its distance from the
+/// point before.
+///
+/// Each turns the way to it about the point before; two clear a head, more a small ball or an ear.
+pub const LAY_ROUNDS: usize = 8;
+
+/// Pushes out of overlapping bodies before leaving along their mean direction.
+pub const PUSH_ROUNDS: usize = 8;
+
+/// A root that moves this many wisp lengths in one tick has been teleported [-].
+///
+/// At 120 ticks a second and 0.3 m of hair that is 18 m/s: no head moves so fast. Smaller would
+/// take violent shakes for cuts; larger would let a cut crack the hair like a whip.
+pub const TELEPORT: f32 = 0.5;
+
+/// Sections whose directions' cross product is shorter than this are parallel [-].
+///
+/// Below it (3 degrees) the direction across both is noise.
+pub const PARALLEL: f32 = 0.05;
+
+/// Relative speed below which two sections do not move against each other [m/s].
+pub const STILL: f32 = 1.0e-6;
+
+/// Largest tangent of half a rest angle [-]: beyond it the stiffness cannot hold the style.
+///
+/// 120 degrees at one joint. The hinge's torque keeps growing up to 150; the rest is reserve.
+pub const REST_HALF_TANGENT: f64 = 1.73;
+
+/// Most memory the strands of one frame may take [bytes].
+///
+/// Sixteen gigabytes: beyond it a typo (a million hairs a wisp) is likelier than a wish.
+pub const MAX_STRAND_BYTES: u64 = 16_000_000_000;
+
+/// Siblings closer than this fraction of their radius are replaced by one wisp [-].
+///
+/// The hairs jump by at most that much: 0.02 of 1 cm is 0.2 mm.
+pub const MERGED: f32 = 0.02;

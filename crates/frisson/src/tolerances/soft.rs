@@ -1,0 +1,126 @@
+//! Thresholds of the soft-body layer.
+
+/// Most cells that a surface may be cut into [-].
+///
+/// A character in a coat takes twenty thousand. With a hundred times as many a frame takes
+/// minutes; beyond, a check would not come back.
+pub const MOST_CELLS: f64 = 2.0e6;
+
+/// How exactly a seed sits on its surface, in thicknesses [-].
+///
+/// Contact surfaces of two bodies must agree to 1e-5.
+pub const SEED: f64 = 2.0e-6;
+
+/// Finer seeds per seed in a contact [-].
+///
+/// With 8, the force of two balls that overlap by a twentieth of their radius is right to 2% with
+/// 200 seeds; with 4 it is off by up to 4%, with one by 15%.
+pub const FINE_SEEDS: usize = 8;
+
+/// Rounds of a seed's search after its place is bracketed. Six are usual.
+pub const SLIDE_ROUNDS: usize = 40;
+
+/// A seed this close to a limit is stopped by it, in thicknesses [-]. Larger than [`SEED`], or
+/// rounding decides who is in contact.
+pub const STOPPED: f64 = 1.0e-5;
+
+/// Slack of the test that no other piece of a bent primitive is closer, in thicknesses [-].
+pub const MEDIAL: f64 = 1.0e-4;
+
+/// Least cosine between a seed's axis and the normal [-]: surfaces seen more obliquely than 84
+/// degrees would count for more area than their neighbours leave.
+pub const LEAST_COSINE: f64 = 0.1;
+
+/// Deepening of a contact within one step, in thicknesses, at which the step is taken back [-].
+///
+/// At 0.2 a body meets at least five steps on its way through another's coat.
+pub const DEEPENING: f64 = 0.2;
+
+/// Share of its deepening that a step of half the length must keep below to be shortened further
+/// [-]. Travel halves with the step; what does not is a sample that has just come into a contact.
+pub const TRAVELLED: f64 = 0.8;
+
+/// Share of a particle's speed that the damping of its contact with a tool may take in one step [-].
+/// At 2 it would turn the speed around.
+pub const TOOL_DAMPING: f64 = 0.5;
+
+/// Shortest step as a share of the tick [-]. A body that deepens more within it moves at
+/// thousands of thicknesses a second: the bake goes on and says so.
+pub const STEP_FLOOR: f64 = 1.0 / 256.0;
+
+/// Explicit steps stay below this share of `sqrt(m / (k A))` [-]; at 2 they would explode.
+pub const STEP_SHARE: f64 = 0.5;
+
+/// Rounds in which coats come to the volume they are set to at the start [-]. Each leaves half of
+/// what was lacking: a thousandth of a doubling is left after ten, the rest is for what is buried.
+pub const VOLUME_ROUNDS: usize = 24;
+
+/// Fastest change of a coat by the volume controller, in thicknesses per time constant [-].
+/// Faster, and a sudden burial pops.
+pub const SLEW: f64 = 1.0;
+
+/// Greatest amplification of a thickening at a neck that the controller reckons with [-].
+pub const MOST_GAIN: f64 = 20.0;
+
+/// Time over which contacts come to feel what the volume controllers do to a coat [s]. At 0 a dough
+/// that falls on a table bounces for ever: the coat thickens while it is pressed, and pushes back
+/// after that. Longer, and a muscle that swells pushes late.
+pub const SWELLING_TIME: f64 = 0.4;
+
+/// Thinnest that the controller may make a coat, as a share of the thickness taken away [-].
+pub const THINNEST: f64 = 0.9;
+
+/// Overlap at the first frame, in thicknesses, that is said to the person [-].
+pub const DEEP_START: f64 = 0.5;
+
+/// Most rounds over the joints of articulated figures, for places and for velocities. A falling figure
+/// of eleven bones takes some 15; fewer leave gaps.
+pub const JOINT_ROUNDS: usize = 60;
+
+/// Gap at which a joint is closed [m]: a thousandth of a hair. Smaller costs rounds.
+pub const JOINT_GAP: f64 = 1.0e-7;
+
+/// Rate at which a joint that starts beyond its limits comes back within them [1/s]. Faster, and the
+/// figure is thrown by it.
+pub const LIMIT_RATE: f64 = 10.0;
+
+/// Rate at which the turning of bones against each other dies away if the scene does not say [1/s].
+pub const JOINT_DAMPING: f64 = 4.0;
+
+/// Slip below which friction is viscous [m/s]. Smaller makes resting bodies tremble.
+pub const SLIP: f64 = 0.05;
+
+/// Widening of that range with the load, as a share of the slip that one step of full friction
+/// takes away [-]. Below one half a loaded body's friction overshoots and it spins for ever.
+pub const SLIP_SHARE: f64 = 0.7;
+
+/// Distance of two blended primitives, in thicknesses, below which they share their volume rather
+/// than each keep its own [-]. Smaller, and a primitive that meets another is suddenly buried.
+pub const SEPARATE: f64 = 1.0;
+
+/// Time over which a bulge follows the pressure of its contact [s]. Shorter, and it trembles with
+/// the contact's samples.
+pub const BULGE_TIME: f64 = 0.05;
+
+/// Strength of a bond as a share of the greatest attraction [-]. Without bonds a dough is a liquid;
+/// with bonds much stronger than the attraction it is brittle.
+pub const BOND_STRENGTH: f64 = 0.5;
+
+/// Share of the way from the rest distance to the tearing distance after which a bond fades [-].
+/// Earlier, and a dough tears where it is pulled first instead of necking.
+pub const BOND_FADES: f64 = 0.4;
+
+/// Share of the threshold above which a weld that was pressed is held and does not heal off [-].
+/// At 1 a weld pressed just so hard would flicker.
+pub const WELD_HOLDS: f64 = 0.5;
+
+/// Radius of a weld over that of a disc as large as the contact [-]. Below 1, gaps stay between the
+/// welds of neighbouring primitives.
+pub const WELD_SPREAD: f64 = 1.1;
+
+/// Distance, in radii, within which two contacts belong to one weld [-]. Larger, and contacts side
+/// by side share a weld that covers neither; smaller, and one that creeps is welded again and again.
+pub const WELD_APART: f64 = 0.75;
+
+/// Cells per thickness when the scene says nothing [-]: a ball has some 600 triangles.
+pub const CELLS_PER_THICKNESS: f64 = 5.0;
