@@ -156,14 +156,12 @@ impl Live {
         if now == frame {
             return Ok(());
         }
-        match reach(frame) {
-            Some((number, state)) if now > frame || number > now => {
-                if self.load(&state).is_err() {
-                    self.restart()?;
-                }
-            }
-            None if now > frame => self.restart()?,
-            _ => {}
+        let saved = reach(frame);
+        let is_behind = saved.is_none() && now > frame;
+        let nearer = saved.filter(|(number, _)| now > frame || *number > now);
+        // A state that does not fit is as good as none.
+        if is_behind || nearer.is_some_and(|(_, state)| self.load(&state).is_err()) {
+            self.restart()?;
         }
         let last = self.simulator.clock().last_frame;
         while self.simulator.frame_number() < frame.min(last) {
