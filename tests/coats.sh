@@ -2,8 +2,8 @@
 # Coats that `frisson init` proposes stay whole: one piece per connected body in every frame of every clip, and the
 # volume of the first frame within 2 %.
 #   tests/coats.sh [CHARACTER[:PIECES]...]     files (.glb, .gltf, .vrm, .fbx) or builtin:NAME; default: the cast
-# PIECES: connected bodies that the character has [1]. FRISSON is the command; FRISSON_COAT_FRAMES the most frames of a
-# clip that are baked [all]; FRISSON_COAT_KEEP a folder for the scenes and caches.
+# PIECES: connected bodies that the character has [1]. FRISSON is the command; FRISSON_COAT_FRAMES how many frames of a
+# clip are baked [all]; FRISSON_COAT_KEEP a folder for the scenes and caches.
 set -euo pipefail
 frisson=${FRISSON:-frisson}
 work=${FRISSON_COAT_KEEP:-$(mktemp -d)}
@@ -44,8 +44,8 @@ import re, sys
 path, pieces, most = sys.argv[1], sys.argv[2], int(sys.argv[3])
 text = open(path).read()
 if most > 0:
-    shorten = lambda m: f"frames = [{m[1]}, {min(int(m[2]), int(m[1]) + most - 1)}]"
-    text = re.sub(r"(?m)^frames = \[(-?\d+), (-?\d+)\]", shorten, text)
+    text = re.sub(r"(?m)^frames = .*\n", "", text)
+    text = re.sub(r"(?m)^fps = .*$", lambda m: f"{m[0]}\nframes = [0, {most - 1}]", text, count=1)
 text += f"""
 [[expect]]
 measure = "components"

@@ -1069,7 +1069,8 @@ class ListSource(Params):
     """Rows: frame, x, y, z [m], mass [kg], and optionally vx, vy, vz [m/s]. A change while it runs: rebuild."""
     rows_file: str | None = None
     """File of such rows beside the scene file (CSV; a first line of words is skipped), after the rows given
-    here. A change while it runs: rebuild."""
+    here; or an Alembic file (.abc), each of whose points becomes a drop where it first appears, as heavy as
+    water of its width. A change while it runs: rebuild."""
     snap: float | None = None
     """Farthest a place may be from the surface to be taken to it [m]. Default: 0.0. A change while it runs:
     live."""

@@ -29,6 +29,9 @@ const POINTS: usize = (SIDE * SIDE * SIDE) as usize;
 const MOST_BLOCKS: f64 = 1.6e7;
 /// Most columns along one axis: 256 MB of numbers.
 const MOST_COLUMNS: f64 = 6.4e7;
+/// Sum of two neighbours' distances from the triangles, in cells, up to which one may lie between them [-]: a cell,
+/// and room for rounding where a triangle passes through a point.
+const ASK: f32 = 1.01;
 /// Furthest point of a lattice, in cells from the origin [-].
 const MOST_INDEX: f32 = 4.0e6;
 
@@ -240,7 +243,7 @@ impl DistanceBand {
             let distance = if known { least.sqrt() } else { self.width };
             let last = if local.x == 0 { row_start } else { before };
             // Between points further from any surface than their distance from each other lies none.
-            let near = distance + last.1 <= self.cell;
+            let near = distance + last.1 <= ASK * self.cell;
             let same_side = self.is_closed && local.x + local.y > 0 && !near;
             let inside = if same_side { last.0 } else { self.is_inside(origin + local) };
             before = (inside, distance);

@@ -27,9 +27,13 @@ use crate::geometry::{
 };
 use crate::stage::{Frame, LayerError, SurfaceMotion};
 
-/// Least half-width of anything that is shown, in cells of the extraction [-]: what is thinner falls
-/// through the lattice here and there, and would come in pieces.
-const LEAST_HALF_WIDTH: f32 = 0.8;
+/// Least half-width of anything that is shown, in cells of the extraction [-]: half the diagonal of a cell and a
+/// little. Then the points within a thin limb, however it lies, follow each other along edges of the lattice; what is
+/// thinner comes in pieces.
+const LEAST_HALF_WIDTH: f32 = 0.9;
+/// How much less than at a vertex its neighbours may be thickened, per metre between them [-]: where a limb is bent
+/// flat, rays across it from some vertices are too long.
+const THICKENING_SLOPE: f32 = 0.35;
 /// Depth in which an open surface is looked at to tell a shell from a sheet, in cells [-].
 const BEHIND: f32 = 1.2;
 /// Width of the band around what is shown, in cells [-]: both ends of every edge that the surface crosses must
@@ -216,11 +220,24 @@ impl SkinSurface {
         let places = surface.positions().par_iter().zip(surface.normals());
         self.lacking.clear();
         self.lacking.par_extend(places.map(lack));
+        self.even_out();
         self.most_lacking = 0.0;
         if self.open.contains(&true) && self.measure(1.1 * cell) {
             self.find_sheets(least);
         }
         self.most_lacking = self.lacking.iter().copied().fold(0.0, f32::max);
+    }
+
+    /// Thickens what is beside something that must be thickened.
+    fn even_out(&mut self) {
+        let found = self.lacking.clone();
+        for t in self.surface.triangles() {
+            for (a, b) in [(0, 1), (1, 2), (2, 0), (1, 0), (2, 1), (0, 2)] {
+                let (a, b) = (t[a] as usize, t[b] as usize);
+                let apart = self.surface.positions()[a].distance(self.surface.positions()[b]);
+                self.lacking[a] = self.lacking[a].max(found[b] - THICKENING_SLOPE * apart);
+            }
+        }
     }
 
     /// Where an open part has nothing behind it, it is a sheet.
@@ -285,7 +302,8 @@ impl SkinSurface {
             if let Some(near) = self.near(at, &points) {
                 let place = self.place(at, near, &points);
                 let between = self.between(&points, within_cell);
-                let hidden = (place.signed - between.signed).abs() > HIDDEN * self.cell;
+                let known = points.iter().all(|p| p.triangle != NONE);
+                let hidden = (place.signed - between.signed).abs() > HIDDEN * self.cell && known;
                 return Some(if hidden { between } else { place });
             }
         }
