@@ -27,10 +27,10 @@ fi
 if wanted arm; then
   emulator=$(command -v qemu-aarch64 || command -v qemu-aarch64-static || true)
   if has aarch64-unknown-linux-gnu && [ -n "$emulator" ] && command -v aarch64-linux-gnu-gcc > /dev/null; then
-    # Numbers first: what everything else rests on. FRISSON_ARM_TESTS names others.
+    # Numbers first, what everything else rests on, and one whole layer. FRISSON_ARM_TESTS names others.
     CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
       CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="$emulator -L /usr/aarch64-linux-gnu" \
-      cargo test --locked -p frisson --lib --target aarch64-unknown-linux-gnu -- ${FRISSON_ARM_TESTS:-math:: geometry::}
+      cargo test --locked -p frisson --lib --target aarch64-unknown-linux-gnu -- ${FRISSON_ARM_TESTS:-math:: geometry:: layers::flesh stage::clock}
     echo "arm: tests pass under emulation"
   else
     echo "arm: SKIPPED: no target aarch64-unknown-linux-gnu, no linker or no emulator"

@@ -67,7 +67,7 @@ else
 fi
 
 # The extension, where its wheel is there already (tests/wheel.sh makes it): a few seconds.
-wheel=${FRISSON_WHEEL:-$(ls target/wheel/dist/*.whl 2>/dev/null | head -1)}
+wheel=${FRISSON_WHEEL:-$(find target/wheel/dist -name '*.whl' 2>/dev/null | head -1 || true)}
 blender=${FRISSON_BPY_PYTHON:-$([ "${1:-}" = "--blender" ] && echo "$python" || echo target/wheel/blender/bin/python)}
 if [ -z "$wheel" ]; then
     skip "the Blender extension: no wheel (tests/wheel.sh builds one; or FRISSON_WHEEL)"
