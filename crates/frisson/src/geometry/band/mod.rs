@@ -32,6 +32,8 @@ const MOST_COLUMNS: f64 = 6.4e7;
 /// Sum of two neighbours' distances from the triangles, in cells, up to which one may lie between them [-]: a cell,
 /// and room for rounding where a triangle passes through a point.
 const ASK: f32 = 1.01;
+/// Distance from a triangle at which a point is on it, in cells [-].
+const ON_TRIANGLE: f32 = 1e-3;
 /// Furthest point of a lattice, in cells from the origin [-].
 const MOST_INDEX: f32 = 4.0e6;
 
@@ -299,7 +301,9 @@ impl DistanceBand {
         inside: bool,
     ) -> BandPoint {
         let closer = if outer.distance_sq <= inner.distance_sq { outer } else { inner };
-        let nearest = if inside { inner } else { closer };
+        // On a triangle itself rounding alone says which side it is seen from.
+        let on_it = closer.distance_sq <= (ON_TRIANGLE * self.cell).powi(2);
+        let nearest = if inside && !on_it { inner } else { closer };
         let sign = if inside { -1.0 } else { 1.0 };
         if nearest.triangle == NONE {
             return BandPoint { signed: sign * f32::INFINITY, kept: 0.0, triangle: NONE };
