@@ -3,9 +3,9 @@
 
 import bpy
 
-from . import baking, live, operators, panel, properties
+from . import baking, live, operators, overrides, panel, properties, shapes
 
-PARTS = (properties, operators, baking, live, panel)
+PARTS = (properties, operators, baking, shapes, live, overrides, panel)
 
 
 def register():

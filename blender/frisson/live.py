@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Light layers while scrubbing: the motion is recorded once, the layers run in Blender's own process.
 
-What they do is shown as an offset by one geometry-nodes modifier; the mesh itself keeps its shape.
+The recording is the very folder that a bake reads, so what is shown is what a bake would show. Where vertices stay, it
+is an offset by one geometry-nodes modifier and the mesh keeps its shape; else another object stands in.
 """
 
 from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
 
 import bpy
 import numpy as np
@@ -15,11 +20,10 @@ from . import motion, results
 ATTRIBUTE = "frisson_offset"
 MODIFIER = "Frisson live"
 GROUP = "Frisson offset"
-# Frames that are pushed beyond the present, on both sides of the start: layers look there to start at speed, as in a
-# bake.
-AHEAD = 8
-# Layers that take a fraction of a frame's time, and keep vertices.
-LIGHT = {"flesh"}
+# Marks the object that stands in while live.
+STANDS_IN = "frisson_live"
+# Layers that take a fraction of a frame's time.
+LIGHT = ("flesh", "wrinkles", "folds")
 
 
 class Session:
@@ -30,14 +34,17 @@ class Session:
 
         heavy = [layer.name for layer in obj.frisson.layers if layer.enabled and layer.kind not in LIGHT]
         if heavy:
-            raise ValueError(f"Live shows flesh only: bake {', '.join(heavy)}, or disable them")
-        self.recorded = record(context, obj)[obj.name]
-        if len(self.recorded.rest) != len(obj.data.vertices):
-            raise ValueError(f"{obj.name}: its modifiers add vertices; live works where they only deform")
+            raise ValueError(f"Live shows {', '.join(LIGHT)}: bake {', '.join(heavy)}, or disable them")
+        self.recorded = record(context, obj)
+        self.folder = Path(tempfile.mkdtemp(prefix="frisson-live-"))
         self.first = context.scene.frame_start
         self.convert = motion.engine_from_blender(context.scene)
         self.simulator = None
-        self.offsets: list[np.ndarray] = []
+        self.shown: list[tuple[np.ndarray, np.ndarray]] = []
+
+    def end(self) -> None:
+        """Nothing is left on the disk."""
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def build(self, context: bpy.types.Context, obj: bpy.types.Object) -> None:
         """Makes the simulator of the parameters as they are."""
@@ -45,57 +52,31 @@ class Session:
 
         from . import scenes
 
-        writer = scenes.Writer(context.scene, obj, self.recorded)
-        values = scenes.document(context.scene, [writer], len(self.recorded.positions), 0.0)
-        fps = context.scene.render.fps / context.scene.render.fps_base
-        who = scenes.character(self.recorded, fps, writer.painted())
-        name = scenes.actor_name(obj)
-        values["actors"] = {name: who}
-        values["reference"] = "rest"
-        self.fps = fps
-        self.name = name
-        self.simulator = frisson.Simulator(frisson.Scene.of(**values), actors={name: who})
-        self._push_before()
-        for index in range(AHEAD + 1):
-            self._push(index)
+        path = scenes.write_folder(context, obj, self.folder, self.recorded)
+        self.motion = self.recorded[obj.name]
+        self.name = scenes.baked_name(obj)
+        self.simulator = frisson.Simulator(frisson.Scene.load(path))
         self.simulator.start()
-        self.offsets = [self._offset(0)]
+        self.shown = [self._now(0)]
 
-    def _push_before(self) -> None:
-        """A shot that starts in full motion has moved so before: joints go back at the speed of the first frame."""
-        if len(self.recorded.poses) < 2:
-            return
-        first, second = (p.astype(np.float64) for p in self.recorded.poses[:2])
-        back = first @ np.linalg.inv(second)
-        pose, earlier = first, []
-        for _ in range(AHEAD):
-            pose = back @ pose
-            earlier.append(pose.astype(np.float32))
-        for count, pose in zip(range(AHEAD, 0, -1), reversed(earlier), strict=True):
-            self.simulator.push_pose(self.name, -count / self.fps, pose)
+    def _now(self, index: int) -> tuple[np.ndarray, np.ndarray]:
+        """Positions in the object's space and triangles at the present."""
+        mesh = self.simulator.frame().meshes[self.name]
+        back = np.linalg.inv(self.convert @ self.motion.matrices[index])
+        return motion.placed(mesh.positions, back), mesh.triangles
 
-    def _push(self, index: int) -> None:
-        if index >= len(self.recorded.positions):
-            return
-        time = index / self.fps
-        self.simulator.push_pose(self.name, time, self.recorded.poses[index])
-        self.simulator.push_positions(self.name, time, self.recorded.positions[index])
+    def at(self, frame: int) -> tuple[np.ndarray, np.ndarray, int]:
+        """What is shown at a frame; what was simulated before is kept."""
+        index = max(0, min(frame - self.first, len(self.motion.positions) - 1))
+        while len(self.shown) <= index:
+            self.simulator.step()
+            self.shown.append(self._now(len(self.shown)))
+        return *self.shown[index], index
 
-    def _offset(self, index: int) -> np.ndarray:
+    def offset(self, index: int) -> np.ndarray:
         """How far the layers moved every vertex, in the object's space."""
-        moved = self.simulator.positions(self.name) - self.recorded.positions[index]
-        back = np.linalg.inv(self.convert @ self.recorded.matrices[index])[:3, :3]
-        return np.ascontiguousarray(moved @ back.T, dtype=np.float32)
-
-    def at(self, frame: int) -> np.ndarray:
-        """The offset of a frame; what was simulated before is kept."""
-        index = max(0, min(frame - self.first, len(self.recorded.positions) - 1))
-        while len(self.offsets) <= index:
-            now = len(self.offsets)
-            self._push(now + AHEAD)
-            self.simulator.advance_to(now / self.fps)
-            self.offsets.append(self._offset(now))
-        return self.offsets[index]
+        plain = motion.placed(self.motion.positions[index], np.linalg.inv(self.convert @ self.motion.matrices[index]))
+        return self.shown[index][0] - plain
 
 
 SESSIONS: dict[int, Session] = {}
@@ -112,13 +93,13 @@ def forget(obj: bpy.types.Object) -> None:
 def switched(obj: bpy.types.Object, context: bpy.types.Context) -> None:
     """Live was switched on or off."""
     if not obj.frisson.live:
-        SESSIONS.pop(obj.session_uid, None)
+        if session := SESSIONS.pop(obj.session_uid, None):
+            session.end()
         remove(obj)
         return
     try:
         results.clear(context, obj)
         SESSIONS[obj.session_uid] = Session(context, obj)
-        ensure_modifier(obj)
         show(obj, context)
     except ValueError as error:
         obj.frisson.live = False
@@ -134,15 +115,66 @@ def show(obj: bpy.types.Object, context: bpy.types.Context) -> None:
         if session.simulator is None:
             session.build(context, obj)
             obj.frisson.status = ""
-        offset = session.at(context.scene.frame_current)
-    except ValueError as error:
+        positions, triangles, index = session.at(context.scene.frame_current)
+    except (ValueError, RuntimeError) as error:
         obj.frisson.status = str(error)
         return
+    # Data of a library, or of several objects, is not ours to write into.
+    own = obj.data.library is None and obj.data.users == 1
+    if own and len(positions) == len(obj.data.vertices):
+        show_offset(obj, session.offset(index))
+    else:
+        show_stand_in(context, obj, positions, triangles)
+
+
+def show_offset(obj: bpy.types.Object, offset: np.ndarray) -> None:
+    """Moves the object's own vertices."""
+    remove_stand_in(obj)
+    ensure_modifier(obj)
     stored = obj.data.attributes.get(ATTRIBUTE)
     if stored is None:
         stored = obj.data.attributes.new(ATTRIBUTE, "FLOAT_VECTOR", "POINT")
-    stored.data.foreach_set("vector", offset.ravel())
+    stored.data.foreach_set("vector", np.ascontiguousarray(offset, dtype=np.float32).ravel())
     obj.data.update()
+
+
+def stand_in_of(obj: bpy.types.Object) -> bpy.types.Object | None:
+    return next((o for o in bpy.data.objects if o.get(STANDS_IN) == obj), None)
+
+
+def show_stand_in(context, obj: bpy.types.Object, positions: np.ndarray, triangles: np.ndarray) -> None:
+    """Another object with other triangles, in the same place; the original is hidden meanwhile."""
+    other = stand_in_of(obj)
+    if other is None:
+        mesh = bpy.data.meshes.new(f"{obj.name} live")
+        for material in obj.data.materials:
+            mesh.materials.append(material)
+        other = bpy.data.objects.new(f"{obj.name} live", mesh)
+        other[STANDS_IN] = obj
+        context.scene.collection.objects.link(other)
+        follow = other.constraints.new("COPY_TRANSFORMS")
+        follow.target = obj
+        results.hide(obj)
+    fill(other.data, positions, triangles)
+
+
+def fill(mesh: bpy.types.Mesh, positions: np.ndarray, triangles: np.ndarray) -> None:
+    """Gives a mesh vertices and triangles; only positions, where the triangles are the same."""
+    corners = np.ascontiguousarray(triangles, dtype=np.int32).ravel()
+    same = len(mesh.vertices) == len(positions) and len(mesh.loops) == len(corners)
+    if same:
+        present = np.empty(len(corners), dtype=np.int32)
+        mesh.loops.foreach_get("vertex_index", present)
+        same = np.array_equal(present, corners)
+    if not same:
+        mesh.clear_geometry()
+        mesh.vertices.add(len(positions))
+        mesh.loops.add(len(corners))
+        mesh.polygons.add(len(triangles))
+        mesh.loops.foreach_set("vertex_index", corners)
+        mesh.polygons.foreach_set("loop_start", np.arange(0, len(corners), 3, dtype=np.int32))
+    mesh.vertices.foreach_set("co", np.ascontiguousarray(positions, dtype=np.float32).ravel())
+    mesh.update(calc_edges=not same)
 
 
 def node_group() -> bpy.types.NodeTree:
@@ -150,15 +182,10 @@ def node_group() -> bpy.types.NodeTree:
     tree = bpy.data.node_groups.get(GROUP)
     if tree is not None:
         return tree
-    tree = bpy.data.node_groups.new(GROUP, "GeometryNodeTree")
-    tree.interface.new_socket("Geometry", in_out="INPUT", socket_type="NodeSocketGeometry")
-    tree.interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
-    start, end = tree.nodes.new("NodeGroupInput"), tree.nodes.new("NodeGroupOutput")
-    move, named = tree.nodes.new("GeometryNodeSetPosition"), tree.nodes.new("GeometryNodeInputNamedAttribute")
-    named.data_type = "FLOAT_VECTOR"
-    named.inputs["Name"].default_value = ATTRIBUTE
+    tree, start, end = results.new_tree(GROUP)
+    move, named = tree.nodes.new("GeometryNodeSetPosition"), results.named_attribute(tree, ATTRIBUTE, "FLOAT_VECTOR")
     tree.links.new(start.outputs[0], move.inputs["Geometry"])
-    tree.links.new(next(o for o in named.outputs if o.name == "Attribute" and o.enabled), move.inputs["Offset"])
+    tree.links.new(named, move.inputs["Offset"])
     tree.links.new(move.outputs[0], end.inputs[0])
     return tree
 
@@ -170,11 +197,21 @@ def ensure_modifier(obj: bpy.types.Object) -> None:
         modifier.show_expanded = False
 
 
+def remove_stand_in(obj: bpy.types.Object) -> None:
+    other = stand_in_of(obj)
+    if other is not None:
+        data = other.data
+        bpy.data.objects.remove(other)
+        bpy.data.meshes.remove(data)
+        results.unhide(obj)
+
+
 def remove(obj: bpy.types.Object) -> None:
     """Leaves nothing behind."""
+    remove_stand_in(obj)
     if modifier := obj.modifiers.get(MODIFIER):
         obj.modifiers.remove(modifier)
-    if obj.type == "MESH" and (stored := obj.data.attributes.get(ATTRIBUTE)):
+    if obj.type == "MESH" and obj.data.library is None and (stored := obj.data.attributes.get(ATTRIBUTE)):
         obj.data.attributes.remove(stored)
     tree = bpy.data.node_groups.get(GROUP)
     if tree is not None and tree.users == 0:
@@ -188,23 +225,53 @@ def on_frame(scene, depsgraph=None):
 
 
 @persistent
-def on_load(*_):
-    # What was live when it was saved has no recording any more: the switch says so.
-    SESSIONS.clear()
-    for obj in bpy.data.objects:
-        if obj.frisson.live:
+def on_undo(*_):
+    """A step back may have changed parameters, the switch, or taken what was shown."""
+    known = {o.session_uid: o for o in bpy.data.objects}
+    for uid in [u for u in SESSIONS if u not in known or not known[u].frisson.live]:
+        SESSIONS.pop(uid).end()
+        if uid in known:
+            remove(known[uid])
+    for obj in known.values():
+        if obj.session_uid in SESSIONS:
+            forget(obj)
+        elif obj.library is None and obj.frisson.live:
+            # Its recording is gone: to be switched on again by hand.
             obj.frisson.live = False
 
 
+@persistent
+def on_load(*_):
+    # What was live when it was saved has no recording any more: the switch says so.
+    end_all()
+    for obj in bpy.data.objects:
+        if obj.library is None and obj.frisson.live:
+            obj.frisson.live = False
+
+
+def end_all() -> None:
+    for session in SESSIONS.values():
+        session.end()
+    SESSIONS.clear()
+
+
+def handlers():
+    found = bpy.app.handlers
+    return (
+        (found.frame_change_post, on_frame), (found.load_post, on_load), (found.undo_post, on_undo),
+        (found.redo_post, on_undo),
+    )
+
+
 def register():
-    bpy.app.handlers.frame_change_post.append(on_frame)
-    bpy.app.handlers.load_post.append(on_load)
+    for place, handler in handlers():
+        place.append(handler)
 
 
 def unregister():
-    bpy.app.handlers.frame_change_post.remove(on_frame)
-    bpy.app.handlers.load_post.remove(on_load)
+    for place, handler in handlers():
+        place.remove(handler)
     for obj in bpy.data.objects:
         if obj.session_uid in SESSIONS:
             remove(obj)
-    SESSIONS.clear()
+    end_all()

@@ -6,7 +6,7 @@ Whatever makes the motion (modifiers, constraints, drivers) is evaluated by Blen
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import bpy
 import numpy as np
@@ -36,6 +36,8 @@ class Recorded:
     """Blender's world matrix of the object, one a frame."""
     poses: list[np.ndarray] = field(default_factory=list)
     """Joints, one array a frame, (joints, 4, 4)."""
+    places: dict[str, np.ndarray] = field(default_factory=dict)
+    """World matrices of all objects when the shot begins: lines and empties hold there."""
 
 
 def metres(scene: bpy.types.Scene) -> float:
@@ -82,7 +84,8 @@ class Recorder:
         self.recorded: dict[str, Recorded] = {}
 
     def begin(self, context: bpy.types.Context) -> None:
-        """Looks at the rest pose: topology, weights, joints."""
+        """Looks at the rest pose: topology, weights, joints; and where everything stands when the shot begins."""
+        self.places = {o.name: np.array(o.matrix_world) for o in self.scene.objects}
         for obj in self.objects:
             for modifier in obj.modifiers:
                 if modifier.name.startswith(OURS):
@@ -122,9 +125,11 @@ class Recorder:
                 weights[:, index] = groups[name]
         # What no bone holds follows the first joint.
         weights[weights.sum(axis=1) <= 0, 0] = 1.0
-        return Recorded(
+        made = Recorded(
             obj.name, corners.reshape(-1, 3).astype(np.uint32), rest, joints, matrices, weights, groups, attributes
         )
+        made.places = self.places
+        return made
 
     def _rest_joints(self, obj: bpy.types.Object) -> tuple[list[tuple[str, int | None]], np.ndarray]:
         armature = armature_of(obj)
@@ -178,6 +183,13 @@ class Recorder:
         return self.recorded
 
 
+def repeated(recorded: Recorded, rounds: int) -> Recorded:
+    """The same motion, played some more times before."""
+    return replace(
+        recorded, positions=recorded.positions * (rounds + 1), poses=recorded.poses * (rounds + 1),
+    )
+
+
 def _vertex_groups(obj: bpy.types.Object, mesh: bpy.types.Mesh) -> dict[str, np.ndarray]:
     names = [group.name for group in obj.vertex_groups]
     found = {name: np.zeros(len(mesh.vertices), dtype=np.float32) for name in names}
@@ -209,9 +221,11 @@ def _attributes(mesh: bpy.types.Mesh) -> dict[str, np.ndarray]:
     return found
 
 
-def lines_of(obj: bpy.types.Object, convert: np.ndarray) -> list[list[list[float]]]:
+def lines_of(
+    obj: bpy.types.Object, convert: np.ndarray, places: dict[str, np.ndarray] | None = None
+) -> list[list[list[float]]]:
     """Points along curves, strokes or a mesh's vertices, in the engine's axes; whatever else gives its own place."""
-    world = convert @ np.array(obj.matrix_world)
+    world = convert @ (places or {}).get(obj.name, np.array(obj.matrix_world))
     drawn = [line for line in _drawn(obj) if line] or [[(0.0, 0.0, 0.0)]]
     return [placed(np.array(line, dtype=np.float32), world).tolist() for line in drawn]
 

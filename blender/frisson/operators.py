@@ -44,7 +44,9 @@ def store(owner, entry: fields.Field, value) -> None:
         for one in value:
             fill(items.add(), fields.groups()[entry.group], one)
     elif entry.kind == "names":
-        setattr(owner, entry.attribute, ", ".join(v if isinstance(v, str) else v.get("joint", "") for v in value))
+        # Ends that are more than a name (a place beside a joint) keep their text.
+        plain = all(isinstance(v, str) for v in value)
+        setattr(owner, entry.attribute, ", ".join(value) if plain else json.dumps(value))
     elif entry.kind == "json":
         setattr(owner, entry.attribute, json.dumps(value))
     elif entry.kind == "float" and isinstance(value, list):
@@ -70,6 +72,9 @@ class OnMesh:
     @classmethod
     def poll(cls, context):
         obj = results.owner(context)
+        if obj is not None and obj.library is not None:
+            cls.poll_message_set("It is linked from a library: make an override first")
+            return False
         return obj is not None and obj.type == "MESH"
 
 

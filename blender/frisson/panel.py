@@ -127,13 +127,15 @@ class Frisson:
         else:
             row.operator("frisson.bake", icon="PHYSICS")
             row.operator("frisson.bake", text="Resume").resume = True
+            row.operator("frisson.shapes", text="", icon="SHAPEKEY_DATA")
             row.operator("frisson.clear", text="", icon="TRASH")
             if stack.status:
                 for line in stack.status.splitlines()[:4]:
                     layout.label(text=line)
-        row = layout.row()
-        row.prop(stack, "live", toggle=True)
-        row.prop(stack, "preroll")
+        layout.prop(stack, "live", toggle=True)
+        layout.prop(stack, "rounds")
+        if not stack.rounds:
+            layout.prop(stack, "preroll")
         layout.prop(stack, "takes_part")
         layout.prop(stack, "folder")
 

@@ -17,6 +17,9 @@ from bpy.props import (
 
 from . import fields
 
+# What may be edited on a character of a library; groups themselves may not be marked so (see overrides.py).
+OVER = {"override": {"LIBRARY_OVERRIDABLE"}}
+OVER_LIST = {"override": {"LIBRARY_OVERRIDABLE", "USE_INSERTION"}}
 FAR = 3.0e38
 LARGE = 2**31 - 1
 
@@ -31,17 +34,17 @@ def touched(self, context):
 class FRISSON_PG_selection(bpy.types.PropertyGroup):
     """Vertices, with weights."""
 
-    vertex_group: StringProperty(name="Vertex group", description="Its weights say how much", update=touched)
+    vertex_group: StringProperty(name="Vertex group", description="Its weights say how much", update=touched, **OVER)
     attribute: StringProperty(
         name="Attribute", description="Colour or number on points whose value (red of a colour) says how much",
-        update=touched,
+        update=touched, **OVER,
     )
-    invert: BoolProperty(name="All but these", update=touched)
+    invert: BoolProperty(name="All but these", update=touched, **OVER)
 
 
 def _property(entry: fields.Field, classes: dict[str, type]):
     """The property that stores a field."""
-    common = {"name": entry.label, "description": entry.about or entry.label}
+    common = {"name": entry.label, "description": entry.about or entry.label, **OVER}
     default = entry.default
     if entry.kind == "float":
         low, high = entry.least if entry.least is not None else -FAR, entry.most if entry.most is not None else FAR
@@ -66,13 +69,13 @@ def _property(entry: fields.Field, classes: dict[str, type]):
         start = default if isinstance(default, list) and len(default) == entry.size else [0.0] * entry.size
         return FloatVectorProperty(**common, size=entry.size, default=start, precision=4, update=touched)
     if entry.kind == "selection":
-        return PointerProperty(type=FRISSON_PG_selection, **common)
+        return PointerProperty(type=FRISSON_PG_selection, name=common["name"], description=common["description"])
     if entry.kind in ("anchor", "line", "lines"):
         return PointerProperty(type=bpy.types.Object, update=touched, **common)
     if entry.kind == "group":
-        return PointerProperty(type=classes[entry.group], **common)
+        return PointerProperty(type=classes[entry.group], name=common["name"], description=common["description"])
     if entry.kind == "list":
-        return CollectionProperty(type=classes[entry.group], **common)
+        return CollectionProperty(type=classes[entry.group], **{**common, **OVER_LIST})
     return StringProperty(**common, default=default if isinstance(default, str) else "", update=touched)
 
 
@@ -89,7 +92,7 @@ def _class_of(group: fields.Group, classes: dict[str, type]) -> type:
     notes = {}
     if group.variants:
         items = [(v.key, v.label, v.about) for v in group.variants]
-        notes["variant"] = EnumProperty(name="Kind", items=items, update=touched)
+        notes["variant"] = EnumProperty(name="Kind", items=items, update=touched, **OVER)
     for entry in [*group.fields, *group.variants]:
         notes[entry.attribute] = _property(entry, classes)
     return type(f"FRISSON_PG_{group.name}", (bpy.types.PropertyGroup,), {"__annotations__": notes})
@@ -112,34 +115,40 @@ def make_classes() -> list[type]:
             made[name] = _class_of(group, made)
     KIND_ITEMS[:] = [(kind, kind.capitalize(), about) for kind, (_, about) in kinds.items()]
     layer_notes = {
-        "kind": EnumProperty(name="Kind", items=KIND_ITEMS),
-        "enabled": BoolProperty(name="Enabled", default=True, update=touched),
+        "kind": EnumProperty(name="Kind", items=KIND_ITEMS, **OVER),
+        "enabled": BoolProperty(name="Enabled", default=True, update=touched, **OVER),
         **{kind: PointerProperty(type=made[group]) for kind, (group, _) in kinds.items()},
     }
     layer = type("FRISSON_PG_layer", (bpy.types.PropertyGroup,), {"__annotations__": layer_notes})
     stack = type("FRISSON_PG_object", (bpy.types.PropertyGroup,), {"__annotations__": {
-        "layers": CollectionProperty(type=layer),
-        "active": IntProperty(name="Active layer", default=0),
+        "layers": CollectionProperty(type=layer, **OVER_LIST),
+        "active": IntProperty(name="Active layer", default=0, **OVER),
         "takes_part": BoolProperty(
-            name="Takes part", default=False,
+            name="Takes part", default=False, **OVER,
             description="Other objects' layers see this one: bodies under cloth, garments, what drops fall on",
         ),
         "preroll": FloatProperty(
-            name="Pre-roll", default=0.0, min=0.0, max=600.0, unit="TIME_ABSOLUTE",
+            name="Pre-roll", default=0.0, min=0.0, max=600.0, unit="TIME_ABSOLUTE", **OVER,
             description="Time simulated before the first frame, so that hair and cloth have settled [s]",
         ),
+        "rounds": IntProperty(
+            name="Loop rounds", default=0, min=0, max=50, **OVER,
+            description="For a motion that repeats (its last frame is followed by its first): times it is played before "
+            "the shot, so that the layers close, too. 0: no loop",
+        ),
         "live": BoolProperty(
-            name="Live", default=False, update=_live_changed,
-            description="Simulate while scrubbing: for flesh, on meshes whose modifiers only deform",
+            name="Live", default=False, update=_live_changed, **OVER,
+            description="Simulate while scrubbing: for flesh, wrinkles and folds",
         ),
         "folder": StringProperty(
             name="Folder", default="//frisson", subtype="DIR_PATH", description="Where recordings and caches are kept",
+            **OVER,
         ),
         # As it was called in the files of its last bake, and where they are: it may have another name by now.
-        "actor": StringProperty(name="Actor", options={"HIDDEN"}),
-        "place": StringProperty(name="Place", options={"HIDDEN"}),
-        "status": StringProperty(name="Status", options={"SKIP_SAVE"}),
-        "progress": FloatProperty(name="Progress", default=-1.0, options={"SKIP_SAVE"}),
+        "actor": StringProperty(name="Actor", options={"HIDDEN"}, **OVER),
+        "place": StringProperty(name="Place", options={"HIDDEN"}, **OVER),
+        "status": StringProperty(name="Status", options={"SKIP_SAVE"}, **OVER),
+        "progress": FloatProperty(name="Progress", default=-1.0, options={"SKIP_SAVE"}, **OVER),
     }})
     return [FRISSON_PG_selection, *made.values(), layer, stack]
 

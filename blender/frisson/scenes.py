@@ -78,11 +78,14 @@ class Writer:
         if entry.kind == "selection":
             return self.selection(stored)
         if entry.kind == "anchor":
-            return motion.lines_of(stored, self.convert)[0][0] if stored else None
+            return self.lines(stored)[0][0] if stored else None
+        if entry.kind == "line" and entry.key == "at" and stored and stored.type == "CURVES":
+            # Roots, where whole hairs are given.
+            return [line[0] for line in self.lines(stored)]
         if entry.kind == "line":
-            return motion.lines_of(stored, self.convert)[0] if stored else None
+            return self.lines(stored)[0] if stored else None
         if entry.kind == "lines":
-            return motion.lines_of(stored, self.convert) if stored else None
+            return self.lines(stored) if stored else None
         if entry.kind == "group":
             group = fields.groups()[entry.group]
             # A choice among kinds is made by setting it; a group by setting something in it.
@@ -98,11 +101,16 @@ class Writer:
             return self.vector(entry, stored)
         if entry.kind == "float":
             return self.animated(owner, entry) or rounded(stored)
+        if entry.kind == "names" and stored.lstrip().startswith("["):
+            return fields.written(stored)
         if entry.kind == "names":
             return [name.strip() for name in stored.split(",") if name.strip()]
         if entry.kind in ("json", "string"):
             return (fields.written(stored) if entry.kind == "json" else stored) if stored else None
         return stored
+
+    def lines(self, stored: bpy.types.Object) -> list[list[list[float]]]:
+        return motion.lines_of(stored, self.convert, self.recorded.places if self.recorded else None)
 
     def vector(self, entry: fields.Field, stored) -> list[float]:
         numbers = [rounded(v) for v in stored]
@@ -189,13 +197,15 @@ def gravity(scene: bpy.types.Scene) -> list[float]:
     return [rounded(v) for v in motion.TURN[:3, :3] @ np.array(scene.gravity)]
 
 
-def document(scene: bpy.types.Scene, writers: list[Writer], frames: int, preroll: float) -> dict:
-    """The scene file's values."""
+def document(scene: bpy.types.Scene, writers: list[Writer], frames: int, rounds: int) -> dict:
+    """The scene file's values. A loop is simulated for some rounds; only the last is kept."""
     obj = writers[0].obj
+    before = rounds * frames
+    fps = Fraction(rate(scene))
     return {
         "fps": rate(scene),
-        "frames": (0, frames - 1),
-        "preroll": preroll,
+        "frames": (before, before + frames - 1),
+        "preroll": float(before / fps) if rounds else obj.frisson.preroll,
         "gravity": gravity(scene),
         "actors": {
             actor_name(w.obj): {"source": f"{actor_name(w.obj)}.glb", "points": f"{actor_name(w.obj)}.pc2"}
@@ -234,13 +244,14 @@ def write_folder(context: bpy.types.Context, obj: bpy.types.Object, folder: Path
 
     folder.mkdir(parents=True, exist_ok=True)
     writers = [Writer(context.scene, o, recorded[o.name]) for o in participants(context.scene, obj)]
-    frames = len(recorded[obj.name].positions)
-    values = document(context.scene, writers, frames, obj.frisson.preroll)
+    rounds = obj.frisson.rounds
+    values = document(context.scene, writers, len(recorded[obj.name].positions), rounds)
     fps = context.scene.render.fps / context.scene.render.fps_base
     for writer in writers:
         name = actor_name(writer.obj)
-        character(writer.recorded, fps, writer.painted()).save(folder / f"{name}.glb", force=True)
-        write_points(folder / f"{name}.pc2", writer.recorded.positions)
+        played = motion.repeated(writer.recorded, rounds)
+        character(played, fps, writer.painted()).save(folder / f"{name}.glb", force=True)
+        write_points(folder / f"{name}.pc2", played.positions)
         if writer.obj.library is None:
             writer.obj.frisson.actor = name
     np.savez(folder / "matrices.npz", **{actor_name(w.obj): np.stack(w.recorded.matrices) for w in writers})

@@ -1,15 +1,20 @@
-//! Gathers the gallery's scenes into the program.
+//! Gathers the gallery's scenes into the program. `scenes` is a link to the repository's, and a folder in a package.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 fn main() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes");
+    // Asked when it runs: a build folder may outlive the clone that this was compiled in.
+    let here = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
+    // A clone without links (Windows) has a file in the link's place.
+    let folder = ["scenes", "../../scenes"].map(|f| here.join(f)).into_iter().find(|f| f.is_dir());
+    let folder = folder.expect("the gallery's scenes are beside the package's sources");
     println!("cargo::rerun-if-changed={}", folder.display());
     let entries = std::fs::read_dir(&folder).map(|all| all.flatten().map(|e| e.path()).collect());
     let mut scenes: Vec<PathBuf> = entries.unwrap_or_default();
     scenes.retain(|p| p.extension().is_some_and(|e| e == "toml"));
     scenes.sort();
+    assert!(!scenes.is_empty(), "no scene in {}", folder.display());
     let mut code = String::from("&[\n");
     for scene in scenes {
         let name = scene.file_stem().unwrap_or_default().to_string_lossy().into_owned();

@@ -142,3 +142,15 @@ def test_measures_and_exports(cache, tmp_path):
     (written,) = cache.export(tmp_path, pc2="cat.pc2")
     body = np.fromfile(written, dtype="<f4", offset=32).reshape(len(cache), -1, 3)
     assert np.array_equal(body, cache.positions("cat"))
+
+
+def test_a_notebook_shows_caches_and_scenes(cache, scene):
+    assert cache._repr_png_()[:4] == b"\x89PNG"
+    movie = cache.movie(size=(64, 36), every=6, samples=1)
+    assert movie.data[8:12] == b"WEBP" and movie._repr_html_().startswith("<img ")
+    page = scene._repr_html_()
+    assert "data:image/png;base64," in page and "belly" in page
+    assert "data:image" in frisson.demo("cat")._repr_html_(), "without frames, too"
+    missing = frisson.Scene.parse(scene.text.replace("builtin:cat", "gone.glb"), "gone/cat.toml")
+    page = missing._repr_html_()
+    assert "<img" not in page and "gone.glb" in page, "what cannot be read is still told"

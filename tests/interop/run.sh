@@ -4,6 +4,8 @@
 #   tests/interop/run.sh              the light readers: OpenUSD, the Alembic library, gltf-validator
 #   tests/interop/run.sh --blender    Blender too (bpy, a download of some 400 MB)
 #
+# The Blender extension is tried in both, where its wheel and bpy are there.
+#
 # Packages go into target/interop. FRISSON_INTEROP_PYTHON names an interpreter that has them already;
 # FRISSON_INTEROP_NODE_MODULES a folder with gltf-validator. What cannot be installed is skipped with
 # a word, unless FRISSON_INTEROP_REQUIRED is set.
@@ -62,6 +64,18 @@ else
     mkdir -p "$work/samples"
     "$examples/write_gltf_samples" "$work/samples" crates/frisson-io/tests/data/grid_draco.glb >/dev/null
     NODE_PATH=$modules node "$here/check_gltf.cjs" "$work/samples"
+fi
+
+# The extension, where its wheel is there already (tests/wheel.sh makes it): a few seconds.
+wheel=${FRISSON_WHEEL:-$(ls target/wheel/dist/*.whl 2>/dev/null | head -1)}
+blender=${FRISSON_BPY_PYTHON:-$([ "${1:-}" = "--blender" ] && echo "$python" || echo target/wheel/blender/bin/python)}
+if [ -z "$wheel" ]; then
+    skip "the Blender extension: no wheel (tests/wheel.sh builds one; or FRISSON_WHEEL)"
+elif ! "$blender" -c 'import importlib.util as u, sys; sys.exit(u.find_spec("bpy") is None)' 2>/dev/null; then
+    skip "the Blender extension: no bpy in $blender (FRISSON_BPY_PYTHON)"
+else
+    python3 blender/build.py "$wheel" -o "$work/extension" >/dev/null
+    "$blender" "$here/extension.py" "$(ls "$work"/extension/*.zip)" | grep '^the extension'
 fi
 
 if [ "${1:-}" = "--blender" ]; then

@@ -20,16 +20,8 @@ use crate::commands::Command;
 use crate::failure::Failure;
 use crate::ui::Ui;
 
-/// Secondary animation: what follows by itself when a character moves.
-///
-/// Give frisson an animated character (.glb, .gltf or builtin:NAME) and a short scene file that
-/// stacks layers on it (flesh, wrinkles, cloth, folds, hair, drops, soft bodies). It bakes the shot
-/// and writes files that Blender, Maya, Houdini, Unreal, Unity and three.js open.
-#[derive(Parser)]
-#[command(
-    name = "frisson",
-    version,
-    after_help = "\
+/// What stands below the options.
+const AFTER_HELP: &str = "\
 First steps:
   frisson studio                  look, draw and tune in the browser
   frisson demo                    bake a built-in scene and say what was written
@@ -45,7 +37,24 @@ Exit codes:
   3    the simulation itself stopped (not a finite number); finished frames are kept
   4    the shot breaks what its scene promises (check --bake, judge --strict)
   5    a mistake in frisson itself; the message says what to send to whom
-  130  interrupted; an unfinished bake goes on with --resume"
+  130  interrupted; an unfinished bake goes on with --resume";
+
+/// [`AFTER_HELP`]; a build without the studio sends nobody there.
+fn help_after(with_studio: bool) -> String {
+    let lines = AFTER_HELP.lines().filter(|l| with_studio || !l.contains("frisson studio"));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Secondary animation: what follows by itself when a character moves.
+///
+/// Give frisson an animated character (.glb, .gltf or builtin:NAME) and a short scene file that
+/// stacks layers on it (flesh, wrinkles, cloth, folds, hair, drops, soft bodies). It bakes the shot
+/// and writes files that Blender, Maya, Houdini, Unreal, Unity and three.js open.
+#[derive(Parser)]
+#[command(
+    name = "frisson",
+    version,
+    after_help = help_after(cfg!(feature = "studio"))
 )]
 pub(crate) struct Arguments {
     #[command(subcommand)]

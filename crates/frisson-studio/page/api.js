@@ -1,7 +1,6 @@
 // Talks to the server. Addresses are relative: the token is part of the page's own.
 
-/** This page's own name, so that the server can count pages. */
-export const page = crypto.randomUUID();
+import { page } from "./first.js";
 
 /** A refusal in words for the person. */
 export class Refused extends Error {}

@@ -3,20 +3,20 @@ import { effect, html, render, signal, useEffect, useRef } from "./third-party.j
 import { getJson, post, postFile } from "./api.js";
 import { Tune, controlsOf, send } from "./controls.js";
 import { Dialogs, Progress, icon } from "./dialogs.js";
-import { TOOLS, Tools, attach, drawKey } from "./draw.js";
+import { TOOLS, Tools, attach, chooseTool, drawKey } from "./draw.js";
 import { Graphs } from "./graphs.js";
+import { AddLayer, Layers, compareWithout } from "./layers.js";
+import { Legend, ViewMenu, menu, setOption } from "./look.js";
 import { a, b, counts, latencies, shown } from "./player.js";
-import { heatBar, strainBar } from "./shaders.js";
 import {
-  again, compared, connected, dialog, doc, engine, follow, frame, fps, graphsOpen, job, layers, looping, moment, notice, onlyChanged,
-  options, panel, playing, range, redo, remote, save, say, schema, search, selectedLayer, speed, splitAt, symmetry, theme, tool, trouble, trying, undo,
+  compared, connected, dialog, doc, engine, follow, frame, graphsOpen, layers, looping, moment, notice, options, panel, playing, range,
+  redo, remote, save, say, schema, selectedLayer, splitAt, symmetry, takeFirst, theme, tool, trouble, trying, undo,
 } from "./state.js";
 import { TextPane } from "./text.js";
 import { Timeline, go, stepBy } from "./timeline.js";
 import { View } from "./view.js";
 
 let view = null;
-const menu = signal(false);
 const dropping = signal(false);
 
 effect(() => {
@@ -32,14 +32,6 @@ function toggleTheme() {
   const dark = view.isDark;
   theme.value = dark ? "light" : "dark";
 }
-const setOption = (key, value) => { options.value = { ...options.value, [key]: value }; };
-
-export function compareWithout(layer) {
-  const how = compared.value ? null : { without: layer };
-  return trying(() => post("compare", { how, moment: moment() }));
-}
-const compareNow = () => trying(() => post("compare", { how: compared.value ? null : { as: "now" }, moment: moment() }));
-
 function Top() {
   const state = remote.value;
   const busy = engine.value?.busy;
@@ -57,57 +49,18 @@ function Top() {
     <span class="status" id="status" role="status">${!connected.value ? "frisson does not answer" : busy === "building" ? "building …"
       : busy === "simulating" ? `simulating, ${(1000 / Math.max(engine.value.frame_ms, 0.1)).toFixed(0)} frames/s` : trouble.value.length ? "see Text" : "ready"}</span>
     <button aria-pressed=${state?.draft ?? false} title="Lighter layers, for a first look" disabled=${!doc.value} onClick=${() => trying(() => post("draft", { draft: !state.draft, moment: moment() }))}>Draft</button>
-    <button class="square" title="See (wireframe, colours, overlays)" aria-label="what is shown" aria-pressed=${menu.value} onClick=${() => { menu.value = !menu.value; }}>${icon("eye")}</button>
+    <button class="square" id="see" title="See (wireframe, colours, overlays)" aria-label="what is shown" aria-pressed=${menu.value} onClick=${() => { menu.value = !menu.value; }}>${icon("eye")}</button>
     <button class="square" title="See everything (A)" aria-label="see everything" onClick=${() => view.frameAll()}>${icon("frame")}</button>
     <button class="square" title="Light or dark" aria-label="light or dark" onClick=${toggleTheme}>${icon("sun")}</button>
     <button title="Keys (?)" aria-label="keys" onClick=${() => { dialog.value = "help"; }}>?</button>
     <button class="main" onClick=${() => { dialog.value = "bake"; }} title="Bake, export, render (B)">Bake</button>
-    ${menu.value && html`<${ViewMenu} />`}
+    ${menu.value && html`<${ViewMenu} view=${view} />`}
   </header>`;
-}
-
-function ViewMenu() {
-  const box = (key, name) => html`<label><input type="checkbox" checked=${options.value[key]} onChange=${e => setOption(key, e.target.checked)} /> ${name}</label>`;
-  return html`<div class="menu" role="menu" onMouseLeave=${() => { menu.value = false; }}>
-    ${box("wireframe", "Wireframe (Z)")} ${box("overlays", "Overlays of layers (O)")} ${box("grid", "Grid")} ${box("shadow", "Shadow")} ${box("follow", "Go along with the subject")}
-    <label>Colour by <select id="colour" value=${options.value.colour} onChange=${e => setOption("colour", e.target.value)}>
-      <option value="">material</option><option value="strain">stretch and compression</option>
-      ${view.attributes().map(name => html`<option value=${name}>${name.replaceAll("_", " ")}</option>`)}</select></label>
-    <button class="edge" onClick=${() => view.lookAsScene()}>The scene's camera (R)</button>
-    <button class="edge" disabled=${!doc.value} onClick=${keepCamera}>Keep this view as the scene's camera</button>
-    <button class="edge" disabled=${!doc.value} onClick=${compareNow}>${compared.value ? "End the comparison" : "Compare with this moment"}</button>
-  </div>`;
-}
-
-function keepCamera() {
-  const { eye, target, fov_deg } = view.cameraParams();
-  send([{ set: { path: "camera.eye", value: eye } }, { set: { path: "camera.target", value: target } }, { set: { path: "camera.fov_deg", value: fov_deg } }], "keep the view", null);
 }
 
 async function saveOrAsk() {
   if (doc.value?.in_file) await save();
   else dialog.value = "save";
-}
-
-function Layers() {
-  const off = doc.value?.off ?? [];
-  return html`<div class="section scroll">
-    <h2>Layers<span class="grow"></span></h2>
-    ${layers.value.map(layer => html`<div class=${`layer ${selectedLayer.value === layer.index ? "chosen" : ""}`} key=${layer.params.name}>
-      <input type="checkbox" checked aria-label=${`${layer.params.name} on`} title="Switch the layer off; its lines stay in the text"
-        onChange=${() => trying(() => post("switch", { layer: layer.index, moment: moment() }))} />
-      <button class="name" aria-pressed=${selectedLayer.value === layer.index} onClick=${() => { selectedLayer.value = layer.index; panel.value = "tune"; }}>${layer.params.name}</button>
-      <span class="kind">${layer.kind}</span></div>`)}
-    ${off.map(layer => html`<div class="layer off" key=${`off ${layer.line}`}>
-      <input type="checkbox" aria-label=${`${layer.name} on`} onChange=${() => trying(() => post("switch", { line: layer.line, moment: moment() }))} />
-      <span class="name grow">${layer.name}</span><span class="kind">${layer.kind}</span></div>`)}
-    ${!doc.value && (engine.value?.layers ?? []).map(([kind, name]) => html`<div class="layer"><span class="name grow">${name}</span><span class="kind">${kind}</span></div>`)}
-    ${doc.value && layers.value.length === 0 && off.length === 0 && html`<p class="faint">No layer yet: draw on the model, or write one in the text.</p>`}
-    ${doc.value && html`<div class=${`layer ${selectedLayer.value < 0 ? "chosen" : ""}`}><span style="width:15px"></span>
-      <button class="name" onClick=${() => { selectedLayer.value = -1; panel.value = "tune"; }}>Shot, forces, colliders</button></div>`}
-    ${layers.value[selectedLayer.value] && html`<p class="row" style="margin-top:8px"><button class="edge" id="without" aria-pressed=${compared.value !== null} onClick=${() => compareWithout(selectedLayer.value)}
-      title="Left with, right without the chosen layer (K)">${compared.value ? "End A/B" : "A/B without it"}</button></p>`}
-  </div>`;
 }
 
 function Right() {
@@ -150,31 +103,21 @@ function Split() {
     onKeyDown=${e => { if (e.key === "ArrowLeft" || e.key === "ArrowRight") { splitAt.value = Math.min(0.98, Math.max(0.02, splitAt.value + (e.key === "ArrowLeft" ? -0.02 : 0.02))); e.stopPropagation(); } }}></div>`;
 }
 
-function Legend() {
-  const name = options.value.colour;
-  if (!name) return null;
-  const range_ = name === "strain" ? ["-25 %", "+25 %"] : (view?.colourRange() ?? [0, 1]).map(v => Number(v.toPrecision(3)));
-  return html`<div class="legend">${name === "strain" ? "stretch against the first frame" : name.replaceAll("_", " ")}
-    <div class="bar" style=${`background:${name === "strain" ? strainBar : heatBar}`}></div>
-    <div class="row"><span>${range_[0]}</span><span>${range_[1]}</span></div></div>`;
-}
-
 function Picture() {
-  const canvas = useRef(null);
+  const place = useRef(null);
   useEffect(() => {
-    view = new View(canvas.current);
+    view = new View(place.current);
     attach(view);
-    window.studio = { view, frame, playing, doc, remote, engine, counts, shown, a, b, latencies, layers, controlsOf, send };
+    window.studio = { view, frame, trouble, playing, doc, remote, engine, counts, shown, a, b, latencies, layers, controlsOf, send };
   }, []);
-  const chosen = TOOLS.find(t => t.id === tool.value);
   const verts = (shown.a?.head.meshes ?? []).reduce((sum, m) => sum + m.count, 0);
   return html`<main class=${`view ${dropping.value ? "drop" : ""}`}
       onDragOver=${e => { e.preventDefault(); dropping.value = true; }} onDragLeave=${() => { dropping.value = false; }} onDrop=${take}>
-    <canvas ref=${canvas} tabindex="0" aria-label="the scene; drag to orbit"></canvas>
+    <div class="place" ref=${place}></div>
     ${compared.value && view && html`<${Split} />`}
-    <${Legend} />
+    <${Legend} ends=${() => view?.colourRange()} />
     <${Banners} />
-    <div class="hint">${tool.value !== "look" && html`<div>${chosen.about}</div>`}<span class="grow"></span>
+    <div class="hint"><span class="grow"></span>
       ${frame.value >= 0 && verts > 0 && html`<div>${verts.toLocaleString("en")} vertices</div>`}</div>
     ${notice.value && html`<div class=${`notice ${notice.value.kind}`} role="status">${notice.value.text}</div>`}
   </main>`;
@@ -194,14 +137,14 @@ function App() {
     <${Picture} />
     <${Right} />
     <footer class="time"><${Timeline} />${graphsOpen.value && html`<${Graphs} view=${view} />`}</footer>
-    <${Dialogs} view=${view} />
+    ${dialog.value === "add" ? html`<${AddLayer} />` : html`<${Dialogs} view=${view} />`}
   </div>`;
 }
 
 const PLAIN = {
   " ": () => { playing.value = !playing.value; }, l: () => { looping.value = !looping.value; }, t: () => { panel.value = panel.value === "tune" ? "text" : "tune"; },
   g: () => { graphsOpen.value = !graphsOpen.value; }, b: () => { dialog.value = "bake"; }, a: () => view.frameAll(), r: () => view.lookAsScene(),
-  z: () => setOption("wireframe", !options.value.wireframe), o: () => setOption("overlays", !options.value.overlays), x: () => { symmetry.value = !symmetry.value; },
+  z: () => setOption("wireframe", !options.value.wireframe), o: () => setOption("overlays", !options.value.overlays), i: () => setOption("insides", !options.value.insides), "+": () => { if (doc.value) dialog.value = "add"; }, x: () => { symmetry.value = !symmetry.value; },
   k: () => compareWithout(Math.max(0, selectedLayer.value)), "?": () => { dialog.value = "help"; }, Home: () => go(range.value[0]), End: () => go(range.value[1]),
   "/": () => { panel.value = "tune"; setTimeout(() => document.getElementById("search")?.focus()); }, 0: () => { selectedLayer.value = -1; },
 };
@@ -226,12 +169,20 @@ addEventListener("keydown", event => {
   else if (/^[1-9]$/.test(key) && layers.value[Number(key) - 1]) selectedLayer.value = Number(key) - 1;
   else {
     const found = TOOLS.find(t => t.key.toLowerCase() === key);
-    if (found) tool.value = found.id;
+    if (found) chooseTool(found.id);
     taken = Boolean(found);
   }
   if (taken) event.preventDefault();
 });
 
+// What is open beside a menu closes it.
+addEventListener("pointerdown", event => {
+  if (menu.value && !event.target.closest(".menu, #see")) menu.value = false;
+});
+
+takeFirst().then(parcel => {
+  if (parcel) a.takeFirst(parcel);
+  follow();
+  trying(async () => { schema.value = await getJson("schema"); });
+});
 render(html`<${App} />`, document.getElementById("app"));
-trying(async () => { schema.value = await getJson("schema"); });
-follow();

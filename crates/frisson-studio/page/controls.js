@@ -1,8 +1,9 @@
 // The parameters of a layer, of the forces and of the scene, as controls made from the schema.
 import { computed, html, signal, useRef, useSignal } from "./third-party.js";
 import {
-  doc, edit, engine, frame, layers, onlyChanged, say, schema, search, selectedLayer, valueAt,
+  doc, edit, frame, layers, onlyChanged, range, schema, search, selectedLayer,
 } from "./state.js";
+import { CurveEditor, valueOf } from "./curve.js";
 import { controlOf, layerSchema, resolve, sliderRange, tidy, unitOf, words } from "./schema.js";
 import { expect, latencies } from "./player.js";
 
@@ -58,13 +59,18 @@ function NumberControl({ path, name, control, value, id }) {
     set(path, control.whole ? Math.round(clipped) : clipped, name, merge);
   };
   if (!isNumber && Array.isArray(current)) {
-    return html`<span class="faint" id=${id}>${current.length} keys (in the text)</span>`;
+    return html`<button class="edge small" id=${id} title="One value for the whole shot" onClick=${() => set(path, tidy(valueOf(current, frame.value)), name, null)}>constant</button>
+      <${Reset} path=${path} name=${name} />
+      <${CurveEditor} name=${name} path=${path} keys=${current} domain=${range.value} span=${[low, high].every(Number.isFinite) ? [low, high] : [0, 1]} isFrames=${true}
+        give=${(keys, gesture) => set(path, keys, name, gesture)} />`;
   }
   return html`
     <input id=${id} type="number" step="any" value=${isNumber ? tidy(current, control.whole) : ""}
       placeholder=${value === null || value === undefined ? "auto" : ""}
       onChange=${e => e.target.value === "" ? reset(path, name) : give(Number(e.target.value), null)} />
     <${Reset} path=${path} name=${name} />
+    ${control.animated && isNumber && html`<button class="keyed" title="Keys along the shot" aria-label=${`keys of ${name}`} data-keys=${path}
+      onClick=${() => set(path, [[range.value[0], tidy(current)], [range.value[1], tidy(current)]], name, null)}>curve</button>`}
     ${Number.isFinite(low) && Number.isFinite(high) && html`<input type="range" min="0" max="1" step="any" aria-label=${`${name}, slider`}
       value=${isNumber ? toSlider(current) : 0} data-path=${path}
       aria-valuetext=${isNumber ? String(tidy(current)) : "auto"}
@@ -110,11 +116,19 @@ function ChoiceControl({ path, name, control, value, id }) {
     </select><${Reset} path=${path} name=${name} />`;
 }
 
+/** Pairs of numbers along something from 0 to 1. */
+function PairsControl({ path, name, value, id }) {
+  const keys = Array.isArray(value) && value.length ? value : [[0, 1], [1, 1]];
+  return html`<span id=${id} class="faint" style="text-align:right">${keys.length} points</span><${Reset} path=${path} name=${name} />
+    <${CurveEditor} name=${name} path=${path} keys=${keys} domain=${[0, 1]} span=${[0, 1]} isFrames=${false} give=${(next, gesture) => set(path, next, name, gesture)} />`;
+}
+
 function plainControl(kind) {
   switch (kind) {
     case "number": return NumberControl;
     case "vector": return VectorControl;
     case "choice": return ChoiceControl;
+    case "pairs": return PairsControl;
     default: return null;
   }
 }
@@ -204,6 +218,19 @@ const sceneControls = computed(() => {
   return out;
 });
 
+/** Whether a group says which vertices: it is brushed or written, and folded away here. */
+const isSelection = controls => controls.some(c => c.path.endsWith(".vertices_file"));
+
+/** What such a group says, in a few words. */
+function selected(controls) {
+  const given = controls.filter(c => isWritten(c.path)).map(c => {
+    const key = c.path.split(".").at(-1);
+    if (key === "vertices") return `${c.value?.length ?? 0} vertices`;
+    return typeof c.value === "string" ? `${key} ${c.value}` : key;
+  });
+  return given.length ? given.join(", ") : "everything";
+}
+
 /** The right panel: what can be tuned. */
 export function Tune() {
   const layer = layers.value[selectedLayer.value];
@@ -225,8 +252,8 @@ export function Tune() {
       <button class="edge" aria-pressed=${onlyChanged.value} title="Only what the text gives" onClick=${() => { onlyChanged.value = !onlyChanged.value; }}>Changed</button>
     </div>
     <div class="scroll" id="parameters">
-      ${[...groups].map(([name, controls]) => html`<details class="group" open key=${`${selectedLayer.value}/${name}`}>
-        <summary>${words(name)}</summary>
+      ${[...groups].map(([name, controls]) => html`<details class="group" open=${!isSelection(controls) || asked !== "" || onlyChanged.value} key=${`${selectedLayer.value}/${name}`}>
+        <summary>${words(name)}${isSelection(controls) && html` <span class="plain">${selected(controls)}</span>`}</summary>
         ${controls.map(c => html`<${Control} key=${c.path} path=${c.path} name=${c.heading ? c.name.slice(c.heading.length + 1) || c.name : c.name} control=${c.control} value=${c.value} />`)}
       </details>`)}
       ${groups.size === 0 && html`<p class="section faint">${doc.value?.scene ? "Nothing of that name." : "The text has mistakes: see the Text tab."}</p>`}

@@ -10,6 +10,7 @@ const PATHS = {
   look: "M2 9s3-5 7-5 7 5 7 5-3 5-7 5-7-5-7-5zM9 7a2 2 0 1 0 0 4 2 2 0 0 0 0-4",
   wrinkle: "M2 12c2 0 2-6 4-6s2 6 4 6 2-6 4-6 1 3 2 3", fold: "M3 14C6 4 12 14 15 4",
   pins: "M9 2v8M6 3h6l-1 4 2 3H5l2-3zM9 10v6", mask: "M4 14l7-7 3 3-6 5H5zM11 7l2-3 3 3-2 3",
+  comb: "M3 4h12M4 4v9M7 4v9M10 4v9M13 4v9", part: "M9 2v14M7 5C5 7 3 10 3 14M11 5c2 2 4 5 4 9",
   drop: "M9 2c3 4 5 6 5 9a5 5 0 0 1-10 0c0-3 2-5 5-9z", ball: "M9 3a6 6 0 1 0 0 12A6 6 0 0 0 9 3zM3 9h12M9 3c-3 4-3 8 0 12",
   mirror: "M9 2v14M7 5L3 13h4zM11 5l4 8h-4z", frame: "M3 6V3h3M12 3h3v3M15 12v3h-3M6 15H3v-3",
   sun: "M9 6a3 3 0 1 0 0 6 3 3 0 0 0 0-6M9 2v1M9 15v1M2 9h1M15 9h1M4 4l1 1M13 13l1 1M14 4l-1 1M5 13l-1 1",
@@ -18,7 +19,7 @@ const PATHS = {
 export const icon = name => html`<svg class="icon" viewBox="0 0 18 18" aria-hidden="true"><path d=${PATHS[name] ?? ""} /></svg>`;
 
 /** A dialog that holds the keyboard while it is open. */
-function Frame({ title, children }) {
+export function Frame({ title, children }) {
   const box = useRef(null);
   useEffect(() => {
     const before = document.activeElement;
@@ -38,8 +39,8 @@ const KEYS = [
   ["space", "play or pause"], ["← →", "one frame back or on"], ["Shift ← →", "ten frames"], ["Home End", "first, last frame"],
   ["Ctrl Z", "undo"], ["Ctrl Shift Z", "redo"], ["Ctrl S", "save"], ["Ctrl O", "open"], ["B", "bake and export"],
   ["/", "find a parameter"], ["1 … 9", "choose a layer"], ["0", "the shot itself"], ["T", "text or controls"], ["G", "graphs and findings"],
-  ["V W F P M D C", "tools: look, wrinkle, fold, pins, select, drops, collider"], ["X", "left and right alike"], ["Enter Esc", "end or drop a curve"],
-  ["A", "see everything"], ["R", "the scene's own camera"], ["Z", "wireframe"], ["O", "overlays"], ["K", "compare without the chosen layer"], ["L", "loop"], ["?", "this page"],
+  ["V W F P M H N D C", "tools: look, wrinkle, fold, pins, select, comb, parting, drops, collider"], ["X", "left and right alike"], ["Enter Esc", "end or drop a curve"],
+  ["A", "see everything"], ["R", "the scene's own camera"], ["Z", "wireframe"], ["O", "lines and points of layers"], ["I", "insides of layers"], ["+", "add a layer"], ["K", "compare without the chosen layer"], ["L", "loop"], ["?", "this page"],
 ];
 
 function Help() {

@@ -1,5 +1,5 @@
 // Gets frames and says which to draw: plays, scrubs, waits for the simulation.
-import { effect } from "./third-party.js";
+import { effect, signal } from "./third-party.js";
 import { getBytes } from "./api.js";
 import { unpack, unpackFrames } from "./wire.js";
 import { compared, engine, fps, frame, looping, playing, range, remote, speed } from "./state.js";
@@ -66,6 +66,18 @@ class Reel {
     return frames;
   }
 
+  /** Takes the first frame and all it refers to, which came in one parcel. */
+  takeFirst(parcel) {
+    const { head, buffer, body } = parcel;
+    if (!head.frame) return;
+    const piece = ([, at]) => unpack(buffer, body + at);
+    head.textures.forEach(([id, at, length]) => this.textures.set(id, buffer.slice(body + at, body + at + length)));
+    head.topologies.forEach(one => this.topologies.set(one[0], { ...piece(one), id: one[0] }));
+    this.take = head.take;
+    const [at, length] = head.frame;
+    this.add({ ...unpack(buffer, body + at), bytes: length });
+  }
+
   /** The frame to show; null where it is not simulated in time. */
   async get(number, wait, newest) {
     const is_fresh = this.revision === 0 && this.take === newest;
@@ -103,6 +115,8 @@ export const b = new Reel("b");
 
 /** What is shown now. */
 export const shown = { a: null, b: null, key: "", number: 0, revision: 0 };
+/** Grows with every frame that is shown, for what is told about it. */
+export const seen = signal(0);
 /** Edits whose picture is waited for, and the newest that have one: `{ revision, started, drawn }` [ms]. */
 export const latencies = [];
 
@@ -136,10 +150,15 @@ effect(() => {
   }
 });
 
+let expected = () => {};
+/** Says who is to be told when a frame of a newer text must be got. */
+export function onExpect(work) { expected = work; }
+
 /** After an edit: the next frame shown must follow that text. */
 export function expect(revision) {
   a.revision = Math.max(a.revision, revision);
   shown.key = "";
+  expected();
 }
 
 let clock = 0;
@@ -192,6 +211,7 @@ export async function fetchShown() {
     Object.assign(shown, { a: left, b: right ?? shown.b, number, revision: a.followed ?? 0 });
     shown.key = done ? `${opened}/${number}/${a.take}/${a.revision}/${comparison}/${both ? b.take : -1}` : "";
     counts.got += 1;
+    seen.value += 1;
     return true;
   } catch {
     await new Promise(done => setTimeout(done, 200));

@@ -52,6 +52,7 @@ export function controlOf(raw) {
     if (count && count <= 4 && types(item).some(t => t === "number" || t === "integer")) {
       return { ...base, kind: "vector", count, whole: types(item).includes("integer") };
     }
+    if (item.prefixItems?.length === 2 && item.prefixItems.every(x => types(resolve(x)).includes("number"))) return { ...base, kind: "pairs" };
     if (item.properties || item.oneOf) return { ...base, kind: "list", item };
     return { ...base, kind: "raw" };
   }

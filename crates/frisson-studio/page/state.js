@@ -1,6 +1,8 @@
 // What is known: signals that everything on the page is drawn from.
 import { signal, computed, batch } from "./third-party.js";
-import { getJson, page, post, Refused } from "./api.js";
+import { getJson, post, Refused } from "./api.js";
+import { first, page } from "./first.js";
+import { unpack } from "./wire.js";
 
 /** What the server says, whole. */
 export const remote = signal(null);
@@ -24,9 +26,11 @@ export const dialog = signal(null);
 export const tool = signal("look");
 export const symmetry = signal(false);
 export const toolSize = signal(0.06);
+/** Share of a brush's radius over which it fades out. */
+export const toolFalloff = signal(0.6);
 export const onlyChanged = signal(false);
 export const search = signal("");
-export const options = signal({ wireframe: false, overlays: true, grid: true, colour: "", shadow: true, follow: false });
+export const options = signal({ wireframe: false, overlays: true, insides: false, grid: true, colour: "", shadow: true, follow: false });
 export const splitAt = signal(0.5);
 export const graphsOpen = signal(false);
 export const theme = signal(localStorage.getItem("frisson-theme") ?? "");
@@ -88,9 +92,18 @@ function take(state) {
   });
 }
 
+/** Takes what came before anything else; answers with it, for the player. */
+export async function takeFirst() {
+  const bytes = await first;
+  if (!bytes) return null;
+  const parcel = unpack(bytes);
+  take(parcel.head.state);
+  return parcel;
+}
+
 /** Follows the server's news for as long as the page is open. */
 export async function follow() {
-  let seen = 0;
+  let seen = remote.value?.seq ?? 0;
   for (;;) {
     try {
       const have = doc.value?.revision ?? 0;

@@ -1,5 +1,5 @@
 // The text of the scene: the truth that every control edits.
-import { effect, html, signal, useEffect, useRef } from "./third-party.js";
+import { html, signal, useLayoutEffect, useRef } from "./third-party.js";
 import { post } from "./api.js";
 import { doc, moment, trouble, trying } from "./state.js";
 import { expect } from "./player.js";
@@ -29,7 +29,8 @@ export function TextPane() {
   const text = typed.value ?? doc.value?.text ?? "";
   const bad = new Map(trouble.value.filter(t => t.line > 0).map(t => [t.line, t]));
   const count = text.split("\n").length;
-  useEffect(() => {
+  // Before anybody can type into it: what is typed replaces the whole text.
+  useLayoutEffect(() => {
     // A change from a control keeps the place that is read.
     if (area.current && area.current.value !== text) {
       const { scrollTop, selectionStart } = area.current;

@@ -1,20 +1,26 @@
 // The picture: camera, light, both sides of a comparison, overlays.
 import {
-  ACESFilmicToneMapping, BufferAttribute, BufferGeometry, Color, DirectionalLight, GridHelper, Group, HemisphereLight,
-  LineBasicMaterial, LineSegments, Mesh, MeshBasicMaterial, OrbitControls, PCFShadowMap, PerspectiveCamera,
-  PlaneGeometry, PMREMGenerator, Raycaster, RoomEnvironment, Scene, ShadowMaterial, SphereGeometry, Vector2, Vector3,
+  ACESFilmicToneMapping, Color, DirectionalLight, Group, HemisphereLight, Mesh, OrbitControls, PCFShadowMap,
+  PerspectiveCamera, PlaneGeometry, PMREMGenerator, Raycaster, RoomEnvironment, Scene, ShadowMaterial, Vector2, Vector3,
   WebGLRenderer, effect,
 } from "./third-party.js";
-import { a, b, fetchShown, noteDrawn, readAhead, shown, tick } from "./player.js";
+import { showInsides, showPlaces } from "./overlays.js";
+import { a, b, fetchShown, noteDrawn, onExpect, readAhead, shown, tick } from "./player.js";
 import { Shapes } from "./shapes.js";
-import {
-  compared, doc, frame, fps, options, places, playing, range, remote, splitAt, theme, selectedLayer, layers,
-} from "./state.js";
+import { standpoint } from "./standpoint.js";
+import { compared, options, places, playing, range, selectedLayer, splitAt, theme, remote } from "./state.js";
 
-const BACKGROUND = { light: [0xe7e5e1, 0xd9d6d0], dark: [0x24262b, 0x1a1b1f] };
+/** The room is built this long after the first picture [ms]. */
+const FURNISHED_AFTER = 400;
+const BACKGROUND = { light: 0xe7e5e1, dark: 0x24262b };
 
 export class View {
-  constructor(canvas) {
+  /** Draws in a place of the page. */
+  constructor(place) {
+    const canvas = document.createElement("canvas");
+    canvas.tabIndex = 0;
+    canvas.setAttribute("aria-label", "the scene; drag to orbit");
+    place.append(canvas);
     this.canvas = canvas;
     this.renderer = new WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true });
     this.renderer.toneMapping = ACESFilmicToneMapping;
@@ -30,8 +36,11 @@ export class View {
     this.left = new Shapes();
     this.right = new Shapes();
     this.overlay = new Group();
+    this.inner = new Group();
     this.marks = new Group();
-    this.scene.add(this.left.group, this.right.group, this.overlay, this.marks);
+    /** Lines of wrinkles and folds as they are shown, to be taken hold of. */
+    this.lines = [];
+    this.scene.add(this.left.group, this.right.group, this.overlay, this.inner, this.marks);
     this.raycaster = new Raycaster();
     this.light();
     this.dirty = true;
@@ -44,22 +53,32 @@ export class View {
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.repaint());
     const loop = now => { this.step(now); requestAnimationFrame(loop); };
     requestAnimationFrame(loop);
+    // An edit is not kept waiting for the next picture.
+    onExpect(() => this.fetch());
     setInterval(() => readAhead(), 60);
   }
 
   light() {
-    const rooms = new PMREMGenerator(this.renderer);
-    this.scene.environment = rooms.fromScene(new RoomEnvironment(), 0.04).texture;
-    this.scene.environmentIntensity = 0.42;
     this.sun = new DirectionalLight(0xfff4e8, 2.1);
     this.sun.castShadow = true;
     this.sun.shadow.mapSize.set(1024, 1024);
     this.sun.shadow.radius = 4;
-    this.scene.add(this.sun, this.sun.target, new HemisphereLight(0xdfe8ff, 0x8a8078, 0.55));
+    // As bright as the room that takes its place once the first picture is there.
+    this.sky = new HemisphereLight(0xdfe8ff, 0x8a8078, 1.6);
+    this.scene.add(this.sun, this.sun.target, this.sky);
     this.floor = new Mesh(new PlaneGeometry(1, 1), new ShadowMaterial({ opacity: 0.22 }));
     this.floor.rotation.x = -Math.PI / 2;
     this.floor.receiveShadow = true;
     this.scene.add(this.floor);
+  }
+
+  /** What shiny things reflect. It takes longer than the first picture may. */
+  furnish() {
+    const rooms = new PMREMGenerator(this.renderer);
+    this.scene.environment = rooms.fromScene(new RoomEnvironment(), 0.04).texture;
+    this.scene.environmentIntensity = 0.42;
+    this.sky.intensity = 0.55;
+    this.touch();
   }
 
   get isDark() {
@@ -70,15 +89,13 @@ export class View {
 
   /** Colours, overlays and ground anew, without a new frame. */
   repaint() {
-    const [ground, lines] = this.isDark ? BACKGROUND.dark : BACKGROUND.light;
-    this.scene.background = new Color(ground);
+    this.scene.background = new Color(this.isDark ? BACKGROUND.dark : BACKGROUND.light);
     if (this.grid) {
       this.grid.visible = options.value.grid;
       this.grid.material.color.set(this.isDark ? 0x6a6e78 : 0x9d9890);
     }
     this.floor.visible = options.value.shadow;
     this.showFrame();
-    this.lines = lines;
   }
 
   resize() {
@@ -91,10 +108,17 @@ export class View {
     this.touch();
   }
 
-  async step(now) {
+  step(now) {
     tick(now);
-    fetchShown().then(isNew => { if (isNew) this.showFrame(); });
-    if (this.dirty) this.draw();
+    this.fetch();
+    if (this.dirty && shown.a) this.draw();
+  }
+
+  /** Asks for the frame to show, where it is another; paused, it is drawn as soon as it comes. */
+  async fetch() {
+    if (!await fetchShown()) return;
+    this.showFrame();
+    if (!playing.value) this.draw();
   }
 
   /** Puts the present frame into the buffers. */
@@ -111,7 +135,8 @@ export class View {
       for (const m of [].concat(mesh.object.material)) m.wireframe = options.value.wireframe;
       if (options.value.colour === "strain" && !mesh.rest) this.learnRest();
     }
-    this.showPlaces();
+    showPlaces(this);
+    showInsides(this, shown.a);
     for (const paint of this.painters) paint();
     this.touch();
   }
@@ -176,120 +201,11 @@ export class View {
     }
     noteDrawn();
     this.drawn += 1;
+    if (this.drawn === 1) setTimeout(() => this.furnish(), FURNISHED_AFTER);
     this.times.push(performance.now());
     if (this.times.length > 120) this.times.shift();
     this.lastDrawnFrame = shown.number;
     this.lastDrawnTake = a.take;
-  }
-
-  bounds() {
-    const low = new Vector3(Infinity, Infinity, Infinity);
-    const high = new Vector3(-Infinity, -Infinity, -Infinity);
-    const p = new Vector3();
-    for (const shape of this.left.shapes.values()) {
-      const head = shape.shape;
-      if (!head || head.count === 0 || head.topology === undefined) continue;
-      const array = shape.object.geometry.attributes.position.array;
-      const k = head.cube[3] / 65535;
-      const stride = 3 * Math.max(1, Math.floor(head.count / 4000));
-      for (let i = 0; i + 2 < array.length; i += stride) {
-        p.set(head.cube[0] + array[i] * k, head.cube[1] + array[i + 1] * k, head.cube[2] + array[i + 2] * k);
-        low.min(p);
-        high.max(p);
-      }
-    }
-    return low.x <= high.x ? { low, high } : { low: new Vector3(-1, 0, -1), high: new Vector3(1, 1, 1) };
-  }
-
-  /** A scene that was not seen before: ground, light and camera fit it. */
-  meet() {
-    this.opened = remote.value?.opened;
-    const { low, high } = this.bounds();
-    const size = high.distanceTo(low) || 1;
-    const middle = low.clone().add(high).multiplyScalar(0.5);
-    this.size = size;
-    this.ground = low.y;
-    if (this.grid) { this.scene.remove(this.grid); this.grid.dispose(); }
-    const cell = 10 ** Math.floor(Math.log10(size / 3));
-    const reach = Math.ceil(3 * size / cell) * cell;
-    this.grid = new GridHelper(2 * reach, Math.round(2 * reach / cell), 0xffffff, 0xffffff);
-    this.grid.material.vertexColors = false;
-    this.grid.material.transparent = true;
-    this.grid.material.opacity = 0.28;
-    this.grid.position.set(Math.round(middle.x / cell) * cell, low.y, Math.round(middle.z / cell) * cell);
-    this.floor.position.set(middle.x, low.y + 1e-4 * size, middle.z);
-    this.floor.scale.setScalar(20 * size);
-    this.scene.add(this.grid);
-    this.sun.position.copy(middle).add(new Vector3(0.45, 0.95, 0.55).multiplyScalar(2 * size));
-    this.sun.target.position.copy(middle);
-    Object.assign(this.sun.shadow.camera, { left: -1.4 * size, right: 1.4 * size, top: 1.4 * size, bottom: -1.4 * size, near: 0.1 * size, far: 5 * size });
-    this.sun.shadow.camera.updateProjectionMatrix();
-    this.sun.shadow.normalBias = 0.004 * size;
-    this.camera.near = 0.005 * size;
-    this.camera.far = 60 * size;
-    this.middle = null;
-    options.value = { ...options.value, follow: remote.value?.camera?.follow ?? false, colour: "" };
-    this.lookAsScene();
-    this.repaint();
-  }
-
-  /** The camera of the scene file, or one that sees everything. */
-  lookAsScene() {
-    const own = remote.value?.camera ?? {};
-    this.camera.fov = own.fov_deg ?? 28;
-    if (own.eye && own.target) {
-      this.camera.position.fromArray(own.eye);
-      this.controls.target.fromArray(own.target);
-    } else {
-      this.aim((own.yaw_deg ?? 28) * Math.PI / 180, (own.pitch_deg ?? 12) * Math.PI / 180);
-    }
-    this.camera.updateProjectionMatrix();
-    this.controls.update();
-    this.touch();
-  }
-
-  aim(yaw, pitch) {
-    const { low, high } = this.bounds();
-    const middle = low.clone().add(high).multiplyScalar(0.5);
-    const narrow = Math.min(1, this.camera.aspect);
-    const distance = 0.56 * high.distanceTo(low) / Math.tan(this.camera.fov * Math.PI / 360) / narrow;
-    this.controls.target.copy(middle);
-    this.camera.position.set(Math.sin(yaw) * Math.cos(pitch), Math.sin(pitch), Math.cos(yaw) * Math.cos(pitch))
-      .multiplyScalar(distance).add(middle);
-  }
-
-  /** Everything in view, from the side it is seen from now. */
-  frameAll() {
-    const toward = this.camera.position.clone().sub(this.controls.target).normalize();
-    this.aim(Math.atan2(toward.x, toward.z), Math.asin(Math.min(1, Math.max(-1, toward.y))));
-    this.controls.update();
-    this.touch();
-  }
-
-  /** Looks closely at a place. */
-  lookAt(point, distance) {
-    const toward = this.camera.position.clone().sub(this.controls.target).normalize();
-    this.controls.target.fromArray(point);
-    this.camera.position.copy(this.controls.target).addScaledVector(toward, distance);
-    this.controls.update();
-    this.touch();
-  }
-
-  /** Goes along with a subject that travels, where that is wanted. */
-  goAlong() {
-    const { low, high } = this.bounds();
-    const middle = low.add(high).multiplyScalar(0.5);
-    if (this.middle && options.value.follow) {
-      const moved = middle.clone().sub(this.middle);
-      this.camera.position.add(moved);
-      this.controls.target.add(moved);
-      this.controls.update();
-      this.sun.position.add(moved);
-      this.sun.target.position.add(moved);
-      this.floor.position.x += moved.x;
-      this.floor.position.z += moved.z;
-    }
-    this.middle = middle;
   }
 
   /** What lies under a place of the canvas: shape, vertices, weights, point. */
@@ -306,7 +222,10 @@ export class View {
     const corners = [face.a, face.b, face.c];
     const [p, q, r] = corners.map(v => best.mesh.vertex(v));
     const weights = barycentric(point, p, q, r);
-    return { mesh: best.mesh, name: best.mesh.shape.name, corners, weights, point };
+    // Towards the eye, whichever way the triangle is wound.
+    const normal = face.normal.clone().transformDirection(best.mesh.object.matrixWorld);
+    if (normal.dot(this.raycaster.ray.direction) > 0) normal.negate();
+    return { mesh: best.mesh, name: best.mesh.shape.name, corners, weights, point, normal };
   }
 
   /** Where a place that sticks to a mesh is now. */
@@ -318,51 +237,22 @@ export class View {
     return out;
   }
 
-  /** Beads and lines at the places that layers name. */
-  showPlaces() {
-    clearGroup(this.overlay);
-    if (!options.value.overlays || !this.size) return;
-    const lines = new Map();
-    for (const place of places.value) {
-      const at = this.whereIs(place);
-      if (!at) continue;
-      const chosen = place.layer === selectedLayer.value;
-      const bead = new Mesh(BEAD, chosen ? CHOSEN : OTHER);
-      bead.position.copy(at);
-      bead.scale.setScalar((chosen ? 0.008 : 0.005) * this.camera.position.distanceTo(at) * Math.tan(this.camera.fov * Math.PI / 360) * 2);
-      bead.renderOrder = 5;
-      this.overlay.add(bead);
-      const owner = place.path.replace(/\.(a|b|at|point|through\[\d+\]|points\[\d+\])$/, "");
-      if (!lines.has(owner)) lines.set(owner, []);
-      lines.get(owner).push({ path: place.path, at, chosen });
-    }
-    for (const points of lines.values()) this.addLine(points);
-    this.showColliders();
+  /** Where a point is on the canvas [pixels]. */
+  toScreen(point) {
+    const p = point.clone().project(this.camera);
+    return p.set((p.x + 1) / 2 * this.canvas.clientWidth, (1 - p.y) / 2 * this.canvas.clientHeight, 0);
   }
 
-  addLine(points) {
-    if (points.length < 2) return;
-    const order = p => p.path.endsWith(".a") ? -1 : p.path.endsWith(".b") ? 1e6 : Number(p.path.match(/\[(\d+)\]$/)?.[1] ?? 0);
-    points.sort((p, q) => order(p) - order(q));
-    const geometry = new BufferGeometry();
-    const flat = [];
-    for (let k = 0; k + 1 < points.length; k += 1) flat.push(...points[k].at.toArray(), ...points[k + 1].at.toArray());
-    geometry.setAttribute("position", new BufferAttribute(new Float32Array(flat), 3));
-    const line = new LineSegments(geometry, points[0].chosen ? CHOSEN_LINE : OTHER_LINE);
-    line.renderOrder = 5;
-    this.overlay.add(line);
+  /** How much a pixel is at a point [m]. */
+  pixel(point) {
+    const depth = this.camera.position.distanceTo(point);
+    return 2 * Math.tan(this.camera.fov * Math.PI / 360) * depth / Math.max(1, this.canvas.clientHeight);
   }
 
-  /** Spheres that stand still are drawn where they are; the rest come with the frame, where they have a colour. */
-  showColliders() {
-    for (const collider of doc.value?.scene?.colliders ?? []) {
-      const ball = collider.shape?.sphere;
-      if (!ball || collider.color || collider.joint) continue;
-      const mesh = new Mesh(BALL, COLLIDER);
-      mesh.position.fromArray(ball.center ?? [0, 0, 0]);
-      mesh.scale.setScalar(ball.radius ?? 0.1);
-      this.overlay.add(mesh);
-    }
+  /** The point under a place of the canvas that is as deep as another. */
+  atDepth(x, y, other) {
+    const deep = other.clone().project(this.camera).z;
+    return new Vector3(2 * x / this.canvas.clientWidth - 1, 1 - 2 * y / this.canvas.clientHeight, deep).unproject(this.camera);
   }
 
   /** Drawn pictures a second, lately. */
@@ -378,39 +268,6 @@ export class View {
   }
 }
 
-const BEAD = new SphereGeometry(1, 12, 8);
-const BALL = new SphereGeometry(1, 24, 16);
-const CHOSEN = new MeshBasicMaterial({ color: 0xff5a1f, depthTest: false, transparent: true });
-const OTHER = new MeshBasicMaterial({ color: 0x3d7bd9, depthTest: false, transparent: true, opacity: 0.8 });
-const CHOSEN_LINE = new LineBasicMaterial({ color: 0xff5a1f, depthTest: false, transparent: true });
-const OTHER_LINE = new LineBasicMaterial({ color: 0x3d7bd9, depthTest: false, transparent: true, opacity: 0.6 });
-const COLLIDER = new MeshBasicMaterial({ color: 0x3d7bd9, wireframe: true, transparent: true, opacity: 0.35 });
-
-export function clearGroup(group) {
-  for (const child of [...group.children]) {
-    if (child.geometry !== BEAD && child.geometry !== BALL) child.geometry?.dispose();
-    group.remove(child);
-  }
-}
-
-export function addBead(group, at, size, material = CHOSEN) {
-  const bead = new Mesh(BEAD, material);
-  bead.position.copy(at);
-  bead.scale.setScalar(size);
-  bead.renderOrder = 6;
-  group.add(bead);
-}
-
-export function addPolyline(group, points) {
-  const geometry = new BufferGeometry();
-  const flat = [];
-  for (let k = 0; k + 1 < points.length; k += 1) flat.push(...points[k].toArray(), ...points[k + 1].toArray());
-  geometry.setAttribute("position", new BufferAttribute(new Float32Array(flat), 3));
-  const line = new LineSegments(geometry, CHOSEN_LINE);
-  line.renderOrder = 6;
-  group.add(line);
-}
-
 function barycentric(p, a0, b0, c0) {
   const [u, v, w] = [b0.clone().sub(a0), c0.clone().sub(a0), p.clone().sub(a0)];
   const [uu, uv, vv, wu, wv] = [u.dot(u), u.dot(v), v.dot(v), w.dot(u), w.dot(v)];
@@ -419,3 +276,5 @@ function barycentric(p, a0, b0, c0) {
   const t = (uu * wv - uv * wu) / d;
   return [1 - s - t, s, t].map(x => Math.min(1, Math.max(0, x)));
 }
+
+Object.assign(View.prototype, standpoint);

@@ -27,6 +27,8 @@ struct Step {
 pub struct Document {
     path: PathBuf,
     text: String,
+    /// What the text says: read once for each text, asked for many times a second.
+    parsed: Result<SceneFile, Vec<Trouble>>,
     /// The text as it is in the file; nothing where there is no file yet.
     saved: Option<String>,
     saved_at: Option<SystemTime>,
@@ -59,6 +61,7 @@ impl Document {
         let recovered = std::fs::read_to_string(recovery_path(&path)).ok().filter(|t| *t != text);
         let saved_at = modified(&path);
         Self {
+            parsed: read(&path, &text),
             path,
             text,
             saved,
@@ -98,7 +101,20 @@ impl Document {
 
     /// What the text says, or what is wrong with it.
     pub fn parse(&self) -> Result<SceneFile, Vec<Trouble>> {
-        SceneFile::parse(&self.path, &self.text).map_err(|e| troubles(&e))
+        self.parsed.clone()
+    }
+
+    /// What is wrong with the text.
+    #[must_use]
+    pub fn trouble(&self) -> &[Trouble] {
+        self.parsed.as_ref().err().map_or(&[], Vec::as_slice)
+    }
+
+    /// Takes another text; answers with the one before.
+    fn turn_into(&mut self, text: String) -> String {
+        self.parsed = read(&self.path, &text);
+        self.revision += 1;
+        std::mem::replace(&mut self.text, text)
     }
 
     /// Another text.
@@ -117,8 +133,7 @@ impl Document {
             }
         }
         self.redo.clear();
-        self.text = text;
-        self.revision += 1;
+        self.turn_into(text);
     }
 
     /// Makes edits, all or none.
@@ -140,9 +155,8 @@ impl Document {
     pub fn undo(&mut self) -> Option<String> {
         let step = self.undo.pop()?;
         let label = step.label.clone();
-        let text = std::mem::replace(&mut self.text, step.text);
+        let text = self.turn_into(step.text);
         self.redo.push(Step { text, label: step.label, merge: None });
-        self.revision += 1;
         Some(label)
     }
 
@@ -150,9 +164,8 @@ impl Document {
     pub fn redo(&mut self) -> Option<String> {
         let step = self.redo.pop()?;
         let label = step.label.clone();
-        let text = std::mem::replace(&mut self.text, step.text);
+        let text = self.turn_into(step.text);
         self.undo.push(Step { text, label: step.label, merge: None });
-        self.revision += 1;
         Some(label)
     }
 
@@ -170,7 +183,8 @@ impl Document {
     pub fn save_as(&mut self, path: PathBuf) -> std::io::Result<()> {
         self.forget_recovery();
         self.path = path;
-        self.revision += 1;
+        // Names of files in the text are beside it.
+        self.turn_into(self.text.clone());
         self.save()
     }
 
@@ -234,24 +248,35 @@ impl Document {
         }
     }
 
-    /// All of it for the page.
+    /// What changes without the text, for the page.
     #[must_use]
     pub fn json(&self) -> Value {
-        let (scene, trouble) = match self.parse() {
-            Ok(file) => (serde_json::to_value(&file.scene).unwrap_or_default(), Vec::new()),
-            Err(trouble) => (Value::Null, trouble),
-        };
         json!({
             "path": self.path.display().to_string(),
             "name": self.path.file_name().map(|n| n.to_string_lossy()),
-            "revision": self.revision, "text": self.text, "unsaved": self.is_unsaved(),
+            "revision": self.revision, "unsaved": self.is_unsaved(),
             "in_file": self.saved.is_some(),
             "undo": self.undo.last().map(|s| &s.label), "redo": self.redo.last().map(|s| &s.label),
-            "scene": scene, "trouble": trouble, "written": written(&self.text),
-            "off": off_layers(&self.text),
+            "trouble": self.trouble(),
             "outside": self.outside.is_some(), "recovered": self.recovered.is_some(),
         })
     }
+
+    /// The same with the text and what it says.
+    #[must_use]
+    pub fn whole_json(&self) -> Value {
+        let mut whole = self.json();
+        let scene = self.parsed.as_ref().ok().map(|file| &file.scene);
+        whole["scene"] = serde_json::to_value(scene).unwrap_or_default();
+        whole["text"] = self.text.as_str().into();
+        whole["written"] = written(&self.text).into();
+        whole["off"] = serde_json::to_value(off_layers(&self.text)).unwrap_or_default();
+        whole
+    }
+}
+
+fn read(path: &Path, text: &str) -> Result<SceneFile, Vec<Trouble>> {
+    SceneFile::parse(path, text).map_err(|e| troubles(&e))
 }
 
 /// A file that is never there by half.

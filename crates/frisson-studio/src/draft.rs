@@ -4,13 +4,24 @@ use frisson::layers::LayerParams;
 use frisson_io::scene::Scene;
 use serde_json::{Value, json};
 
-/// Strands drawn of each wisp, at most.
-const DRAFT_STRANDS: u64 = 20;
+/// Wisps, at most.
+const DRAFT_WISPS: u64 = 48;
+/// Strands drawn of each wisp, at most, and points along each.
+const DRAFT_STRANDS: u64 = 16;
+const DRAFT_POINTS: u64 = 10;
+/// Steps of the chains and of their interactions in a tick, at most.
+const DRAFT_PARTNERS: u64 = 3;
+/// Cells along the edge of a built-in sheet, at most.
+const DRAFT_CELLS: u64 = 24;
+/// How hard cloth is solved.
+const DRAFT_QUALITY: f64 = 0.5;
 /// Seeds of soft bodies instead of their surface.
 const DRAFT_SURFACE: &str = "seeds";
+const DRAFT_SEEDS: u64 = 64;
 
 /// Makes heavy layers light.
 pub fn lighten(scene: &mut Scene) {
+    coarsen(scene);
     for layer in &mut scene.layers {
         let Ok(mut value) = serde_json::to_value(&*layer) else { continue };
         let Some((kind, params)) =
@@ -28,10 +39,25 @@ pub fn lighten(scene: &mut Scene) {
 
 fn lighten_layer(kind: &str, params: &mut Value) {
     match kind {
-        "hair" => at_most(&mut params["strands"]["per_wisp"], DRAFT_STRANDS),
-        "cloth" => at_most(&mut params["subdivide"], 0),
+        "hair" => {
+            at_most(&mut params["wisps"], DRAFT_WISPS);
+            at_most(&mut params["strands"]["per_wisp"], DRAFT_STRANDS);
+            at_most(&mut params["strands"]["points"], DRAFT_POINTS);
+            at_most(&mut params["interaction"]["most_partners"], DRAFT_PARTNERS);
+        }
+        "cloth" => {
+            at_most(&mut params["subdivide"], 0);
+            if params["quality"].as_f64().is_some_and(|q| q > DRAFT_QUALITY) {
+                params["quality"] = json!(DRAFT_QUALITY);
+            }
+        }
         "wrinkles" => at_most(&mut params["max_level"], 2),
-        "soft" => params["surface"] = json!(DRAFT_SURFACE),
+        "soft" => {
+            params["surface"] = json!(DRAFT_SURFACE);
+            // A preview has no contact surfaces.
+            params["contacts"] = json!(false);
+            at_most(&mut params["seeds"], DRAFT_SEEDS);
+        }
         _ => {}
     }
 }
@@ -42,20 +68,77 @@ fn at_most(value: &mut Value, most: u64) {
     }
 }
 
+/// Built-in sheets get fewer cells, where no layer names their vertices or triangles by number.
+fn coarsen(scene: &mut Scene) {
+    let names_numbers = scene.layers.iter().any(|layer| {
+        let value = serde_json::to_value(layer).unwrap_or_default();
+        holds(&value, &|key, value| matches!(key, "vertices" | "triangle") && !value.is_null())
+    });
+    let has_cloth = scene.layers.iter().any(|l| matches!(l, LayerParams::Cloth(_)));
+    if names_numbers || !has_cloth {
+        return;
+    }
+    for (_, actor) in &mut scene.actors.0 {
+        if let Some(source) = fewer_cells(&actor.source) {
+            actor.source = source;
+        }
+    }
+}
+
+/// A built-in source with fewer cells, where it has too many.
+fn fewer_cells(source: &str) -> Option<String> {
+    let (name, query) = source.strip_prefix("builtin:")?.split_once('?')?;
+    let cells = |pair: &str| pair.strip_prefix("cells=")?.parse::<u64>().ok();
+    query.split('&').find_map(cells).filter(|c| *c > DRAFT_CELLS)?;
+    let light = |pair: &str| match cells(pair) {
+        Some(_) => format!("cells={DRAFT_CELLS}"),
+        None => pair.to_owned(),
+    };
+    let query: Vec<String> = query.split('&').map(light).collect();
+    Some(format!("builtin:{name}?{}", query.join("&")))
+}
+
+/// Whether a key and value like that are anywhere in there.
+fn holds(value: &Value, wanted: &dyn Fn(&str, &Value) -> bool) -> bool {
+    match value {
+        Value::Object(fields) => fields.iter().any(|(k, v)| wanted(k, v) || holds(v, wanted)),
+        Value::Array(items) => items.iter().any(|v| holds(v, wanted)),
+        _ => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use frisson_io::scene::SceneFile;
     use std::path::Path;
 
-    #[test]
-    fn a_draft_is_lighter_and_still_a_scene() {
-        let text = include_str!("../../../scenes/hair-long-straight.toml");
-        let mut scene = SceneFile::parse(Path::new("hair.toml"), text).unwrap().scene;
+    fn light(text: &str) -> Scene {
+        let mut scene = SceneFile::parse(Path::new("shot.toml"), text).unwrap().scene;
         let whole = scene.clone();
         lighten(&mut scene);
         assert_ne!(scene, whole);
-        let value = serde_json::to_value(&scene.layers[0]).unwrap();
+        scene
+    }
+
+    #[test]
+    fn a_draft_is_lighter_and_still_a_scene() {
+        let hair = light(include_str!("../scenes/hair-long-straight.toml"));
+        let value = serde_json::to_value(&hair.layers[0]).unwrap();
         assert_eq!(value["hair"]["strands"]["per_wisp"], DRAFT_STRANDS);
+        assert_eq!(value["hair"]["wisps"], DRAFT_WISPS);
+        let soft = light(include_str!("../scenes/soft-muscles.toml"));
+        let value = serde_json::to_value(&soft.layers[0]).unwrap();
+        assert_eq!(value["soft"]["surface"], DRAFT_SURFACE);
+    }
+
+    #[test]
+    fn sheets_get_coarser_unless_their_vertices_are_named() {
+        let text = include_str!("../scenes/cloth-flag.toml");
+        let sources =
+            |s: &Scene| s.actors.0.iter().map(|(_, a)| a.source.clone()).collect::<Vec<_>>();
+        assert_eq!(sources(&light(text)), ["builtin:sheet?cells=24&size=1.2&height=0"]);
+        let pinned = text.replacen("{ region = \"left\" }", "{ vertices = [3] }", 1);
+        assert_eq!(sources(&light(&pinned)), ["builtin:sheet?cells=40&size=1.2&height=0"]);
     }
 }

@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::draft::lighten;
 use crate::engine::Order;
 use crate::problems::{Trouble, troubles};
+use crate::reveal::{Depths, Reveal};
 
 /// A simulator and the scene it is made from.
 pub struct Live {
@@ -20,6 +21,7 @@ pub struct Live {
     draft: bool,
     normals: OutputNormals,
     shown: Frame,
+    depths: Depths,
 }
 
 /// The last state at or before a frame.
@@ -28,16 +30,12 @@ pub type Reach<'a> = &'a dyn Fn(i64) -> Option<(i64, Arc<Vec<u8>>)>;
 impl Live {
     /// Builds a scene.
     pub fn build(order: &Order) -> Result<Self, Vec<Trouble>> {
-        let mut scene = order.scene.clone();
-        // What is promised of a layer does not keep it from being switched off.
-        scene.scene.expect.clear();
-        if order.draft {
-            lighten(&mut scene.scene);
-        }
+        let scene = prepared(order);
         let built = scene.build(&Loader).map_err(|e| troubles(&e))?;
         let normals = OutputNormals::new(built.stage.frame());
         let shown = Frame::default();
-        Ok(Self { simulator: built.stage, scene, draft: order.draft, normals, shown })
+        let depths = Depths::default();
+        Ok(Self { simulator: built.stage, scene, draft: order.draft, normals, shown, depths })
     }
 
     /// The simulator.
@@ -56,7 +54,7 @@ impl Live {
     /// Whether the scene has to be built anew: everything but layers and forces is built in.
     #[must_use]
     pub fn needs_build(&self, order: &Order) -> bool {
-        self.draft != order.draft || fixed(&self.scene.scene) != fixed(&order.scene.scene)
+        self.draft != order.draft || fixed(&self.scene.scene) != fixed(&prepared(order).scene)
     }
 
     /// Becomes what an order says, at the frame that was looked at. Says what that took and from which
@@ -69,10 +67,7 @@ impl Live {
         if self.needs_build(order) {
             return self.build_again(order, reach);
         }
-        let mut scene = order.scene.clone();
-        if self.draft {
-            lighten(&mut scene.scene);
-        }
+        let scene = prepared(order);
         let layers = scene.stage_layers().map_err(|e| troubles(&e))?;
         let same_forces = scene.scene.gravity == self.scene.scene.gravity
             && scene.scene.forces == self.scene.scene.forces;
@@ -161,10 +156,11 @@ impl Live {
         if now == frame {
             return Ok(());
         }
-        if let Some((number, state)) = reach(frame)
-            && (now > frame || number > now)
-            && self.load(&state).is_err()
-        {
+        let saved = reach(frame);
+        let is_behind = saved.is_none() && now > frame;
+        let nearer = saved.filter(|(number, _)| now > frame || *number > now);
+        // A state that does not fit is as good as none.
+        if is_behind || nearer.is_some_and(|(_, state)| self.load(&state).is_err()) {
             self.restart()?;
         }
         let last = self.simulator.clock().last_frame;
@@ -198,10 +194,13 @@ impl Live {
     }
 
     /// The frame with its normals, the names of the layers and what they measured.
-    pub fn shown(&mut self) -> (&Frame, Vec<String>, Vec<LayerReport>) {
+    pub fn shown(&mut self, reveal: Reveal) -> (&Frame, Vec<String>, Vec<LayerReport>) {
         self.shown.clone_from(self.simulator.frame());
         self.shown.index = self.simulator.frame_number();
         self.normals.complete(&mut self.shown);
+        if reveal.penetration {
+            self.depths.write(&mut self.shown, self.simulator.colliders());
+        }
         let names = self.simulator.params().iter().map(|p| p.name().to_owned()).collect();
         (&self.shown, names, self.simulator.reports())
     }
@@ -209,6 +208,18 @@ impl Live {
     fn failed(&self, error: &SimulatorError) -> Vec<Trouble> {
         vec![Trouble::at(&self.scene, &self.scene.stage_problem(error))]
     }
+}
+
+/// The scene as it is simulated here.
+fn prepared(order: &Order) -> SceneFile {
+    let mut scene = order.scene.clone();
+    // What is promised of a layer does not keep it from being switched off.
+    scene.scene.expect.clear();
+    if order.draft {
+        lighten(&mut scene.scene);
+    }
+    order.reveal.apply(&mut scene.scene);
+    scene
 }
 
 /// What cannot change while it runs.
@@ -222,5 +233,35 @@ fn fixed(scene: &Scene) -> Scene {
         gallery: None,
         camera: Default::default(),
         ..scene.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reveal::Reveal;
+    use std::path::Path;
+
+    const SHEET: &str = "frisson = 2\nframes = [0, 3]\n[actors.sheet]\n\
+        source = \"builtin:sheet?cells=8&size=1&height=0\"\n[[layers]]\n[layers.cloth]\n\
+        name = \"cloth\"\non = \"sheet\"\npins = { vertices = [0, 8] }\n";
+
+    fn order(text: &str) -> Order {
+        let scene = SceneFile::parse(Path::new("sheet.toml"), text).unwrap();
+        Order { scene, draft: false, reveal: Reveal::default(), at: 0, again: false, revision: 1 }
+    }
+
+    /// Nodes of cloth are numbered from its pins: a state with other pins is not this cloth's.
+    #[test]
+    fn cloth_with_other_pins_is_not_shuffled() {
+        let mut live = Live::build(&order(SHEET)).unwrap();
+        let flat = live.simulator().frame().meshes[0].positions.clone();
+        let before = live.save().unwrap();
+        let pinned = SHEET.replace("[0, 8]", "[0, 8, 40, 41]");
+        live.follow(&order(&pinned), &|_| None).unwrap();
+        let now = &live.simulator().frame().meshes[0].positions;
+        let worst = flat.iter().zip(now).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
+        assert!(worst < 1e-6, "{worst}");
+        assert!(live.load(&before).is_err(), "a state of the other pins does not fit");
     }
 }

@@ -22,6 +22,16 @@ const FILES: &[(&str, &str, &[u8])] = &[
     ("timeline.js", SCRIPT, include_bytes!("../page/timeline.js")),
     ("draw.js", SCRIPT, include_bytes!("../page/draw.js")),
     ("graphs.js", SCRIPT, include_bytes!("../page/graphs.js")),
+    ("anchors.js", SCRIPT, include_bytes!("../page/anchors.js")),
+    ("brush.js", SCRIPT, include_bytes!("../page/brush.js")),
+    ("curve.js", SCRIPT, include_bytes!("../page/curve.js")),
+    ("first.js", SCRIPT, include_bytes!("../page/first.js")),
+    ("layers.js", SCRIPT, include_bytes!("../page/layers.js")),
+    ("look.js", SCRIPT, include_bytes!("../page/look.js")),
+    ("objects.js", SCRIPT, include_bytes!("../page/objects.js")),
+    ("overlays.js", SCRIPT, include_bytes!("../page/overlays.js")),
+    ("standpoint.js", SCRIPT, include_bytes!("../page/standpoint.js")),
+    ("strokes.js", SCRIPT, include_bytes!("../page/strokes.js")),
     ("dialogs.js", SCRIPT, include_bytes!("../page/dialogs.js")),
 ];
 
@@ -42,5 +52,28 @@ impl Page {
             Some(folder) => Some((kind, Cow::Owned(std::fs::read(folder.join(name)).ok()?))),
             None => Some((kind, Cow::Borrowed(bytes))),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A module that is not in the list is not served, and one that is not asked for early comes late.
+    #[test]
+    fn every_file_of_the_page_is_served_and_every_module_is_asked_for_early() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("page");
+        let index = std::fs::read_to_string(folder.join("index.html")).unwrap();
+        let mut count = 0;
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            assert!(Page(None).file(&name).is_some(), "{name} is not in the list");
+            if name.ends_with(".js") {
+                let quoted = format!("\"{name}\"");
+                assert!(index.contains(&quoted), "{name} is not asked for in index.html");
+            }
+            count += 1;
+        }
+        assert_eq!(count, FILES.len());
     }
 }

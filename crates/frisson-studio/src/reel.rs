@@ -124,6 +124,12 @@ impl Reel {
         }
     }
 
+    /// Forgets how all frames looked; the states stay, to show them again.
+    pub fn forget_looks(&mut self) {
+        self.frames.clear();
+        self.frame_bytes = 0;
+    }
+
     /// Forgets everything from a frame on.
     pub fn cut(&mut self, from: i64) {
         for old in self.frames.split_off(&from).values() {

@@ -9,7 +9,10 @@ use serde_json::{Value, json};
 use crate::engine::{Got, Wanted};
 use crate::jobs::Task;
 use crate::patch::Edit;
+use crate::reveal::Reveal;
+use crate::roots::Beside;
 use crate::studio::{Moment, Refusal, Studio};
+use crate::wire::Parcel;
 
 /// A request that was let in.
 pub struct Asked<'a> {
@@ -54,6 +57,8 @@ impl Answer {
 
 /// Longest time that a page waits for news or for a frame.
 const WAIT: Duration = Duration::from_secs(10);
+/// Longest time that a page waits for its first frame before it shows itself without one.
+const FIRST_WAIT: Duration = Duration::from_millis(1500);
 /// Most frames in one answer.
 const MOST_FRAMES: usize = 64;
 
@@ -90,6 +95,23 @@ fn get(studio: &Studio, asked: &Asked) -> Result<Answer, Refusal> {
             let (have, opened) = (asked.number("have", 0), asked.number("opened", 0));
             Ok(Answer::json(&studio.state(page, have, opened)))
         }
+        "first" => {
+            let page = asked.parameter("page").unwrap_or_default();
+            Ok(Answer::bytes("application/octet-stream", first(studio, page)?))
+        }
+        "mirror" => {
+            let mesh = decoded(asked.parameter("mesh").unwrap_or_default());
+            let found = studio.engine(side)?.roots().mirror(&mesh);
+            let found = found.ok_or("meshes of actors have two sides")?;
+            let bytes = found.into_iter().flat_map(u32::to_le_bytes).collect();
+            Ok(Answer::bytes("application/octet-stream", bytes))
+        }
+        "chosen" => {
+            let path = decoded(asked.parameter("path").unwrap_or_default());
+            let roots = studio.engine(side)?.roots();
+            let found = roots.chosen(&path).ok_or("nothing is chosen there")?;
+            Ok(Answer::bytes("application/octet-stream", found.to_vec()))
+        }
         "frames" => {
             let wanted = Wanted {
                 from: asked.number("from", 0),
@@ -121,10 +143,31 @@ fn get(studio: &Studio, asked: &Asked) -> Result<Answer, Refusal> {
         }
         "measures" => Ok(Answer::json(&studio.engine(side)?.measures())),
         "schema" => Ok(Answer::json(&scene_schema())),
+        "proposals" => Ok(Answer::json(&studio.proposals()?)),
         "choices" => Ok(Answer::json(&studio.choices())),
         "favicon.ico" => Ok(Answer { status: 204, kind: "image/x-icon", bytes: Vec::new() }),
         _ => Ok(Answer::refuse(404, "nothing here")),
     }
+}
+
+/// What a page needs for its first picture, in one answer: the state, a frame and all it refers to.
+fn first(studio: &Studio, page: &str) -> Result<Vec<u8>, Refusal> {
+    let found = studio.engine("a")?.first(FIRST_WAIT);
+    let mut parcel = Parcel::default();
+    let mut head = json!({ "state": studio.state(page, 0, 0) });
+    if let Some((take, frame)) = found {
+        head["take"] = take.into();
+        head["frame"] = json!([parcel.add(frame.bytes.iter().copied()), frame.bytes.len()]);
+        let mut list =
+            |id: u64, bytes: &[u8]| json!([id, parcel.add(bytes.iter().copied()), bytes.len()]);
+        let topologies: Vec<Value> =
+            frame.topologies.iter().map(|t| list(t.id, &t.bytes)).collect();
+        let textures = frame.topologies.iter().flat_map(|t| &t.textures);
+        let textures: Vec<Value> = textures.map(|(id, bytes)| list(*id, bytes)).collect();
+        head["topologies"] = topologies.into();
+        head["textures"] = textures.into();
+    }
+    Ok(parcel.close(&head))
 }
 
 fn binary(bytes: std::sync::Arc<Vec<u8>>) -> Result<Answer, Refusal> {
@@ -156,6 +199,7 @@ struct Request {
     replace: bool,
     take: bool,
     draft: bool,
+    reveal: Reveal,
     layer: Option<usize>,
     line: Option<usize>,
     page: String,
@@ -183,6 +227,12 @@ fn post(studio: &Studio, asked: &Asked) -> Result<Answer, Refusal> {
                 Ok(())
             });
             return written(studio, edited?.0);
+        }
+        "relocate" => {
+            let beside: Beside = asked.body()?;
+            let points = studio.engine("a")?.roots().relocate(&beside);
+            let points = points.ok_or("points are put on the meshes of actors")?;
+            return Ok(Answer::json(&json!({ "points": points })));
         }
         "drop" => {
             let name = decoded(asked.parameter("name").unwrap_or_default());
@@ -216,6 +266,10 @@ fn post(studio: &Studio, asked: &Asked) -> Result<Answer, Refusal> {
         "open" => done(studio.open_other(&body.name.ok_or("open what?")?)),
         "draft" => done({
             studio.set_draft(body.draft, body.moment);
+            Ok(())
+        }),
+        "reveal" => done({
+            studio.set_reveal(body.reveal, body.moment);
             Ok(())
         }),
         "compare" => done(studio.compare(&body.how, body.moment.frame)),

@@ -131,6 +131,12 @@ fn nonsense_is_refused_and_does_no_harm() {
         ("anchor", "{\"mesh\":\"ball\",\"corners\":[1,2,4294967295],\"weights\":[1,0,0]}"),
         ("compare", "{\"how\":{\"without\":7}}"),
         ("job", "{\"task\":\"fly\"}"),
+        ("relocate", "{\"mesh\":\"ball\"}"),
+        (
+            "relocate",
+            "{\"mesh\":\"ball\",\"corners\":[0,1,4294967295],\"now\":[[0,0,0],[1,0,0],[0,1,0]],\"points\":[]}",
+        ),
+        ("reveal", "{\"reveal\":7}"),
         ("open", "[]"),
     ] {
         assert_eq!(server.post(path, body).0, 400, "{path} {body}");
@@ -149,4 +155,82 @@ fn nonsense_is_refused_and_does_no_harm() {
     stream.read_to_string(&mut answer).unwrap();
     assert!(answer.starts_with("HTTP/1.1 413"), "{answer}");
     assert_eq!(server.ask("GET", &format!("{}state", server.base), &[&server.own()], "").0, 200);
+}
+
+#[test]
+fn other_sites_change_nothing_and_nothing_of_a_scene_becomes_script() {
+    let server = Server::start();
+    let own = server.own();
+    let edit = "{\"edits\":[{\"set\":{\"path\":\"fps\",\"value\":24}}],\"label\":\"x\"}";
+    let path = format!("{}edit", server.base);
+    for foreign in ["Origin: http://evil.example", "Origin: null", "Sec-Fetch-Site: cross-site"] {
+        assert_eq!(server.ask("POST", &path, &[&own, foreign], edit).0, 403, "{foreign}");
+    }
+    let state = format!("{}state?seen=0", server.base);
+    let (_, said) = server.ask("GET", &state, &[&own], "");
+    assert!(!said.contains("fps = 24"), "{said}");
+    // Names in a scene are text: the page's policy runs its own modules and nothing else.
+    let bad = "frisson = 2\n[actors.\"<script>alert(1)</script>\"]\nsource = \"builtin:sphere\"\n";
+    let body = serde_json::json!({ "text": bad }).to_string();
+    assert_eq!(server.post("text", &body).0, 200);
+    let mut stream = TcpStream::connect(&server.host).unwrap();
+    write!(stream, "GET {} HTTP/1.1\r\n{own}\r\n\r\n", server.base).unwrap();
+    stream.shutdown(std::net::Shutdown::Write).unwrap();
+    let mut page = String::new();
+    stream.read_to_string(&mut page).unwrap();
+    assert!(page.contains("script-src 'self';") && page.contains("default-src 'none'"), "{page}");
+    assert!(page.contains("frame-ancestors 'none'") && !page.contains("alert(1)"), "{page}");
+}
+
+#[test]
+fn sizes_have_limits_and_jobs_write_beside_the_scene_only() {
+    let server = Server::start();
+    for (path, length) in [("edit", 9 << 20), ("text", 9 << 20), ("drop?name=x.glb", 600 << 20)] {
+        let head = format!(
+            "POST {}{path} HTTP/1.1\r\n{}\r\nContent-Length: {length}\r\n\r\n",
+            server.base,
+            server.own()
+        );
+        let mut stream = TcpStream::connect(&server.host).unwrap();
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 413"), "{path}: {answer}");
+    }
+    assert_eq!(server.post("job", "{\"task\":{\"bake\":{\"mode\":\"new\"}}}").0, 200);
+    wait_for_job(&server, 1, "done");
+    let export = "{\"task\":{\"export\":{\"export\":{\"glb\":\"../out.glb\"},\"replace\":true}}}";
+    assert_eq!(server.post("job", export).0, 200);
+    wait_for_job(&server, 2, "failed");
+    assert_eq!(names(server.folder.path()), ["shots"]);
+}
+
+/// Waits until a job has ended so.
+fn wait_for_job(server: &Server, number: u64, wanted: &str) {
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(120);
+    loop {
+        let path = format!("{}state?seen=0", server.base);
+        let (_, said) = server.ask("GET", &path, &[&server.own()], "");
+        let state: serde_json::Value = serde_json::from_str(&said).unwrap();
+        let job = &state["job"];
+        if job["number"] == number && job["state"] != "running" {
+            assert_eq!(job["state"], wanted, "{job}");
+            return;
+        }
+        assert!(std::time::Instant::now() < end, "{said}");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn the_gallery_is_part_of_the_program() {
+    let server = Server::start();
+    let path = format!("{}choices", server.base);
+    let (_, said) = server.ask("GET", &path, &[&server.own()], "");
+    let choices: serde_json::Value = serde_json::from_str(&said).unwrap();
+    assert!(choices["gallery"].as_array().unwrap().len() > 40, "{said}");
+    assert_eq!(server.post("open", "{\"name\":\"gallery:demo-cat\"}").0, 200);
+    let first = format!("{}first?page=x", server.base);
+    let (status, bytes) = server.ask("GET", &first, &[&server.own()], "");
+    assert!(status == 200 && bytes.contains("\"topologies\"") && bytes.len() > 100_000);
 }

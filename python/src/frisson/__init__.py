@@ -23,7 +23,7 @@ from pathlib import Path as _Path
 from . import _native, errors, params
 from ._native import __version__
 from .baking import bake
-from .cache import Cache, Finding, Picture
+from .cache import Cache, Finding, Movie, Picture
 from .character import Character
 from .errors import FrissonError, InputError, Problem, SceneError, SimulationError, Stopped
 from .scene import Scene, cast, demo, demos, explain, init, schema
@@ -35,7 +35,7 @@ if _sys.executable:
     _native.set_draco_helper(_Path(_sys.executable), [str(_Path(__file__).parent), "unpack-draco"])
 
 __all__ = [
-    "Cache", "Character", "Curves", "Finding", "Frame", "FrissonError", "InputError", "Layer", "Mesh", "Picture", "Points",
+    "Cache", "Character", "Curves", "Finding", "Frame", "FrissonError", "InputError", "Layer", "Mesh", "Movie", "Picture", "Points",
     "Problem", "Scene", "SceneError", "SimulationError", "Simulator", "Stopped", "__version__", "bake", "cast", "demo",
     "demos", "errors", "explain", "init", "params", "schema",
 ]  # fmt: skip

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -126,6 +128,11 @@ class Cache:
         self._native.animate(Path(path), every, _look(size, look))
         return Path(path)
 
+    def movie(self, size: tuple[int, int] = (320, 180), every: int = 1, **look: Any) -> Movie:
+        """A small animation that a notebook plays; see `render` for the rest."""
+        with tempfile.TemporaryDirectory() as folder:
+            return Movie(self.animation(Path(folder) / "movie.webp", size, every, **look).read_bytes())
+
     def export(self, folder: str | os.PathLike[str] | None = None, *, force: bool = False, **params: Any) -> list[Path]:
         """Writes files for other programs: `cache.export(alembic="cat.abc")`; keys as in `[[exports]]`."""
         target = Path(folder) if folder is not None else self.path.parent
@@ -167,3 +174,18 @@ class Picture:
 
     def _repr_png_(self) -> bytes:
         return _native.encode_png(self.pixels)
+
+
+class Movie:
+    """A small animation (WebP), which a notebook plays."""
+
+    def __init__(self, data: bytes):
+        self.data = data
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Writes it (.webp)."""
+        Path(path).write_bytes(self.data)
+        return Path(path)
+
+    def _repr_html_(self) -> str:
+        return f'<img alt="the shot" src="data:image/webp;base64,{base64.b64encode(self.data).decode()}">'

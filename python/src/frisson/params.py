@@ -206,6 +206,8 @@ class Selection(Params):
     """Vertex-colour channel used as a weight: `r`, `g`, `b` or `a`."""
     vertices: Sequence[int] | None = None
     """Explicit vertex indices."""
+    weights: Sequence[float] | None = None
+    """How much each of `vertices` is selected, 0 to 1, in their order [-]; not given: all of them wholly."""
     vertices_file: str | None = None
     """File of vertex indices, beside the scene file: numbers between spaces, commas or line ends; the rest of a
     line after `#` is a remark."""
@@ -388,6 +390,18 @@ class Cloth(Params):
     """Vertices held by something else: a surface, a joint, a path; or that stick when they touch."""
     seams: Sequence[ClothSeam | Mapping[str, Any]] | None = None
     """Seams, hems and waistbands: vertices along a line, where the cloth is thicker."""
+    sewing: Sequence[ClothSewing | Mapping[str, Any]] | None = None
+    """Seams that are sewn when the shot starts: flat panels become a garment. In the time of `dressing` where
+    there are bodies, so that the first frame has them closed; else before one's eyes. Until all are closed,
+    nothing falls."""
+    regions: Sequence[ClothRegion | Mapping[str, Any]] | None = None
+    """Parts that are stiffer or heavier than the rest of the cloth, by painted weight."""
+    soft_pins: Selection | Mapping[str, Any] | None = None
+    """Vertices that are drawn to where the mesh comes in, each as strongly as its painted weight says: cloth
+    that follows a character loosely. A change while it runs: rebuild."""
+    soft_pins_hz: float | None = None
+    """How fast a vertex of full weight follows [Hz]; others in proportion to their weight. From 0 to 1000.
+    Default: 4.0. A change while it runs: live."""
     pressure: float | Sequence[Sequence[Any]] | None = None
     """Volume that the enclosed air wants to have, as a multiple of the volume at rest [-]. Closed meshes only. A
     change while it runs: live."""
@@ -418,6 +432,10 @@ class Cloth(Params):
     it. Garments that lie on a body carry none. From 0 to 1000. Default: 0.0. A change while it runs: rebuild."""
     damping: float | None = None
     """Rate at which all motion decays [1/s]. From 0 to 1000. Default: 0.1. A change while it runs: live."""
+    settle: float | None = None
+    """Deceleration by which held cloth comes to rest, however fast it swings [m/s²]: fibres that rub on each
+    other, and air that clings to them. It fades away with the motion, so nothing hangs askew for it. From 0
+    to 100. Default: 0.3. A change while it runs: live."""
     dressing: float | None = None
     """How long the cloth is simulated before the first frame [s], while characters move from their source pose,
     in which the garment was modelled, into their first pose. With 0 the garment starts as it is skinned at
@@ -471,6 +489,36 @@ class ClothSeam(Params):
     weight: float | None = None
     """How many times heavier the cloth is there [-]. From 0.001 to 1000. Default: 2.0. A change while it runs:
     rebuild."""
+
+
+@dataclass(kw_only=True)
+class ClothSewing(Params):
+    """Two borders of the cloth that are sewn together. They may have different numbers of vertices; the way
+    round is that in which they lie nearer."""
+
+    _keys: ClassVar[dict[str, str]] = {"from_": "from"}
+    from_: Selection | Mapping[str, Any]
+    """Vertices along the one border. A change while it runs: rebuild."""
+    to: Selection | Mapping[str, Any]
+    """Vertices along the other. A change while it runs: rebuild."""
+    close: float | None = None
+    """Time in which the seam closes, from the start of the simulation on [s]. From 0 to 60. Default: 0.5. A
+    change while it runs: rebuild."""
+
+
+@dataclass(kw_only=True)
+class ClothRegion(Params):
+    """A part of the cloth with another fabric. Where the weight of a vertex is between 0 and 1, so is the
+    change."""
+
+    vertices: Selection | Mapping[str, Any]
+    """Vertices of the part, by painted weight. A change while it runs: rebuild."""
+    stretch: float | None = None
+    """How many times stiffer in stretch [-]. From 1e-06 to 1e+06. Default: 1.0. A change while it runs: rebuild."""
+    bend: float | None = None
+    """How many times stiffer in bending [-]. From 1e-06 to 1e+06. Default: 1.0. A change while it runs: rebuild."""
+    weight: float | None = None
+    """How many times heavier [-]. From 0.001 to 1000. Default: 1.0. A change while it runs: rebuild."""
 
 
 @dataclass(kw_only=True)
@@ -1067,7 +1115,8 @@ class ListSource(Params):
     """Rows: frame, x, y, z [m], mass [kg], and optionally vx, vy, vz [m/s]. A change while it runs: rebuild."""
     rows_file: str | None = None
     """File of such rows beside the scene file (CSV; a first line of words is skipped), after the rows given
-    here. A change while it runs: rebuild."""
+    here; or an Alembic file (.abc), each of whose points becomes a drop where it first appears, as heavy as
+    water of its width. A change while it runs: rebuild."""
     snap: float | None = None
     """Farthest a place may be from the surface to be taken to it [m]. Default: 0.0. A change while it runs:
     live."""
@@ -1793,7 +1842,9 @@ __all__ = [
     "Camera",
     "Cloth",
     "ClothAttachment",
+    "ClothRegion",
     "ClothSeam",
+    "ClothSewing",
     "Coat",
     "CoatBone",
     "Collider",

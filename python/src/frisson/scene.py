@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import base64
 import html
 import json
 import os
+import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _native
+from .errors import FrissonError
 from .params import Params
 
 if TYPE_CHECKING:
@@ -136,9 +139,28 @@ class Scene:
         )
         title = html.escape(f"{self.path} at {said['fps']} frames/s")
         return (
-            f"<b>{title}</b><table>{cells}</table>"
+            f"<b>{title}</b><br>{self._picture()}<table>{cells}</table>"
             f"<details><summary>text</summary><pre>{html.escape(self.text)}</pre></details>"
         )
+
+    def _picture(self) -> str:
+        """Its actors at the first frame, as a picture of a page; nothing where they cannot be read."""
+        import tomllib
+
+        from .baking import bake
+
+        document = tomllib.loads(self.text)
+        first = self.to_dict().get("frames")
+        # What stands there before any layer acts: a moment's work.
+        bare = {key: document[key] for key in ("frisson", "fps", "actors", "camera") if key in document}
+        bare["frames"] = [first[0], first[0]] if first else [0, 0]
+        try:
+            with tempfile.TemporaryDirectory() as folder:
+                scene = Scene.parse(_native.toml_of(json.dumps(bare)), self.path)
+                data = bake(scene, Path(folder) / "first.frisson").sheet(1, samples=2)._repr_png_()
+        except (FrissonError, OSError):
+            return ""
+        return f'<img alt="its actors" src="data:image/png;base64,{base64.b64encode(data).decode()}">'
 
 
 def given(actors: Mapping[str, Character] | None) -> dict[str, _native.Character]:

@@ -58,7 +58,9 @@ impl Demo {
         bake.run(ui)?;
         self.draw(ui, &scene.with_extension("frisson"))?;
         ui.say(format!("the scene itself is {}: change it and bake again", scene.display()));
-        ui.say(format!("or tune it while it moves: frisson studio {}", scene.display()));
+        if cfg!(feature = "studio") {
+            ui.say(format!("or tune it while it moves: frisson studio {}", scene.display()));
+        }
         Ok(())
     }
 

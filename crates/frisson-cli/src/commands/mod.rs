@@ -16,6 +16,7 @@ mod render;
 mod schema;
 mod scratch;
 mod shell;
+#[cfg(feature = "studio")]
 mod studio;
 mod sweep;
 
@@ -27,6 +28,7 @@ use crate::ui::Ui;
 /// What to do.
 #[derive(Subcommand)]
 pub enum Command {
+    #[cfg(feature = "studio")]
     Studio(studio::StudioCommand),
     Demo(demo::Demo),
     Init(init::Init),
@@ -53,6 +55,7 @@ impl Command {
     /// Does it.
     pub fn run(self, ui: &Ui) -> Result<(), Failure> {
         match self {
+            #[cfg(feature = "studio")]
             Self::Studio(command) => command.run(ui),
             Self::Demo(command) => command.run(ui),
             Self::UnpackDraco => crate::draco_helper::run(),

@@ -28,9 +28,9 @@ impl Document {
         if !names.iter().any(|n| PACKED_VIEWS.contains(n) || *n == PACKED_PRIMITIVE) {
             return Ok(Cow::Borrowed(self));
         }
-        let mut unpacked = Unpacked { json: self.json.clone(), views: Vec::new() };
+        let unpacked = Unpacked { json: self.json.clone(), views: Vec::new() };
         #[cfg(feature = "draco")]
-        unpacked.unpack_primitives(self)?;
+        let unpacked = unpacked.unpack_primitives(self)?;
         let (json, bin) = unpacked.finish(self)?;
         let mut plain = Self::from_parts(json, bin)?;
         plain.base_dir.clone_from(&self.base_dir);
@@ -47,7 +47,7 @@ struct Unpacked {
 
 impl Unpacked {
     #[cfg(feature = "draco")]
-    fn unpack_primitives(&mut self, document: &Document) -> Result<()> {
+    fn unpack_primitives(mut self, document: &Document) -> Result<Self> {
         use super::json::extension;
         let mut filled = BTreeSet::new();
         for mesh in 0..document.count(Kind::Mesh)? {
@@ -66,7 +66,7 @@ impl Unpacked {
                 self.json["meshes"][mesh]["primitives"][index] = primitive;
             }
         }
-        Ok(())
+        Ok(self)
     }
 
     /// Gives a primitive the unpacked numbers; `filled` are accessors that already have theirs.

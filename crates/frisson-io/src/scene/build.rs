@@ -129,7 +129,8 @@ impl SceneFile {
 
     /// The layers with what their selections' files say.
     fn read_layers(&self, read: &InputSet) -> Result<Vec<LayerParams>, SceneError> {
-        read_selection_files(&self.scene.layers, &self.folder(), read).map_err(|bad| {
+        let fps = self.scene.fps.0.fps();
+        read_selection_files(&self.scene.layers, &self.folder(), read, fps).map_err(|bad| {
             self.fail(Problem::new(bad.problem, self.layer_span(bad.layer, "selection")))
         })
     }

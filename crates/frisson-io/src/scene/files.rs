@@ -6,6 +6,7 @@ use std::path::Path;
 use frisson::layers::LayerParams;
 use serde_json::{Value, json};
 
+use super::drop_points::read_points;
 use crate::gltf::decode_image;
 use crate::inputs::InputSet;
 
@@ -22,11 +23,12 @@ pub(super) fn read_selection_files(
     layers: &[LayerParams],
     folder: &Path,
     read: &InputSet,
+    fps: f64,
 ) -> Result<Vec<LayerParams>, BadFile> {
     let one = |(layer, params): (usize, &LayerParams)| {
         let bad = |problem: String| BadFile { layer, problem };
         let mut value = serde_json::to_value(params).map_err(|e| bad(e.to_string()))?;
-        if !fill(&mut value, folder, read).map_err(bad)? {
+        if !fill(&mut value, folder, (read, fps)).map_err(bad)? {
             return Ok(params.clone());
         }
         serde_json::from_value(value).map_err(|e| bad(e.to_string()))
@@ -35,12 +37,12 @@ pub(super) fn read_selection_files(
 }
 
 /// Fills in every selection below a value; says whether there was something to fill in.
-fn fill(value: &mut Value, folder: &Path, read: &InputSet) -> Result<bool, String> {
+fn fill(value: &mut Value, folder: &Path, (read, fps): (&InputSet, f64)) -> Result<bool, String> {
     let mut found = false;
     match value {
         Value::Array(items) => {
             for item in items {
-                found |= fill(item, folder, read)?;
+                found |= fill(item, folder, (read, fps))?;
             }
         }
         Value::Object(map) => {
@@ -55,7 +57,8 @@ fn fill(value: &mut Value, folder: &Path, read: &InputSet) -> Result<bool, Strin
                 found = true;
             }
             if let Some(Value::String(name)) = map.remove("rows_file") {
-                let listed = read_rows(folder, &name, read).map_err(|e| format!("{name}: {e}"))?;
+                let listed = read_rows(folder, &name, (read, fps));
+                let listed = listed.map_err(|e| format!("{name}: {e}"))?;
                 let mut rows =
                     map.get("rows").and_then(Value::as_array).cloned().unwrap_or_default();
                 rows.extend(listed.iter().map(|row| json!(row)));
@@ -71,7 +74,7 @@ fn fill(value: &mut Value, folder: &Path, read: &InputSet) -> Result<bool, Strin
                 found = true;
             }
             for (_, part) in map.iter_mut() {
-                found |= fill(part, folder, read)?;
+                found |= fill(part, folder, (read, fps))?;
             }
         }
         _ => {}
@@ -96,8 +99,16 @@ fn read_indices(folder: &Path, name: &str, read: &InputSet) -> Result<Vec<u32>, 
 }
 
 /// Lines of numbers between spaces, commas, semicolons or tabs; `#` begins a remark, a first line of words
-/// is skipped.
-fn read_rows(folder: &Path, name: &str, read: &InputSet) -> Result<Vec<Vec<f64>>, String> {
+/// is skipped. Or the points of an Alembic file.
+fn read_rows(
+    folder: &Path,
+    name: &str,
+    (read, fps): (&InputSet, f64),
+) -> Result<Vec<Vec<f64>>, String> {
+    if Path::new(name).extension().is_some_and(|e| e.eq_ignore_ascii_case("abc")) {
+        let path = read.path_beside(Some(folder), name).map_err(|e| e.to_string())?;
+        return read_points(&path, fps, read);
+    }
     let bytes = read.read_beside(Some(folder), name).map_err(|e| e.to_string())?;
     let text = String::from_utf8(bytes).map_err(|_| "it is no text".to_owned())?;
     let mut rows = Vec::new();
@@ -155,7 +166,7 @@ mod tests {
             vertices: Some(vec![2, 7, 9]),
             ..Selection::default()
         };
-        let read = read_selection_files(&with(listed), folder.path(), &InputSet::new())
+        let read = read_selection_files(&with(listed), folder.path(), &InputSet::new(), 25.0)
             .map_err(|e| e.problem);
         let read = selection(&read.expect("a list"));
         assert_eq!((read.vertices, read.vertices_file), (Some(vec![2, 7]), None));
@@ -175,11 +186,12 @@ mod tests {
             }),
             ..Selection::default()
         };
-        let read = read_selection_files(&with(painted("g")), folder.path(), &InputSet::new())
+        let read = read_selection_files(&with(painted("g")), folder.path(), &InputSet::new(), 25.0)
             .map_err(|e| e.problem);
         let pixels = selection(&read.expect("a mask")).image.and_then(|i| i.pixels);
         assert_eq!(pixels, Some(MaskPixels { width: 2, height: 1, levels: vec![20, 50] }));
-        let refused = read_selection_files(&with(painted("x")), folder.path(), &InputSet::new());
+        let refused =
+            read_selection_files(&with(painted("x")), folder.path(), &InputSet::new(), 25.0);
         assert!(refused.is_err_and(|e| e.problem.contains("channel")));
     }
 
@@ -191,7 +203,7 @@ mod tests {
             with(Selection { vertices_file: Some(file.to_owned()), ..Selection::default() })
         };
         let problem = |file: &str| {
-            read_selection_files(&listed(file), folder.path(), &InputSet::new())
+            read_selection_files(&listed(file), folder.path(), &InputSet::new(), 25.0)
                 .err()
                 .map(|e| e.problem)
         };
@@ -202,7 +214,8 @@ mod tests {
         assert!(problem("none.txt").is_some_and(|p| p.starts_with("none.txt: ")));
         let plain = with(Selection::default());
         assert!(
-            read_selection_files(&plain, folder.path(), &InputSet::new()).is_ok_and(|l| l == plain)
+            read_selection_files(&plain, folder.path(), &InputSet::new(), 25.0)
+                .is_ok_and(|l| l == plain)
         );
     }
 
@@ -216,7 +229,7 @@ mod tests {
         .expect("parameters");
         let layers = [LayerParams::Drops(given)];
         let rows = || {
-            let read = read_selection_files(&layers, folder.path(), &InputSet::new());
+            let read = read_selection_files(&layers, folder.path(), &InputSet::new(), 25.0);
             let read = read.map_err(|e| e.problem)?;
             let LayerParams::Drops(params) = &read[0] else { panic!("drops") };
             let SourceParams::List(list) = &params.sources[0] else { panic!("a list") };

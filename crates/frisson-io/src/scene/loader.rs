@@ -73,6 +73,12 @@ pub enum LoadError {
          or .frisson"
     )]
     UnknownKind(String),
+    /// USD is written only.
+    #[error(
+        "{0:?}: USD is written but not read; save the character as .fbx or .glb, moving shapes as .abc (Blender, Houdini and \
+         Maya open USD and write all of these)"
+    )]
+    Usd(String),
     /// The file is there and cannot be used.
     #[error("{source_name}: {problem}")]
     Unreadable {
@@ -129,6 +135,9 @@ impl ActorLoader for FileLoader {
             path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
         let unreadable =
             |problem: String| LoadError::Unreadable { source_name: source.to_owned(), problem };
+        if ["usd", "usda", "usdc", "usdz"].contains(&extension.as_str()) {
+            return Err(LoadError::Usd(source.to_owned()));
+        }
         let kinds = ["glb", "gltf", "vrm", "fbx", "bvh", "abc", "obj", "frisson"];
         if !kinds.contains(&extension.as_str()) {
             return Err(LoadError::UnknownKind(source.to_owned()));

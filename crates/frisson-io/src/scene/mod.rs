@@ -6,6 +6,7 @@
 mod acting;
 mod build;
 mod document;
+mod drop_points;
 mod expect;
 mod explain;
 mod files;

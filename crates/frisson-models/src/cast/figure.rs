@@ -4,7 +4,7 @@ use frisson::character::{Character, CharacterMesh, Clip};
 use glam::{EulerRot, Quat, Vec3};
 
 use super::biped::{self, Gait, Legs, SIDES};
-use super::{cloth, head, material, srgb};
+use super::{cloth, head, material, srgb, tunic};
 use crate::clay::{Chart, Clay, Joint, Lens, Rig, Sculpture};
 use crate::clips::{JointPose, clip, smoothstep};
 
@@ -67,6 +67,14 @@ pub(super) fn build_with_skirt() -> Character {
     // In a wide skirt the hands keep clear of the hips, or they would pin it there.
     let clips = clips(&person, 0.10);
     Character { clips, ..assemble(&person, "figure_skirt", meshes) }
+}
+
+/// The figure between the flat panels of a tunic.
+pub(super) fn build_with_tunic() -> Character {
+    let person = person();
+    let meshes = vec![body(&person, 10_000), tunic::panels(&person)];
+    let clips = clips(&person, 0.10);
+    Character { clips, ..assemble(&person, "figure_tunic", meshes) }
 }
 
 /// A garment alone, on the figure's skeleton.

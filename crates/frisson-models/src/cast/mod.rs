@@ -9,6 +9,7 @@ mod head;
 mod mushroom;
 mod simple;
 mod trousers;
+mod tunic;
 mod wrist;
 
 use crate::Entry;
@@ -106,6 +107,13 @@ pub(crate) const CATALOG: &[Entry] = &[
         clips: FIGURE_CLIPS,
         options: &[],
         make: |_| Ok(figure::build_with_skirt()),
+    },
+    Entry {
+        name: "figure_tunic",
+        about: "the figure and two flat panels (meshes figure and tunic), to be sewn into a tunic",
+        clips: FIGURE_CLIPS,
+        options: &[],
+        make: |_| Ok(figure::build_with_tunic()),
     },
     Entry {
         name: "cape",

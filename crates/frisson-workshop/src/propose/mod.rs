@@ -26,7 +26,7 @@ use self::cloth::propose_cloth;
 use self::flesh::{flesh_layers, is_soft, words_on_flesh};
 use self::head::{propose_drops, propose_hair};
 pub use self::layer::Proposed;
-use self::springs::{propose_by_parts, spring_layers};
+use self::springs::{propose_by_parts, spring_colliders, spring_layers};
 use self::units::size_of;
 use crate::{Loader, WorkshopError};
 
@@ -151,6 +151,9 @@ impl Request {
         let closes = moving.as_ref().is_some_and(|(who, duration)| closes(who, *duration));
         if closes {
             let _ = writeln!(text, "loop = true   # its last pose is its first");
+        }
+        if let Some(vrm) = vrm {
+            text.push_str(&spring_colliders(&resting, character, vrm));
         }
         let mut layers = self.layers(character, vrm, &resting, moving.as_ref(), closes);
         self.switch_on(&mut layers)?;

@@ -1,11 +1,13 @@
 //! Spring bones of a VRM in a first scene file: chains that its author wants to swing.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use frisson::character::{Character, Node, Pose, Sampling, Skeleton};
 use frisson::layers::flesh::{BoneEnd, FleshParams, FleshProposal, propose};
 use frisson::stage::{Actor, ActorContent};
 use frisson_io::gltf::{SpringChain, Vrm};
+use glam::Vec3;
 
 use super::layer::Proposed;
 
@@ -65,6 +67,38 @@ fn spring_layer(
     Some(Proposed { name, why, text, is_on: true })
 }
 
+/// What the VRM's springs bump into, for hair and cloth to feel: balls and capsules carried by joints.
+pub fn spring_colliders(actor: &Actor, character: &Character, vrm: &Vrm) -> String {
+    let mut pose = Pose::default();
+    pose.set(character, None, 0.0, Sampling::AsAuthored, actor.placement.world_from_actor());
+    let mut text = String::new();
+    for (index, collider) in vrm.colliders.iter().enumerate() {
+        let Some(node) = character.skeleton.nodes().get(collider.node) else { continue };
+        // A joint carries what is on it in metres, whatever it scales.
+        let metres = pose.world_from_node[collider.node].determinant().abs().cbrt();
+        let place = |p: Vec3| format!("[{:.4}, {:.4}, {:.4}]", p.x, p.y, p.z);
+        let (from, radius) = (place(metres * collider.offset), metres * collider.radius);
+        let shape = match collider.tail {
+            Some(tail) => {
+                let to = place(metres * tail);
+                format!("capsule = {{ a = {from}, b = {to}, radius = {radius:.4} }}")
+            }
+            None => format!("sphere = {{ center = {from}, radius = {radius:.4} }}"),
+        };
+        if text.is_empty() {
+            text.push_str("\n# What the VRM's springs bump into; hair and cloth feel it too.\n");
+        }
+        let _ = writeln!(
+            text,
+            "[[colliders]]\nname = \"vrm_{}\"\nactor = {:?}\njoint = {:?}\nshape = {{ {shape} }}\n",
+            index + 1,
+            actor.name,
+            node.name
+        );
+    }
+    text
+}
+
 /// What flesh the engine proposes when joints are called by the parts of a person they are; names in
 /// the answer are the file's again.
 pub fn propose_by_parts(actor: &Actor, character: &Character, vrm: &Vrm) -> Vec<FleshProposal> {
@@ -106,8 +140,9 @@ pub fn propose_by_parts(actor: &Actor, character: &Character, vrm: &Vrm) -> Vec<
 #[cfg(test)]
 mod tests {
     use frisson::character::Transform;
-    use frisson_io::gltf::{SPRING_STEPS_HZ, SpringJoint};
-    use glam::Vec3;
+    use frisson::stage::{ColliderShape, Placement};
+    use frisson_io::gltf::{SPRING_STEPS_HZ, SpringCollider, SpringJoint};
+    use frisson_io::scene::SceneFile;
 
     use super::*;
 
@@ -149,5 +184,31 @@ mod tests {
         assert!(text.contains("to = [\"hair2\"]") && text.contains("on = \"hero\""), "{text}");
         // A pull of half a metre a second each step on a bone of 10 cm: some hertz.
         assert!(SPRING_STEPS_HZ == 60.0 && (1.0..5.0).contains(&wanted.frequency_hz));
+    }
+
+    #[test]
+    fn colliders_of_springs_are_carried_by_their_joints_in_metres() {
+        let character = chain(&["hips", "head"]);
+        let collider = SpringCollider {
+            node: 1,
+            offset: Vec3::new(0.0, 5.0, 0.0),
+            tail: Some(Vec3::new(0.0, 15.0, 0.0)),
+            radius: 10.0,
+        };
+        let ball = SpringCollider { tail: None, ..collider.clone() };
+        let vrm = Vrm { colliders: vec![collider, ball], ..Vrm::default() };
+        let placement = Placement { scale: 0.01, ..Placement::default() };
+        let actor =
+            Actor::character_named("hero", Arc::new(character.clone())).placed(placement);
+        let text = spring_colliders(&actor, &character, &vrm);
+        let file = format!("frisson = 2\n[actors.hero]\nsource = \"builtin:cat\"\n{text}");
+        let scene = SceneFile::parse(std::path::Path::new("vrm.toml"), &file).unwrap();
+        let [capsule, ball] = &scene.scene.colliders[..] else { panic!("{text}") };
+        assert_eq!((capsule.joint.as_deref(), ball.actor.as_deref()), (Some("head"), Some("hero")));
+        let wanted =
+            ColliderShape::Capsule { a: [0.0, 0.05, 0.0], b: [0.0, 0.15, 0.0], radius: 0.1 };
+        assert_eq!(capsule.shape, wanted);
+        let wanted = ColliderShape::Sphere { center: [0.0, 0.05, 0.0], radius: 0.1 };
+        assert_eq!(ball.shape, wanted);
     }
 }

@@ -2,6 +2,7 @@
 //! iso-surfaces.
 
 mod ancestry;
+mod band;
 pub mod butterfly;
 mod bvh;
 mod diamonds;
@@ -15,6 +16,7 @@ mod normals;
 mod topology;
 
 pub use ancestry::{Ancestry, Mix};
+pub use band::{BandPoint, BandSettings, DistanceBand, Soup};
 pub use bvh::{ClosestPoint, RayHit, TriangleBvh, closest_on_triangle};
 pub use diamonds::DiamondPattern;
 pub use geodesic::{GeodesicSeed, GeodesicWalk, geodesic_distances, march_geodesic};

@@ -44,4 +44,5 @@ pub use running::{Running, RunningLayer};
 pub use selection::{MaskImage, MaskPixels, Selection, SelectionError};
 pub use simulator::{EARTH_GRAVITY, NoObserver, Observer, Setup, Simulator, SimulatorError};
 pub use snapshot::{SnapshotError, from_snapshot, to_snapshot};
+pub use solid::solid_mesh;
 pub use surface::SurfaceMotion;

@@ -32,6 +32,9 @@ pub struct Selection {
     pub color: Option<String>,
     /// Explicit vertex indices.
     pub vertices: Option<Vec<u32>>,
+    /// How much each of `vertices` is selected, 0 to 1, in their order [-]; not given: all of them wholly.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weights: Option<Vec<f32>>,
     /// File of vertex indices, beside the scene file: numbers between spaces, commas or line ends; the
     /// rest of a line after `#` is a remark.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -120,6 +123,16 @@ pub enum SelectionError {
         mesh: String,
         /// Its number of vertices.
         count: usize,
+    },
+    /// The weights are not those of the vertices.
+    #[error(
+        "{weights} weights for {vertices} vertices: give each vertex one weight between 0 and 1"
+    )]
+    Weights {
+        /// Number of vertices given.
+        vertices: usize,
+        /// Number of weights given.
+        weights: usize,
     },
     /// A file that the scene names was not read.
     #[error("file {0:?} has not been read: selections by file work in scene files")]
@@ -270,6 +283,11 @@ impl Selection {
             return Err(SelectionError::Vertex { index, mesh: mesh.name.clone(), count });
         }
         keep_only(weights, vertices.iter().copied());
+        let Some(own) = &self.weights else { return Ok(()) };
+        if own.len() != vertices.len() || own.iter().any(|w| !(0.0..=1.0).contains(w)) {
+            return Err(SelectionError::Weights { vertices: vertices.len(), weights: own.len() });
+        }
+        vertices.iter().zip(own).for_each(|(v, own)| weights[*v as usize] *= own);
         Ok(())
     }
 }
@@ -361,6 +379,14 @@ mod tests {
         s.vertices = Some(vec![]);
         assert_eq!(s.resolve(&line(), None).unwrap(), [0.0; 5], "an empty list is empty");
         assert_eq!(Selection::default().resolve(&line(), None).unwrap(), [1.0; 5]);
+        s.vertices = Some(vec![1, 2, 3]);
+        s.weights = Some(vec![0.25, 0.5, 1.0]);
+        assert_eq!(s.resolve(&line(), None).unwrap(), [0.0, 0.25, 0.25, 0.0, 0.0]);
+        for wrong in [vec![1.0], vec![1.0, 2.0, 0.0], vec![f32::NAN; 3]] {
+            s.weights = Some(wrong);
+            assert!(matches!(s.resolve(&line(), None), Err(SelectionError::Weights { .. })));
+        }
+        s.weights = None;
         s.vertices = Some(vec![9]);
         assert!(matches!(s.resolve(&line(), None), Err(SelectionError::Vertex { index: 9, .. })));
     }

@@ -125,6 +125,15 @@ pub const SELF_REACH: f64 = 1.5;
 /// Cloth nearer than so many thicknesses at rest is not in contact with itself [-].
 pub const SELF_NEIGHBOURS: f64 = 1.5;
 
+/// … and nearer than so many times that along its edges [-]: the way along edges is up to half as long
+/// again as the straight one, and leads to corners of triangles. Much more, and two layers that are
+/// joined at a hem do not feel each other beside it.
+pub const NEIGHBOUR_WAY: f64 = 2.0;
+
+/// Most nodes that are looked at around one. Cloth that is many edges thick would else take minutes
+/// to build.
+pub const MOST_AROUND: usize = 400;
+
 /// A node farther than so many thicknesses behind a triangle belongs to another place [-].
 pub const SELF_DEPTH: f64 = 4.0;
 
@@ -152,6 +161,14 @@ pub const MOST_SPOT_LEVER: f64 = 2.0;
 /// skirt draws single edges out to nearly twice their length for a few ticks, and must not come through
 /// for that; much more, and a hand draws a tongue out of it.
 pub const GIVE_STRETCH: f64 = 1.3;
+
+/// Stretch of an edge from which its nodes lose their grip on bodies; at twice that it is gone [-]. More
+/// than what dressed cloth has anyway; much more, and a hand pulls a cape along like rubber.
+pub const SLIP_STRETCH: f64 = 0.03;
+
+/// Speed up to which `settle` acts in proportion to it [m/s]: what is slower has died away within a
+/// second or so. Much more, and the last slow swings never end; much less, and they end abruptly.
+pub const SETTLE_SPEED: f64 = 0.05;
 
 /// How long they do [s]. Shorter, and the hand catches them again before it is through.
 pub const GIVE_SECONDS: f64 = 0.1;

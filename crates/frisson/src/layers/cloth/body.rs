@@ -232,6 +232,8 @@ struct Near {
     corners: [[Vec3; 3]; 2],
     /// How far beside its triangle it still pushes [m]; [`PASSED`] where it does not.
     slack: f32,
+    /// Share of the friction that is felt [-].
+    grip: f32,
 }
 
 impl Near {
@@ -353,6 +355,7 @@ impl BodyContacts {
         velocities: &[DVec3],
         dt: f64,
         lets_pass: impl Fn(usize, Vec3, Vec3) -> bool,
+        grip: impl Fn(usize) -> f32,
     ) {
         self.offsets.clear();
         self.offsets.push(0);
@@ -368,6 +371,7 @@ impl BodyContacts {
                     let normal = body.surface.normal(place.triangle, place.barycentric);
                     near.normal_end = normal.as_dvec3();
                     near.corners = body.surface.corners(place.triangle);
+                    near.grip = grip(node);
                     // Cloth that slides in this tick finds its next triangle with the next one.
                     let way = *v * dt - (near.end - near.start);
                     let slid = way.reject_from_normalized(near.normal_end).length();
@@ -417,7 +421,7 @@ impl BodyContacts {
                 distance,
                 normal,
                 moved: (near.end - near.start) * share,
-                friction: self.friction,
+                friction: self.friction * f64::from(near.grip),
             })
         })
     }

@@ -5,11 +5,13 @@ use glam::DVec3;
 use super::attach::Attachments;
 use super::body::{Body, BodyReach};
 use super::dress::Dressing;
+use super::local::{self, Local, SoftPin};
 use super::params::ClothParams;
 use super::refine::{RefineScratch, Refinement};
 use super::rest::{ClothRest, RestInput};
 use super::ridges::Ridges;
 use super::selfs::SelfContacts;
+use super::sew::{self, Stitch};
 use super::solver::SolverSettings;
 use super::stretch::StretchLaw;
 use crate::geometry::Mesh;
@@ -40,6 +42,10 @@ pub struct Garment {
     pub thickness: f64,
     /// What finds contacts with itself, as built.
     pub selfs: SelfContacts,
+    /// What is sewn together.
+    pub stitches: Vec<Stitch>,
+    /// Nodes that follow the incoming mesh loosely, with their vertices and weights.
+    pub soft: Vec<SoftPin>,
     /// From the pose in which it was modelled into the first one.
     pub dressing: Dressing,
     /// Ticks in a frame interval, for the report.
@@ -75,10 +81,18 @@ impl Garment {
         for hold in attachments.holds.iter().filter(|h| h.is_for_ever()) {
             held[hold.vertex as usize] = true;
         }
-        let seams = seam_factors(params, mesh.positions.len(), select)?;
+        let paint = |field: &str, s: &Selection| {
+            let weights = context.select(field, mesh_index, s)?;
+            Ok(match &refinement {
+                Some(r) => r.spread_weights(&weights),
+                None => weights,
+            })
+        };
+        let count = mesh.positions.len();
+        let locals = local::locals(params, count, select, paint)?;
         let ridges = find_ridges(params, context, (mesh_index, mesh), refinement.as_ref())?;
         let gravity = f64::from(context.forces.gravity.length());
-        let cloth = build_cloth(params, mesh, (&held, &seams, &ridges), gravity)?;
+        let cloth = build_cloth(params, mesh, (&held, &locals, &ridges), gravity)?;
         attachments.number(&cloth.node_of_vertex);
         let thickness = thickness(params, &cloth);
         let at_rest = cloth.node_positions(&mesh.positions);
@@ -87,8 +101,10 @@ impl Garment {
             let always = attachments.holds.iter().filter(|h| h.is_for_ever());
             body.bury(&at_rest, always.map(|h| h.node));
         }
+        let stitches = find_stitches(params, &cloth, &at_rest, select)?;
+        let soft = local::soft_pins(params, &cloth, paint)?;
         let selfs = if params.self_collision {
-            SelfContacts::new(&cloth, &at_rest, thickness)
+            SelfContacts::new(&cloth, &at_rest, &stitches, thickness)
         } else {
             SelfContacts::default()
         };
@@ -106,6 +122,8 @@ impl Garment {
             colliders: find_colliders(params, context)?,
             thickness,
             selfs,
+            stitches,
+            soft,
             dressing,
             ticks_per_frame: context.clock.ticks_per_frame(),
         })
@@ -225,26 +243,30 @@ fn select_vertices(
     Ok(chosen)
 }
 
-/// How many times stiffer in bending and heavier every vertex is; empty without seams.
-fn seam_factors(
+/// Stitches of all seams.
+fn find_stitches(
     params: &ClothParams,
-    count: usize,
+    cloth: &ClothRest,
+    at_rest: &[DVec3],
     select: impl Fn(&str, &Selection) -> Result<Vec<u32>, LayerError>,
-) -> Result<Vec<(f64, f64)>, LayerError> {
-    let mut factors = Vec::new();
-    for (index, seam) in params.seams.iter().enumerate() {
-        factors.resize(count, (1.0, 1.0));
-        for vertex in select(&format!("seams[{index}].vertices"), &seam.vertices)? {
-            factors[vertex as usize] = (seam.bend, seam.weight);
-        }
+) -> Result<Vec<Stitch>, LayerError> {
+    let mut all = Vec::new();
+    for (index, sewing) in params.sewing.iter().enumerate() {
+        let line = |key: &str, s: &Selection| select(&format!("sewing[{index}].{key}"), s);
+        let (from, to) = (line("from", &sewing.from)?, line("to", &sewing.to)?);
+        let stitches =
+            sew::stitch(sewing, cloth, at_rest, [&from, &to]).map_err(|(key, problem)| {
+                LayerError::parameter(format!("sewing[{index}].{key}"), problem)
+            })?;
+        all.extend(stitches);
     }
-    Ok(factors)
+    Ok(all)
 }
 
 fn build_cloth(
     params: &ClothParams,
     mesh: &Mesh,
-    (held, seams, ridges): (&[bool], &[(f64, f64)], &Ridges),
+    (held, locals, ridges): (&[bool], &[Local], &Ridges),
     gravity: f64,
 ) -> Result<ClothRest, LayerError> {
     let topology = &mesh.topology;
@@ -257,7 +279,7 @@ fn build_cloth(
         triangles: &topology.triangles,
         uvs: &topology.uvs,
         held,
-        seams,
+        locals,
         ridges,
         moduli: params.moduli(),
         air_mass: params.air_mass,

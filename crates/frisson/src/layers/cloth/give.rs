@@ -3,7 +3,7 @@
 //! Bodies are rigid and as strong as they like: a hand that has pinned a skirt to the hip and swings on
 //! would draw it out like chewing gum. Skin yields, and cloth slips out under it. So a node whose edges
 //! are drawn out beyond anything that cloth does lets what drags it pass, for a moment; all else it keeps
-//! touching.
+//! touching. Long before that it slips: what is drawn out has lost its grip on what it lies on.
 
 use glam::{DVec3, Vec3};
 
@@ -16,6 +16,8 @@ use crate::tolerances::cloth as limits;
 pub struct Giving {
     /// Direction in which each node's overdrawn edges pull it; 0 where none does.
     pulls: Vec<Vec3>,
+    /// Share of its friction that each node has left [-].
+    grips: Vec<f32>,
 }
 
 impl Giving {
@@ -26,8 +28,18 @@ impl Giving {
         left.iter_mut().for_each(|l| *l = l.saturating_sub(1));
         self.pulls.clear();
         self.pulls.resize(x.len(), Vec3::ZERO);
+        self.grips.clear();
+        self.grips.resize(x.len(), 1.0);
         for edge in &rest.edges.rows {
-            if stretch::strain(edge, x) > limits::GIVE_STRETCH {
+            let strain = stretch::strain(edge, x);
+            if strain > limits::SLIP_STRETCH {
+                let left = (2.0 - strain / limits::SLIP_STRETCH).max(0.0) as f32;
+                for node in edge.nodes {
+                    let grip = &mut self.grips[node as usize];
+                    *grip = grip.min(left);
+                }
+            }
+            if strain > limits::GIVE_STRETCH {
                 let [a, b] = edge.nodes.map(|n| n as usize);
                 let along = (x[b] - x[a]).normalize_or_zero().as_vec3();
                 self.pulls[a] += along;
@@ -36,6 +48,11 @@ impl Giving {
                 left[b] = ticks;
             }
         }
+    }
+
+    /// Share of its friction that a node has left [-].
+    pub fn grip(&self, node: usize) -> f32 {
+        self.grips.get(node).copied().unwrap_or(1.0)
     }
 
     /// Whether a node lets a place pass that presses along `normal` and moves past it by `way` in a tick

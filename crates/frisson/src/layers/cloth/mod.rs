@@ -14,6 +14,7 @@
 //! part of its thickness.
 
 mod air;
+mod around;
 mod attach;
 mod bend;
 mod body;
@@ -25,6 +26,7 @@ mod hierarchy;
 mod lanes;
 mod layer;
 mod leaf;
+mod local;
 mod material;
 mod params;
 mod poke;
@@ -35,6 +37,8 @@ mod rest;
 mod ridges;
 mod roll;
 mod selfs;
+mod settle;
+mod sew;
 mod shear;
 mod sides;
 mod solver;
@@ -52,6 +56,8 @@ mod tree;
 pub use build::Garment;
 pub use layer::ClothLayer;
 pub use material::{Fabric, Moduli};
-pub use params::{ClothAttachment, ClothParams, ClothSeam, RestAngles, Threads};
+pub use params::{
+    ClothAttachment, ClothParams, ClothRegion, ClothSeam, ClothSewing, RestAngles, Threads,
+};
 pub use state::ClothState;
 pub use step::ClothScratch;

@@ -133,6 +133,26 @@ pub struct ClothParams {
     #[serde(default)]
     #[schemars(extend("x-group" = "Fabric"))]
     pub seams: Vec<ClothSeam>,
+    /// Seams that are sewn when the shot starts: flat panels become a garment. In the time of `dressing` where
+    /// there are bodies, so that the first frame has them closed; else before one's eyes. Until all are closed,
+    /// nothing falls.
+    #[serde(default)]
+    #[schemars(extend("x-group" = "Sewing"))]
+    pub sewing: Vec<ClothSewing>,
+    /// Parts that are stiffer or heavier than the rest of the cloth, by painted weight.
+    #[serde(default)]
+    #[schemars(extend("x-group" = "Fabric"))]
+    pub regions: Vec<ClothRegion>,
+    /// Vertices that are drawn to where the mesh comes in, each as strongly as its painted weight says: cloth
+    /// that follows a character loosely.
+    #[serde(default)]
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Held by"))]
+    pub soft_pins: Option<Selection>,
+    /// How fast a vertex of full weight follows [Hz]; others in proportion to their weight.
+    #[serde(default = "default_soft_pins_hz")]
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    #[schemars(extend("x-change" = "live", "x-slider" = [0.5, 20.0], "x-log" = true, "x-group" = "Held by"))]
+    pub soft_pins_hz: f64,
     /// Volume that the enclosed air wants to have, as a multiple of the volume at rest [-]. Closed
     /// meshes only.
     #[serde(default)]
@@ -194,6 +214,12 @@ pub struct ClothParams {
     #[schemars(range(min = 0.0, max = 1000.0))]
     #[schemars(extend("x-change" = "live", "x-slider" = [0.0, 20.0], "x-group" = "Air"))]
     pub damping: f64,
+    /// Deceleration by which held cloth comes to rest, however fast it swings [m/s²]: fibres that rub on each
+    /// other, and air that clings to them. It fades away with the motion, so nothing hangs askew for it.
+    #[serde(default = "default_settle")]
+    #[schemars(range(min = 0.0, max = 100.0))]
+    #[schemars(extend("x-change" = "live", "x-slider" = [0.0, 2.0], "x-group" = "Air"))]
+    pub settle: f64,
     /// How long the cloth is simulated before the first frame [s], while characters move from their
     /// source pose, in which the garment was modelled, into their first pose. With 0 the garment
     /// starts as it is skinned at the first frame, limbs through it or not. Cloth without `bodies`
@@ -243,6 +269,12 @@ fn default_lift() -> f64 {
 }
 fn default_damping() -> f64 {
     0.1
+}
+fn default_settle() -> f64 {
+    0.3
+}
+fn default_soft_pins_hz() -> f64 {
+    4.0
 }
 fn default_dressing() -> f64 {
     1.0
@@ -345,6 +377,64 @@ fn default_seam_weight() -> f64 {
     2.0
 }
 
+/// Two borders of the cloth that are sewn together. They may have different numbers of vertices; the way
+/// round is that in which they lie nearer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ClothSewing {
+    /// Vertices along the one border.
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Sewing"))]
+    pub from: Selection,
+    /// Vertices along the other.
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Sewing"))]
+    pub to: Selection,
+    /// Time in which the seam closes, from the start of the simulation on [s].
+    #[serde(default = "default_close")]
+    #[schemars(range(min = 0.0, max = 60.0))]
+    #[schemars(extend("x-change" = "rebuild", "x-slider" = [0.0, 2.0], "x-group" = "Sewing"))]
+    pub close: f64,
+}
+
+fn default_close() -> f64 {
+    0.5
+}
+
+/// A part of the cloth with another fabric. Where the weight of a vertex is between 0 and 1, so is the change.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ClothRegion {
+    /// Vertices of the part, by painted weight.
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Region"))]
+    pub vertices: Selection,
+    /// How many times stiffer in stretch [-].
+    #[serde(default = "one")]
+    #[schemars(range(min = 1e-6, max = 1e6))]
+    #[schemars(extend("x-change" = "rebuild", "x-slider" = [0.01, 100.0], "x-log" = true, "x-group" = "Region"))]
+    pub stretch: f64,
+    /// How many times stiffer in bending [-].
+    #[serde(default = "one")]
+    #[schemars(range(min = 1e-6, max = 1e6))]
+    #[schemars(extend("x-change" = "rebuild", "x-slider" = [0.01, 100.0], "x-log" = true, "x-group" = "Region"))]
+    pub bend: f64,
+    /// How many times heavier [-].
+    #[serde(default = "one")]
+    #[schemars(range(min = 1e-3, max = 1e3))]
+    #[schemars(extend("x-change" = "rebuild", "x-slider" = [0.1, 10.0], "x-log" = true, "x-group" = "Region"))]
+    pub weight: f64,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+impl ClothRegion {
+    /// What it changes, by name.
+    #[must_use]
+    pub fn factors(&self) -> [(&'static str, f64); 3] {
+        [("stretch", self.stretch), ("bend", self.bend), ("weight", self.weight)]
+    }
+}
+
 impl ClothParams {
     /// Parameters with their defaults.
     #[must_use]
@@ -369,6 +459,10 @@ impl ClothParams {
             pins: None,
             attachments: Vec::new(),
             seams: Vec::new(),
+            sewing: Vec::new(),
+            regions: Vec::new(),
+            soft_pins: None,
+            soft_pins_hz: default_soft_pins_hz(),
             pressure: None,
             overpressure: None,
             colliders: None,
@@ -380,6 +474,7 @@ impl ClothParams {
             lift: default_lift(),
             air_mass: 0.0,
             damping: default_damping(),
+            settle: default_settle(),
             dressing: default_dressing(),
             quality: default_quality(),
             substeps: None,
@@ -419,6 +514,8 @@ impl ClothParams {
             ("lift", self.lift),
             ("air_mass", self.air_mass),
             ("damping", self.damping),
+            ("settle", self.settle),
+            ("soft_pins_hz", self.soft_pins_hz),
             ("dressing", self.dressing),
         ];
         for (name, value) in positive {
@@ -455,6 +552,16 @@ impl ClothParams {
             require(&field("bend"), sound, seam.bend, "0 or more")?;
             let sound = seam.weight > 0.0 && seam.weight.is_finite();
             require(&field("weight"), sound, seam.weight, "greater than 0")?;
+        }
+        for (index, sewing) in self.sewing.iter().enumerate() {
+            let sound = sewing.close >= 0.0 && sewing.close.is_finite();
+            require(&format!("sewing[{index}].close"), sound, sewing.close, "0 or more")?;
+        }
+        for (index, region) in self.regions.iter().enumerate() {
+            for (name, value) in region.factors() {
+                let sound = value > 0.0 && value.is_finite();
+                require(&format!("regions[{index}].{name}"), sound, value, "greater than 0")?;
+            }
         }
         for (index, attachment) in self.attachments.iter().enumerate() {
             attachment.validate(index)?;

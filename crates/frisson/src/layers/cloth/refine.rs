@@ -61,6 +61,17 @@ impl Refinement {
         self.fine.adopt(mesh);
     }
 
+    /// Weights of all vertices from those of the incoming ones.
+    pub fn spread_weights(&self, weights: &[f32]) -> Vec<f32> {
+        let of_point = |q: u32| weights[self.coarse.vertex_of_point[q as usize] as usize];
+        let between = |p: &u32| -> f32 {
+            let stencil = self.refined.stencils.of(*p as usize);
+            stencil.map(|(q, w)| of_point(q) * w as f32).sum::<f32>().clamp(0.0, 1.0)
+        };
+        let new = self.fine.new_points.iter().map(between);
+        weights.iter().copied().chain(new).collect()
+    }
+
     /// Adds to chosen vertices the new ones between them.
     pub fn spread(&self, chosen: &mut Vec<u32>) {
         let mut share = vec![0.0f64; self.coarse.point_count()];

@@ -4,6 +4,7 @@ use glam::{DVec3, Vec2, Vec3};
 
 use super::bend::{Hinge, angle_gradient};
 use super::hierarchy::{Hierarchy, HierarchyInput};
+use super::local::Local;
 use super::material::Moduli;
 use super::params::{RestAngles, Threads};
 use super::pulled::Pulled;
@@ -25,8 +26,8 @@ pub struct RestInput<'a> {
     pub uvs: &'a [Vec2],
     /// Vertices that are always held.
     pub held: &'a [bool],
-    /// How many times stiffer in bending and heavier the cloth is, per vertex; empty without seams.
-    pub seams: &'a [(f64, f64)],
+    /// What differs from vertex to vertex; empty where nothing does.
+    pub locals: &'a [Local],
     /// Folds that stiffen the cloth along them.
     pub ridges: &'a Ridges,
     /// The fabric.
@@ -171,6 +172,14 @@ impl ClothRest {
         Ok(rest)
     }
 
+    /// Tells numberings of nodes apart (FNV-1a over the vertex of each): a state belongs to one of them.
+    pub fn numbering(&self) -> u64 {
+        let bytes = self.vertex_of_node.iter().flat_map(|v| v.to_le_bytes());
+        bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        })
+    }
+
     /// Number of nodes.
     pub fn node_count(&self) -> usize {
         self.vertex_of_node.len()
@@ -270,9 +279,9 @@ impl Build<'_> {
         self.input.positions[self.topology.vertex_of_point[p as usize] as usize].as_dvec3()
     }
 
-    fn seam(&self, p: u32) -> (f64, f64) {
+    fn local(&self, p: u32) -> Local {
         let vertex = self.topology.vertex_of_point[p as usize] as usize;
-        self.input.seams.get(vertex).copied().unwrap_or((1.0, 1.0))
+        self.input.locals.get(vertex).copied().unwrap_or_default()
     }
 
     fn node(&self, p: u32) -> u32 {
@@ -295,11 +304,12 @@ impl Build<'_> {
         let mut branching = 0;
         for (index, &[p, q]) in topology.edges.iter().enumerate() {
             let index = index as u32;
+            let [from, to] = [p, q].map(|p| self.local(p));
             let rest = self.place(p).distance(self.place(q));
             branching += usize::from(topology.edge_triangles(index).len() > 2);
             // An edge of shapeless triangles only: as one of a sliver of its own length.
             let area = self.edge_area(index, areas).max(limits::LEAST_AREA_SHARE * rest * rest);
-            let modulus = self.edge_modulus(index);
+            let modulus = 0.5 * (from.stretch + to.stretch) * self.edge_modulus(index);
             let compliance = 3.0 * rest * rest / (modulus * area);
             edges.push(Edge { nodes: [self.node(p), self.node(q)], rest, compliance });
         }
@@ -378,7 +388,7 @@ impl Build<'_> {
             };
             let length_sq = self.place(p).distance_squared(self.place(q));
             // As stiff as its nodes are on average: a seam stiffens what runs along and across it.
-            let stiffer = points.iter().map(|&k| self.seam(k).0).sum::<f64>() / 4.0;
+            let stiffer = points.iter().map(|&k| self.local(k).bend).sum::<f64>() / 4.0;
             let ridge = [p, q].map(|k| topology.vertex_of_point[k as usize]);
             let rigidity = self.input.moduli.bend * stiffer + self.input.ridges.rigidity(ridge);
             let rigidity = rigidity.max(f64::MIN_POSITIVE);
@@ -446,7 +456,8 @@ impl Build<'_> {
         let mut mass = vec![0.0; self.node_of_point.len()];
         for (t, corners) in self.topology.triangles.iter().enumerate() {
             for &p in corners {
-                let density = self.input.moduli.density * self.seam(p).1 + self.input.air_mass;
+                let density =
+                    self.input.moduli.density * self.local(p).weight + self.input.air_mass;
                 mass[self.node(p) as usize] += density * areas[t] / 3.0;
             }
         }

@@ -8,7 +8,9 @@
 
 use glam::{DVec3, Vec3A};
 
+use super::around::Around;
 use super::rest::ClothRest;
+use super::sew::Stitch;
 use super::sides::Sides;
 use super::state::{Crossing, Near, NearEdges, NearPair};
 use super::tangle::{self, Tangle};
@@ -27,8 +29,8 @@ pub struct SelfContacts {
     /// Part of the cloth that hangs together.
     part_of_node: Vec<u32>,
     rest_positions: Vec<DVec3>,
-    /// Rings of triangles around a node that may be as near as contacts are.
-    rings: u32,
+    /// What is near along the cloth.
+    around: Around,
     found: Vec<Near>,
     fresh: Near,
     tangle: Tangle,
@@ -48,20 +50,20 @@ struct Motion<'a> {
 
 impl SelfContacts {
     /// Prepares the search.
-    pub fn new(rest: &ClothRest, positions: &[DVec3], thickness: f64) -> Self {
+    pub fn new(rest: &ClothRest, positions: &[DVec3], stitches: &[Stitch], thickness: f64) -> Self {
         let mut owner = vec![u32::MAX; rest.node_count()];
         for (t, corners) in rest.triangles.iter().enumerate().rev() {
             corners.iter().for_each(|&n| owner[n as usize] = t as u32);
         }
         let part_of_node = find_parts(rest);
-        let near = limits::SELF_NEIGHBOURS * thickness / rest.mean_edge.max(f64::MIN_POSITIVE);
+        let way = limits::NEIGHBOUR_WAY * limits::SELF_NEIGHBOURS * thickness;
         Self {
             tree: Some(PatchTree::build(&rest.triangles, positions, &part_of_node)),
             owner,
             own_edges: share_edges(&rest.triangles),
             part_of_node,
             rest_positions: positions.to_vec(),
-            rings: (near.ceil() as u32).clamp(1, 3),
+            around: Around::build(rest, positions, stitches, way),
             thickness,
             ..Self::default()
         }
@@ -201,7 +203,7 @@ impl SelfContacts {
         let flat = self.rest_positions[node as usize];
         let home = corners.map(|n| self.rest_positions[n as usize]);
         let apart = flat.distance(blend(home, closest_on_triangle(flat, home)));
-        if self.neighbours(motion.rest, apart, &[node], &corners) {
+        if self.neighbours(apart, &[node], &corners) {
             return;
         }
         let normal = (x[1] - x[0]).cross(x[2] - x[0]);
@@ -224,17 +226,18 @@ impl SelfContacts {
             self.rest_positions[e[0] as usize].lerp(self.rest_positions[e[1] as usize], s)
         };
         let apart = at(first, s).distance(at(second, t));
-        if self.neighbours(motion.rest, apart, &first, &second) {
+        if self.neighbours(apart, &first, &second) {
             return;
         }
         let side = if away.dot(normal) >= 0.0 { 1 } else { -1 };
         out.edges.push(NearEdges { first, second, side });
     }
 
-    /// Cloth that is as near at rest (the next ring, when it is thick) is not in contact.
-    fn neighbours(&self, rest: &ClothRest, apart: f64, nodes: &[u32], others: &[u32]) -> bool {
-        apart < limits::SELF_NEIGHBOURS * self.thickness
-            && nodes.iter().any(|&n| is_around(rest, n, others, self.rings))
+    /// Cloth that is as near at rest, and along itself, is not in contact.
+    fn neighbours(&self, apart: f64, nodes: &[u32], others: &[u32]) -> bool {
+        let near = apart < limits::SELF_NEIGHBOURS * self.thickness;
+        // Panels are cut far from where they are sewn.
+        (near || self.around.is_sewn(nodes)) && self.around.any(nodes, others)
     }
 
     /// Solves all contacts once, one after the other; `recovery` is how far a pair may be moved apart
@@ -318,15 +321,6 @@ fn keep_sides(pairs: &mut [NearPair], before: &[NearPair]) {
             (pair.side, pair.crossed) = (o.side, o.crossed);
         }
     }
-}
-
-/// Whether some of `others` lie within so many rings of triangles around a node.
-fn is_around(rest: &ClothRest, node: u32, others: &[u32], rings: u32) -> bool {
-    others.contains(&node)
-        || rings > 0
-            && rest.node_triangles.of(node).iter().any(|&t| {
-                rest.triangles[t as usize].iter().any(|&n| is_around(rest, n, others, rings - 1))
-            })
 }
 
 /// Numbers the parts of the cloth that hang together.

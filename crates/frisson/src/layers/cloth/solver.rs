@@ -16,6 +16,7 @@ use super::pressure::{self, Inflation};
 use super::rest::ClothRest;
 use super::roll;
 use super::selfs::SelfContacts;
+use super::sew::Stitch;
 use super::shear::{self, ShearRow};
 use super::state::ClothState;
 use super::stretch::{self, StretchLaw, StretchPack};
@@ -74,6 +75,10 @@ pub struct Drive<'a> {
     pub held: &'a [(u32, DVec3, DVec3)],
     /// Sticky nodes with their places at the start and at the end of the tick.
     pub stuck: &'a [(u32, DVec3, DVec3)],
+    /// What is sewn, and the time since the start [s].
+    pub stitches: (&'a [Stitch], f64),
+    /// Nodes that are drawn to a place, and how fast [rad/s].
+    pub soft: &'a [(u32, DVec3, f64)],
     /// What the air inside does, when closed and inflated.
     pub inflation: Option<Inflation>,
     /// Overpressure of the air inside [Pa].
@@ -196,7 +201,13 @@ impl Solver {
                 pressure::solve(&rest.triangles, w, air.volume, x, &mut self.gradient);
             }
             self.stick(drive, fraction, &mut state.positions);
-            if k % self_every == 0 {
+            self.draw(drive, step, &mut state.positions);
+            for stitch in drive.stitches.0 {
+                let time = drive.stitches.1 + fraction * drive.dt;
+                stitch.solve(time, &self.inverse_mass, &mut state.positions);
+            }
+            // Counted from the end: a tick does not end with what the last edges pulled through.
+            if (substeps - k) % self_every == 0 {
                 let x = &mut state.positions;
                 let recovery = limits::RECOVERY_SPEED * step * f64::from(self_every);
                 let (w, previous) = (&self.inverse_mass, &mut self.previous);
@@ -452,6 +463,17 @@ impl Solver {
                 *x += after.moved.truncate().as_dvec3() * share;
             }
         });
+    }
+
+    /// Springs of soft pins, solved implicitly: as stiff as one likes.
+    fn draw(&self, drive: &Drive, step: f64, positions: &mut [DVec3]) {
+        for &(node, place, rate) in drive.soft {
+            if self.inverse_mass[node as usize] > 0.0 {
+                let stiff = (rate * step).powi(2);
+                let x = &mut positions[node as usize];
+                *x = x.lerp(place, stiff / (1.0 + stiff));
+            }
+        }
     }
 
     fn stick(&self, drive: &Drive, fraction: f64, positions: &mut [DVec3]) {

@@ -30,16 +30,21 @@ pub struct ClothState {
     pub carriers: Vec<BodyState>,
     /// Deepest start inside a collider or a body [m].
     pub start_depth: f64,
+    /// Which nodes these are: other pins number them otherwise (see [`ClothRest::numbering`]).
+    ///
+    /// [`ClothRest::numbering`]: super::rest::ClothRest::numbering
+    pub numbering: u64,
 }
 
 impl ClothState {
-    /// Whether it is a state of this garment: every index within bounds.
+    /// Whether it is a state of this garment: the same nodes, every index within bounds.
     pub fn fits(&self, rest: &Garment) -> bool {
         let (nodes, triangles) = (rest.cloth.node_count(), rest.cloth.triangles.len());
         let node = |n: &u32| (*n as usize) < nodes;
         let triangle = |t: u32| (t as usize) < triangles;
         let near = &self.near;
-        [&self.positions, &self.velocities].iter().all(|list| list.len() == nodes)
+        self.numbering == rest.cloth.numbering()
+            && [&self.positions, &self.velocities].iter().all(|list| list.len() == nodes)
             && self.giving.len() == nodes
             && self.bodies.len() == rest.bodies.len()
             && self.carriers.len() == rest.attachments.carriers.len()

@@ -14,6 +14,8 @@ use super::poke::Pokes;
 use super::pressure::Inflation;
 use super::refine::RefineScratch;
 use super::selfs::SelfContacts;
+use super::settle;
+use super::sew;
 use super::solver::{Drive, Solver};
 use super::state::ClothState;
 use super::stretch;
@@ -31,8 +33,12 @@ pub struct ClothScratch {
     /// Held nodes with their places at the start and at the end of the tick.
     held: Vec<(u32, DVec3, DVec3)>,
     stuck: Vec<(u32, DVec3, DVec3)>,
+    /// Soft pins with the places that draw them, and how fast [rad/s].
+    soft: Vec<(u32, DVec3, f64)>,
     held_nodes: Vec<u32>,
-    /// Where nodes are, and held ones will be at the end of the tick.
+    /// Where nodes are at the start of the tick.
+    starts: Vec<DVec3>,
+    /// The same, and held ones where they will be at the end of it.
     ends: Vec<DVec3>,
     per_triangle: Vec<Push>,
     /// Whether each body's triangles can be followed through this tick.
@@ -105,6 +111,7 @@ pub fn start(
         positions,
         bodies: as_it_is(&rest.bodies),
         carriers: as_it_is(&rest.attachments.carriers),
+        numbering: rest.cloth.numbering(),
         ..ClothState::default()
     };
     state.start_depth = start_depth(params, rest, &state, context);
@@ -140,9 +147,11 @@ pub fn tick(work: &mut ClothWork, context: &StepContext, frame: &Frame) -> Resul
     tune(&mut tools, (params, rest), state, context);
     find_contacts(&mut tools, (params, rest), (state, scratch), context, frame);
     place_held(&mut tools, rest, (state, scratch), context);
+    place_soft((params, rest), scratch);
     measure_needs(&mut tools, rest, (state, scratch));
     blow(&mut tools, (params, rest), (state, scratch), context);
     solve(&mut tools, (params, rest), (state, scratch), context);
+    settle::settle(params.settle, rest, (state, &scratch.starts), context.dt);
     let number = context.frame_number();
     rest.attachments.catch_and_release(&tools.carriers, state, number, params);
     let bodies = state.bodies.iter_mut().zip(&tools.bodies);
@@ -161,7 +170,8 @@ fn take_incoming(
     frame: &Frame,
 ) -> Result<(), LayerError> {
     let mesh = &frame.meshes[rest.mesh];
-    if rest.attachments.follow_incoming() || scratch.incoming.is_empty() {
+    let followed = rest.attachments.follow_incoming() || !rest.soft.is_empty();
+    if followed || scratch.incoming.is_empty() {
         check_vertices(mesh, rest.incoming_vertices, &params.on, "cloth")?;
         match &rest.refinement {
             Some(r) => r.positions(&mesh.positions, &mut scratch.refine, &mut scratch.incoming),
@@ -234,7 +244,7 @@ fn find_contacts(
     }
     let left = &state.giving;
     let lets_pass = |node: usize, normal, way| giving.lets_pass(left, node, normal, way, dt);
-    contacts.follow(bodies, v, dt, lets_pass);
+    contacts.follow(bodies, v, dt, lets_pass, |node| giving.grip(node));
     pokes.follow(bodies, v, dt, lets_pass);
     let built = &rest.attachments.carriers;
     for ((body, built), state) in tools.carriers.iter_mut().zip(built).zip(&state.carriers) {
@@ -243,6 +253,11 @@ fn find_contacts(
             body.update(mesh, dt);
         }
     }
+}
+
+/// Time from the start of the simulation to the start of the tick, dressing included [s].
+fn since_start(state: &ClothState, context: &StepContext) -> f64 {
+    state.ticks.saturating_sub(1) as f64 * context.clock.tick_seconds()
 }
 
 /// Whole ticks in some seconds, at least one.
@@ -284,12 +299,23 @@ fn place_held(
     }
 }
 
+/// Where soft pins are drawn to.
+fn place_soft((params, rest): (&ClothParams, &Garment), scratch: &mut ClothScratch) {
+    let ClothScratch { soft, incoming, .. } = scratch;
+    soft.clear();
+    soft.extend(rest.soft.iter().map(|pin| {
+        let rate = std::f64::consts::TAU * params.soft_pins_hz * pin.weight;
+        (pin.node, incoming[pin.vertex as usize].as_dvec3(), rate)
+    }));
+}
+
 /// What pins that are moved apart ask of the cloth at the end of the tick.
 fn measure_needs(
     tools: &mut Tools,
     rest: &Garment,
     (state, scratch): (&ClothState, &mut ClothScratch),
 ) {
+    scratch.starts.clone_from(&state.positions);
     scratch.ends.clone_from(&state.positions);
     for (node, _, end) in &scratch.held {
         scratch.ends[*node as usize] = *end;
@@ -314,6 +340,10 @@ fn blow(
     let density = params.moduli().density;
     let share = density / (density + params.air_mass);
     air::accelerations(cloth, share, (context.forces, time), acceleration);
+    if sew::is_closing(&rest.stitches, since_start(state, context)) {
+        // Panels would have fallen off the shoulders before they are sewn over them.
+        acceleration.fill(DVec3::ZERO);
+    }
     air::blow(cloth, law, (context.forces, time), &mut scratch.per_triangle, air);
 }
 
@@ -336,6 +366,8 @@ fn solve(
         pokes: pokes.rows(),
         held: &scratch.held,
         stuck: &scratch.stuck,
+        stitches: (&rest.stitches, since_start(state, context)),
+        soft: &scratch.soft,
         inflation,
         overpressure: params.overpressure.as_ref().map_or(0.0, |p| p.at(number)),
     };

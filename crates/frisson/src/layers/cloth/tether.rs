@@ -48,13 +48,18 @@ pub fn build(input: &TetherInput) -> Tethers {
     let pins: Vec<u32> = (0..count as u32).filter(|&p| input.held[p as usize]).collect();
     let mut lists: Vec<Vec<Tether>> = vec![Vec::new(); count];
     let mut reach: f64 = 0.0;
+    let vertex_of_point = &input.topology.vertex_of_point;
+    let place = |p: u32| input.positions[vertex_of_point[p as usize] as usize].as_dvec3();
     let mut add = |sources: &[u32]| {
         let (distance, nearest) = geodesic_distances(input.topology, input.positions, sources);
         for p in 0..count {
             if distance[p].is_finite() && distance[p] > 0.0 {
                 reach = reach.max(distance[p]);
                 let pin = input.node_of_point[nearest[p] as usize];
-                let length = distance[p] * (1.0 + input.slack);
+                // The march knows how far the nearest pin is, and one of those near it: never nearer to
+                // that one than it is at rest, or cloth would be pulled askew as it lies.
+                let straight = place(p as u32).distance(place(nearest[p]));
+                let length = distance[p].max(straight) * (1.0 + input.slack);
                 lists[input.node_of_point[p] as usize].push(Tether { pin, length });
             }
         }

@@ -31,6 +31,7 @@ mod lanes;
 mod layer;
 mod laying;
 mod mesh_contact;
+mod outline;
 mod overlap;
 mod params;
 mod planes;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use glam::{DMat3, DQuat, DVec3};
 
-use super::coats::coat_bones;
+use super::coats::{coat_bones, measure_skins};
 use super::field::{Coat, Kind, gap};
 use super::fit::{next_ancestors, related};
 use super::params::{CoatParams, PrimitiveParams, SoftObject, SoftParams};
@@ -34,6 +34,9 @@ impl SoftRest {
             rest.primitives.iter().map(|p| p.coat.thickness).fold(f64::INFINITY, f64::min);
         rest.cell = params.cell.unwrap_or(thinnest / tolerances::CELLS_PER_THICKNESS);
         rest.check_size()?;
+        measure_skins(&mut rest, context)?;
+        let ball = |p: &PrimitiveRest| p.under_skin.then_some(p.object as u32);
+        rest.balls = rest.primitives.iter().map(ball).collect();
         rest.seeds = rest
             .primitives
             .iter()

@@ -6,7 +6,6 @@ use super::field::Kind;
 use super::fit::{FittedBall, SkinFit};
 use super::params::{CoatBone, CoatParams, DoughParams, SoftObject};
 use super::rest::{Described, PrimitiveRest, SkinRest, SoftRest};
-use super::skin_field::start_volume;
 use super::structure::{BodyRest, Drive, triangle_axes};
 use crate::character::{Pose, Sampling};
 use crate::geometry::{Mesh, TriangleBvh};
@@ -96,9 +95,9 @@ pub fn coat_bones(
             };
             add_ball(rest, object, ball, drive);
         }
-        let volume = start_volume(&meshes, context.frame);
-        let (object_index, thickness) = (rest.objects.len() - 1, object.thickness);
-        rest.skins.push(SkinRest { object: object_index, meshes, volume, thickness });
+        let (object, thickness) = (rest.objects.len() - 1, object.thickness);
+        // Measured when the size of the cells is known.
+        rest.skins.push(SkinRest { object, meshes, thickness, ..SkinRest::default() });
     }
     let Some(character) = character else {
         if coat.bones.is_empty() && coat.muscles.is_empty() {
@@ -139,6 +138,22 @@ pub fn coat_bones(
         }
     }
     Ok(!character.skins.is_empty())
+}
+
+/// Measures the skins that coats were fitted to, with cells of the size that they are shown with.
+pub fn measure_skins(rest: &mut SoftRest, context: &BuildContext) -> Result<(), LayerError> {
+    for index in 0..rest.skins.len() {
+        let SkinRest { object, meshes, thickness, .. } = rest.skins[index].clone();
+        let own = &rest.primitives[rest.objects[object].primitives.clone()];
+        let ball = |p: &PrimitiveRest| {
+            let center = rest.bodies[p.body].start.as_vec3();
+            (p.body as u32, center, p.coat.thickness as f32)
+        };
+        let balls: Vec<_> = own.iter().filter(|p| p.under_skin).map(ball).collect();
+        let at = (context.frame, rest.cell as f32);
+        rest.skins[index] = SkinRest::build((object, thickness), meshes, at, &balls)?;
+    }
+    Ok(())
 }
 
 /// Meshes that are given frame by frame, to hang balls on.

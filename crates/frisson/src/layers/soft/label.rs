@@ -3,8 +3,8 @@
 use glam::{Mat3, Vec3};
 
 use super::field::{BULGE_ZONE, Kind, bulge_shape};
-use super::skin_field::SignBy;
-use super::surface::{LabelValue, SurfaceField};
+use super::skin_field::{Asked, SkinSurface};
+use super::surface::{LabelValue, Part, SurfaceField};
 use super::tool::Tools;
 use crate::geometry::Bounds;
 use crate::geometry::isosurface::{Field, PointsSoa, SamplesSoa};
@@ -45,8 +45,8 @@ impl LabelField<'_> {
     }
 
     /// Value and gradient; tools scale with the label's own slope.
-    fn at(&self, parts: &[u32], at: Vec3, sign: SignBy) -> (f32, Vec3) {
-        let v = self.field.value_by(self.label, parts, at, sign);
+    fn at(&self, parts: &[u32], at: Vec3, asked: Asked) -> (f32, Vec3) {
+        let v = self.field.value_by(self.label, parts, at, asked);
         let level = self.field.level;
         let mut value = v.own - v.other.max(level);
         let mut gradient =
@@ -175,7 +175,7 @@ impl LabelField<'_> {
     /// place. That fields are equal there would be a condition too, but one all but parallel to the first
     /// where one of the bodies is much stiffer.
     fn at_level(&self, parts: &[u32], at: Vec3, others: u64) -> [Option<Condition>; 3] {
-        let groups = self.field.sums(parts, at, false, SignBy::Normals);
+        let groups = self.field.sums(parts, at, false, Asked::Anywhere);
         let mut found: [Option<Condition>; 3] = [None; 3];
         let (mut own_value, mut labels) = (0.0, [u32::MAX; 3]);
         for g in groups.as_slice().iter().filter(|g| g.value > 0.0) {
@@ -217,7 +217,7 @@ impl LabelField<'_> {
     /// not.
     #[must_use]
     pub fn beside_crease(&self, parts: &[u32], at: Vec3, cell: f32) -> Option<Vec3> {
-        let groups = self.field.sums(parts, at, true, SignBy::Normals);
+        let groups = self.field.sums(parts, at, true, Asked::Anywhere);
         let own = || groups.as_slice().iter().filter(|g| g.label == self.label);
         let best = own().max_by(|a, b| a.value.total_cmp(&b.value))?;
         let others = own().filter(|g| !std::ptr::eq(*g, best));
@@ -236,7 +236,7 @@ impl LabelField<'_> {
     /// The two conditions closest to being met here: own surface, other pieces of it, tools. All are
     /// positive inside the body.
     fn two_conditions(&self, parts: &[u32], at: Vec3, cell: f32) -> Option<[Condition; 2]> {
-        let groups = self.field.sums(parts, at, true, SignBy::Normals);
+        let groups = self.field.sums(parts, at, true, Asked::Anywhere);
         let own = || groups.as_slice().iter().filter(|g| g.label == self.label);
         let best = own().max_by(|a, b| a.value.total_cmp(&b.value))?;
         let mut found = [(f32::INFINITY, Condition::default()); 2];
@@ -297,7 +297,7 @@ impl Field for LabelField<'_> {
             if part.under_skin || part.center.distance(center) >= part.radius + part.reach + half {
                 continue;
             }
-            let (low, high) = part.range(center, half, level);
+            let (low, high) = part.range(bounds, level);
             if high <= 0.0 {
                 continue;
             }
@@ -325,13 +325,20 @@ impl Field for LabelField<'_> {
             }
             return;
         }
+        if let Some((part, skin)) = self.bare_skin(parts) {
+            let level = self.field.level;
+            for (i, value) in out.iter_mut().enumerate() {
+                *value = part.value_off_skin(skin.on_lattice(points.get(i)), level) - level;
+            }
+            return;
+        }
         for (i, value) in out.iter_mut().enumerate() {
-            *value = self.at(parts, points.get(i), SignBy::Rays).0;
+            *value = self.at(parts, points.get(i), Asked::OnLattice).0;
         }
     }
 
     fn value_and_gradient(&self, parts: &[u32], p: Vec3, _step: f32) -> (f32, Vec3) {
-        self.at(parts, p, SignBy::Normals)
+        self.at(parts, p, Asked::Anywhere)
     }
 
     fn values_and_gradients(
@@ -342,9 +349,18 @@ impl Field for LabelField<'_> {
         out: &mut SamplesSoa,
     ) {
         out.reset(points.len());
+        if let Some((part, _)) = self.bare_skin(parts) {
+            let level = self.field.level;
+            for i in 0..points.len() {
+                let found = part.sample(points.get(i), level, Asked::Anywhere);
+                let (value, gradient) = found.unwrap_or_default();
+                out.set(i, value - level, gradient);
+            }
+            return;
+        }
         if !self.all_add_up(parts) {
             for i in 0..points.len() {
-                let (value, gradient) = self.at(parts, points.get(i), SignBy::Normals);
+                let (value, gradient) = self.at(parts, points.get(i), Asked::Anywhere);
                 out.set(i, value, gradient);
             }
             return;
@@ -361,6 +377,14 @@ impl Field for LabelField<'_> {
 }
 
 impl LabelField<'_> {
+    /// The skin that is all there is here, if it is so.
+    fn bare_skin(&self, parts: &[u32]) -> Option<(&Part, &SkinSurface)> {
+        let [only] = parts else { return None };
+        let part = self.field.parts.get(*only as usize)?;
+        let skin = part.skin.as_ref()?;
+        (part.label == self.label && part.bulge == 0.0).then_some((part, skin))
+    }
+
     /// Whether there may be creases: where not everything simply adds up.
     #[must_use]
     pub fn may_crease(&self, parts: &[u32]) -> bool {

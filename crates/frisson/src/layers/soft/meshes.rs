@@ -7,7 +7,7 @@ use glam::{Vec2, Vec3};
 use super::blending::Components;
 use super::label::LabelField;
 use super::params::SoftParams;
-use super::rest::{SkinRest, SoftRest};
+use super::rest::SoftRest;
 use super::skin_field::SkinSurface;
 use super::state::SoftState;
 use super::step::SoftScratch;
@@ -24,6 +24,8 @@ const PRESSURE: &str = "pressure";
 #[derive(Default)]
 pub(super) struct SurfaceMeshes {
     field: SurfaceField,
+    /// Skins that are shown in the place of balls.
+    skins: Vec<Arc<SkinSurface>>,
     surfaces: Vec<IsoSurface>,
     /// Edges crossed by several labels, with vertices numbered over all of them.
     edges: Vec<CrossedEdge>,
@@ -33,6 +35,8 @@ pub(super) struct SurfaceMeshes {
     same: Components,
     /// Sum and number of the vertices that are the same point, at the first of them.
     sums: Vec<(Vec3, u32)>,
+    /// Vertices of a label before they went to its creases.
+    before: Vec<Vec3>,
     /// Pieces of the surfaces that were shown last: triangles that hang together.
     pub(super) pieces: usize,
     /// The same, by vertex.
@@ -86,6 +90,36 @@ fn keep_vertices(mesh: &mut Mesh, keep: &[bool]) {
     }
 }
 
+/// Takes back what turned triangles over when vertices went to a crease: two that went to the same place on it,
+/// or past each other. Each pass may leave a triangle with one vertex gone back; four leave none.
+fn unfold(surface: &mut IsoSurface, before: &[Vec3]) {
+    let IsoSurface { positions, triangles, .. } = surface;
+    if positions == before {
+        return;
+    }
+    let normal = |t: &[u32; 3], at: &[Vec3]| {
+        let [a, b, c] = t.map(|v| at[v as usize]);
+        (b - a).cross(c - a)
+    };
+    for _ in 0..4 {
+        let mut turned = false;
+        for t in triangles.iter() {
+            if t.iter().all(|&v| positions[v as usize] == before[v as usize]) {
+                continue;
+            }
+            let (was, is) = (normal(t, before), normal(t, positions));
+            // A twentieth: a sliver may yet lie over its neighbour.
+            if is.dot(was) < 0.05 * was.length_squared() {
+                t.iter().for_each(|&v| positions[v as usize] = before[v as usize]);
+                turned = true;
+            }
+        }
+        if !turned {
+            return;
+        }
+    }
+}
+
 impl SoftScratch {
     /// Extracts every label and writes it into the frame.
     pub(super) fn write_surfaces(
@@ -96,20 +130,26 @@ impl SoftScratch {
     ) -> Result<(), LayerError> {
         let tools = self.tools.at(&rest.toolbox, params, context, 1.0);
         let number = context.frame_number();
-        let skin = |skin: &SkinRest| {
+        let mut skins = std::mem::take(&mut self.meshes.skins);
+        skins.resize_with(rest.skins.len(), Arc::default);
+        // What the parts of the last frame shared with it.
+        self.meshes.field.parts.clear();
+        for (surface, skin) in skins.iter_mut().zip(&rest.skins) {
             let object = &params.objects[rest.objects[skin.object].listed];
-            let factor = object.volume.at(number);
-            Arc::new(SkinSurface::build(skin, frame, rest.cell as f32, factor))
-        };
-        let skins: Vec<Arc<SkinSurface>> = rest.skins.iter().map(skin).collect();
+            let surface = Arc::make_mut(surface);
+            surface.update(skin, frame, rest.cell as f32, object.volume.at(number))?;
+            surface.carry(skin, &state.bodies);
+        }
         self.meshes.field.set(&self.coats, rest, &state.bodies, &skins);
+        self.meshes.skins = skins;
         self.meshes.extract(rest, tools)?;
         self.meshes.pieces = 0;
         for label in 0..rest.labels.len() {
             self.meshes.count_pieces(label);
             self.meshes.write_mesh(rest, tools, label, frame);
             if let Some(index) = frame.mesh_index(&rest.labels[label]) {
-                self.meshes.drop_specks(rest.cell as f32, &mut frame.meshes[index]);
+                let is_skin = rest.skins.iter().any(|s| rest.objects[s.object].label == label);
+                self.meshes.drop_specks(rest.cell as f32, is_skin, &mut frame.meshes[index]);
             }
         }
         if params.contacts {
@@ -132,6 +172,7 @@ impl SurfaceMeshes {
             self.surfaces[label]
                 .extract(&field, &settings)
                 .map_err(|e| LayerError::parameter("cell", e.to_string()))?;
+            self.before.clone_from(&self.surfaces[label].positions);
             self.surfaces[label].move_by_block(|parts, _, position, normal| {
                 if !field.may_crease(parts) {
                     return;
@@ -142,6 +183,7 @@ impl SurfaceMeshes {
                     *normal = turned;
                 }
             });
+            unfold(&mut self.surfaces[label], &self.before);
         }
         self.firsts.clear();
         if labels > 1 {
@@ -330,8 +372,9 @@ impl SurfaceMeshes {
     }
 
     /// Takes pieces out of a label's mesh that are smaller than the lattice can tell from nothing: a
-    /// fingertip that reaches into one more cell. [`Self::count_pieces`] was asked just before.
-    fn drop_specks(&mut self, cell: f32, mesh: &mut Mesh) {
+    /// fingertip that reaches into one more cell; and of a skin the hollows that nobody sees, such as the gap
+    /// between a body and its clothes. [`Self::count_pieces`] was asked just before.
+    fn drop_specks(&mut self, cell: f32, is_skin: bool, mesh: &mut Mesh) {
         let count = mesh.positions.len();
         let root = |v: usize| self.joined.root(v as u32) as usize;
         if (0..count).filter(|&v| root(v) == v).nth(1).is_none() {
@@ -341,13 +384,20 @@ impl SurfaceMeshes {
         for v in 0..count {
             boxes[root(v)] = boxes[root(v)].including(mesh.positions[v]);
         }
+        let mut volumes = vec![0.0f32; count];
+        for t in mesh.topology.triangles.iter().filter(|_| is_skin) {
+            let piece = root(t[0] as usize);
+            let [a, b, c] = t.map(|v| mesh.positions[v as usize] - boxes[piece].min);
+            volumes[piece] += a.dot(b.cross(c));
+        }
         let is_speck = |r: usize| (boxes[r].max - boxes[r].min).max_element() < SPECK * cell;
-        let keep: Vec<bool> = (0..count).map(|v| !is_speck(root(v))).collect();
-        let specks = (0..count).filter(|&v| root(v) == v && is_speck(v)).count();
-        if specks == 0 || !keep.contains(&true) {
+        let is_gone = |r: usize| volumes[r] < 0.0 || is_speck(r);
+        let keep: Vec<bool> = (0..count).map(|v| !is_gone(root(v))).collect();
+        let gone = (0..count).filter(|&v| root(v) == v && is_gone(v)).count();
+        if gone == 0 || !keep.contains(&true) {
             return;
         }
-        self.pieces -= specks;
+        self.pieces -= gone;
         keep_vertices(mesh, &keep);
     }
 

@@ -55,16 +55,20 @@ pub struct PrimitiveRest {
 }
 
 /// The skin that a coat was fitted to.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct SkinRest {
     /// Object that is the coat.
     pub object: usize,
     /// Meshes of the frame.
     pub meshes: std::ops::Range<usize>,
-    /// Their volume at the start [m³].
+    /// Volume at the start of what is shown [m³].
     pub volume: f64,
+    /// The meshes' own volume then [m³]: parts that lie in each other are counted twice.
+    pub mesh_volume: f64,
     /// Thickness of the object [m].
     pub thickness: f64,
+    /// For every vertex of the meshes: the bodies that carry it most, and their weights.
+    pub carriers: Vec<[(u32, f32); 3]>,
 }
 
 /// An object that never changes.
@@ -105,6 +109,8 @@ pub struct SoftRest {
     pub joints: Vec<JointRest>,
     /// Skins that are shown in the place of the balls fitted to them.
     pub skins: Vec<SkinRest>,
+    /// For each primitive: its object, if it is a ball under a skin.
+    pub balls: Vec<Option<u32>>,
     /// Whether meshes that are given frame by frame carry bodies.
     pub hangs: bool,
     /// Actors whose joints carry bodies, ascending.

@@ -56,6 +56,8 @@ pub struct Territory {
     /// Primitive that holds this one's own place although it does not blend with it, and how far it
     /// does not.
     pub buried_by: Option<(u32, f64)>,
+    /// Whether nobody is near to whom it would make a difference where its seeds are.
+    pub quiet: bool,
     near: Neighbourhood,
     /// Primitives of the grid's cells around.
     around: Vec<u32>,
@@ -109,6 +111,8 @@ pub struct Sampling<'a> {
     pub rotations: &'a [DQuat],
     /// Tools.
     pub tools: Tools<'a>,
+    /// Balls under skins, by their object: among themselves they are quiet.
+    pub balls: Option<&'a [Option<u32>]>,
 }
 
 /// The box of a primitive's support.
@@ -154,7 +158,7 @@ impl Sampling<'_> {
         compute_pieces(primitive.kind, points, self.rotations[index], &mut territory.pieces);
         territory.contacts.clear();
         (territory.volume, territory.gain, territory.common_gain) = (0.0, 0.0, 0.0);
-        territory.buried_by = self.buried_by(index, territory);
+        territory.buried_by = None;
         let reach = coats.reach(index);
         // Seeds go on from where they were: no further than half a thickness beyond the furthest.
         let furthest = distances.iter().copied().fold(0.0, f64::max);
@@ -164,6 +168,11 @@ impl Sampling<'_> {
         let in_reach = |i: &u32| self.tools.get(*i as usize).contact(middle).0 < size;
         territory.tools.clear();
         territory.tools.extend((0..self.tools.len() as u32).filter(in_reach));
+        territory.quiet = self.is_quiet(index, territory);
+        if territory.quiet {
+            return;
+        }
+        territory.buried_by = self.buried_by(index, territory);
         for (i, (seed, distance)) in self.seeds[index].iter().zip(distances).enumerate() {
             let ray = seed.ray(points, &territory.pieces);
             territory.scratch.begin_ray(coats, &territory.near, ray.origin, ray.direction, limit);
@@ -183,6 +192,15 @@ impl Sampling<'_> {
             (territory.gain, territory.common_gain) = gains;
         }
         territory.scratch.end_ray();
+    }
+
+    /// Whether a ball under a skin has only such balls of its own object around: these are carried and not pushed,
+    /// and what is shown is the skin.
+    fn is_quiet(&self, index: usize, territory: &Territory) -> bool {
+        let Some(balls) = self.balls else { return false };
+        let own = balls[index];
+        let alike = |&other: &u32| balls[other as usize] == own;
+        own.is_some() && territory.tools.is_empty() && territory.near().iter().all(alike)
     }
 
     /// Where a seed that starts at some distance arrives.

@@ -7,40 +7,66 @@
 //!      ---------.____.----     is shown is the skin's, as others, tools and muscles leave it
 //! ```
 //!
+//! Distances are found once a frame at the points of the extraction's own lattice, in a narrow band around
+//! the skin ([`DistanceBand`]); places between them ask only the triangles that the points around know.
+//!
 //! What is thinner than the cells of the extraction is thickened to them, so that no part falls off;
-//! and the whole is moved along its normals by what skinning loses or gains in volume, divided by its
-//! area: to first order it keeps the volume it had at the start.
+//! and the whole is moved along its normals until it has the volume that it had at the start.
+
+use std::ops::Range;
+use std::sync::Arc;
 
 use glam::Vec3;
 use rayon::prelude::*;
 
 use super::rest::SkinRest;
-use crate::geometry::{Bounds, Mesh, TriangleBvh};
-use crate::stage::{Frame, SurfaceMotion};
+use super::state::BodyState;
+use crate::geometry::{
+    BandPoint, BandSettings, Bounds, DistanceBand, Mesh, MeshTopology, NONE, Soup, Topology,
+    TriangleBvh, closest_on_triangle,
+};
+use crate::stage::{Frame, LayerError, SurfaceMotion};
 
-/// Least half-width of anything that is shown, in cells of the extraction [-]: what is thinner falls
-/// through the lattice here and there, and would come in pieces.
-const LEAST_HALF_WIDTH: f32 = 0.8;
-/// Distance from the skin, in cells, within which its normals tell inside from outside [-]. Beyond,
-/// rays do: a limb that lies in another has normals of its own.
-const NEAR: f32 = 1.5;
+/// Least half-width of anything that is shown, in cells of the extraction [-]: half the diagonal of a cell and a
+/// little. Then the points within a thin limb, however it lies, follow each other along edges of the lattice; what is
+/// thinner comes in pieces.
+const LEAST_HALF_WIDTH: f32 = 0.9;
+/// How much less than at a vertex its neighbours may be thickened, per metre between them [-]: where a limb is bent
+/// flat, rays across it from some vertices are too long.
+const THICKENING_SLOPE: f32 = 0.35;
+/// Depth in which an open surface is looked at to tell a shell from a sheet, in cells [-].
+const BEHIND: f32 = 1.2;
+/// Width of the band around what is shown, in cells [-]: both ends of every edge that the surface crosses must
+/// know it.
+const BAND: f32 = 1.3;
+/// Difference between the distance to the nearest triangle and what the lattice says, in cells, from which on the
+/// lattice is right [-]: near the crease where a limb goes into another the nearest triangle may lie within.
+const HIDDEN: f32 = 0.2;
 /// Furthest that the keeping of the volume may move the surface, in thicknesses [-].
 const MOST_SHIFT: f64 = 0.25;
-/// Directions in which rays are sent to tell inside from outside: along no axis and no diagonal, where
-/// models have their edges.
-const RAYS: [Vec3; 3] = [
-    Vec3::new(0.7236, 0.5477, 0.4199),
-    Vec3::new(-0.6018, 0.7431, -0.2926),
-    Vec3::new(0.1234, -0.4473, 0.8858),
-];
+/// Rounds in which the shift is found that keeps the volume: each leaves a tenth of the error or less.
+const SHIFT_ROUNDS: usize = 3;
+/// What the mesh's own volume may be wrong about the shift, in cells [-]: limbs that lie in each other
+/// are counted twice by it.
+const SHIFT_SLACK: f64 = 0.3;
 
 /// The skin of one coat at an instant.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct SkinSurface {
     surface: SurfaceMotion,
-    /// Per vertex: how far the surface is from the skin, outwards [m].
-    swelling: Vec<f32>,
-    most_swelling: f32,
+    mesh: Mesh,
+    /// Topologies of the meshes that it was joined from.
+    sources: Vec<Arc<MeshTopology>>,
+    /// Per triangle: whether its part of the skin has borders.
+    open: Vec<bool>,
+    band: DistanceBand,
+    /// Per vertex: how much half the width there is less than it must be [m].
+    lacking: Vec<f32>,
+    most_lacking: f32,
+    /// How far the surface is moved outwards to keep the volume [m].
+    shift: f32,
+    /// Per vertex: velocity [m/s].
+    velocities: Vec<Vec3>,
     /// Size of the extraction's cells [m].
     cell: f32,
 }
@@ -54,13 +80,45 @@ pub struct SkinPlace {
     pub normal: Vec3,
 }
 
-/// How inside is told from outside.
+/// How a place is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SignBy {
-    /// By rays: the same answer at a place whoever asks, so that neighbouring blocks of a lattice agree.
-    Rays,
-    /// By the skin's normals where it is near, as it is for a vertex on its way to the surface.
-    Normals,
+pub enum Asked {
+    /// A point of the extraction's lattice: the same answer whoever asks, so that its blocks agree.
+    OnLattice,
+    /// Anywhere, as a vertex is on its way to the surface.
+    Anywhere,
+}
+
+/// The skin as the band asks it: what is thin is known from further.
+struct Measured<'a> {
+    surface: &'a SurfaceMotion,
+    lacking: &'a [f32],
+}
+
+impl Soup for Measured<'_> {
+    fn count(&self) -> usize {
+        self.surface.bvh().triangle_count()
+    }
+    fn corners(&self, triangle: u32) -> [Vec3; 3] {
+        self.surface.bvh().corners(triangle)
+    }
+    fn further(&self, triangle: u32) -> f32 {
+        let corners = self.surface.bvh().triangle(triangle);
+        corners.iter().map(|v| self.lacking[*v as usize]).fold(0.0, f32::max)
+    }
+    fn keep(&self, triangle: u32, weights: [f32; 3]) -> f32 {
+        let corners = self.surface.bvh().triangle(triangle).into_iter().zip(weights);
+        corners.map(|(v, w)| w * self.lacking[v as usize]).sum()
+    }
+}
+
+/// The nearest place of the skin.
+#[derive(Clone, Copy, Debug)]
+struct Nearest {
+    distance: f32,
+    triangle: u32,
+    weights: [f32; 3],
+    point: Vec3,
 }
 
 /// Volume [m³] and area [m²] of some meshes as one surface.
@@ -79,25 +137,77 @@ pub fn volume_and_area<'a>(meshes: impl Iterator<Item = &'a Mesh>) -> (f64, f64)
 }
 
 impl SkinSurface {
-    /// The skin as the frame has it; `factor` is that of its volume.
-    #[must_use]
-    pub fn build(skin: &SkinRest, frame: &Frame, cell: f32, factor: f64) -> Self {
+    /// Takes the skin as the frame has it; `factor` is that of its volume. The error: the cells are too small
+    /// for its size.
+    pub fn update(
+        &mut self,
+        skin: &SkinRest,
+        frame: &Frame,
+        cell: f32,
+        factor: f64,
+    ) -> Result<(), LayerError> {
         let meshes = || skin.meshes.clone().filter_map(|m| frame.meshes.get(m));
-        let (mut positions, mut triangles) = (Vec::new(), Vec::new());
-        for mesh in meshes() {
-            let first = positions.len() as u32;
-            positions.extend_from_slice(&mesh.positions);
-            triangles.extend(mesh.topology.triangles.iter().map(|t| t.map(|v| v + first)));
-        }
-        let mut surface = SurfaceMotion::default();
-        surface.update(&Mesh::new("skin", positions, triangles), 0.0);
+        self.join(meshes());
+        self.cell = cell;
         let (volume, area) = volume_and_area(meshes());
         let most = MOST_SHIFT * skin.thickness;
-        let shift = (skin.volume * factor - volume) / area.max(f64::MIN_POSITIVE);
-        let shift = shift.clamp(-most, most) as f32;
-        let least = LEAST_HALF_WIDTH * cell;
-        let swell = |(p, n): (&Vec3, &Vec3)| {
-            // To where the skin is left again; another limb that begins within does not count.
+        let guess = (skin.mesh_volume * factor - volume) / area.max(f64::MIN_POSITIVE);
+        let most = (guess.abs() + SHIFT_SLACK * f64::from(cell)).min(most);
+        self.find_widths();
+        if !self.measure(most as f32 + BAND * cell) {
+            let problem = format!("cells of {cell} m are too small for a skin of this size");
+            return Err(LayerError::parameter("cell", problem));
+        }
+        self.shift = guess.clamp(-most, most) as f32;
+        for _ in 0..SHIFT_ROUNDS {
+            let (volume, area) = self.volume();
+            let more = (skin.volume * factor - volume) / area.max(f64::MIN_POSITIVE);
+            self.shift = (f64::from(self.shift) + more).clamp(-most, most) as f32;
+        }
+        Ok(())
+    }
+
+    /// Volume [m³] and area [m²] of what is shown.
+    fn volume(&self) -> (f64, f64) {
+        let shift = self.shift;
+        self.band.volume_and_area(|p| p.signed - p.kept.max(shift))
+    }
+
+    /// Makes one surface of the meshes; what depends on their triangles alone is kept while these stay.
+    fn join<'a>(&mut self, meshes: impl Iterator<Item = &'a Mesh> + Clone) {
+        self.mesh.positions.clear();
+        meshes.clone().for_each(|m| self.mesh.positions.extend_from_slice(&m.positions));
+        let known = self.sources.iter();
+        let same = meshes.clone().count() == self.sources.len()
+            && meshes.clone().zip(known).all(|(m, known)| Arc::ptr_eq(&m.topology, known));
+        if !same {
+            self.sources = meshes.clone().map(|m| Arc::clone(&m.topology)).collect();
+            let (mut first, mut triangles) = (0, Vec::new());
+            for mesh in meshes {
+                triangles.extend(mesh.topology.triangles.iter().map(|t| t.map(|v| v + first)));
+                first += mesh.positions.len() as u32;
+            }
+            let positions = std::mem::take(&mut self.mesh.positions);
+            self.open = open_parts(&positions, &triangles);
+            self.mesh = Mesh::new("skin", positions, triangles);
+        }
+        self.surface.update(&self.mesh, 0.0);
+    }
+
+    /// Finds the distances around.
+    fn measure(&mut self, width: f32) -> bool {
+        let Self { band, surface, lacking, .. } = self;
+        let is_closed = !self.open.contains(&true);
+        let settings = BandSettings { cell: self.cell, width, is_closed };
+        band.build(&Measured { surface, lacking }, settings)
+    }
+
+    /// Finds how thick the skin is at every vertex: straight in to where it is left again. Another limb that
+    /// begins within does not count.
+    fn find_widths(&mut self) {
+        let least = LEAST_HALF_WIDTH * self.cell;
+        let (surface, cell) = (&self.surface, self.cell);
+        let lack = |(p, n): (&Vec3, &Vec3)| {
             let (start, way) = (*p - 1e-3 * cell * *n, -4.0 * least * *n);
             let mut across = 1.0f32;
             surface.bvh().raycast_all(start, way, |triangle, t| {
@@ -105,76 +215,197 @@ impl SkinSurface {
                     across = across.min(t);
                 }
             });
-            shift.max(least - 0.5 * across * way.length())
+            least - 0.5 * across * way.length()
         };
         let places = surface.positions().par_iter().zip(surface.normals());
-        let swelling: Vec<f32> = places.map(swell).collect();
-        let most_swelling = swelling.iter().copied().fold(shift.abs(), f32::max);
-        Self { surface, swelling, most_swelling, cell }
+        self.lacking.clear();
+        self.lacking.par_extend(places.map(lack));
+        self.even_out();
+        self.most_lacking = 0.0;
+        if self.open.contains(&true) && self.measure(1.1 * cell) {
+            self.find_sheets(least);
+        }
+        self.most_lacking = self.lacking.iter().copied().fold(0.0, f32::max);
+    }
+
+    /// Thickens what is beside something that must be thickened.
+    fn even_out(&mut self) {
+        let found = self.lacking.clone();
+        for t in self.surface.triangles() {
+            for (a, b) in [(0, 1), (1, 2), (2, 0), (1, 0), (2, 1), (0, 2)] {
+                let (a, b) = (t[a] as usize, t[b] as usize);
+                let apart = self.surface.positions()[a].distance(self.surface.positions()[b]);
+                self.lacking[a] = self.lacking[a].max(found[b] - THICKENING_SLOPE * apart);
+            }
+        }
+    }
+
+    /// Where an open part has nothing behind it, it is a sheet.
+    fn find_sheets(&mut self, least: f32) {
+        let open = self.open.iter().zip(self.surface.triangles()).filter(|t| *t.0);
+        for &v in open.flat_map(|t| t.1) {
+            let (p, n) = (self.surface.positions()[v as usize], self.surface.normals()[v as usize]);
+            if self.band.nearest(p - BEHIND * self.cell * n).signed > 0.0 {
+                self.lacking[v as usize] = least;
+            }
+        }
+    }
+
+    /// Takes the velocities of the balls that carry the skin.
+    pub fn carry(&mut self, skin: &SkinRest, bodies: &[BodyState]) {
+        let velocity = |(p, carriers): (&Vec3, &[(u32, f32); 3])| {
+            let of = |(body, weight): &(u32, f32)| match bodies.get(*body as usize) {
+                Some(body) => *weight * body.velocity_at(p.as_dvec3()).as_vec3(),
+                None => Vec3::ZERO,
+            };
+            carriers.iter().map(of).sum::<Vec3>()
+        };
+        self.velocities.clear();
+        let places = self.surface.positions().par_iter().zip(&skin.carriers);
+        self.velocities.par_extend(places.map(velocity));
+    }
+
+    /// Velocity of the skin next to a place [m/s].
+    #[must_use]
+    pub fn velocity(&self, at: Vec3) -> Vec3 {
+        let Some(found) = self.near(at, &self.band.around(at).0) else { return Vec3::ZERO };
+        let corners = self.surface.bvh().triangle(found.triangle).into_iter().zip(found.weights);
+        let of =
+            |(v, w): (u32, f32)| w * self.velocities.get(v as usize).copied().unwrap_or_default();
+        corners.map(of).sum()
     }
 
     /// Box around the surface that is shown.
     #[must_use]
     pub fn bounds(&self) -> Bounds {
-        self.surface.bvh().bounds().grown(self.most_swelling)
+        self.surface.bvh().bounds().grown(self.most_lacking.max(self.shift.abs()))
+    }
+
+    /// Signed distance at a point of the lattice, as far as the band goes; infinite beyond.
+    #[must_use]
+    #[inline]
+    pub fn on_lattice(&self, at: Vec3) -> f32 {
+        let point = self.band.nearest(at);
+        point.signed - point.kept.max(self.shift)
     }
 
     /// Where the skin is; nothing where it is further outside than `within`.
     #[must_use]
-    pub fn find(&self, at: Vec3, within: f32, sign: SignBy) -> Option<SkinPlace> {
-        let bvh = self.surface.bvh();
-        let Some(hit) = bvh.closest_point(at, within + self.most_swelling) else {
-            // Deep inside it matters that it is, not how far.
-            let deep = SkinPlace { signed: -within, normal: Vec3::ZERO };
-            return self.contains(at, None).then_some(deep);
+    pub fn find(&self, at: Vec3, within: f32, asked: Asked) -> Option<SkinPlace> {
+        if asked == Asked::OnLattice {
+            let signed = self.on_lattice(at);
+            if signed.is_finite() {
+                return Some(SkinPlace { signed, normal: Vec3::ZERO });
+            }
+        } else {
+            let (points, within_cell) = self.band.around(at);
+            if let Some(near) = self.near(at, &points) {
+                let place = self.place(at, near, &points);
+                let between = self.between(&points, within_cell);
+                let known = points.iter().all(|p| p.triangle != NONE);
+                let hidden = (place.signed - between.signed).abs() > HIDDEN * self.cell && known;
+                return Some(if hidden { between } else { place });
+            }
+        }
+        self.find_far(at, within)
+    }
+
+    /// What the points around say, weighted by where in their cell a place is.
+    fn between(&self, points: &[BandPoint; 8], at: Vec3) -> SkinPlace {
+        let width = self.band.width();
+        let values = points.map(|p| p.signed.clamp(-width, width) - p.kept.max(self.shift));
+        let weight = |c: usize, axis: usize| match c >> axis & 1 {
+            1 => at[axis],
+            _ => 1.0 - at[axis],
         };
-        let corners = bvh.triangle(hit.triangle).into_iter().zip(hit.barycentric);
-        let swelling = corners.map(|(v, w)| w * self.swelling[v as usize]).sum::<f32>();
+        let (mut signed, mut gradient) = (0.0, Vec3::ZERO);
+        for (c, value) in values.iter().enumerate() {
+            let w = [weight(c, 0), weight(c, 1), weight(c, 2)];
+            signed += w[0] * w[1] * w[2] * value;
+            let way = |axis: usize| if c >> axis & 1 == 1 { *value } else { -*value };
+            gradient += Vec3::new(way(0) * w[1] * w[2], way(1) * w[0] * w[2], way(2) * w[0] * w[1]);
+        }
+        SkinPlace { signed, normal: gradient.normalize_or_zero() }
+    }
+
+    /// Where the skin is, seen from beyond the band.
+    fn find_far(&self, at: Vec3, within: f32) -> Option<SkinPlace> {
+        let inside = self.band.nearest(at).signed < 0.0;
+        if !inside && within < self.band.width() - self.shift.abs().max(self.most_lacking) {
+            return None;
+        }
+        let Some(hit) = self.surface.bvh().closest_point(at, within + self.most_lacking) else {
+            // Deep inside it matters that it is, not how far.
+            return inside.then_some(SkinPlace { signed: -within, normal: Vec3::ZERO });
+        };
         let normal = self.surface.normal(hit.triangle, hit.barycentric);
-        let behind = (at - hit.point).dot(normal) < 0.0;
-        let near = sign == SignBy::Normals && hit.distance < NEAR * self.cell;
-        let inside = if near { behind } else { self.contains(at, Some(behind)) };
-        let signed = if inside { -hit.distance } else { hit.distance } - swelling;
-        Some(SkinPlace { signed, normal })
+        let signed = if inside { -hit.distance } else { hit.distance };
+        Some(SkinPlace { signed: signed - self.swelling(hit.triangle, hit.barycentric), normal })
     }
 
-    /// Least and greatest signed distance within a radius of a place, as far as `within` reaches.
+    /// The nearest place of the triangles that the points of the lattice around know.
+    #[inline]
+    fn near(&self, at: Vec3, points: &[BandPoint; 8]) -> Option<Nearest> {
+        let mut seen = [NONE; 8];
+        let mut best: Option<Nearest> = None;
+        for (i, point) in points.iter().enumerate() {
+            if point.triangle == NONE || seen.contains(&point.triangle) {
+                continue;
+            }
+            seen[i] = point.triangle;
+            let corners = self.surface.bvh().corners(point.triangle);
+            let (place, weights) = closest_on_triangle(at, corners);
+            let distance = place.distance(at);
+            let tie = |b: &Nearest| distance == b.distance && point.triangle < b.triangle;
+            if best.as_ref().is_none_or(|b| distance < b.distance || tie(b)) {
+                best = Some(Nearest { distance, triangle: point.triangle, weights, point: place });
+            }
+        }
+        best
+    }
+
+    /// The place as it is shown.
+    fn place(&self, at: Vec3, near: Nearest, points: &[BandPoint; 8]) -> SkinPlace {
+        let normal = self.surface.normal(near.triangle, near.weights);
+        let behind = (at - near.point).dot(normal) < 0.0;
+        // A sheet has no inside.
+        let inside =
+            behind && (!self.open[near.triangle as usize] || points.iter().any(|p| p.signed < 0.0));
+        let swelling = self.swelling(near.triangle, near.weights);
+        let signed = if inside { -near.distance } else { near.distance } - swelling;
+        SkinPlace { signed, normal: if behind && !inside { -normal } else { normal } }
+    }
+
+    /// How far what is shown is from the skin, outwards [m].
+    fn swelling(&self, triangle: u32, weights: [f32; 3]) -> f32 {
+        let corners = self.surface.bvh().triangle(triangle).into_iter().zip(weights);
+        corners.map(|(v, w)| w * self.lacking[v as usize]).sum::<f32>().max(self.shift)
+    }
+
+    /// Least and greatest signed distance within a box, as far as `within` reaches.
     #[must_use]
-    pub fn range(&self, at: Vec3, radius: f32, within: f32) -> (f32, f32) {
-        let slack = radius + 2.0 * self.most_swelling;
-        match self.surface.bvh().closest_point(at, within + slack) {
-            Some(hit) if self.contains(at, None) => (-hit.distance - slack, slack - hit.distance),
-            Some(hit) => (hit.distance - slack, hit.distance + slack),
-            None if self.contains(at, None) => (f32::NEG_INFINITY, -within),
-            None => (within, f32::INFINITY),
-        }
+    pub fn range(&self, bounds: &Bounds, within: f32) -> (f32, f32) {
+        let (near, far) = self.band.range(bounds);
+        let swelling = self.most_lacking.max(self.shift.abs());
+        // Beyond the band others may still feel the skin.
+        let known = self.band.width() - swelling;
+        let near = if near == f32::INFINITY && within > known { known } else { near - swelling };
+        (near, far + swelling)
     }
+}
 
-    /// Whether a place is inside: most rays leave the skin once more than they enter it. A guess that the
-    /// first ray shares saves the others.
-    fn contains(&self, at: Vec3, guess: Option<bool>) -> bool {
-        let bounds = self.surface.bvh().bounds();
-        if at.cmplt(bounds.min).any() || at.cmpgt(bounds.max).any() {
-            return false;
+/// Per triangle: whether the part of the surface that it belongs to has borders.
+fn open_parts(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<bool> {
+    let topology = Topology::build(positions, triangles);
+    let (part_of, parts) = topology.components();
+    let mut open = vec![false; parts];
+    for edge in 0..topology.edges.len() as u32 {
+        if topology.is_border_edge(edge) {
+            open[part_of[topology.edges[edge as usize][0] as usize] as usize] = true;
         }
-        let [first, second, third] = RAYS.map(|r| r * (2.0 * bounds.diagonal()));
-        let one = self.leaves(at, first);
-        if guess == Some(one) {
-            return one;
-        }
-        let two = self.leaves(at, second);
-        if one == two { one } else { self.leaves(at, third) }
     }
-
-    /// Whether a way to the far outside leaves the skin once more than it enters it.
-    fn leaves(&self, at: Vec3, way: Vec3) -> bool {
-        let bvh = self.surface.bvh();
-        let mut turns = 0;
-        bvh.raycast_all(at, way, |triangle, _| {
-            turns += if outward(bvh, triangle, way) { 1 } else { -1 }
-        });
-        turns > 0
-    }
+    let part = |t: &[u32; 3]| part_of[topology.point_of_vertex[t[0] as usize] as usize];
+    triangles.iter().map(|t| open[part(t) as usize]).collect()
 }
 
 /// Whether a way through a triangle goes out of the skin.
@@ -183,10 +414,42 @@ fn outward(bvh: &TriangleBvh, triangle: u32, way: Vec3) -> bool {
     (b - a).cross(c - a).dot(way) > 0.0
 }
 
-/// Volume of an actor's meshes at the start [m³].
-#[must_use]
-pub fn start_volume(skin: &std::ops::Range<usize>, frame: &Frame) -> f64 {
-    volume_and_area(skin.clone().filter_map(|m| frame.meshes.get(m))).0
+impl SkinRest {
+    /// A skin at the start: what its meshes enclose, and which balls, given as (body, centre, radius), carry each
+    /// vertex.
+    pub fn build(
+        (object, thickness): (usize, f64),
+        meshes: Range<usize>,
+        (frame, cell): (&Frame, f32),
+        balls: &[(u32, Vec3, f32)],
+    ) -> Result<Self, LayerError> {
+        let own = || meshes.clone().filter_map(|m| frame.meshes.get(m));
+        let mesh_volume = volume_and_area(own()).0;
+        let carried = |p: &Vec3| carriers_of(*p, balls);
+        let places: Vec<Vec3> = own().flat_map(|m| m.positions.iter().copied()).collect();
+        let carriers = places.par_iter().map(carried).collect();
+        let mut rest = Self { object, meshes, volume: 0.0, mesh_volume, thickness, carriers };
+        let mut surface = SkinSurface::default();
+        surface.update(&rest, frame, cell, 1.0)?;
+        surface.shift = 0.0;
+        rest.volume = surface.volume().0;
+        Ok(rest)
+    }
+}
+
+/// The three balls that carry a place most, with weights that sum to 1.
+fn carriers_of(at: Vec3, balls: &[(u32, Vec3, f32)]) -> [(u32, f32); 3] {
+    let mut best = [(u32::MAX, 0.0f32); 3];
+    for (body, center, radius) in balls {
+        // A power that leaves little to any ball but the nearest.
+        let share = (radius / center.distance(at).max(1e-6 * radius)).powi(6);
+        if let Some(rank) = best.iter().position(|b| share > b.1) {
+            best[rank..].rotate_right(1);
+            best[rank] = (*body, share);
+        }
+    }
+    let sum: f32 = best.iter().map(|b| b.1).sum();
+    best.map(|(body, share)| (body, share / sum.max(f32::MIN_POSITIVE)))
 }
 
 #[cfg(test)]
@@ -198,9 +461,10 @@ mod tests {
     fn skin_of(meshes: Vec<Mesh>, cell: f32) -> SkinSurface {
         let frame = Frame { meshes, ..Frame::default() };
         let meshes = 0..frame.meshes.len();
-        let volume = start_volume(&meshes, &frame);
-        let rest = SkinRest { object: 0, meshes, volume, thickness: 0.05 };
-        SkinSurface::build(&rest, &frame, cell, 1.0)
+        let rest = SkinRest::build((0, 0.05), meshes, (&frame, cell), &[]).unwrap();
+        let mut skin = SkinSurface::default();
+        skin.update(&rest, &frame, cell, 1.0).unwrap();
+        skin
     }
 
     #[test]
@@ -211,7 +475,7 @@ mod tests {
             let at = Vec3::new(0.3 + 0.15 * c(0), 0.12 * c(1), 0.12 * c(2));
             // The limb's radius where it is a cone, whose sides lean by a twelfth.
             let expected = (at.y.hypot(at.z) - (0.1 - 0.05 * at.x / 0.6)) * 0.9965;
-            let found = skin.find(at, 1.0, SignBy::Rays).unwrap();
+            let found = skin.find(at, 1.0, Asked::Anywhere).unwrap();
             assert!((found.signed - expected).abs() < 2e-3, "{at}: {} {expected}", found.signed);
         }
     }
@@ -224,7 +488,7 @@ mod tests {
         let skin = skin_of(vec![thick, thin], 0.004);
         for y in [0.0, 0.02, 0.03, 0.05, 0.06] {
             let at = Vec3::new(0.3, y, 0.0);
-            let found = skin.find(at, 1.0, SignBy::Rays).unwrap();
+            let found = skin.find(at, 1.0, Asked::Anywhere).unwrap();
             assert!(found.signed < 0.0, "{y}: {}", found.signed);
         }
     }
@@ -235,7 +499,8 @@ mod tests {
         sheet.positions.iter_mut().for_each(|p| p.z *= 0.01);
         let skin = skin_of(vec![sheet], 0.01);
         // Half a millimetre thick; shown a cell and a half thick.
-        let surface = |z: f32| skin.find(Vec3::new(0.3, 0.0, z), 1.0, SignBy::Rays).unwrap().signed;
+        let surface =
+            |z: f32| skin.find(Vec3::new(0.3, 0.0, z), 1.0, Asked::Anywhere).unwrap().signed;
         assert!(
             surface(0.006) < 0.0 && surface(0.01) > 0.0,
             "{} {}",

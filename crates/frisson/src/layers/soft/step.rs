@@ -12,7 +12,7 @@ use super::dough::DoughLaw;
 use super::joints::solve_joints;
 use super::layer::SoftLayer;
 use super::meshes::SurfaceMeshes;
-use super::params::SoftParams;
+use super::params::{SoftParams, SoftSurface};
 use super::preview::PreviewMeshes;
 use super::rest::{PrimitiveRest, SoftRest};
 use super::sample::{ContactPoint, Presser, Sampling, Territory, fill_grid};
@@ -233,13 +233,15 @@ impl SoftStep<'_> {
     pub(super) fn settle(&mut self, context: &StepContext) {
         let now = Instant { time: context.time, dt: 0.0, fraction: 1.0, shortest: true };
         self.place(context, now);
-        self.sample(context, now);
+        self.sample(context, now, true);
         self.update_blending(0.0);
         self.place(context, now);
-        self.sample(context, now);
+        self.sample(context, now, true);
         self.state.rest_volumes = self.scratch.territories.iter().map(|t| t.volume).collect();
         self.state.volumes.clone_from(&self.state.rest_volumes);
         self.settle_volumes(context, now);
+        // Balls under a skin press on each other, and nobody feels it.
+        self.sample(context, now, false);
         self.apply_forces(context, now);
         self.state.depth = self.scratch.contacts.depth;
         self.state.contacts = self.scratch.contacts.count;
@@ -267,7 +269,7 @@ impl SoftStep<'_> {
         for _ in 0..tolerances::VOLUME_ROUNDS {
             self.control_volumes(context, now, control);
             self.place(context, now);
-            self.sample(context, now);
+            self.sample(context, now, true);
         }
         self.state.felt.clone_from(&self.state.offsets);
         self.place(context, now);
@@ -353,7 +355,7 @@ impl SoftStep<'_> {
             (now.dt, |joint: &JointRest| joint_damping(self.params, joint)),
         );
         self.place(context, now);
-        self.sample(context, now);
+        self.sample(context, now, false);
         let control = VolumeControl {
             seconds: self.params.volume_time,
             damping: self.params.volume_damping,
@@ -441,7 +443,8 @@ impl SoftStep<'_> {
         self.scratch.carry_coats(self.params, self.rest, self.state);
     }
 
-    fn sample(&mut self, context: &StepContext, now: Instant) {
+    /// Slides all seeds, or leaves out those that make no difference.
+    fn sample(&mut self, context: &StepContext, now: Instant, all: bool) {
         let tools = self.scratch.tools.at(&self.rest.toolbox, self.params, context, now.fraction);
         fill_grid(&self.scratch.coats, &mut self.scratch.grid);
         let sampling = Sampling {
@@ -450,6 +453,8 @@ impl SoftStep<'_> {
             fine_seeds: &self.rest.fine_seeds,
             rotations: &self.scratch.rotations,
             tools,
+            balls: (!all && self.params.surface == SoftSurface::Extracted)
+                .then_some(&self.rest.balls[..]),
         };
         sampling.run(&self.scratch.grid, &mut self.state.distances, &mut self.scratch.territories);
     }
@@ -460,12 +465,13 @@ impl SoftStep<'_> {
         for (index, p) in self.rest.primitives.iter().enumerate() {
             let territory = &self.scratch.territories[index];
             let factor = p.volume_factor(self.rest.object_of(index, self.params), frame);
-            self.scratch.own_volumes.push(Volumes {
-                now: territory.volume,
-                before: self.state.volumes[index],
-                wanted: self.state.rest_volumes[index] * factor,
-                gain: territory.gain,
-            });
+            let wanted = self.state.rest_volumes[index] * factor;
+            // What nobody looks at is as it should be.
+            let (now, before) = match territory.quiet {
+                true => (wanted, wanted),
+                false => (territory.volume, self.state.volumes[index]),
+            };
+            self.scratch.own_volumes.push(Volumes { now, before, wanted, gain: territory.gain });
         }
         for (index, p) in self.rest.primitives.iter().enumerate() {
             let (around, apart) = self.volumes_around(index);

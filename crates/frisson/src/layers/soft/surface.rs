@@ -7,7 +7,7 @@ use glam::{Vec2, Vec3};
 use super::blend::{Coats, Primitive};
 use super::field::{BULGE_ZONE, Kind};
 use super::rest::SoftRest;
-use super::skin_field::{SignBy, SkinSurface};
+use super::skin_field::{Asked, SkinSurface};
 use super::state::BodyState;
 use super::tool::Tools;
 use super::weld::weld_shape;
@@ -36,7 +36,7 @@ pub(super) struct Part {
     stiffness: f32,
     pub(super) hardening: f32,
     offset: f32,
-    bulge: f32,
+    pub(super) bulge: f32,
     pub(super) reach: f32,
     pub(super) group: u32,
     pub(super) label: u32,
@@ -160,10 +160,11 @@ impl Part {
 
     /// Value and gradient at a place, if it is in reach.
     #[inline]
-    fn sample(&self, at: Vec3, level: f32, sign: SignBy) -> Option<(f32, Vec3)> {
+    pub(super) fn sample(&self, at: Vec3, level: f32, asked: Asked) -> Option<(f32, Vec3)> {
         if let Some(skin) = &self.skin {
-            let place = skin.find(at, self.reach, sign)?;
-            let (value, slope) = self.value_and_slope(self.thickness + place.signed, level);
+            let place = skin.find(at, self.reach, asked)?;
+            let deep = place.signed.max(-self.thickness);
+            let (value, slope) = self.value_and_slope(self.thickness + deep, level);
             return (value > 0.0).then_some((value, place.normal * slope));
         }
         let away = self.away(at);
@@ -242,17 +243,21 @@ impl Part {
         self.uv[0].lerp(self.uv[1], here / before.max(1e-20))
     }
 
-    /// Least and greatest value within a radius of a place.
-    pub(super) fn range(&self, at: Vec3, radius: f32, level: f32) -> (f32, f32) {
+    /// Value at a signed distance from the skin that it is.
+    #[inline]
+    pub(super) fn value_off_skin(&self, signed: f32, level: f32) -> f32 {
+        // Deep inside it matters that it is, not how far.
+        self.value_and_slope(self.thickness + signed.max(-self.thickness), level).0
+    }
+
+    /// Least and greatest value within a box.
+    pub(super) fn range(&self, bounds: &Bounds, level: f32) -> (f32, f32) {
         if let Some(skin) = &self.skin {
-            let (near, far) = skin.range(at, radius, self.reach);
-            let value = |signed: f32| match signed {
-                f32::NEG_INFINITY => f32::INFINITY,
-                _ => self.value_and_slope(self.thickness + signed, level).0,
-            };
-            return (value(far), value(near));
+            let (near, far) = skin.range(bounds, self.reach);
+            return (self.value_off_skin(far, level), self.value_off_skin(near, level));
         }
-        let distance = self.away(at).length();
+        let radius = 0.5 * bounds.diagonal();
+        let distance = self.away(bounds.center()).length();
         let low = self.value_and_slope(distance + radius, level).0;
         (low, self.value_and_slope((distance - radius).max(0.0), level).0)
     }
@@ -365,13 +370,13 @@ impl SurfaceField {
     /// Fields of a label and of the others at a point, from the given parts.
     #[must_use]
     pub fn value(&self, label: u32, parts: &[u32], at: Vec3) -> LabelValue {
-        self.value_by(label, parts, at, SignBy::Normals)
+        self.value_by(label, parts, at, Asked::Anywhere)
     }
 
-    /// The same, where skins tell inside from outside in some way.
+    /// The same, for a place that is given in some way.
     #[must_use]
-    pub(super) fn value_by(&self, label: u32, parts: &[u32], at: Vec3, sign: SignBy) -> LabelValue {
-        let groups = self.sums(parts, at, false, sign);
+    pub(super) fn value_by(&self, label: u32, parts: &[u32], at: Vec3, asked: Asked) -> LabelValue {
+        let groups = self.sums(parts, at, false, asked);
         let mut out = LabelValue { other_label: u32::MAX, ..LabelValue::default() };
         for g in groups.as_slice() {
             if g.label == label {
@@ -393,13 +398,13 @@ impl SurfaceField {
         parts: &[u32],
         at: Vec3,
         seconds: bool,
-        sign: SignBy,
+        asked: Asked,
     ) -> Stack<GroupSum> {
         let mut groups = Stack::new(GroupSum::default());
         let mut graph = Stack::new(Active::default());
         for &index in parts {
             let Some(part) = self.parts.get(index as usize) else { continue };
-            let Some((value, gradient)) = part.sample(at, self.level, sign) else { continue };
+            let Some((value, gradient)) = part.sample(at, self.level, asked) else { continue };
             if part.links.is_some() {
                 graph.push(Active { part: index, value, gradient });
                 continue;
@@ -510,13 +515,17 @@ impl SurfaceField {
         let mut weight = 0.0;
         for &index in parts {
             let Some(part) = self.parts.get(index as usize) else { continue };
-            if part.label == label && part.skin.is_some() {
-                let (under, sum_of) = self.paint_under_skin(part.group, at);
-                sum.color += under.color;
-                sum.uv += under.uv;
-                sum.velocity += under.velocity;
-                weight += sum_of;
-            } else if part.label == label {
+            if part.label != label {
+                continue;
+            }
+            if let Some(skin) = &part.skin {
+                // On it the skin's own field is the level.
+                let share = self.level * self.level;
+                sum.color += part.color * share;
+                sum.uv += part.uv[0] * share;
+                sum.velocity += skin.velocity(at) * share;
+                weight += share;
+            } else {
                 let away = part.away(at);
                 let value = part.value_and_slope(away.length(), self.level).0;
                 // Squared, so that the nearest primitive shows.
@@ -533,21 +542,6 @@ impl SurfaceField {
         }
         let first = self.parts.iter().find(|p| p.label == label);
         first.map_or(sum, |p| Paint { color: p.color, uv: p.uv[0], velocity: p.velocity })
-    }
-
-    /// What the balls under a skin have for a place of it: the nearest shows; and the weight of that.
-    fn paint_under_skin(&self, group: u32, at: Vec3) -> (Paint, f32) {
-        let (mut sum, mut weight) = (Paint::default(), 0.0);
-        for part in self.parts.iter().filter(|p| p.under_skin && p.group == group) {
-            let near = part.thickness / part.center.distance(at).max(1e-6 * part.thickness);
-            // A power that leaves little to any ball but the nearest two or three.
-            let share = self.level * self.level * near.powi(6);
-            sum.color += part.color * share;
-            sum.uv += part.uv[0] * share;
-            sum.velocity += (part.velocity + part.spin.cross(at - part.center)) * share;
-            weight += share;
-        }
-        (sum, weight)
     }
 
     /// The way out of a label's body at a place of its surface; not of unit length.

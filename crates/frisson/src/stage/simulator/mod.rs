@@ -140,6 +140,18 @@ impl Simulator {
         &self.actors
     }
 
+    /// The colliders, where they are now.
+    #[must_use]
+    pub fn colliders(&self) -> &ColliderSet {
+        &self.colliders
+    }
+
+    /// Gravity, wind and other fields.
+    #[must_use]
+    pub fn forces(&self) -> &Forces {
+        &self.forces
+    }
+
     /// The layers.
     #[must_use]
     pub fn layers(&self) -> &[Box<dyn RunningLayer>] {

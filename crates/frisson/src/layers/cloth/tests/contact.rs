@@ -211,3 +211,17 @@ fn starting_inside_a_ball_is_reported_and_resolved_calmly() {
     let speed = scene.state().velocities.iter().map(|v| v.length()).fold(0.0, f64::max);
     assert!(speed < 1.0, "{speed}");
 }
+
+#[test]
+fn cloth_is_near_itself_along_its_edges_whatever_the_rings() {
+    let mesh = sheet(6, 6, (0.25, 0.25), Vec3::ZERO);
+    let scene = Scene::build(vec![still("sheet", mesh)], &[], weightless(), params()).unwrap();
+    let (rest, x) = (scene.rest(), scene.positions());
+    let node = |i: usize, j: usize| rest.node_of_vertex[j * 6 + i];
+    let near = around::Around::build(rest, x, &[], 0.11);
+    assert!(near.any(&[node(2, 2)], &[node(0, 0), node(4, 2)]), "two edges away");
+    assert!(!near.any(&[node(0, 2)], &[node(3, 2)]), "three edges away");
+    let least = around::Around::build(rest, x, &[], 0.0);
+    assert!(least.any(&[node(2, 2)], &[node(3, 2)]), "the next node, however near");
+    assert!(!least.any(&[node(2, 2)], &[node(4, 2)]), "the one after it");
+}

@@ -348,3 +348,37 @@ fn live_parameters_change_the_motion_without_a_jump() {
     let (change, _) = changed(&|p| p.density = Some(0.5));
     assert_eq!(change, Change::Rebuild, "and keeps the state");
 }
+
+#[test]
+fn cloth_clamped_on_two_sides_sags_without_being_drawn_to_its_pins() {
+    let n = 21;
+    let mesh = sheet(n, n, (1.0, 1.0), Vec3::ZERO);
+    let pins = pinned((0..n).flat_map(|j| [j * n, j * n + n - 1]));
+    let p = ClothParams { pins, material: Fabric::Cotton, damping: 2.0, ..params() };
+    let mut scene = Scene::build(vec![still("sheet", mesh)], &[], gravity(), p).unwrap();
+    scene.ticks(52);
+    let mut strains = scene.strains();
+    strains.sort_by(f64::total_cmp);
+    let p99 = strains[strains.len() * 99 / 100];
+    assert!(p99 < 0.02, "{p99}");
+}
+
+#[test]
+fn held_cloth_that_swings_comes_to_rest_and_hangs_as_it_would_without_settling() {
+    let swing = |settle: f64, ticks: u32| {
+        let mesh = sheet(9, 9, (0.5, 0.5), Vec3::ZERO);
+        let p = ClothParams { pins: pinned(0..9), settle, ..params() };
+        let mut scene = Scene::build(vec![still("sheet", mesh)], &[], gravity(), p).unwrap();
+        scene.ticks(ticks);
+        let before = scene.positions().to_vec();
+        scene.ticks(12);
+        let ways = scene.positions().iter().zip(&before).map(|(a, b)| a.distance(*b));
+        let lowest = scene.positions().iter().map(|p| p.y).fold(f64::MAX, f64::min);
+        (ways.fold(0.0, f64::max) / 0.1, lowest)
+    };
+    let (speed, hangs) = swing(2.0, 720);
+    let (free, _) = swing(0.0, 720);
+    assert!(speed < 3e-3, "{speed} m/s after six seconds");
+    assert!(free > 10.0 * speed, "{free} m/s without");
+    assert!((hangs + 0.5).abs() < 0.015, "hangs straight down: {hangs}");
+}

@@ -1,0 +1,37 @@
+//! Held cloth comes to rest.
+//!
+//! Fibres rub on each other and still air clings to a sheet: both take slow motion away much faster than
+//! any law of drag for plates says. So what moves against its carriers is slowed by a deceleration that is
+//! constant for fast motion and in proportion to slow one:
+//!
+//! ```text
+//!   dv/dt = -a v / (v + v0)        a: `settle`, v0: SETTLE_SPEED
+//! ```
+//!
+//! Nothing is held off balance by it: at rest it is zero. What counts as motion is the way of a whole tick,
+//! because the small steps pull taut cloth to and fro within it.
+
+use glam::DVec3;
+
+use super::build::Garment;
+use super::state::ClothState;
+use crate::tolerances::cloth as limits;
+
+/// Slows the cloth at the end of a tick of `dt` in which it came from `starts`; `most` is the deceleration of
+/// fast motion [m/s²].
+pub fn settle(most: f64, rest: &Garment, (state, starts): (&mut ClothState, &[DVec3]), dt: f64) {
+    let Some(carried) = carriers_speed(rest, state).filter(|_| most > 0.0) else { return };
+    let nodes = state.velocities.iter_mut().zip(&state.positions).zip(starts);
+    for (((v, x), start), _) in nodes.zip(&rest.held).filter(|(_, held)| !**held) {
+        let moving = (*x - *start) / dt - carried;
+        let rate = most / (moving.length() + limits::SETTLE_SPEED);
+        *v += moving * (-rate * dt).exp_m1();
+    }
+}
+
+/// Mean velocity of what holds the cloth; `None` when nothing does.
+fn carriers_speed(rest: &Garment, state: &ClothState) -> Option<DVec3> {
+    let held = rest.held.iter().zip(&state.velocities).filter(|(held, _)| **held);
+    let (sum, count) = held.fold((DVec3::ZERO, 0u32), |(sum, n), (_, v)| (sum + *v, n + 1));
+    (count > 0).then(|| sum / f64::from(count))
+}
