@@ -198,8 +198,7 @@ mod tests {
         let ball = SpringCollider { tail: None, ..collider.clone() };
         let vrm = Vrm { colliders: vec![collider, ball], ..Vrm::default() };
         let placement = Placement { scale: 0.01, ..Placement::default() };
-        let actor =
-            Actor::character_named("hero", Arc::new(character.clone())).placed(placement);
+        let actor = Actor::character_named("hero", Arc::new(character.clone())).placed(placement);
         let text = spring_colliders(&actor, &character, &vrm);
         let file = format!("frisson = 2\n[actors.hero]\nsource = \"builtin:cat\"\n{text}");
         let scene = SceneFile::parse(std::path::Path::new("vrm.toml"), &file).unwrap();
