@@ -4,7 +4,9 @@
 //! `cargo test` interrupts a short beginning of each scene; `.ci/long` runs
 //! `FRISSON_RESUME_FRAMES=all` over whole scenes.
 
-use std::path::{Path, PathBuf};
+mod common;
+
+use std::path::Path;
 
 use frisson_io::Progress;
 use frisson_io::bake::{BakeOptions, BakeOutcome, BakeReport, bake};
@@ -25,7 +27,7 @@ fn every_scene_ends_with_the_same_bytes_after_an_interruption() {
     let all = std::env::var("FRISSON_RESUME_FRAMES").is_ok_and(|f| f == "all");
     let only = std::env::var("FRISSON_RESUME_SCENE").ok();
     let mut problems = Vec::new();
-    for path in scenes() {
+    for path in common::scenes() {
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
         if only.as_ref().is_some_and(|o| *o != name) {
             continue;
@@ -58,15 +60,6 @@ fn an_interrupted_preroll_goes_on() {
     let resumed = run(&scene, &broken, u64::MAX);
     assert!(resumed.resumed_after.is_some_and(|frame| frame < 0), "{:?}", resumed.resumed_after);
     assert!(std::fs::read(&straight).unwrap() == std::fs::read(&broken).unwrap());
-}
-
-fn scenes() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes");
-    let files = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path());
-    let mut scenes: Vec<PathBuf> =
-        files.filter(|p| p.extension().is_some_and(|e| e == "toml")).collect();
-    scenes.sort();
-    scenes
 }
 
 /// How a resumed bake differs from a straight one, if it does.

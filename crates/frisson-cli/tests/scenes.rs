@@ -1,6 +1,8 @@
 //! Every scene of the repository: says only what it may, and bakes to the bits it is known for.
 
-use std::path::{Path, PathBuf};
+mod common;
+
+use std::path::Path;
 
 use frisson::geometry::{Topology, TriangleBvh};
 use frisson::stage::{Frame, NoObserver};
@@ -16,19 +18,9 @@ use xxhash_rust::xxh3::Xxh3;
 /// Frames of each scene that are baked: enough for contacts, events and a checkpoint to come.
 const FRAMES: u64 = 6;
 
-fn scenes() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes");
-    let files = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path());
-    let mut scenes: Vec<PathBuf> =
-        files.filter(|p| p.extension().is_some_and(|e| e == "toml")).collect();
-    scenes.sort();
-    assert!(!scenes.is_empty());
-    scenes
-}
-
 #[test]
 fn every_scene_file_is_valid_and_in_the_gallery() {
-    for path in scenes() {
+    for path in common::scenes() {
         let scene = SceneFile::read(&path).unwrap_or_else(|error| panic!("{error}"));
         let gallery = scene.scene.gallery.unwrap_or_default();
         let said = [gallery.title, gallery.look_for];
@@ -42,7 +34,7 @@ fn every_scene_file_is_valid_and_in_the_gallery() {
 
 #[test]
 fn every_scene_promises_something_in_words() {
-    for path in scenes() {
+    for path in common::scenes() {
         let scene = SceneFile::read(&path).unwrap_or_else(|error| panic!("{error}")).scene;
         let name = path.display();
         assert!(!scene.expect.is_empty(), "{name}: its caption promises nothing that is measured");
@@ -96,7 +88,7 @@ fn every_scene_bakes_to_its_known_bits() {
     let file = format!("tests/golden/scenes-{}.txt", std::env::consts::ARCH);
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
     let mut found = String::new();
-    for (index, path) in scenes().iter().enumerate() {
+    for (index, path) in common::scenes().iter().enumerate() {
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
         // After the action, too, where that takes a second or two.
         let frames = if QUICK.contains(&name.as_str()) { u64::MAX } else { FRAMES };
@@ -127,7 +119,7 @@ fn every_scene_bakes_to_its_known_bits() {
 #[test]
 #[ignore = "bakes every scene twice; in the long lane"]
 fn whole_shots_bake_alike_on_any_number_of_threads() {
-    for (index, path) in scenes().iter().enumerate() {
+    for (index, path) in common::scenes().iter().enumerate() {
         let threads = THREADS[index % 3];
         let [one, other] = [1, threads].map(|threads| hash_of_bake(path, u64::MAX, threads));
         assert_eq!(one, other, "{}: one and {threads} threads differ", path.display());

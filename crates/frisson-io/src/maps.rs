@@ -17,6 +17,17 @@ use crate::export::{ExportError, PendingFile, WrittenFile};
 /// Pixels by which charts grow over their borders, so that filtering at seams finds no empty ones.
 const PADDING: usize = 4;
 
+/// Sizes of maps that make sense [pixels a side]: less shows no fold, more fills gigabytes.
+const SIZES: std::ops::RangeInclusive<usize> = 16..=16384;
+
+/// How far outside of a triangle a pixel's centre still belongs to it [-]: rounding must not leave holes
+/// along the edge that two triangles share.
+const BESIDE_TRIANGLE: f32 = 1e-4;
+
+/// Twice the area from which a triangle, or its place in the texture, has directions [m², texture²]:
+/// what is left of coordinates that are equal but for rounding.
+const LEAST_TWICE_AREA: f32 = 1e-20;
+
 /// Why there is no map.
 #[derive(Debug, Error)]
 pub enum MapError {
@@ -50,7 +61,7 @@ pub struct FoldMaps {
 impl FoldMaps {
     /// Computes the maps.
     pub fn new(mesh: &Mesh, size: usize) -> Result<Self, MapError> {
-        if !(16..=16384).contains(&size) {
+        if !SIZES.contains(&size) {
             return Err(MapError::BadSize(size));
         }
         if mesh.topology.uvs.len() != mesh.positions.len() {
@@ -86,7 +97,7 @@ impl FoldMaps {
                 let p = Vec2::new(x as f32 + 0.5, y as f32 + 0.5) - uv[0];
                 let (v, w) = (p.perp_dot(b) / area, a.perp_dot(p) / area);
                 let weights = [1.0 - v - w, v, w];
-                if weights.iter().any(|&k| k < -1e-4) {
+                if weights.iter().any(|&k| k < -BESIDE_TRIANGLE) {
                     continue;
                 }
                 let mix = |k: usize| weights[k];
@@ -139,44 +150,49 @@ impl FoldMaps {
         let scale = 0.5 / self.range.max(f32::MIN_POSITIVE);
         let heights: Vec<u8> = self.heights.iter().flat_map(|h| sixteen(0.5 + scale * h)).collect();
         let note = format!("height of white above mid-grey: {} m", self.range);
-        Ok(vec![
-            self.write_png(name, "normal", png::ColorType::Rgb, &normals, None, overwrite)?,
-            self.write_png(
-                name,
-                "height",
-                png::ColorType::Grayscale,
-                &heights,
-                Some(&note),
-                overwrite,
-            )?,
-        ])
+        let pictures = [
+            Picture { kind: "normal", color: png::ColorType::Rgb, data: &normals, note: None },
+            Picture {
+                kind: "height",
+                color: png::ColorType::Grayscale,
+                data: &heights,
+                note: Some(&note),
+            },
+        ];
+        pictures.iter().map(|p| p.write(self.size as u32, name, overwrite)).collect()
     }
+}
 
-    fn write_png(
-        &self,
-        name: &Path,
-        kind: &str,
-        color: png::ColorType,
-        data: &[u8],
-        note: Option<&str>,
-        overwrite: bool,
-    ) -> Result<WrittenFile, MapError> {
-        let path = name.with_extension(format!("{kind}.png"));
-        let mut bytes = Vec::new();
-        let size = self.size as u32;
-        let mut encoder = png::Encoder::new(&mut bytes, size, size);
-        encoder.set_color(color);
-        encoder.set_depth(png::BitDepth::Sixteen);
-        let encode = |mut encoder: png::Encoder<'_, &mut Vec<u8>>| {
-            if let Some(note) = note {
-                encoder.add_text_chunk("Comment".to_owned(), note.to_owned())?;
-            }
-            encoder.write_header()?.write_image_data(data)
-        };
-        encode(encoder).map_err(|e| ExportError::at(&path, std::io::Error::other(e)))?;
+/// One map as it is written: 16 bits a channel, the high byte first.
+struct Picture<'a> {
+    /// What the file's name says before `.png`.
+    kind: &'a str,
+    color: png::ColorType,
+    data: &'a [u8],
+    /// What a program needs to know to use it.
+    note: Option<&'a str>,
+}
+
+impl Picture<'_> {
+    fn write(&self, size: u32, name: &Path, overwrite: bool) -> Result<WrittenFile, MapError> {
+        let path = name.with_extension(format!("{}.png", self.kind));
+        let bytes =
+            self.encode(size).map_err(|e| ExportError::at(&path, std::io::Error::other(e)))?;
         let mut file = PendingFile::create(&path, overwrite)?;
         file.write_all(&bytes).map_err(|e| ExportError::at(&path, e))?;
         Ok(file.finish()?)
+    }
+
+    fn encode(&self, size: u32) -> Result<Vec<u8>, png::EncodingError> {
+        let mut bytes = Vec::new();
+        let mut encoder = png::Encoder::new(&mut bytes, size, size);
+        encoder.set_color(self.color);
+        encoder.set_depth(png::BitDepth::Sixteen);
+        if let Some(note) = self.note {
+            encoder.add_text_chunk("Comment".to_owned(), note.to_owned())?;
+        }
+        encoder.write_header()?.write_image_data(self.data)?;
+        Ok(bytes)
     }
 }
 
@@ -208,7 +224,7 @@ impl FoldedMesh {
         let [a, b, c] = corners.map(|v| mesh.topology.uvs[v]);
         let (e1, e2, d1, d2) = (q - p, r - p, b - a, c - a);
         let area = d1.perp_dot(d2);
-        if area.abs() < 1e-20 {
+        if area.abs() < LEAST_TWICE_AREA {
             return None;
         }
         let tangent = ((e1 * d2.y - e2 * d1.y) / area).try_normalize()?;
@@ -234,7 +250,7 @@ fn slopes(base: &[Vec3], heights: &[f32], triangles: &[[u32; 3]]) -> Vec<Vec3> {
         let [h0, h1, h2] = corners.map(|v| heights[v as usize]);
         let normal = (q - p).cross(r - p);
         let twice_area = normal.length();
-        if twice_area <= 1e-20 {
+        if twice_area <= LEAST_TWICE_AREA {
             continue;
         }
         let n = normal / twice_area;

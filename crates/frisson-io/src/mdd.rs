@@ -42,16 +42,12 @@ pub(crate) fn write_shot(
 
 #[cfg(test)]
 mod tests {
-    use crate::export::tests::{export_with, small_shot};
+    use crate::export::tests::{exported_bytes, small_shot};
 
     #[test]
     fn a_cache_is_laid_out_byte_for_byte() {
-        let folder = tempfile::tempdir().unwrap();
         let mut source = small_shot();
-        let written =
-            export_with(&mut source, folder.path(), "mdd = \"a.mdd\"\nmeshes = [\"wave\"]")
-                .unwrap();
-        let bytes = std::fs::read(&written[0].path).unwrap();
+        let bytes = exported_bytes(&mut source, "mdd = \"a.mdd\"\nmeshes = [\"wave\"]");
         let mut expected = Vec::new();
         expected.extend(4_i32.to_be_bytes());
         expected.extend(9_i32.to_be_bytes());

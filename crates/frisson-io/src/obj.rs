@@ -10,6 +10,12 @@ use glam::Vec3;
 
 use crate::export::{ExportError, ExportParams, NameRule, Names};
 
+/// Least roughness that is written [-]; smoother ones all have the sharpest highlight.
+const SMOOTHEST: f32 = 0.03;
+
+/// Largest exponent of a highlight that readers take [-].
+const SHARPEST: f32 = 1000.0;
+
 /// Materials used so far, by their names in the library.
 pub(crate) struct Library {
     names: Names,
@@ -36,8 +42,8 @@ impl Library {
         for (name, material) in &self.all {
             let [r, g, b, alpha] = material.base_color;
             // The exponent whose highlight is as wide as the roughness asks.
-            let roughness = material.roughness.clamp(0.03, 1.0);
-            let exponent = (2.0 / roughness.powi(4) - 2.0).clamp(0.0, 1000.0);
+            let roughness = material.roughness.clamp(SMOOTHEST, 1.0);
+            let exponent = (2.0 / roughness.powi(4) - 2.0).clamp(0.0, SHARPEST);
             writeln!(out, "newmtl {name}\nKd {r} {g} {b}\nd {alpha}\nNs {exponent}")?;
             writeln!(out, "Ni {}\nillum 2\n", material.ior)?;
         }

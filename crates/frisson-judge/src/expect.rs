@@ -14,6 +14,12 @@ use crate::motion::{MM, distances};
 use crate::shape::{Shape, Snapshot};
 use crate::statistic::{Reading, Sample};
 
+/// Smallest number whose digits are said, and how many decimals at most.
+const LEAST_SAID: f64 = 1e-6;
+const MOST_DECIMALS: i32 = 6;
+/// What a difference as large as the shot's own chaos counts as [-]: one of twice the chaos as 0.02.
+const CHAOS_COUNTS: f64 = 0.01;
+
 /// How a promise fared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -106,8 +112,8 @@ impl Outcome {
 
 /// A number with four digits that count.
 fn four_digits(value: f64) -> String {
-    let before = value.abs().max(1e-6).log10().floor() as i32 + 1;
-    let after = (4 - before).clamp(0, 6) as usize;
+    let before = value.abs().max(LEAST_SAID).log10().floor() as i32 + 1;
+    let after = (4 - before).clamp(0, MOST_DECIMALS) as usize;
     let text = format!("{value:.after$}");
     if text.contains('.') {
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -299,8 +305,7 @@ fn rates(bakery: &mut Bakery, job: &Job) -> Result<Series, JudgeError> {
         let variant = Variant { rate: Some(fps.0), ..job.main.clone() };
         let Some(c) = compared(bakery, job, &variant)? else { continue };
         let share = c.difference / c.effect.max(f64::MIN_POSITIVE);
-        // As a difference of twice the chaos counts as 0.02.
-        let excused = if chaos > 0.0 { 0.01 * c.difference / chaos } else { f64::INFINITY };
+        let excused = if chaos > 0.0 { CHAOS_COUNTS * c.difference / chaos } else { f64::INFINITY };
         readings.push(Reading { value: share.min(excused), ..c.worst });
     }
     Ok(Series { readings })

@@ -13,6 +13,11 @@ use crate::shape::Shape;
 use crate::statistic::{Reading, Sample, reduce};
 use crate::watch::{Watch, Worst};
 
+/// Least size of what is looked at closely [m].
+const LEAST_SIZE: f32 = 1e-3;
+/// Limit below which a finding is as bad as one at this limit: some limits are 0.
+const LEAST_LIMIT: f64 = 1e-9;
+
 /// Limits that were set; what is not set is relative to the subject's size.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Limits {
@@ -114,7 +119,7 @@ impl Finding {
         // Slightly from above and never straight down: a picture has an up.
         let level = Vec3::new(outward.x, outward.y.clamp(-0.2, 0.6) + 0.25, outward.z);
         let flat = if level.x.abs() + level.z.abs() < 0.1 { level + Vec3::Z } else { level };
-        let eye = target + NEAR * self.size.max(1e-3) * flat.normalize_or(Vec3::Z);
+        let eye = target + NEAR * self.size.max(LEAST_SIZE) * flat.normalize_or(Vec3::Z);
         CloseUp { frame: self.frame, eye, target }
     }
 }
@@ -167,7 +172,7 @@ pub fn judge_shot(
     }
     let mut findings: Vec<Finding> = watch.finish(&names(false)).iter().map(finding).collect();
     let severity = |f: &Finding| {
-        let ratio = f.value / f.limit.max(1e-9);
+        let ratio = f.value / f.limit.max(LEAST_LIMIT);
         if f.measure == Measure::Travel { 1.0 } else { ratio }
     };
     findings.sort_by(|a, b| severity(b).total_cmp(&severity(a)).then(a.shape.cmp(&b.shape)));

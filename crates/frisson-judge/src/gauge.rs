@@ -147,11 +147,13 @@ impl Gauge {
                     Some((before, time)) => speeds(before, shape, moment.frame.time - time),
                     None => None,
                 };
+                // The storage of the snapshot before.
                 let mut taken = self.before.take().map(|(s, _)| s).unwrap_or_default();
                 taken.take(shape);
                 self.before = Some((taken, moment.frame.time));
                 samples?
             }
+            // A pop is known only by the step after it: it belongs to the frame before.
             Measure::Pop => return Some((index - 1, self.steps.add(shape)?.pops)),
             Measure::Kick => {
                 let per_second = self.rate(moment);

@@ -8,6 +8,9 @@ use serde_json::{Number, Value};
 
 use crate::measure::JudgeError;
 
+/// How near to a frame is that frame [frames]: rounding of the ratio of two rates only.
+const SAME_FRAME: f64 = 1e-6;
+
 /// Numbers of frames that are not keys, by their names in the scene file.
 const FRAME_NUMBERS: [&str; 2] = ["from_frame", "until_frame"];
 /// The same in sources of drops.
@@ -27,12 +30,12 @@ pub fn retimed(scene: &Scene, rate: Rate) -> Result<Scene, JudgeError> {
     scene.fps = Fps(rate);
     if let Some([first, last]) = &mut scene.frames {
         let start = *first as f64 * factor;
-        if (start - start.round()).abs() > 1e-6 {
+        if (start - start.round()).abs() > SAME_FRAME {
             let text = format!("frame {first}, the first, is none at {} frames/s", rate.fps());
             return Err(JudgeError::Variant(text + ": start the scene at frame 0"));
         }
         *first = start.round() as i64;
-        *last = (*last as f64 * factor + 1e-6).floor() as i64;
+        *last = (*last as f64 * factor + SAME_FRAME).floor() as i64;
     }
     Ok(scene)
 }

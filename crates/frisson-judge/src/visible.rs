@@ -125,6 +125,7 @@ impl Picture {
     fn draw_triangle(&mut self, corners: [Vec3; 3], shape: u32) {
         let [a, b, c] = corners;
         let normal = (b - a).cross(c - a).normalize_or_zero();
+        // Both sides are seen alike: open sheets have no outside.
         let normal = if normal.dot(self.toward) < 0.0 { -normal } else { normal };
         let [(p, pd), (q, qd), (r, rd)] = corners.map(|v| self.project(v));
         let area = (q - p).perp_dot(r - p);
@@ -149,6 +150,7 @@ impl Picture {
 
     fn draw_segment(&mut self, [a, b]: [Vec3; 2], shape: u32) {
         let ((p, pd), (q, qd)) = (self.project(a), self.project(b));
+        // One pixel a step; four pictures long at most, whatever flies away.
         let steps = (q - p).abs().max_element().ceil().clamp(1.0, 4.0 * SIDE as f32) as usize;
         for k in 0..=steps {
             let t = k as f32 / steps as f32;

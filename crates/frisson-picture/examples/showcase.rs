@@ -78,15 +78,9 @@ fn shapes() -> Frame {
 fn hair() -> Frame {
     let skin = colored([0.72, 0.48, 0.36], 0.5, 0.0);
     let head = stock::ball("head", Vec3::new(0.0, 0.3, 0.0), 0.1, 60, 120, skin);
-    let hair = stock::hair_ball(
-        "hair",
-        Vec3::new(0.0, 0.3, 0.0),
-        0.1,
-        10_000,
-        16,
-        0.26,
-        Vec3::new(0.22, 0.10, 0.035),
-    );
+    let brown = Vec3::new(0.22, 0.10, 0.035);
+    let style = stock::BallHair { strands: 10_000, points: 16, length: 0.26, color: brown };
+    let hair = stock::hair_ball("hair", Vec3::new(0.0, 0.3, 0.0), 0.1, style);
     Frame { meshes: vec![head], curves: vec![hair], ..Frame::default() }
 }
 

@@ -10,6 +10,17 @@ use obvhs::ray::{Ray, RayHit};
 
 use crate::shape::Primitive;
 
+/// Primitives below which a hierarchy is improved much, and below which a little: reinsertion pays for
+/// itself only while a picture casts many rays per primitive.
+const FEW: usize = 400_000;
+const MANY: usize = 2_000_000;
+/// Share of the nodes that are put in again, for few and for many primitives [-].
+const REINSERTED: [f32; 2] = [0.02, 0.005];
+/// What boxes are widened by: at all [m], and as a share of their distance from the origin [-], about what
+/// f32 rounds to there.
+const LEAST_PAD: f32 = 1e-7;
+const PAD_SHARE: f32 = 1e-6;
+
 /// Primitives in the order of their hierarchy.
 pub(crate) struct Bvh<P> {
     tree: CwBvh,
@@ -44,10 +55,9 @@ impl<P: Primitive> Bvh<P> {
         let boxes: Vec<Boxed> = primitives.iter().map(|p| Boxed(padded(p.aabb()))).collect();
         let bounds = boxes.iter().fold(Aabb::empty(), |all, b| all.union(&b.0));
         let count = primitives.len();
-        // Reinsertion pays for itself only while a picture casts many rays per primitive.
         let (distance, reinsertion) = match count {
-            0..400_000 => (PlocSearchDistance::Low, 0.02),
-            400_000..2_000_000 => (PlocSearchDistance::VeryLow, 0.005),
+            0..FEW => (PlocSearchDistance::Low, REINSERTED[0]),
+            FEW..MANY => (PlocSearchDistance::VeryLow, REINSERTED[1]),
             _ => (PlocSearchDistance::Minimum, 0.0),
         };
         let mut binary = PlocBuilder::with_capacity(count).build(
@@ -116,7 +126,7 @@ impl<P: Primitive> Bvh<P> {
 /// ray's slopes.
 fn padded(aabb: Aabb) -> Aabb {
     let reach = aabb.min.abs().max(aabb.max.abs()).max_element();
-    let pad = 1e-7 + reach * 1e-6;
+    let pad = LEAST_PAD + reach * PAD_SHARE;
     Aabb::new(aabb.min - pad, aabb.max + pad)
 }
 

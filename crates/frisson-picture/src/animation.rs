@@ -16,6 +16,17 @@ use std::path::{Path, PathBuf};
 use crate::output::{part_path, rgb};
 use crate::{Image, PictureError};
 
+/// Slowest and fastest that pictures follow each other, and how fast if nobody says [1/s].
+const SLOWEST: f64 = 0.1;
+const FASTEST: f64 = 1000.0;
+const USUAL_FPS: f64 = 30.0;
+/// Television's rates are whole ones over this: 29.97 is 30 / 1.001.
+const TELEVISION: f64 = 1.001;
+
+/// How near a rate is to a whole one, or to one of television's, to be it [1/s].
+const WHOLE_RATE: f64 = 1e-9;
+const TELEVISION_RATE: f64 = 1e-3;
+
 /// Writes an animation that plays for ever.
 pub struct AnimationWriter {
     encoder: Encoder,
@@ -85,7 +96,7 @@ fn encoding(error: impl std::fmt::Display) -> PictureError {
 }
 
 fn usable(fps: f64) -> f64 {
-    if fps.is_finite() && fps > 0.0 { fps.clamp(0.1, 1000.0) } else { 30.0 }
+    if fps.is_finite() && fps > 0.0 { fps.clamp(SLOWEST, FASTEST) } else { USUAL_FPS }
 }
 
 fn png_encoder(
@@ -108,15 +119,15 @@ fn png_encoder(
 /// Time of a frame as a fraction of two 16-bit numbers.
 fn png_delay(fps: f64) -> (u16, u16) {
     let fps = usable(fps);
-    if (fps - fps.round()).abs() < 1e-9 {
+    if (fps - fps.round()).abs() < WHOLE_RATE {
         return (1, fps as u16);
     }
     // 29.97 and friends: 1001 / 30000.
-    let thousandths = (fps * 1.001).round();
-    if (thousandths / 1.001 - fps).abs() < 1e-3 {
-        return (1001, (thousandths * 1000.0).min(65_535.0) as u16);
+    let thousandths = (fps * TELEVISION).round();
+    if (thousandths / TELEVISION - fps).abs() < TELEVISION_RATE {
+        return (1001, (thousandths * 1000.0).min(f64::from(u16::MAX)) as u16);
     }
-    (1000, (fps * 1000.0).min(65_535.0) as u16)
+    (1000, (fps * 1000.0).min(f64::from(u16::MAX)) as u16)
 }
 
 /// 1 (best) to 30 (quickest) palettes; 10 shows no banding on our skies at a fifth of the time of 1.

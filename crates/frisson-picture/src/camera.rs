@@ -8,6 +8,22 @@ use obvhs::ray::Ray;
 use crate::PictureError;
 use crate::sampling::disc;
 
+/// Fields of view that show something [degrees].
+const FIELDS: std::ops::RangeInclusive<f32> = 1.0..=150.0;
+/// Most of a picture that may be margin on one side [-].
+const MOST_MARGIN: f32 = 0.45;
+
+/// Shortest way from the eye to what it looks at that has a direction [m].
+const LEAST_VIEW: f32 = 1e-9;
+/// Length of the cross product with the vertical below which a camera looks straight up or down [-].
+const UPRIGHT: f32 = 1e-4;
+/// Depth from which a point is before the camera [m].
+const LEAST_DEPTH: f32 = 1e-6;
+/// Least size of what is framed [m]: a single point is looked at as if it were a millimetre large.
+const LEAST_SIZE: f32 = 1e-3;
+/// Nearest sharp plane [m].
+const LEAST_FOCUS: f32 = 1e-4;
+
 /// The direction and lens of an automatic camera.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct View {
@@ -65,12 +81,12 @@ impl Camera {
     /// A camera at `eye` looking at `target`.
     pub fn look_at(eye: Vec3, target: Vec3, fov_deg: f32) -> Result<Self, PictureError> {
         let along = target - eye;
-        if !eye.is_finite() || !along.is_finite() || along.length() < 1e-9 {
+        if !eye.is_finite() || !along.is_finite() || along.length() < LEAST_VIEW {
             return Err(option("camera", "the eye and the target must be two different points"));
         }
         check_fov(fov_deg)?;
         let forward = along.normalize();
-        let side = if forward.cross(Vec3::Y).length() > 1e-4 { Vec3::Y } else { -Vec3::Z };
+        let side = if forward.cross(Vec3::Y).length() > UPRIGHT { Vec3::Y } else { -Vec3::Z };
         let right = forward.cross(side).normalize();
         Ok(Self {
             position: eye,
@@ -104,7 +120,7 @@ impl Camera {
     pub fn project(&self, point: Vec3, width: u32, height: u32) -> Option<([f32; 2], f32)> {
         let d = point - self.position;
         let depth = d.dot(self.forward);
-        if depth <= 1e-6 {
+        if depth <= LEAST_DEPTH {
             return None;
         }
         let half = 0.5 * height as f32;
@@ -125,7 +141,7 @@ fn option(what: &'static str, problem: &str) -> PictureError {
 }
 
 fn check_fov(fov_deg: f32) -> Result<(), PictureError> {
-    if (1.0..=150.0).contains(&fov_deg) {
+    if FIELDS.contains(&fov_deg) {
         return Ok(());
     }
     Err(option("fov", "must be between 1 and 150 degrees"))
@@ -160,7 +176,7 @@ impl Framing {
 
     /// Half the field of view in each direction, as tangents, without the margin.
     fn tangents(&self) -> (f32, f32) {
-        let room = 1.0 - 2.0 * self.view.margin.clamp(0.0, 0.45);
+        let room = 1.0 - 2.0 * self.view.margin.clamp(0.0, MOST_MARGIN);
         let y = (0.5 * self.view.fov_deg.to_radians()).tan() * room;
         (y * self.aspect, y)
     }
@@ -212,12 +228,12 @@ impl Framing {
         };
         let (x, depth_x) = meet(0, 1, right);
         let (y, depth_y) = meet(2, 3, up);
-        let size = self.bounds.diagonal().max(1e-3);
+        let size = self.bounds.diagonal().max(LEAST_SIZE);
         // A single point has no extent: stay at a distance anyway.
         let nearest = self.bounds.center().dot(forward) - 0.25 * size;
         let along = depth_x.min(depth_y).min(nearest);
         let position = right * x + up * y + forward * along;
-        let focus = (self.bounds.center() - position).dot(forward).max(1e-4);
+        let focus = (self.bounds.center() - position).dot(forward).max(LEAST_FOCUS);
         Ok(Camera {
             position,
             right,

@@ -3,6 +3,13 @@
 use crate::font::Size;
 use crate::{Image, PictureError};
 
+/// Opacity of the oldest picture of an onion skin, and how much of it is gained until the newest [-].
+const FAINTEST: f32 = 0.15;
+const FADE: f32 = 0.4;
+/// Difference from the background, of all three colours, from which a pixel is the subject's: 13 of 255
+/// each.
+const DIFFERENT: f32 = 40.0;
+
 const PAPER: [u8; 4] = [245, 244, 241, 255];
 const INK: [u8; 3] = [40, 40, 44];
 
@@ -64,13 +71,13 @@ pub fn onion_skin(background: &Image, images: &[Image]) -> Result<Image, Picture
         let strength = if age + 1 == images.len() {
             1.0
         } else {
-            0.15 + 0.4 * (age + 1) as f32 / images.len() as f32
+            FAINTEST + FADE * (age + 1) as f32 / images.len() as f32
         };
         for i in 0..result.pixels.len() {
             let (from, to) = (background.pixels[i], image.pixels[i]);
             let difference: i32 =
                 (0..3).map(|c| (i32::from(from[c]) - i32::from(to[c])).abs()).sum();
-            let opacity = strength * (difference as f32 / 40.0).min(1.0);
+            let opacity = strength * (difference as f32 / DIFFERENT).min(1.0);
             for c in 0..3 {
                 let under = f32::from(result.pixels[i][c]);
                 result.pixels[i][c] = (under + (f32::from(to[c]) - under) * opacity).round() as u8;

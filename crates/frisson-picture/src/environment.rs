@@ -3,6 +3,13 @@
 use glam::Vec3A;
 use std::f32::consts::PI;
 
+/// Least squared sine of a lamp's radius [-]: a point would be infinitely bright.
+const LEAST_DISC: f32 = 1e-6;
+/// Mean of `sqrt(y)` under a cosine density over the upper hemisphere: 4/5.
+const MEAN_ROOT: f32 = 0.8;
+/// Where the soft edge of a lamp's disc begins and ends, in radii [-].
+const DISC_EDGE: [f32; 2] = [0.75, 1.15];
+
 /// A lamp far away: a disc of some angular radius.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lamp {
@@ -21,8 +28,8 @@ impl Lamp {
     pub fn seen(&self, direction: Vec3A, roughness: f32) -> Vec3A {
         let spread = (self.radius.powi(2) + roughness.powi(4)).sqrt();
         let angle = direction.dot(self.direction).clamp(-1.0, 1.0).acos();
-        let edge = 1.0 - smoothstep(0.75 * spread, 1.15 * spread, angle);
-        self.irradiance * (edge / (PI * spread.sin().powi(2).max(1e-6)))
+        let edge = 1.0 - smoothstep(DISC_EDGE[0] * spread, DISC_EDGE[1] * spread, angle);
+        self.irradiance * (edge / (PI * spread.sin().powi(2).max(LEAST_DISC)))
     }
 }
 
@@ -70,9 +77,8 @@ impl Environment {
     /// halves are uniform.
     #[must_use]
     pub fn ambient(&self, n: Vec3A) -> Vec3A {
-        // Mean of sqrt(y) under a cosine density over the upper hemisphere is 4/5.
-        let up = self.horizon.lerp(self.zenith, 0.8);
-        let down = self.horizon.lerp(self.nadir, 0.8);
+        let up = self.horizon.lerp(self.zenith, MEAN_ROOT);
+        let down = self.horizon.lerp(self.nadir, MEAN_ROOT);
         down.lerp(up, 0.5 + 0.5 * n.y)
     }
 }

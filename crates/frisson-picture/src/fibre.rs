@@ -31,6 +31,21 @@ const KERATIN: f32 = 1.55;
 const SHEEN: f32 = 0.4;
 /// How far light that passes a fibre is spread around it [rad].
 const THROUGH: f32 = 0.6;
+/// Share of the light that a fibre scatters evenly: half its circle is lit, the mean of the cosine over it
+/// is 1/π; the rest is the light that crosses the fibre and leaves it elsewhere.
+const BODY: f32 = 0.26;
+/// Least sine between fibre and light: a strand that is lit along its length still shows its highlights.
+const LEAST_SINE: f32 = 0.05;
+/// Tilts of the second highlight and of passing light, in tilts of the scales, after Marschner.
+const SECOND_TILT: f32 = 1.5;
+const PASSING_TILT: f32 = 0.5;
+/// Share of the second highlight that does not depend on where around the fibre one looks from.
+const SECOND_AROUND: f32 = 0.3;
+/// Strength of the second highlight and of light from behind, set by eye.
+const SECOND: f32 = 0.11;
+const PASSING: f32 = 0.05;
+/// How much pigment the second highlight has crossed, as a power of the colour; set by eye.
+const SECOND_TINT: f32 = 1.1;
 
 /// The normal that gives the diffuse part: the light projected on the normal plane.
 #[must_use]
@@ -57,25 +72,24 @@ impl Fibre {
     #[must_use]
     pub fn scatter(&self, to_light: Vec3A, to_eye: Vec3A) -> Vec3A {
         let diffuse = diffuse_normal(self.tangent, to_light).dot(to_light);
-        // Half the fibre's circle is lit: the mean of the cosine over it is 1/π, the rest is the
-        // light that crosses the fibre and leaves it elsewhere.
-        let body = self.color * (diffuse * 0.26);
+        let body = self.color * (diffuse * BODY);
         let (l, v) = (diffuse_normal(self.tangent, to_light), diffuse_normal(self.tangent, to_eye));
         // Half the angle between light and eye around the fibre: 0 in front, a right angle behind.
         let half_turn = 0.5 * l.dot(v).clamp(-1.0, 1.0).acos();
         // Inclinations towards the tip; a cylinder reflects light of inclination i at -i.
         let (light, eye) = (inclination(self.tangent, to_light), inclination(self.tangent, to_eye));
         let half = 0.5 * (light + eye);
-        let cosine = diffuse.max(0.05);
+        let cosine = diffuse.max(LEAST_SINE);
         let mirrored = fresnel(half_turn.cos() * half.cos(), 1.0, KERATIN);
         let first = gaussian(half + self.tilt, self.width) * SHEEN * half_turn.cos() * mirrored;
-        let second =
-            gaussian(half - 1.5 * self.tilt, 2.0 * self.width) * (0.3 + 0.7 * half_turn.cos());
+        let around = SECOND_AROUND + (1.0 - SECOND_AROUND) * half_turn.cos();
+        let second = gaussian(half - SECOND_TILT * self.tilt, 2.0 * self.width) * around;
         let behind = gaussian(2.0 * half_turn - std::f32::consts::PI, THROUGH);
-        let passing = gaussian(half - 0.5 * self.tilt, self.width) * behind;
+        let passing = gaussian(half - PASSING_TILT * self.tilt, self.width) * behind;
         let white = Vec3A::splat(first);
         let color = self.color.max(Vec3A::ZERO);
-        let tinted = color.powf(1.1) * (0.11 * second) + color.sqrt() * (0.05 * passing);
+        let tinted =
+            color.powf(SECOND_TINT) * (SECOND * second) + color.sqrt() * (PASSING * passing);
         body + (white + tinted) * cosine
     }
 }

@@ -7,6 +7,16 @@ use crate::Image;
 use crate::image::{srgb_byte, tone_map};
 use crate::integrator::PathSample;
 
+/// Darkest colour that light is divided by [-]: what black reflects says nothing about the light.
+const DARKEST: f32 = 1e-4;
+/// Brightest sample, in whites: a reflection of a lamp in a curved mirror may be thousands of times
+/// brighter; left alone, one such sample is a speck.
+const BRIGHTEST: f32 = 12.0;
+/// Brightness that is added before noise is judged against it [-]: in the dark the eye forgives.
+const TAKEN_FOR_GRANTED: f32 = 0.2;
+/// Share of each colour in brightness (ITU-R BT.709).
+const LUMINANCE: Vec3A = Vec3A::new(0.2126, 0.7152, 0.0722);
+
 /// One pixel of a [`Film`]: means over its samples.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FilmPixel {
@@ -32,7 +42,7 @@ impl FilmPixel {
     /// Light without the surface's colour.
     #[must_use]
     pub fn light(&self) -> Vec3A {
-        self.diffuse / self.albedo.max(Vec3A::splat(1e-4))
+        self.diffuse / self.albedo.max(Vec3A::splat(DARKEST))
     }
 
     /// Radiance.
@@ -60,16 +70,15 @@ pub(crate) struct Sums {
 }
 
 pub(crate) fn brightness(color: Vec3A) -> f32 {
-    color.dot(Vec3A::new(0.2126, 0.7152, 0.0722))
+    color.dot(LUMINANCE)
 }
 
 impl Sums {
     pub fn add(&mut self, sample: &PathSample) {
-        // A reflection of a lamp in a curved mirror may be thousands of times brighter than white; left
-        // alone, one such sample is a speck.
-        let other = sample.other.min(Vec3A::splat(12.0));
-        let light =
-            brightness(sample.diffuse / sample.albedo.max(Vec3A::splat(1e-4)) * coverage(sample));
+        let other = sample.other.min(Vec3A::splat(BRIGHTEST));
+        let light = brightness(
+            sample.diffuse / sample.albedo.max(Vec3A::splat(DARKEST)) * coverage(sample),
+        );
         self.diffuse += sample.diffuse;
         self.albedo += sample.albedo;
         self.other += other;
@@ -90,7 +99,7 @@ impl Sums {
         let n = self.count.max(2) as f32;
         let mean = self.seen / n;
         let spread = (self.seen_sq / n - mean * mean).max(0.0);
-        (spread / (n - 1.0)).sqrt() / (mean + 0.2)
+        (spread / (n - 1.0)).sqrt() / (mean + TAKEN_FOR_GRANTED)
     }
 
     pub fn count(&self) -> u32 {

@@ -14,6 +14,22 @@ use crate::film::brightness;
 const PASSES: u32 = 4;
 /// Brightness differences of this many standard deviations are believed to be real.
 const BELIEF: f32 = 4.5;
+/// Brightness differences below this are none [-]: a picture has 255 steps.
+const LEAST_DOUBT: f32 = 1e-4;
+/// Colour from which a pixel shows something that light falls on [-].
+const LEAST_ALBEDO: f32 = 1e-3;
+/// Cosines of normals from which pixels share their noise, and from which they share their light [-].
+const SAME_NOISE: f32 = 0.8;
+const SAME_SURFACE: f32 = 0.7;
+/// How sharply a turned normal loses its weight: its cosine to this power.
+const TURN_POWER: i32 = 16;
+/// Steepest slope of the depth, in depths a pixel [-]: what is steeper is an outline.
+const STEEPEST: f32 = 0.02;
+/// Depth differences below this share of the depth are rounding [-].
+const SAME_DEPTH: f32 = 1e-4;
+/// Difference, in all that counts, from which a pixel has no weight: `(1 - d / 8)^8` stands for `e^-d`.
+const DIFFERENT: f32 = 8.0;
+/// Weights of the widening kernel: a cubic B-spline's.
 const KERNEL: [f32; 3] = [3.0 / 8.0, 1.0 / 4.0, 1.0 / 16.0];
 
 #[derive(Clone, Copy)]
@@ -46,7 +62,7 @@ pub(crate) fn smooth(film: &mut Film) {
                 slope: 0.0,
                 brightness: brightness(light),
                 variance: p.variance,
-                covered: p.albedo.max_element() > 1e-3,
+                covered: p.albedo.max_element() > LEAST_ALBEDO,
             }
         })
         .collect();
@@ -80,14 +96,14 @@ fn prepare(cells: &mut [Cell], w: usize, h: usize) {
             for dy in 0..3 {
                 for dx in 0..3 {
                     let near = at((x + dx).saturating_sub(1), (y + dy).saturating_sub(1));
-                    if near.covered && near.normal.dot(cell.normal) > 0.8 {
+                    if near.covered && near.normal.dot(cell.normal) > SAME_NOISE {
                         slope = slope.max((near.depth - here).abs());
                         variance.0 += near.variance;
                         variance.1 += 1.0;
                     }
                 }
             }
-            cell.slope = slope.min(0.02 * here);
+            cell.slope = slope.min(STEEPEST * here);
             if variance.1 > 0.0 {
                 cell.variance = variance.0 / variance.1;
             }
@@ -100,7 +116,7 @@ fn filtered(cells: &[Cell], w: usize, h: usize, x: usize, y: usize, step: i64) -
     if !here.covered {
         return here;
     }
-    let tolerance = BELIEF * here.variance.max(0.0).sqrt() + 1e-4;
+    let tolerance = BELIEF * here.variance.max(0.0).sqrt() + LEAST_DOUBT;
     let mut light = here.light * KERNEL[0] * KERNEL[0];
     let mut weights = KERNEL[0] * KERNEL[0];
     let mut variance = here.variance * weights * weights;
@@ -116,17 +132,18 @@ fn filtered(cells: &[Cell], w: usize, h: usize, x: usize, y: usize, step: i64) -
             }
             let near = &cells[row as usize * w + column as usize];
             let aligned = near.normal.dot(here.normal);
-            if !near.covered || aligned < 0.7 {
+            if !near.covered || aligned < SAME_SURFACE {
                 continue;
             }
             let reach = (dx.abs().max(dy.abs()) * step) as f32;
-            let depth = (near.depth - here.depth).abs() / (here.slope * reach + 1e-4 * here.depth);
+            let depth =
+                (near.depth - here.depth).abs() / (here.slope * reach + SAME_DEPTH * here.depth);
             let doubt = (near.brightness - here.brightness).abs() / tolerance;
             let difference = depth + doubt;
-            if difference >= 8.0 {
+            if difference >= DIFFERENT {
                 continue;
             }
-            let turned = aligned.powi(16);
+            let turned = aligned.powi(TURN_POWER);
             let weight = KERNEL[dx.unsigned_abs() as usize]
                 * KERNEL[dy.unsigned_abs() as usize]
                 * turned

@@ -7,6 +7,18 @@ use glam::Vec3A;
 use crate::PictureError;
 use crate::font::{self, Size};
 
+/// Coordinates beyond this are no place in a picture [pixels].
+const FARTHEST: f32 = 1e6;
+/// Least squared length of a line [pixels²]: shorter ones are dots.
+const LEAST_LINE_SQ: f32 = 1e-12;
+/// The curve of sRGB (IEC 61966-2-1): a straight piece near black, then a power.
+const SRGB_LINEAR_BELOW: f32 = 0.003_130_8;
+const SRGB_BYTE_LINEAR_BELOW: f32 = 0.040_45;
+const SRGB_SLOPE: f32 = 12.92;
+const SRGB_OFFSET: f32 = 0.055;
+const SRGB_SCALE: f32 = 1.055;
+const SRGB_POWER: f32 = 2.4;
+
 /// A finished picture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image {
@@ -65,11 +77,11 @@ impl Image {
     /// Draws a straight line of a width in pixels, with soft edges.
     pub fn line(&mut self, a: [f32; 2], b: [f32; 2], width: f32, color: [u8; 3], opacity: f32) {
         let (ax, ay, bx, by) = (a[0], a[1], b[0], b[1]);
-        if ![ax, ay, bx, by].iter().all(|v| v.abs() < 1e6) {
+        if ![ax, ay, bx, by].iter().all(|v| v.abs() < FARTHEST) {
             return;
         }
         let (dx, dy) = (bx - ax, by - ay);
-        let length_sq = (dx * dx + dy * dy).max(1e-12);
+        let length_sq = (dx * dx + dy * dy).max(LEAST_LINE_SQ);
         let r = 0.5 * width + 1.0;
         let top = (ay.min(by) - r).floor().max(0.0) as i64;
         let bottom = ((ay.max(by) + r).ceil() as i64).min(i64::from(self.height));
@@ -137,7 +149,11 @@ impl Image {
 #[must_use]
 pub fn srgb_byte(linear: f32) -> u8 {
     let v = linear.clamp(0.0, 1.0);
-    let s = if v <= 0.003_130_8 { 12.92 * v } else { 1.055 * v.powf(1.0 / 2.4) - 0.055 };
+    let s = if v <= SRGB_LINEAR_BELOW {
+        SRGB_SLOPE * v
+    } else {
+        SRGB_SCALE * v.powf(1.0 / SRGB_POWER) - SRGB_OFFSET
+    };
     (s * 255.0 + 0.5) as u8
 }
 
@@ -145,18 +161,27 @@ pub fn srgb_byte(linear: f32) -> u8 {
 #[must_use]
 pub fn linear_of(byte: u8) -> f32 {
     let s = f32::from(byte) / 255.0;
-    if s <= 0.040_45 { s / 12.92 } else { ((s + 0.055) / 1.055).powf(2.4) }
+    if s <= SRGB_BYTE_LINEAR_BELOW {
+        s / SRGB_SLOPE
+    } else {
+        ((s + SRGB_OFFSET) / SRGB_SCALE).powf(SRGB_POWER)
+    }
 }
 
 /// Tone mapping that leaves colours below middle brightness as they are and rolls the highlights off
 /// towards white (the Khronos "PBR neutral" curve): a character keeps the colours it was painted in.
 #[must_use]
 pub fn tone_map(color: Vec3A) -> Vec3A {
-    const START: f32 = 0.8 - 0.04;
+    /// Reflectance of common surfaces seen straight on: taken away so that black stays black.
+    const SURFACE: f32 = 0.04;
+    /// Where it ceases to be taken whole: below, the curve goes smoothly through black.
+    const SHOULDER: f32 = 2.0 * SURFACE;
+    const TOE: f32 = 6.25;
+    const START: f32 = 0.8 - SURFACE;
     const DESATURATION: f32 = 0.15;
     let color = color.max(Vec3A::ZERO);
     let low = color.min_element();
-    let offset = if low < 0.08 { low - 6.25 * low * low } else { 0.04 };
+    let offset = if low < SHOULDER { low - TOE * low * low } else { SURFACE };
     let color = color - Vec3A::splat(offset);
     let peak = color.max_element();
     if peak < START {

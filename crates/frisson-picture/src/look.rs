@@ -7,6 +7,10 @@ use glam::Vec3A;
 
 use crate::environment::{Environment, Lamp};
 
+/// The dark look's ground, and what is behind everything: bluish, so that warm rims stand out.
+const DARK_GROUND: f32 = 0.08;
+const DARK_BACKDROP: Vec3A = Vec3A::new(0.035, 0.038, 0.045);
+
 /// Where the ground is.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum GroundChoice {
@@ -133,8 +137,8 @@ impl Look {
         look.environment.horizon *= 0.25;
         look.environment.nadir *= 0.3;
         look.environment.lamps[2].irradiance *= 2.2;
-        look.ground_color = Vec3A::splat(0.08);
-        look.backdrop = Some(Vec3A::new(0.035, 0.038, 0.045));
+        look.ground_color = Vec3A::splat(DARK_GROUND);
+        look.backdrop = Some(DARK_BACKDROP);
         look
     }
 }

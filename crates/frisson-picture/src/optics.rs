@@ -3,6 +3,17 @@
 use glam::Vec3A;
 use std::f32::consts::PI;
 
+/// Least cosine with the eye, least value of the distribution's bottom and least shadowing [-]: each only
+/// keeps grazing light from a division by zero.
+const LEAST_COSINE: f32 = 1e-4;
+const LEAST_SPREAD: f32 = 1e-12;
+const LEAST_SHADOWING: f32 = 1e-6;
+/// Karis' fit: four lines over the roughness, then an exponential over the cosine.
+const FIT_SLOPES: [f32; 4] = [-1.0, -0.0275, -0.572, 0.022];
+const FIT_STARTS: [f32; 4] = [1.0, 0.0425, 1.04, -0.04];
+const FIT_FALL: f32 = -9.28;
+const FIT_SCALE: f32 = 1.04;
+
 /// Direction of a ray reflected at a surface of unit normal `n`.
 #[must_use]
 pub fn reflect(d: Vec3A, n: Vec3A) -> Vec3A {
@@ -54,26 +65,25 @@ pub fn schlick(f0: Vec3A, cos: f32) -> Vec3A {
 /// factor: D G / (4 cos cos). `alpha` is the squared perceptual roughness.
 #[must_use]
 pub fn microfacet(n: Vec3A, to_light: Vec3A, to_eye: Vec3A, alpha: f32) -> f32 {
-    let (nl, nv) = (n.dot(to_light), n.dot(to_eye).abs().max(1e-4));
+    let (nl, nv) = (n.dot(to_light), n.dot(to_eye).abs().max(LEAST_COSINE));
     if nl <= 0.0 {
         return 0.0;
     }
     let nh = n.dot((to_light + to_eye).normalize_or(n)).clamp(0.0, 1.0);
     let a2 = alpha * alpha;
     let d = nh * nh * (a2 - 1.0) + 1.0;
-    let distribution = a2 / (PI * d * d).max(1e-12);
+    let distribution = a2 / (PI * d * d).max(LEAST_SPREAD);
     let smith = nl * (nv * nv * (1.0 - a2) + a2).sqrt() + nv * (nl * nl * (1.0 - a2) + a2).sqrt();
-    distribution * 0.5 / smith.max(1e-6)
+    distribution * 0.5 / smith.max(LEAST_SHADOWING)
 }
 
 /// Fraction of light from all around that the micro-facet lobe sends to the eye: a fit of the
 /// integral (Karis, "Physically based shading on mobile", 2014).
 #[must_use]
 pub fn lobe_albedo(f0: Vec3A, roughness: f32, cos: f32) -> Vec3A {
-    let r = [-1.0, -0.0275, -0.572, 0.022].map(|c| c * roughness);
-    let r = [r[0] + 1.0, r[1] + 0.0425, r[2] + 1.04, r[3] - 0.04];
-    let a004 = (r[0] * r[0]).min((-9.28 * cos).exp2()) * r[0] + r[1];
-    let (scale, bias) = (-1.04 * a004 + r[2], 1.04 * a004 + r[3]);
+    let r: [f32; 4] = std::array::from_fn(|k| FIT_SLOPES[k] * roughness + FIT_STARTS[k]);
+    let grazing = (r[0] * r[0]).min((FIT_FALL * cos).exp2()) * r[0] + r[1];
+    let (scale, bias) = (-FIT_SCALE * grazing + r[2], FIT_SCALE * grazing + r[3]);
     // What a perfect mirror's facets lose by shadowing each other comes out after a second
     // reflection, coloured twice.
     let lost = 1.0 / (scale + bias).clamp(0.2, 1.0) - 1.0;

@@ -8,6 +8,25 @@ use crate::font::Size;
 use crate::look::Tint;
 use crate::{Camera, Image, PictureError};
 
+/// Widths of bones, joints, tips of displacements and rims [pixels of a picture of the usual height].
+const BONE: f32 = 2.0;
+const JOINT: f32 = 6.0;
+const TIP: f32 = 2.5;
+const RIM: f32 = 1.5;
+/// Height for which widths are given, how much thinner they may get, and how much lines hide [pixels, -].
+const USUAL_HEIGHT: f32 = 540.0;
+const LEAST_SCALE: f32 = 0.75;
+const LINE_OPACITY: f32 = 0.9;
+/// Pieces of a ring.
+const RING: usize = 48;
+
+/// Least span of a heat scale: a constant attribute is shown in one colour.
+const LEAST_SPAN: f32 = 1e-12;
+/// Offsets shorter than this share of the longest are not drawn [-]: they would be dots.
+const LEAST_OFFSET: f32 = 1e-3;
+/// Sizes that are written out; others in powers of ten.
+const WRITTEN_OUT: std::ops::Range<f32> = 1e-3..1e5;
+
 /// Colour of surfaces without a colour.
 pub const CLAY: Vec3A = Vec3A::new(0.62, 0.60, 0.58);
 
@@ -66,7 +85,7 @@ impl HeatScale {
     /// Colour of each element; grey where the attribute is missing.
     #[must_use]
     pub fn colors(&self, attributes: &[Attribute], count: usize) -> Vec<Vec3A> {
-        let span = (self.high - self.low).max(1e-12);
+        let span = (self.high - self.low).max(LEAST_SPAN);
         let place = |v: f32| heat((v - self.low) / span);
         match attributes.iter().find(|a| a.name == self.name).map(|a| &a.values) {
             Some(AttributeValues::Scalar(v)) if v.len() == count => {
@@ -142,9 +161,9 @@ impl XRay {
         for (joint, parent) in parents.iter().enumerate() {
             let Some(&child) = positions.get(joint) else { continue };
             if let Some(&from) = parent.and_then(|p| positions.get(p)) {
-                self.lines.push((from, child, 2.0, [255, 170, 40]));
+                self.lines.push((from, child, BONE, [255, 170, 40]));
             }
-            self.lines.push((child, child, 6.0, [230, 90, 30]));
+            self.lines.push((child, child, JOINT, [230, 90, 30]));
         }
     }
 
@@ -167,14 +186,14 @@ impl XRay {
                 let normal = mesh.normals.get(v).copied().unwrap_or(Vec3::ZERO);
                 normal.dot(mesh.positions[v] - camera.position) <= 0.0
             };
-            let moved = |v: &usize| offsets[*v].length() > 1e-3 * longest && faces(*v);
+            let moved = |v: &usize| offsets[*v].length() > LEAST_OFFSET * longest && faces(*v);
             let moved: Vec<usize> = (0..offsets.len()).filter(moved).collect();
             for &v in moved.iter().step_by((moved.len() / LINES).max(1)) {
                 let color = heat(offsets[v].length() / longest);
                 let color = color.to_array().map(|c| (255.0 * c.powf(1.0 / 2.2)) as u8);
                 let p = mesh.positions[v];
                 self.lines.push((p - offsets[v], p, 1.0, color));
-                self.lines.push((p, p, 2.5, color));
+                self.lines.push((p, p, TIP, color));
             }
         }
         if found { Ok(()) } else { Err(unknown_attribute(frame, name)) }
@@ -184,10 +203,10 @@ impl XRay {
     pub fn add_ring(&mut self, center: Vec3, normal: Vec3, radius: f32, color: [u8; 3]) {
         let (a, b) = normal.normalize_or(Vec3::Y).any_orthonormal_pair();
         let at = |i: usize| {
-            let (sin, cos) = (i as f32 * std::f32::consts::TAU / 48.0).sin_cos();
+            let (sin, cos) = (i as f32 * std::f32::consts::TAU / RING as f32).sin_cos();
             center + (a * cos + b * sin) * radius
         };
-        self.lines.extend((0..48).map(|i| (at(i), at(i + 1), 1.5, color)));
+        self.lines.extend((0..RING).map(|i| (at(i), at(i + 1), RIM, color)));
     }
 
     /// A ball, as three rings.
@@ -208,11 +227,11 @@ impl XRay {
     /// Draws the lines over a picture.
     pub fn draw(&self, image: &mut Image, camera: &Camera) {
         let (w, h) = (image.width, image.height);
-        let scale = (h as f32 / 540.0).max(0.75);
+        let scale = (h as f32 / USUAL_HEIGHT).max(LEAST_SCALE);
         for &(a, b, width, color) in &self.lines {
             if let (Some((a, _)), Some((b, _))) = (camera.project(a, w, h), camera.project(b, w, h))
             {
-                image.line(a, b, width * scale, color, 0.9);
+                image.line(a, b, width * scale, color, LINE_OPACITY);
             }
         }
     }
@@ -243,7 +262,7 @@ pub fn short(value: f32) -> String {
     let size = value.abs();
     match size {
         0.0 => "0".to_owned(),
-        _ if !(1e-3..1e5).contains(&size) => format!("{value:.1e}"),
+        _ if !WRITTEN_OUT.contains(&size) => format!("{value:.1e}"),
         _ if size < 1.0 => format!("{value:.3}"),
         _ if size < 100.0 => format!("{value:.2}"),
         _ => format!("{value:.0}"),

@@ -9,6 +9,12 @@ use crate::Image;
 use crate::font::{self, Size};
 use crate::overlay::short;
 
+/// Room above and below the curves, as a share of their extent [-].
+const HEADROOM: f64 = 0.06;
+/// Room around a single value, as a share of it, and for 0 [-].
+const ROOM_AROUND_ONE: f64 = 1e-3;
+const ROOM_AROUND_ZERO: f64 = 1e-12;
+
 /// One curve; where a value is missing it has a gap.
 #[derive(Clone, Debug, Default)]
 pub struct Curve {
@@ -140,7 +146,7 @@ impl Chart {
         let finite = |v: &f64| v.is_finite();
         let xs = self.curves.iter().flat_map(|c| &c.points).map(|p| p.0).filter(finite);
         let ys = self.curves.iter().flat_map(|c| &c.points).filter_map(|p| p.1).filter(finite);
-        Some((padded(extent(xs)?, 0.0), padded(extent(ys)?, 0.06)))
+        Some((padded(extent(xs)?, 0.0), padded(extent(ys)?, HEADROOM)))
     }
 
     fn marks(&self) -> Vec<Mark> {
@@ -299,7 +305,7 @@ fn extent(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
 /// A range with some room; never empty.
 fn padded((low, high): (f64, f64), part: f64) -> (f64, f64) {
     let size = low.abs().max(high.abs());
-    let least = if high > low { 0.0 } else { (size * 1e-3).max(1e-12) };
+    let least = if high > low { 0.0 } else { (size * ROOM_AROUND_ONE).max(ROOM_AROUND_ZERO) };
     let room = ((high - low) * part).max(least);
     (low - room, high + room)
 }

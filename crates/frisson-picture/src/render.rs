@@ -22,6 +22,12 @@ const PANE_DETAIL: u32 = 2;
 const CLEAR_DOUBT: f32 = 0.035;
 /// Largest side of a picture [px].
 const LARGEST: u32 = 16_384;
+/// Depths that differ by more than this share, or normals by more than this cosine, are an outline.
+const OUTLINE_DEPTH: f32 = 0.03;
+const OUTLINE_COSINE: f32 = 0.6;
+/// Colours that differ by less than this, and normals by less than this cosine, are the same surface.
+const SAME_COLOR: f32 = 0.02;
+const SAME_COSINE: f32 = 0.95;
 
 /// How a picture is made.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -268,15 +274,15 @@ impl Pixel {
 
 /// Whether two samples fall on different things.
 fn is_outline(a: &PathSample, b: &PathSample) -> bool {
-    let apart = (a.depth - b.depth).abs() > 0.03 * a.depth.min(b.depth);
-    apart || a.normal.dot(b.normal) < 0.6 && a.normal != b.normal
+    let apart = (a.depth - b.depth).abs() > OUTLINE_DEPTH * a.depth.min(b.depth);
+    apart || a.normal.dot(b.normal) < OUTLINE_COSINE && a.normal != b.normal
 }
 
 /// Whether two samples differ by no more than scattered light does.
 fn shows_the_same(a: &PathSample, b: &PathSample) -> bool {
     a.lamps == b.lamps
-        && (a.albedo - b.albedo).abs().max_element() < 0.02
-        && (a.normal == b.normal || a.normal.dot(b.normal) > 0.95)
+        && (a.albedo - b.albedo).abs().max_element() < SAME_COLOR
+        && (a.normal == b.normal || a.normal.dot(b.normal) > SAME_COSINE)
         && !is_outline(a, b)
 }
 

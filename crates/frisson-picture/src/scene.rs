@@ -15,6 +15,9 @@ use crate::overlay::{self, HeatScale};
 use crate::shape::{Ball, Segment};
 use crate::{PictureError, strands};
 
+/// Width of velocity lines, as a share of what is shown [-].
+const VELOCITY_WIDTH: f32 = 0.001;
+
 /// A mesh as the shading sees it.
 pub(crate) struct SceneMesh {
     pub topology: Arc<MeshTopology>,
@@ -89,7 +92,7 @@ impl Scene {
             spheres.add(points, look, heat.as_ref());
         }
         if look.velocity_seconds > 0.0 {
-            tangle.add_velocities(frame, look.velocity_seconds, 0.001 * bounds.diagonal());
+            tangle.add_velocities(frame, look.velocity_seconds, VELOCITY_WIDTH * bounds.diagonal());
         }
         if triangles.is_empty() && tangle.segments.is_empty() && spheres.balls.is_empty() {
             return Err(PictureError::Empty);
@@ -102,6 +105,7 @@ impl Scene {
         let has_clear = meshes.iter().flat_map(|m| &m.materials).any(|m| m.transmission > 0.0)
             || (!spheres.balls.is_empty()
                 && spheres.materials.iter().any(|m| m.transmission > 0.0));
+        // The three trees know nothing of each other.
         let ((triangles, segments), balls) = rayon::join(
             || rayon::join(|| Bvh::build(&triangles), || Bvh::build(&tangle.segments)),
             || Bvh::build(&spheres.balls),
@@ -195,6 +199,7 @@ fn add_triangles(
     refs.reserve(mesh.topology.triangles.len());
     for (t, corners) in mesh.topology.triangles.iter().enumerate() {
         let [a, b, c] = corners.map(|v| Vec3A::from(mesh.positions[v as usize]));
+        // Without area there is no normal, and nothing to be seen.
         if (b - a).cross(c - a) != Vec3A::ZERO {
             triangles.push(RtTriangle::new(a, b, c));
             refs.push((index, t as u32));
@@ -222,6 +227,7 @@ fn build_mesh(mesh: &Mesh, look: &Look, heat: Option<&HeatScale>) -> SceneMesh {
         (Tint::Attribute { .. }, Some(heat)) => heat.colors(&mesh.attributes, count),
     };
     if !tint.is_empty() {
+        // A false colour must not shine or be seen through.
         for material in &mut materials {
             *material = Material { texture: None, ..Material::default() };
         }

@@ -5,6 +5,10 @@ use obvhs::aabb::Aabb;
 use obvhs::ray::Ray;
 use obvhs::rt_triangle::RtTriangle;
 
+/// Least squared sine between a ray and a strand, times its squared length [m²]: along the strand, any
+/// place on it is as near.
+const LEAST_ACROSS: f32 = 1e-20;
+
 /// Something in a BVH.
 pub(crate) trait Primitive: Copy + Send + Sync {
     fn aabb(&self) -> Aabb;
@@ -50,7 +54,7 @@ impl Segment {
         let (along, length_sq) = (ray.direction.dot(axis), axis.length_squared());
         let (d, e) = (ray.direction.dot(from_a), axis.dot(from_a));
         let denominator = length_sq - along * along;
-        let s = ((e - along * d) / denominator.max(1e-20)).clamp(0.0, 1.0);
+        let s = ((e - along * d) / denominator.max(LEAST_ACROSS)).clamp(0.0, 1.0);
         let t = along * s - d;
         Passage {
             offset: from_a + ray.direction * t - axis * s,

@@ -65,17 +65,23 @@ pub fn ball(
     mesh
 }
 
+/// Hair of a [`hair_ball`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BallHair {
+    /// How many strands.
+    pub strands: u32,
+    /// Points of each.
+    pub points: u32,
+    /// Length of the longest [m].
+    pub length: f32,
+    /// Linear RGB.
+    pub color: Vec3,
+}
+
 /// Hair on the upper part of a ball: it leaves along the normal and bends down with its length.
 #[must_use]
-pub fn hair_ball(
-    name: &str,
-    center: Vec3,
-    radius: f32,
-    strands: u32,
-    points: u32,
-    length: f32,
-    color: Vec3,
-) -> Curves {
+pub fn hair_ball(name: &str, center: Vec3, radius: f32, hair: BallHair) -> Curves {
+    let BallHair { strands, points, length, color } = hair;
     let mut curves = Curves { name: name.to_owned(), color, ..Curves::default() };
     let mut tried = 0;
     while (curves.counts.len() as u32) < strands {

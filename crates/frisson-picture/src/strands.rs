@@ -15,6 +15,15 @@ use crate::shape::Segment;
 const SMOOTHING_LIMIT: usize = 3_000_000;
 /// Overlay lines of one shape, about.
 const LINES: usize = 6000;
+/// Diameter of strands that have none [m]: a thick hair.
+const DEFAULT_WIDTH: f32 = 1e-4;
+/// How much hairs of one head differ in brightness (as a logarithm) and in warmth [-].
+const BRIGHTNESS_SPREAD: f64 = 0.28;
+const WARMTH_SPREAD: f32 = 0.07;
+/// Seed of what tells the hairs of a picture apart.
+const LOOKS: u64 = 0x4A1;
+/// Thickness of an overlay line at its end, in that at its start [-].
+const LINE_END: f32 = 0.2;
 /// Brown, for curves that carry no colour.
 const DEFAULT_COLOR: Vec3 = Vec3::new(0.12, 0.065, 0.035);
 
@@ -42,7 +51,7 @@ impl Tangle {
             let widths = curves.widths.get(range.clone()).unwrap_or(&[]);
             self.add_strand(&curves.points[range], widths, pieces);
             let id = curves.ids.get(curve).copied().unwrap_or(curve as u64);
-            let tilt = SCALE_TILT * (1.0 + random::signed(0x4A1, id, 2) as f32);
+            let tilt = SCALE_TILT * (1.0 + random::signed(LOOKS, id, 2) as f32);
             self.strands.push(Strand { color: own[curve], tilt, flat: false });
         }
     }
@@ -50,7 +59,7 @@ impl Tangle {
     /// A Catmull-Rom curve through the points, cut into straight pieces.
     fn add_strand(&mut self, points: &[Vec3], widths: &[f32], pieces: usize) {
         let strand = self.strands.len() as u32;
-        let radius = |i: usize| 0.5 * widths.get(i).copied().unwrap_or(1e-4);
+        let radius = |i: usize| 0.5 * widths.get(i).copied().unwrap_or(DEFAULT_WIDTH);
         let last = points.len() - 1;
         for i in 0..last {
             let (p1, p2) = (points[i], points[i + 1]);
@@ -100,7 +109,7 @@ impl Tangle {
             return;
         }
         self.of_strand.push(self.strands.len() as u32);
-        let (radius_a, radius_b) = (radius, 0.2 * radius);
+        let (radius_a, radius_b) = (radius, LINE_END * radius);
         self.segments.push(Segment { a: a.into(), b: b.into(), radius_a, radius_b });
         self.strands.push(Strand { color, tilt: 0.0, flat: true });
     }
@@ -134,8 +143,8 @@ fn colors(curves: &Curves, tint: &Tint, heat: Option<&HeatScale>) -> Vec<Vec3A> 
         .map(|i| {
             let id = curves.ids.get(i).copied().unwrap_or(i as u64);
             let base = Vec3A::from(own.as_ref().map_or(common, |c| c[i]));
-            let brightness = (0.28 * random::signed(0x4A1, id, 0)).exp() as f32;
-            let warmth = 0.07 * random::signed(0x4A1, id, 1) as f32;
+            let brightness = (BRIGHTNESS_SPREAD * random::signed(LOOKS, id, 0)).exp() as f32;
+            let warmth = WARMTH_SPREAD * random::signed(LOOKS, id, 1) as f32;
             base * brightness * Vec3A::new(1.0 + warmth, 1.0, 1.0 - warmth)
         })
         .collect()

@@ -22,6 +22,10 @@ use crate::render::TILE;
 use crate::sampling::Sampler;
 use crate::shape::Segment;
 
+/// Length from which a piece has a direction [pixels].
+const LEAST_LENGTH: f32 = 1e-6;
+/// Share of a pixel below which a stroke does not show in it [-].
+const LEAST_COVER: f32 = 1e-4;
 /// Share of light below which nothing behind is looked for.
 const DARK: f32 = 0.004;
 
@@ -231,7 +235,7 @@ fn add_fragments(
 ) {
     let way = b.at - a.at;
     let length = way.length();
-    if length < 1e-6 {
+    if length < LEAST_LENGTH {
         return;
     }
     // Rows run along the axis that the piece crosses the long way.
@@ -254,7 +258,7 @@ fn add_fragments(
         for column in from..=to {
             let distance = (column as f32 + 0.5 - middle).abs();
             let cover = (reach - distance).clamp(0.0, 1.0) * (width / drawn);
-            if cover > 1e-4 {
+            if cover > LEAST_COVER {
                 let (x, y) = if long == 1 { (column, row) } else { (row, column) };
                 let pixel = (y as u32 - corner.1) * size.0 + (x as u32 - corner.0);
                 let depth = a.depth + s * (b.depth - a.depth);

@@ -7,6 +7,16 @@ use obvhs::ray::Ray;
 use crate::image::linear_of;
 use crate::scene::{Scene, SceneMesh};
 
+/// Bottom of the formula for corner weights [m⁴]: needles have any weights.
+const LEAST_AREA_SQ: f32 = 1e-30;
+/// Shortest edge and smallest pixel that lines are drawn for [m].
+const LEAST_EDGE: f32 = 1e-12;
+/// Colour of wire lines, and how much of the surface they hide [-].
+const WIRE: f32 = 0.02;
+const WIRE_COVER: f32 = 0.8;
+/// Cosine to which a normal that leans away from the eye is bent back [-]: just seen edge-on.
+const EDGE_ON: f32 = 0.01;
+
 /// Roughness of a film of water on skin or cloth, whose relief shows through.
 const FILM_ROUGHNESS: f32 = 0.2;
 /// Bounces that light makes under a film of water, beyond the first.
@@ -89,7 +99,7 @@ impl Scene {
         let (ab, ac, ap) = (b - a, c - a, point - a);
         let (d00, d01, d11) = (ab.dot(ab), ab.dot(ac), ac.dot(ac));
         let (d20, d21) = (ap.dot(ab), ap.dot(ac));
-        let inverse = 1.0 / (d00 * d11 - d01 * d01).max(1e-30);
+        let inverse = 1.0 / (d00 * d11 - d01 * d01).max(LEAST_AREA_SQ);
         let v = ((d11 * d20 - d01 * d21) * inverse).clamp(0.0, 1.0);
         let w = ((d00 * d21 - d01 * d20) * inverse).clamp(0.0, 1.0 - v);
         (mesh, triangle, corners, [1.0 - v - w, v, w])
@@ -147,9 +157,9 @@ impl Scene {
             albedo = albedo.lerp(color, covered);
         }
         if self.look.wireframe > 0.0 {
-            let edge = edge_distance(mesh, &corners, &weights) / pixel.max(1e-12);
+            let edge = edge_distance(mesh, &corners, &weights) / pixel.max(LEAST_EDGE);
             let line = (0.5 * self.look.wireframe + 0.5 - edge).clamp(0.0, 1.0);
-            albedo = albedo.lerp(Vec3A::splat(0.02), 0.8 * line);
+            albedo = albedo.lerp(Vec3A::splat(WIRE), WIRE_COVER * line);
         }
         let mut surface = Surface {
             lifted: position + lift,
@@ -207,7 +217,11 @@ fn plain(
 /// A normal that leans away from the eye is bent back until it is seen edge-on.
 fn bent_towards(normal: Vec3A, to_eye: Vec3A) -> Vec3A {
     let facing = normal.dot(to_eye);
-    if facing > 0.01 { normal } else { (normal + to_eye * (0.01 - facing)).normalize_or(to_eye) }
+    if facing > EDGE_ON {
+        normal
+    } else {
+        (normal + to_eye * (EDGE_ON - facing)).normalize_or(to_eye)
+    }
 }
 
 fn albedo(
@@ -242,7 +256,7 @@ fn edge_distance(mesh: &SceneMesh, corners: &[usize; 3], weights: &[f32; 3]) -> 
     let [a, b, c] = corners.map(|v| Vec3A::from(mesh.positions[v]));
     let doubled = (b - a).cross(c - a).length();
     let opposite = [(c - b).length(), (a - c).length(), (b - a).length()];
-    (0..3).map(|i| weights[i] * doubled / opposite[i].max(1e-12)).fold(f32::INFINITY, f32::min)
+    (0..3).map(|i| weights[i] * doubled / opposite[i].max(LEAST_EDGE)).fold(f32::INFINITY, f32::min)
 }
 
 /// Bilinear, repeating; linear RGB.

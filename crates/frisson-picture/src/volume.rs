@@ -18,6 +18,17 @@ use rayon::prelude::*;
 use crate::environment::Environment;
 use crate::shape::Segment;
 
+/// Least extent of the grid [m]: strands all at one place are a cloud of a hundredth of a millimetre.
+const LEAST_EXTENT: f32 = 1e-5;
+/// Slope below which a ray runs along a side of the grid [cells a metre].
+const LEAST_SLOPE: f32 = 1e-12;
+
+/// What a white fibre passes on, how fast that comes with its colour, and the least that any takes away [-];
+/// set by eye.
+const PALE_PASSES: f32 = 0.8;
+const PALENESS: f32 = 0.35;
+const LEAST_THICKNESS: f32 = 0.15;
+
 /// Cells along the longest side.
 const RESOLUTION: f32 = 88.0;
 
@@ -80,7 +91,8 @@ impl StrandVolume {
 /// How opaque a fibre of some colour is to light that arrives through many of them: pale fibres pass
 /// most of it on.
 pub(crate) fn thickness(color: Vec3A) -> Vec3A {
-    (Vec3A::ONE - 0.8 * color.max(Vec3A::ZERO).powf(0.35)).clamp(Vec3A::splat(0.15), Vec3A::ONE)
+    (Vec3A::ONE - PALE_PASSES * color.max(Vec3A::ZERO).powf(PALENESS))
+        .clamp(Vec3A::splat(LEAST_THICKNESS), Vec3A::ONE)
 }
 
 /// Directions spread over the sphere: faces and corners of a cube.
@@ -106,7 +118,7 @@ impl Grid {
             low = low.min(s.a.min(s.b));
             high = high.max(s.a.max(s.b));
         }
-        let extent = (high - low).max(Vec3A::splat(1e-5));
+        let extent = (high - low).max(Vec3A::splat(LEAST_EXTENT));
         let cell = extent.max_element() / RESOLUTION;
         let size = (extent / cell).ceil().as_uvec3() + UVec3::splat(3);
         let count = (size.x * size.y * size.z) as usize;
@@ -175,7 +187,7 @@ impl Grid {
         let slope = direction / self.cell;
         let (mut near, mut far) = (0f32, f32::INFINITY);
         for axis in 0..3 {
-            if slope[axis].abs() < 1e-12 {
+            if slope[axis].abs() < LEAST_SLOPE {
                 if at[axis] < 0.0 || at[axis] > last[axis] {
                     return None;
                 }
@@ -198,6 +210,7 @@ impl Grid {
         let ahead = d[axis] > 0.0;
         let scale = 1.0 / d[axis].abs();
         let (du, dv) = (d[u] * scale, d[v] * scale);
+        // By the trapezium rule: half of the way in each of the two cells.
         let way = 0.5 * scale * self.cell;
         let mut depth = vec![0.0; self.extinction.len()];
         let slices = size[axis] as usize;
@@ -208,6 +221,7 @@ impl Grid {
                 for i in 0..size[u] as usize {
                     let here = slice * strides[axis] + i * strides[u] + j * strides[v];
                     let (x, y) = (i as f32 + du, j as f32 + dv);
+                    // The light comes in through a side of the grid, where nothing has dimmed it.
                     if x < 0.0 || y < 0.0 || x > (size[u] - 1) as f32 || y > (size[v] - 1) as f32 {
                         continue;
                     }

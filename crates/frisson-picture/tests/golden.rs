@@ -74,7 +74,8 @@ fn hair_in_the_dark() {
         colored([0.7, 0.5, 0.4], 0.6, 0.0),
     );
     let color = Vec3::new(0.22, 0.1, 0.035);
-    let hair = stock::hair_ball("hair", Vec3::new(0.0, 0.3, 0.0), 0.1, 1500, 14, 0.22, color);
+    let style = stock::BallHair { strands: 1500, points: 14, length: 0.22, color };
+    let hair = stock::hair_ball("hair", Vec3::new(0.0, 0.3, 0.0), 0.1, style);
     let frame = Frame { meshes: vec![head], curves: vec![hair], ..Frame::default() };
     check("hair", &frame, &Look::dark());
 }

@@ -180,15 +180,9 @@ fn everything() -> Frame {
     let skin = Material { base_color: [0.7, 0.4, 0.3, 1.0], ..Material::default() };
     let mut head = stock::ball("head", Vec3::new(0.0, 0.3, 0.0), 0.1, 24, 48, skin);
     head.velocities = vec![Vec3::X; head.positions.len()];
-    let hair = stock::hair_ball(
-        "hair",
-        Vec3::new(0.0, 0.3, 0.0),
-        0.1,
-        400,
-        12,
-        0.2,
-        Vec3::new(0.2, 0.1, 0.04),
-    );
+    let brown = Vec3::new(0.2, 0.1, 0.04);
+    let style = stock::BallHair { strands: 400, points: 12, length: 0.2, color: brown };
+    let hair = stock::hair_ball("hair", Vec3::new(0.0, 0.3, 0.0), 0.1, style);
     let drop = stock::ball(
         "drop",
         Vec3::new(0.18, 0.25, 0.05),

@@ -17,27 +17,19 @@ pub struct Demo {
 
 /// All of them; the first is meant when no name is given.
 pub const DEMOS: &[Demo] = &[
-    Demo {
-        name: "cat",
-        about: "a cat leaps; its belly follows",
-        text: include_str!("../scenes/demo-cat.toml"),
-    },
-    Demo {
-        name: "cape",
-        about: "a figure runs in a cape",
-        text: include_str!("../scenes/cloth-cape.toml"),
-    },
-    Demo {
-        name: "hair",
-        about: "long hair on a head that turns",
-        text: include_str!("../scenes/hair-long-straight.toml"),
-    },
-    Demo {
-        name: "tear",
-        about: "a tear runs down a cheek",
-        text: include_str!("../scenes/drops-tear.toml"),
-    },
+    demo("cat", "a cat leaps; its belly follows", include_str!("../scenes/demo-cat.toml")),
+    demo("cape", "a figure runs in a cape", include_str!("../scenes/cloth-cape.toml")),
+    demo(
+        "hair",
+        "long hair on a head that turns",
+        include_str!("../scenes/hair-long-straight.toml"),
+    ),
+    demo("tear", "a tear runs down a cheek", include_str!("../scenes/drops-tear.toml")),
 ];
+
+const fn demo(name: &'static str, about: &'static str, text: &'static str) -> Demo {
+    Demo { name, about, text }
+}
 
 /// The demo of that name, or the first.
 pub fn find(name: Option<&str>) -> Result<&'static Demo, WorkshopError> {

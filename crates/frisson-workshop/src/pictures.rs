@@ -73,6 +73,7 @@ impl Pictures {
         let panels: Vec<(Image, String)> =
             images.into_iter().zip(frames.iter().map(caption)).collect();
         let alone = matches!(self.beside, Beside::Nothing);
+        // Pictures that are pairs already are wide.
         let columns = if alone { columns(panels.len()) } else { 2 };
         Ok(compose::contact_sheet(&panels, columns, Some(&self.label))?)
     }
@@ -151,6 +152,7 @@ pub fn write_charts(cache: &Path, folder: &Path) -> Result<usize, WorkshopError>
     let (first, fps) = (reader.info().first_frame, reader.info().rate.fps());
     for measure in &series {
         let chart = measure_chart(measure, first, fps);
+        // Names of measures hold units and spaces, file names had better not.
         let plain = |c: char| if c.is_alphanumeric() { c } else { '_' };
         let name: String =
             format!("{}_{}", measure.layer, measure.name).chars().map(plain).collect();

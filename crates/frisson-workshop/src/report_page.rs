@@ -152,7 +152,7 @@ fn facts(report: &BakeReport) -> Vec<[String; 2]> {
 
 fn times(report: &BakeReport) -> Vec<[String; 3]> {
     let row = |name: String, seconds: f64| {
-        let share = 100.0 * seconds / report.seconds.max(1e-9);
+        let share = report.percent_of_all(seconds);
         [name, format!("{seconds:.3}"), format!("{share:.0} %")]
     };
     let mut rows = vec![

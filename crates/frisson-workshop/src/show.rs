@@ -12,7 +12,11 @@ use frisson_io::scene::SceneFile;
 use glam::Vec3;
 use serde_json::Value;
 
+use crate::shot::{BEYOND_ALL, FROM_ABOVE};
 use crate::{Loader, WorkshopError};
+
+/// How much more another side must show for it to be taken instead of the usual one [-].
+const BETTER: f32 = 1.1;
 
 /// Attribute that marks what is covered, 0 to 1.
 pub const COVERED: &str = "covered";
@@ -179,19 +183,20 @@ fn best_side(frame: &Frame, places: &[Witness], size: f32) -> Option<f32> {
         .collect();
     let step = places.len().div_ceil(WITNESSES).max(1);
     let seen = |yaw: f32| -> f32 {
-        // A little from above, as cameras are.
-        let to_eye = Vec3::new(yaw.to_radians().sin(), 0.2, yaw.to_radians().cos()).normalize();
+        let to_eye =
+            Vec3::new(yaw.to_radians().sin(), FROM_ABOVE, yaw.to_radians().cos()).normalize();
         let free = |at: Vec3| {
             let from = at + to_eye * (CLEAR * size);
-            !trees.iter().any(|tree| tree.raycast(from, to_eye, 4.0 * size).is_some())
+            !trees.iter().any(|tree| tree.raycast(from, to_eye, BEYOND_ALL * size).is_some())
         };
         // Sheets are seen from both sides.
         let shown = |w: &Witness| w.weight * w.normal.map_or(1.0, |n| n.dot(to_eye).abs());
         places.iter().step_by(step).filter(|w| free(w.at)).map(shown).sum()
     };
     let sides = SIDES.map(|yaw| (yaw, seen(yaw)));
-    let best =
-        sides.iter().fold(sides[0], |best, side| if side.1 > 1.1 * best.1 { *side } else { best });
+    let best = sides
+        .iter()
+        .fold(sides[0], |best, side| if side.1 > BETTER * best.1 { *side } else { best });
     (best.1 > 0.0).then_some(best.0)
 }
 

@@ -220,7 +220,7 @@ pub fn summarise(ui: &Ui, report: &BakeReport) {
         ui.say(format!("resumed after frame {frame}; {} frames now", report.frames_simulated));
     }
     let row = |name: &str, seconds: f64| {
-        let share = 100.0 * seconds / report.seconds.max(1e-9);
+        let share = report.percent_of_all(seconds);
         ui.say(format!("  {name:<28} {seconds:>9.3} s {share:>4.0} %"));
     };
     row("reading and building", report.build_seconds);

@@ -113,6 +113,7 @@ impl Export {
         let folder = self.cache.parent().unwrap_or(Path::new("")).to_owned();
         let sources = reader.header().sources.iter().map(|(_, source)| folder.join(source));
         let inputs: Vec<PathBuf> = std::iter::once(self.cache.clone()).chain(sources).collect();
+        // All at once: nothing is written where one of them would be refused.
         outputs::prepare(&self.to, &inputs)?;
         let mut all = Vec::new();
         for target in &self.to {
@@ -120,6 +121,7 @@ impl Export {
                 all.push(self.write_root(&reader, target, count, ui)?);
                 continue;
             }
+            // A PNG is what a layer has painted; where none has, maps of the folds.
             let is_picture = target.extension().is_some_and(|e| e.eq_ignore_ascii_case("png"));
             if is_picture && !self.has_images(&mut reader)? {
                 all.extend(self.write_maps(&mut reader, target, ui)?);
@@ -213,6 +215,7 @@ impl Export {
         reader
             .read_frame(self.mapped_frame(reader), &mut frame)
             .map_err(|e| Failure::input(e.to_string()))?;
+        // Whoever names meshes asks for their maps.
         Ok(!frame.images.is_empty() && self.shape.is_empty())
     }
 
@@ -238,6 +241,7 @@ impl Export {
             match FoldMaps::new(mesh, self.size) {
                 Ok(maps) => {
                     let stem = target.file_stem().unwrap_or_default().to_string_lossy();
+                    // `with_extension` would cut a name at its dot.
                     let part = mesh.name.replace(['/', '\\', '.'], "_");
                     let name = target.with_file_name(format!("{stem}_{part}"));
                     let written =

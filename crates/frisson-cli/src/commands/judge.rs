@@ -80,6 +80,7 @@ impl Judge {
 
     fn judge_scene(&self, ui: &Ui) -> Result<(), Failure> {
         let scene = SceneFile::read(&self.subject)?;
+        // Mistakes in the text come before minutes of baking.
         scene.build(&Loader)?;
         let scratch = Scratch::new()?;
         let mut progress = ui.progress("baking");
@@ -174,6 +175,7 @@ fn visible(
     layer: &str,
 ) -> Result<Option<f64>, Failure> {
     let without = Variant { without: Some(layer.to_owned()), ..Variant::default() };
+    // Another layer may need this one.
     let Ok(mut other) = bakery.open(&without) else { return Ok(None) };
     let request = Request { every: 4, ..Request::new(Measure::Visible, Default::default()) };
     let series = measure(reader, Some(&mut other), &[request], bakery.progress())?;
@@ -183,11 +185,7 @@ fn visible(
 
 /// A cache with frames in it.
 pub fn open(path: &Path) -> Result<CacheReader, Failure> {
-    let reader = CacheReader::open(path)?;
-    if reader.frame_count() == 0 {
-        return Err(Failure::input(format!("{}: no frame is baked yet", path.display())));
-    }
-    Ok(reader)
+    Ok(frisson_workshop::shot::open_baked(path)?)
 }
 
 /// Kind and name of the layers that a cache was baked with.

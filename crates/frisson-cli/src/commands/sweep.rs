@@ -87,6 +87,7 @@ impl Sweep {
         let sweep = self.plan(output)?;
         let mut bar = ui.progress("");
         let table = sweep.run(&scene, &mut bar).map_err(stopped)?;
+        // It would draw over the table.
         drop(bar);
         ui.result(|| serde_json::to_value(&table).unwrap_or_default());
         lines(&table).iter().for_each(|line| ui.say(line));
@@ -157,6 +158,7 @@ fn lines(table: &Table) -> Vec<String> {
     let rows: Vec<Vec<String>> =
         std::iter::once(heading).chain(table.variants.iter().map(cells)).collect();
     let width = |column: usize| {
+        // A row with a problem has a sentence in the place of measures, which sets no width.
         let whole = rows.iter().filter(|r| r.len() == rows[0].len());
         whole.filter_map(|r| r.get(column)).map(|c| c.chars().count()).max().unwrap_or(0)
     };

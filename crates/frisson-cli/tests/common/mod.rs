@@ -1,5 +1,7 @@
 //! A session: a folder, the real binary, and a small character to bake.
 
+#![allow(dead_code, reason = "every test file uses its own part")]
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -10,12 +12,22 @@ use frisson::character::{
 use frisson::geometry::Mesh;
 use glam::{Mat4, Quat, Vec3};
 
+/// Every scene of the repository.
+pub fn scenes() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes");
+    let files = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path());
+    let mut scenes: Vec<PathBuf> =
+        files.filter(|p| p.extension().is_some_and(|e| e == "toml")).collect();
+    scenes.sort();
+    assert!(!scenes.is_empty());
+    scenes
+}
+
 /// A folder to work in, removed at the end.
 pub struct Session {
     folder: tempfile::TempDir,
 }
 
-#[allow(dead_code, reason = "every test file uses its own part")]
 impl Session {
     /// An empty folder.
     pub fn new() -> Self {

@@ -6,7 +6,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::metadata::MetadataTable;
 use super::ogawa::{Child, Ogawa};
-use super::property::{DataType, Property, Shape, write_compound_header};
+use super::property::{Property, SampleType, Shape, write_compound_header};
 use crate::remembered::Remembered;
 
 /// Version of the library whose files ours are like; readers only compare it with their own.
@@ -137,12 +137,10 @@ impl<W: Write + Seek> Archive<W> {
         &mut self,
         parent: CompoundId,
         name: &str,
-        shape: Shape,
-        data_type: DataType,
-        metadata: String,
+        samples: SampleType<'_>,
         sampling: SamplingId,
     ) -> PropertyId {
-        self.properties.push(Property::new(name, data_type, shape, metadata, sampling.0));
+        self.properties.push(Property::new(name, samples, sampling.0));
         let id = PropertyId(self.properties.len() - 1);
         self.compounds[parent.0].children.push(Member::Property(id));
         id

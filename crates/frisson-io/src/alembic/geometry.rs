@@ -6,7 +6,7 @@
 use std::io::{self, Seek, Write};
 
 use super::archive::{Archive, CompoundId, ObjectId, PropertyId, SamplingId};
-use super::property::{DataType, Pod, Shape};
+use super::property::{DataType, Pod, SampleType, Shape};
 
 /// What an object is to its readers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -168,6 +168,19 @@ pub struct Parameter<'a> {
     pub indices: Option<&'a [u32]>,
 }
 
+/// Where in the tree and when in the shot an object appears.
+#[derive(Clone, Copy, Debug)]
+pub struct Appearance<'a> {
+    /// The object above it.
+    pub parent: ObjectId,
+    /// Its name.
+    pub name: &'a str,
+    /// The times of its samples.
+    pub sampling: SamplingId,
+    /// Frames of the shot that passed before it appeared.
+    pub samples_before: u32,
+}
+
 /// Where a column lies.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Folder {
@@ -196,24 +209,20 @@ pub(super) struct Geometry {
 }
 
 impl Geometry {
-    /// `samples_before`: frames of the shot that passed before the object appeared.
     pub(super) fn new<W: Write + Seek>(
         archive: &mut Archive<W>,
-        parent: ObjectId,
-        name: &str,
         schema: Schema,
-        sampling: SamplingId,
-        samples_before: u32,
+        at: Appearance<'_>,
     ) -> Self {
-        let (object, folder) = add_schema_object(archive, parent, name, schema);
+        let (object, folder) = add_schema_object(archive, at.parent, at.name, schema);
         Self {
             object,
             folder,
             arbitrary: None,
             compounds: Vec::new(),
-            sampling,
+            sampling: at.sampling,
             columns: Vec::new(),
-            samples: samples_before,
+            samples: at.samples_before,
         }
     }
 
@@ -221,22 +230,17 @@ impl Geometry {
         &mut self,
         archive: &mut Archive<W>,
         name: &str,
-        shape: Shape,
-        data_type: DataType,
-        metadata: &str,
+        samples: SampleType<'_>,
         bytes: &[u8],
     ) -> io::Result<()> {
-        let place = (Folder::Geometry, None, name);
-        self.write_column(archive, place, shape, data_type, metadata, bytes)
+        self.write_column(archive, (Folder::Geometry, None, name), samples, bytes)
     }
 
     fn write_column<W: Write + Seek>(
         &mut self,
         archive: &mut Archive<W>,
         (folder, compound, name): (Folder, Option<(&str, &str)>, &str),
-        shape: Shape,
-        data_type: DataType,
-        metadata: &str,
+        samples: SampleType<'_>,
         bytes: &[u8],
     ) -> io::Result<()> {
         let compound_name = compound.map(|(name, _)| name);
@@ -244,7 +248,7 @@ impl Geometry {
             c.folder == folder && c.name == name && c.compound.as_deref() == compound_name
         });
         if let Some(column) = known {
-            if column.data_type != data_type {
+            if column.data_type != samples.data_type {
                 let problem = format!("`{name}` changes its type from one frame to the next");
                 return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
             }
@@ -254,19 +258,18 @@ impl Geometry {
             Some((name, metadata)) => self.compound(archive, folder, name, metadata),
             None => self.folder(archive, folder),
         };
-        let metadata = metadata.to_owned();
-        let property =
-            archive.add_property(parent, name, shape, data_type, metadata, self.sampling);
+        let property = archive.add_property(parent, name, samples, self.sampling);
         self.columns.push(Column {
             folder,
             compound: compound_name.map(str::to_owned),
             name: name.to_owned(),
             property,
-            shape,
-            data_type,
+            shape: samples.shape,
+            data_type: samples.data_type,
         });
+        // Frames before the column appeared: a scalar has no empty value and takes its first one.
         for before in 0..self.samples {
-            match (before, shape) {
+            match (before, samples.shape) {
                 (0, Shape::Scalar) => archive.write_sample(property, bytes)?,
                 (0, Shape::Array) => archive.write_sample(property, &[])?,
                 _ => archive.repeat_sample(property),
@@ -317,31 +320,18 @@ impl Geometry {
         folder: Folder,
         parameter: &Parameter<'_>,
     ) -> io::Result<()> {
-        let data_type = parameter.kind.data_type();
         let metadata = parameter.kind.metadata(parameter.scope);
+        let values = SampleType::array(parameter.kind.data_type(), &metadata);
         let Some(indices) = parameter.indices else {
             let place = (folder, None, parameter.name);
-            let values = parameter.values;
-            return self.write_column(archive, place, Shape::Array, data_type, &metadata, values);
+            return self.write_column(archive, place, values, parameter.values);
         };
         let compound = Some((parameter.name, metadata.as_str()));
         // Readers look for the scope on the values, not on their folder.
-        self.write_column(
-            archive,
-            (folder, compound, ".vals"),
-            Shape::Array,
-            data_type,
-            &metadata,
-            parameter.values,
-        )?;
-        self.write_column(
-            archive,
-            (folder, compound, ".indices"),
-            Shape::Array,
-            DataType::new(Pod::U32, 1),
-            "",
-            bytemuck::cast_slice(indices),
-        )
+        self.write_column(archive, (folder, compound, ".vals"), values, parameter.values)?;
+        let numbers = SampleType::array(DataType::new(Pod::U32, 1), "");
+        let indices = bytemuck::cast_slice(indices);
+        self.write_column(archive, (folder, compound, ".indices"), numbers, indices)
     }
 
     /// Ends the frame: columns that were not given get an empty sample.

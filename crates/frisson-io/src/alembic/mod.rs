@@ -31,9 +31,9 @@ pub(crate) mod reader;
 mod tests;
 
 pub use archive::{Archive, CompoundId, ObjectId, PropertyId, SamplingId};
-pub use geometry::{Parameter, ParameterType, Schema, Scope, add_identity_xform};
+pub use geometry::{Appearance, Parameter, ParameterType, Schema, Scope, add_identity_xform};
 pub use ogawa::{Child, Ogawa};
-pub use property::{DataType, Pod, Shape};
+pub use property::{DataType, Pod, SampleType, Shape};
 pub use schemas::{
     Curves, CurvesSample, FaceSet, Faces, Points, PointsSample, PolyMesh, PolyMeshSample,
 };

@@ -96,6 +96,31 @@ pub enum Shape {
     Array,
 }
 
+/// What all samples of a property are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SampleType<'a> {
+    /// One element or any number of them.
+    pub shape: Shape,
+    /// The elements.
+    pub data_type: DataType,
+    /// What they stand for, as `key=value;key=value`.
+    pub metadata: &'a str,
+}
+
+impl<'a> SampleType<'a> {
+    /// Samples of one element each.
+    #[must_use]
+    pub const fn scalar(data_type: DataType, metadata: &'a str) -> Self {
+        Self { shape: Shape::Scalar, data_type, metadata }
+    }
+
+    /// Samples of any number of elements.
+    #[must_use]
+    pub const fn array(data_type: DataType, metadata: &'a str) -> Self {
+        Self { shape: Shape::Array, data_type, metadata }
+    }
+}
+
 /// A property being written: 8 bytes per stored sample are kept, the samples themselves are not.
 pub(super) struct Property {
     name: String,
@@ -116,18 +141,12 @@ pub(super) struct Property {
 }
 
 impl Property {
-    pub(super) fn new(
-        name: &str,
-        data_type: DataType,
-        shape: Shape,
-        metadata: String,
-        sampling: u32,
-    ) -> Self {
+    pub(super) fn new(name: &str, samples: SampleType<'_>, sampling: u32) -> Self {
         Self {
             name: name.to_owned(),
-            data_type,
-            shape,
-            metadata,
+            data_type: samples.data_type,
+            shape: samples.shape,
+            metadata: samples.metadata.to_owned(),
             sampling,
             stored: Vec::new(),
             samples: 0,
@@ -300,7 +319,7 @@ mod tests {
 
     fn feed(values: &str) -> Property {
         let data_type = DataType::new(Pod::F32, 3);
-        let mut p = Property::new("P", data_type, Shape::Scalar, String::new(), 1);
+        let mut p = Property::new("P", SampleType::scalar(data_type, ""), 1);
         for value in values.bytes() {
             let key = u128::from(value);
             if p.repeats_last(key, 1) {

@@ -2,9 +2,9 @@
 
 use std::io::{self, Seek, Write};
 
-use super::archive::{Archive, ObjectId, SamplingId};
-use super::geometry::{Folder, Geometry, Parameter, ParameterType, Schema, Scope};
-use super::property::{DataType, Pod, Shape};
+use super::archive::{Archive, ObjectId};
+use super::geometry::{Appearance, Folder, Geometry, Parameter, ParameterType, Schema, Scope};
+use super::property::{DataType, Pod, SampleType};
 
 const BOX: DataType = DataType::new(Pod::F64, 6);
 const VECTOR: DataType = DataType::new(Pod::F32, 3);
@@ -46,16 +46,9 @@ pub struct PolyMeshSample<'a> {
 pub struct PolyMesh(Geometry);
 
 impl PolyMesh {
-    /// Adds a mesh that appears after `samples_before` frames.
-    pub fn new<W: Write + Seek>(
-        archive: &mut Archive<W>,
-        parent: ObjectId,
-        name: &str,
-        sampling: SamplingId,
-        samples_before: u32,
-    ) -> Self {
-        let schema = Schema::PolyMesh;
-        Self(Geometry::new(archive, parent, name, schema, sampling, samples_before))
+    /// Adds a mesh.
+    pub fn new<W: Write + Seek>(archive: &mut Archive<W>, at: Appearance<'_>) -> Self {
+        Self(Geometry::new(archive, Schema::PolyMesh, at))
     }
 
     /// The archive's object, for face sets below it.
@@ -71,7 +64,6 @@ impl PolyMesh {
         sample: &PolyMeshSample<'_>,
     ) -> io::Result<()> {
         let geometry = &mut self.0;
-        write_bounds(geometry, archive, sample.positions)?;
         write_positions(geometry, archive, Scope::Vertex, sample.positions)?;
         match &sample.faces {
             Some(faces) => write_faces(geometry, archive, faces)?,
@@ -87,9 +79,7 @@ impl PolyMesh {
             };
             geometry.write_parameter(archive, Folder::Geometry, &normals)?;
         }
-        write_velocities(geometry, archive, sample.velocities)?;
-        write_parameters(geometry, archive, sample.parameters)?;
-        geometry.end_sample(archive)
+        end_sample(geometry, archive, sample.velocities, sample.parameters)
     }
 }
 
@@ -99,9 +89,9 @@ fn write_faces<W: Write + Seek>(
     faces: &Faces<'_>,
 ) -> io::Result<()> {
     let indices = bytemuck::cast_slice(faces.indices);
-    geometry.write(archive, ".faceIndices", Shape::Array, INT, "", indices)?;
+    geometry.write(archive, ".faceIndices", SampleType::array(INT, ""), indices)?;
     let counts = bytemuck::cast_slice(faces.counts);
-    geometry.write(archive, ".faceCounts", Shape::Array, INT, "", counts)?;
+    geometry.write(archive, ".faceCounts", SampleType::array(INT, ""), counts)?;
     if faces.uvs.is_empty() {
         return Ok(());
     }
@@ -119,16 +109,9 @@ fn write_faces<W: Write + Seek>(
 pub struct FaceSet(Geometry);
 
 impl FaceSet {
-    /// Adds a face set below a mesh.
-    pub fn new<W: Write + Seek>(
-        archive: &mut Archive<W>,
-        mesh: &PolyMesh,
-        name: &str,
-        sampling: SamplingId,
-        samples_before: u32,
-    ) -> Self {
-        let schema = Schema::FaceSet;
-        Self(Geometry::new(archive, mesh.object(), name, schema, sampling, samples_before))
+    /// Adds a face set; what it appears below is its mesh.
+    pub fn new<W: Write + Seek>(archive: &mut Archive<W>, at: Appearance<'_>) -> Self {
+        Self(Geometry::new(archive, Schema::FaceSet, at))
     }
 
     /// Writes the faces of one frame, by index.
@@ -138,11 +121,12 @@ impl FaceSet {
         faces: &[i32],
     ) -> io::Result<()> {
         write_bounds(&mut self.0, archive, &[])?;
+        // Every face is in one set: hosts need not look for overlaps.
         let exclusive = 1_u32.to_le_bytes();
         let flag = DataType::new(Pod::U32, 1);
-        self.0.write(archive, ".facesExclusive", Shape::Scalar, flag, "", &exclusive)?;
+        self.0.write(archive, ".facesExclusive", SampleType::scalar(flag, ""), &exclusive)?;
         let faces = bytemuck::cast_slice(faces);
-        self.0.write(archive, ".faces", Shape::Array, INT, "", faces)?;
+        self.0.write(archive, ".faces", SampleType::array(INT, ""), faces)?;
         self.0.end_sample(archive)
     }
 }
@@ -169,16 +153,9 @@ impl Curves {
     /// Type (1: linear), wrap (0: open), basis and its parameters (none).
     const LINEAR_OPEN: [u8; 4] = [1, 0, 0, 0];
 
-    /// Adds strands that appear after `samples_before` frames.
-    pub fn new<W: Write + Seek>(
-        archive: &mut Archive<W>,
-        parent: ObjectId,
-        name: &str,
-        sampling: SamplingId,
-        samples_before: u32,
-    ) -> Self {
-        let schema = Schema::Curves;
-        Self(Geometry::new(archive, parent, name, schema, sampling, samples_before))
+    /// Adds strands.
+    pub fn new<W: Write + Seek>(archive: &mut Archive<W>, at: Appearance<'_>) -> Self {
+        Self(Geometry::new(archive, Schema::Curves, at))
     }
 
     /// Writes one frame.
@@ -188,17 +165,14 @@ impl Curves {
         sample: &CurvesSample<'_>,
     ) -> io::Result<()> {
         let geometry = &mut self.0;
-        write_bounds(geometry, archive, sample.positions)?;
         write_positions(geometry, archive, Scope::Vertex, sample.positions)?;
         let counts = bytemuck::cast_slice(sample.counts);
-        geometry.write(archive, "nVertices", Shape::Array, INT, "", counts)?;
+        geometry.write(archive, "nVertices", SampleType::array(INT, ""), counts)?;
         let basis = DataType::new(Pod::U8, 4);
         let name = "curveBasisAndType";
-        geometry.write(archive, name, Shape::Scalar, basis, "", &Self::LINEAR_OPEN)?;
+        geometry.write(archive, name, SampleType::scalar(basis, ""), &Self::LINEAR_OPEN)?;
         write_widths(geometry, archive, "width", Scope::Vertex, sample.widths)?;
-        write_velocities(geometry, archive, sample.velocities)?;
-        write_parameters(geometry, archive, sample.parameters)?;
-        geometry.end_sample(archive)
+        end_sample(geometry, archive, sample.velocities, sample.parameters)
     }
 }
 
@@ -221,16 +195,9 @@ pub struct PointsSample<'a> {
 pub struct Points(Geometry);
 
 impl Points {
-    /// Adds particles that appear after `samples_before` frames.
-    pub fn new<W: Write + Seek>(
-        archive: &mut Archive<W>,
-        parent: ObjectId,
-        name: &str,
-        sampling: SamplingId,
-        samples_before: u32,
-    ) -> Self {
-        let schema = Schema::Points;
-        Self(Geometry::new(archive, parent, name, schema, sampling, samples_before))
+    /// Adds particles.
+    pub fn new<W: Write + Seek>(archive: &mut Archive<W>, at: Appearance<'_>) -> Self {
+        Self(Geometry::new(archive, Schema::Points, at))
     }
 
     /// Writes one frame.
@@ -240,14 +207,11 @@ impl Points {
         sample: &PointsSample<'_>,
     ) -> io::Result<()> {
         let geometry = &mut self.0;
-        write_bounds(geometry, archive, sample.positions)?;
         write_positions(geometry, archive, Scope::Varying, sample.positions)?;
         let ids = bytemuck::cast_slice(sample.ids);
-        geometry.write(archive, ".pointIds", Shape::Array, ID, "geoScope=var", ids)?;
+        geometry.write(archive, ".pointIds", SampleType::array(ID, "geoScope=var"), ids)?;
         write_widths(geometry, archive, ".widths", Scope::Varying, sample.widths)?;
-        write_velocities(geometry, archive, sample.velocities)?;
-        write_parameters(geometry, archive, sample.parameters)?;
-        geometry.end_sample(archive)
+        end_sample(geometry, archive, sample.velocities, sample.parameters)
     }
 }
 
@@ -269,21 +233,38 @@ fn write_bounds<W: Write + Seek>(
         }
     }
     let bytes = bytemuck::cast_slice(&bounds);
-    geometry.write(archive, ".selfBnds", Shape::Scalar, BOX, "interpretation=box", bytes)
+    geometry.write(archive, ".selfBnds", SampleType::scalar(BOX, "interpretation=box"), bytes)
 }
 
+/// Positions and the box around them.
 fn write_positions<W: Write + Seek>(
     geometry: &mut Geometry,
     archive: &mut Archive<W>,
     scope: Scope,
     positions: &[[f32; 3]],
 ) -> io::Result<()> {
+    write_bounds(geometry, archive, positions)?;
     let metadata = match scope {
         Scope::Varying => "geoScope=var;interpretation=point",
         _ => "geoScope=vtx;interpretation=point",
     };
     let bytes = bytemuck::cast_slice(positions);
-    geometry.write(archive, "P", Shape::Array, VECTOR, metadata, bytes)
+    geometry.write(archive, "P", SampleType::array(VECTOR, metadata), bytes)
+}
+
+/// What every kind of shape ends with, and the end of the frame.
+fn end_sample<W: Write + Seek>(
+    geometry: &mut Geometry,
+    archive: &mut Archive<W>,
+    velocities: &[[f32; 3]],
+    parameters: &[Parameter<'_>],
+) -> io::Result<()> {
+    write_velocities(geometry, archive, velocities)?;
+    let given = parameters.iter().filter(|p| !p.values.is_empty());
+    for parameter in given {
+        geometry.write_parameter(archive, Folder::Arbitrary, parameter)?;
+    }
+    geometry.end_sample(archive)
 }
 
 fn write_velocities<W: Write + Seek>(
@@ -295,7 +276,12 @@ fn write_velocities<W: Write + Seek>(
         return Ok(());
     }
     let bytes = bytemuck::cast_slice(velocities);
-    geometry.write(archive, ".velocities", Shape::Array, VECTOR, "interpretation=vector", bytes)
+    geometry.write(
+        archive,
+        ".velocities",
+        SampleType::array(VECTOR, "interpretation=vector"),
+        bytes,
+    )
 }
 
 fn write_widths<W: Write + Seek>(
@@ -312,15 +298,4 @@ fn write_widths<W: Write + Seek>(
     let kind = ParameterType::Float;
     let parameter = Parameter { name, kind, scope, values, indices: None };
     geometry.write_parameter(archive, Folder::Geometry, &parameter)
-}
-
-fn write_parameters<W: Write + Seek>(
-    geometry: &mut Geometry,
-    archive: &mut Archive<W>,
-    parameters: &[Parameter<'_>],
-) -> io::Result<()> {
-    parameters
-        .iter()
-        .filter(|p| !p.values.is_empty())
-        .try_for_each(|p| geometry.write_parameter(archive, Folder::Arbitrary, p))
 }

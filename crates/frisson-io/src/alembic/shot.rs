@@ -6,15 +6,16 @@ use std::sync::Arc;
 
 use bytemuck::cast_slice;
 use frisson::geometry::{Attribute, AttributeValues, Mesh, MeshTopology};
-use frisson::stage::{self, Frame};
+use frisson::stage;
 
 use super::archive::{Archive, ObjectId, SamplingId};
-use super::geometry::{Parameter, ParameterType, Scope, add_identity_xform};
+use super::geometry::{Appearance, Parameter, ParameterType, Scope, add_identity_xform};
 use super::schemas::{
     Curves, CurvesSample, FaceSet, Faces, Points, PointsSample, PolyMesh, PolyMeshSample,
 };
 use crate::export::{
-    ExportError, ExportFormat, ExportParams, Frames, NameRule, Names, clean_attribute_name,
+    ExportError, ExportFormat, Frames, NameRule, Names, ShapeWriter, clean_attribute_name,
+    write_shapes,
 };
 
 const APPLICATION: &str = concat!("Frisson ", env!("CARGO_PKG_VERSION"));
@@ -37,13 +38,7 @@ pub(crate) fn write_shot<W: Write + Seek>(
         points: BTreeMap::new(),
         written: 0,
     };
-    let params = frames.params();
-    while let Some(frame) = frames.next()? {
-        shot.write_frame(frame, params)?;
-    }
-    if shot.meshes.is_empty() && shot.curves.is_empty() && shot.points.is_empty() {
-        return Err(ExportError::Nothing(ExportFormat::Alembic));
-    }
+    write_shapes(frames, &mut shot, ExportFormat::Alembic)?;
     Ok(shot.archive.finish()?)
 }
 
@@ -108,37 +103,12 @@ impl TopologyArrays {
     }
 }
 
-impl<W: Write + Seek> Shot<W> {
-    fn write_frame(&mut self, frame: &Frame, params: &ExportParams) -> Result<(), ExportError> {
-        let mut present = BTreeSet::new();
-        for mesh in frame.meshes.iter().filter(|m| params.wants(&m.name)) {
-            present.insert(mesh.name.as_str());
-            self.write_mesh(mesh)?;
-        }
-        for curves in frame.curves.iter().filter(|c| params.wants(&c.name)) {
-            present.insert(curves.name.as_str());
-            self.write_curves(curves)?;
-        }
-        for points in frame.points.iter().filter(|p| params.wants(&p.name)) {
-            present.insert(points.name.as_str());
-            self.write_points(points)?;
-        }
-        self.write_absent(&present)?;
-        self.written += 1;
-        Ok(())
-    }
-
-    fn add_parent(&mut self, name: &str) -> (ObjectId, String) {
-        let name = self.names.get(name);
-        let parent = add_identity_xform(&mut self.archive, Archive::<W>::TOP, &name);
-        (parent, format!("{name}Shape"))
-    }
-
+impl<W: Write + Seek> ShapeWriter for Shot<W> {
     fn write_mesh(&mut self, mesh: &Mesh) -> Result<(), ExportError> {
         if !self.meshes.contains_key(&mesh.name) {
             let (parent, name) = self.add_parent(&mesh.name);
-            let object =
-                PolyMesh::new(&mut self.archive, parent, &name, self.sampling, self.written);
+            let at = self.appearance(parent, &name);
+            let object = PolyMesh::new(&mut self.archive, at);
             let track = MeshTrack {
                 mesh: object,
                 face_sets: BTreeMap::new(),
@@ -177,36 +147,11 @@ impl<W: Write + Seek> Shot<W> {
         self.write_face_sets(mesh)
     }
 
-    /// One face set per material, where there are several.
-    fn write_face_sets(&mut self, mesh: &Mesh) -> Result<(), ExportError> {
-        let Some(track) = self.meshes.get_mut(&mesh.name) else { return Ok(()) };
-        let topology = &mesh.topology;
-        let several = topology.materials.len() > 1 && !topology.triangle_materials.is_empty();
-        let materials = topology.materials.iter().enumerate().filter(|_| several);
-        let given = if several { topology.materials.len() } else { 0 };
-        for (index, material) in materials {
-            let faces = topology.triangle_materials.iter().enumerate();
-            let faces: Vec<i32> = faces
-                .filter(|&(_, &m)| usize::from(m) == index)
-                .map(|(face, _)| face as i32)
-                .collect();
-            let set = track.face_sets.entry(index).or_insert_with(|| {
-                let name = track.set_names.fresh(&material.name);
-                let (sampling, before) = (self.sampling, self.written);
-                FaceSet::new(&mut self.archive, &track.mesh, &name, sampling, before)
-            });
-            set.write(&mut self.archive, &faces)?;
-        }
-        for (_, set) in track.face_sets.range_mut(given..) {
-            set.write(&mut self.archive, &[])?;
-        }
-        Ok(())
-    }
-
     fn write_curves(&mut self, curves: &stage::Curves) -> Result<(), ExportError> {
         if !self.curves.contains_key(&curves.name) {
             let (parent, name) = self.add_parent(&curves.name);
-            let object = Curves::new(&mut self.archive, parent, &name, self.sampling, self.written);
+            let at = self.appearance(parent, &name);
+            let object = Curves::new(&mut self.archive, at);
             self.curves.insert(curves.name.clone(), object);
         }
         let Some(object) = self.curves.get_mut(&curves.name) else { return Ok(()) };
@@ -237,7 +182,8 @@ impl<W: Write + Seek> Shot<W> {
     fn write_points(&mut self, points: &stage::Points) -> Result<(), ExportError> {
         if !self.points.contains_key(&points.name) {
             let (parent, name) = self.add_parent(&points.name);
-            let object = Points::new(&mut self.archive, parent, &name, self.sampling, self.written);
+            let at = self.appearance(parent, &name);
+            let object = Points::new(&mut self.archive, at);
             self.points.insert(points.name.clone(), object);
         }
         let Some(object) = self.points.get_mut(&points.name) else { return Ok(()) };
@@ -257,6 +203,53 @@ impl<W: Write + Seek> Shot<W> {
             parameters: &parameters,
         };
         Ok(object.write(&mut self.archive, &sample)?)
+    }
+
+    fn end_frame(&mut self, present: &BTreeSet<&str>) -> Result<(), ExportError> {
+        self.write_absent(present)?;
+        self.written += 1;
+        Ok(())
+    }
+}
+
+impl<W: Write + Seek> Shot<W> {
+    /// An object that is first seen in the frame in hand.
+    fn appearance<'n>(&self, parent: ObjectId, name: &'n str) -> Appearance<'n> {
+        Appearance { parent, name, sampling: self.sampling, samples_before: self.written }
+    }
+
+    fn add_parent(&mut self, name: &str) -> (ObjectId, String) {
+        let name = self.names.get(name);
+        let parent = add_identity_xform(&mut self.archive, Archive::<W>::TOP, &name);
+        (parent, format!("{name}Shape"))
+    }
+
+    /// One face set per material, where there are several.
+    fn write_face_sets(&mut self, mesh: &Mesh) -> Result<(), ExportError> {
+        let Some(track) = self.meshes.get_mut(&mesh.name) else { return Ok(()) };
+        let topology = &mesh.topology;
+        let several = topology.materials.len() > 1 && !topology.triangle_materials.is_empty();
+        let materials = topology.materials.iter().enumerate().filter(|_| several);
+        let given = if several { topology.materials.len() } else { 0 };
+        for (index, material) in materials {
+            let faces = topology.triangle_materials.iter().enumerate();
+            let faces: Vec<i32> = faces
+                .filter(|&(_, &m)| usize::from(m) == index)
+                .map(|(face, _)| face as i32)
+                .collect();
+            let set = track.face_sets.entry(index).or_insert_with(|| {
+                let name = track.set_names.fresh(&material.name);
+                let (parent, name) = (track.mesh.object(), name.as_str());
+                let (sampling, samples_before) = (self.sampling, self.written);
+                let at = Appearance { parent, name, sampling, samples_before };
+                FaceSet::new(&mut self.archive, at)
+            });
+            set.write(&mut self.archive, &faces)?;
+        }
+        for (_, set) in track.face_sets.range_mut(given..) {
+            set.write(&mut self.archive, &[])?;
+        }
+        Ok(())
     }
 
     /// Shapes that are not in this frame are there without points.

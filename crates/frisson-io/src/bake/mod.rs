@@ -4,12 +4,13 @@ mod exports;
 mod normals;
 mod preroll;
 mod said;
+mod timers;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use frisson::geometry::Channels;
-use frisson::stage::{Frame, Observer, Simulator, SimulatorError};
+use frisson::stage::{Frame, Simulator, SimulatorError};
 use serde::Serialize;
 use thiserror::Error;
 
@@ -22,6 +23,10 @@ use preroll::Preroll;
 pub use exports::{cache_files, export_cache, planned_files, report_files};
 pub use normals::OutputNormals;
 pub use said::{MeasureSeries, Said, read_reports};
+pub use timers::Timers;
+
+/// Least time that a bake is said to take [s]: clocks are no finer, and nothing is divided by zero.
+const LEAST_SECONDS: f64 = 1e-9;
 
 /// Where to and how.
 #[derive(Clone, Debug)]
@@ -130,6 +135,14 @@ pub struct BakeReport {
     pub files: Vec<String>,
 }
 
+impl BakeReport {
+    /// Which part of the bake's time some seconds are [%].
+    #[must_use]
+    pub fn percent_of_all(&self, seconds: f64) -> f64 {
+        100.0 * seconds / self.seconds.max(LEAST_SECONDS)
+    }
+}
+
 /// Bakes a scene into a cache.
 pub fn bake(
     scene: &SceneFile,
@@ -189,7 +202,7 @@ pub fn bake(
         pause(bake, last_frame)?;
     }
     report.seconds = started.elapsed().as_secs_f64();
-    report.frames_per_second = report.frames_simulated as f64 / report.seconds.max(1e-9);
+    report.frames_per_second = report.frames_simulated as f64 / report.seconds.max(LEAST_SECONDS);
     report.peak_memory_bytes = peak_memory();
     // From the cache: it covers earlier runs too.
     let said = read_reports(&mut CacheReader::open(&options.cache)?)?;
@@ -326,56 +339,6 @@ fn pause(bake: Bake, last_frame: Option<i64>) -> Result<(), BakeError> {
     let frame = last_frame.unwrap_or_else(|| bake.stage.frame_number());
     let state = bake.stage.save().map_err(|e| bake.failed(e))?;
     Ok(bake.writer.pause(frame, &state)?)
-}
-
-/// Adds up the time of every layer; the engine itself has no clock.
-struct Timers {
-    started: Instant,
-    actors: Duration,
-    layers: Vec<Duration>,
-    /// What `layers` had come to at the end of the last frame.
-    before: Vec<Duration>,
-    frames_ms: Vec<Vec<Option<f64>>>,
-}
-
-impl Timers {
-    fn new(layers: usize) -> Self {
-        Self {
-            started: Instant::now(),
-            actors: Duration::ZERO,
-            layers: vec![Duration::ZERO; layers],
-            before: vec![Duration::ZERO; layers],
-            frames_ms: vec![Vec::new(); layers],
-        }
-    }
-
-    /// Frames that an earlier run has baked.
-    fn skip_frames(&mut self, count: usize) {
-        self.frames_ms.iter_mut().for_each(|f| f.resize(count, None));
-    }
-
-    fn end_frame(&mut self) {
-        let totals = self.layers.iter().zip(&mut self.before);
-        for (frames, (now, before)) in self.frames_ms.iter_mut().zip(totals) {
-            frames.push(Some((*now - *before).as_secs_f64() * 1e3));
-            *before = *now;
-        }
-    }
-}
-
-impl Observer for Timers {
-    fn actors_start(&mut self) {
-        self.started = Instant::now();
-    }
-    fn actors_end(&mut self) {
-        self.actors += self.started.elapsed();
-    }
-    fn layer_start(&mut self, _layer: usize) {
-        self.started = Instant::now();
-    }
-    fn layer_end(&mut self, layer: usize) {
-        self.layers[layer] += self.started.elapsed();
-    }
 }
 
 /// Largest resident memory of this process so far [bytes]; Linux only.

@@ -109,6 +109,7 @@ pub fn encode_frame(
     out.clear();
     out.extend_from_slice(&(head.len() as u32).to_le_bytes());
     out.extend_from_slice(&head);
+    // The order here is the format; `decode_frame` reads in the same.
     let mut body = Encoder { words: &mut scratch.words, out };
     for mesh in &frame.meshes {
         body.vectors(&mesh.positions);
@@ -205,6 +206,7 @@ impl Encoder<'_> {
             let mut last = 0u32;
             for item in items {
                 let bits = word(item, component);
+                // Bit patterns, not values: every number comes back, NaN and minus zero included.
                 self.words.push(zigzag(bits.wrapping_sub(last)));
                 last = bits;
             }
@@ -262,6 +264,7 @@ pub fn decode_frame(
     resize(&mut out.meshes, head.meshes.len());
     for (head, mesh) in head.meshes.iter().zip(&mut out.meshes) {
         mesh.topology = topology(head.topology)?;
+        // Before anything is read: triangles index positions without looking.
         if mesh.topology.vertex_count != head.positions as usize {
             return Err(format!("mesh {:?} does not fit its topology", head.name));
         }
@@ -316,6 +319,7 @@ fn decode_image(head: &ImageHead, body: &mut Decoder, image: &mut Image) -> Resu
     let count = count.ok_or_else(|| format!("image {:?} is too large", head.name))?;
     let mut pixels: Vec<[u8; 4]> = Vec::new();
     body.array(count, &mut pixels, |w: [u32; 1]| w[0].to_le_bytes())?;
+    // In place where nobody else holds the picture of the frame before.
     let texture = Arc::make_mut(&mut image.texture);
     texture.width = head.width;
     texture.height = head.height;
@@ -340,7 +344,8 @@ impl Decoder<'_> {
         make: impl Fn([u32; W]) -> T,
     ) -> Result<(), String> {
         let count = count as usize;
-        let words = count * W;
+        // Saturated, a count that no memory holds asks for more than is there.
+        let words = count.saturating_mul(W);
         let (bytes, rest) = self
             .rest
             .split_at_checked(words.saturating_mul(4))
@@ -377,6 +382,7 @@ impl Decoder<'_> {
         heads: &[AttributeHead],
         out: &mut Vec<Attribute>,
     ) -> Result<(), String> {
+        // Attributes that were there in the frame before keep their storage.
         out.truncate(heads.len());
         while out.len() < heads.len() {
             let values = AttributeValues::Scalar(Vec::new());

@@ -102,6 +102,7 @@ impl CacheReader {
                     self.topologies.push(index);
                 }
                 Kind::Report => report = Some((entry.number, index)),
+                // Frames count up without gaps; what comes out of turn is left over from a run that was cut short.
                 Kind::Frame if entry.number == self.info.last_frame.saturating_add(1) => {
                     self.frames.push(index);
                     self.reports.push(report.filter(|r| r.0 == entry.number).map(|r| r.1));
@@ -177,6 +178,7 @@ impl CacheReader {
 
     fn topology(&mut self, number: u32) -> Result<Arc<MeshTopology>, String> {
         if let Some(at) = self.recent.iter().position(|(n, _)| *n == number) {
+            // Used again: it goes to the end, and the ones that were not go first.
             let known = self.recent.remove(at);
             self.recent.push(known);
         } else {
@@ -203,6 +205,7 @@ impl FrameSource for CacheReader {
         let damaged = |problem| SourceError::Damaged { frame, problem };
         let index = self.frames[self.slot(frame)?];
         self.read_entry(index)?.map_err(damaged)?;
+        // Reading a topology uses the same buffer: the frame takes its own out of the way.
         let bytes = std::mem::take(&mut self.raw);
         let decoded = decode_frame(&bytes, out, |number| self.topology(number));
         self.raw = bytes;

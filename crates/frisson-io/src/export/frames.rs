@@ -107,6 +107,7 @@ impl<'a> Frames<'a> {
         self.spare.extend(self.previous.take());
         self.previous = self.current.take();
         self.current = self.next.take();
+        // Beyond the range, too: a part of a shot has the velocities that the whole has.
         if self.velocities && self.previous.is_none() && frame > whole.first_frame {
             self.previous = Some(self.read(frame - 1)?);
         }
@@ -133,6 +134,7 @@ impl<'a> Frames<'a> {
         if let Some(last) = self.current.as_ref().or(self.previous.as_ref()) {
             share_topologies(&mut frame, last);
         }
+        // Frames that are only read for velocities do not make a name known.
         if number >= self.info.first_frame && number <= self.info.last_frame {
             let names = frame.meshes.iter().map(|m| &m.name);
             let names = names.chain(frame.curves.iter().map(|c| &c.name));
@@ -223,6 +225,7 @@ fn complete_velocities(
     for (index, mesh) in frame.meshes.iter_mut().enumerate() {
         if params.wants(&mesh.name) && mesh.velocities.is_empty() {
             let same = |m: &Mesh| m.name == mesh.name && same_faces(&m.topology, &mesh.topology);
+            // Vertices that were renumbered have no velocity.
             let positions = neighbours.map(|n| find(&n?.meshes, index, same));
             let positions = positions.map(|m| m.map(|m| m.positions.as_slice()));
             differentiate(positions, &mesh.positions, step, &mut mesh.velocities);

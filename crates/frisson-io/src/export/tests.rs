@@ -1,5 +1,6 @@
 //! Shots in memory, and what every export must do.
 
+use std::io;
 use std::sync::Arc;
 
 use frisson::geometry::{Attribute, AttributeValues, Material, Mesh, MeshTopology};
@@ -7,6 +8,7 @@ use frisson::stage::{Curves, Frame, Points, Rate};
 use glam::{Vec2, Vec3, vec2, vec3};
 
 use super::*;
+use crate::source::SourceError;
 use crate::source::{ShotInfo, Silent};
 
 pub(crate) struct MemorySource {
@@ -200,6 +202,13 @@ pub(crate) fn export_with(
 ) -> Result<Vec<WrittenFile>, ExportError> {
     let params: ExportParams = toml::from_str(text).unwrap();
     export(source, &params, folder, false, &mut Silent)
+}
+
+/// The bytes of the one file that an export writes.
+pub(crate) fn exported_bytes(source: &mut MemorySource, text: &str) -> Vec<u8> {
+    let folder = tempfile::tempdir().unwrap();
+    let written = export_with(source, folder.path(), text).unwrap();
+    std::fs::read(&written[0].path).unwrap()
 }
 
 fn export_to(folder: &Path, text: &str) -> Result<Vec<WrittenFile>, ExportError> {

@@ -14,6 +14,13 @@ use glam::{Vec2, Vec3};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// Diameter of strands that have none [m]: a thick hair.
+const DEFAULT_WIDTH: f32 = 1.0e-4;
+
+/// One plus the cosine of two directions from which a turn from one to the other is known [-]: nearer to
+/// straight back, its axis is rounding noise.
+const LEAST_TURN: f32 = 1.0e-4;
+
 /// How strands become triangles, where a format has no curves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -133,7 +140,7 @@ fn positions(params: &TubeParams, curves: &Curves, every: usize) -> Vec<Vec3> {
     let thicker = every as f32;
     for range in strands(curves, every) {
         let points = &curves.points[range.clone()];
-        let width = |k: usize| curves.widths.get(range.start + k).copied().unwrap_or(1.0e-4);
+        let width = |k: usize| curves.widths.get(range.start + k).copied().unwrap_or(DEFAULT_WIDTH);
         let mut along = (points[1] - points[0]).normalize_or(Vec3::Y);
         let mut across = along.any_orthonormal_vector();
         for (k, &p) in points.iter().enumerate() {
@@ -158,7 +165,7 @@ fn positions(params: &TubeParams, curves: &Curves, every: usize) -> Vec<Vec3> {
 fn carry(across: Vec3, from: Vec3, to: Vec3) -> Vec3 {
     let scale = 1.0 + from.dot(to);
     let turned =
-        if scale > 1.0e-4 { across - (from + to) * (to.dot(across) / scale) } else { across };
+        if scale > LEAST_TURN { across - (from + to) * (to.dot(across) / scale) } else { across };
     (turned - to * to.dot(turned)).normalize_or(to.any_orthonormal_vector())
 }
 

@@ -87,12 +87,14 @@ impl Reader {
             "vn" => self.normals.push(Vec3::from(numbers(words).ok_or_else(wrong)?)),
             "vt" => {
                 let [u, v] = numbers(words).ok_or_else(wrong)?;
+                // OBJ counts v from the bottom of the picture, we from the top.
                 self.uvs.push(Vec2::new(u, 1.0 - v));
             }
             "o" => {
                 self.end_object();
                 self.object.name = words.collect::<Vec<_>>().join(" ");
             }
+            // The name may hold spaces.
             "usemtl" => self.use_material(&words.collect::<Vec<_>>().join(" ")),
             "f" => {
                 let corners: Vec<Corner> =
@@ -157,6 +159,7 @@ impl Reader {
 
     fn end_object(&mut self) {
         let material = self.object.material;
+        // A material stays in use over the end of an object.
         let object = std::mem::replace(&mut self.object, Object { material, ..Object::default() });
         let name = if object.name.is_empty() { "object".to_owned() } else { object.name.clone() };
         if !object.lines.is_empty() {

@@ -11,6 +11,9 @@ use super::obj::{ObjScene, read_obj};
 use super::{CurveSequence, Given, GivenError, PointSequence, SampleSource, SampledMeshes};
 use crate::inputs::InputSet;
 
+/// How long before a frame a time is that frame [s]: frame times are rounded.
+const SAME_TIME: f64 = 1e-6;
+
 /// Whether a file name stands for a sequence: it has a run of `#` where the frame's number goes.
 #[must_use]
 pub fn is_pattern(path: &Path) -> bool {
@@ -124,8 +127,7 @@ struct Part {
 
 impl Part {
     fn scene_at(&self, time: f64) -> Result<ObjScene, GivenError> {
-        // Frame times are rounded: a time a hair before a frame is that frame.
-        let file = self.times.partition_point(|&t| t <= time + 1e-6).saturating_sub(1);
+        let file = self.times.partition_point(|&t| t <= time + SAME_TIME).saturating_sub(1);
         read_file(&self.paths[file], &InputSet::new())
     }
 }

@@ -30,20 +30,13 @@ pub(super) enum Component {
 }
 
 impl Component {
+    const ALL: [Self; 6] = [Self::I8, Self::U8, Self::I16, Self::U16, Self::U32, Self::F32];
+
     pub fn from_code(code: usize) -> Option<Self> {
-        Some(match code {
-            5120 => Self::I8,
-            5121 => Self::U8,
-            5122 => Self::I16,
-            5123 => Self::U16,
-            5125 => Self::U32,
-            5126 => Self::F32,
-            _ => return None,
-        })
+        Self::ALL.into_iter().find(|c| c.code() as usize == code)
     }
 
-    /// The format's number for it.
-    #[cfg(feature = "draco")]
+    /// The format's number for it, which is OpenGL's.
     pub fn code(self) -> u32 {
         match self {
             Self::I8 => 5120,
@@ -75,6 +68,7 @@ impl Component {
             Self::U32 => (u32::from_le_bytes(long()) as f32, u32::MAX as f32),
             Self::F32 => return f32::from_le_bytes(long()),
         };
+        // The least signed number has no positive twin and would be below -1.
         if normalized { (value / largest).max(-1.0) } else { value }
     }
 
@@ -278,6 +272,7 @@ impl<'a> Accessors<'a> {
                 })
             })?;
         } else {
+            // Without a view all numbers are zero; the type may still be one that is not wanted.
             convert(layout, &[0; 4]).map_err(invalid)?;
             out.resize(numbers, T::default());
         }

@@ -4,6 +4,9 @@ use serde_json::Value;
 
 use super::error::{GltfError, Result};
 
+/// Doubles hold whole numbers exactly up to 2^53.
+const EXACT_BELOW: f64 = 9.0e15;
+
 /// One object of a top-level array, with its name for messages.
 #[derive(Clone, Copy)]
 pub(super) struct Item<'a> {
@@ -73,9 +76,8 @@ pub(super) fn whole_number(value: &Value) -> Option<usize> {
     if let Some(number) = value.as_u64() {
         return usize::try_from(number).ok();
     }
-    // Doubles hold whole numbers exactly up to 2^53.
     let number = value.as_f64()?;
-    (number.fract() == 0.0 && (0.0..9.0e15).contains(&number)).then_some(number as usize)
+    (number.fract() == 0.0 && (0.0..EXACT_BELOW).contains(&number)).then_some(number as usize)
 }
 
 /// A whole number under a key, if the key is there.

@@ -99,6 +99,7 @@ impl Kept {
             let range = self.range_of(triangle[0] as usize);
             let first = self.ranges[range].0.start as u32;
             let local = triangle.map(|corner| corner.saturating_sub(first));
+            // Neighbours in the list are mostly of one primitive: look at the last group first.
             match groups.last_mut().filter(|(key, _)| *key == (range, slot)) {
                 Some((_, triangles)) => triangles.push(local),
                 None => match groups.iter_mut().find(|(key, _)| *key == (range, slot)) {

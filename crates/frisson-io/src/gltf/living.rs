@@ -332,12 +332,16 @@ fn same_triangles(found: &Mesh, mesh: &CharacterMesh) -> bool {
         && found.topology.triangles == mesh.mesh.topology.triangles
 }
 
+/// Volume of a matrix over that of its edges below which it is flat [-]: its inverse would blow rounding
+/// up to what is seen.
+const FLAT: f32 = 1e-4;
+
 fn invert(matrix: Affine3A) -> Option<Affine3A> {
     let size = matrix.matrix3.determinant().abs();
     let columns = matrix.matrix3.x_axis.length()
         * matrix.matrix3.y_axis.length()
         * matrix.matrix3.z_axis.length();
-    let inverse = (size > 1e-4 * columns).then(|| matrix.inverse());
+    let inverse = (size > FLAT * columns).then(|| matrix.inverse());
     inverse.filter(|m| m.is_finite())
 }
 

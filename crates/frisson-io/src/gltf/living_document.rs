@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use frisson::character::{Character, Clip, Sampling, Track, TrackTarget};
-use glam::Vec3;
 use serde_json::{Value, json};
 
 use super::accessor::{Accessors, Shape};
@@ -61,7 +60,7 @@ impl LivingFile<'_> {
         for range in kept.ranges() {
             let mut targets = Vec::new();
             for shape in &moves.shapes.shapes {
-                targets.push(write_target(builder, &shape[range.clone()])?);
+                targets.push(builder.moves(&shape[range.clone()])?);
             }
             parts.push(targets);
         }
@@ -182,17 +181,6 @@ impl LivingFile<'_> {
         }
         out
     }
-}
-
-fn write_target(builder: &mut GlbBuilder, moves: &[Vec3]) -> Result<usize> {
-    let moving: Vec<u32> =
-        (0..moves.len() as u32).filter(|&v| moves[v as usize] != Vec3::ZERO).collect();
-    // An entry costs its index as well: beyond 3/4 of the vertices dense is smaller.
-    if 4 * moving.len() > 3 * moves.len() {
-        return builder.positions(moves);
-    }
-    let vectors: Vec<Vec3> = moving.iter().map(|&v| moves[v as usize]).collect();
-    builder.sparse_vectors(moves.len(), &moving, &vectors)
 }
 
 fn vertex_count(document: &Document, primitive: &Value) -> usize {

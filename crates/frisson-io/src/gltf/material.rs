@@ -12,6 +12,9 @@ use super::import::Importer;
 use super::json::{Item, extension, float, floats, index};
 use super::texture;
 
+/// Darkest colour that light may have after one attenuation distance [-]: black would be infinitely dense.
+const DARKEST: f32 = 1e-4;
+
 /// Which texture coordinates the base-colour texture uses, and how they are moved.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct UvUse {
@@ -138,7 +141,7 @@ fn read_transmission(item: &Item<'_>, out: &mut Material) {
         let distance = float(volume, "attenuationDistance").filter(|d| *d > 0.0);
         if let (Some(color), Some(distance)) = (color, distance) {
             // Beer's law: what is left after one attenuation distance is the colour.
-            out.absorption = color.map(|c| -c.clamp(1e-4, 1.0).ln() / distance);
+            out.absorption = color.map(|c| -c.clamp(DARKEST, 1.0).ln() / distance);
         }
     }
 }

@@ -20,7 +20,11 @@ const NORMAL_STEPS: f32 = 512.0;
 
 /// A mesh while its primitives are put together.
 #[derive(Default)]
-struct Joined {
+struct Joined<'a> {
+    /// Joints of its skin; none if it has no skin.
+    joints: usize,
+    /// Vertices that are there already.
+    placed: Vec<Placed<'a>>,
     positions: Vec<Vec3>,
     normals: Vec<Vec3>,
     influence_lists: Vec<Vec<(u16, f32)>>,
@@ -87,8 +91,6 @@ impl<'a> Importer<'a> {
         skin: Option<usize>,
     ) -> Result<Option<CharacterMesh>> {
         let item = self.document.item(Kind::Mesh, mesh)?;
-        let mut joined = Joined::default();
-        let mut placed: Vec<Placed<'a>> = Vec::new();
         let primitives = item.array("primitives")?;
         let skinned = skin.is_some() && primitives.iter().any(has_influences);
         if skin.is_some() && !skinned {
@@ -96,8 +98,9 @@ impl<'a> Importer<'a> {
         }
         let skin = skin.filter(|_| skinned);
         let joints = skin.map_or(0, |skin| self.skins[skin].joints.len());
+        let mut joined = Joined { joints, ..Joined::default() };
         for (index, value) in primitives.iter().enumerate() {
-            self.add_primitive(item, index, value, joints, &mut placed, &mut joined)?;
+            self.add_primitive(primitive_of(item, index, value), &mut joined)?;
         }
         if joined.topology.triangles.is_empty() {
             self.warn(format!("{}: it has no triangles and is left out", item.place()));
@@ -119,15 +122,9 @@ impl<'a> Importer<'a> {
 
     fn add_primitive(
         &mut self,
-        mesh: Item<'a>,
-        index: usize,
-        value: &'a Value,
-        joints: usize,
-        placed: &mut Vec<Placed<'a>>,
-        joined: &mut Joined,
+        #[cfg_attr(not(feature = "draco"), expect(unused_mut))] mut primitive: Primitive<'a>,
+        joined: &mut Joined<'a>,
     ) -> Result<()> {
-        #[cfg_attr(not(feature = "draco"), expect(unused_mut))]
-        let mut primitive = primitive_of(mesh, index, value);
         let mode = match is_read(&primitive)? {
             Ok(mode) => mode,
             Err(reason) => {
@@ -146,20 +143,21 @@ impl<'a> Importer<'a> {
         let material = primitive.number("material")?;
         let uv_use = uv_use(self.document, material)?;
         let source = primitive.vertex_source();
-        let shared = placed.iter().find(|p| !packed && p.source == source && p.uv_use == uv_use);
+        let same = |p: &&Placed<'a>| !packed && p.source == source && p.uv_use == uv_use;
+        let shared = joined.placed.iter().find(same);
         let (first, count, brought) = match shared {
             Some(shared) => (shared.first, shared.count, 0),
             None => {
-                let vertices = self.vertices(&primitive, uv_use, joints > 0)?;
+                let vertices = self.vertices(&primitive, uv_use, joined.joints > 0)?;
                 let (first, count) = (joined.positions.len(), vertices.positions.len());
-                self.append(&primitive, vertices, joints, joined)?;
+                self.append(&primitive, vertices, joined)?;
                 if !packed {
-                    placed.push(Placed { source, uv_use, first, count });
+                    joined.placed.push(Placed { source, uv_use, first, count });
                 }
                 (first, count, count)
             }
         };
-        joined.primitives.push((index, brought));
+        joined.primitives.push((primitive.index, brought));
         let slot = joined.materials.iter().position(|m| *m == material).unwrap_or_else(|| {
             joined.materials.push(material);
             joined.materials.len() - 1
@@ -181,9 +179,9 @@ impl<'a> Importer<'a> {
         &mut self,
         primitive: &Primitive<'_>,
         vertices: Vertices,
-        joints: usize,
-        joined: &mut Joined,
+        joined: &mut Joined<'a>,
     ) -> Result<()> {
+        let joints = joined.joints;
         let first = joined.positions.len();
         let total = first + vertices.positions.len();
         if u32::try_from(total).is_err() {
@@ -212,7 +210,7 @@ impl<'a> Importer<'a> {
         Ok(())
     }
 
-    fn finish_mesh(&mut self, mut joined: Joined, name: String) -> Result<CharacterMesh> {
+    fn finish_mesh(&mut self, mut joined: Joined<'a>, name: String) -> Result<CharacterMesh> {
         let total = joined.positions.len();
         let mut topology = std::mem::take(&mut joined.topology);
         topology.vertex_count = total;

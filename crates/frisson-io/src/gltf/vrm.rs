@@ -15,6 +15,18 @@ use super::document::Document;
 use super::error::{GltfError, Result};
 use super::json::{array, float, floats, whole_number};
 
+/// Least stiffness of a spring bone: with none it would hang and never swing.
+const LEAST_PULL: f32 = 1e-4;
+
+/// Shortest bone that swings [m].
+const LEAST_BONE: f32 = 1e-4;
+
+/// Greatest drag of a step [-]: with 1 nothing would be left to be damped.
+const MOST_DRAG: f32 = 0.99;
+
+/// Radius of a spring bone that says none [m], as the format has it.
+const DEFAULT_HIT_RADIUS: f32 = 0.02;
+
 /// Steps a second that viewers run the springs at [Hz]: the numbers mean nothing without it.
 pub const SPRING_STEPS_HZ: f32 = 60.0;
 
@@ -98,9 +110,9 @@ impl SpringJoint {
     pub fn oscillator(&self, length: f32) -> Oscillator {
         let rate = f64::from(SPRING_STEPS_HZ);
         // Gravity along the bone at rest pulls like stiffness.
-        let pull = f64::from((self.stiffness + self.gravity_power.max(0.0)).max(1e-4));
-        let k = pull / rate / f64::from(length.max(1e-4));
-        let kept = 1.0 - f64::from(self.drag.clamp(0.0, 0.99));
+        let pull = f64::from((self.stiffness + self.gravity_power.max(0.0)).max(LEAST_PULL));
+        let k = pull / rate / f64::from(length.max(LEAST_BONE));
+        let kept = 1.0 - f64::from(self.drag.clamp(0.0, MOST_DRAG));
         // Roots z of (1 + k) z² - (1 + kept) z + kept = 0.
         let (half, product) = ((1.0 + kept) / (2.0 * (1.0 + k)), kept / (1.0 + k));
         let square = half * half - product;
@@ -206,7 +218,7 @@ impl Reader<'_> {
     fn add_bone_group(&self, group: &Value, groups: &[Vec<usize>], out: &mut Vrm) -> Parsed<()> {
         let like = SpringJoint {
             node: 0,
-            hit_radius: number(group, "hitRadius", 0.02).max(0.0),
+            hit_radius: number(group, "hitRadius", DEFAULT_HIT_RADIUS).max(0.0),
             // Misspelt in the format.
             stiffness: number(group, "stiffiness", 1.0).max(0.0),
             gravity_power: number(group, "gravityPower", 0.0),

@@ -328,12 +328,14 @@ fn size_ratio(
     if ours > 0.0 && theirs > 0.0 { ours / theirs } else { 1.0 }
 }
 
+/// Keys this near are one [s]: programs round the same key differently on different tracks.
+const SAME_KEY: f32 = 1e-5;
+
 /// All key times of a clip, thinned where there are too many.
 fn key_times(clip: &Clip) -> Vec<f32> {
     let mut times: Vec<f32> = clip.tracks.iter().flat_map(|t| t.times.iter().copied()).collect();
     times.sort_by(f32::total_cmp);
-    // Programs round the same key differently on different tracks.
-    times.dedup_by(|a, b| *a - *b < 1e-5);
+    times.dedup_by(|a, b| *a - *b < SAME_KEY);
     let step = times.len().div_ceil(MAX_KEYS).max(1);
     times.into_iter().step_by(step).collect()
 }

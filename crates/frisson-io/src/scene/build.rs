@@ -2,28 +2,29 @@
 
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use frisson::layers::LayerParams;
 use frisson::stage::{
-    Actor, ClipPlay, Clock, ForceParams, Forces, KeyedTransform, LayerError, Motion, Setup,
-    Simulator, SimulatorError, nearest_name,
+    Actor, Clock, ForceParams, Forces, LayerError, Setup, Simulator, SimulatorError,
 };
 use glam::Vec3;
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::document::Spans;
+use super::acting::{actor, playing_seconds};
 use super::files::read_selection_files;
-use super::loader::{ActorContent as LoadedContent, ActorLoader, LoadedActor};
-use super::params::{ActorParams, ClipChoice};
+use super::loader::{ActorLoader, LoadedActor};
 use super::presentation::CameraParams;
 use super::problem::Problem;
+use super::seeds::add_to_seeds;
 use super::sources::load_actor;
 use super::{SceneError, SceneFile};
 use crate::inputs::InputSet;
 use crate::limits::Limits;
 use crate::outputs;
-use frisson::character::Character;
+
+/// How much of a frame the end of a clip may lie before it and still be that frame [-]: a clip keyed at
+/// this very rate must not lose its last frame to rounding.
+const SAME_FRAME: f64 = 1e-3;
 
 /// A scene whose actors are read and whose layers are built.
 pub struct BuiltScene {
@@ -242,8 +243,7 @@ impl SceneFile {
     /// From 0 to the end of the longest clip.
     fn frames_of_clips(&self, actors: &[(Actor, LoadedActor)]) -> Option<[i64; 2]> {
         let seconds = actors.iter().map(|(a, l)| playing_seconds(a, l)).fold(0.0, f64::max);
-        // A clip keyed at this very rate must not lose its last frame to rounding.
-        let last = (seconds * self.scene.fps.0.fps() + 1e-3).floor() as i64;
+        let last = (seconds * self.scene.fps.0.fps() + SAME_FRAME).floor() as i64;
         (last > 0).then_some([0, last])
     }
 
@@ -347,131 +347,5 @@ fn parameter_of(error: &LayerError) -> Option<&str> {
             Some(parameter)
         }
         _ => None,
-    }
-}
-
-/// How long an actor has something to show [s].
-fn playing_seconds(actor: &Actor, loaded: &LoadedActor) -> f64 {
-    let moved = match (&actor.motion, &loaded.content) {
-        (_, LoadedContent::Pointed(_, _, seconds)) if actor.points.is_some() => *seconds,
-        (Motion::Clip(play), _) => {
-            let duration = actor.clip().map_or(0.0, |c| c.duration());
-            if play.speed > 0.0 { (duration - play.offset) / play.speed } else { 0.0 }
-        }
-        (Motion::Sequence(_), LoadedContent::Sequence(_, seconds)) => *seconds,
-        _ => 0.0,
-    };
-    let carried = actor.path.as_ref().and_then(|p| p.times.last().copied()).unwrap_or(0.0);
-    moved.max(carried)
-}
-
-fn actor(
-    name: &str,
-    params: &ActorParams,
-    loaded: &LoadedActor,
-    fps: f64,
-    spans: &Spans,
-) -> Result<Actor, Problem> {
-    let at = |key: &str| spans.locate(key).0.value.clone();
-    if params.path.windows(2).any(|w| w[0][0] >= w[1][0]) {
-        return Err(Problem::new("the frames of `path` must ascend", at("path")));
-    }
-    // What a path carries only plays a clip that is named.
-    let still = params.is_static || (!params.path.is_empty() && params.clip.is_none());
-    let actor = match &loaded.content {
-        LoadedContent::Meshes(meshes) => Actor::meshes_named(name, meshes.clone()),
-        LoadedContent::Sequence(sequence, _) if still => {
-            Actor::meshes_named(name, sequence.meshes().to_vec())
-        }
-        LoadedContent::Sequence(sequence, _) => Actor::sequence_named(name, sequence.clone()),
-        LoadedContent::Character(character) => playing(name, params, character, still, spans)?,
-        LoadedContent::Pointed(character, points, _) => {
-            let actor = playing(name, params, character, still, spans)?;
-            if still { actor } else { actor.with_points(points.clone()) }
-        }
-    };
-    let placed = actor.placed(params.placement);
-    let path = (!params.path.is_empty())
-        .then(|| KeyedTransform::from_frames(&params.path, params.path_keys, fps));
-    Ok(path.map_or(placed.clone(), |path| placed.along(path)))
-}
-
-/// A character that plays the clip it is told to, unless it stands still.
-fn playing(
-    name: &str,
-    params: &ActorParams,
-    character: &Arc<Character>,
-    still: bool,
-    spans: &Spans,
-) -> Result<Actor, Problem> {
-    let standing = Actor::character_named(name, character.clone());
-    Ok(match choose_clip(character, params.clip.as_ref(), spans)? {
-        Some(clip) if !still => standing.playing(ClipPlay {
-            clip,
-            offset: params.offset,
-            speed: params.speed,
-            looped: params.looped,
-        }),
-        _ => standing,
-    })
-}
-
-fn choose_clip(
-    character: &Character,
-    choice: Option<&ClipChoice>,
-    spans: &Spans,
-) -> Result<Option<usize>, Problem> {
-    let names = || character.clips.iter().map(|c| c.name.as_str());
-    let span = || spans.locate("clip").0.value.clone();
-    match choice {
-        None => Ok((!character.clips.is_empty()).then_some(0)),
-        Some(ClipChoice::Index(index)) if (*index as usize) < character.clips.len() => {
-            Ok(Some(*index as usize))
-        }
-        Some(ClipChoice::Index(index)) => Err(Problem::new(
-            format!("there is no clip {index}: this character has {}", character.clips.len()),
-            span(),
-        )),
-        Some(ClipChoice::Name(name)) => character.clip_index(name).map(Some).ok_or_else(|| {
-            let help = match nearest_name(name, names()) {
-                Some(near) => format!("did you mean {near:?}?"),
-                None => format!("its clips: {}", names().collect::<Vec<_>>().join(", ")),
-            };
-            Problem::new(format!("there is no clip named {name:?}"), span()).help(help)
-        }),
-    }
-}
-
-/// Adds a number to every seed, wherever it is in a layer's parameters.
-fn add_to_seeds(value: &mut serde_json::Value, more: u64) {
-    match value {
-        serde_json::Value::Object(fields) => {
-            for (name, field) in fields.iter_mut() {
-                match field.as_u64().filter(|_| name == "seed") {
-                    Some(seed) => *field = seed.wrapping_add(more).into(),
-                    None => add_to_seeds(field, more),
-                }
-            }
-        }
-        serde_json::Value::Array(items) => items.iter_mut().for_each(|i| add_to_seeds(i, more)),
-        _ => {}
-    }
-}
-
-#[cfg(test)]
-mod seed_tests {
-    use super::*;
-
-    #[test]
-    fn seeds_are_found_at_any_depth_and_nothing_else_is_touched() {
-        let mut value = serde_json::json!({
-            "wrinkles": { "name": "seed", "tools": [{ "jitter": { "seed": 3, "spacing": 0.4 } }] },
-            "drops": { "seed": 7, "seeds": 12 }
-        });
-        add_to_seeds(&mut value, 10);
-        assert_eq!(value["wrinkles"]["tools"][0]["jitter"]["seed"], 13);
-        assert_eq!(value["drops"]["seed"], 17);
-        assert_eq!(value["drops"]["seeds"], 12);
-        assert_eq!(value["wrinkles"]["name"], "seed");
     }
 }

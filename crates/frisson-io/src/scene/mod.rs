@@ -3,6 +3,7 @@
 //!
 //! `read` parses and validates; [`SceneFile::build`] reads the actors and builds the stage.
 
+mod acting;
 mod build;
 mod document;
 mod drop_points;
@@ -13,6 +14,7 @@ mod loader;
 mod params;
 mod presentation;
 mod problem;
+mod seeds;
 mod sources;
 mod spaces;
 mod validate;

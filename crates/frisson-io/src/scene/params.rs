@@ -171,9 +171,12 @@ impl Default for Fps {
 /// Denominator that decimal rates are written over: 29.97 becomes 29970/1000.
 const DECIMAL: f64 = 1000.0;
 
+/// Frames a second that make sense: from one in 100 seconds to what the fastest cameras take.
+const RATES: std::ops::RangeInclusive<f64> = 0.01..=100_000.0;
+
 impl Fps {
     fn from_number(fps: f64) -> Option<Self> {
-        let ok = (0.01..=100_000.0).contains(&fps);
+        let ok = RATES.contains(&fps);
         let whole = || Rate::whole(fps as u32);
         let over = || Rate { numerator: (fps * DECIMAL).round() as u32, denominator: 1000 };
         ok.then(|| Self(if fps.fract() == 0.0 { whole() } else { over() }))
@@ -183,7 +186,7 @@ impl Fps {
         let (n, d) = text.split_once('/').unwrap_or((text, "1"));
         let rate = Rate { numerator: n.trim().parse().ok()?, denominator: d.trim().parse().ok()? };
         let positive = rate.numerator > 0 && rate.denominator > 0;
-        (positive && (0.01..=100_000.0).contains(&rate.fps())).then_some(Self(rate))
+        (positive && RATES.contains(&rate.fps())).then_some(Self(rate))
     }
 }
 
@@ -224,7 +227,7 @@ impl JsonSchema for Fps {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "type": ["number", "string"],
-            "minimum": 0.01,
+            "minimum": RATES.start(),
             "maximum": 100_000,
             "pattern": "^[0-9]+/[0-9]+$",
         })

@@ -21,6 +21,18 @@ pub enum ArrayData<'a> {
 }
 
 impl<'a> ArrayData<'a> {
+    /// No numbers of the same kind.
+    #[must_use]
+    pub fn emptied(self) -> ArrayData<'static> {
+        match self {
+            Self::Int(_) => ArrayData::Int(&[]),
+            Self::Int64(_) => ArrayData::Int64(&[]),
+            Self::Float(_) => ArrayData::Float(&[]),
+            Self::Vec2(_) => ArrayData::Vec2(&[]),
+            Self::Vec3(_) => ArrayData::Vec3(&[]),
+        }
+    }
+
     /// The numbers, little-endian.
     #[must_use]
     pub fn bytes(self) -> &'a [u8] {

@@ -1,18 +1,19 @@
 //! A whole shot into a layer.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use bytemuck::cast_slice;
 use frisson::geometry::{Attribute, AttributeValues, Mesh, MeshTopology};
-use frisson::stage::{Curves, Frame, Points};
+use frisson::stage::{Curves, Points};
 use glam::Vec3;
 
 use super::layer::{ArrayData, ArrayId, Layer, LayerWriter, Metadata, Prim, Property};
 use super::materials::{Materials, bind};
-use super::track::Track;
+use super::track::{ColumnType, Track};
 use crate::export::{
-    ExportError, ExportFormat, ExportParams, Frames, NameRule, Names, clean_attribute_name,
+    ExportError, ExportFormat, Frames, NameRule, Names, ShapeWriter, clean_attribute_name,
+    write_shapes,
 };
 
 pub(super) const ROOT: &str = "World";
@@ -33,13 +34,7 @@ pub(crate) fn write_shot(
         points: BTreeMap::new(),
         written: 0,
     };
-    let params = frames.params();
-    while let Some(frame) = frames.next()? {
-        shot.write_frame(frame, params)?;
-    }
-    if shot.meshes.is_empty() && shot.curves.is_empty() && shot.points.is_empty() {
-        return Err(ExportError::Nothing(ExportFormat::Usd));
-    }
+    write_shapes(frames, &mut shot, ExportFormat::Usd)?;
     shot.finish(frames)
 }
 
@@ -64,21 +59,7 @@ struct MeshTrack {
     arrays: [Option<ArrayId>; 3],
 }
 
-impl Shot<'_> {
-    fn write_frame(&mut self, frame: &Frame, params: &ExportParams) -> Result<(), ExportError> {
-        for mesh in frame.meshes.iter().filter(|m| params.wants(&m.name)) {
-            self.write_mesh(mesh)?;
-        }
-        for curves in frame.curves.iter().filter(|c| params.wants(&c.name)) {
-            self.write_curves(curves)?;
-        }
-        for points in frame.points.iter().filter(|p| params.wants(&p.name)) {
-            self.write_points(points)?;
-        }
-        self.written += 1;
-        Ok(())
-    }
-
+impl ShapeWriter for Shot<'_> {
     fn write_mesh(&mut self, mesh: &Mesh) -> Result<(), ExportError> {
         let names = &mut self.names;
         let entry = self.meshes.entry(mesh.name.clone()).or_insert_with(|| {
@@ -104,9 +85,9 @@ impl Shot<'_> {
             ("faceVertexIndices", "int[]", None, ArrayData::Int(&[])),
             ("primvars:st", "texCoord2f[]", Some("vertex"), ArrayData::Vec2(&[])),
         ];
-        for ((name, kind, interpolation, data), id) in columns.into_iter().zip(entry.arrays) {
+        for ((name, type_name, interpolation, data), id) in columns.into_iter().zip(entry.arrays) {
             if let Some(id) = id {
-                track.set_id(writer, name, kind, interpolation, data, id)?;
+                track.set_id(writer, ColumnType { name, type_name, interpolation }, data, id)?;
             }
         }
         set_points(track, writer, &mesh.positions, 0.0)?;
@@ -115,35 +96,6 @@ impl Shot<'_> {
         set_attributes(track, writer, &mesh.attributes, |_| "vertex")?;
         set_mesh_color(track, writer, &mesh.topology)?;
         self.write_materials(mesh)
-    }
-
-    /// One material is bound to the mesh, several to subsets of its faces.
-    fn write_materials(&mut self, mesh: &Mesh) -> Result<(), ExportError> {
-        let Some(entry) = self.meshes.get_mut(&mesh.name) else { return Ok(()) };
-        let topology = &mesh.topology;
-        let several = topology.materials.len() > 1 && !topology.triangle_materials.is_empty();
-        if !several {
-            if let Some(material) = topology.materials.first() {
-                bind(&mut entry.track.prim, self.materials.path(material));
-            }
-            return Ok(());
-        }
-        for (number, material) in topology.materials.iter().enumerate() {
-            let faces = topology.triangle_materials.iter().enumerate();
-            let faces = faces.filter(|&(_, &m)| usize::from(m) == number);
-            let faces: Vec<i32> = faces.map(|(face, _)| face as i32).collect();
-            let (names, materials) = (&mut entry.subset_names, &mut self.materials);
-            let subset = entry.subsets.entry(number).or_insert_with(|| {
-                let mut track = Track::new(names.fresh(&material.name), "GeomSubset");
-                track.prim.properties.push(Property::token("elementType", "face"));
-                track.prim.properties.push(Property::token("familyName", "materialBind"));
-                bind(&mut track.prim, materials.path(material));
-                track
-            });
-            subset.begin(self.written);
-            subset.set(self.writer, "indices", "int[]", None, ArrayData::Int(&faces))?;
-        }
-        Ok(())
     }
 
     fn write_curves(&mut self, curves: &Curves) -> Result<(), ExportError> {
@@ -195,6 +147,42 @@ impl Shot<'_> {
             track.set(writer, "ids", "int64[]", None, ids)?;
         }
         set_attributes(track, writer, &points.attributes, |_| "vertex")
+    }
+
+    fn end_frame(&mut self, _: &BTreeSet<&str>) -> Result<(), ExportError> {
+        self.written += 1;
+        Ok(())
+    }
+}
+
+impl Shot<'_> {
+    /// One material is bound to the mesh, several to subsets of its faces.
+    fn write_materials(&mut self, mesh: &Mesh) -> Result<(), ExportError> {
+        let Some(entry) = self.meshes.get_mut(&mesh.name) else { return Ok(()) };
+        let topology = &mesh.topology;
+        let several = topology.materials.len() > 1 && !topology.triangle_materials.is_empty();
+        if !several {
+            if let Some(material) = topology.materials.first() {
+                bind(&mut entry.track.prim, self.materials.path(material));
+            }
+            return Ok(());
+        }
+        for (number, material) in topology.materials.iter().enumerate() {
+            let faces = topology.triangle_materials.iter().enumerate();
+            let faces = faces.filter(|&(_, &m)| usize::from(m) == number);
+            let faces: Vec<i32> = faces.map(|(face, _)| face as i32).collect();
+            let (names, materials) = (&mut entry.subset_names, &mut self.materials);
+            let subset = entry.subsets.entry(number).or_insert_with(|| {
+                let mut track = Track::new(names.fresh(&material.name), "GeomSubset");
+                track.prim.properties.push(Property::token("elementType", "face"));
+                track.prim.properties.push(Property::token("familyName", "materialBind"));
+                bind(&mut track.prim, materials.path(material));
+                track
+            });
+            subset.begin(self.written);
+            subset.set(self.writer, "indices", "int[]", None, ArrayData::Int(&faces))?;
+        }
+        Ok(())
     }
 
     fn finish(self, frames: &Frames<'_>) -> Result<(), ExportError> {

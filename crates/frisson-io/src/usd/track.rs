@@ -4,6 +4,14 @@ use std::io;
 
 use super::layer::{ArrayData, ArrayId, LayerWriter, Prim, Property, Value};
 
+/// What an attribute is called and what it holds.
+#[derive(Clone, Copy)]
+pub(super) struct ColumnType<'a> {
+    pub(super) name: &'a str,
+    pub(super) type_name: &'static str,
+    pub(super) interpolation: Option<&'static str>,
+}
+
 struct Column {
     name: String,
     type_name: &'static str,
@@ -12,6 +20,20 @@ struct Column {
     linked: bool,
     empty: ArrayId,
     values: Vec<ArrayId>,
+}
+
+impl Column {
+    fn new(attribute: ColumnType<'_>, empty: ArrayId) -> Self {
+        let topology = ["points", "faceVertexCounts", "faceVertexIndices", "curveVertexCounts"];
+        Self {
+            name: attribute.name.to_owned(),
+            type_name: attribute.type_name,
+            interpolation: attribute.interpolation,
+            linked: topology.contains(&attribute.name),
+            empty,
+            values: Vec::new(),
+        }
+    }
 }
 
 /// A shape being written; 8 bytes per array and frame are kept.
@@ -42,7 +64,7 @@ impl Track {
         data: ArrayData<'_>,
     ) -> io::Result<ArrayId> {
         let id = writer.write_array(data)?;
-        self.set_id(writer, name, type_name, interpolation, data, id)?;
+        self.set_id(writer, ColumnType { name, type_name, interpolation }, data, id)?;
         Ok(id)
     }
 
@@ -50,42 +72,24 @@ impl Track {
     pub(super) fn set_id(
         &mut self,
         writer: &mut dyn LayerWriter,
-        name: &str,
-        type_name: &'static str,
-        interpolation: Option<&'static str>,
+        attribute: ColumnType<'_>,
         data: ArrayData<'_>,
         id: ArrayId,
     ) -> io::Result<()> {
-        let position = match self.columns.iter().position(|c| c.name == name) {
+        let position = match self.columns.iter().position(|c| c.name == attribute.name) {
             Some(position) => position,
             None => {
-                let empty = writer.write_array(match data {
-                    ArrayData::Int(_) => ArrayData::Int(&[]),
-                    ArrayData::Int64(_) => ArrayData::Int64(&[]),
-                    ArrayData::Float(_) => ArrayData::Float(&[]),
-                    ArrayData::Vec2(_) => ArrayData::Vec2(&[]),
-                    ArrayData::Vec3(_) => ArrayData::Vec3(&[]),
-                })?;
-                let linked = matches!(
-                    name,
-                    "points" | "faceVertexCounts" | "faceVertexIndices" | "curveVertexCounts"
-                );
-                self.columns.push(Column {
-                    name: name.to_owned(),
-                    type_name,
-                    interpolation,
-                    linked,
-                    empty,
-                    values: Vec::new(),
-                });
+                self.columns.push(Column::new(attribute, writer.write_array(data.emptied())?));
                 self.columns.len() - 1
             }
         };
         let column = &mut self.columns[position];
-        if column.type_name != type_name {
+        if column.type_name != attribute.type_name {
+            let name = attribute.name;
             let problem = format!("`{name}` changes its type from one frame to the next");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
         }
+        // Frames in which the attribute was not given.
         column.values.resize(self.frame, column.empty);
         column.values.push(id);
         Ok(())
@@ -101,6 +105,7 @@ impl Track {
         let topology_changes =
             self.columns.iter().any(|c| c.linked && c.name != "points" && changes(c));
         for column in self.columns {
+            // Readers that hold samples would pair new counts with old points.
             let linked = column.linked && topology_changes;
             let sampled = all_sampled || changes(&column) || linked;
             let value = match sampled {

@@ -55,26 +55,31 @@ pub fn bent_strip() -> GlbBuilder {
     builder.add_to_scene(1);
     let half = std::f32::consts::FRAC_1_SQRT_2;
     let rotation = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, half, half];
-    add_clip(&mut builder, "bend", 0, "rotation", "LINEAR", &[0.0, 1.0], &rotation, 4);
-    add_clip(&mut builder, "bulge", 1, "weights", "STEP", &[0.0, 1.0], &[0.25, 1.0], 1);
+    let track =
+        |target, interpolation, width| OneTrack { target, interpolation, values: &[], width };
+    let bend = OneTrack { values: &rotation, ..track((0, "rotation"), "LINEAR", 4) };
+    add_clip(&mut builder, "bend", &bend);
+    let bulge = OneTrack { values: &[0.25, 1.0], ..track((1, "weights"), "STEP", 1) };
+    add_clip(&mut builder, "bulge", &bulge);
     let cubic = [0., 0., 0., 0., 0., 0., 1., 0., 0., 1., 0., 0., 1., 0., 0., 0., 0., 0.];
-    add_clip(&mut builder, "slide", 2, "translation", "CUBICSPLINE", &[0.0, 1.0], &cubic, 3);
+    let slide = OneTrack { values: &cubic, ..track((2, "translation"), "CUBICSPLINE", 3) };
+    add_clip(&mut builder, "slide", &slide);
     builder
 }
 
-#[allow(clippy::too_many_arguments)]
-pub fn add_clip(
-    builder: &mut GlbBuilder,
-    name: &str,
-    node: usize,
-    path: &str,
-    interpolation: &str,
-    times: &[f32],
-    values: &[f32],
+/// Keys at 0 and 1 s of one property of a node; `width` numbers a key.
+struct OneTrack<'a> {
+    target: (usize, &'a str),
+    interpolation: &'a str,
+    values: &'a [f32],
     width: usize,
-) {
-    let input = builder.times(times).unwrap();
-    let output = builder.floats(values, width, ViewUse::Other).unwrap();
+}
+
+fn add_clip(builder: &mut GlbBuilder, name: &str, track: &OneTrack<'_>) {
+    let input = builder.times(&[0.0, 1.0]).unwrap();
+    let output = builder.floats(track.values, track.width, ViewUse::Other).unwrap();
+    let (node, path) = track.target;
+    let interpolation = track.interpolation;
     builder.push(
         "animations",
         json!({

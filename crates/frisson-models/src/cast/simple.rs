@@ -62,6 +62,7 @@ fn divided_sphere(octahedron: bool, n: usize) -> (Vec<Vec3>, Vec<[u32; 3]>) {
         let mut at = |i: usize, j: usize| {
             let p = a + (b - a) * (i as f32 / n as f32) + (c - a) * (j as f32 / n as f32);
             let p = p.normalize();
+            // Neighbouring faces round the points that they share differently.
             let key = p.to_array().map(|x| (f64::from(x) * 1e5).round() as i64);
             *known.entry(key).or_insert_with(|| {
                 points.push(p);

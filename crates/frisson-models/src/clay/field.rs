@@ -6,6 +6,11 @@ use glam::{Quat, Vec3};
 
 use super::shapes::Shape;
 
+/// Distance from a lens's centre below which its map is its slope there [m].
+const AT_CENTER: f32 = 1e-6;
+/// Room around the clay, so that the surface is closed inside of the box [m].
+const ROOM: f32 = 0.01;
+
 /// One primitive and what it means.
 #[derive(Clone, Debug)]
 pub(crate) struct Part {
@@ -49,7 +54,7 @@ impl Lens {
     pub(crate) fn world_from_lattice(&self, q: Vec3) -> Vec3 {
         let out = q - self.center;
         let r = out.length();
-        if r < 1e-6 {
+        if r < AT_CENTER {
             return self.center + out / self.magnify;
         }
         self.center + out * ((r - self.strength() * (r / self.radius).atan()) / r)
@@ -139,7 +144,7 @@ impl Clay {
             bounds = bounds.including(center - reach).including(center + reach);
         }
         let shift = self.lens.map_or(0.0, |l| l.strength() * std::f32::consts::FRAC_PI_2);
-        bounds.grown(shift + 0.01)
+        bounds.grown(shift + ROOM)
     }
 }
 

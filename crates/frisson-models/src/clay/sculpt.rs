@@ -13,6 +13,9 @@ use super::rig::{Joint, Rig};
 use super::unwrap::{self, Chart};
 use super::weights;
 
+/// Width of the border between two colours of an eye [rad].
+const BORDER: f32 = 0.05;
+
 /// A body with everything but its uv seams: one vertex per point.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sculpture {
@@ -87,9 +90,9 @@ impl Sculpture {
         // Angle from the gaze and colour of each ring; two rings close together make a border.
         let rings = [
             (eye.pupil, eye.colors[0]),
-            (eye.pupil + 0.05, eye.colors[1]),
+            (eye.pupil + BORDER, eye.colors[1]),
             (eye.iris, eye.colors[1]),
-            (eye.iris + 0.05, eye.colors[2]),
+            (eye.iris + BORDER, eye.colors[2]),
             (1.5, eye.colors[2]),
             (2.3, eye.colors[2]),
         ];

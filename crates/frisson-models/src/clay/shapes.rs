@@ -2,6 +2,11 @@
 
 use glam::{Quat, Vec3};
 
+/// Slope of an ellipsoid's distance that only its very centre has [1/m].
+const AT_CENTER: f32 = 1e-9;
+/// Squared length of a cone's flank from which there is one [m²].
+const SWALLOWED: f32 = 1e-12;
+
 /// A primitive.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Shape {
@@ -21,7 +26,11 @@ impl Shape {
                 let local = turn.inverse() * (p - center);
                 let scaled = (local / radii).length();
                 let slope = (local / (radii * radii)).length();
-                if slope < 1e-9 { -radii.min_element() } else { scaled * (scaled - 1.0) / slope }
+                if slope < AT_CENTER {
+                    -radii.min_element()
+                } else {
+                    scaled * (scaled - 1.0) / slope
+                }
             }
         }
     }
@@ -60,7 +69,7 @@ fn round_cone(p: Vec3, a: Vec3, b: Vec3, ra: f32, rb: f32) -> f32 {
     let length_sq = axis.length_squared();
     let shrink = ra - rb;
     let cone_sq = length_sq - shrink * shrink;
-    if cone_sq <= 1e-12 {
+    if cone_sq <= SWALLOWED {
         // One ball holds the other.
         return if ra >= rb { p.distance(a) - ra } else { p.distance(b) - rb };
     }

@@ -3,6 +3,11 @@
 
 use glam::{Vec2, Vec3};
 
+/// Least extent of a chart [m].
+const LEAST_CHART: f32 = 1e-6;
+/// Space around a chart in its tile [-]: textures bleed over its border when they are filtered.
+const GUTTER: f32 = 0.01;
+
 /// A cylinder to project on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Chart {
@@ -90,7 +95,7 @@ fn corner_uvs(chart: &Chart, positions: &[Vec3], t: &[u32; 3]) -> [Vec2; 3] {
 fn in_tile(uv: Vec2, (low, high): (Vec2, Vec2), chart: usize, charts: usize) -> Vec2 {
     let per_row = (charts as f32).sqrt().ceil();
     let tile = Vec2::new(chart as f32 % per_row, (chart as f32 / per_row).floor());
-    let unit = (uv - low) / (high - low).max(Vec2::splat(1e-6));
-    let unit = Vec2::new(unit.x, 1.0 - unit.y) * 0.98 + 0.01;
+    let unit = (uv - low) / (high - low).max(Vec2::splat(LEAST_CHART));
+    let unit = Vec2::new(unit.x, 1.0 - unit.y) * (1.0 - 2.0 * GUTTER) + GUTTER;
     ((tile + unit) / per_row).clamp(Vec2::ZERO, Vec2::ONE)
 }

@@ -7,6 +7,21 @@ use rayon::prelude::*;
 use super::field::{Clay, Part};
 use super::rig::{Joint, Rig};
 
+/// Weight that is too small to see [-]: 4 mm of a metre's motion.
+const LEAST_SEEN: f32 = 0.004;
+/// Over which part of a shape's thickness its weight fades beside another, and over which length at
+/// least [-, m].
+const SOFTNESS: f32 = 0.3;
+const LEAST_SOFTNESS: f32 = 0.003;
+/// Weight of a shape that is not worth asking its bones for [-].
+const LEAST_WEIGHT: f32 = 1e-3;
+/// Shortest bone [m].
+const LEAST_BONE: f32 = 1e-4;
+/// How fast a bone's share falls beside its middle, in squared lengths of it [-].
+const FALL: f32 = 1.4;
+/// Least sum of shares that is divided by [-].
+const LEAST_TOTAL: f32 = 1e-6;
+
 /// Influences a vertex may have.
 pub(crate) const MAX_INFLUENCES: usize = 4;
 
@@ -44,7 +59,7 @@ pub(crate) fn strongest(weights: &[f32]) -> Vec<(u16, f32)> {
     let mut list: Vec<(u16, f32)> = weights
         .iter()
         .enumerate()
-        .filter(|(_, w)| **w > 0.004)
+        .filter(|(_, w)| **w > LEAST_SEEN)
         .map(|(joint, &w)| (joint as u16, w))
         .collect();
     list.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
@@ -64,9 +79,9 @@ fn at(clay: &Clay, rig: &Rig, p: Vec3, count: usize) -> Vec<f32> {
     let nearest = parts.iter().map(|(d, _)| *d).fold(f32::MAX, f32::min);
     let mut out = vec![0.0; count];
     for (distance, part) in parts {
-        let softness = (0.3 * part.shape.thickness()).max(0.003);
+        let softness = (SOFTNESS * part.shape.thickness()).max(LEAST_SOFTNESS);
         let weight = (-(distance - nearest) / softness).exp();
-        if weight > 1e-3 {
+        if weight > LEAST_WEIGHT {
             along_chain(rig, &part.joints, p, weight, &mut out);
         }
     }
@@ -88,14 +103,14 @@ fn along_chain(rig: &Rig, joints: &[Joint], p: Vec3, weight: f32, out: &mut [f32
         } else {
             (a, 2.0 * a - rig.place(joints[i - 1]))
         };
-        let length = from.distance(to).max(1e-4);
+        let length = from.distance(to).max(LEAST_BONE);
         let along = (p - 0.5 * (from + to)).dot((to - from) / length) / length;
         // Outer bones also own what lies beyond the chain's ends.
         let beyond = (i == 0 && along < 0.0) || (i + 1 == joints.len() && along > 0.0);
-        if beyond { 1.0 } else { (-1.4 * along * along).exp() }
+        if beyond { 1.0 } else { (-FALL * along * along).exp() }
     };
     let shares: Vec<f32> = (0..joints.len()).map(share).collect();
-    let total: f32 = shares.iter().sum::<f32>().max(1e-6);
+    let total: f32 = shares.iter().sum::<f32>().max(LEAST_TOTAL);
     for (&joint, share) in joints.iter().zip(shares) {
         out[joint] += weight * share / total;
     }

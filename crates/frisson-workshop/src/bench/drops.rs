@@ -11,6 +11,10 @@ use glam::Vec3;
 use super::{BenchOptions, Table};
 use crate::WorkshopError;
 
+/// Processor time below which the system's count says nothing [s]: it counts in slices of a few
+/// milliseconds, and the fastest step tells more.
+const LEAST_COUNTED: f64 = 1e-3;
+
 /// Side of the board [m].
 const SIDE: f32 = 2.0;
 
@@ -135,8 +139,7 @@ fn measure(setup: &Setup, steps: usize) -> Result<Measured, WorkshopError> {
     let wall = times.iter().sum::<f64>() / steps as f64;
     times.sort_by(f64::total_cmp);
     let processor = processor.unwrap_or(wall * rayon::current_num_threads() as f64);
-    // The system counts in slices of a few milliseconds: the fastest tells more about short steps.
-    let processor = if processor < 1e-3 { times[0] } else { processor };
+    let processor = if processor < LEAST_COUNTED { times[0] } else { processor };
     Ok(Measured { seconds: times[steps / 2], processor, crossings: crossed })
 }
 

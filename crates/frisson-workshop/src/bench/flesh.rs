@@ -2,7 +2,7 @@
 
 use std::f32::consts::TAU;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use frisson::character::{
     Character, CharacterMesh, Clip, Influences, Interpolation, Node, Skeleton, Skin, Track,
@@ -11,9 +11,8 @@ use frisson::character::{
 use frisson::geometry::Mesh;
 use frisson::layers::LayerParams;
 use frisson::layers::flesh::FleshParams;
-use frisson::stage::{
-    Actor, ClipPlay, Clock, EARTH_GRAVITY, Forces, Observer, Rate, Setup, Simulator,
-};
+use frisson::stage::{Actor, ClipPlay, Clock, EARTH_GRAVITY, Forces, Rate, Setup, Simulator};
+use frisson_io::bake::Timers;
 use glam::{Mat4, Quat, Vec3};
 
 use super::{BenchOptions, Table};
@@ -75,12 +74,11 @@ fn measure(joints: usize, fps: u32, frames: usize) -> Result<(f64, f64), Worksho
     .map_err(WorkshopError::of)?;
     let (mut skinning, mut flesh) = (Vec::new(), Vec::new());
     for frame in 0..frames + 3 {
-        let mut watch =
-            Watch { started: Instant::now(), actors: Duration::ZERO, layers: Duration::ZERO };
+        let mut watch = Timers::new(LIMBS);
         stage.advance_frame(&mut watch).map_err(WorkshopError::of)?;
         if frame >= 3 {
             skinning.push(watch.actors.as_secs_f64());
-            flesh.push(watch.layers.as_secs_f64());
+            flesh.push(watch.layers.iter().sum::<Duration>().as_secs_f64());
         }
     }
     // The fastest tenth: what other programs take from the machine is not what is measured.
@@ -89,27 +87,6 @@ fn measure(joints: usize, fps: u32, frames: usize) -> Result<(f64, f64), Worksho
         times[times.len() / 10]
     };
     Ok((fast(&mut skinning), fast(&mut flesh)))
-}
-
-struct Watch {
-    started: Instant,
-    actors: Duration,
-    layers: Duration,
-}
-
-impl Observer for Watch {
-    fn actors_start(&mut self) {
-        self.started = Instant::now();
-    }
-    fn actors_end(&mut self) {
-        self.actors += self.started.elapsed();
-    }
-    fn layer_start(&mut self, _layer: usize) {
-        self.started = Instant::now();
-    }
-    fn layer_end(&mut self, _layer: usize) {
-        self.layers += self.started.elapsed();
-    }
 }
 
 fn joint_name(limb: usize, joint: usize) -> String {

@@ -32,7 +32,8 @@ fn head() -> Frame {
     let center = Vec3::new(0.0, 0.3, 0.0);
     let ball = stock::ball("head", center, 0.1, 60, 120, Material::default());
     let color = Vec3::new(0.22, 0.10, 0.035);
-    let hair = stock::hair_ball("hair", center, 0.1, 10_000, 16, 0.26, color);
+    let style = stock::BallHair { strands: 10_000, points: 16, length: 0.26, color };
+    let hair = stock::hair_ball("hair", center, 0.1, style);
     Frame { meshes: vec![ball], curves: vec![hair], ..Frame::default() }
 }
 

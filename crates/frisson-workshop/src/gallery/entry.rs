@@ -10,6 +10,9 @@ use super::expectation::Expectation;
 use crate::WorkshopError;
 use crate::report_page::measure_chart;
 
+/// Sizes that are written out; others in powers of ten.
+const WRITTEN_OUT: std::ops::Range<f64> = 1e-3..1e6;
+
 /// One scene of the gallery.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Entry {
@@ -156,7 +159,7 @@ fn layer_or_measure(what: &str, report: &BakeReport) -> Option<String> {
 fn short(value: f64) -> String {
     match value.abs() {
         0.0 => "0".to_owned(),
-        v if !(1e-3..1e6).contains(&v) => format!("{value:.3e}"),
+        v if !WRITTEN_OUT.contains(&v) => format!("{value:.3e}"),
         v if v >= 1000.0 => format!("{value:.0}"),
         v if v >= 1.0 => format!("{value:.3}"),
         _ => format!("{value:.5}"),

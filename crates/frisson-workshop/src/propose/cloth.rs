@@ -7,6 +7,9 @@ use frisson::geometry::{Bounds, Mesh};
 
 use super::layer::Proposed;
 
+/// How much wider than the garment the box around its pins is, on every side, in sizes of it [-].
+const BESIDE: f32 = 0.1;
+
 /// Words in the names of meshes that hang and swing.
 const HANGING: [&str; 11] = [
     "cape", "cloak", "skirt", "dress", "robe", "scarf", "poncho", "tabard", "curtain", "flag",
@@ -54,7 +57,7 @@ fn pins(mesh: &Mesh) -> String {
     let bounds = Bounds::of(&mesh.positions);
     let size = bounds.max - bounds.min;
     let low = bounds.max.y - HELD * size.y;
-    let (a, b) = (bounds.min - 0.1 * size, bounds.max + 0.1 * size);
+    let (a, b) = (bounds.min - BESIDE * size, bounds.max + BESIDE * size);
     format!(
         "pins = {{ box = [{:.3}, {low:.3}, {:.3}, {:.3}, {:.3}, {:.3}] }}",
         a.x, a.z, b.x, b.y, b.z

@@ -7,6 +7,30 @@ use glam::Vec3;
 
 use super::layer::Proposed;
 
+/// A head's size over that of its scalp, which is about as wide as two thirds of the head's height [-].
+const HEAD_PER_SCALP: f32 = 1.4;
+/// The ball over crown and back of a head, in extents of it: how far up, how far back, how large [-].
+const BALL_UP: f32 = 0.3;
+const BALL_BACK: f32 = 0.22;
+const BALL_RADIUS: f32 = 0.52;
+/// Where hair begins above the neck of a head of few vertices, as a share of its height [-].
+const HAIRLINE: f32 = 0.4;
+/// Cosine with the vertical from which a figure holds its head up [-].
+const UPRIGHT: f32 = 0.8;
+/// How near to its axis a figure's topmost joint has to be, in heights [-].
+const MIDDLE: f32 = 0.15;
+
+/// Proposed hair in sizes of the head [-]: its length (a bob), the radius of its wisps, its bending length,
+/// and the width of a strand, thicker than real hair because some thousand strands stand for all.
+const LENGTH: f32 = 0.8;
+const WISP_RADIUS: f32 = 0.05;
+const BENDING: f32 = 0.2;
+const STRAND_WIDTH: f32 = 0.0016;
+/// Drops on a square metre of a box's diagonal, and how few and how many there may be [-].
+const DROPS_PER_AREA: f32 = 700.0;
+const FEWEST_DROPS: f32 = 60.0;
+const MOST_DROPS: f32 = 1500.0;
+
 /// Region that the cast, and whoever follows it, marks hair with.
 const SCALP: &str = "scalp";
 /// Share of a vertex's weight with which it belongs to the head [-].
@@ -28,14 +52,14 @@ struct Scalp {
 pub fn propose_hair(actor: &Actor, character: &Character, meshes: &[Mesh]) -> Option<Proposed> {
     let scalp = marked_scalp(meshes).or_else(|| scalp_of_head(actor, character, meshes))?;
     let Scalp { mesh, selection, size } = scalp;
-    let (length, radius) = (0.8 * size, 0.05 * size);
+    let (length, radius) = (LENGTH * size, WISP_RADIUS * size);
     let text = format!(
         "[[layers]]\n[layers.hair]\nname = \"hair\"\non = {mesh:?}\nwisps = 160\nlength = {length:.3}\n\
          radius = {radius:.4}\nbending_length = {:.4}\nscalp = {selection}\n\
          body = {{ fit_ellipsoids = true, max_ellipsoids = 4, meshes = [{mesh:?}], friction = 0.2 }}\n\
          strands = {{ per_wisp = 60, width = {:.5} }}",
-        0.2 * size,
-        0.0016 * size,
+        BENDING * size,
+        STRAND_WIDTH * size,
     );
     let why = "Hair where the head's skin is: `frisson render SCENE --show hair.scalp` draws where it grows.\n\
                Longer with `length`, fuller with `wisps`.";
@@ -50,7 +74,7 @@ pub fn propose_drops(character: &Character, meshes: &[Mesh]) -> Option<Proposed>
     let bounds = Bounds::of(&meshes[largest].positions);
     // As many as on a person of that size, if it were one.
     let area = bounds.diagonal() * bounds.diagonal();
-    let drops = (700.0 * area).clamp(60.0, 1500.0) as u32;
+    let drops = (DROPS_PER_AREA * area).clamp(FEWEST_DROPS, MOST_DROPS) as u32;
     let text = format!(
         "[[layers]]\n[layers.drops]\nname = \"sweat\"\non = {:?}\nliquid = {{ preset = \"sweat\" }}\n\
          sources = [{{ condensation = {{ count = {drops}, mass = 3e-6, growth = 4e-6, over = 60, until = 90 }} }}]",
@@ -66,8 +90,7 @@ fn marked_scalp(meshes: &[Mesh]) -> Option<Scalp> {
     let vertices = &mesh.topology.regions[SCALP];
     let places: Vec<Vec3> = vertices.iter().map(|v| mesh.positions[*v as usize]).collect();
     let bounds = Bounds::of(&places);
-    // A scalp is about as wide as two thirds of the head's height.
-    let size = 1.4 * (bounds.max - bounds.min).max_element();
+    let size = HEAD_PER_SCALP * (bounds.max - bounds.min).max_element();
     Some(Scalp { mesh: mesh.name.clone(), selection: format!("{{ region = {SCALP:?} }}"), size })
 }
 
@@ -102,9 +125,9 @@ fn scalp_of_head(actor: &Actor, character: &Character, meshes: &[Mesh]) -> Optio
     let forward = forward_of(actor, character).unwrap_or(Vec3::Z);
     // A ball over crown and back of the head: its lower front edge is the hairline.
     let extent = (bounds.max - bounds.min).dot(forward.abs());
-    let center = bounds.center() + Vec3::Y * (0.3 * (bounds.max.y - bounds.min.y))
-        - forward * (0.22 * extent);
-    let radius = 0.52 * (bounds.max - bounds.min).max_element();
+    let center = bounds.center() + Vec3::Y * (BALL_UP * (bounds.max.y - bounds.min.y))
+        - forward * (BALL_BACK * extent);
+    let radius = BALL_RADIUS * (bounds.max - bounds.min).max_element();
     let inside = places.iter().filter(|p| p.distance(center) < radius).count();
     let joint = &nodes[head].name;
     let selection = if inside >= 3 * FEWEST {
@@ -115,7 +138,7 @@ fn scalp_of_head(actor: &Actor, character: &Character, meshes: &[Mesh]) -> Optio
         let mut pose = Pose::default();
         actor.pose_at(0.0, Sampling::AsAuthored, &mut pose);
         let neck = pose.origin(head).y;
-        let low = neck + 0.4 * (bounds.max.y - neck);
+        let low = neck + HAIRLINE * (bounds.max.y - neck);
         let (a, b) = (bounds.min - size, bounds.max + size);
         format!(
             "{{ box = [{:.3}, {low:.3}, {:.3}, {:.3}, {:.3}, {:.3}] }}",
@@ -133,7 +156,7 @@ fn is_upright(actor: &Actor, character: &Character, head: usize) -> bool {
         character.skins.iter().flat_map(|s| s.joints.iter().copied()).collect();
     let middle = joints.iter().map(|j| pose.origin(*j)).sum::<Vec3>() / joints.len().max(1) as f32;
     let way = pose.origin(head) - middle;
-    way.y > 0.8 * way.length()
+    way.y > UPRIGHT * way.length()
 }
 
 /// The joint at the top of a figure, near its middle.
@@ -147,7 +170,7 @@ fn topmost(actor: &Actor, character: &Character) -> Option<usize> {
         let off = pose.origin(j) - bounds.center();
         Vec3::new(off.x, 0.0, off.z).length()
     };
-    let near = 0.15 * (bounds.max.y - bounds.min.y);
+    let near = MIDDLE * (bounds.max.y - bounds.min.y);
     let height = |a: &usize, b: &usize| pose.origin(*a).y.total_cmp(&pose.origin(*b).y);
     joints().filter(|j| aside(*j) < near).max_by(height)
 }

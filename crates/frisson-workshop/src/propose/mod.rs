@@ -30,6 +30,15 @@ use self::springs::{propose_by_parts, spring_colliders, spring_layers};
 use self::units::size_of;
 use crate::{Loader, WorkshopError};
 
+/// A proposed coat: its thickness in greatest extents of the character, its reach and its cells in
+/// thicknesses [-]. Cells of a three hundredth of the whole: the fingers of a person stay apart.
+const COAT_THICKNESS: f32 = 0.03;
+const COAT_REACH: f32 = 1.3;
+const COAT_CELL: f32 = 0.1;
+
+/// How far its end may be from its start, in sizes of the character, for a clip to be a cycle [-].
+const CLOSED: f32 = 0.01;
+
 /// What is asked.
 #[derive(Clone, Debug)]
 pub struct Request {
@@ -226,9 +235,8 @@ fn propose_coat(resting: &Actor) -> Option<Proposed> {
         return None;
     }
     let bounds = Bounds::of(&points);
-    let thickness = 0.03 * (bounds.max - bounds.min).max_element();
-    // Cells of a three hundredth of the whole: the fingers of a person stay apart.
-    let (reach, cell) = (1.3 * thickness, 0.1 * thickness);
+    let thickness = COAT_THICKNESS * (bounds.max - bounds.min).max_element();
+    let (reach, cell) = (COAT_REACH * thickness, COAT_CELL * thickness);
     let name = &resting.name;
     let text = format!(
         "[[layers]]\n[layers.soft]\nname = \"coat\"\nseeds = 64\ncell = {cell:.4}\n\
@@ -254,7 +262,7 @@ fn closes(who: &Actor, duration: f64) -> bool {
     let points = |meshes: &[Mesh]| meshes.iter().flat_map(|m| m.positions.clone()).collect();
     let (first, last): (Vec<Vec3>, Vec<Vec3>) = (points(&first), points(&last));
     let size = Bounds::of(&first).diagonal();
-    duration > 0.0 && first.iter().zip(&last).all(|(a, b)| a.distance(*b) < 0.01 * size)
+    duration > 0.0 && first.iter().zip(&last).all(|(a, b)| a.distance(*b) < CLOSED * size)
 }
 
 /// Vertices beyond which a mesh is looked at fewer times.

@@ -11,6 +11,9 @@ use glam::Vec3;
 
 use super::layer::Proposed;
 
+/// Least damping ratio that is proposed [-]: with less, a chain swings for the whole shot.
+const LEAST_DAMPING: f32 = 0.05;
+
 /// Frequencies that flesh takes [Hz].
 const FREQUENCIES: std::ops::RangeInclusive<f32> = 0.5..=20.0;
 
@@ -42,7 +45,8 @@ fn spring_layer(
     // The chain swings as a whole: between its bones.
     let hz = bones.iter().map(|b| b.frequency_hz.ln()).sum::<f32>() / count;
     let hz = hz.exp().clamp(*FREQUENCIES.start(), *FREQUENCIES.end());
-    let damping = (bones.iter().map(|b| b.damping_ratio).sum::<f32>() / count).clamp(0.05, 1.0);
+    let damping =
+        (bones.iter().map(|b| b.damping_ratio).sum::<f32>() / count).clamp(LEAST_DAMPING, 1.0);
     let name = format!("spring_{}", index + 1);
     let joints: Vec<&str> = chain.joints.iter().map(|j| nodes[j.node].name.as_str()).collect();
     let why = format!(
@@ -194,8 +198,7 @@ mod tests {
         let ball = SpringCollider { tail: None, ..collider.clone() };
         let vrm = Vrm { colliders: vec![collider, ball], ..Vrm::default() };
         let placement = Placement { scale: 0.01, ..Placement::default() };
-        let actor =
-            Actor::character_named("hero", Arc::new(character.clone())).placed(placement);
+        let actor = Actor::character_named("hero", Arc::new(character.clone())).placed(placement);
         let text = spring_colliders(&actor, &character, &vrm);
         let file = format!("frisson = 2\n[actors.hero]\nsource = \"builtin:cat\"\n{text}");
         let scene = SceneFile::parse(std::path::Path::new("vrm.toml"), &file).unwrap();

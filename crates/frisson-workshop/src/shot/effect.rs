@@ -11,6 +11,18 @@ use glam::Vec3;
 
 use crate::shot::rig::Rig;
 
+/// Height of the eye, in distances, when sides are compared [-]: a little from above, as cameras are.
+pub(crate) const FROM_ABOVE: f32 = 0.2;
+/// How much more the most telling frame must show than the least, for frames to be chosen by it [-].
+const EVEN: f32 = 1.3;
+/// Share of the way to the next chosen frame within which a better one is looked for [-]: two must not
+/// meet.
+const APART: f64 = 0.98;
+
+/// How far off the skin a look towards the camera starts, and how far it goes, in sizes of the subject [-].
+const OFF_SKIN: f32 = 2e-3;
+pub(crate) const BEYOND_ALL: f32 = 4.0;
+
 /// Points of one mesh that are looked at in a frame.
 const MOST_POINTS: usize = 3000;
 /// Part of the largest effect from which on a point belongs to where it happens.
@@ -186,13 +198,12 @@ fn seen_from(looked: &Looked, yaw_deg: f32, size: f32) -> f32 {
         return 0.0;
     }
     let yaw = yaw_deg.to_radians();
-    // A little from above, as cameras are.
-    let to_eye = Vec3::new(yaw.sin(), 0.2, yaw.cos()).normalize();
+    let to_eye = Vec3::new(yaw.sin(), FROM_ABOVE, yaw.cos()).normalize();
     let step = looked.spots.len().div_ceil(WITNESSES).max(1);
     let witness = |spot: &Spot| {
         let facing = spot.normal.dot(to_eye).max(0.0);
-        let from = spot.at + spot.normal * (2e-3 * size);
-        let hidden = |tree: &TriangleBvh| tree.raycast(from, to_eye, 4.0 * size).is_some();
+        let from = spot.at + spot.normal * (OFF_SKIN * size);
+        let hidden = |tree: &TriangleBvh| tree.raycast(from, to_eye, BEYOND_ALL * size).is_some();
         if facing <= 0.0 || looked.solid.iter().any(hidden) { 0.0 } else { facing * spot.moved }
     };
     looked.spots.iter().step_by(step).map(witness).sum()
@@ -210,12 +221,12 @@ impl Effect {
         let most = inside().map(|f| f.1).fold(0.0, f32::max);
         let least = inside().map(|f| f.1).fold(f32::INFINITY, f32::min);
         // Where all frames show about the same, an even rhythm is worth more.
-        if spread.len() < 2 || most <= 1.3 * least {
+        if spread.len() < 2 || most <= EVEN * least {
             return spread.to_vec();
         }
         let reach = (last - first) as f64 / (spread.len() - 1) as f64 / 2.0;
         let near = |center: i64| {
-            let close = |n: i64| (n - center).abs() as f64 <= reach.max(0.5) * 0.98;
+            let close = |n: i64| (n - center).abs() as f64 <= reach.max(0.5) * APART;
             let found = inside().filter(|(n, _)| close(*n)).max_by(|a, b| a.1.total_cmp(&b.1));
             found.map_or(center, |f| f.0)
         };

@@ -5,6 +5,9 @@ use std::fmt::Write as _;
 use super::table::{Row, Table};
 use crate::html::{self, escape};
 
+/// Sizes that are written out; others in powers of ten.
+const WRITTEN_OUT: std::ops::Range<f64> = 1e-3..1e6;
+
 /// The page for a table.
 pub fn html(table: &Table, sheet: Option<&str>, moving: Option<&str>) -> String {
     let mut page = html::begin(&format!("Sweep of {}", table.scene));
@@ -105,7 +108,7 @@ pub fn short(value: f64) -> String {
     match value.abs() {
         0.0 => "0".to_owned(),
         v if v.fract() == 0.0 && v < 1e6 => format!("{value:.0}"),
-        v if !(1e-3..1e6).contains(&v) => format!("{value:.2e}"),
+        v if !WRITTEN_OUT.contains(&v) => format!("{value:.2e}"),
         v if v >= 100.0 => format!("{value:.0}"),
         v if v >= 10.0 => format!("{value:.1}"),
         v if v >= 1.0 => format!("{value:.2}"),

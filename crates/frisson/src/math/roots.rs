@@ -1,5 +1,7 @@
 //! Bracketed roots: found for sure, or not there.
 
+use crate::tolerances;
+
 /// The root of a continuous function between `low` and `high`, where its signs differ, to within
 /// `tolerance` in `x`. Regula falsi with the Illinois correction, guarded by bisection: never leaves
 /// the bracket. If the signs agree, the end with the smaller value is returned.
@@ -75,7 +77,10 @@ pub fn find_root_newton(
         let step = value / slope;
         let next = x - step;
         let inside = next > a.min(b) && next < a.max(b);
-        if inside && (width < 0.9 * previous_width || step.abs() < 0.5 * width) {
+        if inside
+            && (width < tolerances::math::BRACKET_SHRINKS * previous_width
+                || step.abs() < 0.5 * width)
+        {
             if step.abs() <= tolerance {
                 return next;
             }

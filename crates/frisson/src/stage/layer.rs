@@ -272,6 +272,11 @@ impl LayerError {
     }
 }
 
+/// How alike (Jaro and Winkler) names must be for one to be meant by the other, and how alike those are
+/// counted that differ by one slip [-].
+const MEANT_LIKENESS: f64 = 0.7;
+const SLIP_LIKENESS: f64 = 0.9;
+
 /// Longest name that a similar one is looked for [bytes].
 const LONGEST_GUESS: usize = 200;
 
@@ -288,9 +293,9 @@ pub fn nearest_name<'a>(name: &str, existing: impl IntoIterator<Item = &'a str>)
             let score = strsim::jaro_winkler(&given, &known);
             // One slip of the finger in a short name (`fsp`) changes most of it.
             let slip = strsim::osa_distance(&given, &known) == 1 && known.chars().count() > 2;
-            (if slip { score.max(0.9) } else { score }, candidate)
+            (if slip { score.max(SLIP_LIKENESS) } else { score }, candidate)
         })
-        .filter(|(score, _)| *score > 0.7)
+        .filter(|(score, _)| *score > MEANT_LIKENESS)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, candidate)| candidate.to_owned())
 }

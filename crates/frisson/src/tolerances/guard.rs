@@ -43,3 +43,11 @@ pub const GUARD_LEAST_CELLS: usize = 8;
 
 /// What cells grow by until there are few enough of them [-].
 pub const GUARD_CELL_GROWTH: f32 = 1.5;
+
+/// Cosine to the mean from which a patch's normals may face each other [-]: 30 degrees; two normals are at
+/// most twice as far apart.
+pub const GUARD_PATCH_COSINE: f32 = 0.866;
+
+/// How much more room than its highest point a triangle must have for none of its points to be looked at
+/// [-]: whatever the rounding of the mix.
+pub const GUARD_ROOM_FOR_ALL: f32 = 1.000_01;

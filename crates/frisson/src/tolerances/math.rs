@@ -26,3 +26,7 @@ pub const PHI2_SERIES: f64 = 0.1;
 
 /// Pivot below which a system of equations is singular [-], for rows of the order of one.
 pub const SINGULAR_PIVOT: f64 = 1.0e-12;
+
+/// Share of its last width to which a bracket must have shrunk for a root's next step to be Newton's [-];
+/// else it is halved. At 1, a step that gains nothing could be repeated for ever.
+pub const BRACKET_SHRINKS: f64 = 0.9;

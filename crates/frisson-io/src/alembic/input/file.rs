@@ -6,9 +6,10 @@ use frisson::geometry::Mesh;
 use frisson::stage::{Curves, Points};
 use glam::{DMat4, DVec3, Vec2, Vec3};
 
-use super::archive::{Content, Object, Property, compound, find, read_tree, values};
+use super::archive::read_tree;
 use super::bytes::Bytes;
 use super::faces::{CornerValues, Faces, Shape, build_shape};
+use super::gather::Branch;
 use super::sampling::{Place, TimeSampling};
 use super::transform::{TransformTrack, sampling};
 use super::values::Values;
@@ -34,15 +35,15 @@ pub struct ShapeInfo {
 }
 
 /// A shape in the tree.
-struct Placed {
-    info: ShapeInfo,
+pub(super) struct Placed {
+    pub(super) info: ShapeInfo,
     /// Its transforms, outermost first.
-    chain: Vec<usize>,
-    visibility: Vec<Values>,
-    points: Values,
+    pub(super) chain: Vec<usize>,
+    pub(super) visibility: Vec<Values>,
+    pub(super) points: Values,
     /// What else the schema holds.
-    geometry: Vec<(String, Values, String)>,
-    sets: Vec<(String, Values)>,
+    pub(super) geometry: Vec<(String, Values, String)>,
+    pub(super) sets: Vec<(String, Values)>,
 }
 
 /// An Alembic file, open for reading. Samples are read when they are asked for: memory does not grow
@@ -50,13 +51,13 @@ struct Placed {
 ///
 /// All shapes come in the file's world, transforms applied; Alembic has no unit of length.
 pub struct AlembicFile {
-    bytes: Bytes,
-    samplings: Vec<TimeSampling>,
-    transforms: Vec<TransformTrack>,
-    meshes: Vec<Placed>,
-    curves: Vec<Placed>,
-    points: Vec<Placed>,
-    warnings: Vec<String>,
+    pub(super) bytes: Bytes,
+    pub(super) samplings: Vec<TimeSampling>,
+    pub(super) transforms: Vec<TransformTrack>,
+    pub(super) meshes: Vec<Placed>,
+    pub(super) curves: Vec<Placed>,
+    pub(super) points: Vec<Placed>,
+    pub(super) warnings: Vec<String>,
 }
 
 impl AlembicFile {
@@ -86,7 +87,7 @@ impl AlembicFile {
             points: Vec::new(),
             warnings: Vec::new(),
         };
-        file.gather(&tree.top, "", &[], &[], None)?;
+        file.gather(&tree.top, &Branch::default())?;
         Ok(file)
     }
 
@@ -116,76 +117,6 @@ impl AlembicFile {
     pub fn span(&self) -> (f64, f64) {
         let all = self.meshes().chain(self.curves()).chain(self.points()).map(|i| i.span);
         all.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or((0.0, 0.0))
-    }
-
-    fn gather(
-        &mut self,
-        object: &Object,
-        path: &str,
-        chain: &[usize],
-        visibility: &[Values],
-        parent: Option<&Object>,
-    ) -> Result<()> {
-        let mut visibility = visibility.to_vec();
-        visibility.extend(values(&object.properties, "visible").filter(|v| v.samples > 0).cloned());
-        let mut chain = chain.to_vec();
-        if let Some(track) = TransformTrack::new(&self.bytes, object, path)? {
-            chain.push(self.transforms.len());
-            self.transforms.push(track);
-        }
-        if find(&object.properties, ".instanceSource").is_some() {
-            self.warnings.push(format!("{path}: instances are left out"));
-        }
-        self.gather_shape(object, path, &chain, &visibility, parent)?;
-        for child in &object.children {
-            let child_path = format!("{path}/{}", child.name);
-            self.gather(child, &child_path, &chain, &visibility, Some(object))?;
-        }
-        Ok(())
-    }
-
-    fn gather_shape(
-        &mut self,
-        object: &Object,
-        path: &str,
-        chain: &[usize],
-        visibility: &[Values],
-        parent: Option<&Object>,
-    ) -> Result<()> {
-        let Some(geometry) = compound(&object.properties, ".geom") else { return Ok(()) };
-        let is = |name: &str| object.schema.starts_with(name);
-        let Some(points) = values(geometry, "P").filter(|p| p.samples > 0) else { return Ok(()) };
-        let lone = parent.filter(|p| p.children.len() == 1 && !p.name.is_empty());
-        let name = lone.map_or(&object.name, |p| &p.name).clone();
-        let times = sampling(&self.samplings, points)?;
-        let varying = |name: &str| values(geometry, name).is_some_and(|v| !v.is_constant());
-        let info = ShapeInfo {
-            name,
-            path: path.to_owned(),
-            samples: points.samples,
-            span: (times.time(0), times.time(points.samples - 1)),
-            constant_topology: ![".faceCounts", ".faceIndices", "nVertices"]
-                .into_iter()
-                .any(varying),
-        };
-        let placed = Placed {
-            info,
-            chain: chain.to_vec(),
-            visibility: visibility.to_vec(),
-            points: points.clone(),
-            geometry: flatten(geometry),
-            sets: face_sets(object),
-        };
-        if is("AbcGeom_PolyMesh") || is("AbcGeom_SubD") {
-            self.meshes.push(placed);
-        } else if is("AbcGeom_Curve") {
-            self.curves.push(placed);
-        } else if is("AbcGeom_Points") {
-            self.points.push(placed);
-        } else {
-            self.warnings.push(format!("{path}: {} is left out", object.schema));
-        }
-        Ok(())
     }
 
     fn placed<'a>(kind: &str, all: &'a [Placed], index: usize) -> Result<&'a Placed> {
@@ -437,39 +368,4 @@ impl Placed {
         let found = self.geometry.iter().find(|(name, _, _)| name == path)?;
         Some((&found.1, &found.2))
     }
-}
-
-/// Values by path; only the first level of folders matters to the schemas.
-fn flatten(properties: &[Property]) -> Vec<(String, Values, String)> {
-    let mut out = Vec::new();
-    for property in properties {
-        match &property.content {
-            Content::Values(values) => {
-                out.push((property.name.clone(), values.clone(), property.metadata.clone()));
-            }
-            Content::Compound(inner) => {
-                for part in inner {
-                    if let Content::Values(values) = &part.content {
-                        // Parameters of the user's own stand beside those of the schema.
-                        let name = match property.name.as_str() {
-                            ".arbGeomParams" => part.name.clone(),
-                            folder => format!("{folder}/{}", part.name),
-                        };
-                        out.push((name, values.clone(), property.metadata.clone()));
-                    }
-                }
-            }
-        }
-    }
-    out
-}
-
-fn face_sets(object: &Object) -> Vec<(String, Values)> {
-    let sets = object.children.iter().filter(|c| c.schema.starts_with("AbcGeom_FaceSet"));
-    let faces = |set: &Object| {
-        let inner = compound(&set.properties, ".faceset")?;
-        let faces = values(inner, ".faces").filter(|f| f.samples > 0)?;
-        Some((set.name.clone(), faces.clone()))
-    };
-    sets.filter_map(faces).collect()
 }

@@ -13,6 +13,7 @@ mod archive;
 mod bytes;
 mod faces;
 mod file;
+mod gather;
 mod sampling;
 mod sequence;
 mod transform;

@@ -197,7 +197,7 @@ impl PatchSurface {
     fn may_face_itself(&self) -> bool {
         let normals = || self.obstacles.iter().map(|&p| self.points[p as usize][1]);
         let mean = normals().sum::<Vec3A>().normalize_or_zero();
-        normals().any(|n| n.dot(mean) < 0.866)
+        normals().any(|n| n.dot(mean) < tolerances::GUARD_PATCH_COSINE)
     }
 }
 
@@ -278,8 +278,7 @@ impl LiftedPoints {
             let range = start..triangle.end as usize;
             start = range.end;
             let [a, b, c] = triangle.corners.map(|p| room[p as usize]);
-            // Room for all of them, whatever the rounding of the mix.
-            if a.min(b).min(c) > triangle.peak * 1.00001 {
+            if a.min(b).min(c) > triangle.peak * tolerances::GUARD_ROOM_FOR_ALL {
                 continue;
             }
             for (&p, share) in self.points[range.clone()].iter().zip(&self.shares[range]) {

@@ -7,18 +7,19 @@
 //! A value is named by 8 bytes: flags, type, and either its position or the value itself. Only those
 //! 8 bytes of each array stay in memory.
 
-use std::collections::BTreeMap;
+mod codes;
+mod tables;
+
 use std::io::{self, Seek, SeekFrom, Write};
 
 use xxhash_rust::xxh3::xxh3_128;
 
+use self::codes::{ARRAY, COMPRESSED, EXPLICIT_ITEMS, Kind, PREPENDED_ITEMS, SpecKind};
+use self::tables::{Paths, Specs, Tokens};
 use super::integers::{compress, encode};
 use super::layer::{ArrayData, ArrayId, Layer, LayerWriter, Metadata, Prim, Property, Value};
 use crate::remembered::Remembered;
 
-const ARRAY: u64 = 1 << 63;
-const INLINE: u64 = 1 << 62;
-const COMPRESSED: u64 = 1 << 61;
 const BOOTSTRAP_BYTES: u64 = 88;
 const VERSION: [u8; 8] = [0, 8, 0, 0, 0, 0, 0, 0];
 /// Readers take shorter integer arrays as they are.
@@ -26,107 +27,12 @@ const SMALLEST_COMPRESSED_ARRAY: usize = 16;
 /// LZ4 blocks above this would have to be cut in chunks; only a layer of millions of prims gets there.
 const LARGEST_SECTION: usize = 0x7e00_0000;
 
-/// Types of values, by their numbers in the format.
-#[derive(Clone, Copy)]
-enum Kind {
-    Int = 3,
-    Int64 = 5,
-    Float = 8,
-    Double = 9,
-    Token = 11,
-    Vec2f = 20,
-    Vec3f = 24,
-    TokenListOp = 32,
-    PathListOp = 34,
-    TokenVector = 41,
-    Specifier = 42,
-    Variability = 44,
-    TimeSamples = 46,
-    DoubleVector = 48,
-}
-
-impl Kind {
-    fn at(self, position: u64) -> u64 {
-        (self as u64) << 48 | position
-    }
-
-    fn inline(self, value: u32) -> u64 {
-        INLINE | (self as u64) << 48 | u64::from(value)
-    }
-}
-
-/// Types of specs, by their numbers in the format.
-#[derive(Clone, Copy)]
-enum SpecKind {
-    Attribute = 1,
-    Prim = 6,
-    PseudoRoot = 7,
-    Relationship = 8,
-}
-
-/// List edits: which lists follow.
-const EXPLICIT_ITEMS: u8 = 0b11;
-const PREPENDED_ITEMS: u8 = 1 << 5;
-
 /// Writes a layer as a crate file.
 pub struct BinaryWriter<W> {
     out: W,
     position: u64,
     tokens: Tokens,
     arrays: Remembered<u64>,
-}
-
-#[derive(Default)]
-struct Tokens {
-    index: BTreeMap<String, u32>,
-    all: Vec<String>,
-}
-
-impl Tokens {
-    fn get(&mut self, text: &str) -> u32 {
-        if let Some(&index) = self.index.get(text) {
-            return index;
-        }
-        let index = self.all.len() as u32;
-        self.index.insert(text.to_owned(), index);
-        self.all.push(text.to_owned());
-        index
-    }
-}
-
-/// Paths in depth-first order, with what links them.
-#[derive(Default)]
-struct Paths {
-    index: BTreeMap<String, u32>,
-    elements: Vec<i32>,
-    jumps: Vec<i32>,
-}
-
-#[derive(Default)]
-struct Specs {
-    fields: Vec<(u32, u64)>,
-    field_index: BTreeMap<(u32, u64), u32>,
-    field_sets: Vec<i32>,
-    paths: Vec<i32>,
-    set_starts: Vec<i32>,
-    kinds: Vec<i32>,
-}
-
-impl Specs {
-    fn add(&mut self, path: u32, kind: SpecKind, fields: &[(u32, u64)]) {
-        self.paths.push(path as i32);
-        self.set_starts.push(self.field_sets.len() as i32);
-        self.kinds.push(kind as i32);
-        for &field in fields {
-            let next = self.fields.len() as u32;
-            let index = *self.field_index.entry(field).or_insert(next);
-            if index == next {
-                self.fields.push(field);
-            }
-            self.field_sets.push(index as i32);
-        }
-        self.field_sets.push(-1);
-    }
 }
 
 impl<W: Write + Seek> BinaryWriter<W> {
