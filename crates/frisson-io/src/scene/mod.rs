@@ -8,6 +8,7 @@ mod document;
 mod expect;
 mod explain;
 mod files;
+mod grooms;
 mod loader;
 mod params;
 mod presentation;

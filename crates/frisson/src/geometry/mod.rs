@@ -4,6 +4,7 @@
 mod ancestry;
 pub mod butterfly;
 mod bvh;
+mod centerline;
 mod diamonds;
 mod geodesic;
 mod grid;
@@ -16,6 +17,7 @@ mod topology;
 
 pub use ancestry::{Ancestry, Mix};
 pub use bvh::{ClosestPoint, RayHit, TriangleBvh, closest_on_triangle};
+pub use centerline::centerlines;
 pub use diamonds::DiamondPattern;
 pub use geodesic::{GeodesicSeed, GeodesicWalk, geodesic_distances, march_geodesic};
 pub use grid::Grid;
