@@ -689,6 +689,8 @@ class Hair(Params):
     bending_length: float | None = None
     """Bending stiffness, as the length a wisp can hold out sideways before it droops [m]. 0: limp; 0.05:
     natural; 0.15: wiry. From 0 to 2. Default: 0.05. A change while it runs: rebuild."""
+    stiffness_map: str | None = None
+    """Vertex-colour channel that multiplies the bending stiffness. A change while it runs: rebuild."""
     bending_damping: float | None = None
     """Rate at which bending motion dies inside a wisp [1/s]. From 0 to 1000. Default: 6.0. A change while it
     runs: live."""
@@ -848,8 +850,14 @@ class Style(Params):
     """How long hair settles under gravity once the fields are over [s]. From 0 to 60. Default: 2.0. A change
     while it runs: rebuild."""
     guides: Sequence[Sequence[Sequence[float]]] | None = None
-    """Guide curves to start from instead, root first [m]; each wisp takes the nearest one's shape. A change
-    while it runs: rebuild."""
+    """Guide curves to start from instead, root first [m]; between them wisps take the mean of the nearest, but
+    for those that lead to the other side of a parting. A change while it runs: rebuild."""
+    guides_file: str | None = None
+    """File whose curves are guides, too (`.abc`, `.obj`), in metres, where the head is in the first frame. A
+    change while it runs: rebuild."""
+    cards: str | None = None
+    """Mesh of the scene made of hair cards or tubes, each of which is a guide along its middle: `actor` or
+    `actor/mesh`. A change while it runs: rebuild."""
     balance: bool | None = None
     """Solve rest angles so that the style holds under gravity; false: hair is straight at rest, and falls from
     the pose it was given. Default: true. A change while it runs: rebuild."""

@@ -1,4 +1,4 @@
-//! Files that layers name: lists of vertices, painted masks, tables of drops. They are read into the
+//! Files that layers name: lists of vertices, painted masks, tables of drops, guides of hair. They are read into the
 //! parameters, so that the engine knows no file and a change of one is a change of the scene.
 
 use std::path::Path;
@@ -7,6 +7,7 @@ use frisson::layers::LayerParams;
 use serde_json::{Value, json};
 
 use super::drop_points::read_points;
+use super::grooms::read_guides;
 use crate::gltf::decode_image;
 use crate::inputs::InputSet;
 
@@ -63,6 +64,15 @@ fn fill(value: &mut Value, folder: &Path, (read, fps): (&InputSet, f64)) -> Resu
                     map.get("rows").and_then(Value::as_array).cloned().unwrap_or_default();
                 rows.extend(listed.iter().map(|row| json!(row)));
                 map.insert("rows".to_owned(), json!(rows));
+                found = true;
+            }
+            if let Some(Value::String(name)) = map.remove("guides_file") {
+                let listed =
+                    read_guides(folder, &name, read).map_err(|e| format!("{name}: {e}"))?;
+                let mut guides =
+                    map.get("guides").and_then(Value::as_array).cloned().unwrap_or_default();
+                guides.extend(listed.iter().map(|guide| json!(guide)));
+                map.insert("guides".to_owned(), json!(guides));
                 found = true;
             }
             if let Some(image) = map.get_mut("image").and_then(Value::as_object_mut)

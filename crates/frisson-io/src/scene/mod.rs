@@ -10,6 +10,7 @@ mod drop_points;
 mod expect;
 mod explain;
 mod files;
+mod grooms;
 mod loader;
 mod params;
 mod presentation;

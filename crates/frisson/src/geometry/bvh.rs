@@ -3,7 +3,9 @@
 //! Answers do not depend on the shape of the tree: among equal distances the lowest triangle wins.
 //! A tree that was refitted many times and one built afresh give the same bits.
 
-use glam::{Vec3, Vec3A};
+use std::cell::Cell;
+
+use glam::{Vec3, Vec3A, Vec4};
 use obvhs::aabb::Aabb;
 use obvhs::bvh2::Bvh2;
 use obvhs::bvh2::builder::build_bvh2;
@@ -214,6 +216,39 @@ impl TriangleBvh {
         best
     }
 
+    /// Nearest triangles of four points at once (coordinate by coordinate), each within its own squared
+    /// distance; nothing is looked for where that is negative. For points near each other, whose ways
+    /// down the tree are nearly the same.
+    #[must_use]
+    pub fn closest_of_four(&self, points: [Vec4; 3], reach_sq: Vec4) -> [Option<u32>; 4] {
+        let mut found = [None; 4];
+        let best = Cell::new(reach_sq);
+        self.visit(
+            |node, _| {
+                let d = box_distance_sq(points, node) * (1.0 - 1e-5);
+                let entered = d.cmple(best.get());
+                entered.any().then(|| Vec4::select(entered, d, Vec4::MAX).min_element())
+            },
+            reach_sq.max_element(),
+            |triangle, limit| {
+                let d = triangle_distance_sq(points, self.corners(triangle));
+                let mut nearer = d.cmple(best.get()).bitmask();
+                while nearer != 0 {
+                    let lane = nearer.trailing_zeros() as usize;
+                    nearer &= nearer - 1;
+                    let equal = d[lane] == best.get()[lane];
+                    if !equal || found[lane].is_none_or(|other| triangle < other) {
+                        found[lane] = Some(triangle);
+                    }
+                }
+                best.set(best.get().min(d));
+                *limit = best.get().max_element();
+                Some(())
+            },
+        );
+        found
+    }
+
     /// Calls `each` for every triangle whose box meets a box, in no particular order.
     pub fn overlapping(&self, bounds: Bounds, mut each: impl FnMut(u32)) {
         if self.triangles.is_empty() {
@@ -350,6 +385,40 @@ fn intersect(origin: Vec3, direction: Vec3, [a, b, c]: [Vec3; 3]) -> Option<(f32
     inside.then(|| (e2.dot(q) * inverse, [1.0 - u - v, u, v]))
 }
 
+/// Squared distances of four points from a box.
+fn box_distance_sq([x, y, z]: [Vec4; 3], node: &Aabb) -> Vec4 {
+    let away = |p: Vec4, low: f32, high: f32| (low - p).max(p - high).max(Vec4::ZERO);
+    let x = away(x, node.min.x, node.max.x);
+    let y = away(y, node.min.y, node.max.y);
+    let z = away(z, node.min.z, node.max.z);
+    x * x + y * y + z * z
+}
+
+/// Squared distances of four points from a triangle: from its plane above its inside, else from its
+/// nearest edge.
+fn triangle_distance_sq([x, y, z]: [Vec4; 3], [a, b, c]: [Vec3; 3]) -> Vec4 {
+    let dot = |v: Vec3, [x, y, z]: [Vec4; 3]| x * v.x + y * v.y + z * v.z;
+    let normal = (b - a).cross(c - a);
+    let mut nearest = Vec4::INFINITY;
+    let mut above = Vec4::ZERO.cmpeq(Vec4::ZERO);
+    for (from, to) in [(a, b), (b, c), (c, a)] {
+        let edge = to - from;
+        let p = [x - from.x, y - from.y, z - from.z];
+        above &= dot(normal.cross(edge), p).cmpge(Vec4::ZERO);
+        let length_sq = edge.length_squared();
+        let inverse = if length_sq > 0.0 { 1.0 / length_sq } else { 0.0 };
+        let t = (dot(edge, p) * inverse).clamp(Vec4::ZERO, Vec4::ONE);
+        let away = [p[0] - edge.x * t, p[1] - edge.y * t, p[2] - edge.z * t];
+        nearest = nearest.min(away[0] * away[0] + away[1] * away[1] + away[2] * away[2]);
+    }
+    let area_sq = normal.length_squared();
+    if area_sq <= 0.0 {
+        return nearest;
+    }
+    let height = dot(normal, [x - a.x, y - a.y, z - a.z]);
+    Vec4::select(above, nearest.min(height * height / area_sq), nearest)
+}
+
 /// Nearest place of a triangle to a point, with its barycentric coordinates (by Voronoi regions,
 /// after C. Ericson, Real-Time Collision Detection, 5.1.5). Degenerate triangles are fine.
 #[must_use]
@@ -437,6 +506,39 @@ mod tests {
         let got = bvh.closest_point(p, f32::INFINITY).unwrap();
         assert_eq!((got.triangle, got.distance), (want.1, want.0.sqrt()));
         assert!(bvh.closest_point(p, 0.5 * got.distance).is_none());
+    }
+
+    #[test]
+    fn four_points_at_once_find_what_each_finds_alone() {
+        let (positions, triangles) = soup(7, 300);
+        let bvh = TriangleBvh::build(&positions, &triangles);
+        for i in 0..300u64 {
+            let c = |k| random::signed(8, i, k) as f32;
+            let spread = if i % 2 == 0 { 0.05 } else { 1.0 };
+            let center = Vec3::new(c(0), c(1), c(2));
+            let p: [Vec3; 4] = std::array::from_fn(|k| {
+                let k = 3 + 3 * k as u64;
+                center + spread * Vec3::new(c(k), c(k + 1), c(k + 2))
+            });
+            let lanes = std::array::from_fn(|axis| Vec4::from_array(p.map(|p| p[axis])));
+            // The last is not asked for.
+            let reach = Vec4::new(0.04, 0.01, 100.0, -1.0);
+            let found = bvh.closest_of_four(lanes, reach);
+            assert_eq!(found[3], None);
+            for k in 0..3 {
+                let distance = |t: u32| closest_on_triangle(p[k], bvh.corners(t)).0.distance(p[k]);
+                let want = bvh.closest_point(p[k], reach[k].sqrt());
+                match (want, found[k]) {
+                    (Some(want), Some(got)) => assert!((want.distance - distance(got)) > -1e-5),
+                    (None, None) => {}
+                    (want, got) => {
+                        // On the very edge of the reach rounding may decide.
+                        let at = want.map(|w| w.distance).or(got.map(distance)).unwrap();
+                        assert!((at - reach[k].sqrt()).abs() < 1e-5, "{want:?} {got:?}");
+                    }
+                }
+            }
+        }
     }
 
     fn check_ray(bvh: &TriangleBvh, p: Vec3, d: Vec3) {

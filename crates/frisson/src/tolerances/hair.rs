@@ -58,6 +58,27 @@ pub const SAG_ROUNDS: usize = 4;
 /// How long they sag in one round [s]: in thick air hair comes down to rest within that time.
 pub const SAG_SECS: f64 = 0.8;
 
+/// Ticks of the shot that hair is combed and settles by at once [-].
+///
+/// Two: a sixtieth of a second is short enough for hair in thick air to stay out of the head, and
+/// styling takes half the time. Only the balance needs the shot's own tick.
+pub const STYLE_TICKS: f64 = 2.0;
+
+/// Hair that settles slower than this has settled [m/s].
+pub const STYLED_SPEED: f32 = 1.0e-3;
+
+/// How far from straight down hair must leave its root to need all of its memory, as one less the
+/// cosine [-]: 30 degrees.
+///
+/// Hair on a head leaves it farther from the fall than that; hair that hangs does not.
+pub const TILTED: f32 = 0.134;
+
+/// Share of the memory of the style that hair which hangs straight down has [-].
+///
+/// A fifth of the frequency: it is drawn back by its weight, and by a little more where friction would
+/// hold it.
+pub const HANGING_MEMORY: f32 = 0.04;
+
 /// How much harder the memory of the style pulls, as a frequency, where all is still [-].
 ///
 /// Three times: half a hertz becomes one and a half, back within a second. Much more looks drawn by
@@ -103,11 +124,16 @@ pub const GUIDE_OFF: f32 = 0.01;
 /// Each round leaves a fraction of the error; after four it is below a tenth of a millimetre.
 pub const SETTLE_ROUNDS: usize = 4;
 
-/// Rounds in which a point of a drawn hair finds a place outside of bodies at its distance from the
-/// point before.
+/// Rounds in which a point of a drawn hair looks for what is beneath it, at its distance from the point
+/// before.
 ///
-/// Each turns the way to it about the point before; two clear a head, more a small ball or an ear.
-pub const LAY_ROUNDS: usize = 8;
+/// One does, and a second where it was moved far; more on the rim of an ear.
+pub const LAY_ROUNDS: usize = 4;
+
+/// Rounds in which the way to such a point is turned out of bodies and off the planes of meshes.
+///
+/// Two clear a head, more a small ball.
+pub const TURN_ROUNDS: usize = 4;
 
 /// Pushes out of overlapping bodies before leaving along their mean direction.
 pub const PUSH_ROUNDS: usize = 8;

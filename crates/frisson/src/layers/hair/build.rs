@@ -9,6 +9,7 @@ use super::presets;
 use super::rest::{HairRest, RootPose, WispRoot};
 use super::scratch::{Bodies, Places};
 use super::style::{self, StyleScene};
+use crate::geometry::{Mesh, TriangleBvh, centerlines};
 use crate::stage::{BuildContext, LayerError, SurfaceMotion};
 
 /// Builds with what the preset says put in.
@@ -40,6 +41,15 @@ pub(super) fn build(params: &HairParams, context: &BuildContext) -> Result<HairR
             .ok_or_else(|| LayerError::unknown(parameter.to_owned(), "mesh", name, names()))
     };
     let mesh = find("on", &params.on)?;
+    let carded;
+    let params = match &params.style.cards {
+        Some(name) => {
+            let cards = &frame.meshes[find("style.cards", name)?];
+            carded = with_cards(params, cards, &frame.meshes[mesh])?;
+            &carded
+        }
+        None => params,
+    };
     for name in &params.body.meshes {
         find("body.meshes", name)?;
     }
@@ -67,6 +77,27 @@ pub(super) fn build(params: &HairParams, context: &BuildContext) -> Result<HairR
     }
     dress(params, &mut rest, context, mesh)?;
     Ok(rest)
+}
+
+/// Points of a guide that is made from a card.
+const CARD_POINTS: usize = 24;
+
+/// The parameters with a guide for every card of a mesh, from the end that is nearer to the skin.
+fn with_cards(params: &HairParams, cards: &Mesh, skin: &Mesh) -> Result<HairParams, LayerError> {
+    let bvh = TriangleBvh::build(&skin.positions, &skin.topology.triangles);
+    let height = |p: &Vec3| bvh.closest_point(*p, f32::INFINITY).map_or(0.0, |hit| hit.distance);
+    let mut params = params.clone();
+    for mut line in centerlines(cards, CARD_POINTS) {
+        if line.last().map(height) < line.first().map(height) {
+            line.reverse();
+        }
+        params.style.guides.push(line.into_iter().map(|p| p.to_array()).collect());
+    }
+    if params.style.guides.is_empty() {
+        let problem = format!("mesh {:?} has no piece that is long enough for a guide", cards.name);
+        return Err(LayerError::parameter("style.cards", problem));
+    }
+    Ok(params)
 }
 
 /// Styles the hair in the pose of the start.

@@ -145,54 +145,84 @@ impl FourHairs {
         curve[2] + (curve[2] - curve[1]) * (t - 1.0)
     }
 
-    /// Writes the points of one of the hairs, out of bodies and meshes.
+    /// Writes the points of the first `count` of the hairs, out of bodies and meshes. `points` begins
+    /// with those of the hair `first`.
     pub fn write(
         &self,
         input: &StrandInput,
         planes: &Planes,
         root: usize,
-        hair: usize,
-        out: &mut [Vec3],
+        (count, first): (usize, usize),
+        points: &mut [Vec3],
     ) {
-        let step = self.tips[hair] / (out.len() - 1) as f32;
-        let per_parameter = 1.0 / (self.count - 1) as f32;
+        let each = input.params.points as usize;
+        let starts = self.ids.map(|id| (id - first) * each);
+        let plain = input.params.curl_radius <= 0.0 && input.params.frizz <= 0.0;
+        if plain && input.by_length {
+            return self.write_straight(input, planes, root, &starts[..count], points);
+        }
         let length = input.rest.roots[root].length;
-        let id = self.ids[hair];
-        let detail = Detail::new(input, root as u64, id as u64, step * per_parameter * length);
-        match detail {
-            Some(detail) => self.write_detailed(input, planes, (hair, step), detail, out),
-            None if !input.by_length => self.write_springy(input, planes, (hair, step), out),
-            None => {
-                let own = input.rest.shares[id] * length;
-                self.write_straight(input, planes, (hair, step), own, out);
+        let per_parameter = 1.0 / (self.count - 1) as f32;
+        for (hair, start) in starts[..count].iter().enumerate() {
+            let out = &mut points[*start..start + each];
+            let step = self.tips[hair] / (each - 1) as f32;
+            let id = self.ids[hair] as u64;
+            match Detail::new(input, root as u64, id, step * per_parameter * length) {
+                Some(detail) => self.write_detailed(input, planes, (hair, step), detail, out),
+                None => self.write_springy(input, planes, (hair, step), out),
             }
         }
     }
 
-    /// Straight hair keeps its own length and leads around bodies.
+    /// Straight hairs keep their own length and lead around bodies. `starts`: where each one's points
+    /// begin.
     fn write_straight(
         &self,
         input: &StrandInput,
         planes: &Planes,
-        (hair, step): (usize, f32),
-        own: f32,
-        out: &mut [Vec3],
+        root: usize,
+        starts: &[usize],
+        points: &mut [Vec3],
     ) {
-        for (k, out) in out.iter_mut().enumerate() {
-            *out = self.place(hair, self.segment(step * k as f32)).truncate();
+        let each = input.params.points as usize;
+        let steps = Vec4::from_array(self.tips) / (each - 1) as f32;
+        let mut before = self.control[0];
+        let mut chords = Vec4::ZERO;
+        for k in 0..each {
+            let wanted = self.places(steps * k as f32);
+            chords += (wanted - before).length_squared().sqrt();
+            before = wanted;
+            write_lanes(points, starts, k, &wanted);
         }
-        let chords: f32 = out.windows(2).map(|w| w[0].distance(w[1])).sum();
-        let longer = own / chords.max(1.0e-9);
-        let mut laying = Laying::new(input, out[0]);
-        let mut before = out[0];
-        for (k, out) in out.iter_mut().enumerate().skip(1) {
-            let plane = self.segment(step * k as f32).0 + 1;
-            let touching =
-                Touching { bodies: planes.near[plane], meshes: planes.near_meshes[plane] };
-            let segment = longer * out.distance(before);
-            before = *out;
-            *out = laying.next(*out, segment, touching);
+        let own = Vec4::from_array(self.ids.map(|id| input.rest.shares[id]));
+        let longer = own * input.rest.roots[root].length / chords.max(Vec4::splat(1.0e-9));
+        let mut laying = Laying::new(input, self.control[0]);
+        before = self.control[0];
+        for k in 1..each {
+            let touching = self.touching(planes, steps * k as f32);
+            let wanted = read_lanes(points, starts, k);
+            let segments = longer * (wanted - before).length_squared().sqrt();
+            before = wanted;
+            let at = laying.next(&wanted, segments, touching);
+            write_lanes(points, starts, k, &at);
         }
+    }
+
+    /// Places on the four curves, each at its own parameter.
+    fn places(&self, at: Vec4) -> Lanes {
+        let place = |hair: usize| self.place(hair, self.segment(at[hair]));
+        Lanes::from_points(std::array::from_fn(place))
+    }
+
+    /// What the four hairs may touch on the way to their parameters.
+    fn touching(&self, planes: &Planes, at: Vec4) -> Touching {
+        let mut touching = Touching::default();
+        for hair in 0..4 {
+            let plane = self.segment(at[hair]).0 + 1;
+            touching.bodies |= planes.near[plane];
+            touching.meshes |= planes.near_meshes[plane];
+        }
+        touching
     }
 
     /// Springy hair goes through its planes.
@@ -268,6 +298,20 @@ impl FourHairs {
     pub fn control_points(&self, hair: usize) -> Vec<Vec3> {
         self.hairs[hair][1..=self.count].iter().map(|p| p.truncate()).collect()
     }
+}
+
+/// Puts one point of each of several hairs where it belongs.
+fn write_lanes(points: &mut [Vec3], starts: &[usize], k: usize, at: &Lanes) {
+    let four = at.to_points();
+    for (start, p) in starts.iter().zip(four) {
+        points[start + k] = p.truncate();
+    }
+}
+
+/// Takes it back from there; the missing ones of four hairs are as the first.
+fn read_lanes(points: &[Vec3], starts: &[usize], k: usize) -> Lanes {
+    let at = |hair: usize| points[starts.get(hair).unwrap_or(&starts[0]) + k].extend(0.0);
+    Lanes::from_points(std::array::from_fn(at))
 }
 
 /// The four points that shape a segment.

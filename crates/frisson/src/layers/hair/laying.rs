@@ -1,96 +1,151 @@
-//! A straight hair laid out point by point: every point at its distance from the one before, and the
-//! way there outside of bodies.
+//! Straight hairs laid out point by point, four at a time: every point at its distance from the one
+//! before, and the way there outside of bodies.
 //!
 //! A smooth curve through a wisp's planes is longer where it is lifted off a body and shorter where it
 //! is cut into chords, and both change as the wisp moves: hair would breathe. So the curve only says
 //! where a point should go; how far that is from the point before is the hair's own affair.
+//!
+//! ```text
+//!            o wanted
+//!     last o──────o at      turned about `last` until the way is clear of bodies
+//!         ▓▓▓▓▓▓▓▓▓▓▓
+//! ```
 
-use glam::Vec3;
+use glam::Vec4;
 
-use super::strand_planes::{lift_off_meshes, push_out};
+use super::beneath::Beneath;
+use super::lanes::Lanes;
 use super::strands::StrandInput;
 
-/// The hair so far.
+/// Four hairs so far.
 pub(super) struct Laying<'a> {
     input: &'a StrandInput<'a>,
-    /// The last point, how high it is above meshes, and the way to it [m].
-    last: Vec3,
-    height: f32,
-    along: Vec3,
+    /// The last points, and the ways to them [m].
+    last: Lanes,
+    along: Lanes,
+    /// At least so high are the last points above meshes [m].
+    heights: Vec4,
+    /// What is below them.
+    ground: Beneath,
 }
 
 /// Bodies and meshes that a point may touch, one bit each.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Touching {
     pub bodies: u64,
     pub meshes: u8,
 }
 
 impl<'a> Laying<'a> {
-    /// Starts at a hair's root.
-    pub fn new(input: &'a StrandInput<'a>, root: Vec3) -> Self {
-        Self { input, last: root, height: 0.0, along: Vec3::ZERO }
+    /// Starts at the roots of four hairs.
+    pub fn new(input: &'a StrandInput<'a>, roots: Lanes) -> Self {
+        Self {
+            input,
+            last: roots,
+            along: Lanes::default(),
+            heights: Vec4::ZERO,
+            ground: Beneath::nothing(),
+        }
     }
 
-    /// Lays the next point `segment` away from the last, as near as it may come to where it should be.
-    pub fn next(&mut self, wanted: Vec3, segment: f32, touching: Touching) -> Vec3 {
-        let mut at = self.reached(wanted, segment);
-        let mut height = REACH;
-        if touching.bodies != 0 || touching.meshes != 0 {
-            let near_enough = 0.1 * self.input.margin;
-            for _ in 0..super::limits::LAY_ROUNDS {
-                let (clear, above) = self.cleared(at, touching);
-                height = above;
-                if clear.distance_squared(at) < near_enough * near_enough {
-                    break;
-                }
-                at = self.reached(clear, segment);
+    /// Lays the next points, each its `segment` away from the last, as near as it may come to where it
+    /// should be.
+    pub fn next(&mut self, wanted: &Lanes, segments: Vec4, touching: Touching) -> Lanes {
+        let mut at = self.reached(wanted, segments);
+        // Where no mesh is in the way nothing is known of how high the hair is above one.
+        let mut heights = Vec4::ZERO;
+        for _ in 0..super::limits::LAY_ROUNDS {
+            if touching.bodies != 0 {
+                at = self.around_bodies(at, segments, touching.bodies);
+            }
+            if touching.meshes == 0 {
+                break;
+            }
+            // Nothing on the way is lower than what the heights of its start leaves.
+            let left = self.heights - segments;
+            if left.cmpgt(Vec4::splat(self.input.margin)).all() {
+                heights = left;
+                break;
+            }
+            let (lifted, above, moved) = self.off_meshes(at, segments, touching.meshes);
+            (at, heights) = (lifted, above);
+            // What was found beneath holds for a small move, and bodies lie within their meshes.
+            if moved < FAR {
+                break;
             }
         }
-        (self.along, self.height, self.last) = (at - self.last, height, at);
+        (self.along, self.heights, self.last) = (at - self.last, heights, at);
         at
     }
 
-    /// The place one segment away towards another.
-    fn reached(&self, towards: Vec3, segment: f32) -> Vec3 {
-        let way = towards - self.last;
+    /// The places one segment away towards others.
+    fn reached(&self, towards: &Lanes, segments: Vec4) -> Lanes {
+        let way = *towards - self.last;
         // A place that the hair has already passed says nothing about where to go.
-        let passed = way.length_squared() < 0.04 * segment * segment;
-        let along = if passed { self.along + way } else { way };
-        self.last + segment * along.normalize_or_zero()
+        let passed = way.length_squared().cmplt(0.04 * segments * segments);
+        let along = Lanes::select(passed, self.along + way, way);
+        let length = along.length_squared().sqrt().max(Vec4::splat(1.0e-12));
+        self.last + along * (segments / length)
     }
 
-    /// A point moved out of bodies, and on until the way to it is out as well; and its height.
-    fn cleared(&self, at: Vec3, touching: Touching) -> (Vec3, f32) {
-        let margin = self.input.margin;
-        let (mut out, height) = self.outside(at, touching, margin);
-        let length = out.distance(self.last);
-        // Nothing on the way is lower than what the heights of its ends leave. Of bodies no height is
-        // known, and to look whether a place is in one is cheap.
-        let known = touching.bodies == 0;
-        let mut lowest = if known && self.height + height >= length { length } else { 0.0 };
-        for share in [0.5, 0.25, 0.75] {
-            if lowest > 0.25 * length {
+    /// Turns the ways to four places around the bodies whose bits are set.
+    fn around_bodies(&self, at: Lanes, segments: Vec4, bodies: u64) -> Lanes {
+        let mut at = at;
+        for _ in 0..super::limits::TURN_ROUNDS {
+            let (mut bits, mut turned) = (bodies, false);
+            while bits != 0 {
+                let body = &self.input.bodies[bits.trailing_zeros() as usize];
+                bits &= bits - 1;
+                if let Some(ends) = body.turn_ways(&self.last, &at) {
+                    at = self.reached(&(at + ends), segments);
+                    turned = true;
+                }
+            }
+            if !turned {
                 break;
             }
-            let between = self.last.lerp(out, share);
-            let (free, above) = self.outside(between, touching, WAY_MARGIN * margin);
-            out += (free - between) / share;
-            if known && share == 0.5 && free == between {
-                lowest = above;
-            }
         }
-        (out, height)
+        at
     }
 
-    /// A point moved out of bodies and meshes, and how high it then is above meshes.
-    fn outside(&self, at: Vec3, touching: Touching, margin: f32) -> (Vec3, f32) {
-        let mut at = at;
-        if touching.bodies != 0 {
-            at = push_out(self.input.bodies, touching.bodies, at.into()).into();
+    /// Turns the ways to four places off meshes: the places, their heights, and how far the farthest was
+    /// moved.
+    fn off_meshes(&mut self, at: Lanes, segments: Vec4, meshes: u8) -> (Lanes, Vec4, f32) {
+        let margin = self.input.margin;
+        let reach = Vec4::splat(REACH);
+        let end = Beneath::find(self.input.meshes, meshes, &at, reach, &self.ground);
+        // Where the heights of both ends leave nothing on the way, its middle need not be looked at.
+        let low = (self.heights + end.heights).cmplt(segments);
+        let middle = if low.any() {
+            let middle = (self.last + at) * 0.5;
+            let reach = Vec4::select(low, reach, Vec4::NEG_ONE);
+            Some(Beneath::find(self.input.meshes, meshes, &middle, reach, &end))
+        } else {
+            None
+        };
+        let mut out = at;
+        for _ in 0..super::limits::TURN_ROUNDS {
+            let mut lift = end.lift(&out, margin);
+            if let Some(middle) = &middle {
+                let between = (self.last + out) * 0.5;
+                // Twice: the middle goes half as far as the end.
+                lift = higher(lift, middle.lift(&between, WAY_MARGIN * margin) * 2.0);
+            }
+            if lift.length_squared().max_element() < NEAR_ENOUGH * NEAR_ENOUGH {
+                break;
+            }
+            out = self.reached(&(out + lift), segments);
         }
-        lift_off_meshes(self.input.meshes, touching.meshes, at, REACH, margin)
+        let heights = end.heights_of(&out);
+        let moved = (out - at).length_squared().max_element().sqrt();
+        self.ground = end;
+        (out, heights, moved)
     }
+}
+
+/// The longer of two, for each of four.
+fn higher(a: Lanes, b: Lanes) -> Lanes {
+    Lanes::select(a.length_squared().cmpge(b.length_squared()), a, b)
 }
 
 /// Height of the way above a mesh as a share of that of points [-].
@@ -98,3 +153,9 @@ const WAY_MARGIN: f32 = 0.5;
 
 /// How far from a mesh a point is looked for [m].
 const REACH: f32 = 0.03;
+
+/// A point that is moved farther than this off a mesh may have come over another part of it [m].
+const FAR: f32 = 3.0e-3;
+
+/// What remains to be moved that nobody sees [m].
+const NEAR_ENOUGH: f32 = 2.0e-5;

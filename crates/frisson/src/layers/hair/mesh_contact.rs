@@ -10,6 +10,7 @@ use super::contact::Contact;
 use super::lanes::Lanes;
 use super::state::Wisp;
 use super::tick::TickInput;
+use crate::geometry::closest_on_triangle;
 use crate::stage::SurfaceMotion;
 
 /// The surface near a particle over one tick.
@@ -57,21 +58,108 @@ pub(super) fn find_mesh_planes(
     wisp: &Wisp,
     out: &mut [Option<MeshPlane>; MAX_PARTICLES],
 ) {
+    let n = wisp.positions.len();
+    let mut reaches = [0.0; MAX_PARTICLES];
+    for (i, reach) in reaches[..n].iter_mut().enumerate().skip(2) {
+        *reach = travel(input, wisp, i);
+    }
     for mesh in input.meshes {
-        let mut inside = false;
-        let mut from = wisp.positions[1];
-        for i in 2..wisp.positions.len() {
+        let triangles = nearest_triangles(mesh, &wisp.positions, &reaches);
+        let mut way = Way { from: wisp.positions[1], height: 0.0, inside: false, beside: false };
+        for i in 2..n {
             let p = wisp.positions[i];
-            inside = walk(mesh, from, p, inside);
-            from = p;
-            let reach = travel(input, wisp, i);
-            let Some(plane) = plane_at(mesh, p, inside, reach, input.params.body.friction) else {
+            let place = triangles[i].map(|triangle| Place::on(mesh, triangle, p));
+            let inside = way.go_on(mesh, p, (place, reaches[i]));
+            let Some(plane) = plane_at(mesh, (p, place), inside, input.params.body.friction) else {
                 continue;
             };
             let depth = |q: &MeshPlane| q.normal.dot(p - q.point);
             if out[i].as_ref().is_none_or(|other| depth(&plane) < depth(other)) {
                 out[i] = Some(plane);
             }
+        }
+    }
+}
+
+/// The triangle nearest to every free particle within its reach, four particles at a time.
+fn nearest_triangles(
+    mesh: &SurfaceMotion,
+    positions: &[Vec3],
+    reaches: &[f32; MAX_PARTICLES],
+) -> [Option<u32>; MAX_PARTICLES] {
+    let mut out = [None; MAX_PARTICLES];
+    for first in (2..positions.len()).step_by(4) {
+        let last = (first + 4).min(positions.len());
+        let four = Lanes::new(positions[first..last].iter().copied());
+        let mut limits = Vec4::NEG_ONE;
+        for (lane, reach) in reaches[first..last].iter().enumerate() {
+            limits[lane] = reach * reach;
+        }
+        let found = mesh.bvh().closest_of_four([four.x, four.y, four.z], limits);
+        out[first..last].copy_from_slice(&found[..last - first]);
+    }
+    out
+}
+
+/// The place of a mesh nearest to a particle.
+#[derive(Clone, Copy)]
+struct Place {
+    triangle: u32,
+    barycentric: [f32; 3],
+    point: Vec3,
+    distance: f32,
+    smooth: Vec3,
+}
+
+impl Place {
+    fn on(mesh: &SurfaceMotion, triangle: u32, p: Vec3) -> Self {
+        let (point, barycentric) = closest_on_triangle(p, mesh.bvh().corners(triangle));
+        let smooth = mesh.normal(triangle, barycentric);
+        Self { triangle, barycentric, point, distance: point.distance(p), smooth }
+    }
+
+    /// Near the surface its own normal knows better than the walk.
+    fn is_near(&self) -> bool {
+        self.distance < 0.01
+    }
+
+    fn is_inside(&self, p: Vec3) -> bool {
+        self.smooth.dot(p - self.point) < 0.0
+    }
+}
+
+/// The way along a wisp from particle 1, which is outside.
+struct Way {
+    /// The particle before, at least how far from the mesh it is, whether it is inside, and whether it is
+    /// known to be beside the surface.
+    from: Vec3,
+    height: f32,
+    inside: bool,
+    beside: bool,
+}
+
+impl Way {
+    /// Goes on to the next particle, whose nearest place is given or is farther than the reach. Tells
+    /// whether it is inside.
+    fn go_on(
+        &mut self,
+        mesh: &SurfaceMotion,
+        p: Vec3,
+        (place, reach): (Option<Place>, f32),
+    ) -> bool {
+        let height = place.map_or(reach, |place| place.distance);
+        let beside = place.is_some_and(|place| place.is_near() && !place.is_inside(p));
+        // Nothing can be crossed where both ends are farther from the surface than from each other, and
+        // along the outside of a surface nothing is.
+        let far = self.height + height > self.from.distance(p);
+        let along = !self.inside && self.beside && beside;
+        if !far && !along {
+            self.inside = walk(mesh, self.from, p, self.inside);
+        }
+        (self.from, self.height, self.beside) = (p, height, beside);
+        match place {
+            Some(place) if place.is_near() => place.is_inside(p),
+            _ => self.inside,
         }
     }
 }
@@ -101,20 +189,17 @@ fn travel(input: &TickInput, wisp: &Wisp, i: usize) -> f32 {
 
 fn plane_at(
     mesh: &SurfaceMotion,
-    p: Vec3,
+    (p, place): (Vec3, Option<Place>),
     inside: bool,
-    reach: f32,
     friction: f32,
 ) -> Option<MeshPlane> {
-    let reach = if inside { f32::INFINITY } else { reach };
-    let hit = mesh.bvh().closest_point(p, reach)?;
-    let smooth = mesh.normal(hit.triangle, hit.barycentric);
-    // Near the surface its own normal knows better than the walk.
-    let inside = if hit.distance < 0.01 { smooth.dot(p - hit.point) < 0.0 } else { inside };
+    // Out of the depth the way is as long as it takes.
+    let deep = || Some(Place::on(mesh, mesh.bvh().closest_point(p, f32::INFINITY)?.triangle, p));
+    let place = if inside { place.or_else(deep) } else { place }?;
     // Off the surface the way to it is the better normal: it does not jump at edges.
-    let away = if inside { hit.point - p } else { p - hit.point };
-    let normal = if hit.distance > 1.0e-4 { away / hit.distance } else { smooth };
-    let end = mesh.point(hit.triangle, hit.barycentric, 1.0);
-    let start = mesh.point(hit.triangle, hit.barycentric, 0.0);
+    let away = if inside { place.point - p } else { p - place.point };
+    let normal = if place.distance > 1.0e-4 { away / place.distance } else { place.smooth };
+    let end = mesh.point(place.triangle, place.barycentric, 1.0);
+    let start = mesh.point(place.triangle, place.barycentric, 0.0);
     Some(MeshPlane { point: end, normal, carried: end - start, friction })
 }

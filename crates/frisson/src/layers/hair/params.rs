@@ -66,6 +66,9 @@ pub struct HairParams {
     /// 0.05: natural; 0.15: wiry.
     #[schemars(range(min = 0.0, max = 2.0), extend("x-change" = "rebuild", "x-slider" = [0.0, 0.3], "x-group" = "Motion"))]
     pub bending_length: f32,
+    /// Vertex-colour channel that multiplies the bending stiffness.
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Maps"))]
+    pub stiffness_map: Option<String>,
     /// Rate at which bending motion dies inside a wisp [1/s].
     #[schemars(range(min = 0.0, max = 1000.0), extend("x-change" = "live", "x-slider" = [0.0, 50.0], "x-group" = "Motion"))]
     pub bending_damping: f32,
@@ -131,6 +134,7 @@ impl Default for HairParams {
             mass_per_length: 0.005,
             stretch: 0.0,
             bending_length: 0.05,
+            stiffness_map: None,
             bending_damping: 6.0,
             torsion_hz: 4.0,
             torsion_damping_ratio: 0.4,

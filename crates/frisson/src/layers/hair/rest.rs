@@ -86,6 +86,8 @@ pub(super) struct WispRoot {
     pub hold: Vec<Vec3>,
     /// Multiplies the pull towards the styled place [-].
     pub goal_weight: f32,
+    /// Share of the memory of the style at each particle [-]: what hangs finds back by its weight.
+    pub memory: Vec<f32>,
     /// Bending stiffness of a joint [N m].
     pub bending: f64,
     /// Stretch stiffness of a segment [N/m].
@@ -186,6 +188,7 @@ impl WispRoot {
         self.targets = vec![DVec3::Z; n];
         self.goals = vec![Vec3::ZERO; n];
         self.hold = vec![Vec3::ZERO; n];
+        self.memory = vec![1.0; n];
     }
 }
 

@@ -201,9 +201,9 @@ fn build_root(
     let axes = triangle_axes(corners, &mesh.positions);
     let combed = super::style::comb_root(params, place, axes.z_axis);
     let mut out = params.direction.map_or(combed, |d| Vec3::from_array(d).normalize());
-    if let Some((guide, _)) = super::guides::nearest(&params.style.guides, place) {
-        length = super::guides::length(guide);
-        out = super::guides::direction(guide).unwrap_or(out);
+    if let Some(shape) = super::guides::shape_at(&params.style.guides, place) {
+        length = super::guides::length(&shape) * map(&params.length_map, "length_map")?;
+        out = super::guides::direction(&shape).unwrap_or(out);
     }
     let direction = axes.transpose() * out;
     let across = super::rest::perpendicular(out);
@@ -218,6 +218,7 @@ fn build_root(
         ..WispRoot::default()
     };
     root.measure(params, radius.max(1.0e-5), root_radius);
+    root.bending *= f64::from(map(&params.stiffness_map, "stiffness_map")?);
     Ok(root)
 }
 

@@ -179,9 +179,7 @@ fn write_four(
     now.set(input, &room.planes[0], input.skin);
     now.measure(input, root);
     let range = |id: usize| (id - first) * length..(id - first + 1) * length;
-    for hair in 0..count {
-        now.write(input, &room.planes[0], root, hair, &mut points[range(now.ids[hair])]);
-    }
+    now.write(input, &room.planes[0], root, (count, first), points);
     if let Some(before) = before {
         past.ids = now.ids;
         past.set(input, &room.planes[1], &before.skin);

@@ -42,12 +42,10 @@ pub(super) fn build_wisps(rest: &mut HairRest, scene: &StyleScene) -> Vec<Wisp> 
         let pose = &scene.poses[index];
         let [p0, p1] = pose.carried(root);
         let mut positions = vec![p0, p1];
-        let guide = super::guides::nearest(&scene.params.style.guides, pose.skin);
+        let shape = super::guides::shape_at(&scene.params.style.guides, pose.skin);
         for i in 2..n {
-            let next = match guide {
-                Some((g, _)) => super::guides::next(g, pose.skin, positions[i - 1], root.segment),
-                None => None,
-            };
+            let next = (shape.as_ref())
+                .and_then(|shape| super::guides::next(shape, positions[i - 1], root.segment));
             let along = (positions[i - 1] - positions[i - 2]).normalize_or(pose.direction);
             positions.push(next.unwrap_or(positions[i - 1] + along * root.segment));
         }
@@ -83,20 +81,30 @@ pub(super) fn style(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene)
     let style = &scene.params.style;
     let combing = style.fields.iter().map(|f| f.span().1).fold(0.0, f32::max);
     let settling = if style.guides.is_empty() { style.settle_secs } else { 0.0 };
-    let ticks = (f64::from(combing + settling) / scene.tick).ceil() as usize;
-    for tick in 0..ticks {
+    let tick = super::limits::STYLE_TICKS * scene.tick;
+    let ticks = (f64::from(combing + settling) / tick).ceil() as usize;
+    for k in 0..ticks {
         // Lively first, so that hair gets somewhere; thick air in the last second, so that it comes to
         // rest.
-        let left = (ticks - tick) as f64 * scene.tick;
+        let left = (ticks - k) as f64 * tick;
         let drag = if left > 1.0 { 4.0 } else { CALMING_DRAG };
-        let fields_at = (tick as f64 * scene.tick) as f32;
-        relax(rest, wisps, scene, &Phase { fields_at, drag });
+        let fields_at = (k as f64 * tick) as f32;
+        relax(rest, wisps, scene, &Phase { fields_at, drag, tick });
+        if fields_at > combing && left <= 1.0 && fastest(wisps) < super::limits::STYLED_SPEED {
+            break;
+        }
     }
     come_to_rest(wisps);
     capture(rest, wisps, scene);
     if style.balance {
         balance(rest, wisps, scene);
     }
+}
+
+/// Speed of the fastest particle [m/s].
+fn fastest(wisps: &[Wisp]) -> f32 {
+    let all = wisps.iter().flat_map(|w| &w.velocities);
+    all.map(|v| v.length_squared()).fold(0.0, f32::max).sqrt()
 }
 
 /// Stops all motion.
@@ -118,6 +126,21 @@ fn capture(rest: &mut HairRest, wisps: &[Wisp], scene: &StyleScene) {
         for (goal, &p) in root.goals.iter_mut().zip(&wisp.positions) {
             *goal = pose.axes.transpose() * (p - pose.skin);
         }
+        let fall = scene.forces.acceleration(pose.skin, scene.time);
+        remember(&mut root.memory, &wisp.positions, fall.normalize_or_zero());
+    }
+}
+
+/// How much of its style each particle must remember: hair that hangs straight down from its root finds
+/// back by its weight, and a pull would only hold it off what moves it.
+fn remember(memory: &mut [f32], positions: &[Vec3], down: Vec3) {
+    let mut tilted = 0.0f32;
+    for i in 2..positions.len() {
+        let along = (positions[i] - positions[i - 1]).normalize_or_zero();
+        tilted = tilted.max(1.0 - along.dot(down));
+        let t = (tilted / super::limits::TILTED).clamp(0.0, 1.0);
+        let least = super::limits::HANGING_MEMORY;
+        memory[i] = least + (1.0 - least) * t * t * (3.0 - 2.0 * t);
     }
 }
 
@@ -132,8 +155,9 @@ fn balance(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene) {
             return;
         }
         let mut loose: Vec<Wisp> = sagging.iter().map(|&k| wisps[k].clone()).collect();
-        let phase = Phase { fields_at: f32::MAX, drag: CALMING_DRAG };
-        for _ in 0..(super::limits::SAG_SECS / scene.tick).ceil() as usize {
+        let tick = super::limits::STYLE_TICKS * scene.tick;
+        let phase = Phase { fields_at: f32::MAX, drag: CALMING_DRAG, tick };
+        for _ in 0..(super::limits::SAG_SECS / tick).ceil() as usize {
             relax(rest, &mut loose, scene, &phase);
         }
         come_to_rest(&mut loose);
@@ -175,7 +199,7 @@ fn hold_still(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene) -> Ve
     let mut sagging = Vec::new();
     for round in 0..super::limits::BALANCE_ROUNDS {
         trial.clone_from_slice(wisps);
-        let phase = Phase { fields_at: f32::MAX, drag: scene.params.drag };
+        let phase = Phase { fields_at: f32::MAX, drag: scene.params.drag, tick: scene.tick };
         relax(rest, &mut trial, scene, &phase);
         let last = round + 1 == super::limits::BALANCE_ROUNDS;
         for (index, (wisp, tried)) in wisps.iter_mut().zip(&trial).enumerate() {
@@ -208,6 +232,8 @@ struct Phase {
     fields_at: f32,
     /// Drag of the air [1/s].
     drag: f32,
+    /// Length of a tick [s].
+    tick: f64,
 }
 
 /// One tick under the combing fields and gravity, without friction.
@@ -227,7 +253,7 @@ fn relax(rest: &HairRest, wisps: &mut [Wisp], scene: &StyleScene, phase: &Phase)
         roots: scene.poses,
         bodies: scene.bodies,
         meshes: scene.meshes,
-        dt: scene.tick,
+        dt: phase.tick,
         drag: f64::from(phase.drag),
         goal_rate_sq: 0.0,
         memory_rate_sq: 0.0,

@@ -26,9 +26,17 @@ pub struct StyleParams {
     /// How long hair settles under gravity once the fields are over [s].
     #[schemars(range(min = 0.0, max = 60.0), extend("x-change" = "rebuild", "x-slider" = [0.0, 5.0], "x-group" = "Style"))]
     pub settle_secs: f32,
-    /// Guide curves to start from instead, root first [m]; each wisp takes the nearest one's shape.
+    /// Guide curves to start from instead, root first [m]; between them wisps take the mean of the nearest,
+    /// but for those that lead to the other side of a parting.
     #[schemars(extend("x-change" = "rebuild", "x-group" = "Style"))]
     pub guides: Vec<Vec<[f32; 3]>>,
+    /// File whose curves are guides, too (`.abc`, `.obj`), in metres, where the head is in the first frame.
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Style"))]
+    pub guides_file: Option<String>,
+    /// Mesh of the scene made of hair cards or tubes, each of which is a guide along its middle: `actor` or
+    /// `actor/mesh`.
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Style"))]
+    pub cards: Option<String>,
     /// Solve rest angles so that the style holds under gravity; false: hair is straight at rest, and
     /// falls from the pose it was given.
     #[schemars(extend("x-change" = "rebuild", "x-group" = "Style"))]
@@ -54,6 +62,8 @@ impl Default for StyleParams {
             comb_roots: 0.6,
             settle_secs: 2.0,
             guides: Vec::new(),
+            guides_file: None,
+            cards: None,
             balance: true,
             memory_hz: Animated::Constant(0.5),
             ties: Vec::new(),

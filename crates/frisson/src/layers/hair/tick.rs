@@ -456,7 +456,7 @@ fn turned(local: Lanes, twists: Vec4) -> Lanes {
 
 /// Stiffness per mass of the pull on a particle to its goal: the style, the tie, the braid [1/s²].
 fn goal_rate_sq(input: &TickInput, wisp: &Wisp, root: &WispRoot, i: usize) -> f64 {
-    let memory = memory_rate_sq(input, wisp, i);
+    let memory = memory_rate_sq(input, wisp, i) * f64::from(root.memory[i]);
     let mut rate_sq = (input.goal_rate_sq + memory) * f64::from(root.goal_weight);
     if let Some((tie, particle)) = root.tie {
         rate_sq += input.tie_rates_sq[tie] * tie_grip(input, particle, i);
