@@ -45,7 +45,7 @@ mod tests {
         params.style.guides = vec![vec![[0.0; 3], [0.0, 1.0, 0.0]]];
         params.style.guides_file = Some(file.to_owned());
         let layers = [LayerParams::Hair(params)];
-        let read = read_selection_files(&layers, folder, &InputSet::new());
+        let read = read_selection_files(&layers, folder, &InputSet::new(), 30.0);
         let read = read.map_err(|e| e.problem)?;
         let LayerParams::Hair(params) = &read[0] else { panic!("hair") };
         assert!(params.style.guides_file.is_none());

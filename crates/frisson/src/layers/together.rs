@@ -126,35 +126,6 @@ fn hair_hangs_on_a_coat_and_not_through_it() {
     assert!(touching * 5 > off.len(), "only {touching} of {} points lie on it", off.len());
 }
 
-#[test]
-fn drops_on_the_scalp_make_hair_wet() {
-    // How far the tips of a wisp's hairs are from their middle.
-    let spread = |layers: &[LayerParams]| {
-        let mut stage = stage(square(21, 0.1, 0.3), layers);
-        for _ in 0..40 {
-            stage.advance_frame(&mut NoObserver).unwrap();
-        }
-        let hair = &stage.frame().curves[0];
-        let tips: Vec<Vec3> = hair.points.chunks_exact(16).map(|hair| hair[12]).collect();
-        let of_wisp = |tips: &[Vec3]| {
-            let middle = tips.iter().sum::<Vec3>() / tips.len() as f32;
-            tips.iter().map(|p| p.distance(middle)).sum::<f32>() / tips.len() as f32
-        };
-        tips.chunks_exact(40).map(of_wisp).sum::<f32>() / (tips.len() / 40) as f32
-    };
-    let mut hair = HairParams { on: "sheet".to_owned(), wisps: 4, ..HairParams::default() };
-    hair.length = 0.2;
-    hair.strands.per_wisp = 40;
-    let hair = LayerParams::Hair(hair);
-    let sweat = r#"{
-        "name": "sweat", "on": "sheet", "shape": { "mesh": false },
-        "sources": [{ "condensation": { "count": 400, "mass": 3e-5, "over": 0 } }]
-    }"#;
-    let sweat = LayerParams::Drops(serde_json::from_str(sweat).unwrap());
-    let (dry, wet) = (spread(&[hair.clone()]), spread(&[sweat, hair]));
-    assert!(wet < 0.85 * dry, "as wide wet as dry: {wet} of {dry} m");
-}
-
 /// An egg, 30 cm long, that moves and turns, in a coat that is fitted to it, and what else there is.
 fn coated_egg(others: Vec<LayerParams>) -> Simulator {
     let path = KeyedTransform {
