@@ -207,7 +207,7 @@ impl Solver {
                 stitch.solve(time, &self.inverse_mass, &mut state.positions);
             }
             // Counted from the end: a tick does not end with what the last edges pulled through.
-            if (substeps - k) % self_every == 0 {
+            if (substeps - k).is_multiple_of(self_every) {
                 let x = &mut state.positions;
                 let recovery = limits::RECOVERY_SPEED * step * f64::from(self_every);
                 let (w, previous) = (&self.inverse_mass, &mut self.previous);
