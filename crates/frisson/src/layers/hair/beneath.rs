@@ -17,6 +17,12 @@ pub(super) struct Beneath {
     pub heights: Vec4,
 }
 
+/// Steepest way off a surface, as a sine [-]: steeper, and a hair that starts inside would stand on end.
+const STEEPEST: f32 = 0.95;
+
+/// Turns that nobody sees [-].
+const LEAST_TURN: f32 = 1.0e-4;
+
 impl Beneath {
     /// Nothing known.
     pub fn nothing() -> Self {
@@ -81,13 +87,36 @@ impl Beneath {
         }
     }
 
-    /// What lifts four points, not far from those that were asked for, to `margin` above the planes beneath
-    /// them.
-    pub fn lift(&self, points: &Lanes, margin: f32) -> Lanes {
-        let height = (*points - self.feet).dot_each(&self.normals);
-        let missing = (Vec4::splat(margin) - height).max(Vec4::ZERO);
-        // Where nothing is beneath, the normal is zero.
-        self.normals * missing
+    /// Turns the ways from four points until the places at their `reaches` are `margin` above the planes
+    /// beneath: the unit directions, and whether any was turned.
+    ///
+    /// ```text
+    ///         n ↑   d wanted, steeper      n·d must be at least s = (margin - height of the start) / reach:
+    ///   start o─────► d turned             what is across n keeps its direction
+    /// ```
+    pub fn turn(
+        &self,
+        starts: &Lanes,
+        directions: &Lanes,
+        reaches: Vec4,
+        margin: f32,
+    ) -> (Lanes, bool) {
+        let height = (*starts - self.feet).dot_each(&self.normals);
+        let rise = ((Vec4::splat(margin) - height) / reaches).min(Vec4::splat(STEEPEST));
+        let found = self.normals.length_squared().cmpgt(Vec4::splat(0.5));
+        let low =
+            (rise - directions.dot_each(&self.normals)).cmpgt(Vec4::splat(LEAST_TURN)) & found;
+        if !low.any() {
+            return (*directions, false);
+        }
+        let across = *directions - self.normals * directions.dot_each(&self.normals);
+        // Straight down: any way along the surface is as good.
+        let sideways =
+            self.normals.cross(&Lanes::splat(Vec3::X)) + self.normals.cross(&Lanes::splat(Vec3::Y));
+        let sideways = sideways.normalize_or(Lanes::splat(Vec3::X), 1.0e-6);
+        let flat = across.normalize_or(sideways, 1.0e-4);
+        let run = (Vec4::ONE - rise * rise).max(Vec4::ZERO).sqrt();
+        (Lanes::select(low, self.normals * rise + flat * run, *directions), true)
     }
 
     /// Heights of four points, not far from those that were asked for, above the planes beneath them.

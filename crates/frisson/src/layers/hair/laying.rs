@@ -123,29 +123,26 @@ impl<'a> Laying<'a> {
         } else {
             None
         };
-        let mut out = at;
+        let mut direction = (at - self.last) * segments.max(Vec4::splat(1.0e-12)).recip();
         for _ in 0..super::limits::TURN_ROUNDS {
-            let mut lift = end.lift(&out, margin);
+            let (turned, mut more) = end.turn(&self.last, &direction, segments, margin);
+            direction = turned;
             if let Some(middle) = &middle {
-                let between = (self.last + out) * 0.5;
-                // Twice: the middle goes half as far as the end.
-                lift = higher(lift, middle.lift(&between, WAY_MARGIN * margin) * 2.0);
+                let reaches = 0.5 * segments;
+                let (turned, way) =
+                    middle.turn(&self.last, &direction, reaches, WAY_MARGIN * margin);
+                (direction, more) = (turned, more || way);
             }
-            if lift.length_squared().max_element() < NEAR_ENOUGH * NEAR_ENOUGH {
+            if !more {
                 break;
             }
-            out = self.reached(&(out + lift), segments);
         }
+        let out = self.last + direction * segments;
         let heights = end.heights_of(&out);
         let moved = (out - at).length_squared().max_element().sqrt();
         self.ground = end;
         (out, heights, moved)
     }
-}
-
-/// The longer of two, for each of four.
-fn higher(a: Lanes, b: Lanes) -> Lanes {
-    Lanes::select(a.length_squared().cmpge(b.length_squared()), a, b)
 }
 
 /// Height of the way above a mesh as a share of that of points [-].
@@ -156,6 +153,3 @@ const REACH: f32 = 0.03;
 
 /// A point that is moved farther than this off a mesh may have come over another part of it [m].
 const FAR: f32 = 3.0e-3;
-
-/// What remains to be moved that nobody sees [m].
-const NEAR_ENOUGH: f32 = 2.0e-5;
