@@ -7,8 +7,8 @@ use std::time::Instant;
 use frisson::layers::LayerParams;
 use frisson::layers::hair::HairParams;
 use frisson::stage::{
-    Actor, Animated, ClipPlay, Clock, ColliderParams, ColliderShape, EARTH_GRAVITY, ForceParams,
-    Forces, Observer, Rate, Setup, Simulator,
+    Actor, Anchor, Animated, ClipPlay, Clock, ColliderParams, ColliderShape, EARTH_GRAVITY,
+    ForceParams, Forces, Observer, Rate, Setup, Simulator,
 };
 
 use super::{BenchOptions, QUOTED, Table};
@@ -263,7 +263,8 @@ fn curtain(
 ) -> Result<Simulator, WorkshopError> {
     let mut params = HairParams { on: "sheet".to_owned(), radius, ..HairParams::default() };
     let place = |k: u32| 0.05 * (k as f32 - 0.5 * (side as f32 - 1.0));
-    params.at = (0..side * side).map(|k| [place(k % side), 1.0, place(k / side)]).collect();
+    let roots = (0..side * side).map(|k| [place(k % side), 1.0, place(k / side)]);
+    params.at = roots.map(Anchor::Position).collect();
     params.direction = Some([0.0, -1.0, 0.0]);
     stage(actor("sheet", "sheet?cells=4&size=0.4", "")?, params, gale(3.0), colliders)
 }

@@ -195,7 +195,7 @@ mod tests {
             tail: Some(Vec3::new(0.0, 15.0, 0.0)),
             radius: 10.0,
         };
-        let ball = SpringCollider { tail: None, ..collider.clone() };
+        let ball = SpringCollider { tail: None, ..collider };
         let vrm = Vrm { colliders: vec![collider, ball], ..Vrm::default() };
         let placement = Placement { scale: 0.01, ..Placement::default() };
         let actor = Actor::character_named("hero", Arc::new(character.clone())).placed(placement);

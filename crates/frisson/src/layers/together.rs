@@ -107,7 +107,7 @@ fn hair_hangs_on_a_coat_and_not_through_it() {
     );
     let mut hair = HairParams {
         on: "scalp".to_owned(),
-        at: vec![[-0.1, 0.26, 0.0]],
+        at: vec![Anchor::Position([-0.1, 0.26, 0.0])],
         length: 0.3,
         length_variation: 0.0,
         ..HairParams::default()

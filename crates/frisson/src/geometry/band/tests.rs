@@ -81,7 +81,7 @@ fn the_volume_is_that_of_the_ball_wherever_it_lies() {
 #[test]
 fn what_lies_within_another_part_is_no_border() {
     let (big, small) = (ball(Vec3::ZERO, 0.5, 48), ball(Vec3::new(0.1, 0.0, 0.0), 0.2, 32));
-    let alone = band(&join(&[big.clone()]), 0.03, true);
+    let alone = band(&join(std::slice::from_ref(&big)), 0.03, true);
     let both = band(&join(&[big, small]), 0.03, true);
     for at in every(IVec3::splat(-20), IVec3::splat(20)) {
         assert_eq!(alone.point(at).signed < 0.0, both.point(at).signed < 0.0, "{at}");

@@ -2,7 +2,7 @@
 
 use glam::{DVec3, Mat3, Vec3};
 
-use super::body::Body;
+use super::body::GarmentBody;
 use super::params::{ClothAttachment, ClothParams};
 use super::state::{ClothState, Stuck};
 use crate::geometry::Mesh;
@@ -63,7 +63,7 @@ pub struct Attachments {
     /// Held vertices.
     pub holds: Vec<Hold>,
     /// Surfaces that carry or catch, as they were built.
-    pub carriers: Vec<Body>,
+    pub carriers: Vec<GarmentBody>,
     /// Sticky ones.
     pub sticky: Vec<Sticky>,
     paths: Vec<Option<[Animated; 3]>>,
@@ -146,7 +146,7 @@ impl Attachments {
         if let Some(index) = self.carriers.iter().position(|c| c.mesh == mesh) {
             return Ok(index);
         }
-        self.carriers.push(Body::new(mesh, &context.frame.meshes[mesh], &[]));
+        self.carriers.push(GarmentBody::new(mesh, &context.frame.meshes[mesh], &[]));
         Ok(self.carriers.len() - 1)
     }
 
@@ -197,7 +197,7 @@ impl Attachments {
         &self,
         hold: &Hold,
         context: &StepContext,
-        (carriers, incoming): (&[Body], &[Vec3]),
+        (carriers, incoming): (&[GarmentBody], &[Vec3]),
     ) -> Option<DVec3> {
         let place = match &hold.by {
             Holder::Incoming => incoming.get(hold.vertex as usize)?.as_dvec3(),
@@ -221,7 +221,7 @@ impl Attachments {
     /// Catches and releases sticky nodes at the end of a tick.
     pub fn catch_and_release(
         &self,
-        carriers: &[Body],
+        carriers: &[GarmentBody],
         state: &mut ClothState,
         frame: f64,
         params: &ClothParams,
@@ -262,7 +262,12 @@ impl Attachments {
     }
 
     /// Where a stuck node belongs at a fraction of the tick.
-    pub fn stuck_place(&self, carriers: &[Body], stuck: &Stuck, fraction: f32) -> Option<DVec3> {
+    pub fn stuck_place(
+        &self,
+        carriers: &[GarmentBody],
+        stuck: &Stuck,
+        fraction: f32,
+    ) -> Option<DVec3> {
         let sticky = self.sticky.iter().find(|k| k.attachment == stuck.attachment as usize)?;
         let surface = &carriers[sticky.carrier].surface;
         over(surface, stuck.triangle, stuck.barycentric, stuck.offset, fraction)

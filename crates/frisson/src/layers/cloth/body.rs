@@ -18,7 +18,7 @@ use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::collide::Touch;
+use super::collide::BodyTouch;
 use crate::geometry::{Mesh, MeshTopology, closest_on_triangle};
 use crate::stage::SurfaceMotion;
 use crate::tolerances::cloth as tolerances;
@@ -53,7 +53,7 @@ impl BodyState {
 /// A body and its mesh's place in the frame. Rest data hold it as it was built; a copy in the scratch
 /// follows the [`BodyState`].
 #[derive(Clone)]
-pub struct Body {
+pub struct GarmentBody {
     /// Index in [`crate::stage::Frame::meshes`].
     pub mesh: usize,
     /// Where it is and was.
@@ -71,7 +71,7 @@ pub struct Body {
     triangles: u64,
 }
 
-impl Body {
+impl GarmentBody {
     /// A body as it stands at the start, without the triangles between vertices to leave out.
     pub fn new(mesh: usize, source: &Mesh, left_out: &[bool]) -> Self {
         let incoming = Arc::clone(&source.topology);
@@ -287,7 +287,7 @@ impl BodyContacts {
     }
 
     /// Normal of the nearest place of a body, at the start of the tick, if there is one near.
-    pub fn first_normal(&self, node: usize, index: usize, body: &Body) -> Option<Vec3> {
+    pub fn first_normal(&self, node: usize, index: usize, body: &GarmentBody) -> Option<Vec3> {
         let place = self.places[node * self.bodies + index][0];
         (place.triangle != u32::MAX).then(|| body.surface.normal(place.triangle, place.barycentric))
     }
@@ -308,7 +308,7 @@ impl BodyContacts {
     /// before the bodies are updated.
     pub fn find(
         &mut self,
-        bodies: &[Body],
+        bodies: &[GarmentBody],
         positions: &[DVec3],
         velocities: &[DVec3],
         dt: f64,
@@ -351,7 +351,7 @@ impl BodyContacts {
     /// normals at the start must have been kept by [`BodyContacts::keep_normals`].
     pub fn follow(
         &mut self,
-        bodies: &[Body],
+        bodies: &[GarmentBody],
         velocities: &[DVec3],
         dt: f64,
         lets_pass: impl Fn(usize, Vec3, Vec3) -> bool,
@@ -387,7 +387,7 @@ impl BodyContacts {
     }
 
     /// Keeps the normals at the start of the tick for the found places.
-    pub fn keep_normals(&mut self, bodies: &[Body]) {
+    pub fn keep_normals(&mut self, bodies: &[GarmentBody]) {
         self.near.clear();
         let per = self.bodies.max(1);
         for places in self.places.chunks(per) {
@@ -408,7 +408,7 @@ impl BodyContacts {
         fraction: f64,
         share: f64,
         reach: f64,
-    ) -> impl Iterator<Item = Touch> + '_ {
+    ) -> impl Iterator<Item = BodyTouch> + '_ {
         let range = match self.offsets.get(node + 1) {
             Some(&end) if !self.near.is_empty() => self.offsets[node] as usize..end as usize,
             _ => 0..0,
@@ -417,7 +417,7 @@ impl BodyContacts {
             let normal = near.normal_start.lerp(near.normal_end, fraction).normalize_or(DVec3::Y);
             let distance = (position - near.start.lerp(near.end, fraction)).dot(normal);
             let under = || near.is_under(position.as_vec3(), normal.as_vec3(), fraction as f32);
-            (distance < reach && under()).then(|| Touch {
+            (distance < reach && under()).then(|| BodyTouch {
                 distance,
                 normal,
                 moved: (near.end - near.start) * share,
@@ -429,7 +429,7 @@ impl BodyContacts {
 
 /// Places that a node at `p`, on its way, may touch. `known` is the distance of some place of the body.
 fn find_sides(
-    body: &Body,
+    body: &GarmentBody,
     (p, way): (Vec3, Vec3),
     (reach, known): (f64, f32),
     limits: BodyReach,

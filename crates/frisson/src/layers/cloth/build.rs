@@ -3,14 +3,14 @@
 use glam::DVec3;
 
 use super::attach::Attachments;
-use super::body::{Body, BodyReach};
+use super::body::{BodyReach, GarmentBody};
 use super::dress::Dressing;
 use super::local::{self, Local, SoftPin};
 use super::params::ClothParams;
 use super::refine::{RefineScratch, Refinement};
 use super::rest::{ClothRest, RestInput};
 use super::ridges::Ridges;
-use super::selfs::SelfContacts;
+use super::self_contact::SelfContacts;
 use super::sew::{self, Stitch};
 use super::solver::SolverSettings;
 use super::stretch::StretchLaw;
@@ -35,7 +35,7 @@ pub struct Garment {
     /// Whether a node is ever held.
     pub held: Vec<bool>,
     /// What it collides with, as built.
-    pub bodies: Vec<Body>,
+    pub bodies: Vec<GarmentBody>,
     /// Simple colliders that it touches.
     pub colliders: Vec<usize>,
     /// Height of the contact band [m].
@@ -325,7 +325,7 @@ fn find_bodies(
     params: &ClothParams,
     context: &BuildContext,
     own: usize,
-) -> Result<Vec<Body>, LayerError> {
+) -> Result<Vec<GarmentBody>, LayerError> {
     let mut bodies = Vec::new();
     for (index, name) in params.bodies.iter().enumerate() {
         let mesh = find_mesh(context, &format!("bodies[{index}]"), name)?;
@@ -339,7 +339,7 @@ fn find_bodies(
             let chosen = select_vertices(context, mesh, "bodies_except", parts)?;
             chosen.iter().for_each(|&v| left_out[v as usize] = true);
         }
-        bodies.push(Body::new(mesh, source, &left_out));
+        bodies.push(GarmentBody::new(mesh, source, &left_out));
     }
     Ok(bodies)
 }

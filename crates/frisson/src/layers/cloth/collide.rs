@@ -57,7 +57,7 @@ impl PosedCollider {
     }
 
     /// Contact of a point within `reach` of the surface.
-    pub fn contact(&self, position: DVec3, reach: f64) -> Option<Touch> {
+    pub fn contact(&self, position: DVec3, reach: f64) -> Option<BodyTouch> {
         let local = self.local(position);
         if !may_touch(&self.shape, local, reach as f32) {
             return None;
@@ -69,7 +69,7 @@ impl PosedCollider {
         let now = if self.turns { self.rotation * local } else { local };
         let then = if self.turns { self.before.0 * local } else { local };
         let normal = if self.turns { self.rotation * normal } else { normal };
-        Some(Touch {
+        Some(BodyTouch {
             distance: f64::from(distance),
             normal: normal.as_dvec3(),
             moved: (now - then).as_dvec3() + (self.translation - self.before.1),
@@ -95,7 +95,7 @@ fn may_touch(shape: &ColliderShape, p: Vec3, reach: f32) -> bool {
 
 /// A node near a surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Touch {
+pub struct BodyTouch {
     /// Signed distance [m].
     pub distance: f64,
     /// Outward unit normal.
@@ -112,7 +112,7 @@ pub struct Touch {
 /// `recovery` is how far a node may be lifted per sub-step beyond stopping its approach: cloth that
 /// starts deep inside comes out calmly; `drift` is how far it was moved without speed in this step.
 pub fn resolve(
-    touches: &[Touch],
+    touches: &[BodyTouch],
     thickness: f64,
     (recovery, drift): (f64, DVec3),
     previous: &mut DVec3,
@@ -132,7 +132,7 @@ pub fn resolve(
 /// goes with both where they go together, stays with either where one slides over it, and slips when
 /// something pulls harder than they grip.
 fn hold_pinched(
-    (a, b): (&Touch, &Touch),
+    (a, b): (&BodyTouch, &BodyTouch),
     thickness: f64,
     recovery: f64,
     previous: &mut DVec3,
@@ -155,7 +155,7 @@ fn hold_pinched(
 }
 
 /// Two surfaces that press from opposite sides and leave no room between them.
-fn pinch(touches: &[Touch], thickness: f64) -> Option<(Touch, Touch)> {
+fn pinch(touches: &[BodyTouch], thickness: f64) -> Option<(BodyTouch, BodyTouch)> {
     for (i, a) in touches.iter().enumerate() {
         for b in &touches[i + 1..] {
             let opposed = a.normal.dot(b.normal) < limits::PINCH_COS;
@@ -168,7 +168,7 @@ fn pinch(touches: &[Touch], thickness: f64) -> Option<(Touch, Touch)> {
 }
 
 fn push(
-    touch: &Touch,
+    touch: &BodyTouch,
     thickness: f64,
     (recovery, drift): (f64, DVec3),
     previous: &mut DVec3,
@@ -202,8 +202,8 @@ mod tests {
 
     const FREELY: (f64, DVec3) = (1.0, DVec3::ZERO);
 
-    fn touch(distance: f64, normal: DVec3) -> Touch {
-        Touch { distance, normal, moved: DVec3::ZERO, friction: 0.5 }
+    fn touch(distance: f64, normal: DVec3) -> BodyTouch {
+        BodyTouch { distance, normal, moved: DVec3::ZERO, friction: 0.5 }
     }
 
     #[test]

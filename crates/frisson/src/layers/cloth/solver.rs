@@ -8,14 +8,14 @@ use rayon::prelude::*;
 use super::air::Push;
 use super::bend::{self, HingePack};
 use super::body::BodyContacts;
-use super::collide::{self, PosedCollider, Touch};
+use super::collide::{self, BodyTouch, PosedCollider};
+use super::flat_contact::FlatContact;
 use super::hierarchy::Hierarchy;
 use super::lanes::Moving;
-use super::poke::Poke;
 use super::pressure::{self, Inflation};
 use super::rest::ClothRest;
 use super::roll;
-use super::selfs::SelfContacts;
+use super::self_contact::SelfContacts;
 use super::sew::Stitch;
 use super::shear::{self, ShearRow};
 use super::state::ClothState;
@@ -62,7 +62,7 @@ impl SolverSettings {
 }
 
 /// What drives one tick.
-pub struct Drive<'a> {
+pub struct ClothDrive<'a> {
     /// Length of the tick [s].
     pub dt: f64,
     /// All simple colliders, and which of them the cloth touches.
@@ -70,7 +70,7 @@ pub struct Drive<'a> {
     /// Contacts with moving meshes.
     pub bodies: &'a BodyContacts,
     /// Corners of meshes under the cloth.
-    pub pokes: &'a [Poke],
+    pub pokes: &'a [FlatContact],
     /// Held nodes with their places at the start and at the end of the tick.
     pub held: &'a [(u32, DVec3, DVec3)],
     /// Sticky nodes with their places at the start and at the end of the tick.
@@ -156,7 +156,7 @@ impl Solver {
     pub fn tick(
         &mut self,
         rest: &ClothRest,
-        drive: &Drive,
+        drive: &ClothDrive,
         contacts: &SelfContacts,
         state: &mut ClothState,
     ) {
@@ -255,7 +255,7 @@ impl Solver {
         self.compiled_step = step;
     }
 
-    fn hold(&mut self, drive: &Drive, fraction: f64, positions: &mut [DVec3]) {
+    fn hold(&mut self, drive: &ClothDrive, fraction: f64, positions: &mut [DVec3]) {
         for &(node, start, end) in drive.held {
             positions[node as usize] = start.lerp(end, fraction);
         }
@@ -268,7 +268,7 @@ impl Solver {
     /// tethers.
     fn advance(
         &mut self,
-        drive: &Drive,
+        drive: &ClothDrive,
         predict: Option<f64>,
         touch: bool,
         (fraction, step): (f64, f64),
@@ -312,7 +312,7 @@ impl Solver {
     /// Contacts between nodes, one after the other: they share nodes.
     fn touch_between(
         &self,
-        drive: &Drive,
+        drive: &ClothDrive,
         fraction: f64,
         share: f64,
         previous: &mut [DVec3],
@@ -366,7 +366,7 @@ impl Solver {
     #[inline]
     fn touch(
         &self,
-        drive: &Drive,
+        drive: &ClothDrive,
         node: usize,
         fraction: f64,
         share: f64,
@@ -466,7 +466,7 @@ impl Solver {
     }
 
     /// Springs of soft pins, solved implicitly: as stiff as one likes.
-    fn draw(&self, drive: &Drive, step: f64, positions: &mut [DVec3]) {
+    fn draw(&self, drive: &ClothDrive, step: f64, positions: &mut [DVec3]) {
         for &(node, place, rate) in drive.soft {
             if self.inverse_mass[node as usize] > 0.0 {
                 let stiff = (rate * step).powi(2);
@@ -476,7 +476,7 @@ impl Solver {
         }
     }
 
-    fn stick(&self, drive: &Drive, fraction: f64, positions: &mut [DVec3]) {
+    fn stick(&self, drive: &ClothDrive, fraction: f64, positions: &mut [DVec3]) {
         for &(node, start, end) in drive.stuck {
             if self.inverse_mass[node as usize] > 0.0 {
                 let x = &mut positions[node as usize];
@@ -486,5 +486,5 @@ impl Solver {
     }
 }
 
-const NO_TOUCH: Touch =
-    Touch { distance: 0.0, normal: DVec3::Y, moved: DVec3::ZERO, friction: 0.0 };
+const NO_TOUCH: BodyTouch =
+    BodyTouch { distance: 0.0, normal: DVec3::Y, moved: DVec3::ZERO, friction: 0.0 };

@@ -4,19 +4,19 @@ use glam::{DVec3, Vec3};
 
 use super::air::{self, AirLaw, Push};
 use super::attach::Attachments;
-use super::body::{Body, BodyContacts, BodyState};
+use super::body::{BodyContacts, BodyState, GarmentBody};
 use super::build::Garment;
+use super::caught::CaughtCloth;
 use super::collide::PosedCollider;
-use super::give::Giving;
+use super::flat_contact::FlatContacts;
 use super::layer::ClothLayer;
 use super::params::ClothParams;
-use super::poke::Pokes;
 use super::pressure::Inflation;
 use super::refine::RefineScratch;
-use super::selfs::SelfContacts;
+use super::self_contact::SelfContacts;
 use super::settle;
 use super::sew;
-use super::solver::{Drive, Solver};
+use super::solver::{ClothDrive, Solver};
 use super::state::ClothState;
 use super::stretch;
 use crate::geometry::Mesh;
@@ -48,11 +48,11 @@ pub struct ClothScratch {
 /// What works on the state. Made from rest data; what it remembers of the last tick is in the state too.
 struct Tools {
     solver: Solver,
-    bodies: Vec<Body>,
-    carriers: Vec<Body>,
+    bodies: Vec<GarmentBody>,
+    carriers: Vec<GarmentBody>,
     contacts: BodyContacts,
-    pokes: Pokes,
-    giving: Giving,
+    pokes: FlatContacts,
+    giving: CaughtCloth,
     selfs: SelfContacts,
     /// Tick up to which bodies and carriers have followed the state.
     followed: Option<u64>,
@@ -61,9 +61,9 @@ struct Tools {
 impl Tools {
     fn new(params: &ClothParams, rest: &Garment, clock: &Clock) -> Self {
         let pokes = if rest.bodies.is_empty() {
-            Pokes::default()
+            FlatContacts::default()
         } else {
-            Pokes::new(&rest.cloth, &rest.at_rest)
+            FlatContacts::new(&rest.cloth, &rest.at_rest)
         };
         Self {
             solver: Solver::new(&rest.cloth, rest.settings(params, clock)),
@@ -71,7 +71,7 @@ impl Tools {
             carriers: rest.attachments.carriers.clone(),
             contacts: BodyContacts::default(),
             pokes,
-            giving: Giving::default(),
+            giving: CaughtCloth::default(),
             selfs: rest.selfs.clone(),
             followed: None,
         }
@@ -92,8 +92,8 @@ pub fn start(
     rest.dressing.blend(frame, 0.0, &mut first);
     take_incoming(rest, params, work.scratch, &first)?;
     let positions = rest.cloth.node_positions(&work.scratch.incoming);
-    let as_it_is = |bodies: &[Body]| -> Vec<BodyState> {
-        let at = |body: &Body| {
+    let as_it_is = |bodies: &[GarmentBody]| -> Vec<BodyState> {
+        let at = |body: &GarmentBody| {
             let mut body = body.clone();
             body.begin(
                 (&body.clone(), false),
@@ -359,7 +359,7 @@ fn solve(
         let limit = solver.settings.law.stretch_limit;
         Inflation::new(pressure.at(number) * rest.cloth.volume, rest.cloth.area, limit)
     });
-    let drive = Drive {
+    let drive = ClothDrive {
         dt: context.dt,
         colliders: (context.colliders.all(), rest.colliders.as_slice()),
         bodies: contacts,

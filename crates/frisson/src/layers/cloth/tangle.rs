@@ -14,8 +14,8 @@
 use glam::DVec3;
 
 use super::rest::ClothRest;
+use super::separation::pierce;
 use super::state::Crossing;
-use super::touch::pierce;
 use crate::tolerances::cloth as limits;
 
 /// Which nodes are cut off by crossings. Storage is reused.

@@ -8,7 +8,7 @@
 use glam::{DVec3, Vec3, Vec3A};
 use rayon::prelude::*;
 
-use super::leaf::{LEAF, Leaf, Span, angle};
+use super::triangle_leaf::{LEAF, Span, TriangleLeaf, angle};
 use crate::tolerances::cloth as limits;
 
 /// Nodes, leaves or patches that make a task.
@@ -42,7 +42,7 @@ pub struct PatchTree {
     /// First patch of each level below the root, and the end.
     levels: Vec<usize>,
     order: Vec<u32>,
-    leaves: Vec<Leaf>,
+    leaves: Vec<TriangleLeaf>,
     /// First of each leaf's triangles in `order`, and their number.
     ranges: Vec<(u32, u32)>,
     /// Place and velocity of every node.
@@ -118,7 +118,7 @@ impl PatchTree {
             }
             next += 1;
         }
-        tree.leaves.resize(tree.ranges.len(), Leaf::default());
+        tree.leaves.resize(tree.ranges.len(), TriangleLeaf::default());
         tree.nodes.resize(positions.len(), [Vec3A::ZERO; 2]);
         tree
     }
@@ -287,7 +287,7 @@ impl PatchTree {
 }
 
 impl Patch {
-    fn take(&mut self, leaf: &Leaf) {
+    fn take(&mut self, leaf: &TriangleLeaf) {
         (self.now, self.velocity) = (leaf.now, leaf.velocity);
         (self.axis, self.spread) = (leaf.axis, leaf.spread);
     }

@@ -7,7 +7,7 @@ use super::params::DropsParams;
 use super::rest::DropsRest;
 use super::site::Site;
 use super::source::{SingleSource, Solve, SourceParams};
-use super::state::{Drop, Phase};
+use super::state::{Droplet, Phase};
 use super::world::World;
 use crate::stage::{BuildContext, LayerError};
 
@@ -127,7 +127,7 @@ impl DryRun<'_> {
             }
             None => Phase::Air { position: at, velocity, since: 0.0, from: u32::MAX },
         };
-        let mut drop = Drop::new(0, source.mass, phase, 0.0);
+        let mut drop = Droplet::new(0, source.mass, phase, 0.0);
         drop.source = index as u32;
         drop.solute = source.mass * params.deposit.concentration;
         let mut trace = Trace::default();

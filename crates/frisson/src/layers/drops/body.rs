@@ -11,7 +11,7 @@ use super::body_mesh::{
 use super::params::{Detail, ShapeParams};
 use super::shape::{POINTS, SLICES, Shape, ShapeTable};
 use super::site::Site;
-use super::state::{Drop, Phase};
+use super::state::{Droplet, Phase};
 use super::surface::{Facet, Surface, on_edge};
 use super::walk::{Place, walk};
 use crate::geometry::{Mesh, MeshTopology, TriangleBvh};
@@ -72,7 +72,7 @@ impl Bodies {
     }
 
     /// Writes every drop into a mesh whose topology changes with their number.
-    pub fn write(&mut self, context: &BodyContext, drops: &[Drop], mesh: &mut Mesh) {
+    pub fn write(&mut self, context: &BodyContext, drops: &[Droplet], mesh: &mut Mesh) {
         self.details.clear();
         self.details.extend(drops.iter().map(|d| detail(context, d)));
         self.offsets.clear();
@@ -98,7 +98,7 @@ impl Bodies {
     }
 
     /// Halved until they are few: no storage, any number of threads.
-    fn fill(&self, context: &BodyContext, drops: &[Drop], first: usize, out: Out) {
+    fn fill(&self, context: &BodyContext, drops: &[Droplet], first: usize, out: Out) {
         let count = drops.len();
         if count <= CHUNK {
             let mut pen = Pen::default();
@@ -162,7 +162,7 @@ impl Bodies {
     fn model(
         &self,
         context: &BodyContext,
-        drop: &Drop,
+        drop: &Droplet,
         detail: Detail,
         pen: &mut Pen,
         positions: &mut [Vec3],
@@ -187,7 +187,7 @@ impl Bodies {
         velocity
     }
 
-    fn falling(&self, context: &BodyContext, drop: &Drop, velocity: DVec3, shape: &mut Shape) {
+    fn falling(&self, context: &BodyContext, drop: &Droplet, velocity: DVec3, shape: &mut Shape) {
         let stretch = (1.0 + context.params.falling_stretch * velocity.length()).min(1.6);
         let age = (context.time - drop.changed) / context.params.blend.max(1e-6);
         // Just after letting go, a tail still points back.
@@ -201,7 +201,7 @@ impl Bodies {
     fn sitting(
         &self,
         context: &BodyContext,
-        drop: &Drop,
+        drop: &Droplet,
         radius: f64,
         pen: &mut Pen,
     ) -> Option<(Pose, Vec3)> {
@@ -333,7 +333,7 @@ impl Normals {
 /// keeps the volume.
 fn animate(
     context: &BodyContext,
-    drop: &Drop,
+    drop: &Droplet,
     radius: f64,
     velocity: DVec3,
     facet: &Facet,
@@ -375,7 +375,7 @@ fn animate(
 }
 
 /// Place and velocity on a triangle, whatever the phase on the surface.
-fn standing(drop: &Drop, surface: &Surface) -> Option<(Place, DVec2)> {
+fn standing(drop: &Droplet, surface: &Surface) -> Option<(Place, DVec2)> {
     let at = |triangle, weights| Place { triangle, weights, side: drop.side };
     match drop.phase {
         Phase::Face { triangle, weights, velocity, .. } => Some((at(triangle, weights), velocity)),
@@ -391,7 +391,7 @@ fn standing(drop: &Drop, surface: &Surface) -> Option<(Place, DVec2)> {
     }
 }
 
-fn detail(context: &BodyContext, drop: &Drop) -> Detail {
+fn detail(context: &BodyContext, drop: &Droplet) -> Detail {
     let p = context.params;
     let Some(camera) = p.camera else { return p.detail };
     let place = match drop.phase {

@@ -4,7 +4,7 @@ use glam::{DVec2, DVec3};
 
 use super::flow::{Flow, Segment};
 use super::motion::Weights;
-use super::state::{Drop, NO_STREAM, NOT_ENTERED, Phase};
+use super::state::{Droplet, NO_STREAM, NOT_ENTERED, Phase};
 use super::surface::clamp_weights;
 use super::world::{box_of, plane_weights};
 use crate::math::random;
@@ -20,7 +20,7 @@ struct Hit {
 }
 
 impl Flow<'_> {
-    pub(super) fn in_air(&mut self, drop: &mut Drop) {
+    pub(super) fn in_air(&mut self, drop: &mut Droplet) {
         let Phase::Air { position, velocity, since, from } = drop.phase else { return };
         let drag = self.world.liquid.air_drag + self.world.scene_drag;
         let air = self.world.air(position);
@@ -123,7 +123,7 @@ impl Flow<'_> {
     }
 
     /// Lands, splashes, or glances off where it could not hold.
-    fn land(&mut self, drop: &mut Drop, hit: Hit, velocity: DVec3, position: DVec3) {
+    fn land(&mut self, drop: &mut Droplet, hit: Hit, velocity: DVec3, position: DVec3) {
         let surface = self.world.surface;
         let facet = surface.facets[hit.triangle as usize];
         let ground = surface.velocity(hit.triangle, hit.weights, self.world.tick);
@@ -166,7 +166,7 @@ impl Flow<'_> {
     /// Throws part of the drop back up as droplets, above a speed.
     fn splash(
         &mut self,
-        drop: &mut Drop,
+        drop: &mut Droplet,
         speed: f64,
         out: DVec3,
         relative: DVec3,
@@ -192,7 +192,7 @@ impl Flow<'_> {
             let velocity = ground + tangent * 0.5 + out * up + ring * (up * (0.5 + 0.8 * u(2)));
             let since = self.now();
             let place = position + out * LAND_MARGIN;
-            let mut droplet = Drop::new(
+            let mut droplet = Droplet::new(
                 0,
                 each,
                 Phase::Air { position: place, velocity, since, from: triangle },

@@ -3,7 +3,7 @@
 use super::build::{self, expected_memory};
 use super::params::DropsParams;
 use super::rest::DropsRest;
-use super::state::{NOT_ENTERED, State};
+use super::state::{DropsState, NOT_ENTERED};
 use super::step::{self, Scratch};
 use crate::stage::{
     BuildContext, Frame, Layer, LayerError, LayerReport, SnapshotError, StepContext, View, Work,
@@ -16,7 +16,7 @@ impl Layer for DropsLayer {
     const KIND: &'static str = "drops";
     type Params = DropsParams;
     type Rest = DropsRest;
-    type State = State;
+    type State = DropsState;
     type Scratch = Scratch;
 
     fn name(params: &DropsParams) -> &str {
@@ -31,12 +31,12 @@ impl Layer for DropsLayer {
         work: Work<'_, Self, ()>,
         context: &StepContext,
         frame: &Frame,
-    ) -> Result<State, LayerError> {
+    ) -> Result<DropsState, LayerError> {
         step::start(work, context, frame)
     }
 
     fn advance(
-        work: Work<'_, Self, &mut State>,
+        work: Work<'_, Self, &mut DropsState>,
         context: &StepContext,
         frame: &Frame,
     ) -> Result<(), LayerError> {
@@ -45,7 +45,7 @@ impl Layer for DropsLayer {
     }
 
     fn write(
-        work: Work<'_, Self, &State>,
+        work: Work<'_, Self, &DropsState>,
         context: &StepContext,
         frame: &mut Frame,
     ) -> Result<(), LayerError> {
@@ -58,7 +58,7 @@ impl Layer for DropsLayer {
         true
     }
 
-    fn check_fit(rest: &DropsRest, state: &State) -> Result<(), SnapshotError> {
+    fn check_fit(rest: &DropsRest, state: &DropsState) -> Result<(), SnapshotError> {
         let relief = state.relief.as_deref().unwrap_or(&rest.home);
         let triangles = relief.count();
         let wet = &state.wet;
@@ -85,7 +85,7 @@ impl Layer for DropsLayer {
         Err(SnapshotError("the surface or the sources have changed".to_owned()))
     }
 
-    fn retune(work: Work<'_, Self, &mut State>) {
+    fn retune(work: Work<'_, Self, &mut DropsState>) {
         // The liquid, the ground and the shapes all follow from parameters.
         *work.scratch = Scratch::default();
         if work.state.relief.is_none() {

@@ -3,7 +3,7 @@
 use glam::{DVec3, Vec3};
 
 use super::site::Site;
-use super::state::{Drop, NO_STREAM, Phase};
+use super::state::{Droplet, NO_STREAM, Phase};
 use crate::geometry::Grid;
 
 /// Storage of the search, reused.
@@ -42,7 +42,7 @@ impl Falling {
 
 impl AirMeetings {
     /// Unites the drops that meet; those that are gone have no mass left. Returns how many are.
-    pub fn unite(&mut self, drops: &mut [Drop], site: &Site, (time, dt): (f64, f64)) -> u64 {
+    pub fn unite(&mut self, drops: &mut [Droplet], site: &Site, (time, dt): (f64, f64)) -> u64 {
         self.list(drops, site, (time, dt));
         if self.falling.len() < 2 {
             return 0;
@@ -72,7 +72,7 @@ impl AirMeetings {
     }
 
     /// Lists what falls, except what has just let go or splashed: those start in one place.
-    fn list(&mut self, drops: &[Drop], site: &Site, (time, dt): (f64, f64)) {
+    fn list(&mut self, drops: &[Droplet], site: &Site, (time, dt): (f64, f64)) {
         self.falling.clear();
         for (index, drop) in drops.iter().enumerate() {
             let Phase::Air { position, velocity, since, .. } = drop.phase else { continue };
@@ -92,7 +92,7 @@ impl AirMeetings {
         }
     }
 
-    fn try_pair(&mut self, drops: &mut [Drop], pair: (usize, usize), now: (f64, f64)) -> bool {
+    fn try_pair(&mut self, drops: &mut [Droplet], pair: (usize, usize), now: (f64, f64)) -> bool {
         let (a, b) = (self.falling[pair.0], self.falling[pair.1]);
         let in_one_thread = a.stream == b.stream && a.stream != NO_STREAM;
         let (i, j) = (a.index as usize, b.index as usize);
@@ -110,7 +110,7 @@ impl AirMeetings {
 }
 
 /// Adds one falling drop to another.
-pub fn join(heavy: &mut Drop, light: &Drop, time: f64) {
+pub fn join(heavy: &mut Droplet, light: &Droplet, time: f64) {
     let (Phase::Air { position, velocity, .. }, Phase::Air { position: other, velocity: its, .. }) =
         (&mut heavy.phase, &light.phase)
     else {

@@ -11,7 +11,7 @@ use glam::{DVec2, DVec3, Vec3, Vec4};
 use rayon::prelude::*;
 
 use super::site::Site;
-use super::state::{Drop, NOT_ENTERED, Phase};
+use super::state::{Droplet, NOT_ENTERED, Phase};
 use super::surface::{Surface, on_edge};
 use super::walk::{Place, walk};
 use crate::geometry::Grid;
@@ -226,7 +226,7 @@ pub fn root(parents: &mut [u32], mut i: u32) -> u32 {
 
 /// What decides whether a sitting drop touches another.
 #[derive(Clone, Copy, Debug)]
-pub struct Touch {
+pub struct DropTouch {
     /// Where it is [m].
     pub place: DVec3,
     normal: DVec3,
@@ -234,10 +234,10 @@ pub struct Touch {
     pub reach: f64,
 }
 
-impl Touch {
+impl DropTouch {
     /// Of a drop; `None` in the air.
     #[must_use]
-    pub fn of(drop: &Drop, surface: &Surface, site: &Site, factor: f64) -> Option<Self> {
+    pub fn of(drop: &Droplet, surface: &Surface, site: &Site, factor: f64) -> Option<Self> {
         let (place, triangle) = position_on(drop, surface)?;
         let reach = site.liquid.radius(drop.mass) * site.ground.of(triangle).widest * factor;
         let normal = surface.facets[triangle as usize].normal * f64::from(drop.side);
@@ -260,7 +260,7 @@ pub fn search_reach(radius: f64, widest: f64, factor: f64) -> f64 {
 
 /// Where a sitting drop is, and on which triangle.
 #[must_use]
-pub fn position_on(drop: &Drop, surface: &Surface) -> Option<(DVec3, u32)> {
+pub fn position_on(drop: &Droplet, surface: &Surface) -> Option<(DVec3, u32)> {
     match drop.phase {
         Phase::Face { triangle, weights, .. } => Some((surface.point(triangle, weights), triangle)),
         Phase::Edge { half, s, .. } => {
@@ -274,7 +274,7 @@ pub fn position_on(drop: &Drop, surface: &Surface) -> Option<(DVec3, u32)> {
 }
 
 /// Place and velocity in the plane of the triangle.
-pub fn as_face(drop: &Drop, surface: &Surface) -> Option<(Place, DVec2)> {
+pub fn as_face(drop: &Droplet, surface: &Surface) -> Option<(Place, DVec2)> {
     let place = |triangle, weights| Place { triangle, weights, side: drop.side };
     match drop.phase {
         Phase::Face { triangle, weights, velocity, .. } => {
@@ -294,7 +294,7 @@ pub fn as_face(drop: &Drop, surface: &Surface) -> Option<(Place, DVec2)> {
 
 /// Adds a lighter drop to a heavier one: masses and momenta in the heavier one's plane, at the place
 /// of their common centre.
-pub fn unite(heavy: &mut Drop, light: &Drop, surface: &Surface, time: f64) {
+pub fn unite(heavy: &mut Droplet, light: &Droplet, surface: &Surface, time: f64) {
     let Some((place, velocity)) = as_face(heavy, surface) else { return };
     let Some((from, other)) = as_face(light, surface) else { return };
     let carried = carry_velocity(surface, from, other, place);

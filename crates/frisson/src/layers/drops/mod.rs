@@ -62,5 +62,5 @@ pub use shape::{Shape, ShapeTable};
 pub use source::{
     CondensationSource, ListSource, RainSource, RegionSource, SingleSource, Solve, SourceParams,
 };
-pub use state::{Drop, Ledger, Phase, State, Sum};
+pub use state::{Droplet, DropsState, Ledger, Phase, Sum};
 pub use step::Scratch;

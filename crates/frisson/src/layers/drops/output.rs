@@ -8,7 +8,7 @@ use super::body::{BodyContext, empty_mesh};
 use super::layer::DropsLayer;
 use super::merge::position_on;
 use super::site::Site;
-use super::state::{Drop, Phase, State};
+use super::state::{Droplet, DropsState, Phase};
 use super::step::Scratch;
 use super::strip_mesh::StripGround;
 use super::trail::{Pencil, paint};
@@ -47,7 +47,7 @@ impl OutputNames {
 }
 
 /// A layer that shows its state and changes nothing of it.
-pub(super) type Show<'a> = Work<'a, DropsLayer, &'a State>;
+pub(super) type Show<'a> = Work<'a, DropsLayer, &'a DropsState>;
 
 impl Show<'_> {
     pub(super) fn show(&mut self, context: &StepContext, frame: &mut Frame) {
@@ -121,14 +121,14 @@ impl Show<'_> {
     }
 
     /// Radius of a ball of a drop's volume [m].
-    fn radius(&self, drop: &Drop) -> f32 {
+    fn radius(&self, drop: &Droplet) -> f32 {
         self.scratch.site.liquid.radius(drop.mass) as f32
     }
 
     fn show_bodies(&mut self, context: &StepContext, frame: &mut Frame) {
         let Scratch { surface, site, bodies, threads, names, .. } = &mut *self.scratch;
         let now = (context.time, context.clock.tick_seconds());
-        let mut drops: &[Drop] = &self.state.drops;
+        let mut drops: &[Droplet] = &self.state.drops;
         if site.liquid.viscosity() >= THREAD_VISCOSITY {
             let name = &names.threads;
             let index = find_mesh(frame, name, || empty_mesh(name, site));

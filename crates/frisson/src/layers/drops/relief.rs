@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::merge::as_face;
-use super::state::{Drop, NOT_ENTERED, Phase, State, Wet};
+use super::state::{Droplet, DropsState, NOT_ENTERED, Phase, Wet};
 use super::surface::{Surface, clamp_weights};
 use super::trail::{Piece, Strip};
 use super::walk::Place;
@@ -185,7 +185,11 @@ struct Transfer<'a> {
 }
 
 /// Carries a state over to new triangles. Every kilogram arrives.
-pub fn carry_over(state: &mut State, (old_relief, old): (&Relief, &Surface), to: &mut Arrival) {
+pub fn carry_over(
+    state: &mut DropsState,
+    (old_relief, old): (&Relief, &Surface),
+    to: &mut Arrival,
+) {
     let mut standing = to.surface.clone();
     standing.stand(&to.before);
     let transfer = Transfer { old, new: &standing };
@@ -250,7 +254,7 @@ impl Transfer<'_> {
         facet.weights(facet.tangential(p - facet.origin)).as_vec2()
     }
 
-    fn drop(&self, drop: &mut Drop) {
+    fn drop(&self, drop: &mut Droplet) {
         drop.strip = self.strip(&drop.strip);
         drop.asleep = false;
         drop.entered = NOT_ENTERED;

@@ -4,10 +4,10 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use super::flow::{Flow, Stay, Trace};
-use super::merge::{Group, Merger, Touch, Way, position_on, root, search_reach, unite};
+use super::merge::{DropTouch, Group, Merger, Way, position_on, root, search_reach, unite};
 use super::params::DropsParams;
 use super::site::Site;
-use super::state::{Drop, Phase, State};
+use super::state::{Droplet, DropsState, Phase};
 use super::step::{Tick, world};
 use super::surface::{Surface, on_edge};
 use super::world::World;
@@ -21,7 +21,7 @@ const GROUP_CHUNK: usize = 8;
 #[derive(Default)]
 pub struct Runs {
     /// The drops at the start of the tick.
-    pub starts: Vec<Drop>,
+    pub starts: Vec<Droplet>,
     /// What happened to each chunk of drops.
     pub traces: Vec<Trace>,
     /// What happened to those that may meet.
@@ -36,9 +36,9 @@ pub struct Runs {
 pub struct GroupRun {
     /// What happened.
     pub trace: Trace,
-    drops: Vec<Drop>,
+    drops: Vec<Droplet>,
     parents: Vec<u32>,
-    touches: Vec<Option<Touch>>,
+    touches: Vec<Option<DropTouch>>,
     merges: u64,
     limited: u64,
 }
@@ -52,7 +52,7 @@ struct Ride {
 
 impl Ride {
     /// A drop keeps its place; the surface's change of velocity is felt as inertia.
-    fn apply(&self, drop: &mut Drop, surface: &Surface) {
+    fn apply(&self, drop: &mut Droplet, surface: &Surface) {
         let (triangle, weights) = match drop.phase {
             Phase::Face { triangle, weights, .. } => (triangle, weights),
             Phase::Edge { half, s, .. } => (half / 3, on_edge(half as usize % 3, s)),
@@ -118,7 +118,12 @@ pub(super) fn run(work: Tick, context: &StepContext) -> u64 {
     merges
 }
 
-fn find_ride(params: &DropsParams, state: &mut State, surface: &Surface, dt: f64) -> Option<Ride> {
+fn find_ride(
+    params: &DropsParams,
+    state: &mut DropsState,
+    surface: &Surface,
+    dt: f64,
+) -> Option<Ride> {
     state.still_ticks = if surface.moved { 0 } else { state.still_ticks + 1 };
     if state.still_ticks > STILL_TICKS {
         state.still_ticks = STILL_TICKS + 1;
@@ -131,7 +136,7 @@ fn find_ride(params: &DropsParams, state: &mut State, surface: &Surface, dt: f64
 
 /// Adds up what happened, and takes in the droplets of splashes and drips, in the order of the
 /// drops that made them.
-fn collect(state: &mut State, runs: &Runs, merger: &Merger, born: &mut Vec<Drop>) {
+fn collect(state: &mut DropsState, runs: &Runs, merger: &Merger, born: &mut Vec<Droplet>) {
     let grouped = &merger.grouped;
     born.clear();
     for (chunk, trace) in runs.traces.iter().enumerate() {
@@ -184,9 +189,9 @@ pub(super) fn group_stays<'a>(
 
 impl Pass<'_> {
     /// Every drop runs, in chunks of fixed size.
-    fn run_all(&self, runs: &mut Runs, drops: &mut Vec<Drop>) {
+    fn run_all(&self, runs: &mut Runs, drops: &mut Vec<Droplet>) {
         let count = runs.starts.len();
-        drops.resize(count, Drop::new(0, 0.0, Phase::Corner { half: 0 }, 0.0));
+        drops.resize(count, Droplet::new(0, 0.0, Phase::Corner { half: 0 }, 0.0));
         runs.traces.resize_with(count.div_ceil(CHUNK), Trace::default);
         runs.ways.resize(count, Way::NONE);
         let starts = runs.starts.par_chunks_mut(CHUNK);
@@ -211,12 +216,12 @@ impl Pass<'_> {
     }
 
     /// Whether nothing can have changed for a held drop.
-    fn sleeps(&self, drop: &Drop) -> bool {
+    fn sleeps(&self, drop: &Droplet) -> bool {
         let Phase::Face { triangle, .. } = drop.phase else { return false };
         self.quiet && drop.asleep && !self.wet[triangle as usize]
     }
 
-    fn run_one(&self, index: u32, drop: &mut Drop, start: &Drop, trace: &mut Trace) -> Way {
+    fn run_one(&self, index: u32, drop: &mut Droplet, start: &Droplet, trace: &mut Trace) -> Way {
         let world = &self.world;
         if self.sleeps(start) {
             let Some(factor) = self.reach else { return Way::NONE };
@@ -235,8 +240,8 @@ impl Pass<'_> {
     /// The way of a drop, for the search of those that may meet.
     fn way(
         &self,
-        start: &Drop,
-        drop: &Drop,
+        start: &Droplet,
+        drop: &Droplet,
         stays: &[Stay],
         radius: f64,
         factor: f64,
@@ -269,8 +274,8 @@ impl Pass<'_> {
     /// How far a way strays from an even straight one between its ends [m], at most.
     fn bend(
         &self,
-        start: &Drop,
-        drop: &Drop,
+        start: &Droplet,
+        drop: &Droplet,
         a: DVec3,
         b: DVec3,
         stays: &[Stay],
@@ -300,13 +305,13 @@ impl Pass<'_> {
     }
 
     /// Those that may meet run again. Returns the numbers of merges, and of groups with too few tests.
-    fn run_groups(&self, runs: &mut Runs, merger: &Merger, drops: &mut [Drop]) -> (u64, u64) {
+    fn run_groups(&self, runs: &mut Runs, merger: &Merger, drops: &mut [Droplet]) -> (u64, u64) {
         let chunks = merger.groups.len().div_ceil(GROUP_CHUNK);
         if runs.groups.len() < chunks {
             runs.groups.resize_with(chunks, GroupRun::default);
         }
         let Runs { starts, groups, heirs, .. } = runs;
-        let (starts, ends): (&[Drop], &[Drop]) = (starts, drops);
+        let (starts, ends): (&[Droplet], &[Droplet]) = (starts, drops);
         groups[..chunks].par_iter_mut().zip(merger.groups.par_chunks(GROUP_CHUNK)).for_each(
             |(run, groups)| {
                 run.clear();
@@ -344,8 +349,8 @@ impl Pass<'_> {
         run: &mut GroupRun,
         merger: &Merger,
         group: Group,
-        starts: &[Drop],
-        ends: &[Drop],
+        starts: &[Droplet],
+        ends: &[Droplet],
     ) {
         let (world, site) = (&self.world, self.site);
         let factor = self.reach.unwrap_or(1.0);
@@ -375,7 +380,7 @@ impl Pass<'_> {
                 if parents[i] == i as u32 {
                     let (index, body) = (members[i], world.body(drop));
                     Flow { world, trace, index, end, left, body, has_poured: false }.advance(drop);
-                    touches[i] = Touch::of(drop, world.surface, site, factor);
+                    touches[i] = DropTouch::of(drop, world.surface, site, factor);
                 }
             }
             for &(a, b) in pairs {
@@ -393,7 +398,7 @@ impl Pass<'_> {
                 drops[give].mass = 0.0;
                 drops[give].solute = 0.0;
                 parents[give] = keep as u32;
-                touches[keep] = Touch::of(&drops[keep], world.surface, site, factor);
+                touches[keep] = DropTouch::of(&drops[keep], world.surface, site, factor);
                 *merges += 1;
             }
         }
@@ -402,9 +407,9 @@ impl Pass<'_> {
 
 impl Pass<'_> {
     /// A merged drop is larger and elsewhere: takes in what it touches now, and so on.
-    fn merge_on(&self, merger: &Merger, drops: &mut [Drop], heirs: &mut [u32]) -> u64 {
+    fn merge_on(&self, merger: &Merger, drops: &mut [Droplet], heirs: &mut [u32]) -> u64 {
         let (surface, factor) = (self.world.surface, self.reach.unwrap_or(1.0));
-        let touch = |drop: &Drop| Touch::of(drop, surface, self.site, factor);
+        let touch = |drop: &Droplet| DropTouch::of(drop, surface, self.site, factor);
         let mut merges = 0;
         for &member in &merger.members {
             let mut of = member as usize;
@@ -469,7 +474,7 @@ impl GroupRun {
     }
 }
 
-fn is_finite(drop: &Drop) -> bool {
+fn is_finite(drop: &Droplet) -> bool {
     let place = match drop.phase {
         Phase::Face { weights, velocity, .. } => weights.is_finite() && velocity.is_finite(),
         Phase::Edge { s, speed, .. } => s.is_finite() && speed.is_finite(),

@@ -4,7 +4,7 @@
 use super::params::DropsParams;
 use super::site::{Hold, Site};
 use super::source::SourceParams;
-use super::state::{Drop, Phase, State};
+use super::state::{Droplet, DropsState, Phase};
 use super::surface::Surface;
 use super::trail::{film_left, is_dry};
 use crate::stage::ColliderSet;
@@ -33,7 +33,7 @@ pub struct Sinks<'a> {
 impl Sinks<'_> {
     /// Drops: growth, evaporation, absorption, dissolving. Returns whether any is gone: those have no
     /// mass left.
-    pub fn apply_to_drops(&self, state: &mut State) -> bool {
+    pub fn apply_to_drops(&self, state: &mut DropsState) -> bool {
         let grows = self.params.sources.iter().any(|s| self.growth(s) > 0.0);
         let soaks = self.site.ground.kinds().iter().any(|k| k.absorption > 0.0);
         let dissolves = self.params.deposit.dissolving > 0.0;
@@ -62,7 +62,7 @@ impl Sinks<'_> {
         }
     }
 
-    fn grow(&self, drop: &mut Drop, state: &mut State) {
+    fn grow(&self, drop: &mut Droplet, state: &mut DropsState) {
         let more = self.params.sources.get(drop.source as usize).map_or(0.0, |s| self.growth(s));
         if more > 0.0 && drop.is_on_surface() && !drop.bead {
             drop.mass += more;
@@ -72,7 +72,7 @@ impl Sinks<'_> {
         }
     }
 
-    fn shrink(&self, drop: &mut Drop, state: &mut State) {
+    fn shrink(&self, drop: &mut Droplet, state: &mut DropsState) {
         let radius = self.site.liquid.radius(drop.mass);
         let area = std::f64::consts::PI * radius * radius;
         let triangle = drop.triangle();
@@ -113,7 +113,7 @@ impl Sinks<'_> {
         }
     }
 
-    fn dissolve(&self, drop: &mut Drop, state: &mut State) {
+    fn dissolve(&self, drop: &mut Droplet, state: &mut DropsState) {
         let rate = self.params.deposit.dissolving;
         let Some(t) = drop.triangle() else { return };
         let stain = &mut state.wet.stain[t as usize];
@@ -126,7 +126,7 @@ impl Sinks<'_> {
         }
     }
 
-    fn fall_out(&self, drop: &mut Drop, state: &mut State) {
+    fn fall_out(&self, drop: &mut Droplet, state: &mut DropsState) {
         let Phase::Air { position, .. } = drop.phase else { return };
         let p = position.as_vec3();
         let inside =
@@ -141,7 +141,7 @@ impl Sinks<'_> {
     }
 
     /// Films dry; what was dissolved in them stays.
-    pub fn apply_to_films(&self, state: &mut State, holds: &mut [Hold]) {
+    pub fn apply_to_films(&self, state: &mut DropsState, holds: &mut [Hold]) {
         let wet = &mut state.wet;
         for i in 0..wet.active.len() {
             let t = wet.active[i];
@@ -171,7 +171,7 @@ impl Sinks<'_> {
                 wet.soaked[index] += soaked;
             }
         }
-        let State { wet, .. } = state;
+        let DropsState { wet, .. } = state;
         let (wetness, film, is_active) = (&mut wet.wetness, &wet.film, &mut wet.is_active);
         let soaked = &mut wet.soaked;
         wet.active.retain(|&t| {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::params::DropsParams;
 use super::rest::SourceStart;
 use super::site::Site;
-use super::state::{Drop, Phase, SourceState};
+use super::state::{Droplet, Phase, SourceState};
 use super::surface::Surface;
 use crate::geometry::Bounds;
 use crate::math::random;
@@ -359,7 +359,7 @@ impl Emission<'_> {
         source: &SourceParams,
         state: &mut SourceState,
         off_mesh: &mut u64,
-        out: &mut Vec<Drop>,
+        out: &mut Vec<Droplet>,
     ) {
         let key = random::hash(self.seed, index as u64, 0x5072);
         match source {
@@ -423,17 +423,17 @@ impl Emission<'_> {
         }
     }
 
-    fn scatter(&self, index: usize, key: u64, count: u64, mass: f64) -> Option<Drop> {
+    fn scatter(&self, index: usize, key: u64, count: u64, mass: f64) -> Option<Droplet> {
         let (triangle, weights) = self.site.scatters[index].place(key, count)?;
         let phase = Phase::Face { triangle, weights, velocity: DVec2::ZERO, standing: 0 };
-        let mut drop = Drop::new(0, mass, phase, self.time);
+        let mut drop = Droplet::new(0, mass, phase, self.time);
         drop.source = index as u32;
         drop.carrier = self.surface.velocity(triangle, weights, self.dt);
         Some(drop)
     }
 
     /// A drop on the surface where it is near, else in the air.
-    fn place_at(&self, at: DVec3, velocity: DVec3, mass: f64, snap: f64, index: usize) -> Drop {
+    fn place_at(&self, at: DVec3, velocity: DVec3, mass: f64, snap: f64, index: usize) -> Droplet {
         let found = self.surface.closest(at, snap).filter(|f| self.surface.live[f.0 as usize]);
         self.place(found.map(|(t, w, _)| (t, w)), at, velocity, mass, index)
     }
@@ -446,7 +446,7 @@ impl Emission<'_> {
         velocity: DVec3,
         mass: f64,
         index: usize,
-    ) -> Drop {
+    ) -> Droplet {
         let phase = match on {
             Some((triangle, weights)) => {
                 let velocity = self.surface.facets[triangle as usize].tangential(velocity);
@@ -454,7 +454,7 @@ impl Emission<'_> {
             }
             None => Phase::Air { position: at, velocity, since: self.time, from: u32::MAX },
         };
-        let mut drop = Drop::new(0, mass, phase, self.time);
+        let mut drop = Droplet::new(0, mass, phase, self.time);
         drop.source = index as u32;
         if let Some((triangle, weights)) = on {
             drop.carrier = self.surface.velocity(triangle, weights, self.dt);
@@ -462,7 +462,7 @@ impl Emission<'_> {
         drop
     }
 
-    fn rain(&self, s: &RainSource, key: u64, count: u64, index: usize) -> Drop {
+    fn rain(&self, s: &RainSource, key: u64, count: u64, index: usize) -> Droplet {
         let u = |c: u64| random::uniform(key, count, c);
         let velocity = s.velocity();
         let position = match s.from {
@@ -480,7 +480,7 @@ impl Emission<'_> {
             }
         };
         let phase = Phase::Air { position, velocity, since: self.time, from: u32::MAX };
-        let mut drop = Drop::new(0, mix(s.mass, u(3)), phase, self.time);
+        let mut drop = Droplet::new(0, mix(s.mass, u(3)), phase, self.time);
         drop.source = index as u32;
         drop
     }

@@ -53,7 +53,7 @@ pub enum Phase {
 
 /// One drop.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Drop {
+pub struct Droplet {
     /// Never reused.
     pub id: u64,
     /// Liquid and what is dissolved in it [kg].
@@ -106,7 +106,7 @@ pub const NO_STREAM: u64 = u64::MAX;
 /// Of a drop that has to look at what pins it.
 pub const NOT_ENTERED: (u32, f32) = (u32::MAX, 0.0);
 
-impl Drop {
+impl Droplet {
     /// A drop at rest somewhere.
     #[must_use]
     pub fn new(id: u64, mass: f64, phase: Phase, time: f64) -> Self {
@@ -279,11 +279,11 @@ impl Wet {
 
 /// Everything a checkpoint needs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct State {
+pub struct DropsState {
     /// When it is [s].
     pub time: f64,
     /// The drops, in order of birth.
-    pub drops: Vec<Drop>,
+    pub drops: Vec<Droplet>,
     /// Next id.
     pub next_id: u64,
     /// Films and stains.
@@ -312,7 +312,7 @@ pub struct State {
     pub relief: Option<Arc<Relief>>,
 }
 
-impl State {
+impl DropsState {
     /// Liquid in drops, in beads, and in films and stains [kg].
     #[must_use]
     pub fn masses(&self) -> (f64, f64, f64) {
@@ -342,7 +342,7 @@ impl State {
     }
 
     /// Takes a new drop in.
-    pub fn add(&mut self, mut drop: Drop) {
+    pub fn add(&mut self, mut drop: Droplet) {
         drop.id = self.next_id;
         self.next_id += 1;
         self.drops.push(drop);

@@ -16,7 +16,7 @@ use super::run::{self, Runs};
 use super::sinks::Sinks;
 use super::site::{Hold, Site};
 use super::source::{Emission, SourceParams, drift};
-use super::state::{Drop, Phase, SourceState, State, Wet};
+use super::state::{Droplet, DropsState, Phase, SourceState, Wet};
 use super::strip_mesh::StripMesh;
 use super::surface::Surface;
 use super::thread::Threads;
@@ -27,7 +27,7 @@ use crate::stage::{Frame, LayerError, StepContext, Work};
 use crate::tolerances::drops::CHUNK;
 
 /// What a pass over the drops works with.
-pub(super) type Tick<'a, 'b> = &'a mut Work<'b, DropsLayer, &'b mut State>;
+pub(super) type Tick<'a, 'b> = &'a mut Work<'b, DropsLayer, &'b mut DropsState>;
 
 /// Storage that is reused, and what follows from the rest data, the parameters and the state.
 #[derive(Default)]
@@ -65,14 +65,14 @@ pub struct Scratch {
     /// Those that meet in the air.
     pub meetings: AirMeetings,
     /// Drops that appear.
-    pub new_drops: Vec<Drop>,
+    pub new_drops: Vec<Droplet>,
     new_axes: Vec<(u32, [f32; 2])>,
     old_axes: Vec<(u32, DVec2)>,
 }
 
 impl Scratch {
     /// Makes what follows from the others fit to them.
-    pub(super) fn prepare(&mut self, params: &DropsParams, rest: &DropsRest, state: &State) {
+    pub(super) fn prepare(&mut self, params: &DropsParams, rest: &DropsRest, state: &DropsState) {
         let since = state.relief.as_ref().map(|r| r.since);
         if self.is_ready && self.since == since {
             if self.as_of != state.time {
@@ -88,7 +88,13 @@ impl Scratch {
     }
 
     /// Takes a surface over, as it was connected.
-    fn install(&mut self, params: &DropsParams, rest: &DropsRest, state: &State, surface: Surface) {
+    fn install(
+        &mut self,
+        params: &DropsParams,
+        rest: &DropsRest,
+        state: &DropsState,
+        surface: Surface,
+    ) {
         let relief = state.relief.as_deref().unwrap_or(&rest.home);
         self.surface = surface;
         self.site = Site::new(rest, params, relief, &self.surface);
@@ -104,7 +110,7 @@ impl Scratch {
     }
 
     /// Takes over what trails have done to the ground.
-    fn take_wetness(&mut self, state: &State) {
+    fn take_wetness(&mut self, state: &DropsState) {
         for &(t, axis) in &state.axes {
             self.surface.axes[t as usize] = axis;
         }
@@ -123,19 +129,19 @@ pub(super) fn start(
     work: Work<'_, DropsLayer, ()>,
     context: &StepContext,
     frame: &Frame,
-) -> Result<State, LayerError> {
+) -> Result<DropsState, LayerError> {
     let (params, rest) = (work.params, work.rest);
     let place = |start: &Option<super::rest::SourceStart>| SourceState {
         place: start.and_then(|s| s.on),
         ..SourceState::default()
     };
     let image = params.trails.image > 0 && !rest.home.uvs.is_empty();
-    let mut state = State {
+    let mut state = DropsState {
         wet: Wet::dry(rest.home.count()),
         sources: rest.starts.iter().map(place).collect(),
         image: image.then(|| WetImage::new(params.trails.image)),
         points: rest.surface.points.clone(),
-        ..State::default()
+        ..DropsState::default()
     };
     advance(&mut Work { params, rest, state: &mut state, scratch: work.scratch }, context, frame)?;
     Ok(state)
@@ -289,7 +295,7 @@ fn draw_strips(work: Tick, time: f64) {
     let pencil = Pencil { surface, site, params, seed };
     let Runs { traces, starts, heirs, .. } = &*runs;
     let grouped = &merger.grouped;
-    let State { drops, image, trail, .. } = &mut *work.state;
+    let DropsState { drops, image, trail, .. } = &mut *work.state;
     let Some((last, lists)) = strips.start(traces.len() + 1).split_last_mut() else {
         return;
     };
@@ -331,7 +337,7 @@ fn end_strips(work: Tick, time: f64) {
     let (params, seed) = (&work.params.trails, work.params.seed);
     let Scratch { surface, site, .. } = &*work.scratch;
     let pencil = Pencil { surface, site, params, seed };
-    let State { drops, trail, image, .. } = &mut *work.state;
+    let DropsState { drops, trail, image, .. } = &mut *work.state;
     let first = trail.pieces.len();
     for drop in drops.iter_mut().filter(|d| d.mass <= 0.0) {
         pencil.close(drop, &mut trail.pieces);
@@ -345,7 +351,7 @@ fn end_strips(work: Tick, time: f64) {
 }
 
 /// Triangles whose first trail has set their axes: drops on them keep their velocity.
-fn turn_axes(state: &mut State, scratch: &mut Scratch) {
+fn turn_axes(state: &mut DropsState, scratch: &mut Scratch) {
     if scratch.new_axes.is_empty() {
         return;
     }
@@ -485,7 +491,7 @@ fn emit(work: Tick, context: &StepContext) {
     let state = &mut *work.state;
     for (i, source) in params.sources.iter().enumerate() {
         if state.drops.len() + new.len() < room {
-            let State { sources, off_mesh, .. } = &mut *state;
+            let DropsState { sources, off_mesh, .. } = &mut *state;
             emission.emit(i, source, &mut sources[i], off_mesh, new);
         }
     }

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use glam::{DVec3, Vec3};
 
 use super::site::Site;
-use super::state::{Drop, NO_STREAM, Phase};
+use super::state::{Droplet, NO_STREAM, Phase};
 use crate::geometry::Mesh;
 use crate::tolerances::drops::{THREAD_OHNESORGE, THREAD_VISCOSITY};
 
@@ -51,15 +51,15 @@ pub struct Threads {
     order: Vec<(u64, u32)>,
     beads: Vec<Bead>,
     /// The drops that are not part of a thread.
-    pub lone: Vec<Drop>,
+    pub lone: Vec<Droplet>,
     in_thread: Vec<bool>,
 }
 
 impl Threads {
     /// Finds the threads among the drops. Returns whether there are any.
-    pub fn find(&mut self, drops: &[Drop], site: &Site, (time, tick): (f64, f64)) -> bool {
+    pub fn find(&mut self, drops: &[Droplet], site: &Site, (time, tick): (f64, f64)) -> bool {
         self.order.clear();
-        let hangs = |d: &Drop| d.stream != NO_STREAM && !d.is_on_surface();
+        let hangs = |d: &Droplet| d.stream != NO_STREAM && !d.is_on_surface();
         let all = drops.iter().enumerate().filter(|(_, d)| hangs(d));
         self.order.extend(all.map(|(i, d)| (d.stream, i as u32)));
         if self.order.len() < 2 {

@@ -12,7 +12,7 @@ use super::flow::Stay;
 use super::image::WetImage;
 use super::params::TrailParams;
 use super::site::Site;
-use super::state::{Drop, State};
+use super::state::{Droplet, DropsState};
 use super::surface::{Facet, Surface};
 use super::walk::unfold;
 use crate::math::random;
@@ -323,7 +323,7 @@ pub struct Strips {
 
 impl Strips {
     /// Cuts the strips that drops are still drawing, for a picture.
-    pub fn cut_open(&mut self, pencil: &Pencil, drops: &[Drop]) {
+    pub fn cut_open(&mut self, pencil: &Pencil, drops: &[Droplet]) {
         let lists = self.start(drops.len().div_ceil(JOB_CHUNK));
         lists.par_iter_mut().zip(drops.par_chunks(JOB_CHUNK)).for_each(|(pieces, drops)| {
             for drop in drops.iter().filter(|d| d.strip.is_drawn()) {
@@ -370,7 +370,7 @@ pub struct Wetting<'a> {
 impl Wetting<'_> {
     /// One stay: smoothing and film. The film is taken from `payer`, which the drop may have
     /// become part of since.
-    pub fn apply(&mut self, state: &mut State, stay: &Stay, payer: u32) {
+    pub fn apply(&mut self, state: &mut DropsState, stay: &Stay, payer: u32) {
         let t = stay.triangle as usize;
         let kind = self.site.ground.of(stay.triangle);
         let area = self.surface.facets[t].area();
@@ -419,7 +419,7 @@ pub struct Pencil<'a> {
 
 impl Pencil<'_> {
     /// Draws the strip on; a new one begins where it leaves its triangle, bends, or is long.
-    pub fn draw(&self, drop: &mut Drop, stay: &Stay, pieces: &mut Vec<Piece>) {
+    pub fn draw(&self, drop: &mut Droplet, stay: &Stay, pieces: &mut Vec<Piece>) {
         let (from, to) = (stay.from.as_vec2(), stay.to.as_vec2());
         let facet = &self.surface.facets[stay.triangle as usize];
         if facet.area() <= 0.0 {
@@ -456,7 +456,7 @@ impl Pencil<'_> {
     }
 
     /// Ends the strip a drop is drawing.
-    pub fn close(&self, drop: &mut Drop, pieces: &mut Vec<Piece>) {
+    pub fn close(&self, drop: &mut Droplet, pieces: &mut Vec<Piece>) {
         if drop.strip.is_drawn() {
             self.job(drop).cut(self.surface, pieces);
         }
@@ -468,7 +468,7 @@ impl Pencil<'_> {
         self.site.ground.of(stay.triangle).contact * stay.radius * self.params.width
     }
 
-    fn job(&self, drop: &Drop) -> Job {
+    fn job(&self, drop: &Droplet) -> Job {
         let strip = drop.strip;
         // It dries unevenly along the way, evenly from one strip to the next.
         let drying = |run: f64| {

@@ -2,11 +2,11 @@
 
 use glam::{DVec2, DVec3, Vec3};
 
-use super::flow::Body;
+use super::flow::DropCarrier;
 use super::guide::Guide;
 use super::liquid::{Drag, Liquid};
 use super::site::{Ground, Hold};
-use super::state::Drop;
+use super::state::Droplet;
 use super::surface::Surface;
 use crate::geometry::Bounds;
 use crate::math::random;
@@ -56,7 +56,7 @@ pub struct World<'a> {
 impl World<'_> {
     /// What of a drop stays constant during a step.
     #[must_use]
-    pub fn body(&self, drop: &Drop) -> Body {
+    pub fn body(&self, drop: &Droplet) -> DropCarrier {
         let radius = self.liquid.radius(drop.mass);
         let solved = self.source_drags.get(drop.source as usize).copied().flatten();
         let drag = solved.unwrap_or_else(|| match self.liquid.drag {
@@ -67,7 +67,7 @@ impl World<'_> {
             }
         });
         let thick = (self.liquid.thickening * drop.solute / drop.mass).min(50.0).exp();
-        Body {
+        DropCarrier {
             radius,
             drag: drag * thick / drop.mass + self.scene_drag,
             mass: drop.mass,
@@ -81,7 +81,7 @@ impl World<'_> {
 
     /// Acceleration of a drop by gravity, fields, wind and guides [m/s²].
     #[must_use]
-    pub fn acceleration(&self, place: DVec3, drop: &Drop, body: &Body) -> DVec3 {
+    pub fn acceleration(&self, place: DVec3, drop: &Droplet, body: &DropCarrier) -> DVec3 {
         let mut sum = match self.uniform {
             Some(a) => a,
             None => self.forces.acceleration(place.as_vec3(), self.time).as_dvec3(),

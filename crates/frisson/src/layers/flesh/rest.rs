@@ -3,7 +3,7 @@
 use glam::{Mat4, Vec3};
 
 use super::params::{BoneEnd, FleshParams};
-use super::swing::Touch;
+use super::swing::FleshTouch;
 use super::volume::FleshVolume;
 use crate::character::{Character, CharacterMesh, rotation_of};
 use crate::geometry::{Topology, TriangleBvh};
@@ -48,7 +48,7 @@ pub struct FleshRest {
     /// The dominant joint, to be followed through time.
     pub(super) joint_path: JointPath,
     /// What it touches, laid out for the loop; one for each of the weights.
-    pub(super) touches: Vec<Touch>,
+    pub(super) touches: Vec<FleshTouch>,
 }
 
 /// The virtual bone in the space where weights are measured: the world, with every vertex placed as
@@ -154,7 +154,7 @@ impl FleshRest {
         let joint_path = actor
             .follow(joint)
             .ok_or_else(|| LayerError::parameter("on", format!("{:?} has no joints", params.on)))?;
-        let touch = |w| Touch::new(w, &context.frame.meshes, params.show_offsets);
+        let touch = |w| FleshTouch::new(w, &context.frame.meshes, params.show_offsets);
         let touches = weights.iter().map(touch).collect();
         Ok(Self {
             volume,

@@ -42,7 +42,7 @@ impl FleshSwing {
 
 /// The vertices of one mesh that an element touches, laid out for the loop.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Touch {
+pub(super) struct FleshTouch {
     /// Index of the mesh in the frame.
     pub mesh: usize,
     /// First vertex and weights of stretches of vertices that only this element touches.
@@ -57,7 +57,7 @@ pub(super) struct Touch {
     show: bool,
 }
 
-impl Touch {
+impl FleshTouch {
     /// Tells apart what earlier elements touch, by what they left in the frame.
     pub fn new(weights: &FleshWeights, meshes: &[Mesh], show: bool) -> Self {
         let mesh = &meshes[weights.mesh];

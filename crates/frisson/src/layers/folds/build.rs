@@ -1,8 +1,8 @@
 //! What never changes: the drawn folds, and which points each of them moves.
 
+use super::fold_crossings::PointSums;
 use super::params::FoldsParams;
 use super::rest::FoldsRest;
-use super::sums::PointSums;
 use crate::geometry::butterfly::{LiftedPoints, vertices_of};
 use crate::geometry::{NormalGroups, Topology};
 use crate::stage::{BuildContext, LayerError};

@@ -1,9 +1,9 @@
 //! How much of its drawn height a fold shows, from the stretch of the mesh under it.
 
-use super::law::LawScratch;
+use super::fold_tables::FoldTables;
 use super::params::{Conserve, FactorLaw, Fold};
-use super::plan::FoldPlan;
 use super::rest::FoldRest;
+use super::stretch_law::LawScratch;
 use crate::tolerances::folds as tolerances;
 
 /// Storage reused from frame to frame.
@@ -22,7 +22,7 @@ pub struct FactorScratch {
 pub fn compute_factors(
     fold: &Fold,
     rest: &FoldRest,
-    plan: &FoldPlan,
+    plan: &FoldTables,
     base_length: impl Fn(usize, u32) -> f32,
     scratch: &mut FactorScratch,
     out: &mut [f32],

@@ -19,15 +19,15 @@
 mod buckling;
 mod build;
 mod factor;
-mod law;
+mod fold_crossings;
+mod fold_tables;
 mod layer;
 mod params;
-mod plan;
 mod rest;
 mod section;
 mod state;
 mod step;
-mod sums;
+mod stretch_law;
 
 pub use build::FoldsLayout;
 pub use layer::FoldsLayer;

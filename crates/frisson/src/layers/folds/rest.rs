@@ -5,8 +5,8 @@ use std::sync::Arc;
 use glam::Vec3;
 
 use super::buckling::build_ridges;
+use super::fold_tables::{Faces, FoldTables};
 use super::params::{Fold, FoldsParams, RestSurface};
-use super::plan::{Faces, FoldPlan};
 use super::section::Sections;
 use crate::geometry::butterfly::{Emission, PatchSurface, Refined, RefinedMesh};
 use crate::geometry::{
@@ -75,7 +75,7 @@ pub struct FoldsRest {
     /// The folds, buckling ridges included, with their settings.
     pub folds: Vec<(Fold, FoldRest)>,
     /// The same as a frame reads them.
-    pub plans: Vec<FoldPlan>,
+    pub plans: Vec<FoldTables>,
     /// Coarse triangles under the folds.
     pub faces: Faces,
     /// The coarse surface there.
@@ -154,7 +154,7 @@ impl FoldsRest {
         let mut surface = PatchSurface::new(&topology, &refined, wanted, &coarse, 2.0 * widest);
         surface.measure(&vertices);
         let faces = Faces::new(&topology, triangles, &surface.points);
-        let plans = rests.iter().map(|(f, r)| FoldPlan::new(f, r, &faces)).collect();
+        let plans = rests.iter().map(|(f, r)| FoldTables::new(f, r, &faces)).collect();
         Ok(Self {
             mesh: motion.mesh,
             fine: RefinedMesh::new(&emission, &base),

@@ -5,8 +5,8 @@ use rayon::prelude::*;
 
 use super::build::FoldsLayout;
 use super::factor::{FactorScratch, compute_factors};
+use super::fold_tables::{Faces, FoldTables};
 use super::params::{Fold, FoldsParams};
-use super::plan::{Faces, FoldPlan};
 use super::rest::{FoldRest, FoldsRest};
 use crate::geometry::butterfly::{LiftedPoints, Normals, PatchSurface};
 use crate::geometry::{Mesh, NormalScratch};
@@ -226,7 +226,7 @@ struct Now<'a> {
 
 /// Displacements of one fold's members, and the mean of their factors.
 fn lift_fold(rest: &FoldsRest, index: usize, now: Now, s: &mut FoldScratch) {
-    let ((drawn, laid), plan): (&(Fold, FoldRest), &FoldPlan) =
+    let ((drawn, laid), plan): (&(Fold, FoldRest), &FoldTables) =
         (&rest.folds[index], &rest.plans[index]);
     // Drawn folds come first, as they are set now; then the ridges of buckling.
     let fold = now.params.folds.get(index).unwrap_or(drawn);

@@ -30,13 +30,13 @@ impl Contact {
 
 /// A shape with its pose at the start and the end of the tick.
 #[derive(Clone, Debug)]
-pub(super) struct Body {
+pub(super) struct HairBody {
     pub shape: ColliderShape,
     pub poses: [(Quat, Vec3); 2],
     pub friction: f32,
 }
 
-impl Body {
+impl HairBody {
     /// A collider of the scene.
     pub fn of_collider(collider: &Collider) -> Self {
         Self {
@@ -79,7 +79,7 @@ enum Kind {
 
 impl PosedBody {
     /// Poses a body at a fraction of the tick; `before` is the fraction one sub-step earlier.
-    pub fn new(body: &Body, before: f32, fraction: f32) -> Self {
+    pub fn new(body: &HairBody, before: f32, fraction: f32) -> Self {
         let (kind, local_axes, local_origin, bound) = resolve(&body.shape);
         let posed = |f: f32| {
             let (q, t) = body.pose(f);
@@ -544,7 +544,7 @@ mod tests {
     use super::*;
 
     fn posed(shape: ColliderShape) -> PosedBody {
-        let body = Body { shape, poses: [(Quat::IDENTITY, Vec3::ZERO); 2], friction: 0.0 };
+        let body = HairBody { shape, poses: [(Quat::IDENTITY, Vec3::ZERO); 2], friction: 0.0 };
         PosedBody::new(&body, 0.0, 1.0)
     }
 

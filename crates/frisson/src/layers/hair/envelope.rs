@@ -12,7 +12,7 @@ use super::chain::MAX_PARTICLES;
 use super::lanes::Lanes;
 use super::rest::WispRoot;
 use super::state::Wisp;
-use super::tick::{Around, Drive, TickInput};
+use super::tick::{Around, HairDrive, TickInput};
 
 /// Share of a particle's mass that one sample carries [-].
 pub(super) fn sample_share(input: &TickInput) -> f32 {
@@ -32,7 +32,7 @@ pub(super) fn rest_radius(root: &WispRoot, wisp: &Wisp, plane: usize, wetness: f
 pub(super) fn advance(
     input: &TickInput,
     wisp: &mut Wisp,
-    drive: &Drive,
+    drive: &HairDrive,
     before: &[Vec3; MAX_PARTICLES],
     around: &Around,
 ) {

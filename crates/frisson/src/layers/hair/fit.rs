@@ -2,7 +2,7 @@
 
 use glam::{EulerRot, Mat3, Quat, Vec3};
 
-use super::contact::Body;
+use super::contact::HairBody;
 use crate::character::{Character, Pose};
 use crate::stage::{ActorSet, ColliderShape};
 
@@ -97,7 +97,7 @@ fn eigen(matrix: Mat3) -> (Mat3, Vec3) {
 }
 
 /// The fitted ellipsoids as bodies moving from one pose to another.
-pub(super) fn body(fitted: &Fitted, before: &Pose, now: &Pose, friction: f32) -> Body {
+pub(super) fn body(fitted: &Fitted, before: &Pose, now: &Pose, friction: f32) -> HairBody {
     let (start, _) = rigid(before, fitted.node);
     let (end, scale) = rigid(now, fitted.node);
     let mut shape = fitted.shape.clone();
@@ -105,7 +105,7 @@ pub(super) fn body(fitted: &Fitted, before: &Pose, now: &Pose, friction: f32) ->
         *center = center.map(|c| c * scale);
         *radii = radii.map(|r| r * scale);
     }
-    Body { shape, poses: [start, end], friction }
+    HairBody { shape, poses: [start, end], friction }
 }
 
 fn rigid(pose: &Pose, node: usize) -> ((Quat, Vec3), f32) {

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::style_params::StyleParams;
-use crate::stage::{Animated, LayerError, Selection};
+use crate::stage::{Anchor, Animated, LayerError, Selection};
 
 /// Deformable wisps that lean, rub, tangle and split.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -22,9 +22,10 @@ pub struct HairParams {
     /// Number of wisps, spread evenly over the scalp.
     #[schemars(range(min = 1, max = 100_000), extend("x-change" = "restart", "x-slider" = [10, 1000], "x-log" = true, "x-group" = "Roots"))]
     pub wisps: u32,
-    /// Roots at these points instead (moved to the nearest point of the scalp) [m].
+    /// Roots at these places instead: points [m], vertices, places on triangles, at joints or markers, each
+    /// moved to the nearest point of the scalp.
     #[schemars(extend("x-change" = "restart", "x-group" = "Roots"))]
-    pub at: Vec<[f32; 3]>,
+    pub at: Vec<Anchor>,
     /// Direction in which hair leaves the skin; not given: along the skin's normal.
     #[schemars(extend("x-change" = "rebuild", "x-group" = "Roots"))]
     pub direction: Option<[f32; 3]>,

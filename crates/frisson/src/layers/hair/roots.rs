@@ -34,7 +34,10 @@ pub(super) fn build_rest(
     let points = if params.at.is_empty() {
         spread(mesh, &areas, total, params.wisps as usize, params.seed)
     } else {
-        params.at.iter().filter_map(|&p| nearest(&bvh, Vec3::from_array(p))).collect()
+        let reference = context.reference_mesh(index);
+        let place = |anchor| context.place_on("at", index, &reference, anchor);
+        let places: Result<Vec<Vec3>, LayerError> = params.at.iter().map(place).collect();
+        places?.into_iter().filter_map(|p| nearest(&bvh, p)).collect()
     };
     let samples = params.envelope.samples;
     let directions = (0..samples)

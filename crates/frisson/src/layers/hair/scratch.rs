@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use glam::Vec3;
 
-use super::contact::{Body, PosedBody};
+use super::contact::{HairBody, PosedBody};
 use super::fit;
 use super::interact::Interactions;
 use super::params::HairParams;
@@ -42,7 +42,7 @@ pub struct HairScratch {
 /// Bodies that stop the hair during a tick.
 #[derive(Default)]
 pub(super) struct Bodies {
-    all: Vec<Body>,
+    all: Vec<HairBody>,
     /// All of them at the end of every sub-step.
     pub posed: Vec<Vec<PosedBody>>,
     pose_before: Pose,
@@ -71,7 +71,7 @@ impl Bodies {
             .all()
             .iter()
             .filter(|c| wanted.as_ref().is_none_or(|names| names.contains(&c.name)));
-        self.all.extend(chosen.map(Body::of_collider));
+        self.all.extend(chosen.map(HairBody::of_collider));
         self.posed.resize_with(substeps, Vec::new);
         for (s, posed) in self.posed.iter_mut().enumerate() {
             let at = |k: usize| k as f32 / substeps as f32;

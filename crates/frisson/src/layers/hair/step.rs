@@ -10,7 +10,7 @@ use super::rest::HairRest;
 use super::scratch::HairScratch;
 use super::split;
 use super::state::{HairState, Wisp};
-use super::tick::{Drive, TOGETHER, TickInput, TickRoom, carry_along, integrate_wisps};
+use super::tick::{HairDrive, TOGETHER, TickInput, TickRoom, carry_along, integrate_wisps};
 use super::wind;
 use crate::geometry::Mesh;
 use crate::stage::{Animated, Frame, LayerError, StepContext, Work};
@@ -275,7 +275,7 @@ fn integrate(
                 .zip(air.chunks(TOGETHER * n))
                 .zip(jumped.chunks_mut(TOGETHER))
                 .for_each(|(((wisps, accelerations), air), jumped)| {
-                    integrate_wisps(&input, wisps, &Drive { accelerations, air }, room, jumped);
+                    integrate_wisps(&input, wisps, &HairDrive { accelerations, air }, room, jumped);
                 });
         });
     state.teleports += scratch.jumped.iter().filter(|j| **j).count() as u32;

@@ -10,7 +10,7 @@ use super::planes::compute_planes;
 use super::rest::{HairRest, RootPose};
 use super::state::Wisp;
 use super::style_params::StyleField;
-use super::tick::{Drive, TOGETHER, TickInput, TickRoom, integrate_wisps};
+use super::tick::{HairDrive, TOGETHER, TickInput, TickRoom, integrate_wisps};
 use crate::stage::{Forces, SurfaceMotion};
 
 /// What styling needs to know about the scene.
@@ -276,7 +276,7 @@ fn relax(rest: &HairRest, wisps: &mut [Wisp], scene: &StyleScene, phase: &Phase)
                     scene.forces.acceleration(p, scene.time) + combed.sum::<Vec3>()
                 }));
             }
-            let drive = Drive { accelerations, air: &air };
+            let drive = HairDrive { accelerations, air: &air };
             integrate_wisps(&input, wisps, &drive, room, &mut [false; TOGETHER]);
         },
     );

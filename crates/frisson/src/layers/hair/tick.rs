@@ -46,14 +46,14 @@ pub(super) const TOGETHER: usize = 4;
 
 /// Forces of a tick on the particles of one wisp, or of several, one after the other.
 #[derive(Clone, Copy)]
-pub(super) struct Drive<'a> {
+pub(super) struct HairDrive<'a> {
     /// Acceleration at each particle, gravity included [m/s²].
     pub accelerations: &'a [Vec3],
     /// Velocity of the air at each particle [m/s].
     pub air: &'a [Vec3],
 }
 
-impl<'a> Drive<'a> {
+impl<'a> HairDrive<'a> {
     /// That of one of several wisps of `count` particles.
     fn of(&self, wisp: usize, count: usize) -> Self {
         let range = wisp * count..(wisp + 1) * count;
@@ -89,7 +89,7 @@ impl TickRoom {
 pub(super) fn integrate_wisps(
     input: &TickInput,
     wisps: &mut [Wisp],
-    drive: &Drive,
+    drive: &HairDrive,
     room: &mut TickRoom,
     jumped: &mut [bool],
 ) {
@@ -261,7 +261,7 @@ pub(super) fn carry_along(wisp: &mut Wisp, pose: &RootPose, carried: [Vec3; 2]) 
     wisp.spin = 0.0;
 }
 
-fn integrate_chains(input: &TickInput, wisps: &mut [Wisp], drive: &Drive, room: &mut TickRoom) {
+fn integrate_chains(input: &TickInput, wisps: &mut [Wisp], drive: &HairDrive, room: &mut TickRoom) {
     let n = input.rest.count;
     let TickRoom { chains, around, particles, .. } = room;
     let lanes: [usize; TOGETHER] = std::array::from_fn(|k| k.min(wisps.len() - 1));
@@ -363,7 +363,7 @@ fn integrate_chains(input: &TickInput, wisps: &mut [Wisp], drive: &Drive, room: 
 fn gather_particles(
     input: &TickInput,
     wisps: &[Wisp],
-    (drive, around): (&Drive, &[Around; TOGETHER]),
+    (drive, around): (&HairDrive, &[Around; TOGETHER]),
     lanes: [usize; TOGETHER],
     out: &mut [ParticleInput; MAX_PARTICLES],
 ) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use glam::{DMat3, DQuat, DVec3};
 
 use super::coats::{coat_bones, measure_skins};
-use super::field::{Coat, Kind, gap};
+use super::field::{FieldProfile, Kind, gap};
 use super::fit::{next_ancestors, related};
 use super::params::{CoatParams, PrimitiveParams, SoftObject, SoftParams};
 use super::rest::{Described, ObjectRest, PrimitiveRest, SoftRest};
@@ -201,7 +201,7 @@ impl SoftRest {
         points: Vec<DVec3>,
         thickness: f64,
     ) -> &mut PrimitiveRest {
-        let coat = Coat {
+        let coat = FieldProfile {
             thickness,
             support: object.support_for(thickness),
             stiffness: object.stiffness,
@@ -551,8 +551,13 @@ mod tests {
 
     #[test]
     fn a_ball_has_the_inertia_of_a_ball() {
-        let coat =
-            Coat { thickness: 0.3, support: 0.6, stiffness: 1.0, hardening: 0.0, level: 1.0 };
+        let coat = FieldProfile {
+            thickness: 0.3,
+            support: 0.6,
+            stiffness: 1.0,
+            hardening: 0.0,
+            level: 1.0,
+        };
         let p = PrimitiveRest {
             name: String::new(),
             kind: Kind::Point,

@@ -2,9 +2,9 @@
 
 use glam::DVec3;
 
-use super::blend::Coats;
 use super::field::closest;
 use super::params::SoftParams;
+use super::primitive_fields::PrimitiveFields;
 use super::rest::SoftRest;
 use super::sample::{ContactPoint, Presser, Territory};
 use super::state::{Side, SoftState};
@@ -56,7 +56,7 @@ pub struct Contacts<'a> {
     /// Rest data.
     pub rest: &'a SoftRest,
     /// Coats.
-    pub coats: &'a Coats,
+    pub coats: &'a PrimitiveFields,
     /// Seeds.
     pub territories: &'a [Territory],
     /// Tools.

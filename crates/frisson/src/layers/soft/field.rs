@@ -13,7 +13,7 @@ use glam::DVec3;
 
 /// Thickness, stiffness, support of a primitive, with the layer's iso-value.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Coat {
+pub struct FieldProfile {
     /// Distance of the surface from the primitive when it is alone [m].
     pub thickness: f64,
     /// Distance beyond which the field is zero [m].
@@ -26,7 +26,7 @@ pub struct Coat {
     pub level: f64,
 }
 
-impl Coat {
+impl FieldProfile {
     /// Field at a distance [Pa].
     #[must_use]
     pub fn value(&self, r: f64) -> f64 {
@@ -183,7 +183,7 @@ mod tests {
         ) {
             let (c, support) = (1000.0, e * (1.0 + wide));
             let k = p * c / (support - e);
-            let coat = Coat { thickness: e, support, stiffness: k, hardening: q, level: c };
+            let coat = FieldProfile { thickness: e, support, stiffness: k, hardening: q, level: c };
             prop_assert!((coat.value(e) - c).abs() < 1e-9 * c);
             prop_assert!((coat.value_and_slope(e).1 + k).abs() < 1e-9 * k);
             let tiny = 1e-7 * (support - e);

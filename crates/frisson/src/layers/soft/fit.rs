@@ -12,7 +12,7 @@
 
 use glam::DVec3;
 
-use super::field::Coat;
+use super::field::FieldProfile;
 use super::skin::{Hold, Skin, SkinPoint};
 use crate::character::Character;
 use crate::geometry::Bounds;
@@ -126,7 +126,7 @@ impl SkinFit<'_> {
                     }
                     // In units of the level: only shapes matter here.
                     let support = self.reach * ball.radius;
-                    let coat = Coat {
+                    let coat = FieldProfile {
                         thickness: ball.radius,
                         support,
                         stiffness: 1.0 / (support - ball.radius),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use glam::{Vec2, Vec3};
 
-use super::blending::Components;
+use super::fracture::Components;
 use super::label::LabelField;
 use super::params::SoftParams;
 use super::rest::SoftRest;

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Primitives (points, segments, polylines, triangles) hang on bones, particles or keys. Each has a
-//! field of the distance to it ([`Coat`]); fields add up along the blending graph; the surface is where
+//! field of the distance to it ([`FieldProfile`]); fields add up along the blending graph; the surface is where
 //! they reach the layer's level. A step moves the structure by the forces it knows, carries the coat
 //! along, slides the seeds to the new surface, and gets from them the contact forces, the volume of
 //! each territory (and so the controllers' corrections), and which pieces part or fuse. A step in
@@ -26,20 +26,20 @@
 //! not bulge by itself, only through the volume controller; objects that may fuse share one mesh; a weld
 //! holds rigid bodies at a point, not against turning about it.
 
-mod blend;
-mod blending;
 mod build;
 mod coats;
 mod contact;
 mod dough;
 mod field;
 mod fit;
+mod fracture;
 mod joints;
 mod label;
 mod layer;
 mod meshes;
 mod params;
 mod preview;
+mod primitive_fields;
 mod rest;
 mod sample;
 mod seeds;
@@ -53,7 +53,7 @@ mod tool;
 mod volume;
 mod weld;
 
-pub use field::Coat;
+pub use field::FieldProfile;
 pub use layer::SoftLayer;
 pub use params::{
     BoneParams, CoatBone, CoatParams, DoughParams, PrimitiveParams, SoftObject, SoftParams,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use glam::DVec3;
 
-use super::field::{Coat, Kind};
+use super::field::{FieldProfile, Kind};
 use super::params::{CoatBone, CoatParams, SoftObject, SoftParams};
 use super::seeds::{FineSeeds, Seed};
 use super::structure::{BodyRest, JointRest};
@@ -39,7 +39,7 @@ pub struct PrimitiveRest {
     /// Points in the body's axes [m].
     pub points: Vec<DVec3>,
     /// Field; its level is the layer's.
-    pub coat: Coat,
+    pub coat: FieldProfile,
     /// Linear RGB.
     pub color: [f32; 3],
     /// Texture coordinates at its ends.

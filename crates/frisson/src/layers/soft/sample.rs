@@ -5,8 +5,10 @@ use std::sync::Arc;
 use glam::{DQuat, DVec3, Vec3};
 use rayon::prelude::*;
 
-use super::blend::{Coats, FieldScratch, NOBODY, Neighbourhood, Primitive, Seen};
 use super::field::{BULGE_ZONE, Kind, bulge_shape};
+use super::primitive_fields::{
+    FieldScratch, NOBODY, Neighbourhood, Primitive, PrimitiveFields, Seen,
+};
 use super::seeds::{FineSeeds, Piece, Ray, Seed, compute_pieces, medial, slide};
 use super::tool::Tools;
 use crate::geometry::Grid;
@@ -69,7 +71,7 @@ pub struct Territory {
 
 impl Territory {
     /// Finds the primitives and welds that can matter to a primitive.
-    pub fn gather(&mut self, coats: &Coats, grid: &Grid, index: usize) {
+    pub fn gather(&mut self, coats: &PrimitiveFields, grid: &Grid, index: usize) {
         let (low, high) = support_box(coats, index);
         let found = &mut self.around;
         found.clear();
@@ -102,7 +104,7 @@ impl Territory {
 /// Everything that stays the same while the seeds slide.
 pub struct Sampling<'a> {
     /// The coats.
-    pub coats: &'a Coats,
+    pub coats: &'a PrimitiveFields,
     /// Seeds of each primitive.
     pub seeds: &'a [Vec<Seed>],
     /// Finer seeds for contacts.
@@ -116,7 +118,7 @@ pub struct Sampling<'a> {
 }
 
 /// The box of a primitive's support.
-pub fn support_box(coats: &Coats, index: usize) -> (Vec3, Vec3) {
+pub fn support_box(coats: &PrimitiveFields, index: usize) -> (Vec3, Vec3) {
     let reach = coats.reach(index);
     let points = coats.points_of(index);
     let low = points.iter().fold(DVec3::INFINITY, |m, p| m.min(*p)) - reach;
@@ -125,7 +127,7 @@ pub fn support_box(coats: &Coats, index: usize) -> (Vec3, Vec3) {
 }
 
 /// Fills a grid with the supports of all primitives.
-pub fn fill_grid(coats: &Coats, grid: &mut Grid) {
+pub fn fill_grid(coats: &PrimitiveFields, grid: &mut Grid) {
     let count = coats.primitives.len();
     let mut sizes = 0.0f64;
     for i in 0..count {

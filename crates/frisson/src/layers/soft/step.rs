@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
 
-use super::blend::{Coats, Primitive};
-use super::blending::{self, Components};
 use super::coats::{hanging_place, joint_points, skinned_point};
 use super::contact::{ContactForces, Contacts};
 use super::dough::DoughLaw;
+use super::fracture::{self, Components};
 use super::joints::solve_joints;
 use super::layer::SoftLayer;
 use super::meshes::SurfaceMeshes;
 use super::params::{SoftParams, SoftSurface};
 use super::preview::PreviewMeshes;
+use super::primitive_fields::{Primitive, PrimitiveFields};
 use super::rest::{PrimitiveRest, SoftRest};
 use super::sample::{ContactPoint, Presser, Sampling, Territory, fill_grid};
 use super::state::{BodyState, Bond, SoftState};
@@ -34,7 +34,7 @@ pub(super) type SoftStep<'a> = Work<'a, SoftLayer, &'a mut SoftState>;
 #[derive(Default)]
 pub struct SoftScratch {
     /// The coats as they are now.
-    pub(super) coats: Coats,
+    pub(super) coats: PrimitiveFields,
     /// Rotation of the body that carries each primitive.
     pub(super) rotations: Vec<DQuat>,
     /// What the seeds have found.
@@ -76,7 +76,7 @@ impl SoftScratch {
         if self.coats.primitives.len() == count && count > 0 {
             return;
         }
-        self.coats = Coats { level: rest.level, ..Coats::default() };
+        self.coats = PrimitiveFields { level: rest.level, ..PrimitiveFields::default() };
         for p in &rest.primitives {
             let points = &mut self.coats.points;
             self.coats.primitives.push(Primitive {
@@ -575,7 +575,7 @@ impl SoftStep<'_> {
     }
 
     fn update_blending(&mut self, dt: f64) {
-        blending::update_fracture(
+        fracture::update_fracture(
             self.rest,
             &self.scratch.coats,
             &self.scratch.territories,

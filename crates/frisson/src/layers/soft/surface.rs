@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use glam::{Vec2, Vec3};
 
-use super::blend::{Coats, Primitive};
 use super::field::{BULGE_ZONE, Kind};
+use super::primitive_fields::{Primitive, PrimitiveFields};
 use super::rest::SoftRest;
 use super::skin_field::{Asked, SkinSurface};
 use super::state::BodyState;
@@ -101,7 +101,7 @@ pub struct LabelValue {
 impl Part {
     fn new(
         primitive: &Primitive,
-        coats: &Coats,
+        coats: &PrimitiveFields,
         index: usize,
         rest: &SoftRest,
         bodies: &[BodyState],
@@ -177,7 +177,7 @@ impl Part {
         Some((value, away * (slope / distance.max(1e-20))))
     }
 
-    /// Value and slope at a distance; the same law as [`super::field::Coat`].
+    /// Value and slope at a distance; the same law as [`super::field::FieldProfile`].
     #[inline]
     fn value_and_slope(&self, distance: f32, level: f32) -> (f32, f32) {
         let depth = self.thickness + self.offset - distance;
@@ -305,7 +305,7 @@ impl SurfaceField {
     /// Takes the coats as they are now.
     pub fn set(
         &mut self,
-        coats: &Coats,
+        coats: &PrimitiveFields,
         rest: &SoftRest,
         bodies: &[BodyState],
         skins: &[Arc<SkinSurface>],

@@ -2,7 +2,7 @@
 
 use glam::{DVec3, Vec3};
 
-use super::blend::{FieldScratch, Neighbourhood};
+use super::primitive_fields::{FieldScratch, Neighbourhood};
 use super::sample::Presser;
 use super::*;
 use crate::layers::LayerParams;

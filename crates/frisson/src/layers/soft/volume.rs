@@ -4,7 +4,7 @@
 //! keeps the slope of the field: the stiffness is untouched. The gains are in units of
 //! `s = dV/deps / V0`, so that a time constant and a ratio say everything.
 
-use super::field::Coat;
+use super::field::FieldProfile;
 use crate::tolerances::soft as tolerances;
 
 /// A controller's settings for one step.
@@ -57,7 +57,7 @@ impl VolumeControl {
     #[must_use]
     pub fn next_offset(
         &self,
-        coat: &Coat,
+        coat: &FieldProfile,
         offset: f64,
         own: &Volumes,
         around: &Volumes,

@@ -15,8 +15,8 @@
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
-use super::blend::Coats;
-use super::blending::Components;
+use super::fracture::Components;
+use super::primitive_fields::PrimitiveFields;
 use super::rest::{PrimitiveRest, SoftRest};
 use super::sample::Territory;
 use super::state::SoftState;
@@ -211,7 +211,7 @@ fn nearest(
 /// them is not there any more.
 fn carry(
     rest: &SoftRest,
-    coats: &Coats,
+    coats: &PrimitiveFields,
     territories: &[Territory],
     state: &SoftState,
     weld: &mut Weld,

@@ -4,12 +4,12 @@ use glam::DVec2;
 
 use super::Flow;
 use crate::layers::drops::motion::{Weights, first_exit, time_of_rest};
-use crate::layers::drops::state::{Drop, Phase};
+use crate::layers::drops::state::{Droplet, Phase};
 use crate::layers::drops::surface::{Facet, on_edge};
 use crate::tolerances::drops::{EDGE_PUSH, TEE_NUDGE};
 
 impl Flow<'_> {
-    pub(super) fn on_edge(&mut self, drop: &mut Drop) {
+    pub(super) fn on_edge(&mut self, drop: &mut Droplet) {
         let Phase::Edge { half, s, speed } = drop.phase else { return };
         let (ta, ka) = (half / 3, half as usize % 3);
         let fa = &self.world.surface.facets[ta as usize];
@@ -64,7 +64,7 @@ impl Flow<'_> {
     /// One-dimensional motion along an edge.
     pub(super) fn run_along(
         &mut self,
-        drop: &mut Drop,
+        drop: &mut Droplet,
         half: u32,
         s: f64,
         v: f64,
@@ -122,7 +122,7 @@ impl Flow<'_> {
     /// Puts the drop on a triangle, standing on its edge `k`.
     pub(super) fn stand_on(
         &mut self,
-        drop: &mut Drop,
+        drop: &mut Droplet,
         triangle: u32,
         k: usize,
         s: f64,

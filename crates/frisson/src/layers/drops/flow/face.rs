@@ -4,12 +4,12 @@ use glam::{DVec2, DVec3};
 
 use super::Flow;
 use crate::layers::drops::motion::{Weights, first_exit};
-use crate::layers::drops::state::{Drop, Phase};
+use crate::layers::drops::state::{Droplet, Phase};
 use crate::layers::drops::surface::{Across, Facet, clamp_weights, on_edge};
 use crate::tolerances::drops::{EDGE_PUSH, ON_EDGE, RETURN_FRACTION, SNAP, TEE_NUDGE};
 
 impl Flow<'_> {
-    pub(super) fn on_face(&mut self, drop: &mut Drop) {
+    pub(super) fn on_face(&mut self, drop: &mut Droplet) {
         let Phase::Face { triangle, weights, velocity, standing } = drop.phase else { return };
         let facet = &self.world.surface.facets[triangle as usize];
         let x = facet.flat(weights);
@@ -105,7 +105,7 @@ impl Flow<'_> {
     /// Leaves a triangle through edge `k` at `s`: through a vertex, or across.
     pub(super) fn leave(
         &mut self,
-        drop: &mut Drop,
+        drop: &mut Droplet,
         facet: &Facet,
         triangle: u32,
         k: usize,
@@ -149,7 +149,7 @@ impl Flow<'_> {
     /// Carries the drop over an edge, or onto it when both sides push it there.
     pub(super) fn cross(
         &mut self,
-        drop: &mut Drop,
+        drop: &mut Droplet,
         from: &Facet,
         half: u32,
         s: f64,

@@ -20,7 +20,7 @@ mod vertex;
 use glam::{DVec2, DVec3};
 
 use super::motion::time_of_rest;
-use super::state::{Drop, Phase};
+use super::state::{Droplet, Phase};
 use super::surface::Surface;
 use super::trail::Strip;
 use super::world::World;
@@ -31,7 +31,7 @@ pub use trace::{Counts, Mark, Segment, Stay, Trace};
 
 /// What of a drop stays constant during a step.
 #[derive(Clone, Copy, Debug)]
-pub struct Body {
+pub struct DropCarrier {
     /// Radius of the volume's sphere [m].
     pub radius: f64,
     /// Drag rate on surfaces `L = kv / m` [1/s].
@@ -58,7 +58,7 @@ pub struct Flow<'a> {
     /// Time left [s].
     pub left: f64,
     /// Its body.
-    pub body: Body,
+    pub body: DropCarrier,
     /// Whether it has poured in this step.
     pub has_poured: bool,
 }
@@ -76,7 +76,7 @@ struct Push {
 
 impl Flow<'_> {
     /// Advances the drop by the time left. Never loses it.
-    pub fn advance(&mut self, drop: &mut Drop) {
+    pub fn advance(&mut self, drop: &mut Droplet) {
         let mut idle = 0;
         for _ in 0..MAX_EVENTS {
             if self.left <= 0.0 {
@@ -117,7 +117,7 @@ impl Flow<'_> {
     }
 
     /// Everything that accelerates the drop at a place, inertia included [m/s²].
-    fn acceleration(&self, drop: &Drop, place: DVec3) -> DVec3 {
+    fn acceleration(&self, drop: &Droplet, place: DVec3) -> DVec3 {
         self.world.acceleration(place, drop, &self.body) + drop.inertia
     }
 
@@ -185,7 +185,7 @@ impl Flow<'_> {
     }
 
     /// Whether the outward pull is more than the surface can hold.
-    pub fn lets_go(&self, drop: &Drop, triangle: u32, out: DVec3, acceleration: DVec3) -> bool {
+    pub fn lets_go(&self, drop: &Droplet, triangle: u32, out: DVec3, acceleration: DVec3) -> bool {
         // The inertia's normal part is smoothed apart from the rest: a jerk of one tick is no pull.
         let outward = (acceleration - drop.inertia).dot(out) + drop.pull;
         outward > 0.0
@@ -193,18 +193,18 @@ impl Flow<'_> {
     }
 
     /// The whole drop is pulled off the surface.
-    pub fn release(&mut self, drop: &mut Drop, position: DVec3, velocity: DVec3, from: u32) {
+    pub fn release(&mut self, drop: &mut Droplet, position: DVec3, velocity: DVec3, from: u32) {
         self.trace.counts.releases += 1;
         self.take_off(drop, position, velocity, from);
     }
 
     /// The whole drop leaves over a border.
-    fn run_off(&mut self, drop: &mut Drop, position: DVec3, velocity: DVec3, from: u32) {
+    fn run_off(&mut self, drop: &mut Droplet, position: DVec3, velocity: DVec3, from: u32) {
         self.trace.counts.run_offs += 1;
         self.take_off(drop, position, velocity, from);
     }
 
-    fn take_off(&mut self, drop: &mut Drop, position: DVec3, velocity: DVec3, from: u32) {
+    fn take_off(&mut self, drop: &mut Droplet, position: DVec3, velocity: DVec3, from: u32) {
         drop.phase =
             Phase::Air { position, velocity: velocity + drop.carrier, since: self.now(), from };
         drop.held = false;
@@ -216,7 +216,7 @@ impl Flow<'_> {
     }
 
     /// Part of a hanging drop leaves, a remainder stays.
-    fn drip(&mut self, drop: &mut Drop, position: DVec3, velocity: DVec3, from: u32) {
+    fn drip(&mut self, drop: &mut Droplet, position: DVec3, velocity: DVec3, from: u32) {
         let keep = drop.mass * self.world.liquid.drip_remainder;
         if keep <= self.world.liquid.least_mass || keep >= drop.mass {
             return self.release(drop, position, velocity, from);
@@ -231,7 +231,7 @@ impl Flow<'_> {
     }
 
     /// Part of a drop falls. Returns its place among those born.
-    fn part(&mut self, drop: &mut Drop, mass: f64, phase: Phase) -> usize {
+    fn part(&mut self, drop: &mut Droplet, mass: f64, phase: Phase) -> usize {
         let mut falling = *drop;
         falling.mass = mass;
         falling.solute = drop.solute * (mass / drop.mass);
@@ -251,7 +251,7 @@ impl Flow<'_> {
     }
 }
 
-fn stop(drop: &mut Drop) {
+fn stop(drop: &mut Droplet) {
     match &mut drop.phase {
         Phase::Face { velocity, .. } => *velocity = DVec2::ZERO,
         Phase::Edge { speed, .. } => *speed = 0.0,

@@ -4,7 +4,7 @@
 use glam::{DVec2, DVec3};
 
 use super::Flow;
-use crate::layers::drops::state::{Drop, Phase};
+use crate::layers::drops::state::{Droplet, Phase};
 use crate::layers::drops::surface::on_edge;
 use crate::layers::drops::thread::is_thick;
 
@@ -17,14 +17,14 @@ impl Flow<'_> {
 
     /// A thick drop that is pulled off sags: under its own weight it stretches at the rate
     /// `density pull radius / (3 viscosity)` (Trouton). It stays where it is, with what it can hold.
-    pub(super) fn sag(&mut self, drop: &mut Drop, place: DVec3, velocity: DVec3, pull: f64) {
+    pub(super) fn sag(&mut self, drop: &mut Droplet, place: DVec3, velocity: DVec3, pull: f64) {
         let weight = self.world.liquid.density * pull.max(0.0) * self.body.radius;
         let from = drop.triangle().unwrap_or(u32::MAX);
         self.pour(drop, weight / (3.0 * self.body.viscosity), (place, velocity, from), pull);
     }
 
     /// A thick drop on a border goes over it as fast as it runs; what the rim can hold stays there.
-    pub(super) fn spill(&mut self, drop: &mut Drop, (triangle, k, s): (u32, usize, f64)) {
+    pub(super) fn spill(&mut self, drop: &mut Droplet, (triangle, k, s): (u32, usize, f64)) {
         let facet = &self.world.surface.facets[triangle as usize];
         let place = facet.point(facet.corner(k) + facet.edge(k) * s);
         let acceleration = self.acceleration(drop, place);
@@ -47,7 +47,7 @@ impl Flow<'_> {
 
     /// What leaves in the time left, once in a step: the head of a new thread as heavy as a neck can carry,
     /// then as the rate says.
-    fn pour(&mut self, drop: &mut Drop, rate: f64, from: (DVec3, DVec3, u32), pull: f64) {
+    fn pour(&mut self, drop: &mut Droplet, rate: f64, from: (DVec3, DVec3, u32), pull: f64) {
         if self.has_poured {
             return;
         }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Flow;
 use crate::layers::drops::motion::{Weights, time_of_rest};
-use crate::layers::drops::state::{Drop, Phase};
+use crate::layers::drops::state::{Droplet, Phase};
 use crate::layers::drops::surface::Facet;
 
 /// A stretch of a drop's way on one triangle.
@@ -116,7 +116,7 @@ pub struct Trace {
     /// Track pieces, where asked for.
     pub segments: Vec<Segment>,
     /// Drops born by splashing or dripping.
-    pub born: Vec<Drop>,
+    pub born: Vec<Droplet>,
     /// Counts.
     pub counts: Counts,
     /// The end of each drop's record, in order.
@@ -146,7 +146,7 @@ impl Trace {
 }
 
 impl Flow<'_> {
-    pub(super) fn record_rest(&mut self, drop: &Drop) {
+    pub(super) fn record_rest(&mut self, drop: &Droplet) {
         if let (true, Phase::Corner { half }) = (self.world.tracks, drop.phase) {
             let facet = self.surface().facets[half as usize / 3];
             let x = facet.corner(half as usize % 3);
@@ -156,7 +156,7 @@ impl Flow<'_> {
 
     pub(super) fn record(
         &mut self,
-        drop: &Drop,
+        drop: &Droplet,
         facet: &Facet,
         x: DVec2,
         v: DVec2,
@@ -181,7 +181,7 @@ impl Flow<'_> {
 
     pub(super) fn record_stay(
         &mut self,
-        drop: &mut Drop,
+        drop: &mut Droplet,
         triangle: u32,
         from: DVec2,
         to: DVec2,

@@ -3,7 +3,7 @@
 use glam::{DVec2, DVec3};
 
 use super::Flow;
-use crate::layers::drops::state::{Drop, Phase};
+use crate::layers::drops::state::{Droplet, Phase};
 use crate::layers::drops::surface::{BORDER, Facet, Spoke, on_edge};
 use crate::tolerances::drops::{EDGE_PUSH, RETURN_FRACTION};
 
@@ -23,7 +23,7 @@ enum Departure {
 impl Flow<'_> {
     /// Leaves a vertex with a velocity: into the triangle whose wedge holds it, along an edge, off a
     /// border. False when nothing moves the drop away.
-    pub(super) fn depart(&mut self, drop: &mut Drop, corner: u32, velocity: DVec3) -> bool {
+    pub(super) fn depart(&mut self, drop: &mut Droplet, corner: u32, velocity: DVec3) -> bool {
         let surface = self.world.surface;
         let point = surface.start_point(corner);
         let here = surface.points[point as usize];
@@ -74,7 +74,7 @@ impl Flow<'_> {
     }
 
     /// Leaves over a vertex of a border.
-    fn leave_at(&mut self, drop: &mut Drop, corner: u32, here: DVec3, velocity: DVec3) {
+    fn leave_at(&mut self, drop: &mut Droplet, corner: u32, here: DVec3, velocity: DVec3) {
         let (surface, home) = (self.world.surface, corner / 3);
         let point = surface.start_point(corner);
         let is_rim = |s: &Spoke| s.s == 0.0 && surface.twins[s.half as usize] == BORDER;
@@ -207,7 +207,7 @@ impl Flow<'_> {
     }
 
     /// Puts the drop on a triangle around a point.
-    fn enter(&mut self, drop: &mut Drop, point: u32, home: u32, spoke: Spoke, velocity: DVec2) {
+    fn enter(&mut self, drop: &mut Droplet, point: u32, home: u32, spoke: Spoke, velocity: DVec2) {
         let Spoke { half, s } = spoke;
         let k = half as usize % 3;
         drop.side = self.surface().side_around(point, home, drop.side, half / 3);

@@ -7,8 +7,8 @@ use super::layer::{GRAVITY, Lab, actor, params};
 use super::*;
 use crate::stage::KeyedTransform;
 
-fn falling(mass: f64, position: DVec3, velocity: DVec3) -> Drop {
-    Drop::new(0, mass, Phase::Air { position, velocity, since: 0.0, from: u32::MAX }, 0.0)
+fn falling(mass: f64, position: DVec3, velocity: DVec3) -> Droplet {
+    Droplet::new(0, mass, Phase::Air { position, velocity, since: 0.0, from: u32::MAX }, 0.0)
 }
 
 #[test]
@@ -20,7 +20,7 @@ fn mass_momentum_and_centre_are_kept_in_the_air() {
         let mut both = a;
         join(&mut both, &b, 1.0);
         let Phase::Air { position, velocity, .. } = both.phase else { panic!("in the air") };
-        let moment = |d: &Drop| match d.phase {
+        let moment = |d: &Droplet| match d.phase {
             Phase::Air { position, velocity, .. } => (position * d.mass, velocity * d.mass),
             _ => (DVec3::ZERO, DVec3::ZERO),
         };

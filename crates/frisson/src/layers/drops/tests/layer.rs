@@ -7,7 +7,7 @@ use glam::{DVec2, DVec3, Quat, Vec3};
 use super::super::liquid::Liquid;
 use super::super::site::Site;
 use super::super::surface::Surface;
-use super::super::{DropsLayer, DropsParams, State};
+use super::super::{DropsLayer, DropsParams, DropsState};
 use super::{ball, height_field};
 use crate::geometry::Mesh;
 use crate::layers::LayerParams;
@@ -61,7 +61,7 @@ impl Lab {
         self.alone.simulator.advance_to(time).expect("a step");
     }
 
-    pub fn state(&self) -> &State {
+    pub fn state(&self) -> &DropsState {
         self.alone.state()
     }
 
@@ -96,7 +96,7 @@ impl Lab {
 
     pub fn positions(&self) -> Vec<(u64, DVec3)> {
         let surface = self.surface();
-        let place = |d: &super::Drop| match d.phase {
+        let place = |d: &super::Droplet| match d.phase {
             super::Phase::Air { position, .. } => position,
             _ => super::super::merge::position_on(d, &surface).unwrap().0,
         };

@@ -129,7 +129,7 @@ fn energy_never_grows_where_the_line_is_pinned() {
         let velocity = DVec3::new(u(2), 0.0, u(3)) * 0.5;
         let mut drop = bench.drop_at(DVec3::new(0.05 * u(0), 0.0, 0.05 * u(1)), 2e-5, velocity);
         let mut trace = Trace::default();
-        let energy = |bench: &Bench, drop: &Drop| {
+        let energy = |bench: &Bench, drop: &Droplet| {
             let (p, v) = bench.place(drop);
             9.8 * p.y + 0.5 * v.length_squared()
         };
@@ -191,13 +191,13 @@ fn a_thread_thins_as_it_falls_and_breaks() {
     for _ in 0..300 {
         lab.run(12);
         let drops = &lab.state().drops;
-        let mut parcels: Vec<&Drop> = drops.iter().filter(|d| d.stream != NO_STREAM).collect();
+        let mut parcels: Vec<&Droplet> = drops.iter().filter(|d| d.stream != NO_STREAM).collect();
         if parcels.len() < 20 {
             continue;
         }
         seen = true;
         parcels.sort_by_key(|d| d.id);
-        let fall = |d: &Drop| match d.phase {
+        let fall = |d: &Droplet| match d.phase {
             Phase::Air { velocity, .. } => velocity.length(),
             _ => 0.0,
         };

@@ -19,7 +19,7 @@ use super::flow::{Flow, Trace};
 use super::liquid::{Drag, Liquid};
 use super::params::{DropsParams, GroundParams, Names};
 use super::site::Ground;
-use super::state::{Drop, Phase};
+use super::state::{Droplet, Phase};
 use super::surface::Surface;
 use super::world::World;
 use crate::stage::Forces;
@@ -54,13 +54,13 @@ impl Bench {
     }
 
     /// A drop put on the surface at the place nearest to a point.
-    pub fn drop_at(&self, at: DVec3, mass: f64, velocity: DVec3) -> Drop {
+    pub fn drop_at(&self, at: DVec3, mass: f64, velocity: DVec3) -> Droplet {
         let (triangle, weights, _) = self.surface.closest(at, 1e9).expect("a surface");
         let velocity = self.surface.facets[triangle as usize].tangential(velocity);
-        Drop::new(1, mass, Phase::Face { triangle, weights, velocity, standing: 0 }, 0.0)
+        Droplet::new(1, mass, Phase::Face { triangle, weights, velocity, standing: 0 }, 0.0)
     }
 
-    pub fn step(&mut self, drop: &mut Drop, dt: f64, trace: &mut Trace) {
+    pub fn step(&mut self, drop: &mut Droplet, dt: f64, trace: &mut Trace) {
         self.time += dt;
         let places: Vec<Vec3> = self.surface.points.iter().map(|p| p.as_vec3()).collect();
         let world = World {
@@ -87,7 +87,7 @@ impl Bench {
     }
 
     /// Where a drop is, and its velocity.
-    pub fn place(&self, drop: &Drop) -> (DVec3, DVec3) {
+    pub fn place(&self, drop: &Droplet) -> (DVec3, DVec3) {
         match drop.phase {
             Phase::Air { position, velocity, .. } => (position, velocity),
             _ => {

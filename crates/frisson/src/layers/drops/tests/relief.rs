@@ -4,9 +4,9 @@ use glam::{DVec2, DVec3, Vec3};
 
 use super::super::merge::position_on;
 use super::super::relief::{Arrival, Relief, carry_over};
-use super::super::state::{SourceState, State, Sum, Wet};
+use super::super::state::{DropsState, SourceState, Sum, Wet};
 use super::super::surface::Surface;
-use super::{Drop, Phase, height_field};
+use super::{Droplet, Phase, height_field};
 use crate::geometry::Mesh;
 use crate::math::random;
 
@@ -17,16 +17,16 @@ fn slope(nx: u32, nz: u32, height: f64) -> Mesh {
 }
 
 /// Drops everywhere on a surface, running, with films and stains here and there.
-fn wet_state(surface: &Surface) -> State {
+fn wet_state(surface: &Surface) -> DropsState {
     let triangles = surface.triangles.len();
-    let mut state = State {
+    let mut state = DropsState {
         wet: Wet::dry(triangles),
         points: surface.points.clone(),
         sources: vec![SourceState {
             place: Some((3, DVec2::splat(0.3))),
             ..SourceState::default()
         }],
-        ..State::default()
+        ..DropsState::default()
     };
     for i in 0..300 {
         let u = |c: u64| random::uniform(7, i, c);
@@ -34,7 +34,7 @@ fn wet_state(surface: &Surface) -> State {
         let weights = DVec2::new(u(1), u(2) * (1.0 - u(1)));
         let phase =
             Phase::Face { triangle, weights, velocity: DVec2::new(u(3), u(4)), standing: 0 };
-        let mut drop = Drop::new(i, 1e-6 * (1.0 + u(5)), phase, 0.0);
+        let mut drop = Droplet::new(i, 1e-6 * (1.0 + u(5)), phase, 0.0);
         drop.side = if i % 3 == 0 { -1 } else { 1 };
         state.add(drop);
         state.ledger.emitted.add(drop.mass);
@@ -50,8 +50,8 @@ fn wet_state(surface: &Surface) -> State {
     state
 }
 
-fn places(state: &State, surface: &Surface) -> Vec<(DVec3, DVec3)> {
-    let of = |d: &Drop| {
+fn places(state: &DropsState, surface: &Surface) -> Vec<(DVec3, DVec3)> {
+    let of = |d: &Droplet| {
         let (place, t) = position_on(d, surface).expect("on the surface");
         let Phase::Face { velocity, .. } = d.phase else { panic!("{d:?}") };
         let facet = &surface.facets[t as usize];

@@ -284,7 +284,7 @@ proptest! {
         let at = DVec3::new(random(seed, 1, 0) - 0.5, 0.0, random(seed, 1, 1) - 0.5);
         let v = DVec3::new(random(seed, 2, 0) - 0.5, 0.0, random(seed, 2, 1) - 0.5);
         let mut drop = bench.drop_at(at, 1e-3, v);
-        let energy = |bench: &Bench, drop: &Drop| {
+        let energy = |bench: &Bench, drop: &Droplet| {
             let (p, v) = bench.place(drop);
             0.5 * v.length_squared() + f64::from(9.8f32) * p.y
         };

@@ -63,7 +63,7 @@ fn a_follower_catches_up_on_the_trail_and_the_merged_drop_is_slower() {
     for _ in 0..400 {
         lab.run(1);
         let drops = &lab.state().drops;
-        let speed = |d: &Drop| match d.phase {
+        let speed = |d: &Droplet| match d.phase {
             Phase::Face { velocity, .. } => velocity.length(),
             Phase::Edge { speed, .. } => speed.abs(),
             _ => 0.0,

@@ -7,7 +7,7 @@ use glam::Vec3;
 use super::super::style_params::{BraidParams, StyleField, TieParams};
 use super::{HairParams, Rig, Scene, ball, ceiling, hanging};
 use crate::geometry::Mesh;
-use crate::stage::Actor;
+use crate::stage::{Actor, Anchor};
 
 /// A bald face towards +z, hair on the rest of a ball of 10 cm.
 fn head(change: impl FnOnce(&mut HairParams)) -> Scene {
@@ -47,7 +47,10 @@ fn hair_cards_are_guides() {
     let first = positions.len() as u32;
     positions.extend(more);
     triangles.extend(other.iter().map(|t| t.map(|v| v + first)));
-    let mut params = HairParams { at: vec![[-0.05, 0.0, 0.0], [0.05, 0.0, 0.0]], ..hanging() };
+    let mut params = HairParams {
+        at: [-0.05, 0.05].map(|x| Anchor::Position([x, 0.0, 0.0])).to_vec(),
+        ..hanging()
+    };
     params.style.cards = Some("cards".to_owned());
     let mut setup = Scene::new(params, ceiling(0.2)).setup();
     let cards = Mesh::new("cards", positions, triangles);

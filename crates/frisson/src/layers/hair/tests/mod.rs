@@ -20,8 +20,9 @@ use crate::layers::LayerParams;
 use crate::layers::harness::{Alone, check_rates, check_same_bits};
 use crate::layers::moved::moved;
 use crate::stage::{
-    Actor, ActorSet, Animated, Clock, ColliderParams, ColliderSet, ColliderShape, ForceParams,
-    Forces, Frame, KeyedTransform, Rate, RunningLayer as _, Setup, SimulatorError, StepContext,
+    Actor, ActorSet, Anchor, Animated, Clock, ColliderParams, ColliderSet, ColliderShape,
+    ForceParams, Forces, Frame, KeyedTransform, Rate, RunningLayer as _, Setup, SimulatorError,
+    StepContext,
 };
 
 /// One hair layer whose inside can be looked at.
@@ -177,7 +178,7 @@ pub(super) fn ball(radius: f32, rings: u32) -> Mesh {
 /// One wisp hanging from a ceiling.
 pub(super) fn hanging() -> HairParams {
     let mut params = HairParams {
-        at: vec![[0.0; 3]],
+        at: vec![Anchor::Position([0.0; 3])],
         length_variation: 0.0,
         bending_length: 0.0,
         bending_damping: 0.0,

@@ -4,7 +4,7 @@ use glam::{Quat, Vec3};
 
 use super::super::style_params::{StyleField, TieParams};
 use super::{HairParams, Rig, Scene, banging, ceiling, hanging, head_of_hair, path};
-use crate::stage::SurfaceMotion;
+use crate::stage::{Anchor, SurfaceMotion};
 
 /// Frames of the nodding, and two seconds of stillness after it.
 const NODDING: usize = 40;
@@ -127,7 +127,7 @@ fn segments_of_hairs_lead_around_bodies_not_through_them() {
 fn segments_lead_around_a_ball_that_passes_through_the_hair() {
     let mut params = HairParams { length: 0.36, radius: 0.02, ..hanging() };
     let rows = [-0.05f32, 0.0, 0.05];
-    params.at = rows.iter().flat_map(|&x| rows.map(|z| [x, 0.0, z])).collect();
+    params.at = rows.iter().flat_map(|&x| rows.map(|z| Anchor::Position([x, 0.0, z]))).collect();
     params.root_radius = Some(0.02);
     params.drag = 2.0;
     params.strands.per_wisp = 30;

@@ -13,14 +13,14 @@ use crate::tolerances::cloth as limits;
 
 /// Which nodes give way in this tick, and to what.
 #[derive(Default)]
-pub struct Giving {
+pub struct CaughtCloth {
     /// Direction in which each node's overdrawn edges pull it; 0 where none does.
     pulls: Vec<Vec3>,
     /// Share of its friction that each node has left [-].
     grips: Vec<f32>,
 }
 
-impl Giving {
+impl CaughtCloth {
     /// Looks at the edges at the start of a tick. `left` are the ticks for which nodes still give way,
     /// `ticks` how many a node gets.
     pub fn update(&mut self, rest: &ClothRest, x: &[DVec3], ticks: u8, left: &mut Vec<u8>) {

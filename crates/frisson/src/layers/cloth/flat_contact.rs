@@ -18,8 +18,8 @@
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
-use super::body::{Body, BodyContacts, BodyReach};
-use super::collide::Touch;
+use super::body::{BodyContacts, BodyReach, GarmentBody};
+use super::collide::BodyTouch;
 use super::rest::ClothRest;
 use crate::geometry::TriangleBvh;
 use crate::stage::SurfaceMotion;
@@ -65,7 +65,7 @@ impl At {
 
 /// A place of a body under one of the cloth, over one tick.
 #[derive(Clone, Copy, Debug)]
-pub struct Poke {
+pub struct FlatContact {
     /// The place.
     pub spot: Spot,
     body: u32,
@@ -76,9 +76,9 @@ pub struct Poke {
     normal_end: DVec3,
 }
 
-impl Poke {
+impl FlatContact {
     /// A contact at the start of a tick.
-    fn new(spot: Spot, (index, body): (usize, &Body), at: At) -> Self {
+    fn new(spot: Spot, (index, body): (usize, &GarmentBody), at: At) -> Self {
         let normal = at.normal(&body.surface);
         let (start, body) = (DVec3::ZERO, index as u32);
         Self { spot, body, at, start, end: start, normal_start: normal, normal_end: normal }
@@ -86,27 +86,27 @@ impl Poke {
 
     /// Contact of the cloth at `place` with the corner at a fraction of the tick, within `reach`;
     /// `share` is the sub-step's part of the tick. Friction is the nodes' affair.
-    pub fn touch(&self, place: DVec3, fraction: f64, share: f64, reach: f64) -> Option<Touch> {
+    pub fn touch(&self, place: DVec3, fraction: f64, share: f64, reach: f64) -> Option<BodyTouch> {
         let normal = self.normal_start.lerp(self.normal_end, fraction).normalize_or(DVec3::Y);
         let distance = (place - self.start.lerp(self.end, fraction)).dot(normal);
         let moved = (self.end - self.start) * share;
-        (distance < reach).then_some(Touch { distance, normal, moved, friction: 0.0 })
+        (distance < reach).then_some(BodyTouch { distance, normal, moved, friction: 0.0 })
     }
 }
 
 /// All corners under the cloth.
 #[derive(Default)]
-pub struct Pokes {
+pub struct FlatContacts {
     tree: TriangleBvh,
     positions: Vec<Vec3>,
     /// Edges of the cloth, with half their lengths at rest [m].
     edges: Vec<([u32; 2], f32)>,
     found: Vec<Option<Spot>>,
     found_flat: Vec<Option<At>>,
-    rows: Vec<Poke>,
+    rows: Vec<FlatContact>,
 }
 
-impl Pokes {
+impl FlatContacts {
     /// Room for a cloth; the tree is that of the cloth at rest, whatever it is doing now.
     pub fn new(rest: &ClothRest, at_rest: &[DVec3]) -> Self {
         let positions: Vec<Vec3> = at_rest.iter().map(|p| p.as_vec3()).collect();
@@ -116,7 +116,7 @@ impl Pokes {
     }
 
     /// The corners.
-    pub fn rows(&self) -> &[Poke] {
+    pub fn rows(&self) -> &[FlatContact] {
         &self.rows
     }
 
@@ -124,7 +124,7 @@ impl Pokes {
     /// their places, and before the bodies are updated.
     pub fn find(
         &mut self,
-        bodies: &[Body],
+        bodies: &[GarmentBody],
         contacts: &BodyContacts,
         x: &[DVec3],
         reach: BodyReach,
@@ -147,7 +147,7 @@ impl Pokes {
             });
             for (spot, &vertex) in self.found.iter().zip(&body.vertices) {
                 let Some(spot) = *spot else { continue };
-                self.rows.push(Poke::new(spot, (index, body), At::Corner(vertex)));
+                self.rows.push(FlatContact::new(spot, (index, body), At::Corner(vertex)));
             }
             self.find_edges((index, body), contacts, reach);
         }
@@ -156,7 +156,7 @@ impl Pokes {
     /// Finds the places of a body under the middles of edges.
     fn find_edges(
         &mut self,
-        (index, body): (usize, &Body),
+        (index, body): (usize, &GarmentBody),
         contacts: &BodyContacts,
         reach: BodyReach,
     ) {
@@ -172,14 +172,14 @@ impl Pokes {
             let Some(at) = *at else { continue };
             let [a, b] = *nodes;
             let spot = Spot { nodes: [a, b, b], weights: [0.5, 0.5, 0.0] };
-            self.rows.push(Poke::new(spot, (index, body), at));
+            self.rows.push(FlatContact::new(spot, (index, body), at));
         }
     }
 
     /// Follows the corners to the end of the tick. Call after the bodies are updated.
     pub fn follow(
         &mut self,
-        bodies: &[Body],
+        bodies: &[GarmentBody],
         velocities: &[DVec3],
         dt: f64,
         lets_pass: impl Fn(usize, Vec3, Vec3) -> bool,
@@ -201,7 +201,7 @@ impl Pokes {
 /// The place of the cloth over a corner of a body, or under it where the corner has come through.
 fn spot_over(
     tree: &TriangleBvh,
-    (index, body): (usize, &Body),
+    (index, body): (usize, &GarmentBody),
     vertex: usize,
     contacts: &BodyContacts,
     reach: BodyReach,
@@ -236,7 +236,7 @@ fn spot_over(
 fn flat_under(
     (nodes, half): ([u32; 2], f32),
     positions: &[Vec3],
-    (index, body): (usize, &Body),
+    (index, body): (usize, &GarmentBody),
     contacts: &BodyContacts,
     reach: BodyReach,
 ) -> Option<At> {

@@ -9,12 +9,12 @@
 use glam::{DVec3, Vec3A};
 
 use super::around::Around;
+use super::plane_sides::PlaneSides;
 use super::rest::ClothRest;
+use super::separation::{Separation, blend, closest_on_triangle, passing, pierce};
 use super::sew::Stitch;
-use super::sides::Sides;
 use super::state::{Crossing, Near, NearEdges, NearPair};
 use super::tangle::{self, Tangle};
-use super::touch::{Separation, blend, closest_on_triangle, passing, pierce};
 use super::tree::PatchTree;
 use crate::tolerances::cloth as limits;
 
@@ -154,8 +154,8 @@ impl SelfContacts {
         let corners = pair.map(|t| motion.rest.triangles[t as usize]);
         let [s, t] = corners.map(|c| c.map(|n| nodes[n as usize]));
         let (reach, dt) = (motion.reach as f32, motion.dt as f32);
-        let sides = [Sides::of(s, t, reach, dt), Sides::of(t, s, reach, dt)];
-        if sides.iter().any(Sides::all_on_one) {
+        let sides = [PlaneSides::of(s, t, reach, dt), PlaneSides::of(t, s, reach, dt)];
+        if sides.iter().any(PlaneSides::all_on_one) {
             return;
         }
         for (own, other) in [(0, 1), (1, 0)] {

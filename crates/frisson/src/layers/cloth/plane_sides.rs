@@ -5,12 +5,12 @@ use glam::Vec3A;
 
 /// Corners that stay out of reach in front of a plane, and behind it: bit `k` is corner `k`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sides {
+pub struct PlaneSides {
     front: u8,
     behind: u8,
 }
 
-impl Sides {
+impl PlaneSides {
     /// Of the corners of a triangle against the plane of another one, both given by places and velocities:
     /// what does not come within `reach` of the plane in `dt`.
     #[inline(always)]
@@ -61,13 +61,13 @@ mod tests {
     fn corners_and_edges_are_told_from_a_plane() {
         let plane = still([[0., 0., 0.], [0., 0., 1.], [1., 0., 0.]]);
         let leaning = still([[0.2, 0.05, 0.2], [0.3, 0.5, 0.3], [0.3, 0.6, 0.1]]);
-        let sides = Sides::of(leaning, plane, 0.1, 0.01);
+        let sides = PlaneSides::of(leaning, plane, 0.1, 0.01);
         assert!(!sides.all_on_one());
         assert_eq!([0, 1, 2].map(|k| sides.may_touch(k)), [true, false, false]);
         assert_eq!([0, 1, 2].map(|k| sides.edge_near(k)), [true, false, true]);
-        assert!(Sides::of(leaning, plane, 0.04, 0.01).all_on_one());
+        assert!(PlaneSides::of(leaning, plane, 0.04, 0.01).all_on_one());
         let through = still([[0.2, -0.5, 0.2], [0.3, 0.5, 0.3], [0.3, 0.6, 0.1]]);
-        let sides = Sides::of(through, plane, 0.1, 0.01);
+        let sides = PlaneSides::of(through, plane, 0.1, 0.01);
         assert!(!sides.all_on_one() && sides.edge_near(0) && sides.edge_near(2));
     }
 
@@ -75,12 +75,12 @@ mod tests {
     fn motion_counts_for_what_it_brings_near() {
         let plane = still([[0., 0., 0.], [0., 0., 1.], [1., 0., 0.]]);
         let mut above = still([[0.2, 1.0, 0.2], [0.3, 1.0, 0.3], [0.3, 1.0, 0.1]]);
-        assert!(Sides::of(above, plane, 0.1, 0.1).all_on_one());
+        assert!(PlaneSides::of(above, plane, 0.1, 0.1).all_on_one());
         above.iter_mut().for_each(|c| c[1] = Vec3A::new(50.0, -9.5, 0.0));
-        assert!(!Sides::of(above, plane, 0.1, 0.1).all_on_one(), "falls on it");
+        assert!(!PlaneSides::of(above, plane, 0.1, 0.1).all_on_one(), "falls on it");
         let falling = plane.map(|c| [c[0], Vec3A::new(0.0, -9.5, 0.0)]);
-        assert!(Sides::of(above, falling, 0.1, 0.1).all_on_one(), "falls with it");
+        assert!(PlaneSides::of(above, falling, 0.1, 0.1).all_on_one(), "falls with it");
         above.iter_mut().for_each(|c| c[1] = Vec3A::Y);
-        assert!(Sides::of(above, plane, 0.1, 0.1).all_on_one(), "flies away");
+        assert!(PlaneSides::of(above, plane, 0.1, 0.1).all_on_one(), "flies away");
     }
 }

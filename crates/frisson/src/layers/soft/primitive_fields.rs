@@ -8,7 +8,7 @@
 
 use glam::{DVec3, Vec3};
 
-use super::field::{Coat, Kind, closest};
+use super::field::{FieldProfile, Kind, closest};
 use super::weld::{Spot, weld_weight};
 
 /// Marks nobody.
@@ -22,12 +22,12 @@ const MAX_GRAPH: usize = 128;
 pub struct Primitive {
     /// Its kind.
     pub kind: Kind,
-    /// First of its points in [`Coats::points`].
+    /// First of its points in [`PrimitiveFields::points`].
     pub first: u32,
     /// Number of points.
     pub count: u32,
     /// Its field.
-    pub coat: Coat,
+    pub coat: FieldProfile,
     /// One over the width of its support beyond its thickness [1/m].
     pub inverse_width: f64,
     /// Stiffness as a multiple of the level per that width [-].
@@ -48,7 +48,7 @@ pub struct Primitive {
 
 /// All primitives, ready to be asked.
 #[derive(Clone, Debug, Default)]
-pub struct Coats {
+pub struct PrimitiveFields {
     /// Iso-value [Pa].
     pub level: f64,
     /// The primitives.
@@ -59,7 +59,7 @@ pub struct Coats {
     pub spots: Vec<Spot>,
 }
 
-impl Coats {
+impl PrimitiveFields {
     /// Points of a primitive.
     #[must_use]
     #[inline]
@@ -97,7 +97,7 @@ impl Coats {
         (value, slope, away)
     }
 
-    /// Field of one primitive: the same as [`Coats::field_of`], quicker where it is a plain point.
+    /// Field of one primitive: the same as [`PrimitiveFields::field_of`], quicker where it is a plain point.
     #[must_use]
     #[inline]
     pub fn value_of(&self, index: usize, at: DVec3) -> f64 {
@@ -149,7 +149,7 @@ pub struct Neighbourhood {
 
 impl Neighbourhood {
     /// Leaves out welds that do not reach into a box.
-    pub fn limit_spots(&mut self, coats: &Coats, low: Vec3, high: Vec3) {
+    pub fn limit_spots(&mut self, coats: &PrimitiveFields, low: Vec3, high: Vec3) {
         let (low, high) = (low.as_dvec3(), high.as_dvec3());
         self.spots.retain(|&s| {
             let spot = &coats.spots[s as usize];
@@ -158,12 +158,12 @@ impl Neighbourhood {
     }
 
     /// How far two groups blend at a place, and the gradient of that.
-    fn welded(&self, coats: &Coats, a: u32, b: u32, at: DVec3) -> (f64, DVec3) {
+    fn welded(&self, coats: &PrimitiveFields, a: u32, b: u32, at: DVec3) -> (f64, DVec3) {
         weld_weight(self.spots.iter().map(|&s| &coats.spots[s as usize]), (a, b), at)
     }
 
     /// Takes a list of primitives.
-    pub fn set(&mut self, coats: &Coats, members: impl Iterator<Item = u32>) {
+    pub fn set(&mut self, coats: &PrimitiveFields, members: impl Iterator<Item = u32>) {
         self.members.clear();
         self.members.extend(members);
         self.members.sort_unstable_by_key(|&m| (coats.primitives[m as usize].group, m));
@@ -191,7 +191,7 @@ impl Neighbourhood {
         }
     }
 
-    fn link(&mut self, coats: &Coats, start: usize, end: usize) {
+    fn link(&mut self, coats: &PrimitiveFields, start: usize, end: usize) {
         self.masks.resize(start, 0);
         let last = end.min(start + MAX_GRAPH);
         for a in start..last {
@@ -267,7 +267,7 @@ fn best_clique(values: &[f64], masks: &[u128], candidates: u128) -> (f64, u128) 
 }
 
 impl FieldScratch {
-    fn evaluate(&mut self, coats: &Coats, near: &Neighbourhood, at: DVec3) {
+    fn evaluate(&mut self, coats: &PrimitiveFields, near: &Neighbourhood, at: DVec3) {
         self.values.clear();
         self.values.extend(near.members.iter().map(|&m| coats.value_of(m as usize, at)));
         self.groups.clear();
@@ -290,7 +290,7 @@ impl FieldScratch {
     /// of reach all along it.
     pub fn begin_ray(
         &mut self,
-        coats: &Coats,
+        coats: &PrimitiveFields,
         near: &Neighbourhood,
         origin: DVec3,
         direction: DVec3,
@@ -337,7 +337,7 @@ impl FieldScratch {
         self.limited = false;
     }
 
-    fn add_welds(&mut self, coats: &Coats, near: &Neighbourhood, at: DVec3) {
+    fn add_welds(&mut self, coats: &PrimitiveFields, near: &Neighbourhood, at: DVec3) {
         for a in 0..self.groups.len() {
             for b in 0..a {
                 let (own_a, own_b) = (self.groups[a].own, self.groups[b].own);
@@ -352,13 +352,19 @@ impl FieldScratch {
 
     /// Field of the union of everything at a point [Pa]: what the tests compare with.
     #[cfg(test)]
-    pub fn union(&mut self, coats: &Coats, near: &Neighbourhood, at: DVec3) -> f64 {
+    pub fn union(&mut self, coats: &PrimitiveFields, near: &Neighbourhood, at: DVec3) -> f64 {
         self.evaluate(coats, near, at);
         self.groups.iter().map(|g| g.total).fold(0.0, f64::max)
     }
 
     /// What primitive `index` finds at a point.
-    pub fn see(&mut self, coats: &Coats, near: &Neighbourhood, index: u32, at: DVec3) -> Seen {
+    pub fn see(
+        &mut self,
+        coats: &PrimitiveFields,
+        near: &Neighbourhood,
+        index: u32,
+        at: DVec3,
+    ) -> Seen {
         if self.limited {
             let on_ray = std::mem::take(&mut self.on_ray);
             let seen = self.see_among(coats, &on_ray, index, at);
@@ -368,7 +374,13 @@ impl FieldScratch {
         self.see_among(coats, near, index, at)
     }
 
-    fn see_among(&mut self, coats: &Coats, near: &Neighbourhood, index: u32, at: DVec3) -> Seen {
+    fn see_among(
+        &mut self,
+        coats: &PrimitiveFields,
+        near: &Neighbourhood,
+        index: u32,
+        at: DVec3,
+    ) -> Seen {
         self.evaluate(coats, near, at);
         let group = coats.primitives[index as usize].group;
         let mut seen = Seen {
@@ -463,7 +475,7 @@ impl FieldScratch {
     /// lengths of the gradients that add up: how fast the field grows when all coats thicken together.
     pub fn group_gradient(
         &self,
-        coats: &Coats,
+        coats: &PrimitiveFields,
         near: &Neighbourhood,
         index: u32,
         at: DVec3,
@@ -474,7 +486,7 @@ impl FieldScratch {
     /// The same with all that is welded to the group.
     pub fn side_gradient(
         &self,
-        coats: &Coats,
+        coats: &PrimitiveFields,
         near: &Neighbourhood,
         index: u32,
         at: DVec3,
@@ -484,7 +496,13 @@ impl FieldScratch {
 
     /// What contacts do not feel yet of the swelling of those that add up in a primitive's group at a
     /// point [Pa].
-    pub fn swelling(&self, coats: &Coats, near: &Neighbourhood, index: u32, at: DVec3) -> f64 {
+    pub fn swelling(
+        &self,
+        coats: &PrimitiveFields,
+        near: &Neighbourhood,
+        index: u32,
+        at: DVec3,
+    ) -> f64 {
         let near = if self.limited { &self.on_ray } else { near };
         let group = coats.primitives[index as usize].group;
         let mut sum = 0.0;
@@ -500,7 +518,7 @@ impl FieldScratch {
 
     fn gradient<const WELDED: bool>(
         &self,
-        coats: &Coats,
+        coats: &PrimitiveFields,
         near: &Neighbourhood,
         index: u32,
         at: DVec3,
@@ -568,9 +586,17 @@ mod tests {
 
     const LEVEL: f64 = 100.0;
 
-    fn coats(centers: &[DVec3], edges: Option<&[(usize, usize)]>) -> (Coats, Neighbourhood) {
-        let coat =
-            Coat { thickness: 0.5, support: 1.2, stiffness: 150.0, hardening: 0.0, level: LEVEL };
+    fn coats(
+        centers: &[DVec3],
+        edges: Option<&[(usize, usize)]>,
+    ) -> (PrimitiveFields, Neighbourhood) {
+        let coat = FieldProfile {
+            thickness: 0.5,
+            support: 1.2,
+            stiffness: 150.0,
+            hardening: 0.0,
+            level: LEVEL,
+        };
         let links = |i: usize| {
             edges.map(|edges| {
                 let mut list: Vec<u32> = edges
@@ -606,7 +632,12 @@ mod tests {
                 links: links(i),
             })
             .collect();
-        let coats = Coats { level: LEVEL, primitives, points: centers.to_vec(), spots: Vec::new() };
+        let coats = PrimitiveFields {
+            level: LEVEL,
+            primitives,
+            points: centers.to_vec(),
+            spots: Vec::new(),
+        };
         let mut near = Neighbourhood::default();
         near.set(&coats, 0..centers.len() as u32);
         (coats, near)

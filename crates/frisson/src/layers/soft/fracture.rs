@@ -1,7 +1,7 @@
 //! Dynamic blending: pieces that part.
 
-use super::blend::Coats;
 use super::field::gap;
+use super::primitive_fields::PrimitiveFields;
 use super::rest::SoftRest;
 use super::sample::Territory;
 use super::state::SoftState;
@@ -49,7 +49,7 @@ impl Components {
 
 /// Whether the supports of two primitives meet.
 #[must_use]
-pub fn supports_meet(coats: &Coats, a: usize, b: usize) -> bool {
+pub fn supports_meet(coats: &PrimitiveFields, a: usize, b: usize) -> bool {
     let (pa, pb) = (&coats.primitives[a], &coats.primitives[b]);
     let reach = coats.reach(a) + coats.reach(b);
     gap(pa.kind, coats.points_of(a), pb.kind, coats.points_of(b), reach) < reach
@@ -59,7 +59,7 @@ pub fn supports_meet(coats: &Coats, a: usize, b: usize) -> bool {
 /// that have parted never melt again by coming near.
 pub fn update_fracture(
     rest: &SoftRest,
-    coats: &Coats,
+    coats: &PrimitiveFields,
     territories: &[Territory],
     components: &mut Components,
     state: &mut SoftState,

@@ -8,9 +8,9 @@
 
 use glam::{Mat4, Vec3A, Vec4};
 
-use super::law::{LawScratch, VertexLaw};
 use super::params::Fold;
 use super::rest::FoldRest;
+use super::stretch_law::{LawScratch, VertexLaw};
 use crate::geometry::Topology;
 use crate::tolerances::folds as tolerances;
 
@@ -108,7 +108,7 @@ struct Member {
 
 /// One fold, member by member.
 #[derive(Clone, Debug, Default)]
-pub struct FoldPlan {
+pub struct FoldTables {
     /// The members with one term, four by four.
     fours: Vec<Four>,
     /// How many they are: the first ones of the fold.
@@ -121,7 +121,7 @@ pub struct FoldPlan {
     law: VertexLaw,
 }
 
-impl FoldPlan {
+impl FoldTables {
     /// Flattens a drawn fold.
     pub fn new(fold: &Fold, drawn: &FoldRest, faces: &Faces) -> Self {
         let mut plan = Self::default();
