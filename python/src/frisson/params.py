@@ -651,9 +651,9 @@ class Hair(Params):
     wisps: int | None = None
     """Number of wisps, spread evenly over the scalp. From 1 to 100000. Default: 100. A change while it runs:
     restart."""
-    at: Sequence[Sequence[float]] | None = None
-    """Roots at these points instead (moved to the nearest point of the scalp) [m]. A change while it runs:
-    restart."""
+    at: Sequence[int | Sequence[float] | Mapping[str, Any]] | None = None
+    """Roots at these places instead: points [m], vertices, places on triangles, at joints or markers, each moved
+    to the nearest point of the scalp. A change while it runs: restart."""
     direction: Sequence[float] | None = None
     """Direction in which hair leaves the skin; not given: along the skin's normal. A change while it runs:
     rebuild."""
