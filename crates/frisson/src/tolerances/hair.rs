@@ -128,7 +128,7 @@ pub const SETTLE_ROUNDS: usize = 4;
 /// before.
 ///
 /// One does, and a second where it was moved far; more on the rim of an ear.
-pub const LAY_ROUNDS: usize = 4;
+pub const LAY_ROUNDS: usize = 8;
 
 /// Rounds in which the way to such a point is turned out of bodies and off the planes of meshes.
 ///

@@ -118,11 +118,4 @@ impl Beneath {
         let run = (Vec4::ONE - rise * rise).max(Vec4::ZERO).sqrt();
         (Lanes::select(low, self.normals * rise + flat * run, *directions), true)
     }
-
-    /// Heights of four points, not far from those that were asked for, above the planes beneath them.
-    pub fn heights_of(&self, points: &Lanes) -> Vec4 {
-        let height = (*points - self.feet).dot_each(&self.normals);
-        let found = self.normals.length_squared().cmpgt(Vec4::splat(0.5));
-        Vec4::select(found, height, self.heights)
-    }
 }

@@ -138,8 +138,10 @@ impl<'a> Laying<'a> {
             }
         }
         let out = self.last + direction * segments;
-        let heights = end.heights_of(&out);
-        let moved = (out - at).length_squared().max_element().sqrt();
+        let moved = (out - at).length_squared().sqrt();
+        // No nearer than what was found, less the way it was moved: other parts may be beside it there.
+        let heights = end.heights - moved;
+        let moved = moved.max_element();
         self.ground = end;
         (out, heights, moved)
     }

@@ -168,7 +168,9 @@ pub fn build_seeds(kind: Kind, points: &[DVec3], thickness: f64, count: usize) -
     let whole = 4.0 * std::f64::consts::PI * e * e
         + lines * std::f64::consts::TAU * e * length
         + 2.0 * area;
-    let spacing = (whole / count.max(8) as f64).sqrt();
+    let count = count.max(8) as f64;
+    // A thread of no thickness would get as many rings as its length has thicknesses.
+    let spacing = (whole / count).sqrt().max(length / count);
     match kind {
         Kind::Point => corner_seeds(&mut seeds, 0, 0, &[], DMat3::IDENTITY, e, spacing),
         Kind::Polyline => {
