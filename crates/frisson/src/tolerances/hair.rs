@@ -60,9 +60,8 @@ pub const SAG_SECS: f64 = 0.8;
 
 /// Ticks of the shot that hair is combed and settles by at once [-].
 ///
-/// Two: a sixtieth of a second is short enough for hair in thick air to stay out of the head, and
-/// styling takes half the time. Only the balance needs the shot's own tick.
-pub const STYLE_TICKS: f64 = 2.0;
+/// One. Two take half the time, but leave tufts standing on the crown of a head of long hair.
+pub const STYLE_TICKS: f64 = 1.0;
 
 /// Hair that settles slower than this has settled [m/s].
 pub const STYLED_SPEED: f32 = 1.0e-3;
