@@ -427,6 +427,15 @@ pub fn medial(kind: Kind, points: &[DVec3], at: DVec3, distance: f64) -> f64 {
 mod tests {
     use super::*;
 
+    #[test]
+    fn a_thread_without_thickness_gets_no_more_seeds_than_were_asked_for_around_it() {
+        for thickness in [1.0e-3, 1.0e-9, 1.0e-30] {
+            let points = [DVec3::ZERO, DVec3::new(1.0e6, 0.0, 0.0)];
+            let seeds = build_seeds(Kind::Polyline, &points, thickness, 64);
+            assert!((64..2000).contains(&seeds.len()), "{thickness}: {}", seeds.len());
+        }
+    }
+
     /// Volume of the seeds when all are at the same distance.
     fn volume(kind: Kind, points: &[DVec3], e: f64, count: usize) -> f64 {
         let seeds = build_seeds(kind, points, e, count);
