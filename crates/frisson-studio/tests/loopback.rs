@@ -37,7 +37,8 @@ impl Server {
             text.push_str(&format!("{header}\r\n"));
         }
         write!(stream, "{text}\r\n{body}").unwrap();
-        stream.shutdown(std::net::Shutdown::Write).unwrap();
+        // Who is refused may be answered and left before that.
+        let _ = stream.shutdown(std::net::Shutdown::Write);
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).unwrap();
         let answer = String::from_utf8_lossy(&answer).into_owned();

@@ -61,7 +61,9 @@ mod tests {
     fn every_point_of_an_alembic_file_becomes_one_drop_where_it_first_appears() {
         let folder = tempfile::tempdir().expect("a folder");
         let mut shot = small_shot();
-        export_with(&mut shot, folder.path(), "alembic = \"spray.abc\"").expect("written");
+        let name = shot.frames.iter().find_map(|f| Some(f.points.first()?.name.clone()));
+        let only = format!("alembic = \"spray.abc\"\nmeshes = [{:?}]", name.expect("points"));
+        export_with(&mut shot, folder.path(), &only).expect("written");
         let file = folder.path().join("spray.abc");
         let rows = read_points(&file, 25.0, &InputSet::new()).expect("points");
         let mut wanted = Vec::new();
