@@ -30,9 +30,7 @@ pub struct ClothState {
     pub carriers: Vec<BodyState>,
     /// Deepest start inside a collider or a body [m].
     pub start_depth: f64,
-    /// Which nodes these are: other pins number them otherwise (see [`ClothRest::numbering`]).
-    ///
-    /// [`ClothRest::numbering`]: super::rest::ClothRest::numbering
+    /// Which nodes these are: other pins number them otherwise (see `ClothRest::numbering`).
     pub numbering: u64,
 }
 
