@@ -10,7 +10,7 @@ work=${FRISSON_COAT_KEEP:-$(mktemp -d)}
 [ -n "${FRISSON_COAT_KEEP:-}" ] || trap 'rm -rf "$work"' EXIT
 mkdir -p "$work"
 characters=("$@")
-[ ${#characters[@]} -gt 0 ] || characters=(builtin:cat builtin:figure builtin:mushroom builtin:biped)
+[ ${#characters[@]} -gt 0 ] || characters=(builtin:cat builtin:figure builtin:mushroom)
 
 clips_of() {
   "$frisson" inspect "$1" --json | python3 -c '
