@@ -17,6 +17,7 @@ pub mod demos;
 mod error;
 pub mod farm;
 pub mod gallery;
+pub mod garment;
 mod html;
 mod jobs;
 mod loader;

@@ -1,6 +1,7 @@
 //! Whole small bakes: hostile scenes, and scenes made from the schema.
 
 use std::path::Path;
+use std::time::Duration;
 
 use frisson_io::Silent;
 use frisson_io::bake::{BakeOptions, bake};
@@ -40,5 +41,10 @@ impl Target for Bakes {
 
     fn extension(&self) -> &str {
         "toml"
+    }
+
+    // A coat of 100,000 points that drops look at in each of 360 ticks is work, not a hang.
+    fn patience(&self) -> Duration {
+        Duration::from_secs(30)
     }
 }

@@ -24,8 +24,8 @@ use std::time::{Duration, Instant};
 use frisson_io::gltf::{serve_draco, set_draco_helper};
 use random::Random;
 
-/// Longest that one input may keep the processors busy.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Longest that one file may keep the processors busy that is only read.
+const READERS_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Word by which the program unpacks Draco blocks for itself.
 const HELPER: &str = "unpack-draco";
@@ -38,6 +38,10 @@ pub trait Target {
     fn feed(&mut self, input: &[u8]) -> Result<(), String>;
     /// How its files end.
     fn extension(&self) -> &str;
+    /// Longest that one input may keep the processors busy.
+    fn patience(&self) -> Duration {
+        READERS_PATIENCE
+    }
 }
 
 fn main() -> std::process::ExitCode {
@@ -106,7 +110,7 @@ fn storm(name: &str, Inputs { seed, first, count }: Inputs, keep: &Path) -> u64 
         let wrong = match outcome {
             Err(cause) => Some(format!("panic: {}", message(&*cause))),
             Ok(Err(broken)) => Some(broken),
-            Ok(Ok(())) if took > PATIENCE => Some(format!("took {took:?}")),
+            Ok(Ok(())) if took > target.patience() => Some(format!("took {took:?}")),
             Ok(Ok(())) => None,
         };
         if let Some(wrong) = wrong {

@@ -8,6 +8,7 @@ mod explain;
 mod export;
 mod export_joints;
 mod gallery;
+mod garment;
 mod init;
 mod inspect;
 mod job;
@@ -32,6 +33,7 @@ pub enum Command {
     Studio(studio::StudioCommand),
     Demo(demo::Demo),
     Init(init::Init),
+    Garment(garment::Garment),
     Check(check::Check),
     Inspect(inspect::Inspect),
     Bake(bake::Bake),
@@ -60,6 +62,7 @@ impl Command {
             Self::Demo(command) => command.run(ui),
             Self::UnpackDraco => crate::draco_helper::run(),
             Self::Init(command) => command.run(ui),
+            Self::Garment(command) => command.run(ui),
             Self::Check(command) => command.run(ui),
             Self::Inspect(command) => command.run(ui),
             Self::Bake(command) => command.run(ui),

@@ -11,10 +11,16 @@ use super::layer::Proposed;
 const BESIDE: f32 = 0.1;
 
 /// Words in the names of meshes that hang and swing.
-const HANGING: [&str; 11] = [
-    "cape", "cloak", "skirt", "dress", "robe", "scarf", "poncho", "tabard", "curtain", "flag",
-    "cloth",
+const HANGING: [&str; 12] = [
+    "cape", "cloak", "skirt", "shirt", "dress", "robe", "scarf", "poncho", "tabard", "curtain",
+    "flag", "cloth",
 ];
+
+/// Words in the names of materials along the border that a garment is held by.
+const HELD_BY: [&str; 3] = ["band", "collar", "pins"];
+
+/// Share of a garment's height that skinned meshes must reach over to be all that it meets [-].
+const COVERED: f32 = 0.6;
 
 /// Share of a garment's height, from the top, that is held.
 const HELD: f32 = 0.12;
@@ -27,17 +33,14 @@ pub fn propose_cloth(character: &Character, meshes: &[Mesh]) -> Vec<Proposed> {
         let Some(word) = HANGING.iter().find(|word| name.contains(*word)) else { continue };
         let taken = layers.iter().filter(|l| l.name.starts_with(word)).count();
         let name = if taken == 0 { (*word).to_owned() } else { format!("{word}_{}", taken + 1) };
-        let skinned = |i: &usize| {
-            let body = &character.meshes[*i];
-            *i != index && body.skin.is_some()
-        };
-        let bodies: Vec<&str> =
-            (0..meshes.len()).filter(skinned).map(|i| meshes[i].name.as_str()).collect();
+        let bodies = bodies_under(character, meshes, index);
         let level = subdivision(mesh, &bodies_of(meshes, &bodies));
+        let (held, pins) = pins(mesh);
         let why = format!(
-            "{} looks like it hangs: take the # away to simulate it. `pins` is a box around its top;\n\
+            "{} looks like it hangs: take the # away to simulate it. `pins` is {};\n\
              `bodies` is what it must stay outside of{}.",
             mesh.name,
+            held,
             if level > 0 { "; `subdivide` makes it fine enough to lie on them" } else { "" }
         );
         let mut text =
@@ -46,22 +49,56 @@ pub fn propose_cloth(character: &Character, meshes: &[Mesh]) -> Vec<Proposed> {
             let _ = writeln!(text, "subdivide = {level}");
         }
         let _ = writeln!(text, "material = \"wool\"\nself_collision = true\nbodies = {bodies:?}");
-        text.push_str(&pins(mesh));
+        text.push_str(&pins);
         layers.push(Proposed::off(name, why, text));
     }
     layers
 }
 
-/// A box around the top of a garment.
-fn pins(mesh: &Mesh) -> String {
+/// Skinned meshes; of a character that is of rigid parts, all that the garment is near to.
+fn bodies_under<'a>(character: &Character, meshes: &'a [Mesh], garment: usize) -> Vec<&'a str> {
+    let around = Bounds::of(&meshes[garment].positions);
+    let beside = around.grown(BESIDE * around.diagonal());
+    let hangs = |i: usize| {
+        let name = character.meshes[i].mesh.name.to_lowercase();
+        HANGING.iter().any(|word| name.contains(word))
+    };
+    let others = || (0..meshes.len()).filter(|&i| i != garment && !hangs(i));
+    let skinned = |i: &usize| character.meshes[*i].skin.is_some();
+    let points = |list: &mut dyn Iterator<Item = usize>| {
+        list.map(|i| Bounds::of(&meshes[i].positions)).reduce(Bounds::union)
+    };
+    let covered = points(&mut others().filter(skinned)).map_or(0.0, |b| {
+        (b.max.y.min(around.max.y) - b.min.y.max(around.min.y)) / (around.max.y - around.min.y)
+    });
+    let near = |i: &usize| {
+        let b = Bounds::of(&meshes[*i].positions);
+        b.min.cmple(beside.max).all() && b.max.cmpge(beside.min).all()
+    };
+    let name = |i: usize| meshes[i].name.as_str();
+    if covered >= COVERED {
+        others().filter(skinned).map(name).collect()
+    } else {
+        others().filter(near).map(name).collect()
+    }
+}
+
+/// What holds a garment, in words and as text: its band or collar if it has one, else a box around its top.
+fn pins(mesh: &Mesh) -> (&'static str, String) {
+    let held_by = |name: &str| HELD_BY.iter().any(|word| name.to_lowercase().contains(word));
+    let materials = &mesh.topology.materials;
+    if let Some(band) = materials.iter().find(|m| materials.len() > 1 && held_by(&m.name)) {
+        return ("the band along its border", format!("pins = {{ material = {:?} }}", band.name));
+    }
     let bounds = Bounds::of(&mesh.positions);
     let size = bounds.max - bounds.min;
     let low = bounds.max.y - HELD * size.y;
     let (a, b) = (bounds.min - BESIDE * size, bounds.max + BESIDE * size);
-    format!(
+    let text = format!(
         "pins = {{ box = [{:.3}, {low:.3}, {:.3}, {:.3}, {:.3}, {:.3}] }}",
         a.x, a.z, b.x, b.y, b.z
-    )
+    );
+    ("a box around its top", text)
 }
 
 fn bodies_of<'a>(meshes: &'a [Mesh], names: &[&str]) -> Vec<&'a Mesh> {

@@ -1,0 +1,230 @@
+//! A body cut by level planes.
+
+use frisson::geometry::{Bounds, Mesh};
+use glam::{Vec2, Vec3};
+
+/// How near two points of a cut are that belong to one part of the body, in heights of it [-]: less than there is
+/// between a hand and the hips.
+const TOGETHER: f32 = 0.03;
+/// How much wider than at the waist a torso is where the arms have become part of it [-].
+const WITH_ARMS: f32 = 1.45;
+
+/// The trunk and legs of a body, level by level, from the ground up; arms beside them are left out.
+pub struct Levels {
+    /// Height of each.
+    pub heights: Vec<f32>,
+    /// The axis around which garments are laid: a place in the plane.
+    pub axis: Vec2,
+    /// Corners of each level's outline, made convex, counter-clockwise; empty where there is no body.
+    pub outlines: Vec<Vec<Vec2>>,
+    /// The level of the hips.
+    hips: usize,
+}
+
+impl Levels {
+    /// Cuts meshes at `count` levels, starting from the hips.
+    pub fn cut(bodies: &[&Mesh], hips: Vec3, bounds: Bounds, count: usize) -> Self {
+        let (low, height) = (bounds.min.y, bounds.max.y - bounds.min.y);
+        let height_of = |k: usize| low + height * (k as f32 + 0.5) / count as f32;
+        let heights: Vec<f32> = (0..count).map(height_of).collect();
+        let hip_level = (((hips.y - low) / height * count as f32) as usize).min(count - 1);
+        let cuts: Vec<Vec<Vec2>> = heights.iter().map(|&y| points_at(bodies, y)).collect();
+        let parts: Vec<Vec<Vec<Vec2>>> =
+            cuts.iter().map(|points| parts_of(points, TOGETHER * height)).collect();
+        let mut kept: Vec<Vec<Vec2>> = vec![Vec::new(); count];
+        let middle = Vec2::new(hips.x, hips.z);
+        kept[hip_level] = nearest_part(&parts[hip_level], middle);
+        // What overlaps the trunk one level before goes on with it.
+        for k in (0..hip_level).rev() {
+            kept[k] = overlapping(&parts[k], &kept[k + 1]);
+        }
+        for k in hip_level + 1..count {
+            kept[k] = overlapping(&parts[k], &kept[k - 1]);
+        }
+        let outlines: Vec<Vec<Vec2>> = kept.into_iter().map(convex_outline).collect();
+        let axis = centre(&outlines[hip_level]).unwrap_or(middle);
+        Self { heights, axis, outlines, hips: hip_level }
+    }
+
+    /// Height under the arms: the last level above the hips where the trunk is no wider than itself.
+    pub fn armpits(&self) -> f32 {
+        let mut narrowest = f32::INFINITY;
+        for k in self.hips..self.heights.len() {
+            let width = width(&self.outlines[k]);
+            if width == 0.0 || width > WITH_ARMS * narrowest {
+                return self.heights[k.saturating_sub(2).max(self.hips)];
+            }
+            narrowest = narrowest.min(width.max(f32::MIN_POSITIVE));
+        }
+        self.heights[self.heights.len() - 1]
+    }
+
+    /// Height of the shoulders: the last level at which the trunk is half as wide as where the arms are.
+    pub fn shoulders(&self) -> f32 {
+        let from = self.heights.iter().position(|&y| y >= self.armpits()).unwrap_or(self.hips);
+        let widths: Vec<f32> = self.outlines.iter().map(|o| width(o)).collect();
+        let widest = widths[from..].iter().copied().fold(0.0, f32::max);
+        let wide = |k: &usize| widths[*k] > 0.5 * widest;
+        // Not a head as wide as the shoulders: only as far as the trunk goes on being wide.
+        let end = (from..widths.len()).skip_while(|k| !wide(k)).take_while(wide).last();
+        self.heights[end.unwrap_or(from)]
+    }
+
+    /// Distance from the axis to a level's outline towards an angle around it; 0 where there is none.
+    pub fn reach(&self, level: usize, angle: f32) -> f32 {
+        let towards = Vec2::from_angle(angle);
+        let outline = &self.outlines[level];
+        let crossing = |i: usize| {
+            let (a, b) = (outline[i] - self.axis, outline[(i + 1) % outline.len()] - self.axis);
+            let (side_a, side_b) = (towards.perp_dot(a), towards.perp_dot(b));
+            if (side_a < 0.0) == (side_b < 0.0) {
+                return 0.0;
+            }
+            let t = side_a / (side_a - side_b);
+            a.lerp(b, t).dot(towards)
+        };
+        (0..outline.len()).map(crossing).fold(0.0, f32::max)
+    }
+}
+
+/// Where edges of meshes go through a level.
+fn points_at(bodies: &[&Mesh], y: f32) -> Vec<Vec2> {
+    let mut points = Vec::new();
+    for mesh in bodies {
+        for triangle in &mesh.topology.triangles {
+            let corners = triangle.map(|v| mesh.positions[v as usize]);
+            for i in 0..3 {
+                let (a, b) = (corners[i], corners[(i + 1) % 3]);
+                if (a.y < y) != (b.y < y) {
+                    let p = a.lerp(b, (y - a.y) / (b.y - a.y));
+                    points.push(Vec2::new(p.x, p.z));
+                }
+            }
+        }
+    }
+    // The two points of a triangle lie side by side: points between them show that they are one part.
+    let mut fine = Vec::with_capacity(3 * points.len());
+    for pair in points.chunks_exact(2) {
+        fine.extend((0..=4).map(|k| pair[0].lerp(pair[1], k as f32 / 4.0)));
+    }
+    fine
+}
+
+/// Points in groups that are farther than `apart` from each other.
+fn parts_of(points: &[Vec2], apart: f32) -> Vec<Vec<Vec2>> {
+    let mut left: Vec<Vec2> = points.to_vec();
+    let mut parts = Vec::new();
+    while let Some(first) = left.pop() {
+        let (mut part, mut at) = (vec![first], 0);
+        while at < part.len() {
+            let here = part[at];
+            let mut k = 0;
+            while k < left.len() {
+                if left[k].distance_squared(here) <= apart * apart {
+                    part.push(left.swap_remove(k));
+                } else {
+                    k += 1;
+                }
+            }
+            at += 1;
+        }
+        parts.push(part);
+    }
+    parts
+}
+
+fn nearest_part(parts: &[Vec<Vec2>], to: Vec2) -> Vec<Vec2> {
+    let distance = |part: &Vec<Vec2>| {
+        let (low, high) = corners(part);
+        (to - to.clamp(low, high)).length_squared()
+    };
+    let nearest = parts.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)));
+    nearest.cloned().unwrap_or_default()
+}
+
+/// All points of the parts whose box meets that of the level before.
+fn overlapping(parts: &[Vec<Vec2>], before: &[Vec2]) -> Vec<Vec2> {
+    if before.is_empty() {
+        return Vec::new();
+    }
+    let (low, high) = corners(before);
+    let meets = |part: &&Vec<Vec2>| {
+        let (l, h) = corners(part);
+        l.cmple(high).all() && h.cmpge(low).all()
+    };
+    parts.iter().filter(meets).flatten().copied().collect()
+}
+
+fn corners(points: &[Vec2]) -> (Vec2, Vec2) {
+    let start = (Vec2::INFINITY, Vec2::NEG_INFINITY);
+    points.iter().fold(start, |(low, high), &p| (low.min(p), high.max(p)))
+}
+
+fn width(outline: &[Vec2]) -> f32 {
+    let (low, high) = corners(outline);
+    if outline.is_empty() { 0.0 } else { high.x - low.x }
+}
+
+fn centre(outline: &[Vec2]) -> Option<Vec2> {
+    let (low, high) = corners(outline);
+    (!outline.is_empty()).then_some(0.5 * (low + high))
+}
+
+/// The corners of the convex outline around points, counter-clockwise.
+fn convex_outline(mut points: Vec<Vec2>) -> Vec<Vec2> {
+    points.sort_by(|a, b| a.x.total_cmp(&b.x).then(a.y.total_cmp(&b.y)));
+    points.dedup();
+    if points.len() < 3 {
+        return Vec::new();
+    }
+    let half = |points: &mut dyn Iterator<Item = Vec2>| {
+        let mut chain: Vec<Vec2> = Vec::new();
+        for p in points {
+            while let [.., a, b] = chain[..]
+                && (b - a).perp_dot(p - b) <= 0.0
+            {
+                chain.pop();
+            }
+            chain.push(p);
+        }
+        chain.pop();
+        chain
+    };
+    let mut outline = half(&mut points.iter().copied());
+    outline.extend(half(&mut points.iter().rev().copied()));
+    outline
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outlines_are_convex_and_hold_all_points() {
+        let points: Vec<Vec2> = (0..200)
+            .map(|i| {
+                Vec2::from_angle(i as f32 * 2.4) * (0.3 + 0.7 * ((i * 37 % 101) as f32 / 101.0))
+            })
+            .collect();
+        let outline = convex_outline(points.clone());
+        for i in 0..outline.len() {
+            let (a, b) = (outline[i], outline[(i + 1) % outline.len()]);
+            let outside = points.iter().filter(|p| (b - a).perp_dot(**p - a) < -1e-5).count();
+            assert_eq!(outside, 0);
+        }
+    }
+
+    #[test]
+    fn arms_beside_a_trunk_are_another_part() {
+        let ring = |x: f32, r: f32| {
+            (0..24).map(move |i| Vec2::new(x, 0.0) + r * Vec2::from_angle(i as f32 * 0.262))
+        };
+        let points: Vec<Vec2> =
+            ring(0.0, 0.15).chain(ring(0.4, 0.04)).chain(ring(-0.4, 0.04)).collect();
+        let parts = parts_of(&points, 0.05);
+        assert_eq!(parts.len(), 3);
+        let trunk = nearest_part(&parts, Vec2::new(0.02, 0.0));
+        assert_eq!(trunk.len(), 24);
+        assert!(corners(&trunk).1.x < 0.16);
+    }
+}
