@@ -32,7 +32,7 @@ for character in "$@"; do
     fi
     for scene in $(python3 tests/garment_scenes.py "$frisson" "$dressed" "$kind" "${CLIPS:-99}"); do
       echo "== $(basename "$scene" .toml)"
-      "$frisson" check "$scene" --bake --keep "$work" || failed+=("$(basename "$scene" .toml)")
+      "$frisson" check "$scene" --bake --keep "${scene%.toml}.baked" || failed+=("$(basename "$scene" .toml)")
     done
   done
 done

@@ -112,6 +112,10 @@ pub const FIBRE_DAMPING: f64 = 0.1;
 /// to rest in what is left.
 pub const DRESSING_MOVES: f32 = 0.7;
 
+/// Decay of the cloth's motion while it is put on [1/s]: that at which a metre of hanging cloth comes to rest
+/// soonest. Less, and it swings into the shot; more, and it is still on its way down.
+pub const DRESSING_DAMPING: f64 = 7.0;
+
 /// Speed at which cloth that is inside a collider is brought out [m/s]. Faster, and a bad start
 /// makes the cloth jump; slower, and it is seen inside.
 pub const RECOVERY_SPEED: f64 = 0.25;
@@ -166,9 +170,9 @@ pub const GIVE_STRETCH: f64 = 1.3;
 /// than what dressed cloth has anyway; much more, and a hand pulls a cape along like rubber.
 pub const SLIP_STRETCH: f64 = 0.03;
 
-/// Speed up to which `settle` acts in proportion to it [m/s]: what is slower has died away within a
-/// second or so. Much more, and the last slow swings never end; much less, and they end abruptly.
-pub const SETTLE_SPEED: f64 = 0.05;
+/// Speed up to which `settle` acts in proportion to it [m/s]: what is slower dies away at once. Much more, and
+/// folds creep for seconds before they hang; much less, and swings end abruptly.
+pub const SETTLE_SPEED: f64 = 0.02;
 
 /// How long they do [s]. Shorter, and the hand catches them again before it is through.
 pub const GIVE_SECONDS: f64 = 0.1;
@@ -197,8 +201,8 @@ pub const SPREAD_SHARE: f64 = 0.7;
 /// angle in theory, less for the rim.
 pub const FLAT_SPREAD: f32 = 1.3;
 
-/// Share of the way to the top of the contact band that a node is eased up per sub-step [-].
-/// 1 irons small folds flat at a touch; much less, and heavy cloth sinks to the band's bottom.
+/// Share of the way to the top of the contact band by which a node's approach is stopped per sub-step [-].
+/// 1 stops all at the top and irons small folds flat at a touch; much less, and heavy cloth sinks to the band's bottom.
 pub const BAND_EASE: f64 = 0.25;
 
 /// Two surfaces pinch when their normals' cosine is below this [-]. Nearer 0, the two sides of a

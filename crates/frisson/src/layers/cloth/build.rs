@@ -52,11 +52,23 @@ pub struct Garment {
     pub ticks_per_frame: f64,
 }
 
+/// The actor that wears the garment: it has both the garment and a body under it.
+fn wearer(params: &ClothParams, context: &BuildContext) -> Option<usize> {
+    let garment = find_mesh(context, "on", &params.on).ok()?;
+    let bodies: Vec<usize> =
+        params.bodies.iter().filter_map(|b| find_mesh(context, "bodies", b).ok()).collect();
+    (0..context.actors.all().len()).find(|&actor| {
+        let meshes = context.actors.mesh_range(actor);
+        meshes.contains(&garment) && bodies.iter().any(|b| meshes.contains(b))
+    })
+}
+
 impl Garment {
     /// Resolves names and builds everything.
     pub fn build(params: &ClothParams, context: &BuildContext) -> Result<Self, LayerError> {
         let wanted = params.dressing > 0.0 && !params.bodies.is_empty();
-        let dressing = if wanted { Dressing::new(context) } else { Dressing::default() };
+        let wearer = wearer(params, context);
+        let dressing = if wanted { Dressing::new(context, wearer) } else { Dressing::default() };
         let mut start = context.frame.clone();
         dressing.blend(context.frame, 0.0, &mut start);
         Self::dressed(params, dressing, &BuildContext { frame: &start, ..*context })

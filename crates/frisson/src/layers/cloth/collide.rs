@@ -107,7 +107,7 @@ pub struct BodyTouch {
 }
 
 /// Resolves the contacts of one node. `thickness` is the height of the band: below half of it a node
-/// is lifted at once, above it is eased up, so that small folds are pressed but not ironed out.
+/// is lifted at once, above it its approach is slowed, so that small folds are pressed but not ironed out.
 ///
 /// `recovery` is how far a node may be lifted per sub-step beyond stopping its approach: cloth that
 /// starts deep inside comes out calmly; `drift` is how far it was moved without speed in this step.
@@ -174,11 +174,13 @@ fn push(
     previous: &mut DVec3,
     position: &mut DVec3,
 ) {
-    let top = touch.distance + limits::BAND_EASE * (thickness - touch.distance);
-    let wanted = top.max(0.5 * thickness) - touch.distance;
     let approach = -(*position - *previous - touch.moved).dot(touch.normal);
     // What cords moved without speed may have moved it in, too.
     let pulled = (approach - drift.dot(touch.normal)).max(approach).max(0.0);
+    // In the upper half of the band an approach is stopped and nothing else: lifting a node there, against the
+    // pull of the cloth around it, would feed the cloth in every step, and it would never come to rest.
+    let eased = (limits::BAND_EASE * (thickness - touch.distance)).min(pulled);
+    let wanted = eased.max(0.5 * thickness - touch.distance);
     let lift = wanted.min(pulled + recovery);
     if lift <= 0.0 {
         return;
@@ -216,6 +218,24 @@ mod tests {
         let heights: Vec<f64> = (-5..=10).map(|i| lifted(f64::from(i) * 1e-3)).collect();
         assert!(heights.windows(2).all(|w| w[1] >= w[0] - 1e-12), "{heights:?}");
         assert!(heights.iter().all(|h| (0.005 - 1e-12..=0.01 + 1e-12).contains(h)), "{heights:?}");
+    }
+
+    #[test]
+    fn what_does_not_come_nearer_in_the_band_is_left_alone() {
+        for away in [0.0, 0.001] {
+            let mut p = DVec3::Y * 0.007;
+            let mut before = DVec3::Y * (0.007 - away);
+            resolve(&[touch(0.007, DVec3::Y)], 0.01, FREELY, &mut before, &mut p);
+            assert_eq!((p.y, before.y), (0.007, 0.007 - away));
+        }
+        // A slow approach is stopped where it is, a fast one in part.
+        let sunk = |speed: f64| {
+            let (mut before, mut p) = (DVec3::Y * (0.007 + speed), DVec3::Y * 0.007);
+            resolve(&[touch(0.007, DVec3::Y)], 0.01, FREELY, &mut before, &mut p);
+            before.y - p.y
+        };
+        assert!(sunk(1e-5).abs() < 1e-12);
+        assert!((sunk(2e-3) - (2e-3 - limits::BAND_EASE * 3e-3)).abs() < 1e-12);
     }
 
     #[test]

@@ -16,11 +16,19 @@ pub struct Dressing {
 }
 
 impl Dressing {
-    /// Takes the source pose of every character that plays a clip.
-    pub fn new(context: &BuildContext) -> Self {
+    /// Takes the source pose of every character that plays a clip. The `wearer` of the garment is dressed even
+    /// if it plays none: it stands as it is, and the cloth hangs by the first frame.
+    pub fn new(context: &BuildContext, wearer: Option<usize>) -> Self {
         let mut start = Vec::new();
         for (index, actor) in context.actors.all().iter().enumerate() {
-            let (Some(character), Some(_)) = (actor.character(), actor.clip()) else { continue };
+            let (Some(character), Some(_)) = (actor.character(), actor.clip()) else {
+                if wearer == Some(index) {
+                    let range = context.actors.mesh_range(index);
+                    let here = |i: usize| (i, context.frame.meshes[i].positions.clone());
+                    start.extend(range.map(here));
+                }
+                continue;
+            };
             let mut pose = Pose::default();
             let world = actor.placement.world_from_actor();
             pose.set(character, None, 0.0, Sampling::AsAuthored, world);

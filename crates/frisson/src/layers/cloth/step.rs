@@ -122,12 +122,17 @@ pub fn start(
 }
 
 /// Simulates from the source pose into the first one, then a little longer in it.
-fn dress(mut work: ClothWork, context: &StepContext, frame: &Frame) -> Result<(), LayerError> {
+fn dress(work: ClothWork, context: &StepContext, frame: &Frame) -> Result<(), LayerError> {
     if work.rest.dressing.is_empty() {
         return Ok(());
     }
     let dt = context.clock.tick_seconds();
     let ticks = (work.params.dressing / dt).ceil().max(1.0) as u32;
+    // Nobody sees it: what would swing for seconds hangs when the shot begins.
+    let damping = work.params.damping.max(limits::DRESSING_DAMPING);
+    let calm = ClothParams { damping, ..work.params.clone() };
+    let ClothWork { rest, state, scratch, .. } = work;
+    let mut work = ClothWork { params: &calm, rest, state, scratch };
     let mut between = frame.clone();
     let step = StepContext { dt, is_output: false, surfaces_wanted: false, ..*context };
     for k in 1..=ticks {

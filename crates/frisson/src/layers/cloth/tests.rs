@@ -17,6 +17,7 @@ mod contact;
 mod fabric;
 mod garment;
 mod pinch;
+mod worn;
 
 /// A flat sheet of `nx` by `nz` vertices in the x-z plane, its first corner at `at`.
 pub fn sheet(nx: u32, nz: u32, size: (f32, f32), at: Vec3) -> Mesh {
