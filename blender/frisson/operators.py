@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+import tomllib
 from pathlib import Path
 
 import bpy
@@ -151,42 +152,55 @@ class FRISSON_OT_list(OnMesh, bpy.types.Operator):
         return {"FINISHED"}
 
 
+# What can be proposed: the kind of layer, what it is called there, and why one would want it.
+PROPOSALS = [
+    ("flesh", "Flesh", "Soft parts around the bones that swing"),
+    ("hair", "Hair", "Hair where the head's skin is"),
+    ("drops", "Sweat", "Drops that bead on the skin and run"),
+    ("soft", "Coat", "A soft coat in place of the skin, which presses and fuses"),
+]
+SWITCHED_ON = {"hair": "hair", "drops": "sweat", "soft": "coat"}
+
+
 class FRISSON_OT_propose(OnMesh, bpy.types.Operator):
-    """Propose flesh from the rig and the motion of the shot"""
+    """Propose layers from the rig, the skin and the motion of the shot"""
 
     bl_idname = "frisson.propose"
     bl_label = "Propose from rig"
     bl_options = {"REGISTER", "UNDO"}
+
+    kinds: bpy.props.EnumProperty(name="Layers", items=PROPOSALS, options={"ENUM_FLAG"}, default={"flesh"})
 
     def execute(self, context):
         from .baking import record
 
         obj = results.owner(context)
         try:
-            added = propose(context, obj, record(context, obj)[obj.name])
+            added = propose(context, obj, record(context, obj)[obj.name], self.kinds)
         except ValueError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        self.report({"INFO"}, f"Proposed {added} layers" if added else "Nothing in this rig asks for flesh")
+        self.report({"INFO"}, f"Proposed {added} layers" if added else "Nothing in this rig asks for that")
         return {"FINISHED"}
 
 
-def propose(context, obj, recorded) -> int:
+def propose(context, obj, recorded, kinds) -> int:
     """Adds the layers that the engine proposes; how many."""
     import frisson
 
+    wanted = [SWITCHED_ON[kind] for kind in kinds if kind in SWITCHED_ON]
     fps = context.scene.render.fps / context.scene.render.fps_base
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"{scenes.actor_name(obj)}.glb"
         scenes.character(recorded, fps, None).save(path)
-        proposed = frisson.init(path, clip="clip", fps=max(1, round(fps)), path=Path(folder) / "scene.toml")
+        shot = {"clip": "clip", "fps": max(1, round(fps)), "path": Path(folder) / "scene.toml"}
+        proposed = frisson.init(path, with_layers=wanted, **shot)
     added = 0
-    for entry in proposed.to_dict().get("layers", []):
+    # What the text does not say is left unset, so that defaults may improve.
+    for entry in tomllib.loads(proposed.text).get("layers", []):
         for kind, values in entry.items():
-            # Places on the surface would have to be drawn: only what is said by bones is taken over.
-            if kind == "flesh":
-                # Defaults are left unset, so that they may improve.
-                known = {k: v for k, v in values.items() if k in ("from", "to", "frequency_hz", "damping_ratio")}
+            if kind in kinds:
+                known = {k: v for k, v in values.items() if k not in ("name", "on", "limit")}
                 add_layer(obj, kind, values["name"], known)
                 added += 1
     return added

@@ -109,7 +109,10 @@ class Frisson:
         column.operator("frisson.move", text="", icon="TRIA_UP").by = -1
         column.operator("frisson.move", text="", icon="TRIA_DOWN").by = 1
         if not len(stack.layers):
-            layout.operator("frisson.propose", icon="ARMATURE_DATA")
+            layout.label(text="Propose from the rig and the skin:", icon="ARMATURE_DATA")
+            row = layout.row(align=True)
+            for kind, label, _ in operators.PROPOSALS:
+                row.operator("frisson.propose", text=label).kinds = {kind}
         self.draw_bake(layout, stack, obj)
         if 0 <= stack.active < len(stack.layers):
             layer = stack.layers[stack.active]

@@ -127,6 +127,16 @@ def test_flesh_is_proposed_from_the_rig(cat):
     bake(cat)
 
 
+def test_hair_and_sweat_are_proposed_from_the_skin(cat):
+    bpy.context.scene.frame_end = 4
+    assert bpy.ops.frisson.propose(kinds={"hair", "drops"}) == {"FINISHED"}
+    assert {layer.kind for layer in cat.frisson.layers} == {"hair", "drops"}
+    hair = next(layer.hair for layer in cat.frisson.layers if layer.kind == "hair")
+    hair.p_wisps = 20
+    bake(cat)
+    assert any(obj.type == "CURVES" and len(obj.data.points) > 100 for obj in bpy.data.objects)
+
+
 def test_saved_and_opened_again_it_shows_the_same(cat):
     add_flesh(cat)
     bake(cat)

@@ -91,3 +91,19 @@ def test_names_are_explained():
     assert frisson.explain("flesh.frequency_hz")[0]["unit"] == "Hz"
     with pytest.raises(frisson.InputError, match="frequency_hz"):
         frisson.explain("frequenzy_hz")
+
+
+def test_proposals_that_would_be_comments_are_switched_on_by_name(tmp_path):
+    kinds = lambda scene: [next(iter(layer)) for layer in scene.to_dict()["layers"]]  # noqa: E731
+    plain = frisson.init("builtin:cat", path=tmp_path / "cat.toml")
+    with_hair = frisson.init("builtin:cat", path=tmp_path / "cat.toml", with_layers=["hair"])
+    assert "hair" not in kinds(plain) and "hair" in kinds(with_hair)
+    with pytest.raises(frisson.InputError):
+        frisson.init("builtin:cat", path=tmp_path / "cat.toml", with_layers=["beard"])
+
+
+def test_what_to_do_is_said_in_the_words_of_python(tmp_path):
+    scene = frisson.Scene.of(fps=30, frames=(0, 1), actors={"ball": "builtin:sphere"}, layers=[])
+    frisson.bake(scene, tmp_path / "ball.frisson")
+    with pytest.raises(frisson.InputError, match="force=True"):
+        frisson.bake(scene, tmp_path / "ball.frisson")

@@ -89,7 +89,8 @@ impl ActorLoader for Given {
     }
 }
 
-/// A first scene for a character: its text, and how many layers are switched on in it.
+/// A first scene for a character: its text, and how many layers are switched on in it; `with` are layers that would only
+/// be comments.
 #[pyfunction]
 pub fn propose(
     py: Python<'_>,
@@ -97,8 +98,9 @@ pub fn propose(
     clip: Option<String>,
     fps: u32,
     output: PathBuf,
+    with: Vec<String>,
 ) -> Result<(String, usize), Trouble> {
-    let request = Request { character, clip, fps, with: Vec::new() };
+    let request = Request { character, clip, fps, with };
     let proposal = py.detach(|| request.scene_for(&output))?;
     let on = proposal.layers.iter().filter(|layer| layer.is_on).count();
     Ok((proposal.text, on))

@@ -62,10 +62,18 @@ fn make(py: Python<'_>, trouble: Trouble) -> PyResult<PyErr> {
             errors.getattr("SceneError")?.call1((error.to_string(), path, problems))?
         }
         Trouble::Simulation(text) => errors.getattr("SimulationError")?.call1((text,))?,
-        Trouble::Input(text, help) => errors.getattr("InputError")?.call1((text, help))?,
+        Trouble::Input(text, help) => {
+            let said = (in_python(&text), help.as_deref().map(in_python));
+            errors.getattr("InputError")?.call1(said)?
+        }
         Trouble::Stopped(frame) => errors.getattr("Stopped")?.call1((frame,))?,
     };
     Ok(PyErr::from_value(made))
+}
+
+/// The command's words for what to do, as they are spelled here.
+fn in_python(text: &str) -> String {
+    text.replace("--force", "force=True").replace("--resume", "resume=True")
 }
 
 impl From<PyErr> for Trouble {
