@@ -1,7 +1,8 @@
-//! Numbers without geometry: oscillators, frames, splines, roots, random numbers.
+//! Numbers without geometry: oscillators, frames, splines, roots, banded systems, random numbers.
 
 pub mod frames;
 pub mod oscillator;
 pub mod random;
 pub mod roots;
+pub mod skyline;
 pub mod spline;

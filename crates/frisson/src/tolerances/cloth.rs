@@ -225,3 +225,19 @@ pub const BODY_REACH_EDGES: f64 = 0.5;
 /// Triangles of a body count as another side of it when their normals' cosine is below this [-]:
 /// a node then feels both. Nearer 1, neighbouring triangles of one side count twice.
 pub const OTHER_SIDE_COS: f32 = 0.3;
+
+/// How soft a hinge must be, against what one sweep can hold, to be left to the sweep [-]; stiffer ones are
+/// solved together. Much more, and all fine cloth pays for it; less, and folds, seams and leather droop
+/// like silk.
+pub const STIFF_HINGE: f64 = 0.5;
+
+/// Most entries of the matrix of stiff hinges [-]: about two milliseconds in every pass. A ridge needs ten to
+/// twenty for each of its nodes.
+pub const STIFF_ENTRIES: usize = 400_000;
+
+/// By how much stiffer hinges must be that are solved together, where the matrix would be too large [-].
+pub const STIFFER_HINGES: f64 = 0.25;
+
+/// Stretch limit up to which stiff hinges are solved together [-]. Cloth that stretches more changes the shapes of
+/// its triangles, and would feel that as bending.
+pub const STIFF_STRETCH: f64 = 0.05;

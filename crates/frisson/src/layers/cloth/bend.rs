@@ -9,7 +9,7 @@
 //!            x3
 //! ```
 
-use glam::{Vec3, Vec4};
+use glam::{DVec3, Vec3, Vec4};
 
 use super::lanes::{self, Moving, Vec3x4};
 use super::strips::{Grouped, Strips};
@@ -23,6 +23,22 @@ pub struct Hinge {
     pub rest: f32,
     /// Compliance `(A1 + A2) / (3 L² B)` [rad/(N·m)].
     pub compliance: f64,
+    /// Weights of the nodes whose sum of positions is the angle times the normal, as long as it is small
+    /// [1/m]: they add up to 0.
+    pub flat: [f64; 4],
+}
+
+/// The weights [`Hinge::flat`] of a hinge, from the shapes of its triangles: `2 sin(θ/2)` times the mean normal
+/// for any angle.
+pub fn flat_weights(x: [DVec3; 4]) -> [f64; 4] {
+    let cotangent = |corner: usize, other: usize, tip: usize| {
+        let (a, b) = (x[other] - x[corner], x[tip] - x[corner]);
+        a.dot(b) / a.cross(b).length().max(f64::MIN_POSITIVE)
+    };
+    let (c1, c2) = (cotangent(0, 1, 2), cotangent(0, 1, 3));
+    let (c3, c4) = (cotangent(1, 0, 2), cotangent(1, 0, 3));
+    let length = x[0].distance(x[1]).max(f64::MIN_POSITIVE);
+    [c3 + c4, c1 + c2, -c1 - c3, -c2 - c4].map(|weight| weight / length)
 }
 
 /// Four hinges without a common node, ready to be solved at once: node indices count from the start
@@ -48,7 +64,8 @@ impl Default for HingePack {
     }
 }
 
-/// Packs the hinges of every strip in their order, for the present inverse masses.
+/// Packs the hinges of every strip in their order, for the present inverse masses, except those that are
+/// solved together elsewhere.
 ///
 /// The pass runs every `n` steps of `h`, and each run stands for the impulse of all of them: `span`
 /// is `n h`.
@@ -57,11 +74,12 @@ pub fn compile(
     strips: &Strips,
     inverse_mass: &[f64],
     span: f64,
+    is_left_out: impl Fn(&Hinge) -> bool,
 ) -> Grouped<HingePack> {
     Grouped::collect(strips.len(), |strip, packs| {
         let base = strips.start(strip);
         let mut lane = 4;
-        for hinge in hinges.of(strip) {
+        for hinge in hinges.of(strip).iter().filter(|h| !is_left_out(h)) {
             let nodes = hinge.nodes.map(|n| n - base);
             let clash = |pack: &HingePack| {
                 nodes.iter().any(|n| pack.nodes.iter().any(|p| p[..lane].contains(n)))
@@ -192,13 +210,14 @@ mod tests {
                 nodes: [4 * k, 4 * k + 1, 4 * k + 2, 4 * k + 3],
                 rest: 0.4,
                 compliance: 1e-3,
+                flat: [0.0; 4],
             })
             .collect();
         let levels = vec![0; 16];
         let strips = Strips::build(&levels);
         let mass: Vec<f64> = (0..16).map(|n| 1.0 + f64::from(n % 3)).collect();
         let grouped = Grouped::build(&strips, hinges, |_| 0);
-        let packs = compile(&grouped, &strips, &mass, 0.1);
+        let packs = compile(&grouped, &strips, &mass, 0.1, |_| false);
         assert_eq!(packs.rows.len(), 1);
         let start: Vec<Vec3> = angles.iter().flat_map(|a| hinge(*a)).collect();
         let still = |p: &Vec3| Moving { start: p.extend(0.0), moved: Vec4::ZERO };

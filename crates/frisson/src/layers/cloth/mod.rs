@@ -44,6 +44,7 @@ mod shear;
 mod solver;
 mod state;
 mod step;
+mod stiff;
 mod stretch;
 mod strips;
 mod tangle;

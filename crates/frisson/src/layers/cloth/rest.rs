@@ -2,7 +2,7 @@
 
 use glam::{DVec3, Vec2, Vec3};
 
-use super::bend::{Hinge, angle_gradient};
+use super::bend::{Hinge, angle_gradient, flat_weights};
 use super::hierarchy::{Hierarchy, HierarchyInput};
 use super::local::Local;
 use super::material::Moduli;
@@ -393,7 +393,8 @@ impl Build<'_> {
             let rigidity = self.input.moduli.bend * stiffer + self.input.ridges.rigidity(ridge);
             let rigidity = rigidity.max(f64::MIN_POSITIVE);
             let compliance = area / (3.0 * length_sq * rigidity);
-            hinges.push(Hinge { nodes: points.map(|k| self.node(k)), rest, compliance });
+            let flat = flat_weights(points.map(|k| self.place(k)));
+            hinges.push(Hinge { nodes: points.map(|k| self.node(k)), rest, compliance, flat });
         }
         let nodes: Vec<[u32; 4]> = hinges.iter().map(|h| h.nodes).collect();
         let order = solving_order(strips, levels, &nodes);

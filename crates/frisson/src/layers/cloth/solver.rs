@@ -6,7 +6,7 @@ use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
 use super::air::Push;
-use super::bend::{self, HingePack};
+use super::bend::{self, Hinge, HingePack};
 use super::body::BodyContacts;
 use super::collide::{self, BodyTouch, PosedCollider};
 use super::flat_contact::FlatContact;
@@ -19,6 +19,7 @@ use super::self_contact::SelfContacts;
 use super::sew::Stitch;
 use super::shear::{self, ShearRow};
 use super::state::ClothState;
+use super::stiff::StiffBending;
 use super::stretch::{self, StretchLaw, StretchPack};
 use super::strips::{Grouped, Way};
 use crate::stage::{Clock, Collider};
@@ -105,6 +106,7 @@ pub struct Solver {
     pub posed: Vec<PosedCollider>,
     stretch: Grouped<StretchPack>,
     hinges: Grouped<HingePack>,
+    stiff: StiffBending,
     shears: Grouped<ShearRow>,
     previous: Vec<DVec3>,
     pins: Vec<DVec3>,
@@ -113,7 +115,8 @@ pub struct Solver {
     moving: Vec<Moving>,
     /// How far cords moved every node without speed in this step [m]; empty when they did not act.
     drifts: Vec<Vec3>,
-    compiled_step: f64,
+    /// Length of the small steps that rows are compiled for, and whether stiff hinges are solved together.
+    compiled: (f64, bool),
     /// Whether any node touched something in this tick.
     touched: AtomicBool,
 }
@@ -133,6 +136,7 @@ impl Solver {
             posed: Vec::new(),
             stretch: Grouped::default(),
             hinges: Grouped::default(),
+            stiff: StiffBending::default(),
             shears: rest.shears.like(),
             previous: vec![DVec3::ZERO; count],
             pins: Vec::new(),
@@ -140,7 +144,7 @@ impl Solver {
             gradient: Vec::new(),
             moving: Vec::new(),
             drifts: Vec::new(),
-            compiled_step: 0.0,
+            compiled: NOT_YET,
             touched: AtomicBool::new(false),
         }
     }
@@ -149,7 +153,7 @@ impl Solver {
     pub fn set_held(&mut self, rest: &ClothRest, held: impl Iterator<Item = u32>) {
         self.inverse_mass.iter_mut().zip(&rest.mass).for_each(|(w, m)| *w = 1.0 / m);
         held.for_each(|n| self.inverse_mass[n as usize] = 0.0);
-        self.compiled_step = 0.0;
+        self.compiled = NOT_YET;
     }
 
     /// Advances the state by one tick.
@@ -243,16 +247,22 @@ impl Solver {
     }
 
     fn compile(&mut self, rest: &ClothRest, step: f64, every: u32) {
-        if self.compiled_step == step {
+        let suits = StiffBending::suits(&self.settings.law);
+        if self.compiled == (step, suits) {
             return;
         }
         let w = &self.inverse_mass;
         let start = |node: u32| rest.strips.start(rest.strips.of(node));
         self.stretch = stretch::compile(&rest.edges, &rest.strips, w, step);
-        self.hinges = bend::compile(&rest.hinges, &rest.strips, w, step * f64::from(every));
-        shear::compile(&rest.shears, start, w, step * f64::from(every), &mut self.shears);
+        let span = step * f64::from(every);
+        let hinges = if suits { rest.hinges.rows.as_slice() } else { &[] };
+        let (stiff, bound) = StiffBending::build(hinges, w, span);
+        let is_stiff = |h: &Hinge| StiffBending::takes(h, w, span, bound);
+        self.hinges = bend::compile(&rest.hinges, &rest.strips, w, span, is_stiff);
+        self.stiff = stiff;
+        shear::compile(&rest.shears, start, w, span, &mut self.shears);
         self.hierarchy.compile(w);
-        self.compiled_step = step;
+        self.compiled = (step, suits);
     }
 
     fn hold(&mut self, drive: &ClothDrive, fraction: f64, positions: &mut [DVec3]) {
@@ -443,13 +453,13 @@ impl Solver {
         let share = 1.0 / f64::from(every);
         // Single precision counts from one of the cloth's own nodes, wherever in the world it is.
         let origin = positions.first().copied().unwrap_or_default();
-        let coming = |x: DVec3, old: DVec3| Moving::new(x - origin + (x - old) * ahead);
+        let coming = |x: DVec3, old: DVec3| x - origin + (x - old) * ahead;
         let previous = &self.previous;
         self.moving.resize(positions.len(), Moving::default());
         let there = self.moving.par_chunks_mut(CHUNK).zip(positions.par_chunks(CHUNK));
         there.zip(previous.par_chunks(CHUNK)).for_each(|((after, x), old)| {
             for (after, (x, old)) in after.iter_mut().zip(x.iter().zip(old)) {
-                *after = coming(*x, *old);
+                *after = Moving::new(coming(*x, *old));
             }
         });
         let (shears, hinges) = (&self.shears, &self.hinges);
@@ -457,6 +467,8 @@ impl Solver {
             shear::solve(shears.of(strip), nodes);
             bend::solve(hinges.of(strip), nodes);
         });
+        let coming = |node: usize| coming(positions[node], previous[node]);
+        self.stiff.solve(coming, &mut self.moving);
         let back = positions.par_chunks_mut(CHUNK).zip(self.moving.par_chunks(CHUNK));
         back.for_each(|(x, after)| {
             for (x, after) in x.iter_mut().zip(after) {
@@ -485,6 +497,9 @@ impl Solver {
         }
     }
 }
+
+/// Rows have to be compiled.
+const NOT_YET: (f64, bool) = (0.0, false);
 
 const NO_TOUCH: BodyTouch =
     BodyTouch { distance: 0.0, normal: DVec3::Y, moved: DVec3::ZERO, friction: 0.0 };

@@ -202,7 +202,7 @@ fn every_internal_constraint_keeps_both_momenta() {
         })
         .collect();
     let edges = stretch::compile(&rest.edges, &rest.strips, &inverse, 1e-3);
-    let hinges = bend::compile(&rest.hinges, &rest.strips, &inverse, 2e-3);
+    let hinges = bend::compile(&rest.hinges, &rest.strips, &inverse, 2e-3, |_| false);
     let law = stretch::StretchLaw {
         stretch_limit: 0.01,
         compression_limit: 0.01,
@@ -236,6 +236,12 @@ fn every_internal_constraint_keeps_both_momenta() {
         bend::solve(&[*pack], &mut x);
         check_moved(&x, 1e-5);
     }
+    // A span in which even soft hinges are stiff.
+    let (mut stiff, bound) = stiff::StiffBending::build(&rest.hinges.rows, &inverse, 1.0);
+    assert!(bound > 0.0);
+    let mut x = still.clone();
+    stiff.solve(|node| shaken[node], &mut x);
+    check_moved(&x, 1e-5);
 }
 
 #[test]
@@ -306,8 +312,7 @@ fn a_seam_stiffens_the_cloth_along_it() {
     let seam = ClothSeam { vertices: along, bend: 500.0, weight: 1.0 };
     let (plain, sewn) = (droop(vec![]), droop(vec![seam.clone()]));
     assert!(plain > 0.05, "{plain}");
-    // The corners beside the seam hang down from it.
-    assert!(sewn < 0.75 * plain, "{sewn} of {plain}");
+    assert!(sewn < 0.2 * plain, "{sewn} of {plain}");
     let heavy = ClothSeam { weight: 3.0, ..seam };
     let mesh = sheet(9, 5, (0.12, 0.06), Vec3::ZERO);
     let p = ClothParams { seams: vec![heavy], ..params() };
@@ -315,6 +320,32 @@ fn a_seam_stiffens_the_cloth_along_it() {
     let mass: f64 = scene.rest().mass.iter().sum();
     let expected = 0.15 * 0.12 * 0.06 * (1.0 + 2.0 * 0.25);
     assert!((mass / expected - 1.0).abs() < 1e-4, "{mass} {expected}");
+}
+
+/// Deflection of the free end of a strip of 10 cm in `cells`, clamped at the other [m].
+fn deflection(cells: u32, bend: f64) -> f64 {
+    let (columns, rows) = (cells + 2, cells / 2 + 1);
+    let edge = 0.1 / cells as f32;
+    let size = (edge * (columns - 1) as f32, edge * (rows - 1) as f32);
+    let held = (0..rows).flat_map(|j| [columns * j, columns * j + 1]);
+    let p = ClothParams { bend: Some(bend), damping: 2.0, pins: pinned(held), ..params() };
+    let mesh = sheet(columns, rows, size, Vec3::ZERO);
+    let mut scene = Scene::build(vec![still("sheet", mesh)], &[], gravity(), p).unwrap();
+    scene.ticks(240);
+    let node = |vertex: u32| scene.rest().node_of_vertex[vertex as usize] as usize;
+    let ends = (1..=rows).map(|j| -scene.positions()[node(columns * j - 1)].y);
+    ends.sum::<f64>() / f64::from(rows)
+}
+
+/// A cantilever bends by `w L⁴ / 8 B` under its weight `w` per area. Hinges on a grid of squares are up to
+/// about twice as stiff, all in the same way: no mesh and no rigidity is too stiff for the solver.
+#[test]
+fn a_stiff_strip_bends_as_its_rigidity_says_on_any_mesh() {
+    let expected = |bend: f64| 0.15 * 9.81 * 1e-4 / (8.0 * bend);
+    for bend in [1e-2, 1e-3] {
+        let shares = [8, 16].map(|cells| deflection(cells, bend) / expected(bend));
+        assert!(shares.iter().all(|s| (0.4..0.6).contains(s)), "{shares:?} at {bend} N·m");
+    }
 }
 
 #[test]
