@@ -47,6 +47,14 @@ fn the_proposed_coat_can_be_tried() {
 }
 
 #[test]
+fn the_coat_proposed_for_a_bulky_character_can_be_built() {
+    let s = Session::with_worm(12, 4);
+    s.ok("init builtin:mushroom --with coat -o mushroom.toml");
+    let out = s.ok("check mushroom.toml");
+    assert!(out.contains("good. 1 actors"), "{out}");
+}
+
+#[test]
 fn check_points_at_the_mistake() {
     let s = Session::with_worm(4, 3);
     let scene = String::from_utf8(s.read("worm.toml")).unwrap();

@@ -216,13 +216,3 @@ pub fn volume(mesh: &Mesh) -> f64 {
     };
     mesh.topology.triangles.iter().map(part).sum()
 }
-
-/// Area of a mesh [m²].
-#[must_use]
-pub fn area(mesh: &Mesh) -> f64 {
-    let part = |t: &[u32; 3]| {
-        let [a, b, c] = t.map(|v| mesh.positions[v as usize].as_dvec3());
-        0.5 * (b - a).cross(c - a).length()
-    };
-    mesh.topology.triangles.iter().map(part).sum()
-}

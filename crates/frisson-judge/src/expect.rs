@@ -240,12 +240,15 @@ fn judge(
     base: Option<&Job>,
 ) -> Outcome {
     let (low, high) = expect.bounds();
-    let reading = job.and_then(|j| speaking(j, low, high));
     let divisor = match (&expect.relative_to, base) {
         (Some(_), Some(base)) => speaking(base, None, None).map(|r| r.value),
         (Some(_), None) => None,
         _ => Some(1.0),
     };
+    // Readings come undivided: the frame that speaks is found against bounds as large as they are.
+    let scale = divisor.unwrap_or(1.0);
+    let scaled = |bound: Option<f64>| bound.map(|b| b * scale);
+    let reading = job.and_then(|j| speaking(j, scaled(low), scaled(high)));
     let value = reading.zip(divisor).map(|(r, d)| r.value / d).filter(|v| v.is_finite());
     let holds = value.map(|v| low.is_none_or(|l| v >= l) && high.is_none_or(|h| v <= h));
     let held = match (holds, expect.known.is_some()) {

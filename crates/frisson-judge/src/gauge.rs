@@ -4,7 +4,7 @@ use frisson::stage::Frame;
 use frisson_io::scene::{Measure, Part, Statistic, Subject};
 use glam::Vec3;
 
-use crate::body::{Body, area, point_depths, segment_depths, segments, volume};
+use crate::body::{Body, point_depths, segment_depths, segments, volume};
 use crate::difference::difference;
 use crate::motion::{MM, Steps, Turns, distances, speeds};
 use crate::pieces::pieces;
@@ -116,7 +116,7 @@ impl Gauge {
                 return whole(pieces(mesh, &self.own) as f64);
             }
             (Measure::Volume, Shape::Mesh(mesh)) => return whole(volume(mesh)),
-            (Measure::Area, Shape::Mesh(mesh)) => return whole(area(mesh)),
+            (Measure::Area, Shape::Mesh(mesh)) => return whole(mesh.area()),
             _ => {}
         }
         let (frame, mut samples) = self.samples(shape, moment)?;

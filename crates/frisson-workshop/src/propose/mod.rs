@@ -35,6 +35,9 @@ use crate::{Loader, WorkshopError};
 const COAT_THICKNESS: f32 = 0.03;
 const COAT_REACH: f32 = 1.3;
 const COAT_CELL: f32 = 0.1;
+/// Most cells of a proposed coat's surface [-]: a bulky character has more surface than one of limbs, and a frame
+/// should take seconds. A twentieth of what the layer allows.
+const COAT_CELLS: f64 = 1.0e5;
 
 /// How far its end may be from its start, in sizes of the character, for a clip to be a cycle [-].
 const CLOSED: f32 = 0.01;
@@ -236,16 +239,25 @@ fn propose_coat(resting: &Actor) -> Option<Proposed> {
     }
     let bounds = Bounds::of(&points);
     let thickness = COAT_THICKNESS * (bounds.max - bounds.min).max_element();
-    let (reach, cell) = (COAT_REACH * thickness, COAT_CELL * thickness);
+    let area: f64 = meshes.iter().map(Mesh::area).sum();
+    let cell = (COAT_CELL * thickness).max((area / COAT_CELLS).sqrt() as f32);
+    let reach = COAT_REACH * thickness;
     let name = &resting.name;
+    let [cell, thickness, reach] = [cell, thickness, reach].map(three_digits);
     let text = format!(
-        "[[layers]]\n[layers.soft]\nname = \"coat\"\nseeds = 64\ncell = {cell:.4}\n\
-         [[layers.soft.objects]]\nname = \"flesh\"\nthickness = {thickness:.4}\nsupport = {reach:.4}\n\
+        "[[layers]]\n[layers.soft]\nname = \"coat\"\nseeds = 64\ncell = {cell}\n\
+         [[layers.soft.objects]]\nname = \"flesh\"\nthickness = {thickness}\nsupport = {reach}\n\
          coat = {{ on = {name:?} }}\n[camera]\nhide = [{name:?}]"
     );
     let why = "A soft body in place of the skin: coats fitted to it, that press on each other and on\n\
                other soft bodies. Take the marks away to try it.";
     Some(Proposed::off("coat", why, text))
+}
+
+/// A length with three digits that count, for characters of any size.
+fn three_digits(value: f32) -> String {
+    let first = value.abs().max(f32::MIN_POSITIVE).log10().floor() as i32;
+    format!("{value:.*}", (2 - first).clamp(1, 30) as usize)
 }
 
 /// All meshes of an actor at a time.

@@ -263,6 +263,16 @@ impl Mesh {
     pub fn bounds(&self) -> Bounds {
         Bounds::of(&self.positions)
     }
+
+    /// Area of the triangles [m²].
+    #[must_use]
+    pub fn area(&self) -> f64 {
+        let of = |t: &[u32; 3]| {
+            let [a, b, c] = t.map(|v| self.positions[v as usize].as_dvec3());
+            0.5 * (b - a).cross(c - a).length()
+        };
+        self.topology.triangles.iter().map(of).sum()
+    }
 }
 
 /// An axis-aligned box; empty when `min > max`.

@@ -14,6 +14,7 @@ mod hull;
 pub mod isosurface;
 mod mesh;
 mod normals;
+mod solid;
 mod topology;
 
 pub use ancestry::{Ancestry, Mix};
@@ -29,4 +30,5 @@ pub use mesh::{
     Attribute, AttributeValues, Bounds, Channels, Material, Mesh, MeshTopology, Texture,
 };
 pub use normals::{NormalGroups, NormalScratch};
+pub use solid::Solid;
 pub use topology::{Lists, NONE, Topology};

@@ -7,9 +7,10 @@
 //!    . o o o o--o o o
 //! ```
 //!
-//! The triangles may be any soup: shells with holes, limbs stuck into a trunk, sheets. Inside is where most
-//! ways along the axes leave once more than they enter ([`columns`]); a triangle that lies within another
-//! part is no border there. Work grows with the surface, not with the box.
+//! The triangles may be any soup: limbs stuck into a trunk, sheets. Inside is where most ways along the axes
+//! leave once more than they enter through triangles that enclose ([`columns`]); a triangle that lies within
+//! another part is no border there. What encloses has no holes ([`super::Solid`] gives shells lids). Work grows
+//! with the surface, not with the box.
 
 mod columns;
 #[cfg(test)]
@@ -71,7 +72,6 @@ struct Block {
 pub struct DistanceBand {
     cell: f32,
     width: f32,
-    is_closed: bool,
     /// First block, and blocks along the axes.
     low: IVec3,
     size: IVec3,
@@ -94,9 +94,6 @@ pub struct BandSettings {
     pub cell: f32,
     /// Distance up to which points know any triangle [m], at least a cell.
     pub width: f32,
-    /// Whether no way leads from inside to outside but through a triangle: not so where shells have holes,
-    /// and then every point is asked which side it is on.
-    pub is_closed: bool,
 }
 
 /// Triangles as the band asks them.
@@ -105,6 +102,11 @@ pub trait Soup: Sync {
     fn count(&self) -> usize;
     /// Corners of one [m].
     fn corners(&self, triangle: u32) -> [Vec3; 3];
+    /// Whether it belongs to what encloses: no way leads from inside to outside but through such triangles. A sheet
+    /// does not.
+    fn encloses(&self, _triangle: u32) -> bool {
+        true
+    }
     /// How much further than the band's width points know it [m].
     fn further(&self, _triangle: u32) -> f32 {
         0.0
@@ -127,8 +129,8 @@ impl Soup for super::TriangleBvh {
 impl DistanceBand {
     /// Finds distances to triangles. False: the cells are too small for the box around.
     pub fn build(&mut self, triangles: &impl Soup, settings: BandSettings) -> bool {
-        let BandSettings { cell, width, is_closed } = settings;
-        (self.cell, self.width, self.is_closed) = (cell, width.max(cell), is_closed);
+        let BandSettings { cell, width } = settings;
+        (self.cell, self.width) = (cell, width.max(cell));
         self.spare.append(&mut self.blocks);
         self.size = IVec3::ZERO;
         let all = 0..triangles.count() as u32;
@@ -152,7 +154,9 @@ impl DistanceBand {
         (self.low, self.size) = (low, size);
         let points = (low * SIDE, (high + 1) * SIDE - 1);
         self.columns.par_iter_mut().enumerate().for_each(|(axis, c)| {
-            c.build(axis, corners().map(|t| t.map(|p| p / cell)), points);
+            let enclosing = all.clone().filter(|t| triangles.encloses(*t));
+            let corners = enclosing.map(|t| triangles.corners(t).map(|p| p / cell));
+            c.build(axis, corners, points);
         });
         self.share_out(triangles);
         let mut blocks = std::mem::take(&mut self.blocks);
@@ -246,7 +250,7 @@ impl DistanceBand {
             let last = if local.x == 0 { row_start } else { before };
             // Between points further from any surface than their distance from each other lies none.
             let near = distance + last.1 <= ASK * self.cell;
-            let same_side = self.is_closed && local.x + local.y > 0 && !near;
+            let same_side = local.x + local.y > 0 && !near;
             let inside = if same_side { last.0 } else { self.is_inside(origin + local) };
             before = (inside, distance);
             if local.x == 0 {
@@ -329,8 +333,6 @@ impl DistanceBand {
             let last_in_row = (SIDE - 1) as usize;
             if let Some(block) = self.blocks.get(self.slots[slot] as usize) {
                 before = block.points[last_in_row].signed < 0.0;
-            } else if !self.is_closed {
-                before = self.is_inside((self.low + self.at_slot(slot)) * SIDE);
             }
             filled[slot] = before;
         }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::geometry::TriangleBvh;
+use crate::geometry::{Solid, TriangleBvh};
 use crate::math::random;
 
 /// A ball of radius `r` about a place, as (positions, triangles).
@@ -37,9 +37,9 @@ fn join(parts: &[(Vec<Vec3>, Vec<[u32; 3]>)]) -> TriangleBvh {
     TriangleBvh::build(&positions, &triangles)
 }
 
-fn band(soup: &TriangleBvh, cell: f32, is_closed: bool) -> DistanceBand {
+fn band(soup: &impl Soup, cell: f32) -> DistanceBand {
     let mut band = DistanceBand::default();
-    let settings = BandSettings { cell, width: 2.5 * cell, is_closed };
+    let settings = BandSettings { cell, width: 2.5 * cell };
     assert!(band.build(soup, settings));
     band
 }
@@ -47,7 +47,7 @@ fn band(soup: &TriangleBvh, cell: f32, is_closed: bool) -> DistanceBand {
 #[test]
 fn points_of_the_band_have_the_distance_to_a_ball_and_the_others_its_side() {
     let (center, r, cell) = (Vec3::new(0.3, -0.1, 0.2), 0.5, 0.03);
-    let band = band(&join(&[ball(center, r, 96)]), cell, true);
+    let band = band(&join(&[ball(center, r, 96)]), cell);
     let mut near = 0;
     for at in every(IVec3::splat(-30), IVec3::splat(30)) {
         let expected = (at.as_vec3() * cell).distance(center) - r;
@@ -70,7 +70,7 @@ fn points_of_the_band_have_the_distance_to_a_ball_and_the_others_its_side() {
 fn the_volume_is_that_of_the_ball_wherever_it_lies() {
     for seed in 0..6u64 {
         let c = |k| random::signed(11, seed, k) as f32;
-        let band = band(&join(&[ball(Vec3::new(c(0), c(1), c(2)), 0.5, 96)]), 0.037, true);
+        let band = band(&join(&[ball(Vec3::new(c(0), c(1), c(2)), 0.5, 96)]), 0.037);
         let (volume, area) = band.volume_and_area(|p| p.signed);
         let expected = std::f64::consts::PI / 6.0;
         assert!((volume / expected - 1.0).abs() < 5e-3, "{}", volume / expected);
@@ -81,8 +81,8 @@ fn the_volume_is_that_of_the_ball_wherever_it_lies() {
 #[test]
 fn what_lies_within_another_part_is_no_border() {
     let (big, small) = (ball(Vec3::ZERO, 0.5, 48), ball(Vec3::new(0.1, 0.0, 0.0), 0.2, 32));
-    let alone = band(&join(std::slice::from_ref(&big)), 0.03, true);
-    let both = band(&join(&[big, small]), 0.03, true);
+    let alone = band(&join(std::slice::from_ref(&big)), 0.03);
+    let both = band(&join(&[big, small]), 0.03);
     for at in every(IVec3::splat(-20), IVec3::splat(20)) {
         assert_eq!(alone.point(at).signed < 0.0, both.point(at).signed < 0.0, "{at}");
     }
@@ -91,26 +91,69 @@ fn what_lies_within_another_part_is_no_border() {
     assert!((volume(&both) / volume(&alone) - 1.0).abs() < 0.02);
 }
 
+/// Triangles of which only those of the solids among them enclose.
+struct Parts {
+    tree: TriangleBvh,
+    solid: Solid,
+}
+
+impl Parts {
+    fn of((positions, triangles): (Vec<Vec3>, Vec<[u32; 3]>)) -> Self {
+        let solid = Solid::build(&positions, &triangles);
+        Self { tree: TriangleBvh::build(&positions, &solid.triangles), solid }
+    }
+}
+
+impl Soup for Parts {
+    fn count(&self) -> usize {
+        self.tree.triangle_count()
+    }
+    fn corners(&self, triangle: u32) -> [Vec3; 3] {
+        self.tree.corners(triangle)
+    }
+    fn encloses(&self, triangle: u32) -> bool {
+        !self.solid.sheet[triangle as usize]
+    }
+}
+
 #[test]
 fn a_ball_with_a_hole_has_an_inside_and_a_sheet_has_none() {
     let (positions, mut triangles) = ball(Vec3::ZERO, 0.5, 48);
     triangles.retain(|t| !t.contains(&0));
-    let shell = band(&join(&[(positions, triangles)]), 0.03, false);
+    let shell = band(&Parts::of((positions, triangles)), 0.03);
     assert!(shell.point(IVec3::ZERO).signed < 0.0 && shell.point(IVec3::X * 15).signed < 0.0);
     assert!(shell.point(IVec3::X * 19).signed > 0.0 && shell.point(IVec3::Y * 19).signed > 0.0);
     let sheet = [Vec3::ZERO, Vec3::X, Vec3::new(1.0, 1.0, 0.0), Vec3::Y].to_vec();
-    let sheet = band(&join(&[(sheet, vec![[0, 1, 2], [0, 2, 3]])]), 0.03, false);
+    let sheet = band(&Parts::of((sheet, vec![[0, 1, 2], [0, 2, 3]])), 0.03);
     for z in -4..=4 {
         assert!(sheet.point(IVec3::new(15, 15, z)).signed >= 0.0, "{z}");
     }
 }
 
 #[test]
-fn asking_every_point_or_only_those_near_a_triangle_says_the_same() {
+fn a_sheet_beside_a_ball_leaves_its_inside_alone() {
+    let (mut positions, mut triangles) = ball(Vec3::ZERO, 0.5, 48);
+    let alone = band(&Parts::of((positions.clone(), triangles.clone())), 0.03);
+    let first = positions.len() as u32;
+    // From within the ball to far out of it.
+    positions.extend(
+        [(0.1, -1.0), (2.0, -1.0), (2.0, 1.0), (0.1, 1.0)].map(|(x, y)| Vec3::new(x, y, 0.01)),
+    );
+    triangles.extend([[0, 1, 2], [0, 2, 3]].map(|t| t.map(|v: u32| v + first)));
+    let both = band(&Parts::of((positions, triangles)), 0.03);
+    for at in every(IVec3::splat(-20), IVec3::splat(20)) {
+        assert_eq!(alone.point(at).signed < 0.0, both.point(at).signed < 0.0, "{at}");
+    }
+}
+
+#[test]
+fn points_far_from_triangles_take_the_side_that_columns_say() {
     let soup = join(&[ball(Vec3::ZERO, 0.5, 48), ball(Vec3::new(0.4, 0.1, 0.0), 0.3, 32)]);
-    let (some, all) = (band(&soup, 0.025, true), band(&soup, 0.025, false));
-    for at in every(IVec3::splat(-40), IVec3::splat(40)) {
-        assert_eq!(some.point(at).signed.to_bits(), all.point(at).signed.to_bits(), "{at}");
+    let band = band(&soup, 0.025);
+    for at in every(IVec3::splat(-30), IVec3::splat(30)) {
+        let signed = band.point(at).signed;
+        // On a triangle rounding alone says which side it is.
+        assert!(signed.abs() < 1e-4 || (signed < 0.0) == band.is_inside(at), "{at}");
     }
 }
 
@@ -119,7 +162,7 @@ fn the_same_bits_on_one_thread_and_on_three() {
     let soup = join(&[ball(Vec3::ZERO, 0.5, 48), ball(Vec3::new(0.4, 0.1, 0.0), 0.3, 32)]);
     let on = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let band = pool.install(|| band(&soup, 0.02, true));
+        let band = pool.install(|| band(&soup, 0.02));
         every(IVec3::splat(-40), IVec3::splat(40))
             .map(|p| (band.point(p).signed.to_bits(), band.point(p).triangle))
             .collect::<Vec<_>>()

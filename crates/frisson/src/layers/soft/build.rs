@@ -11,6 +11,7 @@ use super::params::{CoatParams, PrimitiveParams, SoftObject, SoftParams};
 use super::rest::{Described, ObjectRest, PrimitiveRest, SoftRest};
 use super::seeds::{FineSeeds, Seed, build_seeds, compute_pieces};
 use super::structure::{BodyRest, Drive, JointRest};
+use crate::geometry::Mesh;
 use crate::stage::{BuildContext, LayerError};
 use crate::tolerances::soft as tolerances;
 
@@ -33,7 +34,7 @@ impl SoftRest {
         let thinnest =
             rest.primitives.iter().map(|p| p.coat.thickness).fold(f64::INFINITY, f64::min);
         rest.cell = params.cell.unwrap_or(thinnest / tolerances::CELLS_PER_THICKNESS);
-        rest.check_size()?;
+        rest.check_size(context)?;
         measure_skins(&mut rest, context)?;
         let ball = |p: &PrimitiveRest| p.under_skin.then_some(p.object as u32);
         rest.balls = rest.primitives.iter().map(ball).collect();
@@ -53,7 +54,7 @@ impl SoftRest {
 
     /// A surface of more cells than anyone can look at is a mistake in the numbers, and would be
     /// computed for hours.
-    fn check_size(&self) -> Result<(), LayerError> {
+    fn check_size(&self, context: &BuildContext) -> Result<(), LayerError> {
         let area = |p: &PrimitiveRest| {
             let around = std::f64::consts::TAU * p.coat.thickness;
             let length: f64 = p.points.windows(2).map(|w| w[0].distance(w[1])).sum();
@@ -63,7 +64,11 @@ impl SoftRest {
             };
             around * (length + 2.0 * p.coat.thickness) + faces
         };
-        let cells = self.primitives.iter().map(area).sum::<f64>() / (self.cell * self.cell);
+        // The skin is shown in the place of the balls under it, which lie in each other.
+        let shown = self.primitives.iter().filter(|p| !p.under_skin);
+        let meshes = self.skins.iter().flat_map(|s| s.meshes.clone());
+        let skins = meshes.filter_map(|m| context.frame.meshes.get(m)).map(Mesh::area);
+        let cells = (shown.map(area).sum::<f64>() + skins.sum::<f64>()) / (self.cell * self.cell);
         if cells < tolerances::MOST_CELLS {
             return Ok(());
         }

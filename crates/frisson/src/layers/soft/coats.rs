@@ -9,7 +9,7 @@ use super::rest::{Described, PrimitiveRest, SkinRest, SoftRest};
 use super::structure::{BodyRest, Drive, triangle_axes};
 use crate::character::{Pose, Sampling};
 use crate::geometry::{Mesh, TriangleBvh};
-use crate::stage::{BuildContext, Frame, LayerError};
+use crate::stage::{BuildContext, Frame, LayerError, Reference, ReferencePose};
 
 /// Most particles of one dough: beyond it a typo is likelier than a wish.
 const MAX_PARTICLES: f64 = 200_000.0;
@@ -142,6 +142,10 @@ pub fn coat_bones(
 
 /// Measures the skins that coats were fitted to, with cells of the size that they are shown with.
 pub fn measure_skins(rest: &mut SoftRest, context: &BuildContext) -> Result<(), LayerError> {
+    if rest.skins.is_empty() {
+        return Ok(());
+    }
+    let resting = at_rest(context);
     for index in 0..rest.skins.len() {
         let SkinRest { object, meshes, thickness, .. } = rest.skins[index].clone();
         let own = &rest.primitives[rest.objects[object].primitives.clone()];
@@ -150,10 +154,26 @@ pub fn measure_skins(rest: &mut SoftRest, context: &BuildContext) -> Result<(), 
             (p.body as u32, center, p.coat.thickness as f32)
         };
         let balls: Vec<_> = own.iter().filter(|p| p.under_skin).map(ball).collect();
-        let at = (context.frame, rest.cell as f32);
+        let at = (context.frame, &resting, rest.cell as f32);
         rest.skins[index] = SkinRest::build((object, thickness), meshes, at, &balls)?;
     }
     Ok(())
+}
+
+/// The frame with the actors in their rest pose, in which limbs are apart: a shot may start in a crouch. Meshes that
+/// earlier layers refined stay as they are at the start.
+fn at_rest(context: &BuildContext) -> Frame {
+    let posed = Reference::new(ReferencePose::Rest, context.clock, context.actors);
+    let mut frame = context.frame.clone();
+    for (index, mesh) in frame.meshes.iter_mut().enumerate() {
+        match posed.positions(index) {
+            Some(places) if places.len() == mesh.positions.len() => {
+                mesh.positions.copy_from_slice(places);
+            }
+            _ => {}
+        }
+    }
+    frame
 }
 
 /// Meshes that are given frame by frame, to hang balls on.

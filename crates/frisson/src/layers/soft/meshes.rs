@@ -52,7 +52,8 @@ struct RimVertex {
     line: Option<(Vec3, Vec3)>,
 }
 
-/// Greatest extent of a piece of surface that is left out, in cells of the lattice [-].
+/// Greatest extent of a piece of surface that is left out, in cells of the lattice [-]; and edge of a cube that holds
+/// no more than a piece of a skin that is left out: a sliver in the crease of an armpit may be long.
 const SPECK: f32 = 1.5;
 
 /// Takes vertices out of a mesh; no triangle may have some of its corners among them.
@@ -391,7 +392,9 @@ impl SurfaceMeshes {
             volumes[piece] += a.dot(b.cross(c));
         }
         let is_speck = |r: usize| (boxes[r].max - boxes[r].min).max_element() < SPECK * cell;
-        let is_gone = |r: usize| volumes[r] < 0.0 || is_speck(r);
+        // Six times, as they were added up.
+        let sliver = 6.0 * (SPECK * cell).powi(3);
+        let is_gone = |r: usize| is_speck(r) || is_skin && volumes[r] < sliver;
         let keep: Vec<bool> = (0..count).map(|v| !is_gone(root(v))).collect();
         let gone = (0..count).filter(|&v| root(v) == v && is_gone(v)).count();
         if gone == 0 || !keep.contains(&true) {

@@ -7,6 +7,7 @@ use glam::DVec3;
 use super::field::{FieldProfile, Kind};
 use super::params::{CoatBone, CoatParams, SoftObject, SoftParams};
 use super::seeds::{FineSeeds, Seed};
+use super::skin_field::SkinSolid;
 use super::structure::{BodyRest, JointRest};
 use super::tool::Toolbox;
 
@@ -61,12 +62,12 @@ pub struct SkinRest {
     pub object: usize,
     /// Meshes of the frame.
     pub meshes: std::ops::Range<usize>,
-    /// Volume at the start of what is shown [m³].
+    /// Volume of what is shown in the pose in which limbs are apart [m³].
     pub volume: f64,
-    /// The meshes' own volume then [m³]: parts that lie in each other are counted twice.
-    pub mesh_volume: f64,
     /// Thickness of the object [m].
     pub thickness: f64,
+    /// The meshes as one surface with lids, as they are connected at the start.
+    pub solid: Arc<SkinSolid>,
     /// For every vertex of the meshes: the bodies that carry it most, and their weights.
     pub carriers: Vec<[(u32, f32); 3]>,
 }

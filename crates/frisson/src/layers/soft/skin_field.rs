@@ -10,8 +10,9 @@
 //! Distances are found once a frame at the points of the extraction's own lattice, in a narrow band around
 //! the skin ([`DistanceBand`]); places between them ask only the triangles that the points around know.
 //!
-//! What is thinner than the cells of the extraction is thickened to them, so that no part falls off;
-//! and the whole is moved along its normals until it has the volume that it had at the start.
+//! Shells that are open get lids ([`Solid`]). What is thinner than the cells of the extraction is thickened to
+//! them, so that no part falls off; and the whole is moved along its normals until it has the volume that it has at
+//! rest: what skinning squeezes away or buries in a crouch is still there.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -22,7 +23,7 @@ use rayon::prelude::*;
 use super::rest::SkinRest;
 use super::state::BodyState;
 use crate::geometry::{
-    BandPoint, BandSettings, Bounds, DistanceBand, Mesh, MeshTopology, NONE, Soup, Topology,
+    BandPoint, BandSettings, Bounds, DistanceBand, Mesh, MeshTopology, NONE, Solid, Soup,
     TriangleBvh, closest_on_triangle,
 };
 use crate::stage::{Frame, LayerError, SurfaceMotion};
@@ -34,8 +35,6 @@ const LEAST_HALF_WIDTH: f32 = 0.9;
 /// How much less than at a vertex its neighbours may be thickened, per metre between them [-]: where a limb is bent
 /// flat, rays across it from some vertices are too long.
 const THICKENING_SLOPE: f32 = 0.35;
-/// Depth in which an open surface is looked at to tell a shell from a sheet, in cells [-].
-const BEHIND: f32 = 1.2;
 /// Width of the band around what is shown, in cells [-]: both ends of every edge that the surface crosses must
 /// know it.
 const BAND: f32 = 1.3;
@@ -46,19 +45,44 @@ const HIDDEN: f32 = 0.2;
 const MOST_SHIFT: f64 = 0.25;
 /// Rounds in which the shift is found that keeps the volume: each leaves a tenth of the error or less.
 const SHIFT_ROUNDS: usize = 3;
-/// What the mesh's own volume may be wrong about the shift, in cells [-]: limbs that lie in each other
-/// are counted twice by it.
-const SHIFT_SLACK: f64 = 0.3;
+/// Shift that a band is measured for at first, in cells [-].
+const NARROW: f64 = 0.5;
+
+/// Meshes of a skin as one surface.
+#[derive(Clone, Debug, Default)]
+pub struct SkinSolid {
+    /// Topologies of the meshes that it was joined from.
+    sources: Vec<Arc<MeshTopology>>,
+    /// Their triangles, over the vertices of all of them, and lids.
+    solid: Solid,
+}
+
+impl SkinSolid {
+    /// Joins meshes, at these places.
+    fn join<'a>(meshes: impl Iterator<Item = &'a Mesh> + Clone, positions: &[Vec3]) -> Self {
+        let sources = meshes.clone().map(|m| Arc::clone(&m.topology)).collect();
+        let (mut first, mut triangles) = (0, Vec::new());
+        for mesh in meshes {
+            triangles.extend(mesh.topology.triangles.iter().map(|t| t.map(|v| v + first)));
+            first += mesh.positions.len() as u32;
+        }
+        Self { sources, solid: Solid::build(positions, &triangles) }
+    }
+
+    /// Whether it was joined from these meshes.
+    fn is_of<'a>(&self, meshes: impl Iterator<Item = &'a Mesh> + Clone) -> bool {
+        meshes.clone().count() == self.sources.len()
+            && meshes.zip(&self.sources).all(|(m, known)| Arc::ptr_eq(&m.topology, known))
+    }
+}
 
 /// The skin of one coat at an instant.
 #[derive(Clone, Debug, Default)]
 pub struct SkinSurface {
     surface: SurfaceMotion,
     mesh: Mesh,
-    /// Topologies of the meshes that it was joined from.
-    sources: Vec<Arc<MeshTopology>>,
-    /// Per triangle: whether its part of the skin has borders.
-    open: Vec<bool>,
+    /// What its triangles enclose.
+    solid: Arc<SkinSolid>,
     band: DistanceBand,
     /// Per vertex: how much half the width there is less than it must be [m].
     lacking: Vec<f32>,
@@ -92,6 +116,7 @@ pub enum Asked {
 /// The skin as the band asks it: what is thin is known from further.
 struct Measured<'a> {
     surface: &'a SurfaceMotion,
+    sheet: &'a [bool],
     lacking: &'a [f32],
 }
 
@@ -101,6 +126,9 @@ impl Soup for Measured<'_> {
     }
     fn corners(&self, triangle: u32) -> [Vec3; 3] {
         self.surface.bvh().corners(triangle)
+    }
+    fn encloses(&self, triangle: u32) -> bool {
+        !self.sheet[triangle as usize]
     }
     fn further(&self, triangle: u32) -> f32 {
         let corners = self.surface.bvh().triangle(triangle);
@@ -121,21 +149,6 @@ struct Nearest {
     point: Vec3,
 }
 
-/// Volume [m³] and area [m²] of some meshes as one surface.
-pub fn volume_and_area<'a>(meshes: impl Iterator<Item = &'a Mesh>) -> (f64, f64) {
-    let (mut volume, mut area) = (0.0, 0.0);
-    for mesh in meshes {
-        // About its own middle: a surface with a hole has the same volume wherever it goes.
-        let middle = mesh.bounds().center().as_dvec3();
-        for t in &mesh.topology.triangles {
-            let [a, b, c] = t.map(|v| mesh.positions[v as usize].as_dvec3() - middle);
-            volume += a.dot(b.cross(c)) / 6.0;
-            area += 0.5 * (b - a).cross(c - a).length();
-        }
-    }
-    (volume, area)
-}
-
 impl SkinSurface {
     /// Takes the skin as the frame has it; `factor` is that of its volume. The error: the cells are too small
     /// for its size.
@@ -146,25 +159,40 @@ impl SkinSurface {
         cell: f32,
         factor: f64,
     ) -> Result<(), LayerError> {
-        let meshes = || skin.meshes.clone().filter_map(|m| frame.meshes.get(m));
-        self.join(meshes());
+        self.join(skin, skin.meshes.clone().filter_map(|m| frame.meshes.get(m)));
         self.cell = cell;
-        let (volume, area) = volume_and_area(meshes());
-        let most = MOST_SHIFT * skin.thickness;
-        let guess = (skin.mesh_volume * factor - volume) / area.max(f64::MIN_POSITIVE);
-        let most = (guess.abs() + SHIFT_SLACK * f64::from(cell)).min(most);
         self.find_widths();
-        if !self.measure(most as f32 + BAND * cell) {
-            let problem = format!("cells of {cell} m are too small for a skin of this size");
-            return Err(LayerError::parameter("cell", problem));
+        self.measure_as_shown(skin, factor)
+    }
+
+    /// Finds the distances around and the shift that keeps the volume. Most shifts are small: only where one is not
+    /// is a wider band measured.
+    fn measure_as_shown(&mut self, skin: &SkinRest, factor: f64) -> Result<(), LayerError> {
+        let most = MOST_SHIFT * skin.thickness;
+        let slack = NARROW * f64::from(self.cell);
+        let mut known = slack;
+        loop {
+            let least = known.min(most);
+            self.measure(least as f32 + BAND * self.cell)?;
+            let wanted = self.find_shift(skin.volume * factor, most, least);
+            if wanted.abs() <= least || least >= most {
+                return Ok(());
+            }
+            known = wanted.abs() + slack;
         }
-        self.shift = guess.clamp(-most, most) as f32;
+    }
+
+    /// The shift for a volume: at most `most`, found as far as the band knows.
+    fn find_shift(&mut self, target: f64, most: f64, known: f64) -> f64 {
+        let mut wanted = 0.0;
+        self.shift = 0.0;
         for _ in 0..SHIFT_ROUNDS {
             let (volume, area) = self.volume();
-            let more = (skin.volume * factor - volume) / area.max(f64::MIN_POSITIVE);
-            self.shift = (f64::from(self.shift) + more).clamp(-most, most) as f32;
+            let more = (target - volume) / area.max(f64::MIN_POSITIVE);
+            wanted = (f64::from(self.shift) + more).clamp(-most, most);
+            self.shift = wanted.clamp(-known, known) as f32;
         }
-        Ok(())
+        wanted
     }
 
     /// Volume [m³] and area [m²] of what is shown.
@@ -173,33 +201,32 @@ impl SkinSurface {
         self.band.volume_and_area(|p| p.signed - p.kept.max(shift))
     }
 
-    /// Makes one surface of the meshes; what depends on their triangles alone is kept while these stay.
-    fn join<'a>(&mut self, meshes: impl Iterator<Item = &'a Mesh> + Clone) {
+    /// Makes one surface of the meshes. How they are connected is known from the start, whatever frame is the first
+    /// to be shown; meshes whose triangles change are looked at again.
+    fn join<'a>(&mut self, skin: &SkinRest, meshes: impl Iterator<Item = &'a Mesh> + Clone) {
         self.mesh.positions.clear();
         meshes.clone().for_each(|m| self.mesh.positions.extend_from_slice(&m.positions));
-        let known = self.sources.iter();
-        let same = meshes.clone().count() == self.sources.len()
-            && meshes.clone().zip(known).all(|(m, known)| Arc::ptr_eq(&m.topology, known));
-        if !same {
-            self.sources = meshes.clone().map(|m| Arc::clone(&m.topology)).collect();
-            let (mut first, mut triangles) = (0, Vec::new());
-            for mesh in meshes {
-                triangles.extend(mesh.topology.triangles.iter().map(|t| t.map(|v| v + first)));
-                first += mesh.positions.len() as u32;
-            }
+        if !self.solid.is_of(meshes.clone()) || self.mesh.topology.triangles.is_empty() {
+            self.solid = if skin.solid.is_of(meshes.clone()) {
+                Arc::clone(&skin.solid)
+            } else {
+                Arc::new(SkinSolid::join(meshes, &self.mesh.positions))
+            };
             let positions = std::mem::take(&mut self.mesh.positions);
-            self.open = open_parts(&positions, &triangles);
-            self.mesh = Mesh::new("skin", positions, triangles);
+            self.mesh = Mesh::new("skin", positions, self.solid.solid.triangles.clone());
         }
         self.surface.update(&self.mesh, 0.0);
     }
 
     /// Finds the distances around.
-    fn measure(&mut self, width: f32) -> bool {
-        let Self { band, surface, lacking, .. } = self;
-        let is_closed = !self.open.contains(&true);
-        let settings = BandSettings { cell: self.cell, width, is_closed };
-        band.build(&Measured { surface, lacking }, settings)
+    fn measure(&mut self, width: f32) -> Result<(), LayerError> {
+        let Self { band, surface, lacking, solid, cell, .. } = self;
+        let settings = BandSettings { cell: *cell, width };
+        if band.build(&Measured { surface, sheet: &solid.solid.sheet, lacking }, settings) {
+            return Ok(());
+        }
+        let problem = format!("cells of {cell} m are too small for a skin of this size");
+        Err(LayerError::parameter("cell", problem))
     }
 
     /// Finds how thick the skin is at every vertex: straight in to where it is left again. Another limb that
@@ -220,11 +247,12 @@ impl SkinSurface {
         let places = surface.positions().par_iter().zip(surface.normals());
         self.lacking.clear();
         self.lacking.par_extend(places.map(lack));
-        self.even_out();
-        self.most_lacking = 0.0;
-        if self.open.contains(&true) && self.measure(1.1 * cell) {
-            self.find_sheets(least);
+        // Nothing is behind a sheet.
+        let Solid { triangles, sheet, .. } = &self.solid.solid;
+        for (corners, _) in triangles.iter().zip(sheet).filter(|(_, sheet)| **sheet) {
+            corners.iter().for_each(|v| self.lacking[*v as usize] = least);
         }
+        self.even_out();
         self.most_lacking = self.lacking.iter().copied().fold(0.0, f32::max);
     }
 
@@ -236,17 +264,6 @@ impl SkinSurface {
                 let (a, b) = (t[a] as usize, t[b] as usize);
                 let apart = self.surface.positions()[a].distance(self.surface.positions()[b]);
                 self.lacking[a] = self.lacking[a].max(found[b] - THICKENING_SLOPE * apart);
-            }
-        }
-    }
-
-    /// Where an open part has nothing behind it, it is a sheet.
-    fn find_sheets(&mut self, least: f32) {
-        let open = self.open.iter().zip(self.surface.triangles()).filter(|t| *t.0);
-        for &v in open.flat_map(|t| t.1) {
-            let (p, n) = (self.surface.positions()[v as usize], self.surface.normals()[v as usize]);
-            if self.band.nearest(p - BEHIND * self.cell * n).signed > 0.0 {
-                self.lacking[v as usize] = least;
             }
         }
     }
@@ -369,8 +386,9 @@ impl SkinSurface {
         let normal = self.surface.normal(near.triangle, near.weights);
         let behind = (at - near.point).dot(normal) < 0.0;
         // A sheet has no inside.
-        let inside =
-            behind && (!self.open[near.triangle as usize] || points.iter().any(|p| p.signed < 0.0));
+        let inside = behind
+            && (!self.solid.solid.sheet[near.triangle as usize]
+                || points.iter().any(|p| p.signed < 0.0));
         let swelling = self.swelling(near.triangle, near.weights);
         let signed = if inside { -near.distance } else { near.distance } - swelling;
         SkinPlace { signed, normal: if behind && !inside { -normal } else { normal } }
@@ -394,20 +412,6 @@ impl SkinSurface {
     }
 }
 
-/// Per triangle: whether the part of the surface that it belongs to has borders.
-fn open_parts(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<bool> {
-    let topology = Topology::build(positions, triangles);
-    let (part_of, parts) = topology.components();
-    let mut open = vec![false; parts];
-    for edge in 0..topology.edges.len() as u32 {
-        if topology.is_border_edge(edge) {
-            open[part_of[topology.edges[edge as usize][0] as usize] as usize] = true;
-        }
-    }
-    let part = |t: &[u32; 3]| part_of[topology.point_of_vertex[t[0] as usize] as usize];
-    triangles.iter().map(|t| open[part(t) as usize]).collect()
-}
-
 /// Whether a way through a triangle goes out of the skin.
 fn outward(bvh: &TriangleBvh, triangle: u32, way: Vec3) -> bool {
     let [a, b, c] = bvh.corners(triangle);
@@ -415,23 +419,28 @@ fn outward(bvh: &TriangleBvh, triangle: u32, way: Vec3) -> bool {
 }
 
 impl SkinRest {
-    /// A skin at the start: what its meshes enclose, and which balls, given as (body, centre, radius), carry each
-    /// vertex.
+    /// A skin at the start: what its meshes enclose in `resting`, the frame with limbs apart, and which balls, given
+    /// as (body, centre, radius), carry each vertex.
     pub fn build(
         (object, thickness): (usize, f64),
         meshes: Range<usize>,
-        (frame, cell): (&Frame, f32),
+        (frame, resting, cell): (&Frame, &Frame, f32),
         balls: &[(u32, Vec3, f32)],
     ) -> Result<Self, LayerError> {
-        let own = || meshes.clone().filter_map(|m| frame.meshes.get(m));
-        let mesh_volume = volume_and_area(own()).0;
+        let places = |frame: &Frame| -> Vec<Vec3> {
+            let own = meshes.clone().filter_map(|m| frame.meshes.get(m));
+            own.flat_map(|m| m.positions.iter().copied()).collect()
+        };
         let carried = |p: &Vec3| carriers_of(*p, balls);
-        let places: Vec<Vec3> = own().flat_map(|m| m.positions.iter().copied()).collect();
-        let carriers = places.par_iter().map(carried).collect();
-        let mut rest = Self { object, meshes, volume: 0.0, mesh_volume, thickness, carriers };
-        let mut surface = SkinSurface::default();
-        surface.update(&rest, frame, cell, 1.0)?;
-        surface.shift = 0.0;
+        let carriers = places(frame).par_iter().map(carried).collect();
+        let own = || meshes.clone().filter_map(|m| resting.meshes.get(m));
+        let solid = Arc::new(SkinSolid::join(own(), &places(resting)));
+        let mut rest =
+            Self { object, meshes: meshes.clone(), volume: 0.0, thickness, carriers, solid };
+        let mut surface = SkinSurface { cell, ..SkinSurface::default() };
+        surface.join(&rest, own());
+        surface.find_widths();
+        surface.measure(BAND * cell)?;
         rest.volume = surface.volume().0;
         Ok(rest)
     }
@@ -461,7 +470,7 @@ mod tests {
     fn skin_of(meshes: Vec<Mesh>, cell: f32) -> SkinSurface {
         let frame = Frame { meshes, ..Frame::default() };
         let meshes = 0..frame.meshes.len();
-        let rest = SkinRest::build((0, 0.05), meshes, (&frame, cell), &[]).unwrap();
+        let rest = SkinRest::build((0, 0.05), meshes, (&frame, &frame, cell), &[]).unwrap();
         let mut skin = SkinSurface::default();
         skin.update(&rest, &frame, cell, 1.0).unwrap();
         skin

@@ -20,7 +20,9 @@ impl Flow<'_> {
     pub(super) fn sag(&mut self, drop: &mut Droplet, place: DVec3, velocity: DVec3, pull: f64) {
         let weight = self.world.liquid.density * pull.max(0.0) * self.body.radius;
         let from = drop.triangle().unwrap_or(u32::MAX);
-        self.pour(drop, weight / (3.0 * self.body.viscosity), (place, velocity, from), pull);
+        let rate = weight / (3.0 * self.body.viscosity);
+        let begins = self.pour(drop, rate, (place, velocity, from), pull);
+        self.trace.counts.releases += u64::from(begins);
     }
 
     /// A thick drop on a border goes over it as fast as it runs; what the rim can hold stays there.
@@ -36,7 +38,8 @@ impl Flow<'_> {
         let holds = self.world.liquid.tension * width;
         let over = facet.lift(outward * speed);
         if self.body.mass * pull > holds {
-            self.pour(drop, speed / width.max(1e-9), (place, over, triangle), pull);
+            let begins = self.pour(drop, speed / width.max(1e-9), (place, over, triangle), pull);
+            self.trace.counts.run_offs += u64::from(begins);
         }
         let standing = 1 << k;
         let weights = on_edge(k, s);
@@ -46,10 +49,16 @@ impl Flow<'_> {
     }
 
     /// What leaves in the time left, once in a step: the head of a new thread as heavy as a neck can carry,
-    /// then as the rate says.
-    fn pour(&mut self, drop: &mut Droplet, rate: f64, from: (DVec3, DVec3, u32), pull: f64) {
+    /// then as the rate says. Whether a thread begins.
+    fn pour(
+        &mut self,
+        drop: &mut Droplet,
+        rate: f64,
+        from: (DVec3, DVec3, u32),
+        pull: f64,
+    ) -> bool {
         if self.has_poured {
-            return;
+            return false;
         }
         self.has_poured = true;
         let (position, velocity, triangle) = from;
@@ -59,12 +68,12 @@ impl Flow<'_> {
         let mass = (drop.mass * -(-rate * self.left).exp_m1()).max(head).min(0.5 * drop.mass);
         drop.poured = self.end;
         if mass <= self.world.liquid.least_mass {
-            return;
+            return false;
         }
-        self.trace.counts.releases += u64::from(is_new);
         let velocity = velocity + drop.carrier;
         let phase = Phase::Air { position, velocity, since: self.now(), from: triangle };
         let born = self.part(drop, mass, phase);
         self.trace.born[born].stream = drop.id;
+        is_new
     }
 }

@@ -223,6 +223,17 @@ fn what_leaves_over_a_rim_was_not_released() {
 }
 
 #[test]
+fn what_pours_over_a_rim_in_threads_was_not_released_either() {
+    let text = r#"{"name": "d", "on": "ground", "liquid": {"preset": "honey"}, "ground": [{"adhesion": 300}],
+        "sources": [{"single": {"at": [0.099, -0.198, 0.05], "mass": 0.02, "snap": 1}}]}"#;
+    let board = height_field(4, 4, DVec2::ZERO, DVec2::splat(0.1), |x, _| -2.0 * x);
+    let mut lab = Lab::new(actor("ground", board), &params(text), GRAVITY, 30);
+    lab.run(600);
+    let ledger = &lab.state().ledger;
+    assert!(ledger.releases == 0 && ledger.run_offs > 0, "{ledger:?}");
+}
+
+#[test]
 fn drops_meander_where_the_ground_is_uneven_and_run_straight_where_it_is_not() {
     let stray = |meander: f32| {
         let mut bench = board(LiquidPreset::Water, 60.0);

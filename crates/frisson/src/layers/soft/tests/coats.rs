@@ -7,7 +7,11 @@ use crate::layers::harness::{Alone, check_same_bits};
 use crate::layers::moved::{bend, moved};
 
 fn volume(mesh: &Mesh) -> f64 {
-    skin_field::volume_and_area(std::iter::once(mesh)).0
+    let part = |t: &[u32; 3]| {
+        let [a, b, c] = t.map(|v| mesh.positions[v as usize].as_dvec3());
+        a.dot(b.cross(c)) / 6.0
+    };
+    mesh.topology.triangles.iter().map(part).sum()
 }
 
 /// A limb that is given vertex by vertex: it bends by a right angle and back within a second, and gets
@@ -71,4 +75,45 @@ fn a_tool_presses_a_coat_that_shows_its_skin() {
     let lowest = |m: &Mesh| m.positions.iter().map(|p| p.y).fold(f32::INFINITY, f32::min);
     let (skin, coat) = (lowest(&frame.meshes[0]), lowest(&frame.meshes[1]));
     assert!(skin < -0.09 && (coat + 0.05).abs() < 1e-3, "{skin} {coat}");
+}
+
+/// The limb as characters are often made: two open tubes that end inside each other, one of them inside out.
+fn sleeves() -> Mesh {
+    let limb = limb();
+    let half = |keep: fn(f32) -> bool, size: f32| {
+        let place = |p: &Vec3| Vec3::new(p.x, size * p.y, size * p.z);
+        let within = |t: &&[u32; 3]| t.iter().all(|v| keep(limb.positions[*v as usize].x));
+        let kept: Vec<[u32; 3]> = limb.topology.triangles.iter().filter(within).copied().collect();
+        (limb.positions.iter().map(place).collect::<Vec<Vec3>>(), kept)
+    };
+    let (mut positions, mut triangles) = half(|x| x < 0.35, 1.0);
+    let (inner, turned) = half(|x| x > 0.25, 0.97);
+    let first = positions.len() as u32;
+    positions.extend(inner);
+    triangles.extend(turned.iter().map(|&[a, b, c]| [a, c, b].map(|v| v + first)));
+    Mesh::new("sleeves", positions, triangles)
+}
+
+#[test]
+fn a_coat_of_open_shells_is_one_solid_piece() {
+    let mut own = setup();
+    own.actors = vec![moved(sleeves(), |p, t| bend(p, (3.0 * t).sin().abs() as f32, 0.2))];
+    own.layers = vec![{
+        let value = serde_json::json!({ "name": "coat", "seeds": 24, "cell": 0.012, "objects": [
+            { "name": "coat", "thickness": 0.05, "support": 0.065, "coat": { "on": "sleeves" } } ] });
+        LayerParams::Soft(serde_json::from_value(value).unwrap())
+    }];
+    let mut alone = Alone::<SoftLayer>::new(own).unwrap();
+    let whole = volume(&limb());
+    for _ in 0..4 {
+        let coat = &alone.frame().meshes[1];
+        closed_manifold(coat);
+        // The inner half is a little thinner.
+        let share = volume(coat) / whole;
+        assert!((0.95..1.0).contains(&share), "{share}");
+        let report = alone.report();
+        let pieces = report.measures.iter().find(|m| m.name == "pieces of the surface").unwrap();
+        assert_eq!(pieces.value, 1.0);
+        alone.frames(5);
+    }
 }
