@@ -112,9 +112,9 @@ pub const FIBRE_DAMPING: f64 = 0.1;
 /// to rest in what is left.
 pub const DRESSING_MOVES: f32 = 0.7;
 
-/// Decay of the cloth's motion while it is put on [1/s]: that at which a metre of hanging cloth comes to rest
-/// soonest. Less, and it swings into the shot; more, and it is still on its way down.
-pub const DRESSING_DAMPING: f64 = 7.0;
+/// Decay of the cloth's motion while it is put on [1/s]. Less, and it swings into the shot; more, and its folds are
+/// still on their way down.
+pub const DRESSING_DAMPING: f64 = 2.0;
 
 /// Speed at which cloth that is inside a collider is brought out [m/s]. Faster, and a bad start
 /// makes the cloth jump; slower, and it is seen inside.

@@ -177,9 +177,11 @@ fn push(
     let approach = -(*position - *previous - touch.moved).dot(touch.normal);
     // What cords moved without speed may have moved it in, too.
     let pulled = (approach - drift.dot(touch.normal)).max(approach).max(0.0);
-    // In the upper half of the band an approach is stopped and nothing else: lifting a node there, against the
-    // pull of the cloth around it, would feed the cloth in every step, and it would never come to rest.
-    let eased = (limits::BAND_EASE * (thickness - touch.distance)).min(pulled);
+    // In the upper half of the band an approach is stopped, and cloth is eased up only as fast as the body moves:
+    // lifted by a body that stands, against the pull of the cloth around it, it would be fed in every step and
+    // never come to rest.
+    let most = pulled + touch.moved.length();
+    let eased = (limits::BAND_EASE * (thickness - touch.distance)).min(most);
     let wanted = eased.max(0.5 * thickness - touch.distance);
     let lift = wanted.min(pulled + recovery);
     if lift <= 0.0 {
@@ -236,6 +238,12 @@ mod tests {
         };
         assert!(sunk(1e-5).abs() < 1e-12);
         assert!((sunk(2e-3) - (2e-3 - limits::BAND_EASE * 3e-3)).abs() < 1e-12);
+        // A body that moves along below eases it up.
+        let mut p = DVec3::Y * 0.007;
+        let mut below = touch(0.007, DVec3::Y);
+        below.moved = DVec3::X * 1e-4;
+        resolve(&[below], 0.01, FREELY, &mut p.clone(), &mut p);
+        assert!((p.y - 0.0071).abs() < 1e-12, "{p}");
     }
 
     #[test]
