@@ -219,7 +219,9 @@ fn a_preroll_does_not_kick_who_is_already_running() {
         let setup = Setup { clock, actors: vec![actor], forces, layers, ..Setup::default() };
         let mut stage = Simulator::new(setup).unwrap();
         stage.start().unwrap();
-        (0..preroll).for_each(|_| drop(stage.advance_frame(&mut NoObserver).unwrap().index));
+        for _ in 0..preroll {
+            stage.advance_frame(&mut NoObserver).unwrap();
+        }
         let frame = |_| {
             stage.advance_frame(&mut NoObserver).unwrap();
             let mesh = &stage.frame().meshes[0].positions;
