@@ -368,6 +368,12 @@ class Cloth(Params):
     rest_angles: Literal["flat"] | Literal["as_modelled"] | None = None
     """Angle at which the cloth is at rest along every edge: `flat`, or `as_modelled` so that sculpted folds are
     kept. Default: "flat". A change while it runs: rebuild."""
+    crease_radius: float | None = None
+    """Radius of the tightest bend that springs back [m]; what is bent more keeps a crease. None by default: all
+    bends spring back. Paper about 0.05, linen 0.005. From 1e-05 to 100. A change while it runs: live."""
+    crease_seconds: float | None = None
+    """Time in which cloth that is bent more takes most of the bend on as a crease [s]. From 0 to 1000. Default:
+    0.2. A change while it runs: live."""
     tension_only: bool | None = None
     """Cloth that resists stretching only: when compressed it gives way and buckles. Default: false. A change
     while it runs: live."""
@@ -385,7 +391,8 @@ class Cloth(Params):
     From 0 to 10. A change while it runs: live."""
     pins: Selection | Mapping[str, Any] | None = None
     """Vertices that follow the mesh as it comes in (skinned, or where the actor puts it); the mesh's region
-    `pins` by default, if it has one. A change while it runs: rebuild."""
+    `pins` by default, if it has one. An empty list of `vertices` lets all of it go. A change while it runs:
+    rebuild."""
     attachments: Sequence[ClothAttachment | Mapping[str, Any]] | None = None
     """Vertices held by something else: a surface, a joint, a path; or that stick when they touch."""
     seams: Sequence[ClothSeam | Mapping[str, Any]] | None = None
@@ -395,7 +402,7 @@ class Cloth(Params):
     there are bodies, so that the first frame has them closed; else before one's eyes. Until all are closed,
     nothing falls."""
     regions: Sequence[ClothRegion | Mapping[str, Any]] | None = None
-    """Parts that are stiffer or heavier than the rest of the cloth, by painted weight."""
+    """Parts that are stiffer, heavier, larger or thicker than the rest of the cloth, by painted weight."""
     soft_pins: Selection | Mapping[str, Any] | None = None
     """Vertices that are drawn to where the mesh comes in, each as strongly as its painted weight says: cloth
     that follows a character loosely. A change while it runs: rebuild."""
@@ -436,6 +443,8 @@ class Cloth(Params):
     """Deceleration by which held cloth comes to rest, however fast it swings [m/s²]: fibres that rub on each
     other, and air that clings to them. It fades away with the motion, so nothing hangs askew for it. From 0
     to 100. Default: 0.3. A change while it runs: live."""
+    cycle: ClothCycle | Mapping[str, Any] | None = None
+    """Makes a part of the shot a cycle: its last frame is its first. None by default."""
     dressing: float | None = None
     """How long the cloth is simulated before the first frame [s], while characters move from their source pose,
     in which the garment was modelled, into their first pose. With 0 the garment starts as it is skinned at
@@ -519,6 +528,27 @@ class ClothRegion(Params):
     """How many times stiffer in bending [-]. From 1e-06 to 1e+06. Default: 1.0. A change while it runs: rebuild."""
     weight: float | None = None
     """How many times heavier [-]. From 0.001 to 1000. Default: 1.0. A change while it runs: rebuild."""
+    size: float | None = None
+    """How many times as long its threads are at rest [-]: less than 1 and it shrinks (an elastic waist, wool in
+    the wash), more and it lies in folds (ruffles). From 0.05 to 10. Default: 1.0. A change while it runs:
+    rebuild."""
+    thickness: float | None = None
+    """How many times thicker, for what it touches [-]: padding, a hem, fur. From 0.01 to 100. Default: 1.0. A
+    change while it runs: rebuild."""
+
+
+@dataclass(kw_only=True)
+class ClothCycle(Params):
+    """Frames that are played over and over. Towards the end of the cycle the cloth is led over to how it moved
+    one cycle before, so the motion under it must be a cycle of the same length."""
+
+    from_frame: float
+    """First frame of the cycle; the shot begins at least `blend` frames before it, better a whole cycle. A
+    change while it runs: restart."""
+    until_frame: float
+    """Frame that is the first one again. A change while it runs: restart."""
+    blend: float | None = None
+    """Frames in which the cloth is led over. From 1 to 10000. Default: 10.0. A change while it runs: restart."""
 
 
 @dataclass(kw_only=True)
@@ -1850,6 +1880,7 @@ __all__ = [
     "Camera",
     "Cloth",
     "ClothAttachment",
+    "ClothCycle",
     "ClothRegion",
     "ClothSeam",
     "ClothSewing",

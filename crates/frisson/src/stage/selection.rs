@@ -152,6 +152,12 @@ fn hint(nearest: &Option<String>) -> String {
 }
 
 impl Selection {
+    /// Whether it says that nothing is meant: an empty list of vertices.
+    #[must_use]
+    pub fn is_empty_list(&self) -> bool {
+        self.vertices.as_ref().is_some_and(Vec::is_empty) && !self.invert
+    }
+
     /// A weight in [0, 1] per vertex of `mesh`. `skinned` gives access to joints, where there are any.
     pub fn resolve(
         &self,

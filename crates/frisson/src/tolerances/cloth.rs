@@ -241,3 +241,7 @@ pub const STIFFER_HINGES: f64 = 0.25;
 /// Stretch limit up to which stiff hinges are solved together [-]. Cloth that stretches more changes the shapes of
 /// its triangles, and would feel that as bending.
 pub const STIFF_STRETCH: f64 = 0.05;
+
+/// Time in which parts take another size before the shot begins [s]. Less, and fine cloth is still moving then; more
+/// only costs.
+pub const RESIZE_SECONDS: f64 = 0.5;

@@ -80,7 +80,8 @@ impl Attachments {
         let mut all = Self::default();
         let own = mesh.topology.regions.contains_key("pins");
         let by_default = Selection { region: Some("pins".to_owned()), ..Selection::default() };
-        if let Some(pins) = params.pins.as_ref().or(own.then_some(&by_default)) {
+        let wanted = params.pins.as_ref().or(own.then_some(&by_default));
+        if let Some(pins) = wanted.filter(|pins| !pins.is_empty_list()) {
             for vertex in select("pins", pins)? {
                 all.hold(vertex, Holder::Incoming, (f64::NEG_INFINITY, f64::INFINITY));
             }

@@ -26,6 +26,9 @@ pub struct Hinge {
     /// Weights of the nodes whose sum of positions is the angle times the normal, as long as it is small
     /// [1/m]: they add up to 0.
     pub flat: [f64; 4],
+    /// How much of the way across it the hinge stands for, `(A1 + A2) / L` [m]: its angle over that is the
+    /// curvature.
+    pub width: f32,
 }
 
 /// The weights [`Hinge::flat`] of a hinge, from the shapes of its triangles: `2 sin(θ/2)` times the mean normal
@@ -48,6 +51,8 @@ pub struct HingePack {
     /// Per place in the hinge, the nodes of the four hinges.
     nodes: [[u32; 4]; 4],
     rest: Vec4,
+    /// Numbers of the hinges among all of the cloth.
+    numbers: [u32; 4],
     /// `alpha / (n h)²`.
     compliance: Vec4,
     inverse_mass: [Vec4; 4],
@@ -58,6 +63,7 @@ impl Default for HingePack {
         Self {
             nodes: [[0; 4]; 4],
             rest: Vec4::ZERO,
+            numbers: [u32::MAX; 4],
             compliance: Vec4::ONE,
             inverse_mass: [Vec4::ZERO; 4],
         }
@@ -79,7 +85,8 @@ pub fn compile(
     Grouped::collect(strips.len(), |strip, packs| {
         let base = strips.start(strip);
         let mut lane = 4;
-        for hinge in hinges.of(strip).iter().filter(|h| !is_left_out(h)) {
+        let own = hinges.first(strip)..;
+        for (number, hinge) in own.zip(hinges.of(strip)).filter(|(_, h)| !is_left_out(h)) {
             let nodes = hinge.nodes.map(|n| n - base);
             let clash = |pack: &HingePack| {
                 nodes.iter().any(|n| pack.nodes.iter().any(|p| p[..lane].contains(n)))
@@ -94,10 +101,22 @@ pub fn compile(
                 pack.inverse_mass[place][lane] = inverse_mass[hinge.nodes[place] as usize] as f32;
             }
             pack.rest[lane] = hinge.rest;
+            pack.numbers[lane] = number;
             pack.compliance[lane] = (hinge.compliance / (span * span)) as f32;
             lane += 1;
         }
     })
+}
+
+/// Gives hinges other angles at rest: one for each of the cloth.
+pub fn set_rest_angles(packs: &mut [HingePack], angles: &[f32]) {
+    for pack in packs {
+        for lane in 0..4 {
+            if let Some(angle) = angles.get(pack.numbers[lane] as usize) {
+                pack.rest[lane] = *angle;
+            }
+        }
+    }
 }
 
 /// Angle of a hinge and its gradient at the four nodes; `None` when a triangle has no area.
@@ -211,6 +230,7 @@ mod tests {
                 rest: 0.4,
                 compliance: 1e-3,
                 flat: [0.0; 4],
+                width: 1.0,
             })
             .collect();
         let levels = vec![0; 16];

@@ -48,6 +48,8 @@ pub struct Garment {
     pub soft: Vec<SoftPin>,
     /// From the pose in which it was modelled into the first one.
     pub dressing: Dressing,
+    /// Whether parts of it have another size than they are modelled in.
+    pub is_resized: bool,
     /// Ticks in a frame interval, for the report.
     pub ticks_per_frame: f64,
 }
@@ -79,6 +81,7 @@ impl Garment {
         dressing: Dressing,
         context: &BuildContext,
     ) -> Result<Self, LayerError> {
+        check_cycle(params, context.clock)?;
         let mesh_index = find_mesh(context, "on", &params.on)?;
         let coarse = &context.frame.meshes[mesh_index];
         let refinement = (params.subdivide > 0).then(|| Refinement::new(coarse, params.subdivide));
@@ -137,6 +140,7 @@ impl Garment {
             stitches,
             soft,
             dressing,
+            is_resized: locals.iter().any(|local| local.size != 1.0),
             ticks_per_frame: context.clock.ticks_per_frame(),
         })
     }
@@ -144,7 +148,7 @@ impl Garment {
     /// How far to look for bodies.
     pub fn reach(&self, params: &ClothParams) -> BodyReach {
         BodyReach {
-            thickness: self.thickness,
+            thickness: self.thickness * self.cloth.bands.most,
             mean_edge: self.cloth.mean_edge,
             depth: params.body_depth,
             friction: params.moduli().friction,
@@ -214,6 +218,20 @@ impl Garment {
         self.cloth.edges.rows.len() * settings.substeps as usize
             + slow * (settings.substeps / settings.bend_every()) as usize
     }
+}
+
+/// A cycle is led over to what was simulated before it.
+fn check_cycle(params: &ClothParams, clock: &Clock) -> Result<(), LayerError> {
+    let Some(cycle) = &params.cycle else { return Ok(()) };
+    let first = clock.first_frame as f64 - f64::from(clock.preroll_frames);
+    if cycle.from_frame - cycle.blend >= first {
+        return Ok(());
+    }
+    let problem = format!(
+        "is {}, but the shot begins at frame {first}: let the cycle begin `blend` = {} frames later or more",
+        cycle.from_frame, cycle.blend
+    );
+    Err(LayerError::parameter("cycle.from_frame", problem))
 }
 
 fn find_ridges(

@@ -263,6 +263,11 @@ impl Spot {
         at(0) + at(1) + at(2)
     }
 
+    /// The nodes with their weights.
+    pub fn parts(&self) -> [(u32, f64); 3] {
+        [0, 1, 2].map(|k| (self.nodes[k], self.weights[k]))
+    }
+
     /// Moves the nodes so that the place moves by `now`, and where it was before by `old`; less where
     /// but a far node is free.
     pub fn hand_on(

@@ -1,6 +1,7 @@
 //! The contract: what the stage asks of cloth.
 
 use super::build::Garment;
+use super::cycle;
 use super::params::ClothParams;
 use super::pressure;
 use super::refine::Refinement;
@@ -49,15 +50,20 @@ impl Layer for ClothLayer {
         context: &StepContext,
         frame: &Frame,
     ) -> Result<(), LayerError> {
-        step::tick(&mut work, context, frame)
+        step::tick(&mut work, context, frame)?;
+        let per_tick = 1.0 / context.clock.ticks_per_frame();
+        let cycle = work.params.cycle.as_ref();
+        cycle::keep(cycle, work.state, context.frame_number(), per_tick);
+        Ok(())
     }
 
     fn write(
         work: Work<'_, Self, &ClothState>,
-        _context: &StepContext,
+        context: &StepContext,
         frame: &mut Frame,
     ) -> Result<(), LayerError> {
-        step::show(work.rest, work.state, &mut frame.meshes[work.rest.mesh]);
+        let mesh = &mut frame.meshes[work.rest.mesh];
+        step::show(work.params, (work.rest, work.state), context.frame_number(), mesh);
         Ok(())
     }
 

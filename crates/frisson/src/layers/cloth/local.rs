@@ -13,11 +13,50 @@ pub struct Local {
     pub bend: f64,
     /// Mass [-].
     pub weight: f64,
+    /// Lengths at rest [-].
+    pub size: f64,
+    /// Thickness [-].
+    pub thickness: f64,
 }
 
 impl Default for Local {
     fn default() -> Self {
-        Self { stretch: 1.0, bend: 1.0, weight: 1.0 }
+        Self { stretch: 1.0, bend: 1.0, weight: 1.0, size: 1.0, thickness: 1.0 }
+    }
+}
+
+/// How many times thicker than the cloth each node is.
+#[derive(Clone, Debug, Default)]
+pub struct Bands {
+    /// Empty where all are alike.
+    of_node: Vec<f32>,
+    /// The thickest, at least 1 [-].
+    pub most: f64,
+}
+
+impl Bands {
+    /// From the factor of every node.
+    pub fn new(of_node: Vec<f32>) -> Self {
+        let most = of_node.iter().fold(1.0, |most: f32, band| most.max(*band));
+        let alike = of_node.iter().all(|band| *band == 1.0);
+        Self { of_node: if alike { Vec::new() } else { of_node }, most: f64::from(most) }
+    }
+
+    /// Factor of a node [-].
+    #[inline(always)]
+    pub fn of(&self, node: u32) -> f64 {
+        self.of_node.get(node as usize).map_or(1.0, |band| f64::from(*band))
+    }
+
+    /// Factor of what lies between nodes, by their weights [-].
+    pub fn between(&self, nodes: &[(u32, f64)]) -> f64 {
+        if self.of_node.is_empty() {
+            return 1.0;
+        }
+        let (sum, total) = nodes.iter().fold((0.0, 0.0), |(sum, total), (node, weight)| {
+            (sum + self.of(*node) * weight.abs(), total + weight.abs())
+        });
+        sum / total
     }
 }
 
@@ -56,6 +95,8 @@ pub fn locals(
             local.stretch *= change(region.stretch);
             local.bend *= change(region.bend);
             local.weight *= change(region.weight);
+            local.size *= change(region.size);
+            local.thickness *= change(region.thickness);
         }
     }
     Ok(locals)

@@ -21,6 +21,8 @@ mod body;
 mod build;
 mod caught;
 mod collide;
+mod crease;
+mod cycle;
 mod dress;
 mod flat_contact;
 mod hierarchy;
@@ -58,7 +60,8 @@ pub use build::Garment;
 pub use layer::ClothLayer;
 pub use material::{Fabric, Moduli};
 pub use params::{
-    ClothAttachment, ClothParams, ClothRegion, ClothSeam, ClothSewing, RestAngles, Threads,
+    ClothAttachment, ClothCycle, ClothParams, ClothRegion, ClothSeam, ClothSewing, RestAngles,
+    Threads,
 };
 pub use state::ClothState;
 pub use step::ClothScratch;

@@ -88,6 +88,22 @@ pub struct ClothParams {
     #[serde(default)]
     #[schemars(extend("x-change" = "rebuild", "x-group" = "Fabric"))]
     pub rest_angles: RestAngles,
+    /// Radius of the tightest bend that springs back [m]; what is bent more keeps a crease. None by default: all
+    /// bends spring back. Paper about 0.05, linen 0.005.
+    #[serde(default)]
+    #[schemars(range(min = 1e-5, max = 100.0))]
+    #[schemars(extend(
+        "x-change" = "live",
+        "x-slider" = [0.001, 0.1],
+        "x-log" = true,
+        "x-group" = "Fabric"
+    ))]
+    pub crease_radius: Option<f64>,
+    /// Time in which cloth that is bent more takes most of the bend on as a crease [s].
+    #[serde(default = "default_crease_seconds")]
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    #[schemars(extend("x-change" = "live", "x-slider" = [0.0, 5.0], "x-group" = "Fabric"))]
+    pub crease_seconds: f64,
     /// Cloth that resists stretching only: when compressed it gives way and buckles.
     #[serde(default)]
     #[schemars(extend("x-change" = "live", "x-group" = "Stretch"))]
@@ -121,7 +137,7 @@ pub struct ClothParams {
     #[schemars(extend("x-change" = "live", "x-slider" = [0.0, 1.5], "x-group" = "Contact"))]
     pub friction: Option<f64>,
     /// Vertices that follow the mesh as it comes in (skinned, or where the actor puts it); the mesh's
-    /// region `pins` by default, if it has one.
+    /// region `pins` by default, if it has one. An empty list of `vertices` lets all of it go.
     #[serde(default)]
     #[schemars(extend("x-change" = "rebuild", "x-group" = "Held by"))]
     pub pins: Option<Selection>,
@@ -139,7 +155,7 @@ pub struct ClothParams {
     #[serde(default)]
     #[schemars(extend("x-group" = "Sewing"))]
     pub sewing: Vec<ClothSewing>,
-    /// Parts that are stiffer or heavier than the rest of the cloth, by painted weight.
+    /// Parts that are stiffer, heavier, larger or thicker than the rest of the cloth, by painted weight.
     #[serde(default)]
     #[schemars(extend("x-group" = "Fabric"))]
     pub regions: Vec<ClothRegion>,
@@ -220,6 +236,10 @@ pub struct ClothParams {
     #[schemars(range(min = 0.0, max = 100.0))]
     #[schemars(extend("x-change" = "live", "x-slider" = [0.0, 2.0], "x-group" = "Air"))]
     pub settle: f64,
+    /// Makes a part of the shot a cycle: its last frame is its first. None by default.
+    #[serde(default)]
+    #[schemars(extend("x-group" = "Start"))]
+    pub cycle: Option<ClothCycle>,
     /// How long the cloth is simulated before the first frame [s], while characters move from their
     /// source pose, in which the garment was modelled, into their first pose. With 0 the garment
     /// starts as it is skinned at the first frame, limbs through it or not. Cloth without `bodies`
@@ -272,6 +292,9 @@ fn default_damping() -> f64 {
 }
 fn default_settle() -> f64 {
     0.3
+}
+fn default_crease_seconds() -> f64 {
+    0.2
 }
 fn default_soft_pins_hz() -> f64 {
     4.0
@@ -399,6 +422,38 @@ fn default_close() -> f64 {
     0.5
 }
 
+/// Frames that are played over and over. Towards the end of the cycle the cloth is led over to how it moved one
+/// cycle before, so the motion under it must be a cycle of the same length.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ClothCycle {
+    /// First frame of the cycle; the shot begins at least `blend` frames before it, better a whole cycle.
+    #[schemars(extend("x-change" = "restart", "x-group" = "Cycle"))]
+    pub from_frame: f64,
+    /// Frame that is the first one again.
+    #[schemars(extend("x-change" = "restart", "x-group" = "Cycle"))]
+    pub until_frame: f64,
+    /// Frames in which the cloth is led over.
+    #[serde(default = "default_cycle_blend")]
+    #[schemars(range(min = 1.0, max = 10000.0))]
+    #[schemars(extend("x-change" = "restart", "x-slider" = [1.0, 60.0], "x-group" = "Cycle"))]
+    pub blend: f64,
+}
+
+fn default_cycle_blend() -> f64 {
+    10.0
+}
+
+impl ClothCycle {
+    fn validate(&self) -> Result<(), LayerError> {
+        let Self { from_frame, until_frame, blend } = *self;
+        let sound = from_frame.is_finite() && until_frame.is_finite() && until_frame > from_frame;
+        require("cycle.until_frame", sound, until_frame, "after `from_frame`")?;
+        let sound = blend >= 1.0 && blend <= until_frame - from_frame;
+        require("cycle.blend", sound, blend, "1 or more, and no longer than the cycle")
+    }
+}
+
 /// A part of the cloth with another fabric. Where the weight of a vertex is between 0 and 1, so is the change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -421,6 +476,17 @@ pub struct ClothRegion {
     #[schemars(range(min = 1e-3, max = 1e3))]
     #[schemars(extend("x-change" = "rebuild", "x-slider" = [0.1, 10.0], "x-log" = true, "x-group" = "Region"))]
     pub weight: f64,
+    /// How many times as long its threads are at rest [-]: less than 1 and it shrinks (an elastic waist, wool in
+    /// the wash), more and it lies in folds (ruffles).
+    #[serde(default = "one")]
+    #[schemars(range(min = 0.05, max = 10.0))]
+    #[schemars(extend("x-change" = "rebuild", "x-slider" = [0.5, 2.0], "x-log" = true, "x-group" = "Region"))]
+    pub size: f64,
+    /// How many times thicker, for what it touches [-]: padding, a hem, fur.
+    #[serde(default = "one")]
+    #[schemars(range(min = 0.01, max = 100.0))]
+    #[schemars(extend("x-change" = "rebuild", "x-slider" = [0.1, 10.0], "x-log" = true, "x-group" = "Region"))]
+    pub thickness: f64,
 }
 
 fn one() -> f64 {
@@ -430,8 +496,21 @@ fn one() -> f64 {
 impl ClothRegion {
     /// What it changes, by name.
     #[must_use]
-    pub fn factors(&self) -> [(&'static str, f64); 3] {
-        [("stretch", self.stretch), ("bend", self.bend), ("weight", self.weight)]
+    pub fn factors(&self) -> [(&'static str, f64); 5] {
+        [
+            ("stretch", self.stretch),
+            ("bend", self.bend),
+            ("weight", self.weight),
+            ("size", self.size),
+            ("thickness", self.thickness),
+        ]
+    }
+
+    /// A part as the rest of the cloth is.
+    #[must_use]
+    pub fn new(vertices: Selection) -> Self {
+        let one = one();
+        Self { vertices, stretch: one, bend: one, weight: one, size: one, thickness: one }
     }
 }
 
@@ -451,6 +530,8 @@ impl ClothParams {
             shear: None,
             bend: None,
             rest_angles: RestAngles::Flat,
+            crease_radius: None,
+            crease_seconds: default_crease_seconds(),
             tension_only: false,
             stretch_limit: None,
             compression_limit: default_compression_limit(),
@@ -475,6 +556,7 @@ impl ClothParams {
             air_mass: 0.0,
             damping: default_damping(),
             settle: default_settle(),
+            cycle: None,
             dressing: default_dressing(),
             quality: default_quality(),
             substeps: None,
@@ -517,6 +599,7 @@ impl ClothParams {
             ("settle", self.settle),
             ("soft_pins_hz", self.soft_pins_hz),
             ("dressing", self.dressing),
+            ("crease_seconds", self.crease_seconds),
         ];
         for (name, value) in positive {
             require(name, value > 0.0 && value.is_finite(), value, "greater than 0")?;
@@ -563,6 +646,11 @@ impl ClothParams {
                 require(&format!("regions[{index}].{name}"), sound, value, "greater than 0")?;
             }
         }
+        if let Some(radius) = self.crease_radius {
+            let sound = radius > 0.0 && radius.is_finite();
+            require("crease_radius", sound, radius, "greater than 0")?;
+        }
+        self.cycle.iter().try_for_each(ClothCycle::validate)?;
         for (index, attachment) in self.attachments.iter().enumerate() {
             attachment.validate(index)?;
         }

@@ -4,7 +4,7 @@ use glam::{DVec3, Vec2, Vec3};
 
 use super::bend::{Hinge, angle_gradient, flat_weights};
 use super::hierarchy::{Hierarchy, HierarchyInput};
-use super::local::Local;
+use super::local::{Bands, Local};
 use super::material::Moduli;
 use super::params::{RestAngles, Threads};
 use super::pulled::Pulled;
@@ -56,6 +56,8 @@ pub struct ClothRest {
     pub node_triangles: Lists,
     /// Mass of each node [kg].
     pub mass: Vec<f64>,
+    /// How thick each node is.
+    pub bands: Bands,
     /// Sharing of the work.
     pub strips: Strips,
     /// Edges in solving order.
@@ -115,6 +117,7 @@ impl ClothRest {
             node_of_point: &node_of_point,
             wanted: input.tethers,
             slack: tether_slack(input),
+            longer: largest(input),
         });
         let held_count = held.iter().filter(|h| **h).count();
         let slack = tether_slack(input);
@@ -128,7 +131,7 @@ impl ClothRest {
                 held: held_count,
                 mass: &mass,
                 mean_edge,
-                slack,
+                slack: (1.0 + slack) * largest(input) - 1.0,
             })
         } else {
             Hierarchy::default()
@@ -151,6 +154,7 @@ impl ClothRest {
             node_triangles: Lists::from_pairs(order.len(), pairs.iter().copied()),
             triangles,
             mass,
+            bands: context.bands(&order),
             strips,
             edges,
             hinges,
@@ -198,6 +202,12 @@ fn tether_slack(input: &RestInput) -> f64 {
     let size = f64::from(crate::geometry::Bounds::of(input.positions).diagonal());
     let softest = m.warp.min(m.weft);
     limits::TETHER_SLACK + 2.0 * m.density * input.gravity * size / softest
+}
+
+/// How many times as long as it is modelled the cloth is where it is longest, at least 1 [-]: cords must not
+/// take away what ruffles are made of.
+fn largest(input: &RestInput) -> f64 {
+    input.locals.iter().fold(1.0, |most: f64, local| most.max(local.size))
 }
 
 fn hold_points(topology: &Topology, held: &[bool]) -> Vec<bool> {
@@ -284,6 +294,10 @@ impl Build<'_> {
         self.input.locals.get(vertex).copied().unwrap_or_default()
     }
 
+    fn bands(&self, order: &[u32]) -> Bands {
+        Bands::new(order.iter().map(|&p| self.local(p).thickness as f32).collect())
+    }
+
     fn node(&self, p: u32) -> u32 {
         self.node_of_point[p as usize]
     }
@@ -305,7 +319,7 @@ impl Build<'_> {
         for (index, &[p, q]) in topology.edges.iter().enumerate() {
             let index = index as u32;
             let [from, to] = [p, q].map(|p| self.local(p));
-            let rest = self.place(p).distance(self.place(q));
+            let rest = 0.5 * (from.size + to.size) * self.place(p).distance(self.place(q));
             branching += usize::from(topology.edge_triangles(index).len() > 2);
             // An edge of shapeless triangles only: as one of a sliver of its own length.
             let area = self.edge_area(index, areas).max(limits::LEAST_AREA_SHARE * rest * rest);
@@ -394,7 +408,9 @@ impl Build<'_> {
             let rigidity = rigidity.max(f64::MIN_POSITIVE);
             let compliance = area / (3.0 * length_sq * rigidity);
             let flat = flat_weights(points.map(|k| self.place(k)));
-            hinges.push(Hinge { nodes: points.map(|k| self.node(k)), rest, compliance, flat });
+            let width = (area / length_sq.sqrt()) as f32;
+            let nodes = points.map(|k| self.node(k));
+            hinges.push(Hinge { nodes, rest, compliance, flat, width });
         }
         let nodes: Vec<[u32; 4]> = hinges.iter().map(|h| h.nodes).collect();
         let order = solving_order(strips, levels, &nodes);

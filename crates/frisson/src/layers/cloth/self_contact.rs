@@ -35,6 +35,8 @@ pub struct SelfContacts {
     fresh: Near,
     tangle: Tangle,
     thickness: f64,
+    /// Distance at rest up to which cloth is not in contact with itself [m].
+    neighbours: f64,
     /// Friction coefficient [-].
     pub friction: f64,
 }
@@ -56,7 +58,8 @@ impl SelfContacts {
             corners.iter().for_each(|&n| owner[n as usize] = t as u32);
         }
         let part_of_node = find_parts(rest);
-        let way = limits::NEIGHBOUR_WAY * limits::SELF_NEIGHBOURS * thickness;
+        let neighbours = limits::SELF_NEIGHBOURS * thickness * rest.bands.most;
+        let way = limits::NEIGHBOUR_WAY * neighbours;
         Self {
             tree: Some(PatchTree::build(&rest.triangles, positions, &part_of_node)),
             owner,
@@ -65,6 +68,7 @@ impl SelfContacts {
             rest_positions: positions.to_vec(),
             around: Around::build(rest, positions, stitches, way),
             thickness,
+            neighbours,
             ..Self::default()
         }
     }
@@ -80,7 +84,7 @@ impl SelfContacts {
         near: &mut Near,
     ) {
         let Some(mut tree) = self.tree.take() else { return };
-        let reach = self.thickness * limits::SELF_REACH;
+        let reach = self.thickness * rest.bands.most * limits::SELF_REACH;
         let motion = Motion { rest, x: positions, v: velocities, dt, reach };
         // Inside the pool tasks start without waking anybody from outside.
         rayon::scope(|_| self.look_everywhere(&mut tree, &motion));
@@ -235,7 +239,7 @@ impl SelfContacts {
 
     /// Cloth that is as near at rest, and along itself, is not in contact.
     fn neighbours(&self, apart: f64, nodes: &[u32], others: &[u32]) -> bool {
-        let near = apart < limits::SELF_NEIGHBOURS * self.thickness;
+        let near = apart < self.neighbours;
         // Panels are cut far from where they are sewn.
         (near || self.around.is_sewn(nodes)) && self.around.any(nodes, others)
     }
@@ -275,9 +279,10 @@ impl SelfContacts {
             } else {
                 continue;
             };
-            if self.counts(contact.1) {
-                let [a, b, c] = corners;
-                let parts = [(pair.node, 1.0), (a, -w[0]), (b, -w[1]), (c, -w[2])];
+            let [a, b, c] = corners;
+            let parts = [(pair.node, 1.0), (a, -w[0]), (b, -w[1]), (c, -w[2])];
+            let separation = separation.by(rest.bands.between(&parts));
+            if separation.counts(contact.1) {
                 separation.part(parts, contact, previous, positions);
             }
         }
@@ -286,18 +291,15 @@ impl SelfContacts {
             let Some((s, t, normal)) = passing(a, b) else { continue };
             let direction = f64::from(pair.side) * normal.normalize_or_zero();
             let distance = (a[0].lerp(a[1], s) - b[0].lerp(b[1], t)).dot(direction);
-            if self.counts(distance) {
-                let ([a, b], [c, d]) = (pair.first, pair.second);
-                let parts = [(a, 1.0 - s), (b, s), (c, t - 1.0), (d, -t)];
+            let ([a, b], [c, d]) = (pair.first, pair.second);
+            let parts = [(a, 1.0 - s), (b, s), (c, t - 1.0), (d, -t)];
+            let separation = separation.by(rest.bands.between(&parts));
+            if separation.counts(distance) {
                 separation.part(parts, (direction, distance), previous, positions);
             }
         }
         let way = limits::UNTANGLE_SPEED / limits::RECOVERY_SPEED * recovery;
         tangle::untangle(rest, &near.crossings, inverse_mass, way, previous, positions);
-    }
-
-    fn counts(&self, distance: f64) -> bool {
-        distance < self.thickness && distance >= -limits::SELF_DEPTH * self.thickness
     }
 }
 

@@ -1,5 +1,6 @@
 //! Geometry of contacts of the cloth with itself: closest places, and how two places are moved apart.
 
+use crate::tolerances::cloth as limits;
 use glam::DVec3;
 
 /// Closest place of a triangle to a point: weights of the corners.
@@ -84,6 +85,7 @@ pub fn pierce([a, b]: [DVec3; 2], [x, y, z]: [DVec3; 3]) -> Option<(f64, [f64; 3
 pub type Parts = [(u32, f64); 4];
 
 /// What moves places apart.
+#[derive(Clone, Copy)]
 pub struct Separation<'a> {
     /// Inverse mass of every node [1/kg].
     pub inverse_mass: &'a [f64],
@@ -96,6 +98,16 @@ pub struct Separation<'a> {
 }
 
 impl Separation<'_> {
+    /// The same for cloth that is thicker by a factor.
+    pub fn by(self, factor: f64) -> Self {
+        Self { thickness: factor * self.thickness, ..self }
+    }
+
+    /// Whether places at this distance are in contact: farther behind each other, they belong elsewhere.
+    pub fn counts(&self, distance: f64) -> bool {
+        distance < self.thickness && distance >= -limits::SELF_DEPTH * self.thickness
+    }
+
     /// Brings two places that are `distance` apart along a direction up to the thickness. A contact
     /// does not bounce: the correction moves the cloth without giving it speed, and only the speed of
     /// approach is taken away.

@@ -12,6 +12,7 @@ use super::collide::{self, BodyTouch, PosedCollider};
 use super::flat_contact::FlatContact;
 use super::hierarchy::Hierarchy;
 use super::lanes::Moving;
+use super::local::Bands;
 use super::pressure::{self, Inflation};
 use super::rest::ClothRest;
 use super::roll;
@@ -92,6 +93,7 @@ pub struct Solver {
     pub settings: SolverSettings,
     /// Inverse mass of every node, 0 when held [1/kg].
     pub inverse_mass: Vec<f64>,
+    bands: Bands,
     /// Acceleration of every node over the tick [m/s²].
     pub acceleration: Vec<DVec3>,
     /// What the air does to every node over the tick, or empty.
@@ -128,6 +130,7 @@ impl Solver {
         Self {
             settings,
             inverse_mass: rest.mass.iter().map(|m| 1.0 / m).collect(),
+            bands: rest.bands.clone(),
             acceleration: vec![DVec3::ZERO; count],
             air: Vec::new(),
             taken: Vec::new(),
@@ -168,7 +171,8 @@ impl Solver {
         let step = drive.dt / f64::from(substeps);
         let every = self.settings.bend_every();
         let self_every = (substeps / SELF_SOLVES).max(1);
-        self.compile(rest, step, every);
+        self.compile(rest, (step, every), state.creases.is_empty());
+        bend::set_rest_angles(&mut self.hinges.rows, &state.creases);
         self.settings.law.swell = drive.inflation.map_or(1.0, |air| air.swell);
         if self.gives || !self.needs.is_empty() {
             stretch::give(&mut self.stretch, &rest.strips, &self.needs);
@@ -246,8 +250,9 @@ impl Solver {
         });
     }
 
-    fn compile(&mut self, rest: &ClothRest, step: f64, every: u32) {
-        let suits = StiffBending::suits(&self.settings.law);
+    /// `is_smooth`: no hinge has a crease.
+    fn compile(&mut self, rest: &ClothRest, (step, every): (f64, u32), is_smooth: bool) {
+        let suits = is_smooth && StiffBending::suits(&self.settings.law);
         if self.compiled == (step, suits) {
             return;
         }
@@ -332,6 +337,7 @@ impl Solver {
         let recovery = self.settings.recovery_speed * share * drive.dt;
         for poke in drive.pokes {
             let start = poke.spot.place(positions);
+            let band = band * self.bands.between(&poke.spot.parts());
             let Some(touch) = poke.touch(start, fraction, share, band) else { continue };
             let before = poke.spot.place(previous);
             let (mut x, mut old) = (start, before);
@@ -383,7 +389,7 @@ impl Solver {
         previous: &mut DVec3,
         position: &mut DVec3,
     ) {
-        let thickness = self.settings.thickness;
+        let thickness = self.settings.thickness * self.bands.of(node as u32);
         let far = !self.posed.iter().any(|p| p.may_touch(*position, thickness));
         if far && !drive.bodies.has(node) {
             return;

@@ -28,6 +28,10 @@ pub struct ClothState {
     pub bodies: Vec<BodyState>,
     /// Where the surfaces of attachments were.
     pub carriers: Vec<BodyState>,
+    /// Angles at rest of all hinges, in the solver's order [rad]; empty as long as none has a crease.
+    pub creases: Vec<f32>,
+    /// How the cloth moved before a cycle begins.
+    pub lead: Vec<CycleMoment>,
     /// Deepest start inside a collider or a body [m].
     pub start_depth: f64,
     /// Which nodes these are: other pins number them otherwise (see `ClothRest::numbering`).
@@ -51,6 +55,8 @@ impl ClothState {
             && near.edges.iter().all(|p| p.first.iter().chain(&p.second).all(node))
             && near.crossings.iter().all(|c| c.edge.iter().all(node) && triangle(c.triangle))
             && self.stuck.iter().all(|s| node(&s.node))
+            && (self.creases.is_empty() || self.creases.len() == rest.cloth.hinges.rows.len())
+            && self.lead.iter().all(|moment| moment.positions.len() == nodes)
     }
 }
 
@@ -122,6 +128,15 @@ pub struct Crossing {
     pub edge: [u32; 2],
     /// The triangle.
     pub triangle: u32,
+}
+
+/// Where the cloth was at some frame before its cycle.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CycleMoment {
+    /// Fractional frame number.
+    pub frame: f64,
+    /// Position of every node [m].
+    pub positions: Vec<Vec3>,
 }
 
 /// A node caught by a sticky surface.

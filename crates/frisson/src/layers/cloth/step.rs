@@ -8,6 +8,8 @@ use super::body::{BodyContacts, BodyState, GarmentBody};
 use super::build::Garment;
 use super::caught::CaughtCloth;
 use super::collide::PosedCollider;
+use super::crease;
+use super::cycle;
 use super::flat_contact::FlatContacts;
 use super::layer::ClothLayer;
 use super::params::ClothParams;
@@ -117,6 +119,9 @@ pub fn start(
     state.start_depth = start_depth(params, rest, &state, context);
     let scratch = &mut *work.scratch;
     dress(Work { params, rest, state: &mut state, scratch }, context, frame)?;
+    if rest.is_resized {
+        resize(Work { params, rest, state: &mut state, scratch }, context, frame)?;
+    }
     check(rest, &state, context)?;
     Ok(state)
 }
@@ -143,6 +148,18 @@ fn dress(work: ClothWork, context: &StepContext, frame: &Frame) -> Result<(), La
     Ok(())
 }
 
+/// Lets parts take their sizes before anybody looks, without speed: a band that shrinks at once would fling the
+/// cloth about.
+fn resize(mut work: ClothWork, context: &StepContext, frame: &Frame) -> Result<(), LayerError> {
+    let dt = context.clock.tick_seconds();
+    let step = StepContext { dt, is_output: false, surfaces_wanted: false, ..*context };
+    for _ in 0..in_ticks(limits::RESIZE_SECONDS, context.clock) {
+        tick(&mut work, &step, frame)?;
+        work.state.velocities.fill(DVec3::ZERO);
+    }
+    Ok(())
+}
+
 /// Advances the state by one tick.
 pub fn tick(work: &mut ClothWork, context: &StepContext, frame: &Frame) -> Result<(), LayerError> {
     let (params, rest) = (work.params, work.rest);
@@ -157,6 +174,7 @@ pub fn tick(work: &mut ClothWork, context: &StepContext, frame: &Frame) -> Resul
     blow(&mut tools, (params, rest), (state, scratch), context);
     solve(&mut tools, (params, rest), (state, scratch), context);
     settle::settle(params.settle, rest, (state, &scratch.starts), context.dt);
+    crease::crease(params, &rest.cloth, state, context.dt);
     let number = context.frame_number();
     rest.attachments.catch_and_release(&tools.carriers, state, number, params);
     let bodies = state.bodies.iter_mut().zip(&tools.bodies);
@@ -412,13 +430,19 @@ fn check(rest: &Garment, state: &ClothState, context: &StepContext) -> Result<()
 }
 
 /// Shows the cloth.
-pub fn show(rest: &Garment, state: &ClothState, mesh: &mut Mesh) {
+pub fn show(
+    params: &ClothParams,
+    (rest, state): (&Garment, &ClothState),
+    frame: f64,
+    mesh: &mut Mesh,
+) {
     let nodes = &rest.cloth.node_of_vertex;
     mesh.positions.resize(nodes.len(), Vec3::ZERO);
     rest.refinement.iter().for_each(|r| r.adopt(mesh));
     for (p, &node) in mesh.positions.iter_mut().zip(nodes) {
         *p = state.positions[node as usize].as_vec3();
     }
+    cycle::lead(params.cycle.as_ref(), (&state.lead, frame), nodes, &mut mesh.positions);
     mesh.velocities.clear();
     mesh.velocities.extend(nodes.iter().map(|&n| state.velocities[n as usize].as_vec3()));
 }

@@ -203,6 +203,11 @@ impl<T> Grouped<T> {
         Grouped { rows: vec![R::default(); self.rows.len()], offsets: self.offsets.clone() }
     }
 
+    /// Number of a strip's first row among all.
+    pub fn first(&self, strip: usize) -> u32 {
+        self.offsets[strip]
+    }
+
     /// Rows of a strip.
     pub fn of(&self, strip: usize) -> &[T] {
         &self.rows[self.offsets[strip] as usize..self.offsets[strip + 1] as usize]

@@ -40,6 +40,8 @@ pub struct TetherInput<'a> {
     pub wanted: bool,
     /// Extra length, as a fraction [-].
     pub slack: f64,
+    /// How many times as long as modelled the cloth may be [-].
+    pub longer: f64,
 }
 
 /// Lengths along the surface from every pin (few pins) or from the nearest one (many).
@@ -59,7 +61,7 @@ pub fn build(input: &TetherInput) -> Tethers {
                 // The march knows how far the nearest pin is, and one of those near it: never nearer to
                 // that one than it is at rest, or cloth would be pulled askew as it lies.
                 let straight = place(p as u32).distance(place(nearest[p]));
-                let length = distance[p].max(straight) * (1.0 + input.slack);
+                let length = distance[p].max(straight) * (1.0 + input.slack) * input.longer;
                 lists[input.node_of_point[p] as usize].push(Tether { pin, length });
             }
         }

@@ -224,6 +224,11 @@ pub(super) fn integrate(
     let Work { params, rest, state, scratch } = work;
     let actor = &context.actors.all()[rest.actor];
     let pull = Pull::new(params, rest, context);
+    if !params.looped && rest.clip_begin.is_some_and(|begin| context.time <= begin) {
+        // How the body came to its speed is not known: the flesh waits for it, at rest in the moving frame.
+        *state = pull.still_state(actor, context.time);
+        return Ok(());
+    }
     let pairs = (0.5 * context.dt * tolerances::GRID_HZ - 1e-9).ceil().max(1.0) as usize;
     let seconds = context.dt / (2 * pairs) as f64;
     let start = context.time - context.dt;

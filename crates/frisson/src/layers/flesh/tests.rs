@@ -209,6 +209,35 @@ fn every_frame_rate_shows_the_same_swing() {
 }
 
 #[test]
+fn a_preroll_does_not_kick_who_is_already_running() {
+    let swings = |preroll: u32| -> Vec<f64> {
+        // Begins in the middle of the shake, at full speed and with all its acceleration.
+        let actor = Actor::character_named("body", cylinder(shake(0.8))).playing(ClipPlay::new(0));
+        let clock = Clock { preroll_frames: preroll, ..Clock::new(Rate::whole(30), 0, 24) };
+        let forces = Forces::new(EARTH_GRAVITY, vec![], 30.0);
+        let layers = vec![LayerParams::Flesh(element())];
+        let setup = Setup { clock, actors: vec![actor], forces, layers, ..Setup::default() };
+        let mut stage = Simulator::new(setup).unwrap();
+        stage.start().unwrap();
+        for _ in 0..preroll {
+            stage.advance_frame(&mut NoObserver).unwrap();
+        }
+        let frame = |_| {
+            stage.advance_frame(&mut NoObserver).unwrap();
+            let mesh = &stage.frame().meshes[0].positions;
+            f64::from(mesh[RINGS / 2 * SIDES].x)
+        };
+        (0..24).map(frame).collect()
+    };
+    let without = swings(0);
+    let furthest = without.iter().fold(0.0f64, |m, x| m.max((x - 0.3).abs()));
+    assert!(furthest > 0.02, "{furthest}");
+    for preroll in [1, 30] {
+        assert_eq!(swings(preroll)[..20], without[..20], "{preroll} frames before");
+    }
+}
+
+#[test]
 fn a_loop_ends_where_it_began() {
     for limit_kind in [LimitKind::Soft, LimitKind::Hard] {
         let mut params = element();
