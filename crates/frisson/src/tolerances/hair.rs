@@ -134,6 +134,28 @@ pub const LAY_ROUNDS: usize = 8;
 /// Two clear a head, more a small ball.
 pub const TURN_ROUNDS: usize = 4;
 
+/// Steepest way off a surface, as a sine [-].
+///
+/// Steeper, and a hair that starts inside would stand on end.
+pub const STEEPEST: f32 = 0.95;
+
+/// Turns of the way of a hair that nobody sees [-].
+pub const LEAST_TURN: f32 = 1.0e-4;
+
+/// Triangles that the way of a hair is turned off, one after the other.
+///
+/// One is enough for the rim of an ear, two or three for the fold behind it; a way that still enters after
+/// six leads straight out.
+pub const RIDGE_ROUNDS: usize = 6;
+
+/// How far off a surface the way from a place on it is looked along [m].
+///
+/// A fifth of a millimetre: what is deeper inside shows, and rounding is a thousand times less.
+pub const LIFT: f32 = 2.0e-4;
+
+/// How far from a place what it lies on is looked for [m].
+pub const GROUND: f32 = 0.03;
+
 /// Pushes out of overlapping bodies before leaving along their mean direction.
 pub const PUSH_ROUNDS: usize = 8;
 
@@ -165,3 +187,18 @@ pub const MAX_STRAND_BYTES: u64 = 16_000_000_000;
 ///
 /// The hairs jump by at most that much: 0.02 of 1 cm is 0.2 mm.
 pub const MERGED: f32 = 0.02;
+
+/// How long hair that stands in water takes to draw up what it can hold, as a time constant [s].
+///
+/// A tenth of a second: hair is a wick. Where only a tenth of a wisp's roots are wet it takes a second.
+pub const SOAK_SECS: f32 = 0.1;
+
+/// How long hair stays wet once the skin has dried, as a time constant [s].
+///
+/// Ten minutes: within a shot it stays wet.
+pub const DRY_SECS: f32 = 600.0;
+
+/// Share of their drift by which sections that hold each other are drawn back at once [-].
+///
+/// A third, four times a tick: together most of it, without one pair undoing what the next has done.
+pub const BOND_GAIN: f32 = 0.3;

@@ -3,6 +3,7 @@
 use glam::{Vec3, Vec4};
 
 use super::lanes::Lanes;
+use super::limits::{LEAST_TURN, STEEPEST};
 use crate::geometry::closest_on_triangle;
 use crate::stage::SurfaceMotion;
 
@@ -16,12 +17,6 @@ pub(super) struct Beneath {
     /// How high the points are; as far as was looked where nothing was found [m].
     pub heights: Vec4,
 }
-
-/// Steepest way off a surface, as a sine [-]: steeper, and a hair that starts inside would stand on end.
-const STEEPEST: f32 = 0.95;
-
-/// Turns that nobody sees [-].
-const LEAST_TURN: f32 = 1.0e-4;
 
 impl Beneath {
     /// Nothing known.
@@ -48,12 +43,19 @@ impl Beneath {
             let limits = near.limits(mesh, k as u8, points, reaches);
             let found = mesh.bvh().closest_of_four([points.x, points.y, points.z], limits);
             for (lane, triangle) in found.into_iter().enumerate() {
-                if let Some(triangle) = triangle {
+                // On the very triangle that is known rounding may find nothing nearer than it.
+                if let Some(triangle) = triangle.or(near.known(lane, k as u8, reaches)) {
                     out.put(mesh, (k as u8, triangle), lane, points.lane(lane));
                 }
             }
         }
         out
+    }
+
+    /// The triangle of a mesh that is known to be below one of the points, where one is looked for.
+    fn known(&self, lane: usize, mesh: u8, reaches: Vec4) -> Option<u32> {
+        let known = self.triangles[lane].filter(|(of, _)| *of == mesh && reaches[lane] > 0.0);
+        known.map(|(_, triangle)| triangle)
     }
 
     /// Squared distances within which to look: no farther than to what is known to be there.
@@ -63,7 +65,6 @@ impl Beneath {
             if let Some((_, triangle)) = known.filter(|(mesh, _)| *mesh == index) {
                 let p = points.lane(lane);
                 let (place, _) = closest_on_triangle(p, mesh.bvh().corners(triangle));
-                // A little more: rounding must not hide that very triangle.
                 limits[lane] = limits[lane].min(place.distance_squared(p) * 1.0001 + 1.0e-12);
             }
         }

@@ -3,6 +3,7 @@
 
 use glam::{Vec3, Vec4};
 
+use super::bonds::Bond;
 use super::interact::{InteractionInput, Shapes};
 use super::overlap::{self, Near, Overlap};
 use super::sections::{GROUPS, NodeShape};
@@ -27,24 +28,58 @@ impl Motion {
 }
 
 /// Lets the sections `a` and `b`, whose axes come close, act on each other if they overlap. `motions`
-/// are those of their four nodes. Tells which phenomenon it was (0 rubbing, 1 collision).
+/// are those of their four nodes. Tells which phenomenon it was (0 rubbing, 1 collision), and what holds
+/// them from now on.
 pub(super) fn treat(
     input: &InteractionInput,
     shapes: &Shapes,
     near: &Near,
     motions: &mut [Motion; 4],
+) -> (Option<usize>, Option<Bond>) {
+    let Some(sum) = overlap::between(shapes, near) else { return (None, None) };
+    let kind = rub_or_collide(input, shapes, (near, &sum), motions);
+    if !input.holds {
+        return (kind, None);
+    }
+    let mut bond = Bond::find(input.bonds, shapes, near);
+    if bond.is_none() && kind == Some(0) {
+        bond = Some(Bond::new(shapes, near, motions));
+    }
+    if let Some(bond) = &mut bond {
+        let farthest = withstood(input, &sum, near.nodes(shapes)) * input.tick * input.tick;
+        bond.hold(shapes, motions, farthest);
+    }
+    (kind, bond)
+}
+
+/// Acceleration against each other that dry friction of two sections withstands [m/s²].
+fn withstood(input: &InteractionInput, pair: &Overlap, nodes: [&NodeShape; 4]) -> f32 {
+    let grip = nodes[0].grip.min(nodes[2].grip);
+    input.params.dry_limit() * grip * wet_factor(nodes) * pair.density
+}
+
+/// How much more wet hair rubs [-].
+fn wet_factor(nodes: [&NodeShape; 4]) -> f32 {
+    1.0 + 4.0 * nodes[0].wetness.max(nodes[2].wetness)
+}
+
+/// Changes the motions of two sections that overlap. Tells which phenomenon it was.
+fn rub_or_collide(
+    input: &InteractionInput,
+    shapes: &Shapes,
+    (near, sum): (&Near, &Overlap),
+    motions: &mut [Motion; 4],
 ) -> Option<usize> {
-    let sum = overlap::between(shapes, near)?;
     let nodes = near.nodes(shapes);
-    let velocity = relative_velocity(shapes, &sum, nodes, motions);
+    let velocity = relative_velocity(shapes, sum, nodes, motions);
     let along = [shapes.sections[near.sections[0]].along, shapes.sections[near.sections[1]].along];
-    let wanted = wanted_change(input, &sum, nodes, along, velocity)?;
+    let wanted = wanted_change(input, sum, nodes, along, velocity)?;
     let size = wanted.change.length();
     if size > super::limits::STILL {
         // Within the tick just taken, what dry friction stops has not moved at all. Never more than
         // that tick: taking back older motion would lift hair again that has come down, for ever.
         let held = if input.holds { wanted.dry / size * input.tick } else { 0.0 };
-        push(input, shapes, &sum, nodes, motions, (wanted.change / size, size, held));
+        push(input, shapes, sum, nodes, motions, (wanted.change / size, size, held));
     }
     Some(wanted.kind)
 }
@@ -52,6 +87,10 @@ pub(super) fn treat(
 /// Whether two sections hardly move against each other: then there is nothing to rub or stop, and
 /// hair at rest costs nothing.
 pub(super) fn move_together(input: &InteractionInput, [a, b]: [[&Motion; 2]; 2]) -> bool {
+    if input.holds {
+        // What holds may be drawn apart ever so slowly.
+        return false;
+    }
     let slow = super::limits::SLOW / (1.0 + input.params.dry_limit());
     let slow = slow * slow;
     let together = |x: &Motion, y: &Motion| x.velocity.distance_squared(y.velocity) < slow;
@@ -115,12 +154,12 @@ fn wanted_change(
         if !params.friction {
             return None;
         }
-        let wet = 1.0 + 4.0 * nodes[0].wetness.max(nodes[2].wetness);
+        let wet = wet_factor(nodes);
         let decay = -(-params.viscosity * grip * wet * pair.density * input.share()).exp_m1();
         let barred = forbidden * forbidden.dot(velocity);
         let free = velocity - barred;
         let left = (1.0 - decay) * free.length();
-        let dry = left.min(params.dry_limit() * grip * wet * pair.density * input.share());
+        let dry = left.min(withstood(input, pair, nodes) * input.share());
         let change = -grip * barred - free.clamp_length_max(decay * free.length() + dry);
         return Some(Wanted { change, dry, kind: 0 });
     }

@@ -2,7 +2,7 @@
 //!
 //! Boxes of wisps, of their halves and of their sections tell which sections may meet; `overlap`
 //! tells whether they do, `impulse` what happens then. Everything is done in one go, pair after pair,
-//! and nothing is stored.
+//! and nothing is stored but what holds (`bonds`).
 //!
 //! Pairs change the velocities of both wisps, so they cannot be treated in any order on any thread.
 //! Wisps are dealt into blocks and the blocks play a round-robin tournament: in one round every block
@@ -16,6 +16,7 @@
 use glam::{Vec3, Vec4};
 use rayon::prelude::*;
 
+use super::bonds::Bond;
 use super::impulse::{self, Motion};
 use super::lanes::Lanes;
 use super::overlap::Near;
@@ -40,6 +41,8 @@ pub(super) struct InteractionInput<'a> {
     pub tick: f32,
     /// Whether dry friction holds: a pass follows every tick and treats every pair.
     pub holds: bool,
+    /// What held in the last pass, in order.
+    pub bonds: &'a [Bond],
     /// Whether wisps remember their style, and pass each other on the way back to it.
     pub remembers: bool,
     /// Particles of a wisp that the scalp carries and no impulse moves.
@@ -144,6 +147,8 @@ struct Block {
     /// Which block it is: the tournament moves them around.
     number: usize,
     treated: [u32; 2],
+    /// What holds after the last sweep.
+    bonds: Vec<Bond>,
 }
 
 /// Storage of the pass, reused from tick to tick.
@@ -153,6 +158,8 @@ pub(super) struct Interactions {
     blocks: Vec<Block>,
     /// Pairs treated in the last pass: interpenetrations, collisions.
     pub treated: [u32; 2],
+    /// What holds after it, in order.
+    pub bonds: Vec<Bond>,
 }
 
 impl Shapes {
@@ -344,6 +351,7 @@ impl Interactions {
     /// Treats all pairs once.
     fn sweep(&mut self, input: &InteractionInput) {
         let shapes = &self.shapes;
+        self.blocks.iter_mut().for_each(|block| block.bonds.clear());
         self.blocks.par_iter_mut().for_each(|block| block.play_alone(input, shapes));
         for _ in 1..BLOCKS {
             let (left, right) = self.blocks.split_at_mut(BLOCKS / 2);
@@ -382,7 +390,9 @@ impl Interactions {
         let (n, s) = (self.shapes.count, self.shapes.samples);
         self.blocks.sort_unstable_by_key(|b| b.number);
         self.treated = [0; 2];
+        self.bonds.clear();
         for block in &self.blocks {
+            self.bonds.extend_from_slice(&block.bonds);
             for (k, sum) in self.treated.iter_mut().enumerate() {
                 *sum += block.treated[k];
             }
@@ -398,13 +408,14 @@ impl Interactions {
                 }
             }
         }
+        self.bonds.sort_unstable_by_key(|b| b.nodes);
     }
 }
 
 impl Block {
     /// The wisps of a block among themselves.
     fn play_alone(&mut self, input: &InteractionInput, shapes: &Shapes) {
-        let Self { first, motions, order, treated, .. } = self;
+        let Self { first, motions, order, treated, bonds, .. } = self;
         let base = *first * shapes.count;
         let mut each = |x: usize, y: usize| {
             let (a, b) = (shapes.first_node(x) - base, shapes.first_node(y) - base);
@@ -414,10 +425,12 @@ impl Block {
             }
             let Some(near) = Near::find(shapes, x, y) else { return };
             let mut four = [motions[a], motions[a + 1], motions[b], motions[b + 1]];
-            if let Some(kind) = impulse::treat(input, shapes, &near, &mut four) {
+            let (kind, bond) = impulse::treat(input, shapes, &near, &mut four);
+            if kind.is_some() || bond.is_some() {
                 [motions[a], motions[a + 1], motions[b], motions[b + 1]] = four;
-                treated[kind] += 1;
             }
+            kind.into_iter().for_each(|kind| treated[kind] += 1);
+            bonds.extend(bond);
         };
         for (k, &a) in order.iter().enumerate() {
             if input.params.with_itself && input.is_turn(a, a) {
@@ -440,6 +453,7 @@ impl Block {
         let (low, high) = if one.number < other.number { (one, other) } else { (other, one) };
         let (base_a, base_b) = (low.first * shapes.count, high.first * shapes.count);
         let (ours, theirs, treated) = (&mut low.motions, &mut high.motions, &mut low.treated);
+        let bonds = &mut low.bonds;
         let mut each = |x: usize, y: usize| {
             let (a, b) = (shapes.first_node(x) - base_a, shapes.first_node(y) - base_b);
             if impulse::move_together(
@@ -450,10 +464,12 @@ impl Block {
             }
             let Some(near) = Near::find(shapes, x, y) else { return };
             let mut four = [ours[a], ours[a + 1], theirs[b], theirs[b + 1]];
-            if let Some(kind) = impulse::treat(input, shapes, &near, &mut four) {
+            let (kind, bond) = impulse::treat(input, shapes, &near, &mut four);
+            if kind.is_some() || bond.is_some() {
                 [ours[a], ours[a + 1], theirs[b], theirs[b + 1]] = four;
-                treated[kind] += 1;
             }
+            kind.into_iter().for_each(|kind| treated[kind] += 1);
+            bonds.extend(bond);
         };
         for &a in &low.order {
             let right = shapes.wholes[a as usize].high.x;

@@ -93,6 +93,8 @@ impl Layer for HairLayer {
         let [rubbing, collisions] = state.treated;
         report.measure("sections rubbing", "-", f64::from(rubbing));
         report.measure("sections colliding", "-", f64::from(collisions));
+        let wet = state.soaked.iter().sum::<f32>() / state.soaked.len().max(1) as f32;
+        report.measure("soaked", "-", f64::from(wet));
         for warning in &view.rest.warnings {
             report.warn(warning.clone());
         }

@@ -15,6 +15,7 @@ use glam::Vec4;
 
 use super::beneath::Beneath;
 use super::lanes::Lanes;
+use super::ridges::HairWay;
 use super::strands::StrandInput;
 
 /// Four hairs so far.
@@ -27,6 +28,8 @@ pub(super) struct Laying<'a> {
     heights: Vec4,
     /// What is below them.
     ground: Beneath,
+    /// Meshes that they may touch, one bit each.
+    meshes: u8,
 }
 
 /// Bodies and meshes that a point may touch, one bit each.
@@ -45,6 +48,7 @@ impl<'a> Laying<'a> {
             along: Lanes::default(),
             heights: Vec4::ZERO,
             ground: Beneath::nothing(),
+            meshes: 0,
         }
     }
 
@@ -52,13 +56,16 @@ impl<'a> Laying<'a> {
     /// should be.
     pub fn next(&mut self, wanted: &Lanes, segments: Vec4, touching: Touching) -> Lanes {
         let mut at = self.reached(wanted, segments);
+        // A hair that leads around something lags behind its wisp: what is near it may not be near that.
+        let lagging = self.heights.cmplt(segments + self.input.margin).any();
+        let meshes = touching.meshes | if lagging { self.meshes } else { 0 };
         // Where no mesh is in the way nothing is known of how high the hair is above one.
         let mut heights = Vec4::ZERO;
         for _ in 0..super::limits::LAY_ROUNDS {
             if touching.bodies != 0 {
                 at = self.around_bodies(at, segments, touching.bodies);
             }
-            if touching.meshes == 0 {
+            if meshes == 0 {
                 break;
             }
             // Nothing on the way is lower than what the heights of its start leaves.
@@ -67,15 +74,44 @@ impl<'a> Laying<'a> {
                 heights = left;
                 break;
             }
-            let (lifted, above, moved) = self.off_meshes(at, segments, touching.meshes);
+            let (lifted, above, moved) = self.off_meshes(at, segments, meshes);
             (at, heights) = (lifted, above);
             // What was found beneath holds for a small move, and bodies lie within their meshes.
             if moved < FAR {
                 break;
             }
         }
+        if meshes != 0 {
+            (at, heights) = self.over_ridges(at, heights, segments, meshes);
+        }
         (self.along, self.heights, self.last) = (at - self.last, heights, at);
+        self.meshes = meshes;
         at
+    }
+
+    /// Turns ways that are too low to be clear of all that a mesh has between their ends: the places, and
+    /// their heights.
+    fn over_ridges(&self, at: Lanes, heights: Vec4, segments: Vec4, meshes: u8) -> (Lanes, Vec4) {
+        let (mut at, mut heights) = (at, heights);
+        let mut low = (self.heights + heights).cmplt(segments).bitmask();
+        while low != 0 {
+            let lane = low.trailing_zeros() as usize;
+            low &= low - 1;
+            let way = HairWay {
+                last: self.last.lane(lane),
+                height: self.heights[lane],
+                along: self.along.lane(lane),
+                at: at.lane(lane),
+                segment: segments[lane],
+                margin: WAY_MARGIN * self.input.margin,
+            };
+            let clear = way.clear(self.input.meshes, meshes);
+            if clear != way.at {
+                at.set(lane, clear);
+                heights[lane] -= clear.distance(way.at);
+            }
+        }
+        (at, heights)
     }
 
     /// The places one segment away towards others.

@@ -17,6 +17,7 @@
 //! real mesh, wind that hair and body shield, torsion, wet hair, a style that does not sag.
 
 mod beneath;
+mod bonds;
 mod build;
 mod chain;
 mod contact;
@@ -38,10 +39,12 @@ mod params;
 mod planes;
 mod presets;
 mod rest;
+mod ridges;
 mod roots;
 mod scratch;
 mod sections;
 mod show;
+mod soaking;
 mod split;
 mod state;
 mod step;

@@ -45,6 +45,11 @@ impl Near {
         })
     }
 
+    /// Where on each axis they are nearest, 0 to 1.
+    pub fn at(&self) -> [f32; 2] {
+        self.at
+    }
+
     /// The first section's two nodes, then the second's.
     pub fn nodes<'a>(&self, shapes: &'a Shapes) -> [&'a NodeShape; 4] {
         let [a, b] = self.sections.map(|s| shapes.first_node(s));

@@ -3,6 +3,7 @@
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
 
+use super::bonds::Bond;
 use super::rest::{HairRest, RootPose};
 
 /// The state of the layer.
@@ -18,6 +19,10 @@ pub struct HairState {
     pub(super) roots: Vec<RootPose>,
     /// Positions of colliding meshes at the last tick.
     pub(super) surfaces: Vec<Vec<Vec3>>,
+    /// Sections that hold each other, in order of their particles; only where dry friction holds hair.
+    pub(super) bonds: Vec<Bond>,
+    /// Water that the hair of each root has taken up from the skin, 0 to 1 [-].
+    pub(super) soaked: Vec<f32>,
     /// Pairs of sections treated in the last pass: rubbing, colliding.
     pub(super) treated: [u32; 2],
     /// How often hair was carried along because its root jumped.

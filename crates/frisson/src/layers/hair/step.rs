@@ -8,6 +8,7 @@ use super::layer::HairLayer;
 use super::params::HairParams;
 use super::rest::HairRest;
 use super::scratch::HairScratch;
+use super::soaking::soak;
 use super::split;
 use super::state::{HairState, Wisp};
 use super::tick::{HairDrive, TOGETHER, TickInput, TickRoom, carry_along, integrate_wisps};
@@ -73,8 +74,13 @@ pub(super) fn advance(
     if is_whole_tick(context) {
         interact((params, rest), state, scratch, context);
         if params.split.max_growth > 1.0 {
+            let before = (state.wisps.len(), state.next_split);
             split::apply_merges(&params.split, rest, state, context.dt as f32);
             split::apply_splits(&params.split, rest, state);
+            if before != (state.wisps.len(), state.next_split) {
+                // Bonds name wisps by their places, which are no longer the same.
+                state.bonds.clear();
+            }
         }
     }
     if params.strands.velocities {
@@ -188,6 +194,7 @@ fn interact(
 ) {
     let interaction = &params.interaction;
     if !interaction.friction && !interaction.collisions {
+        state.bonds.clear();
         return;
     }
     let holds = interaction.holds();
@@ -203,6 +210,7 @@ fn interact(
         dt: (context.clock.tick_seconds() * every as f64) as f32,
         tick: context.dt as f32,
         holds,
+        bonds: &state.bonds,
         // Hair that is to hold holds whatever its style was.
         remembers: !holds && memory_rate_sq(params, context) > 0.0,
         carried: 2,
@@ -217,10 +225,11 @@ fn interact(
         let work = state.wisps.par_iter_mut().with_min_len(64);
         work.for_each(|w| super::tick::fit_lengths(w, rest.roots[w.root as usize].segment));
     }
-    state.treated = interactions.treated;
     let pairs = interactions.treated.iter().sum::<u32>() / input.sweeps;
     let sections = state.wisps.len() * (rest.count - 2);
     state.turns = next_turns(interaction, input.turns, pairs, sections as u32);
+    state.treated = interactions.treated;
+    state.bonds.clone_from(&interactions.bonds);
 }
 
 /// Parts into which the wisps of a tick are shared among threads, at most: enough for many threads, few
@@ -241,7 +250,7 @@ fn integrate(
     scratch.ties.extend(style.ties.iter().map(|t| rate_sq(&t.hold_hz)));
     scratch.braids.clear();
     scratch.braids.extend(style.braids.iter().map(|b| rate_sq(&b.hold_hz)));
-    gather_wetness(params, mesh, frame, scratch);
+    soak((params, rest), state, scratch, mesh, (frame, context.dt));
     let input = TickInput {
         rest,
         params,
@@ -290,19 +299,6 @@ fn rate_sq(hz: &Animated, frame: f64) -> f64 {
 fn memory_rate_sq(params: &HairParams, context: &StepContext) -> f64 {
     let style = &params.style;
     if style.balance { rate_sq(&style.memory_hz, context.frame_number()) } else { 0.0 }
-}
-
-/// Wetness of every root: the parameter plus the skin's own.
-fn gather_wetness(params: &HairParams, mesh: &Mesh, frame: f64, scratch: &mut HairScratch) {
-    let all = params.wetness.at(frame) as f32;
-    let skin = Some(mesh.channels.wetness.as_slice()).filter(|w| !w.is_empty());
-    scratch.wetness.clear();
-    scratch.wetness.extend(scratch.places.wisps.iter().map(|place| {
-        let corners = mesh.topology.triangles[place.triangle as usize];
-        let local = skin
-            .map_or(0.0, |w| (0..3).map(|k| place.barycentric[k] * w[corners[k] as usize]).sum());
-        (all + local).clamp(0.0, 1.0)
-    }));
 }
 
 fn check_finite(state: &HairState, context: &StepContext) -> Result<(), LayerError> {

@@ -1,5 +1,6 @@
 //! Laws of the layer as a whole.
 
+mod ears;
 mod grooms;
 mod interactions;
 mod laws;

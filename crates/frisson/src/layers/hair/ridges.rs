@@ -1,0 +1,132 @@
+//! Ways of hairs that would go into a mesh between their ends: over the rim of an ear, not through it.
+//!
+//! The planes beneath the end and the middle of a way know nothing of what is thinner than the way is
+//! long, and inside a thin part the nearest place may be on its far side. But the start of a way is
+//! outside, so the first triangle that the way enters by tells which side to stay on:
+//!
+//! ```text
+//!                  _
+//!     last o──────|─|──► at       turned about `last` until it is above the plane that it entered by,
+//!                 | |             and above those before it
+//!     ▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓
+//! ```
+
+use glam::Vec3;
+
+use crate::stage::SurfaceMotion;
+
+/// Planes that one way is kept above, at most.
+const MOST: usize = super::limits::RIDGE_ROUNDS;
+
+/// A plane to stay above.
+#[derive(Clone, Copy, Default)]
+struct Plane {
+    normal: Vec3,
+    /// Least share of the normal in a direction [-].
+    rise: f32,
+}
+
+impl Plane {
+    /// Turns a unit direction up to the plane; tells whether it had to be.
+    fn turn(&self, direction: &mut Vec3) -> bool {
+        let own = direction.dot(self.normal);
+        if self.rise - own < super::limits::LEAST_TURN {
+            return false;
+        }
+        let across = *direction - self.normal * own;
+        let flat = across.try_normalize().unwrap_or_else(|| self.normal.any_orthonormal_vector());
+        let run = (1.0 - self.rise * self.rise).max(0.0).sqrt();
+        *direction = self.normal * self.rise + flat * run;
+        true
+    }
+}
+
+/// The way from one point of a hair to the next.
+pub(super) struct HairWay {
+    /// The point before, and at least how high it is above meshes [m].
+    pub last: Vec3,
+    pub height: f32,
+    /// The way to it from the one before that.
+    pub along: Vec3,
+    /// Where the next would be.
+    pub at: Vec3,
+    /// Its length [m].
+    pub segment: f32,
+    /// How high its end stays above what it would have entered [m].
+    pub margin: f32,
+}
+
+impl HairWay {
+    /// Where it ends when it enters none of the meshes whose bits are set.
+    pub fn clear(&self, meshes: &[SurfaceMotion], bits: u8) -> Vec3 {
+        let start = self.start(meshes, bits);
+        // A little beyond the end: a hair that ended on a wall would start inside of it.
+        let reach = self.segment + super::limits::LIFT;
+        let enters = |along: Vec3| entered(meshes, bits, start, self.last + along * reach - start);
+        let mut direction = (self.at - self.last) / self.segment.max(1.0e-12);
+        let Some(first) = enters(direction) else { return self.at };
+        let mut planes = [Plane::default(); MOST];
+        let mut next = Some(first);
+        for count in 1..=MOST {
+            let Some((normal, place)) = next else { break };
+            let height = normal.dot(self.last - place);
+            let rise = ((self.margin - height) / self.segment).min(super::limits::STEEPEST);
+            planes[count - 1] = Plane { normal, rise };
+            for _ in 0..super::limits::TURN_ROUNDS {
+                // All of them, not only the first that turns it.
+                if !planes[..count].iter().fold(false, |any, p| p.turn(&mut direction) | any) {
+                    break;
+                }
+            }
+            next = enters(direction);
+        }
+        if next.is_some() {
+            // No way along the walls: out between them, or back.
+            let up = ground(meshes, bits, self.last).map_or(Vec3::Y, |(up, _)| up);
+            let found = self.ways_out(direction, up).into_iter().find(|d| enters(*d).is_none());
+            direction = found.unwrap_or(up);
+        }
+        self.last + direction * self.segment
+    }
+
+    /// Directions to try where none along the walls is free: up, up on either side, back.
+    fn ways_out(&self, direction: Vec3, up: Vec3) -> [Vec3; 6] {
+        let side = up.cross(direction).normalize_or(up.any_orthonormal_vector());
+        let back = -self.along.normalize_or(up);
+        [up + direction, up, up + side, up - side, up + back, back].map(|d| d.normalize_or(up))
+    }
+
+    /// Where to look along it from: a little outside of what the point before lies on or in, as a root does.
+    fn start(&self, meshes: &[SurfaceMotion], bits: u8) -> Vec3 {
+        if self.height > super::limits::LIFT {
+            return self.last;
+        }
+        let lift = |(up, height): (Vec3, f32)| up * (super::limits::LIFT - height).max(0.0);
+        self.last + ground(meshes, bits, self.last).map_or(Vec3::ZERO, lift)
+    }
+}
+
+/// The normal of the first triangle that a way goes in by, and where.
+fn entered(meshes: &[SurfaceMotion], bits: u8, from: Vec3, way: Vec3) -> Option<(Vec3, Vec3)> {
+    let mut first = ((f32::INFINITY, 0), None);
+    for (_, mesh) in meshes.iter().enumerate().take(8).filter(|(k, _)| bits >> k & 1 == 1) {
+        mesh.bvh().raycast_all(from, way, |triangle, t| {
+            let normal = mesh.bvh().face_normal(triangle);
+            // Of two that share an edge there the lower, whatever the shape of the tree.
+            if way.dot(normal) < 0.0 && (t, triangle) < first.0 {
+                first = ((t, triangle), Some((normal, from + t * way)));
+            }
+        });
+    }
+    first.1
+}
+
+/// The outward normal of the nearest mesh beneath a place, and how high the place is above it [m].
+fn ground(meshes: &[SurfaceMotion], bits: u8, from: Vec3) -> Option<(Vec3, f32)> {
+    let chosen = meshes.iter().enumerate().take(8).filter(|(k, _)| bits >> k & 1 == 1);
+    let beneath = chosen.filter_map(|(_, mesh)| {
+        let (height, hit) = mesh.signed_distance(from, super::limits::GROUND)?;
+        Some((mesh.normal(hit.triangle, hit.barycentric), height))
+    });
+    beneath.min_by(|a, b| a.1.total_cmp(&b.1))
+}

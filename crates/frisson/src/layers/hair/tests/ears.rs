@@ -1,0 +1,69 @@
+//! Hair on a head with ears: thin parts that the planes beneath a segment's ends know nothing of.
+
+use glam::Vec3;
+
+use super::{HairParams, Rig, Scene, ball, banging, path};
+use crate::geometry::{Mesh, TriangleBvh};
+
+/// How deep points and segments may be inside [m].
+const POINTS: f32 = 2.0e-4;
+const SEGMENTS: f32 = 5.0e-4;
+
+/// A ball of 20 cm with two ears: fins that stand out by 3 cm and are less than a centimetre thick.
+fn eared() -> Mesh {
+    let mut mesh = ball(0.1, 72);
+    for p in &mut mesh.positions {
+        let side = (p.x.abs() / 0.04 - 1.0).clamp(0.0, 1.0);
+        let thin = (1.0 - (p.z / 0.006).powi(2)).max(0.0);
+        let high = (1.0 - ((p.y - 0.01) / 0.05).powi(2)).max(0.0);
+        *p *= 1.0 + 0.3 * side * thin.sqrt() * high.sqrt();
+    }
+    mesh
+}
+
+/// How deep a place is inside a closed mesh [m]: by the surfaces left and entered on two ways out.
+fn depth(bvh: &TriangleBvh, p: Vec3) -> f32 {
+    let inside = |ray: Vec3| {
+        let mut left = 0;
+        bvh.raycast_all(p, ray, |t, _| {
+            left += if bvh.face_normal(t).dot(ray) > 0.0 { 1 } else { -1 };
+        });
+        left > 0
+    };
+    let [a, b] = [Vec3::new(0.137, 0.971, 0.053), Vec3::new(-0.317, 0.211, -0.929)];
+    if !(inside(a) && inside(b)) {
+        return 0.0;
+    }
+    bvh.closest_point(p, 1.0).map_or(0.0, |hit| hit.distance)
+}
+
+#[test]
+fn no_hair_goes_through_an_ear() {
+    let mut params = HairParams { wisps: 60, length: 0.25, ..HairParams::default() };
+    params.scalp.r#box = Some([-1.0, 0.02, -1.0, 1.0, 1.0, 1.0]);
+    params.strands.per_wisp = 24;
+    params.body.meshes = vec!["scalp".to_owned()];
+    let mut scene = Scene::new(params, eared());
+    scene.path = path(2.0, banging);
+    let mut rig = Rig::new(scene).unwrap();
+    let each = rig.params().strands.points as usize;
+    let mut near_ears = 0;
+    let mut worst = [0.0f32; 2];
+    for frame in 0..40 {
+        rig.advance();
+        let mesh = &rig.frame().meshes[0];
+        let (turn, shift) = banging(f64::from(frame + 1) / 30.0);
+        let bvh = TriangleBvh::build(&mesh.positions, &mesh.topology.triangles);
+        for hair in rig.points().chunks_exact(each) {
+            for (a, b) in hair[1..].iter().zip(&hair[2..]) {
+                worst[0] = worst[0].max(depth(&bvh, *b));
+                let along = |k: u8| a.lerp(*b, 0.125 * f32::from(k));
+                worst[1] = (1..8).map(|k| depth(&bvh, along(k))).fold(worst[1], f32::max);
+                let local = turn.inverse() * (*b - shift);
+                near_ears += u32::from(local.x.abs() > 0.09 && local.z.abs() < 0.02);
+            }
+        }
+    }
+    assert!(near_ears > 1000, "hair lies about the ears: {near_ears}");
+    assert!(worst[0] < POINTS && worst[1] < SEGMENTS, "points and segments inside [m]: {worst:?}");
+}
