@@ -13,7 +13,6 @@ const FARTHEST: f32 = 1e6;
 const LEAST_LINE_SQ: f32 = 1e-12;
 /// The curve of sRGB (IEC 61966-2-1): a straight piece near black, then a power.
 const SRGB_LINEAR_BELOW: f32 = 0.003_130_8;
-const SRGB_BYTE_LINEAR_BELOW: f32 = 0.040_45;
 const SRGB_SLOPE: f32 = 12.92;
 const SRGB_OFFSET: f32 = 0.055;
 const SRGB_SCALE: f32 = 1.055;
@@ -157,17 +156,6 @@ pub fn srgb_byte(linear: f32) -> u8 {
     (s * 255.0 + 0.5) as u8
 }
 
-/// Linear value of an sRGB byte.
-#[must_use]
-pub fn linear_of(byte: u8) -> f32 {
-    let s = f32::from(byte) / 255.0;
-    if s <= SRGB_BYTE_LINEAR_BELOW {
-        s / SRGB_SLOPE
-    } else {
-        ((s + SRGB_OFFSET) / SRGB_SCALE).powf(SRGB_POWER)
-    }
-}
-
 /// Tone mapping that leaves colours below middle brightness as they are and rolls the highlights off
 /// towards white (the Khronos "PBR neutral" curve): a character keeps the colours it was painted in.
 #[must_use]
@@ -195,6 +183,8 @@ pub fn tone_map(color: Vec3A) -> Vec3A {
 
 #[cfg(test)]
 mod tests {
+    use frisson::geometry::linear_of;
+
     use super::*;
 
     #[test]

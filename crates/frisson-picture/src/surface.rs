@@ -1,10 +1,9 @@
 //! What a ray finds where it hits.
 
-use frisson::geometry::{Material, Texture};
-use glam::{Vec2, Vec3A};
+use frisson::geometry::Material;
+use glam::Vec3A;
 use obvhs::ray::Ray;
 
-use crate::image::linear_of;
 use crate::scene::{Scene, SceneMesh};
 
 /// Bottom of the formula for corner weights [m⁴]: needles have any weights.
@@ -246,7 +245,7 @@ fn albedo(
         && mesh.topology.uvs.len() == mesh.positions.len()
     {
         let uv = (0..3).map(|i| mesh.topology.uvs[corners[i]] * weights[i]).sum();
-        albedo *= sample_texture(texture, uv);
+        albedo *= Vec3A::from(texture.sample(uv));
     }
     albedo
 }
@@ -257,26 +256,4 @@ fn edge_distance(mesh: &SceneMesh, corners: &[usize; 3], weights: &[f32; 3]) -> 
     let doubled = (b - a).cross(c - a).length();
     let opposite = [(c - b).length(), (a - c).length(), (b - a).length()];
     (0..3).map(|i| weights[i] * doubled / opposite[i].max(LEAST_EDGE)).fold(f32::INFINITY, f32::min)
-}
-
-/// Bilinear, repeating; linear RGB.
-fn sample_texture(texture: &Texture, uv: Vec2) -> Vec3A {
-    let (w, h) = (texture.width as usize, texture.height as usize);
-    if w == 0 || h == 0 || texture.rgba.len() < w * h * 4 || !uv.is_finite() {
-        return Vec3A::ONE;
-    }
-    let x = (uv.x - uv.x.floor()) * w as f32 - 0.5;
-    let y = (uv.y - uv.y.floor()) * h as f32 - 0.5;
-    let (fx, fy) = (x - x.floor(), y - y.floor());
-    let texel = |dx: i64, dy: i64| {
-        let column = (x.floor() as i64 + dx).rem_euclid(w as i64) as usize;
-        let row = (y.floor() as i64 + dy).rem_euclid(h as i64) as usize;
-        let at = 4 * (row * w + column);
-        Vec3A::new(
-            linear_of(texture.rgba[at]),
-            linear_of(texture.rgba[at + 1]),
-            linear_of(texture.rgba[at + 2]),
-        )
-    };
-    texel(0, 0).lerp(texel(1, 0), fx).lerp(texel(0, 1).lerp(texel(1, 1), fx), fy)
 }

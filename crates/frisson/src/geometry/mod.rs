@@ -12,6 +12,7 @@ mod grid;
 mod guard;
 mod hull;
 pub mod isosurface;
+mod look;
 mod mesh;
 mod normals;
 mod solid;
@@ -26,6 +27,7 @@ pub use geodesic::{GeodesicSeed, GeodesicWalk, geodesic_distances, march_geodesi
 pub use grid::Grid;
 pub use guard::{FoldGuard, clearance, may_be_nearer};
 pub use hull::wrap_sphere;
+pub use look::linear_of;
 pub use mesh::{
     Attribute, AttributeValues, Bounds, Channels, Material, Mesh, MeshTopology, Texture,
 };

@@ -15,6 +15,9 @@ use crate::geometry::Mesh;
 use crate::stage::{BuildContext, LayerError};
 use crate::tolerances::soft as tolerances;
 
+/// Colour of what says nothing about it, linear RGB: flesh.
+const PLAIN: [f32; 3] = [0.75, 0.55, 0.42];
+
 impl SoftRest {
     /// Reads the parameters against the scene.
     pub fn build(params: &SoftParams, context: &BuildContext) -> Result<Self, LayerError> {
@@ -220,7 +223,7 @@ impl SoftRest {
             body,
             points,
             coat,
-            color: object.color,
+            color: object.color.unwrap_or(PLAIN),
             uv: None,
             described: Described::WithObject,
             links: None,

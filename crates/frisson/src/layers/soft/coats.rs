@@ -95,9 +95,10 @@ pub fn coat_bones(
             };
             add_ball(rest, object, ball, drive);
         }
+        let is_seen = object.color.is_none();
         let (object, thickness) = (rest.objects.len() - 1, object.thickness);
         // Measured when the size of the cells is known.
-        rest.skins.push(SkinRest { object, meshes, thickness, ..SkinRest::default() });
+        rest.skins.push(SkinRest { object, meshes, thickness, is_seen, ..SkinRest::default() });
     }
     let Some(character) = character else {
         if coat.bones.is_empty() && coat.muscles.is_empty() {
@@ -147,7 +148,7 @@ pub fn measure_skins(rest: &mut SoftRest, context: &BuildContext) -> Result<(), 
     }
     let resting = at_rest(context);
     for index in 0..rest.skins.len() {
-        let SkinRest { object, meshes, thickness, .. } = rest.skins[index].clone();
+        let SkinRest { object, meshes, thickness, is_seen, .. } = rest.skins[index].clone();
         let own = &rest.primitives[rest.objects[object].primitives.clone()];
         let ball = |p: &PrimitiveRest| {
             let center = rest.bodies[p.body].start.as_vec3();
@@ -155,7 +156,8 @@ pub fn measure_skins(rest: &mut SoftRest, context: &BuildContext) -> Result<(), 
         };
         let balls: Vec<_> = own.iter().filter(|p| p.under_skin).map(ball).collect();
         let at = (context.frame, &resting, rest.cell as f32);
-        rest.skins[index] = SkinRest::build((object, thickness), meshes, at, &balls)?;
+        let skin = SkinRest::build((object, thickness), meshes, at, &balls)?;
+        rest.skins[index] = SkinRest { is_seen, ..skin };
     }
     Ok(())
 }

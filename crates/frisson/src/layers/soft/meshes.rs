@@ -469,7 +469,8 @@ impl SurfaceMeshes {
         let own = |o: usize| rest.objects[o].label == label;
         let primitives = || rest.primitives.iter().filter(|p| own(p.object));
         let first = primitives().next().map_or([0.7; 3], |p| p.color);
-        let plain = primitives().all(|p| p.color == first);
+        let seen = rest.skins.iter().any(|s| s.is_seen && own(s.object));
+        let plain = !seen && primitives().all(|p| p.color == first);
         let bare = primitives().all(|p| p.uv.is_none());
         let surface = &self.surfaces[label];
         let still = self.field.is_still(label as u32);

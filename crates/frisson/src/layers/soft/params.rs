@@ -106,10 +106,10 @@ pub struct SoftObject {
     #[serde(default = "default_density")]
     #[schemars(range(min = 1e-3), extend("x-change" = "rebuild", "x-slider" = [100.0, 3000.0], "x-log" = true, "x-group" = "Coat"))]
     pub density: f64,
-    /// Linear RGB.
-    #[serde(default = "default_color")]
+    /// Linear RGB. By default a coat that is fitted to a skin has the skin's colours, anything else that of flesh.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-change" = "rebuild", "x-group" = "Look"))]
-    pub color: [f32; 3],
+    pub color: Option<[f32; 3]>,
     /// Volume, as a factor of the one at the start [-]; may be key-framed.
     #[serde(default = "one")]
     #[schemars(range(min = 0.01, max = 100.0), extend("x-change" = "live", "x-slider" = [0.5, 2.0], "x-group" = "Volume"))]
@@ -397,9 +397,6 @@ fn default_stiffness() -> f64 {
 fn default_density() -> f64 {
     1000.0
 }
-fn default_color() -> [f32; 3] {
-    [0.75, 0.55, 0.42]
-}
 fn default_fuse_time() -> f64 {
     0.3
 }
@@ -483,7 +480,7 @@ impl SoftObject {
             stiffness: default_stiffness(),
             hardening: 0.0,
             density: default_density(),
-            color: default_color(),
+            color: None,
             volume: one(),
             blend: None,
             fuse: None,

@@ -66,6 +66,8 @@ pub struct SkinRest {
     pub volume: f64,
     /// Thickness of the object [m].
     pub thickness: f64,
+    /// Whether the coat has the skin's colours.
+    pub is_seen: bool,
     /// The meshes as one surface with lids, as they are connected at the start.
     pub solid: Arc<SkinSolid>,
     /// For every vertex of the meshes: the bodies that carry it most, and their weights.

@@ -93,6 +93,8 @@ pub struct SkinSurface {
     velocities: Vec<Vec3>,
     /// Size of the extraction's cells [m].
     cell: f32,
+    /// Whether its colours are the coat's.
+    is_seen: bool,
 }
 
 /// Where the skin is, seen from a place.
@@ -161,6 +163,7 @@ impl SkinSurface {
     ) -> Result<(), LayerError> {
         self.join(skin, skin.meshes.clone().filter_map(|m| frame.meshes.get(m)));
         self.cell = cell;
+        self.is_seen = skin.is_seen;
         self.find_widths();
         self.measure_as_shown(skin, factor)
     }
@@ -290,6 +293,28 @@ impl SkinSurface {
         let of =
             |(v, w): (u32, f32)| w * self.velocities.get(v as usize).copied().unwrap_or_default();
         corners.map(of).sum()
+    }
+
+    /// Colour of the skin next to a place, linear RGB; nothing where the coat has its own.
+    #[must_use]
+    pub fn color(&self, at: Vec3) -> Option<Vec3> {
+        if !self.is_seen {
+            return None;
+        }
+        let found = self.near(at, &self.band.around(at).0)?;
+        let corners = self.surface.bvh().triangle(found.triangle);
+        let (mut triangle, mut first) = (found.triangle as usize, 0);
+        for source in &self.solid.sources {
+            if let Some(given) = source.triangles.get(triangle) {
+                // Parts that were inside out have been turned.
+                let weight = |v: u32| corners.iter().position(|c| *c == v + first);
+                let weights = given.map(|v| weight(v).map_or(0.0, |k| found.weights[k]));
+                return Some(source.color_at(triangle as u32, weights));
+            }
+            triangle -= source.triangles.len();
+            first += source.vertex_count as u32;
+        }
+        None
     }
 
     /// Box around the surface that is shown.
@@ -436,7 +461,7 @@ impl SkinRest {
         let own = || meshes.clone().filter_map(|m| resting.meshes.get(m));
         let solid = Arc::new(SkinSolid::join(own(), &places(resting)));
         let mut rest =
-            Self { object, meshes: meshes.clone(), volume: 0.0, thickness, carriers, solid };
+            Self { object, meshes: meshes.clone(), thickness, carriers, solid, ..Self::default() };
         let mut surface = SkinSurface { cell, ..SkinSurface::default() };
         surface.join(&rest, own());
         surface.find_widths();
@@ -486,6 +511,29 @@ mod tests {
             let expected = (at.y.hypot(at.z) - (0.1 - 0.05 * at.x / 0.6)) * 0.9965;
             let found = skin.find(at, 1.0, Asked::Anywhere).unwrap();
             assert!((found.signed - expected).abs() < 2e-3, "{at}: {} {expected}", found.signed);
+        }
+    }
+
+    #[test]
+    fn colours_are_those_of_the_skin_next_to_a_place_also_of_one_inside_out() {
+        for turned in [false, true] {
+            let mut mesh = limb();
+            let topology = Arc::make_mut(&mut mesh.topology);
+            // Red grows along the limb, blue shrinks.
+            let color = |p: &Vec3| [p.x / 0.6, 0.0, 1.0 - p.x / 0.6, 1.0];
+            topology.colors = mesh.positions.iter().map(color).collect();
+            if turned {
+                topology.triangles.iter_mut().for_each(|t| t.swap(0, 1));
+            }
+            let mut skin = skin_of(vec![mesh], 0.004);
+            assert_eq!(skin.color(Vec3::new(0.3, 0.08, 0.0)), None, "the coat has its own");
+            skin.is_seen = true;
+            for x in [0.1f32, 0.3, 0.5] {
+                let at = Vec3::new(x, 0.1 - 0.05 * x / 0.6, 0.0);
+                let found = skin.color(at).unwrap();
+                assert!((found.x - x / 0.6).abs() < 0.02, "{turned} {x}: {found}");
+                assert!((found.x + found.z - 1.0).abs() < 1e-5);
+            }
         }
     }
 

@@ -521,7 +521,7 @@ impl SurfaceField {
             if let Some(skin) = &part.skin {
                 // On it the skin's own field is the level.
                 let share = self.level * self.level;
-                sum.color += part.color * share;
+                sum.color += skin.color(at).unwrap_or(part.color) * share;
                 sum.uv += part.uv[0] * share;
                 sum.velocity += skin.velocity(at) * share;
                 weight += share;
