@@ -205,6 +205,10 @@ pub const FLAT_SPREAD: f32 = 1.3;
 /// 1 stops all at the top and irons small folds flat at a touch; much less, and heavy cloth sinks to the band's bottom.
 pub const BAND_EASE: f64 = 0.25;
 
+/// Depth within another body from which on a place of a body is hidden, in thicknesses [-]. Much less, and cloth over the
+/// seam between two bodies is felt by neither.
+pub const HIDDEN_DEPTH: f32 = 1.0;
+
 /// Two surfaces pinch when their normals' cosine is below this [-]. Nearer 0, the two sides of a
 /// crotch or an armpit count as pinching although cloth can slip out.
 pub const PINCH_COS: f64 = -0.5;

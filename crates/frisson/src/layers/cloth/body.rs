@@ -327,7 +327,7 @@ impl BodyContacts {
         self.places.par_chunks_mut(CHUNK * per).enumerate().for_each(|(chunk, places)| {
             for (local, places) in places.chunks_mut(per).enumerate() {
                 let node = chunk * CHUNK + local;
-                for (body, place) in bodies.iter().zip(places) {
+                for (index, (body, place)) in bodies.iter().zip(places).enumerate() {
                     if body.is_buried(node) {
                         *place = none;
                         continue;
@@ -342,6 +342,12 @@ impl BodyContacts {
                     let known = body.distance_to(last, p);
                     let way = (velocities[node] * dt).as_vec3();
                     find_sides(body, (p, way), (far, known), reach, place);
+                    for side in place.iter_mut().filter(|p| p.triangle != u32::MAX) {
+                        let at = body.surface.point(side.triangle, side.barycentric, 1.0);
+                        if is_hidden(bodies, index, at, reach) {
+                            *side = none[0];
+                        }
+                    }
                 }
             }
         });
@@ -425,6 +431,16 @@ impl BodyContacts {
             })
         })
     }
+}
+
+/// Whether a place of one body lies within another: the root of an arm in a trunk. Nothing is pushed out there, as it
+/// would only be pushed into the other, and back.
+pub fn is_hidden(bodies: &[GarmentBody], index: usize, at: Vec3, reach: BodyReach) -> bool {
+    let within = (reach.depth.max(reach.thickness)) as f32;
+    let deep = -tolerances::HIDDEN_DEPTH * reach.thickness as f32;
+    let others = bodies.iter().enumerate().filter(|(other, _)| *other != index);
+    let mut depths = others.filter_map(|(_, body)| body.surface.signed_distance(at, within));
+    depths.any(|(distance, _)| distance < deep)
 }
 
 /// Places that a node at `p`, on its way, may touch. `known` is the distance of some place of the body.

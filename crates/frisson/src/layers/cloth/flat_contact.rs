@@ -18,7 +18,7 @@
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
-use super::body::{BodyContacts, BodyReach, GarmentBody};
+use super::body::{BodyContacts, BodyReach, GarmentBody, is_hidden};
 use super::collide::BodyTouch;
 use super::rest::ClothRest;
 use crate::geometry::TriangleBvh;
@@ -142,30 +142,35 @@ impl FlatContacts {
             let chunks = self.found.par_chunks_mut(CHUNK).zip(body.vertices.par_chunks(CHUNK));
             chunks.for_each(|(found, vertices)| {
                 for (found, &v) in found.iter_mut().zip(vertices) {
-                    *found = spot_over(tree, (index, body), v as usize, contacts, reach);
+                    let spot = spot_over(tree, (index, body), v as usize, contacts, reach);
+                    let at = body.surface.positions()[v as usize];
+                    *found = spot.filter(|_| !is_hidden(bodies, index, at, reach));
                 }
             });
             for (spot, &vertex) in self.found.iter().zip(&body.vertices) {
                 let Some(spot) = *spot else { continue };
                 self.rows.push(FlatContact::new(spot, (index, body), At::Corner(vertex)));
             }
-            self.find_edges((index, body), contacts, reach);
+            self.find_edges((index, bodies), contacts, reach);
         }
     }
 
     /// Finds the places of a body under the middles of edges.
     fn find_edges(
         &mut self,
-        (index, body): (usize, &GarmentBody),
+        (index, bodies): (usize, &[GarmentBody]),
         contacts: &BodyContacts,
         reach: BodyReach,
     ) {
+        let body = &bodies[index];
         let (edges, positions) = (&self.edges, &self.positions);
         self.found_flat.resize(edges.len(), None);
         let chunks = self.found_flat.par_chunks_mut(CHUNK).zip(edges.par_chunks(CHUNK));
         chunks.for_each(|(found, edges)| {
             for (found, &(nodes, half)) in found.iter_mut().zip(edges) {
-                *found = flat_under((nodes, half), positions, (index, body), contacts, reach);
+                let at = flat_under((nodes, half), positions, (index, body), contacts, reach);
+                let place = |at: &At| at.place(&body.surface, 1.0).as_vec3();
+                *found = at.filter(|at| !is_hidden(bodies, index, place(at), reach));
             }
         });
         for (at, (nodes, _)) in self.found_flat.iter().zip(edges) {

@@ -60,3 +60,33 @@ fn a_tube_on_a_body_of_few_large_triangles_comes_to_rest() {
     let after_four = speed(&mut scene);
     assert!(after_four < 0.003, "{after_four} m/s after four");
 }
+
+#[test]
+fn what_lies_between_the_roots_of_two_bodies_is_not_shaken() {
+    // An arm whose end is within a trunk; cloth hangs over both, pinned just above the joint.
+    let mut trunk = cube(1, 1.0);
+    trunk.positions.iter_mut().for_each(|p| *p *= Vec3::new(0.2, 0.2, 0.1));
+    trunk.name = "trunk".to_owned();
+    let mut arm = cube(1, 1.0);
+    arm.positions.iter_mut().for_each(|p| *p = *p * Vec3::new(0.2, 0.08, 0.08) + 0.25 * Vec3::X);
+    arm.name = "arm".to_owned();
+    let mut mesh = sheet(15, 17, (0.5, 0.5), Vec3::ZERO);
+    // Upright, behind both, its upper border within the trunk.
+    mesh.positions
+        .iter_mut()
+        .for_each(|p| *p = Vec3::new(p.x - 0.1, 0.15 - p.z, -0.085 - 0.1 * p.z));
+    let p = ClothParams {
+        pins: pinned(0..15),
+        material: Fabric::Wool,
+        bodies: vec!["trunk".to_owned(), "arm".to_owned()],
+        thickness: Some(0.006),
+        settle: 0.3,
+        damping: 0.5,
+        ..params()
+    };
+    let actors = vec![still("sheet", mesh), still("trunk", trunk), still("arm", arm)];
+    let mut scene = Scene::build(actors, &[], gravity(), p).unwrap();
+    scene.ticks(480);
+    let speed = speed(&mut scene);
+    assert!(speed < 0.003, "{speed} m/s after four seconds");
+}
