@@ -249,3 +249,7 @@ pub const STIFF_STRETCH: f64 = 0.05;
 /// Time in which parts take another size before the shot begins [s]. Less, and fine cloth is still moving then; more
 /// only costs.
 pub const RESIZE_SECONDS: f64 = 0.5;
+
+/// Longest time in which a cycle is led over [s]: the cloth is kept at every tick of it, in memory and in
+/// checkpoints.
+pub const LONGEST_LEAD: f64 = 10.0;

@@ -223,6 +223,11 @@ impl Garment {
 /// A cycle is led over to what was simulated before it.
 fn check_cycle(params: &ClothParams, clock: &Clock) -> Result<(), LayerError> {
     let Some(cycle) = &params.cycle else { return Ok(()) };
+    let seconds = cycle.blend / clock.rate.fps();
+    if seconds > limits::LONGEST_LEAD {
+        let problem = format!("lasts {seconds} s, must be at most {} s", limits::LONGEST_LEAD);
+        return Err(LayerError::parameter("cycle.blend", problem));
+    }
     let first = clock.first_frame as f64 - f64::from(clock.preroll_frames);
     if cycle.from_frame - cycle.blend >= first {
         return Ok(());

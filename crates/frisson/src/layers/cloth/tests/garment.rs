@@ -238,6 +238,11 @@ fn a_cycle_ends_where_it_begins() {
     let p = ClothParams { cycle: Some(ClothCycle { from_frame: 5.0, ..cycle(10.0) }), ..params() };
     let error = Scene::build(vec![still("sheet", mesh)], &[], gravity(), p).err().unwrap();
     assert!(error.to_string().contains("cycle.from_frame"), "{error}");
+    let endless = ClothCycle { from_frame: 5e4, until_frame: 1e5, blend: 4e4 };
+    let p = ClothParams { cycle: Some(endless), ..params() };
+    let mesh = sheet(5, 5, (0.4, 0.4), Vec3::ZERO);
+    let error = Scene::build(vec![still("sheet", mesh)], &[], gravity(), p).err().unwrap();
+    assert!(error.to_string().contains("cycle.blend"), "{error}");
 }
 
 #[test]
