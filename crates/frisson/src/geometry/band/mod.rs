@@ -35,6 +35,10 @@ const MOST_COLUMNS: f64 = 6.4e7;
 const ASK: f32 = 1.01;
 /// Distance from a triangle at which a point is on it, in cells [-].
 const ON_TRIANGLE: f32 = 1e-3;
+/// Distance between the places at which a triangle is looked at to tell whether it is hidden, in cells [-], and most of
+/// them along an edge: what is larger than that and hidden in part only would be seen at its middle at the latest.
+const HIDDEN_SPACING: f32 = 2.0;
+const MOST_STEPS: f32 = 32.0;
 /// Furthest point of a lattice, in cells from the origin [-].
 const MOST_INDEX: f32 = 4.0e6;
 
@@ -82,6 +86,8 @@ pub struct DistanceBand {
     blocks: Vec<Block>,
     spare: Vec<Block>,
     columns: [Columns; 3],
+    /// Per triangle: whether all of it lies within another part.
+    hidden: Vec<bool>,
     /// (block of the box, triangle), and the triangles of each block.
     pairs: Vec<(u32, u32)>,
     near: Vec<u32>,
@@ -158,12 +164,35 @@ impl DistanceBand {
             let corners = enclosing.map(|t| triangles.corners(t).map(|p| p / cell));
             c.build(axis, corners, points);
         });
+        let mut hidden = std::mem::take(&mut self.hidden);
+        hidden.clear();
+        hidden.par_extend(all.into_par_iter().map(|t| self.is_hidden(triangles, t)));
+        self.hidden = hidden;
         self.share_out(triangles);
         let mut blocks = std::mem::take(&mut self.blocks);
         blocks.par_iter_mut().with_min_len(4).for_each(|b| self.measure(triangles, b));
         self.blocks = blocks;
         self.fill_between();
         true
+    }
+
+    /// Whether a triangle lies within another part: a cell outside of it one is inside everywhere. Then it borders on
+    /// nothing, and a whole that shrinks must not part there.
+    fn is_hidden(&self, triangles: &impl Soup, triangle: u32) -> bool {
+        if !triangles.encloses(triangle) {
+            return false;
+        }
+        let [a, b, c] = triangles.corners(triangle);
+        let normal = (b - a).cross(c - a).normalize_or_zero();
+        let longest = (b - a).length().max((c - b).length()).max((a - c).length());
+        let steps = (longest / (HIDDEN_SPACING * self.cell)).ceil().clamp(1.0, MOST_STEPS) as i32;
+        (0..=steps).all(|i| {
+            (0..=steps - i).all(|j| {
+                let [u, v] = [i, j].map(|k| k as f32 / steps as f32);
+                let place = a + (b - a) * u + (c - a) * v + self.cell * normal;
+                self.is_inside((place / self.cell).round().as_ivec3())
+            })
+        })
     }
 
     /// Points of the lattice in a box: the first and the last.
@@ -190,6 +219,9 @@ impl DistanceBand {
         let half_diagonal = 0.5 * 3f32.sqrt() * side;
         self.pairs.clear();
         for triangle in 0..triangles.count() as u32 {
+            if self.hidden[triangle as usize] {
+                continue;
+            }
             let corners = triangles.corners(triangle);
             let width = self.width + triangles.further(triangle);
             let (low, high) = self.points_within(Bounds::of(&corners).grown(width));

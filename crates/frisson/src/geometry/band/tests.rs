@@ -91,6 +91,18 @@ fn what_lies_within_another_part_is_no_border() {
     assert!((volume(&both) / volume(&alone) - 1.0).abs() < 0.02);
 }
 
+#[test]
+fn two_balls_in_each_other_do_not_part_when_the_whole_shrinks() {
+    // An eye in a head: what is hidden of both borders on nothing.
+    let (head, eye) = (ball(Vec3::ZERO, 0.5, 48), ball(Vec3::new(0.5, 0.0, 0.0), 0.2, 32));
+    let band = band(&join(&[head, eye]), 0.02);
+    for x in 0..33 {
+        let signed = band.point(IVec3::new(x, 0, 0)).signed;
+        // Along the axis nothing is nearer than the rim where they meet, 0.19 off it.
+        assert!(signed < -0.049, "{x}: {signed}");
+    }
+}
+
 /// Triangles of which only those of the solids among them enclose.
 struct Parts {
     tree: TriangleBvh,
