@@ -1452,7 +1452,8 @@ class SoftObject(Params):
     density: float | None = None
     """Density [kg/m³]. At least 0.001. Default: 1000.0. A change while it runs: rebuild."""
     color: Sequence[float] | None = None
-    """Linear RGB. Default: [0.75, 0.55, 0.42]. A change while it runs: rebuild."""
+    """Linear RGB. By default a coat that is fitted to a skin has the skin's colours, anything else that of
+    flesh. A change while it runs: rebuild."""
     volume: float | Sequence[Sequence[Any]] | None = None
     """Volume, as a factor of the one at the start [-]; may be key-framed. From 0.01 to 100. Default: 1.0. A
     change while it runs: live."""

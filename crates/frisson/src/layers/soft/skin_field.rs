@@ -306,6 +306,9 @@ impl SkinSurface {
         let (mut triangle, mut first) = (found.triangle as usize, 0);
         for source in &self.solid.sources {
             if let Some(given) = source.triangles.get(triangle) {
+                if source.materials.is_empty() && source.colors.is_empty() {
+                    return None;
+                }
                 // Parts that were inside out have been turned.
                 let weight = |v: u32| corners.iter().position(|c| *c == v + first);
                 let weights = given.map(|v| weight(v).map_or(0.0, |k| found.weights[k]));
@@ -531,8 +534,9 @@ mod tests {
             for x in [0.1f32, 0.3, 0.5] {
                 let at = Vec3::new(x, 0.1 - 0.05 * x / 0.6, 0.0);
                 let found = skin.color(at).unwrap();
-                assert!((found.x - x / 0.6).abs() < 0.02, "{turned} {x}: {found}");
-                assert!((found.x + found.z - 1.0).abs() < 1e-5);
+                // The plain material of the mesh darkens all of it alike.
+                let red = found.x / (found.x + found.z);
+                assert!((red - x / 0.6).abs() < 0.02, "{turned} {x}: {found}");
             }
         }
     }
