@@ -188,22 +188,26 @@ def propose(context, obj, recorded, kinds) -> int:
     """Adds the layers that the engine proposes; how many."""
     import frisson
 
-    wanted = [SWITCHED_ON[kind] for kind in kinds if kind in SWITCHED_ON]
     fps = context.scene.render.fps / context.scene.render.fps_base
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"{scenes.actor_name(obj)}.glb"
         scenes.character(recorded, fps, None).save(path)
         shot = {"clip": "clip", "fps": max(1, round(fps)), "path": Path(folder) / "scene.toml"}
-        proposed = frisson.init(path, with_layers=wanted, **shot)
-    added = 0
-    # What the text does not say is left unset, so that defaults may improve.
-    for entry in tomllib.loads(proposed.text).get("layers", []):
-        for kind, values in entry.items():
-            if kind in kinds:
-                known = {k: v for k, v in values.items() if k not in ("name", "on", "limit")}
-                add_layer(obj, kind, values["name"], known)
-                added += 1
-    return added
+        found = {}
+        for kind in kinds:
+            wanted = [SWITCHED_ON[kind]] if kind in SWITCHED_ON else []
+            try:
+                text = frisson.init(path, with_layers=wanted, **shot).text
+            except frisson.InputError:
+                # Nothing of that kind is proposed for this character: hair on a cat.
+                continue
+            found[kind] = [layer[kind] for layer in tomllib.loads(text).get("layers", []) if kind in layer]
+    for kind, layers in found.items():
+        for values in layers:
+            # What the text does not say is left unset, so that defaults may improve.
+            known = {k: v for k, v in values.items() if k not in ("name", "on", "limit")}
+            add_layer(obj, kind, values["name"], known)
+    return sum(map(len, found.values()))
 
 
 # Starting points, by kind: name and what they set.

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import tempfile
 from fractions import Fraction
@@ -91,6 +92,8 @@ class Writer:
             # A choice among kinds is made by setting it; a group by setting something in it.
             if group.variants and not (entry.required or stored.is_property_set("variant")):
                 return None
+            if not (group.variants or entry.required or self.is_touched(stored, group)):
+                return None
             return self.group(stored, group) or ({} if entry.required else None)
         if entry.kind == "list":
             group = fields.groups()[entry.group]
@@ -108,6 +111,10 @@ class Writer:
         if entry.kind in ("json", "string"):
             return (fields.written(stored) if entry.kind == "json" else stored) if stored else None
         return stored
+
+    def is_touched(self, owner, group: fields.Group) -> bool:
+        """Whether anything in a group was set: one that may be left out is not there for what it cannot be without."""
+        return any(self.value(owner, dataclasses.replace(f, required=False)) is not None for f in group.fields)
 
     def lines(self, stored: bpy.types.Object) -> list[list[list[float]]]:
         return motion.lines_of(stored, self.convert, self.recorded.places if self.recorded else None)

@@ -96,8 +96,8 @@ def test_names_are_explained():
 def test_proposals_that_would_be_comments_are_switched_on_by_name(tmp_path):
     kinds = lambda scene: [next(iter(layer)) for layer in scene.to_dict()["layers"]]  # noqa: E731
     plain = frisson.init("builtin:cat", path=tmp_path / "cat.toml")
-    with_hair = frisson.init("builtin:cat", path=tmp_path / "cat.toml", with_layers=["hair"])
-    assert "hair" not in kinds(plain) and "hair" in kinds(with_hair)
+    with_sweat = frisson.init("builtin:cat", path=tmp_path / "cat.toml", with_layers=["sweat"])
+    assert "drops" not in kinds(plain) and "drops" in kinds(with_sweat)
     with pytest.raises(frisson.InputError):
         frisson.init("builtin:cat", path=tmp_path / "cat.toml", with_layers=["beard"])
 

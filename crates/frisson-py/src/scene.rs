@@ -89,8 +89,8 @@ impl ActorLoader for Given {
     }
 }
 
-/// A first scene for a character: its text, and how many layers are switched on in it; `with` are layers that would only
-/// be comments.
+/// A first scene for a character: its text, and how many layers are switched on in it; `with_layers` would only be
+/// comments.
 #[pyfunction]
 pub fn propose(
     py: Python<'_>,
@@ -98,9 +98,9 @@ pub fn propose(
     clip: Option<String>,
     fps: u32,
     output: PathBuf,
-    with: Vec<String>,
+    with_layers: Vec<String>,
 ) -> Result<(String, usize), Trouble> {
-    let request = Request { character, clip, fps, with };
+    let request = Request { character, clip, fps, with: with_layers };
     let proposal = py.detach(|| request.scene_for(&output))?;
     let on = proposal.layers.iter().filter(|layer| layer.is_on).count();
     Ok((proposal.text, on))
