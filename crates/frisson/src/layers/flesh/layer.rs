@@ -89,10 +89,13 @@ impl Layer for FleshLayer {
 }
 
 impl Running<FleshLayer> {
-    /// The swing as it reaches the mesh at a time, which must be the present.
+    /// The swing as it reaches the mesh at a time, which must be the present; none of a chain.
     #[must_use]
     pub fn swing(&self, clock: &Clock, actors: &ActorSet, time: f64) -> Option<FleshSwing> {
         let actor = &actors.all()[self.rest().actor];
+        if self.rest().is_chain() {
+            return None;
+        }
         Some(step::swing_at(self.params(), self.rest(), self.state()?, (clock, actor, time)))
     }
 }

@@ -17,21 +17,28 @@
 //! Where the limit leaves room, weights are rounded off near the deepest flesh, so that a wide swing does
 //! not end in a point; with `volume`, flesh narrows where it swings out (`volume`).
 //!
+//! With `chain` every joint from `from` to `to` is an element of its own, carried by its parent as that has
+//! moved: tails, ears and antennae whip (`chain`).
+//!
 //! Source: C. Larboulette, M.-P. Cani, B. Arnaldi, *Ajout de détails dynamiques à une animation
 //! temps-réel de personnage* (2006), sections 2 and 4.
 //!
 //! Limits: flesh does not collide, and elements that overlap share the smallest of their depths.
 
 mod anatomy;
+mod chain;
 mod layer;
 mod params;
+mod path;
 mod propose;
+mod pull;
 mod rest;
 mod spring;
 mod state;
 mod step;
 mod swing;
 mod volume;
+mod weights;
 
 pub use layer::FleshLayer;
 pub use params::{Attenuation, BoneEnd, FleshParams, LimitKind, OffsetEnd, ShapeCurve};

@@ -1,9 +1,13 @@
 //! What the artist sets.
 
+mod curves;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::stage::{Animated, LayerError, Selection};
+
+pub use curves::{Attenuation, ShapeCurve};
 
 /// Flesh that lags, swings and settles on a skinned, animated character.
 ///
@@ -25,6 +29,12 @@ pub struct FleshParams {
     /// Joints below `from`; the virtual bone runs from `from` to their middle.
     #[schemars(extend("x-change" = "restart", "x-group" = "Element"))]
     pub to: Vec<BoneEnd>,
+    /// A chain: every joint from `from` to the one of `to` swings, each carried by its parent as that has
+    /// moved, so that tails, ears and antennae whip. Links keep their lengths; `limit` is how far a link may
+    /// leave the place it is carried to, as a share of its length [-]; nothing is taken from the depth of flesh.
+    #[serde(default)]
+    #[schemars(extend("x-change" = "restart", "x-group" = "Element"))]
+    pub chain: bool,
     /// Natural frequency of the swing [Hz]. A belly swings at 2 to 3, a cheek at 6.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(
@@ -180,32 +190,6 @@ pub struct OffsetEnd {
     pub offset: [f32; 3],
 }
 
-/// How the swing grows with the depth of flesh.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ShapeCurve {
-    /// In proportion to the depth.
-    #[default]
-    Constant,
-    /// With its square: deep flesh swings much more than shallow flesh.
-    Linear,
-    /// Own curve: `[depth / greatest depth, factor]` pairs, factors from 0 to 1.
-    Keys(Vec<(f64, f64)>),
-}
-
-/// How the swing fades along the bone; the position runs from -1 (far end) to 1 (`from`).
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Attenuation {
-    /// Smooth bell, flat at both ends and in the middle.
-    #[default]
-    Bell,
-    /// `1 - y²`.
-    Parabola,
-    /// Own curve: `[position, factor]` pairs, factors from 0 to 1.
-    Keys(Vec<(f64, f64)>),
-}
-
 /// How the limit is kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -261,6 +245,7 @@ impl FleshParams {
             on: on.to_owned(),
             from: from.to_owned(),
             to: to.iter().map(|&j| BoneEnd::Joint(j.to_owned())).collect(),
+            chain: false,
             frequency_hz: None,
             damping_ratio: None,
             mass: None,
@@ -358,6 +343,12 @@ impl FleshParams {
         if self.looped && ratio == 0.0 {
             return bad("loop", "an undamped swing never comes back to its start: add damping");
         }
+        if self.chain && self.to.len() != 1 {
+            return bad("to", "a chain runs to one joint");
+        }
+        if self.chain && self.looped {
+            return bad("loop", "the cycle of a chain is not known beforehand: use a pre-roll");
+        }
         self.validate_curves()
     }
 
@@ -378,52 +369,9 @@ impl FleshParams {
     }
 }
 
-impl ShapeCurve {
-    /// Factor for a relative depth of flesh in [0, 1].
-    #[must_use]
-    pub fn at(&self, depth: f32) -> f32 {
-        match self {
-            Self::Constant => 1.0,
-            Self::Linear => depth,
-            Self::Keys(keys) => Animated::Keys(keys.clone()).at(f64::from(depth)) as f32,
-        }
-    }
-}
-
-impl Attenuation {
-    /// Factor at a position along the bone; 0 outside [-1, 1].
-    #[must_use]
-    pub fn at(&self, y: f32) -> f32 {
-        if !(-1.0..=1.0).contains(&y) {
-            return 0.0;
-        }
-        let y_sq = y * y;
-        match self {
-            Self::Bell => bell(y_sq),
-            Self::Parabola => 1.0 - y_sq,
-            Self::Keys(keys) => Animated::Keys(keys.clone()).at(f64::from(y)) as f32,
-        }
-    }
-}
-
-/// `1 + (-4 y^6 + 17 y^4 - 22 y^2) / 9`: 1 at 0, 0 at ±1, flat at all three.
-fn bell(y_sq: f32) -> f32 {
-    (1.0 + y_sq * (-22.0 + y_sq * (17.0 - 4.0 * y_sq)) / 9.0).clamp(0.0, 1.0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn bell_is_flat_at_its_ends_and_top() {
-        let b = |y: f32| Attenuation::Bell.at(y);
-        assert_eq!([b(-1.0), b(0.0), b(1.0), b(1.01), b(-7.0)], [0.0, 1.0, 0.0, 0.0, 0.0]);
-        let slope = |y: f32| (b(y + 1e-3) - b(y - 1e-3)) / 2e-3;
-        assert!(slope(0.0).abs() < 1e-4);
-        assert!((b(0.999) / 1e-3).abs() < 0.01 && (b(-0.999) / 1e-3).abs() < 0.01);
-        assert!((0..100).all(|i| b(i as f32 / 100.0) >= b((i + 1) as f32 / 100.0)));
-    }
 
     #[test]
     fn both_ways_to_say_the_spring_agree() {
@@ -448,6 +396,7 @@ mod tests {
         check(|p| p.limit = 0.0);
         check(|p| p.thickness = -1.0);
         check(|p| (p.looped, p.damping_ratio) = (true, Some(0.0)));
+        check(|p| (p.looped, p.chain) = (true, true));
         check(|p| p.attenuation = Attenuation::Keys(vec![(0.0, 2.0)]));
     }
 }

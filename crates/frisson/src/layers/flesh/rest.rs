@@ -2,12 +2,14 @@
 
 use glam::{Mat4, Vec3};
 
+use super::chain::Chain;
 use super::params::{BoneEnd, FleshParams};
 use super::swing::FleshTouch;
 use super::volume::FleshVolume;
+use super::weights::{Bone, Skinned, normalise, select};
 use crate::character::{Character, CharacterMesh, rotation_of};
-use crate::geometry::{Topology, TriangleBvh};
-use crate::stage::{Actor, BuildContext, Clock, JointPath, LayerError, Selection};
+use crate::geometry::TriangleBvh;
+use crate::stage::{Actor, BuildContext, Clock, JointPath, LayerError};
 use crate::tolerances::flesh as tolerances;
 
 /// The part of an element on one mesh.
@@ -49,49 +51,8 @@ pub struct FleshRest {
     pub(super) joint_path: JointPath,
     /// What it touches, laid out for the loop; one for each of the weights.
     pub(super) touches: Vec<FleshTouch>,
-}
-
-/// The virtual bone in the space where weights are measured: the world, with every vertex placed as
-/// if it were rigid with the dominant joint in the modelled pose.
-///
-/// ```text
-///   from (y = 1)          middle (y = 0)          to (y = -1)
-///     o----------------------+----------------------o
-/// ```
-struct Bone {
-    from: Vec3,
-    to: Vec3,
-}
-
-impl Bone {
-    fn closest(&self, p: Vec3) -> Vec3 {
-        let axis = self.to - self.from;
-        let t = axis.dot(p - self.from) / axis.length_squared();
-        self.from + axis * t.clamp(0.0, 1.0)
-    }
-
-    /// Position along the bone, 1 at `from` and -1 at `to`, beyond them outside.
-    fn along(&self, p: Vec3) -> f32 {
-        let axis = self.to - self.from;
-        1.0 - 2.0 * axis.dot(p - self.from) / axis.length_squared()
-    }
-}
-
-/// One mesh of the character that carries the flesh.
-struct Skinned<'a> {
-    context: &'a BuildContext<'a>,
-    /// Index of the mesh in the frame.
-    mesh: usize,
-    character: &'a Character,
-    source: &'a CharacterMesh,
-}
-
-/// A vertex that may swing, before normalisation.
-struct Candidate {
-    vertex: u32,
-    depth: f32,
-    attenuation: f32,
-    falloff: f32,
+    /// The joints of a chain; there are no weights then.
+    pub(super) chain: Option<Chain>,
 }
 
 impl FleshRest {
@@ -123,17 +84,20 @@ impl FleshRest {
                 format!("the bone from {:?} to its ends has no length", params.from),
             ));
         }
-        let bone = Bone { from, to };
         let first = context.actors.mesh_range(actor_index).start;
-        let bone_mesh = find_bone_mesh(params, context)?;
+        if params.chain {
+            let of_actor = OfActor { context, actor: actor_index, character };
+            return build_chain(params, &of_actor, (joint, ends[0]), (&meshes, &rest));
+        }
+        let mesh = find_bone_mesh(params, context)?;
+        let bone = Bone { from, to, dominant: joint, ends: &ends, mesh };
 
         let (mut parts, mut all_placed) = (Vec::new(), Vec::new());
         for &mesh in &meshes {
             let source = &character.meshes[mesh - first];
             let placed = place_rigidly(character, source, joint, &rest);
-            let skin = Skinned { context, mesh, character, source };
-            let candidates = select(params, &skin, joint, &ends, (&placed, &bone), &bone_mesh)?;
-            parts.push((mesh, candidates));
+            let skin = Skinned { context, mesh, character, source, placed: &placed };
+            parts.push((mesh, select(params, &skin, &bone)?));
             all_placed.push(placed);
         }
         if parts.iter().all(|(_, c)| c.is_empty()) {
@@ -168,8 +132,74 @@ impl FleshRest {
             rest_rotation: rotation_of(world_from_dominant).as_dquat().normalize(),
             deepest,
             weights,
+            chain: None,
         })
     }
+
+    /// Whether it is a chain of joints instead of flesh on one bone.
+    #[must_use]
+    pub fn is_chain(&self) -> bool {
+        self.chain.is_some()
+    }
+}
+
+/// The character that carries an element.
+struct OfActor<'a> {
+    context: &'a BuildContext<'a>,
+    /// Index of the actor.
+    actor: usize,
+    character: &'a Character,
+}
+
+/// The joints from `root` to `end`, each an element.
+fn build_chain(
+    params: &FleshParams,
+    of_actor: &OfActor,
+    (root, (end, tip)): (usize, (usize, Vec3)),
+    (meshes, rest): (&[usize], &[Mat4]),
+) -> Result<FleshRest, LayerError> {
+    let OfActor { context, actor: actor_index, character } = *of_actor;
+    let actor = &context.actors.all()[actor_index];
+    check_clip(actor, character, end)?;
+    let path = character.skeleton.path(root, end).unwrap_or_default();
+    let mut chain = Chain::new(actor, &path, tip, rest)?;
+    let first = context.actors.mesh_range(actor_index).start;
+    for &mesh in meshes {
+        let source = &character.meshes[mesh - first];
+        let mut factors: Option<Vec<f32>> = None;
+        let chosen = [("selection", &params.selection), ("mask", &params.mask)];
+        for (key, selection) in chosen.iter().filter_map(|(k, s)| Some((*k, s.as_ref()?))) {
+            let own = context.select(key, mesh, selection)?;
+            let before = factors.take().unwrap_or_else(|| vec![1.0; own.len()]);
+            factors = Some(before.iter().zip(&own).map(|(a, b)| a * b).collect());
+        }
+        chain.take(mesh, (character, source), &path, factors.as_deref());
+    }
+    if chain.parts.is_empty() {
+        let key = if params.selection.is_some() { "selection" } else { "to" };
+        return Err(LayerError::parameter(key, "no vertex is skinned to a joint of the chain"));
+    }
+    let mut places: Vec<Vec3> = path.iter().map(|&n| rest[n].w_axis.truncate()).collect();
+    places.push(rest[end].transform_point3(tip));
+    let lengths: Vec<f32> = places.windows(2).map(|w| w[0].distance(w[1])).collect();
+    let joint_path = actor
+        .follow(root)
+        .ok_or_else(|| LayerError::parameter("on", format!("{:?} has no joints", params.on)))?;
+    Ok(FleshRest {
+        actor: actor_index,
+        joint: root,
+        joint_from_middle: Vec3::ZERO,
+        bone_length: lengths.iter().sum(),
+        rest_rotation: rotation_of(rest[root]).as_dquat().normalize(),
+        // What the report measures swings against: the last link that has a length.
+        deepest: lengths.iter().rev().copied().find(|l| *l > 0.0).unwrap_or(1.0),
+        weights: Vec::new(),
+        volume: FleshVolume::along(Vec3::Y),
+        clip_begin: clip_begin(actor, context.clock),
+        joint_path,
+        touches: Vec::new(),
+        chain: Some(chain),
+    })
 }
 
 /// Scene time at which a clip that does not repeat begins, if that is during the pre-roll [s].
@@ -301,164 +331,4 @@ fn find_bone_mesh(
         .ok_or_else(|| LayerError::unknown("bone_mesh", "mesh", name, meshes()))?;
     let mesh = &context.frame.meshes[index];
     Ok(Some(TriangleBvh::build(&mesh.positions, &mesh.topology.triangles)))
-}
-
-/// Candidates of one mesh: selected, between the ends of the bone, outside it.
-fn select(
-    params: &FleshParams,
-    skin: &Skinned,
-    dominant: usize,
-    ends: &[(usize, Vec3)],
-    (placed, bone): (&[Vec3], &Bone),
-    bone_mesh: &Option<TriangleBvh>,
-) -> Result<Vec<Candidate>, LayerError> {
-    let Skinned { context, mesh, character, source } = *skin;
-    let bone_mesh = bone_mesh.as_ref();
-    let resolve = |key: &str, selection: &Selection| {
-        let mut weights = context.select(key, mesh, selection)?;
-        weights.truncate(placed.len());
-        Ok::<_, LayerError>(weights)
-    };
-    let mut falloff = match &params.selection {
-        Some(selection) => resolve("selection", selection)?,
-        None => by_influence(character, source, dominant, ends),
-    };
-    if params.edge_falloff > 0.0 {
-        fade_edge(&mut falloff, &source.mesh.topology.triangles, placed, params.edge_falloff);
-    }
-    if let Some(mask) = &params.mask {
-        let mask = resolve("mask", mask)?;
-        falloff.iter_mut().zip(mask).for_each(|(f, m)| *f *= m);
-    }
-    let mut candidates = Vec::new();
-    for (vertex, (&p, &falloff)) in placed.iter().zip(&falloff).enumerate() {
-        let attenuation = params.attenuation.at(bone.along(p));
-        let closest = bone.closest(p);
-        let thickness = bone_mesh
-            .and_then(|bones| modelled_thickness(bones, closest, p))
-            .unwrap_or(params.thickness);
-        let depth = (p.distance(closest) - thickness).max(0.0);
-        if falloff * attenuation > 0.0 {
-            candidates.push(Candidate { vertex: vertex as u32, depth, attenuation, falloff });
-        }
-    }
-    Ok(candidates)
-}
-
-/// Distance from the axis to where the way out to the vertex leaves the modelled bone.
-fn modelled_thickness(bones: &TriangleBvh, axis: Vec3, vertex: Vec3) -> Option<f32> {
-    let way = vertex - axis;
-    let mut last = None;
-    bones.raycast_all(axis, way, |_, t| last = Some(last.map_or(t, |l: f32| l.max(t))));
-    last.map(|t| t * way.length())
-}
-
-/// Share of the skin weights of the joints between the dominant joint and the ends; meshes carried
-/// rigidly by one of those joints count fully.
-fn by_influence(
-    character: &Character,
-    source: &CharacterMesh,
-    dominant: usize,
-    ends: &[(usize, Vec3)],
-) -> Vec<f32> {
-    let mut between = vec![false; character.skeleton.nodes().len()];
-    for (end, _) in ends {
-        let path = character.skeleton.path(dominant, *end).unwrap_or_default();
-        path.into_iter().for_each(|n| between[n] = true);
-    }
-    let count = source.mesh.positions.len();
-    match source.skin.map(|s| &character.skins[s]) {
-        None => vec![if between[source.node] { 1.0 } else { 0.0 }; count],
-        Some(skin) => (0..count)
-            .map(|v| {
-                let share: f32 = source
-                    .influences
-                    .of(v)
-                    .filter(|(j, _)| between[skin.joints[*j as usize]])
-                    .map(|(_, w)| w)
-                    .sum();
-                share.clamp(0.0, 1.0)
-            })
-            .collect(),
-    }
-}
-
-/// Fades a selection in over a distance along the edges from whatever is not selected.
-fn fade_edge(weights: &mut [f32], triangles: &[[u32; 3]], positions: &[Vec3], reach: f32) {
-    let topology = Topology::build(positions, triangles);
-    let place = |point: u32| positions[topology.vertex_of_point[point as usize] as usize];
-    let mut distance = vec![f32::INFINITY; topology.point_count()];
-    let mut queue = std::collections::BTreeSet::new();
-    for (vertex, &w) in weights.iter().enumerate() {
-        let point = topology.point_of_vertex[vertex];
-        if w == 0.0 && distance[point as usize] > 0.0 {
-            distance[point as usize] = 0.0;
-            queue.insert((0u32, point));
-        }
-    }
-    // Dijkstra; non-negative floats order like their bits.
-    while let Some((bits, point)) = queue.pop_first() {
-        let at = f32::from_bits(bits);
-        if at > distance[point as usize] || at > reach {
-            continue;
-        }
-        for next in topology.neighbours(point) {
-            let through = at + place(point).distance(place(next));
-            if through < distance[next as usize] {
-                distance[next as usize] = through;
-                queue.insert((through.to_bits(), next));
-            }
-        }
-    }
-    for (vertex, w) in weights.iter_mut().enumerate() {
-        let t = (distance[topology.point_of_vertex[vertex] as usize] / reach).min(1.0);
-        *w *= t * t * (3.0 - 2.0 * t);
-    }
-}
-
-/// Factor of shallow flesh: without it a crease would show where the bone ends and flesh begins.
-fn fade_in(depth: f32) -> f32 {
-    let t = (depth / tolerances::SHALLOW_FLESH).min(1.0);
-    t * (2.0 - t)
-}
-
-/// Rounds a weight off towards 1, where its slope becomes 0, as far as the limit leaves room: a swing of
-/// `limit` times the deepest flesh still moves no vertex further than its own weight allows.
-fn round_off(alpha: f32, limit: f32) -> f32 {
-    let power = limit.recip().clamp(1.0, tolerances::MOST_ROUNDING);
-    1.0 - (1.0 - alpha).max(0.0).powf(power)
-}
-
-/// `alpha = w / max w`, rounded off, over all meshes of the element, and `max w`.
-fn normalise(
-    params: &FleshParams,
-    parts: Vec<(usize, Vec<Candidate>)>,
-) -> Result<(Vec<FleshWeights>, f32), LayerError> {
-    let largest = parts.iter().flat_map(|(_, c)| c).map(|c| c.depth).fold(0.0, f32::max);
-    let shape = |c: &Candidate| {
-        let depth = c.depth / largest;
-        c.depth * params.shape_curve.at(depth) * fade_in(depth)
-    };
-    let weight = |c: &Candidate| shape(c) * c.attenuation * c.falloff;
-    let deepest = parts.iter().flat_map(|(_, c)| c).map(weight).fold(0.0, f32::max);
-    if deepest.is_nan() || deepest <= 0.0 {
-        return Err(LayerError::parameter(
-            "thickness",
-            "there is no flesh outside the bone: every weight is zero",
-        ));
-    }
-    let weights = parts
-        .into_iter()
-        .map(|(mesh, candidates)| {
-            let kept = || candidates.iter().filter(|c| weight(c) > 0.0);
-            FleshWeights {
-                mesh,
-                vertices: kept().map(|c| c.vertex).collect(),
-                alphas: kept().map(|c| round_off(weight(c) / deepest, params.limit)).collect(),
-                shapes: kept().map(shape).collect(),
-            }
-        })
-        .filter(|w| !w.vertices.is_empty())
-        .collect();
-    Ok((weights, deepest))
 }

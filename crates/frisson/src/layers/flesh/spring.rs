@@ -115,7 +115,14 @@ pub fn periodic_state(
     let solve = |u: DVec3, v: DVec3| ((d * u - b * v) / determinant, (a * v - c * u) / determinant);
     let (elongation, velocity) = solve(after.elongation, after.velocity);
     let (turn, turn_velocity) = solve(after.turn, after.turn_velocity);
-    FleshState { elongation, velocity, turn, turn_velocity, path: after.path, open_loop: false }
+    FleshState {
+        elongation,
+        velocity,
+        turn,
+        turn_velocity,
+        path: after.path,
+        ..FleshState::default()
+    }
 }
 
 #[cfg(test)]
@@ -254,7 +261,7 @@ mod tests {
         let path = cycle(FleshState::default()).path;
         let after = cycle(FleshState { path, ..FleshState::default() });
         let start = periodic_state(spring, 1.0, &after);
-        let end = cycle(start);
+        let end = cycle(start.clone());
         assert!((end.elongation - start.elongation).length() < 1e-9, "{start:?} {end:?}");
         assert!((end.velocity - start.velocity).length() < 1e-8);
     }

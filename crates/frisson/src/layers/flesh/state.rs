@@ -4,7 +4,7 @@ use glam::{DQuat, DVec3};
 use serde::{Deserialize, Serialize};
 
 /// Elongation of the spring and what it needs to go on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FleshState {
     /// Elongation `u = Fd - Fs` [m].
     pub elongation: DVec3,
@@ -18,6 +18,8 @@ pub struct FleshState {
     pub path: Option<PathPoint>,
     /// Whether a loop was asked for and the hard limit kept it from closing.
     pub open_loop: bool,
+    /// Springs of the links of a chain, from root to tip.
+    pub links: Vec<FleshState>,
 }
 
 /// Where the static frame was at the last grid time, and how it moved over the interval before.

@@ -1,18 +1,19 @@
 //! One step: follow the joint, advance the spring, move the vertices.
 
-use glam::{DQuat, DVec3, Vec3};
+use glam::{DVec3, Vec3};
 
+use super::chain::{Chain, ChainPose};
 use super::layer::FleshLayer;
 use super::params::{FleshParams, LimitKind};
+use super::path::{in_static_frame, path_at, sample_path, static_frame};
+use super::pull::Pull;
 use super::rest::FleshRest;
-use super::spring::{
-    SpringStep, StaticFrame, apply_hard_limit, periodic_state, rotation_vector, soften,
-};
+use super::spring::{SpringStep, StaticFrame, apply_hard_limit, periodic_state, soften};
 use super::state::FleshState;
 use super::swing::FleshSwing;
-use crate::character::rotation_of;
+use crate::character::{Pose, Sampling};
 use crate::geometry::{Ancestry, Mesh};
-use crate::stage::{Actor, Clock, Forces, Frame, LayerError, StepContext, Work};
+use crate::stage::{Actor, Clock, Frame, LayerError, StepContext, Work};
 use crate::tolerances::flesh as tolerances;
 
 /// Storage that is reused from step to step.
@@ -22,118 +23,14 @@ pub struct FleshScratch {
     nodes: Vec<StaticFrame>,
     /// The spring's step of the last grid interval: ticks are of one length mostly.
     step: Option<SpringStep>,
+    /// The same of every point of a chain, and where they are shown.
+    chain_nodes: Vec<Vec<StaticFrame>>,
+    chain_poses: Vec<ChainPose>,
+    /// The character as it is drawn, for chains.
+    pose: Pose,
     /// Where the vertices of the unrefined mesh were, then how far all moved; and room beside it.
     before: Vec<Vec3>,
     spare: Vec<Vec3>,
-}
-
-/// What pulls on the spring, and where that is looked up.
-#[derive(Clone, Copy)]
-struct Pull<'a> {
-    params: &'a FleshParams,
-    rest: &'a FleshRest,
-    clock: &'a Clock,
-    forces: &'a Forces,
-}
-
-impl<'a> Pull<'a> {
-    fn new(params: &'a FleshParams, rest: &'a FleshRest, context: &StepContext<'a>) -> Self {
-        Self { params, rest, clock: context.clock, forces: context.forces }
-    }
-
-    /// Gravity relative to the modelled pose, `g - R g` with `R` the turn since then, and the
-    /// artist's own pull [m/s²].
-    fn at(&self, time: f64, rotation: DQuat) -> DVec3 {
-        let share = self.params.gravity.at(self.clock.frame_at(time));
-        let own = DVec3::from_array(self.params.pseudo_gravity);
-        if share == 0.0 {
-            return own;
-        }
-        let gravity = self.forces.gravity.as_dvec3();
-        let turned = rotation * self.rest.rest_rotation.inverse() * gravity;
-        let relative = gravity - turned;
-        let noise = tolerances::SAME_POSE_FRACTION * gravity.length();
-        let relative = if relative.length() <= noise { DVec3::ZERO } else { relative };
-        share * relative + own
-    }
-
-    /// At rest in the moving frame: where the spring balances what pulls on it and the inertia of the
-    /// motion that goes on. Who is already running when the shot begins is not kicked off.
-    fn still_state(&self, actor: &Actor, time: f64) -> FleshState {
-        let motion =
-            Departure::from(self.rest, actor, self.rest.clip_begin.unwrap_or(time).max(time));
-        let (frequency, _) = self.params.spring();
-        // Who is only setting off has not swung yet; who has had a swing's time to come to its speed has.
-        let settled = |velocity: DVec3, acceleration: DVec3| {
-            let speed = (frequency * velocity).length_squared();
-            let share = speed / (speed + acceleration.length_squared()).max(f64::MIN_POSITIVE);
-            share * acceleration
-        };
-        let inertia = settled(motion.velocity, motion.acceleration);
-        let turning = settled(motion.angular_velocity, motion.angular_acceleration);
-        let pull = self.at(time, motion.frame.rotation) - inertia;
-        let mut state = FleshState {
-            elongation: pull / (frequency * frequency),
-            turn: -turning / (frequency * frequency),
-            ..FleshState::default()
-        };
-        if self.params.limit_kind == LimitKind::Hard {
-            apply_hard_limit(&mut state, limit(self.params, self.rest));
-        }
-        state
-    }
-}
-
-/// How the static frame moves on from a time.
-struct Departure {
-    frame: StaticFrame,
-    /// [m/s] and [m/s²].
-    velocity: DVec3,
-    acceleration: DVec3,
-    /// [rad/s] and [rad/s²].
-    angular_velocity: DVec3,
-    angular_acceleration: DVec3,
-}
-
-impl Departure {
-    fn from(rest: &FleshRest, actor: &Actor, time: f64) -> Self {
-        let span = tolerances::DEPARTURE_SECONDS;
-        let at = |k: f64| in_static_frame(rest, actor.joint_at(&rest.joint_path, time + k * span));
-        let [a, b, c] = [at(0.0), at(1.0), at(2.0)];
-        let turn = |a: StaticFrame, b: StaticFrame| {
-            rotation_vector(b.rotation * a.rotation.inverse()) / span
-        };
-        let (first, second) = ((b.position - a.position) / span, (c.position - b.position) / span);
-        let (turned, turned_on) = (turn(a, b), turn(b, c));
-        let (acceleration, angular_acceleration) =
-            ((second - first) / span, (turned_on - turned) / span);
-        // The speed is that of the first grid interval, so that what went before joins it without a kick.
-        let soon = at(1.0 / (span * tolerances::GRID_HZ));
-        let share = span * tolerances::GRID_HZ;
-        // Rounding of f32 positions must not move what stands.
-        let noise = tolerances::SAME_PLACE * (1.0 + a.position.length()) / (span * span);
-        let real = |a: DVec3, noise: f64| if a.length() <= noise { DVec3::ZERO } else { a };
-        Self {
-            frame: a,
-            velocity: (soon.position - a.position) * tolerances::GRID_HZ,
-            acceleration: real(acceleration, noise),
-            angular_velocity: share * turn(a, soon),
-            angular_acceleration: real(
-                angular_acceleration,
-                tolerances::SAME_POSE_FRACTION / (span * span),
-            ),
-        }
-    }
-
-    /// Where the frame was some seconds before.
-    fn before(&self, seconds: f64) -> StaticFrame {
-        let square = 0.5 * seconds * seconds;
-        let turn = -seconds * self.angular_velocity + square * self.angular_acceleration;
-        StaticFrame {
-            position: self.frame.position - seconds * self.velocity + square * self.acceleration,
-            rotation: DQuat::from_scaled_axis(turn) * self.frame.rotation,
-        }
-    }
 }
 
 /// At rest in the moving frame, or in the periodic state of a loop.
@@ -181,7 +78,7 @@ fn looped_state(pull: &Pull, actor: &Actor, start: f64, duration: f64) -> FleshS
         return state;
     }
     for _ in 0..tolerances::MAX_LOOP_CYCLES {
-        let next = cycle(state, true);
+        let next = cycle(state.clone(), true);
         let change = (next.elongation - state.elongation).length();
         state = next;
         if change < 1e-5 * most {
@@ -195,21 +92,6 @@ fn looped_state(pull: &Pull, actor: &Actor, start: f64, duration: f64) -> FleshS
 /// Greatest elongation [m].
 pub(super) fn limit(params: &FleshParams, rest: &FleshRest) -> f64 {
     f64::from(rest.deepest) * f64::from(params.limit)
-}
-
-fn static_frame(rest: &FleshRest, actor: &Actor, time: f64) -> StaticFrame {
-    match rest.clip_begin {
-        // A clip is held before its first key: to stand and be off at once would fling the flesh.
-        Some(begin) if time < begin => Departure::from(rest, actor, begin).before(begin - time),
-        _ => in_static_frame(rest, actor.joint_at(&rest.joint_path, time)),
-    }
-}
-
-fn in_static_frame(rest: &FleshRest, joint: glam::Mat4) -> StaticFrame {
-    StaticFrame {
-        position: joint.transform_point3(rest.joint_from_middle).as_dvec3(),
-        rotation: rotation_of(joint).as_dquat(),
-    }
 }
 
 fn spring_step(params: &FleshParams, seconds: f64) -> SpringStep {
@@ -229,9 +111,10 @@ pub(super) fn integrate(
         *state = pull.still_state(actor, context.time);
         return Ok(());
     }
-    let pairs = (0.5 * context.dt * tolerances::GRID_HZ - 1e-9).ceil().max(1.0) as usize;
-    let seconds = context.dt / (2 * pairs) as f64;
-    let start = context.time - context.dt;
+    if let Some(chain) = &rest.chain {
+        return integrate_chain(chain, (&pull, actor), (state, scratch), context);
+    }
+    let (pairs, seconds, start) = grid_of(context);
     sample_path(rest, actor, state, (start, 2.0 * seconds, pairs), &mut scratch.nodes);
     if is_cut(params, rest, context, scratch.nodes[0], scratch.nodes[pairs]) {
         *state = pull.still_state(actor, context.time);
@@ -257,26 +140,86 @@ pub(super) fn integrate(
     }
 }
 
+/// Pairs of grid intervals in a step, the length of one and the time at which the step begins [s].
+fn grid_of(context: &StepContext) -> (usize, f64, f64) {
+    let pairs = (0.5 * context.dt * tolerances::GRID_HZ - 1e-9).ceil().max(1.0) as usize;
+    (pairs, context.dt / (2 * pairs) as f64, context.time - context.dt)
+}
+
+/// Advances a chain over a step, on the fixed grid.
+fn integrate_chain(
+    chain: &Chain,
+    (pull, actor): (&Pull, &Actor),
+    (state, scratch): (&mut FleshState, &mut FleshScratch),
+    context: &StepContext,
+) -> Result<(), LayerError> {
+    let (pairs, seconds, start) = grid_of(context);
+    let FleshScratch { chain_nodes, step, .. } = scratch;
+    chain_nodes.resize_with(chain.points.len(), Vec::new);
+    for (point, nodes) in chain_nodes.iter_mut().enumerate() {
+        nodes.clear();
+        let times = (0..=pairs).map(|i| start + 2.0 * seconds * i as f64);
+        nodes.extend(times.map(|time| chain.frame_at(point, actor, time)));
+    }
+    if is_cut(pull.params, pull.rest, context, chain_nodes[0][0], chain_nodes[0][pairs]) {
+        *state = pull.still_state(actor, context.time);
+        return Ok(());
+    }
+    let step = match step {
+        Some(step) if step.seconds() == seconds => *step,
+        _ => *step.insert(SpringStep::new(pull.params.spring(), seconds, false)),
+    };
+    if state.links.iter().any(|l| l.path.is_none()) {
+        let at = |i: usize| {
+            let nodes = &*chain_nodes;
+            move |point: usize| path_at(&nodes[point], i).position
+        };
+        chain.depart(pull.params, &mut state.links, (at(0), at(1)), seconds);
+    }
+    for i in 0..2 * pairs {
+        let time = start + seconds * i as f64;
+        let next = |point: usize| path_at(&chain_nodes[point], i + 1);
+        let pulls =
+            |point: usize| pull.link_pull(chain, point, time, path_at(&chain_nodes[point], i));
+        chain.advance(pull.params, &step, &mut state.links, next, pulls);
+    }
+    if let Some(element) = state.links.iter().position(|l| !l.elongation.is_finite()) {
+        return Err(LayerError::NonFinite { what: "spring", element, frame: context.frame });
+    }
+    // For the report: how far the tip's own spring is out.
+    state.elongation = state.links.last().map_or(DVec3::ZERO, |l| l.elongation);
+    Ok(())
+}
+
+/// Moves the vertices of a chain.
+fn deform_chain(
+    chain: &Chain,
+    work: &mut Work<'_, FleshLayer, &FleshState>,
+    context: &StepContext,
+    frame: &mut Frame,
+) {
+    let Work { params, rest, state, scratch } = work;
+    let actor = &context.actors.all()[rest.actor];
+    let amount = params.amount.at(context.clock.frame_at(context.time));
+    actor.pose_at(context.time, Sampling::AsAuthored, &mut scratch.pose);
+    let FleshScratch { pose, chain_poses, .. } = &mut **scratch;
+    let drawn = |point: usize| chain.drawn(point, pose);
+    chain.pose(params, &state.links, (drawn, amount), chain_poses);
+    for part in &chain.parts {
+        let mesh = &mut frame.meshes[part.mesh];
+        let root = mesh.topology.root_vertex_count();
+        scratch.before.clear();
+        scratch.before.extend_from_slice(&mesh.positions[..root]);
+        part.apply(&scratch.chain_poses, mesh);
+        if root < mesh.positions.len() {
+            carry_refined(mesh, &mut scratch.before, &mut scratch.spare);
+        }
+    }
+}
+
 /// Forgets the spring's step of old parameters.
 pub(super) fn forget_step(scratch: &mut FleshScratch) {
     scratch.step = None;
-}
-
-/// Poses the static frame at every other grid time of a step.
-fn sample_path(
-    rest: &FleshRest,
-    actor: &Actor,
-    state: &FleshState,
-    (start, spacing, pairs): (f64, f64, usize),
-    nodes: &mut Vec<StaticFrame>,
-) {
-    let first = match state.path {
-        Some(path) => StaticFrame { position: path.position, rotation: path.rotation },
-        None => static_frame(rest, actor, start),
-    };
-    nodes.clear();
-    nodes.push(first);
-    nodes.extend((1..=pairs).map(|i| static_frame(rest, actor, start + spacing * i as f64)));
 }
 
 /// Whether the character jumps within this step: a listed cut, the wrap of a clip that does not
@@ -327,12 +270,16 @@ pub(super) fn deform(
     context: &StepContext,
     frame: &mut Frame,
 ) {
+    if let Some(chain) = &work.rest.chain {
+        return deform_chain(chain, work, context, frame);
+    }
     let Work { params, rest, state, scratch } = work;
     let actor = &context.actors.all()[rest.actor];
     let swing = swing_at(params, rest, state, (context.clock, actor, context.time));
     for touch in &rest.touches {
         let mesh = &mut frame.meshes[touch.mesh];
         let root = mesh.topology.root_vertex_count();
+        // Not refined: nothing has to go along with it.
         if root == mesh.positions.len() {
             touch.apply(&swing, mesh);
             continue;
@@ -379,33 +326,4 @@ pub(super) fn show_weights(params: &FleshParams, rest: &FleshRest, frame: &mut F
             }
         });
     }
-}
-
-/// The static frame at a grid time, in half spacings of the sampled nodes. Between nodes positions
-/// follow the cubic through the four nearest (the error is of fourth order), rotations the arc.
-fn path_at(nodes: &[StaticFrame], grid: usize) -> StaticFrame {
-    let k = grid / 2;
-    if grid.is_multiple_of(2) {
-        return nodes[k];
-    }
-    let p = |i: usize| nodes[i].position;
-    let position = match nodes.len() {
-        0..3 => 0.5 * (p(k) + p(k + 1)),
-        3 => {
-            let far = if k == 0 { 2 } else { 0 };
-            (3.0 * p(2 * k) + 6.0 * p(1) - p(far)) / 8.0
-        }
-        _ if k == 0 => one_sided(p(0), p(1), p(2), p(3)),
-        count if k + 2 == count => one_sided(p(k + 1), p(k), p(k - 1), p(k - 2)),
-        _ => (9.0 * (p(k) + p(k + 1)) - p(k - 1) - p(k + 2)) / 16.0,
-    };
-    let (a, b) = (nodes[k].rotation, nodes[k + 1].rotation);
-    // Half-way on the arc is the mean of its ends, made a rotation again.
-    let near = if a.dot(b) < 0.0 { -b } else { b };
-    StaticFrame { position, rotation: (a + near).normalize() }
-}
-
-/// The middle between the first two of four evenly spaced points.
-fn one_sided(a: DVec3, b: DVec3, c: DVec3, d: DVec3) -> DVec3 {
-    (5.0 * a + 15.0 * b - 5.0 * c + d) / 16.0
 }

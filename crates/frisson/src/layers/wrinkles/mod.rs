@@ -19,6 +19,7 @@
 
 mod attributes;
 mod build;
+mod bumps;
 mod curve;
 mod layer;
 mod length;

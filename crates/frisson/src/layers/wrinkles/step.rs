@@ -240,12 +240,14 @@ fn write_mesh(
     let WrinklesScratch { patch: Some(patch), emitted, active, seen, compression } = scratch else {
         return;
     };
+    // Nothing is squeezed: the mesh goes on as it came, with its own triangles.
     if !active.iter().any(|&a| a) {
         return;
     }
     let emitted = match &rest.emitted {
         Some(emitted) => emitted,
         None => {
+            // One refined mesh for every set of tools that fold at once, made when it first occurs.
             if !emitted.contains_key(active.as_slice()) {
                 emitted.insert(active.clone(), rest.emit(active));
             }
@@ -263,6 +265,7 @@ fn lift_mesh(patch: &Patch, rest: &WrinklesRest, emitted: &RefinedMesh, mesh: &m
     let coarse = rest.topology.point_count() as u32;
     for &(vertex, point) in &rest.moved_vertices {
         let height = patch.heights[point as usize];
+        // What no wrinkle lifts keeps its very bits.
         if height != 0.0 {
             mesh.positions[vertex as usize] += height * patch.surface.at(point).1;
         }

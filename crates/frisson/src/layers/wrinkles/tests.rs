@@ -1,6 +1,7 @@
 //! The whole layer on sheets that are squeezed by a prescribed motion.
 
 mod contract;
+mod curve;
 
 use glam::Vec3;
 

@@ -45,11 +45,13 @@ proptest! {
 
     #[test]
     fn no_vertex_leaves_its_room(
-        points in prop::collection::vec(point(0.5), 4..40),
-        triangles in prop::collection::vec([0u32..40, 0u32..40, 0u32..40], 1..60),
+        (points, triangles) in (
+            prop::collection::vec(point(0.5), 4..40),
+            prop::collection::vec([0u32..40, 0u32..40, 0u32..40], 1..60),
+        ),
         end in point(1.0),
-        places in prop::collection::vec(point(2.0), 4),
-        turns in prop::collection::vec(point(3.0), 4),
+        (places, turns) in
+            (prop::collection::vec(point(2.0), 4), prop::collection::vec(point(3.0), 4)),
         (hz, ratio) in (0.2f64..20.0, 0.0f64..2.0),
         (thickness, limit, volume, rotation) in (0.0f32..0.2, 0.05f32..1.0, 0.0f32..1.0, 0.0f32..1.0),
         (hard, linear) in (any::<bool>(), any::<bool>()),
@@ -81,6 +83,47 @@ proptest! {
                 let room = (distance - thickness).max(0.0) * Attenuation::Bell.at(along);
                 // Positions up to some metres: a few roundings of 4e-7.
                 prop_assert!(offset.length() <= room * 1.001 + 3e-6, "{} {}", offset.length(), room);
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    /// No vertex moves further than the flesh between it and the bone, whatever the motion.
+    #[test]
+    fn nothing_enters_the_bone(
+        (hz, ratio) in (0.2f64..20.0, 0.0f64..2.0),
+        (thickness, rotation) in (0.0f32..0.25, 0.0f32..1.0),
+        (hard, limit, volume) in (any::<bool>(), 0.1f32..1.0, 0.0f32..1.0),
+        keys in prop::collection::vec((-3.0f32..3.0, -3.0f32..3.0, -3.0f32..3.0), 5),
+    ) {
+        let times = (0..keys.len()).map(|i| i as f32 * 0.1).collect();
+        let values = keys.iter().flat_map(|k| [k.0, k.1, k.2]).collect();
+        let tracks = vec![Track {
+            target: TrackTarget::Translation(0),
+            interpolation: Interpolation::Linear,
+            times,
+            values,
+            width: 3,
+        }];
+        let mut params = element();
+        params.frequency_hz = Some(hz);
+        params.damping_ratio = Some(ratio);
+        params.thickness = thickness;
+        params.rotation = rotation;
+        (params.limit, params.volume) = (limit, volume);
+        params.limit_kind = if hard { LimitKind::Hard } else { LimitKind::Soft };
+        let character = cylinder(tracks);
+        let mut stage = stage_with(character.clone(), vec![params], 30, 30, false).unwrap();
+        for _ in 0..20 {
+            stage.advance_frame(&mut NoObserver).unwrap();
+            let moved = offsets(&stage);
+            for (offset, p) in moved.iter().zip(&character.meshes[0].mesh.positions) {
+                let room = (0.3 - thickness).max(0.0) * Attenuation::Bell.at(1.0 - p.y);
+                // Positions up to some metres: a few roundings of 4e-7.
+                prop_assert!(offset.length() <= room * 1.0001 + 2e-6, "{} {}", offset.length(), room);
             }
         }
     }
