@@ -18,6 +18,7 @@ use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
 use super::rest::ClothRest;
+use super::soaking::node_mass;
 use crate::stage::Forces;
 use crate::tolerances::cloth as limits;
 
@@ -77,6 +78,8 @@ fn push(area_normal: DVec3, air: DVec3, moving: DVec3, law: AirLaw) -> Push {
 pub struct Cloth<'a> {
     /// As cut.
     pub rest: &'a ClothRest,
+    /// Liquid that every node carries, or empty [kg].
+    pub soaked: &'a [f32],
     /// Position of every node [m].
     pub positions: &'a [DVec3],
     /// Velocity of every node [m/s].
@@ -93,6 +96,13 @@ pub fn accelerations(cloth: Cloth, share: f64, (forces, time): (&Forces, f64), o
             }
         },
     );
+    if share < 1.0 {
+        // Liquid has its whole weight.
+        for (node, liquid) in cloth.soaked.iter().enumerate() {
+            let (dry, liquid) = (cloth.rest.mass[node], f64::from(*liquid));
+            out[node] *= (share * dry + liquid) / (share * (dry + liquid));
+        }
+    }
 }
 
 /// What the air does to every node over one tick; nothing is left of `out` without air. `per_triangle` is
@@ -108,7 +118,7 @@ pub fn blow(
     if law.is_none() {
         return;
     }
-    let Cloth { rest, positions, velocities } = cloth;
+    let Cloth { rest, soaked, positions, velocities } = cloth;
     per_triangle.resize(rest.triangles.len(), Push::default());
     per_triangle.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, out)| {
         for (local, out) in out.iter_mut().enumerate() {
@@ -125,7 +135,8 @@ pub fn blow(
         for (local, out) in out.iter_mut().enumerate() {
             let node = chunk * CHUNK + local;
             let around = rest.node_triangles.of(node as u32).iter();
-            *out = gather(around.map(|&t| &per_triangle[t as usize]), rest.mass[node]);
+            let mass = node_mass(rest, soaked, node);
+            *out = gather(around.map(|&t| &per_triangle[t as usize]), mass);
         }
     });
 }

@@ -3,7 +3,7 @@
 use glam::{DVec3, Mat3, Vec3};
 
 use super::body::GarmentBody;
-use super::params::{ClothAttachment, ClothParams};
+use super::params::ClothParams;
 use super::state::{ClothState, Stuck};
 use crate::geometry::Mesh;
 use crate::stage::{Animated, BuildContext, LayerError, Selection, StepContext, SurfaceMotion};
@@ -42,6 +42,7 @@ pub enum Holder {
 }
 
 /// A sticky attachment.
+#[derive(Clone, Debug)]
 pub struct Sticky {
     /// Index of the attachment.
     pub attachment: usize,
@@ -58,7 +59,7 @@ pub struct Sticky {
 }
 
 /// All that holds the cloth.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Attachments {
     /// Held vertices.
     pub holds: Vec<Hold>,
@@ -108,7 +109,17 @@ impl Attachments {
                 }
             } else if let Some(name) = &attachment.surface {
                 let carrier = all.carrier(context, name, &field("surface"))?;
-                all.attach_to_surface(index, attachment, carrier, vertices, frames, mesh);
+                match attachment.stick_within {
+                    Some(within) => all.sticky.push(Sticky {
+                        attachment: index,
+                        carrier,
+                        nodes: Vec::new(),
+                        vertices,
+                        within,
+                        beyond: attachment.release_beyond.unwrap_or(f64::INFINITY),
+                    }),
+                    None => all.hold_on_surface(carrier, &vertices, frames, mesh),
+                }
             }
         }
         Ok(all)
@@ -151,27 +162,15 @@ impl Attachments {
         Ok(self.carriers.len() - 1)
     }
 
-    fn attach_to_surface(
+    /// Holds each vertex at its place over the nearest triangle.
+    fn hold_on_surface(
         &mut self,
-        index: usize,
-        attachment: &ClothAttachment,
         carrier: usize,
-        vertices: Vec<u32>,
+        vertices: &[u32],
         frames: (f64, f64),
         mesh: &Mesh,
     ) {
-        if let Some(within) = attachment.stick_within {
-            self.sticky.push(Sticky {
-                attachment: index,
-                carrier,
-                nodes: Vec::new(),
-                vertices,
-                within,
-                beyond: attachment.release_beyond.unwrap_or(f64::INFINITY),
-            });
-            return;
-        }
-        for v in vertices {
+        for &v in vertices {
             let p = mesh.positions[v as usize];
             let surface = &self.carriers[carrier].surface;
             if let Some((_, hit)) = surface.signed_distance(p, f32::MAX) {

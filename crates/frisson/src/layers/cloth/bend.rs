@@ -91,6 +91,7 @@ pub fn compile(
             let clash = |pack: &HingePack| {
                 nodes.iter().any(|n| pack.nodes.iter().any(|p| p[..lane].contains(n)))
             };
+            // In their order: no hinge overtakes one that it shares a node with.
             if lane == 4 || packs.last().is_some_and(clash) {
                 packs.push(HingePack::default());
                 lane = 0;

@@ -1,20 +1,28 @@
 //! From parameters to what never changes.
 
+use std::sync::Arc;
+
 use glam::DVec3;
 
 use super::attach::Attachments;
-use super::body::{BodyReach, GarmentBody};
+use super::body::GarmentBody;
+use super::body_contacts::BodyReach;
 use super::dress::Dressing;
 use super::local::{self, Local, SoftPin};
+use super::lookup::{
+    check_cycle, find_bodies, find_colliders, find_mesh, find_ridges, find_stitches,
+    select_vertices, wearer,
+};
 use super::params::ClothParams;
-use super::refine::{RefineScratch, Refinement};
+use super::refine::Refinement;
 use super::rest::{ClothRest, RestInput};
 use super::ridges::Ridges;
 use super::self_contact::SelfContacts;
-use super::sew::{self, Stitch};
+use super::sew::Stitch;
 use super::solver::SolverSettings;
 use super::stretch::StretchLaw;
-use crate::geometry::Mesh;
+use super::tear::Tears;
+use crate::geometry::{Mesh, MeshTopology};
 use crate::stage::{Animated, BuildContext, Clock, LayerError, Selection};
 use crate::tolerances::cloth as limits;
 
@@ -41,7 +49,7 @@ pub struct Garment {
     /// Height of the contact band [m].
     pub thickness: f64,
     /// What finds contacts with itself, as built.
-    pub selfs: SelfContacts,
+    pub self_contacts: SelfContacts,
     /// What is sewn together.
     pub stitches: Vec<Stitch>,
     /// Nodes that follow the incoming mesh loosely, with their vertices and weights.
@@ -52,17 +60,21 @@ pub struct Garment {
     pub is_resized: bool,
     /// Ticks in a frame interval, for the report.
     pub ticks_per_frame: f64,
+    /// What it is made of again when it has ripped; none for cloth that does not tear.
+    pub whole: Option<WholeCloth>,
+    /// What its mesh has become, if this is a torn one.
+    pub torn: Option<Arc<MeshTopology>>,
 }
 
-/// The actor that wears the garment: it has both the garment and a body under it.
-fn wearer(params: &ClothParams, context: &BuildContext) -> Option<usize> {
-    let garment = find_mesh(context, "on", &params.on).ok()?;
-    let bodies: Vec<usize> =
-        params.bodies.iter().filter_map(|b| find_mesh(context, "bodies", b).ok()).collect();
-    (0..context.actors.all().len()).find(|&actor| {
-        let meshes = context.actors.mesh_range(actor);
-        meshes.contains(&garment) && bodies.iter().any(|b| meshes.contains(b))
-    })
+/// Cloth before it is cut: what a torn garment is made of.
+pub struct WholeCloth {
+    /// The mesh, at rest.
+    pub mesh: Mesh,
+    params: ClothParams,
+    held: Vec<bool>,
+    locals: Vec<Local>,
+    ridges: Ridges,
+    gravity: f64,
 }
 
 impl Garment {
@@ -70,9 +82,15 @@ impl Garment {
     pub fn build(params: &ClothParams, context: &BuildContext) -> Result<Self, LayerError> {
         let wanted = params.dressing > 0.0 && !params.bodies.is_empty();
         let wearer = wearer(params, context);
-        let dressing = if wanted { Dressing::new(context, wearer) } else { Dressing::default() };
+        let mut dressing =
+            if wanted { Dressing::new(context, wearer) } else { Dressing::default() };
         let mut start = context.frame.clone();
         dressing.blend(context.frame, 0.0, &mut start);
+        if let Ok(cloth) = find_mesh(context, "on", &params.on) {
+            let bodies = params.bodies.iter().filter_map(|b| start.mesh_index(b));
+            let bodies: Vec<&Mesh> = bodies.map(|b| &start.meshes[b]).collect();
+            dressing.face(&start.meshes[cloth], &bodies);
+        }
         Self::dressed(params, dressing, &BuildContext { frame: &start, ..*context })
     }
 
@@ -107,24 +125,21 @@ impl Garment {
         let locals = local::locals(params, count, select, paint)?;
         let ridges = find_ridges(params, context, (mesh_index, mesh), refinement.as_ref())?;
         let gravity = f64::from(context.forces.gravity.length());
-        let cloth = build_cloth(params, mesh, (&held, &locals, &ridges), gravity)?;
+        let cloth = build_cloth(params, (mesh, &[]), (&held, &locals, &ridges), gravity)?;
         attachments.number(&cloth.node_of_vertex);
         let thickness = thickness(params, &cloth);
         let at_rest = cloth.node_positions(&mesh.positions);
         let mut bodies = find_bodies(params, context, mesh_index)?;
-        for body in &mut bodies {
-            let always = attachments.holds.iter().filter(|h| h.is_for_ever());
-            body.bury(&at_rest, always.map(|h| h.node));
-        }
+        bury(&mut bodies, &at_rest, &attachments);
+        let is_resized = locals.iter().any(|local| local.size != 1.0);
+        let whole = params.tear.map(|_| {
+            let (mesh, params) = (mesh.clone(), params.clone());
+            WholeCloth { mesh, params, held, locals, ridges, gravity }
+        });
         let stitches = find_stitches(params, &cloth, &at_rest, select)?;
         let soft = local::soft_pins(params, &cloth, paint)?;
-        let selfs = if params.self_collision {
-            SelfContacts::new(&cloth, &at_rest, &stitches, thickness)
-        } else {
-            SelfContacts::default()
-        };
-        let mut held = vec![false; cloth.node_count()];
-        attachments.holds.iter().for_each(|h| held[h.node as usize] = true);
+        let self_contacts = self_contacts(params, &cloth, &at_rest, (&stitches, thickness));
+        let held = held_nodes(&cloth, &attachments);
         Ok(Self {
             mesh: mesh_index,
             incoming_vertices: coarse.positions.len(),
@@ -136,12 +151,63 @@ impl Garment {
             bodies,
             colliders: find_colliders(params, context)?,
             thickness,
-            selfs,
+            self_contacts,
             stitches,
             soft,
             dressing,
-            is_resized: locals.iter().any(|local| local.size != 1.0),
+            is_resized,
             ticks_per_frame: context.clock.ticks_per_frame(),
+            whole,
+            torn: None,
+        })
+    }
+
+    /// The same garment with tears in it; `None` where they cannot be its own.
+    pub fn torn(&self, tears: &Tears) -> Option<Self> {
+        let whole = self.whole.as_ref().filter(|whole| tears.are_of(&whole.mesh))?;
+        let mesh = tears.mesh(&whole.mesh);
+        let mut held = whole.held.clone();
+        // What is torn off a held vertex is not held.
+        held.resize(mesh.positions.len(), false);
+        let (locals, ridges) =
+            (tears.copied(&whole.locals), whole.ridges.with_copies(&tears.copies));
+        let (points, parts) = (tears.points(), (&*held, &*locals, &ridges));
+        let cloth = build_cloth(&whole.params, (&mesh, &points), parts, whole.gravity).ok()?;
+        let at_rest = cloth.node_positions(&mesh.positions);
+        let mut attachments = self.attachments.clone();
+        attachments.number(&cloth.node_of_vertex);
+        let mut bodies = self.bodies.clone();
+        bury(&mut bodies, &at_rest, &attachments);
+        let is_now = |node: u32| {
+            let vertex = self.cloth.vertex_of_node[node as usize];
+            cloth.node_of_vertex[vertex as usize]
+        };
+        let stitches: Vec<Stitch> = self.stitches.iter().map(|s| s.over(is_now)).collect();
+        let soft = self.soft.iter().map(|pin| SoftPin { node: is_now(pin.node), ..*pin }).collect();
+        let sewn = (stitches.as_slice(), self.thickness);
+        let self_contacts = self_contacts(&whole.params, &cloth, &at_rest, sewn);
+        let held = held_nodes(&cloth, &attachments);
+        Some(Self {
+            mesh: self.mesh,
+            incoming_vertices: self.incoming_vertices,
+            cloth,
+            at_rest,
+            // Its mesh is as fine as the whole one was made.
+            refinement: None,
+            attachments,
+            held,
+            bodies,
+            colliders: self.colliders.clone(),
+            thickness: self.thickness,
+            self_contacts,
+            stitches,
+            soft,
+            // It was put on, and took its sizes, before it tore.
+            dressing: Dressing::default(),
+            is_resized: false,
+            ticks_per_frame: self.ticks_per_frame,
+            whole: None,
+            torn: Some(mesh.topology),
         })
     }
 
@@ -157,6 +223,7 @@ impl Garment {
 
     /// Numbers of the solver, for the parameters as they are now.
     pub fn settings(&self, params: &ClothParams, clock: &Clock) -> SolverSettings {
+        let struck = !self.bodies.is_empty();
         SolverSettings {
             law: StretchLaw {
                 stretch_limit: params.stretch_limit.unwrap_or(self.cloth.default_limit),
@@ -169,6 +236,8 @@ impl Garment {
             internal_damping: self.internal_damping(),
             thickness: self.thickness,
             recovery_speed: limits::RECOVERY_SPEED,
+            self_solves: if struck { limits::STRUCK_SELF_SOLVES } else { limits::SELF_SOLVES },
+            parting_speed: if struck { limits::STRUCK_PARTING } else { limits::RECOVERY_SPEED },
         }
     }
 
@@ -220,87 +289,38 @@ impl Garment {
     }
 }
 
-/// A cycle is led over to what was simulated before it.
-fn check_cycle(params: &ClothParams, clock: &Clock) -> Result<(), LayerError> {
-    let Some(cycle) = &params.cycle else { return Ok(()) };
-    let seconds = cycle.blend / clock.rate.fps();
-    if seconds > limits::LONGEST_LEAD {
-        let problem = format!("lasts {seconds} s, must be at most {} s", limits::LONGEST_LEAD);
-        return Err(LayerError::parameter("cycle.blend", problem));
+/// Finds what of the cloth cannot come out of its bodies, because of what is always held.
+fn bury(bodies: &mut [GarmentBody], at_rest: &[DVec3], attachments: &Attachments) {
+    for body in bodies {
+        let always = attachments.holds.iter().filter(|h| h.is_for_ever());
+        body.bury(at_rest, always.map(|h| h.node));
     }
-    let first = clock.first_frame as f64 - f64::from(clock.preroll_frames);
-    if cycle.from_frame - cycle.blend >= first {
-        return Ok(());
-    }
-    let problem = format!(
-        "is {}, but the shot begins at frame {first}: let the cycle begin `blend` = {} frames later or more",
-        cycle.from_frame, cycle.blend
-    );
-    Err(LayerError::parameter("cycle.from_frame", problem))
 }
 
-fn find_ridges(
-    params: &ClothParams,
-    context: &BuildContext,
-    (mesh_index, mesh): (usize, &Mesh),
-    refinement: Option<&Refinement>,
-) -> Result<Ridges, LayerError> {
-    if context.ridges.is_empty() {
-        return Ok(Ridges::default());
-    }
-    let reference = context.reference_mesh(mesh_index);
-    let place = |a: &_| context.place_on("folds", mesh_index, &reference, a);
-    let mut places = reference.positions.clone();
-    if let Some(refinement) = refinement {
-        refinement.positions(&reference.positions, &mut RefineScratch::default(), &mut places);
-    }
-    Ridges::build(context.ridges, places, &mesh.topology.triangles, place, params.moduli().warp)
-}
-
-fn find_mesh(context: &BuildContext, field: &str, name: &str) -> Result<usize, LayerError> {
-    let names = || context.frame.meshes.iter().map(|m| m.name.as_str());
-    context.frame.mesh_index(name).ok_or_else(|| LayerError::unknown(field, "mesh", name, names()))
-}
-
-/// Vertices whose weight is at least a half.
-fn select_vertices(
-    context: &BuildContext,
-    mesh_index: usize,
-    field: &str,
-    selection: &Selection,
-) -> Result<Vec<u32>, LayerError> {
-    let weights = context.select(field, mesh_index, selection)?;
-    let chosen: Vec<u32> =
-        (0..weights.len() as u32).filter(|&v| weights[v as usize] >= 0.5).collect();
-    if chosen.is_empty() {
-        return Err(LayerError::parameter(field, "selects no vertex of the mesh"));
-    }
-    Ok(chosen)
-}
-
-/// Stitches of all seams.
-fn find_stitches(
+/// What finds contacts of the cloth with itself; nothing where it may pass through itself.
+fn self_contacts(
     params: &ClothParams,
     cloth: &ClothRest,
     at_rest: &[DVec3],
-    select: impl Fn(&str, &Selection) -> Result<Vec<u32>, LayerError>,
-) -> Result<Vec<Stitch>, LayerError> {
-    let mut all = Vec::new();
-    for (index, sewing) in params.sewing.iter().enumerate() {
-        let line = |key: &str, s: &Selection| select(&format!("sewing[{index}].{key}"), s);
-        let (from, to) = (line("from", &sewing.from)?, line("to", &sewing.to)?);
-        let stitches =
-            sew::stitch(sewing, cloth, at_rest, [&from, &to]).map_err(|(key, problem)| {
-                LayerError::parameter(format!("sewing[{index}].{key}"), problem)
-            })?;
-        all.extend(stitches);
+    (stitches, thickness): (&[Stitch], f64),
+) -> SelfContacts {
+    match params.self_collision {
+        true => SelfContacts::new(cloth, at_rest, stitches, thickness),
+        false => SelfContacts::default(),
     }
-    Ok(all)
 }
 
+/// Whether each node is ever held.
+fn held_nodes(cloth: &ClothRest, attachments: &Attachments) -> Vec<bool> {
+    let mut held = vec![false; cloth.node_count()];
+    attachments.holds.iter().for_each(|h| held[h.node as usize] = true);
+    held
+}
+
+/// `points` says which vertices are one where places do not.
 fn build_cloth(
     params: &ClothParams,
-    mesh: &Mesh,
+    (mesh, points): (&Mesh, &[u32]),
     (held, locals, ridges): (&[bool], &[Local], &Ridges),
     gravity: f64,
 ) -> Result<ClothRest, LayerError> {
@@ -312,6 +332,7 @@ fn build_cloth(
     let rest = ClothRest::build(&RestInput {
         positions: &mesh.positions,
         triangles: &topology.triangles,
+        points,
         uvs: &topology.uvs,
         held,
         locals,
@@ -342,39 +363,4 @@ fn build_cloth(
 fn thickness(params: &ClothParams, rest: &ClothRest) -> f64 {
     let coarse = limits::THICKNESS_EDGES * rest.mean_edge;
     params.thickness.unwrap_or_else(|| params.moduli().thickness.max(coarse))
-}
-
-fn find_colliders(params: &ClothParams, context: &BuildContext) -> Result<Vec<usize>, LayerError> {
-    let all = context.colliders.all();
-    let Some(names) = &params.colliders else { return Ok((0..all.len()).collect()) };
-    let find = |name: &String| {
-        let existing = || all.iter().map(|c| c.name.as_str());
-        all.iter()
-            .position(|c| &c.name == name)
-            .ok_or_else(|| LayerError::unknown("colliders", "collider", name, existing()))
-    };
-    names.iter().map(find).collect()
-}
-
-fn find_bodies(
-    params: &ClothParams,
-    context: &BuildContext,
-    own: usize,
-) -> Result<Vec<GarmentBody>, LayerError> {
-    let mut bodies = Vec::new();
-    for (index, name) in params.bodies.iter().enumerate() {
-        let mesh = find_mesh(context, &format!("bodies[{index}]"), name)?;
-        if mesh == own {
-            let problem = "the cloth itself is not a body; use `self_collision`";
-            return Err(LayerError::parameter(format!("bodies[{index}]"), problem));
-        }
-        let source = &context.frame.meshes[mesh];
-        let mut left_out = vec![false; source.positions.len()];
-        if let Some(parts) = &params.bodies_except {
-            let chosen = select_vertices(context, mesh, "bodies_except", parts)?;
-            chosen.iter().for_each(|&v| left_out[v as usize] = true);
-        }
-        bodies.push(GarmentBody::new(mesh, source, &left_out));
-    }
-    Ok(bodies)
 }

@@ -29,6 +29,7 @@ impl PosedCollider {
             before: (Quat::IDENTITY, DVec3::ZERO),
             turns: false,
         };
+        // Twice, so that it has not moved before the first step.
         posed.set(collider, 0.0);
         posed.set(collider, 0.0);
         posed
@@ -118,6 +119,7 @@ pub fn resolve(
     previous: &mut DVec3,
     position: &mut DVec3,
 ) {
+    // Pushed out of the one, it would be in the other.
     if let Some((a, b)) = pinch(touches, thickness) {
         hold_pinched((&a, &b), thickness, recovery, previous, position);
         return;

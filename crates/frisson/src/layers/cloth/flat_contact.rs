@@ -18,9 +18,13 @@
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
-use super::body::{BodyContacts, BodyReach, GarmentBody, is_hidden};
+use super::body::GarmentBody;
+use super::body_contacts::{BodyContacts, BodyReach, is_hidden};
 use super::collide::BodyTouch;
+use super::node_places::NodePlaces;
+use super::pressing::Pressing;
 use super::rest::ClothRest;
+use super::solver::Moment;
 use crate::geometry::TriangleBvh;
 use crate::stage::SurfaceMotion;
 use crate::tolerances::cloth as limits;
@@ -53,13 +57,23 @@ impl At {
         place.as_dvec3()
     }
 
-    /// The normal there, as the surface stands.
-    fn normal(self, surface: &SurfaceMotion) -> DVec3 {
-        let normal = match self {
+    /// Where it presses to: cloth at `middle` with a mean edge of `edge`, as the surface stands.
+    fn pressing(self, surface: &SurfaceMotion, middle: Vec3, edge: f64) -> Pressing {
+        match self {
+            Self::Corner(v) => Pressing::smooth(surface.normals()[v as usize]),
+            Self::Flat(triangle, weights) => {
+                let offset = middle - surface.point(triangle, weights, 1.0);
+                Pressing::new(surface, (triangle, weights), offset, edge)
+            }
+        }
+    }
+
+    /// The normal at the end of a tick.
+    fn normal_after(self, surface: &SurfaceMotion, pressing: Pressing) -> Vec3 {
+        match self {
             Self::Corner(v) => surface.normals()[v as usize],
-            Self::Flat(triangle, weights) => surface.normal(triangle, weights),
-        };
-        normal.as_dvec3()
+            Self::Flat(triangle, weights) => pressing.after(surface, (triangle, weights)),
+        }
     }
 }
 
@@ -72,21 +86,32 @@ pub struct FlatContact {
     at: At,
     start: DVec3,
     end: DVec3,
+    pressing: Pressing,
     normal_start: DVec3,
     normal_end: DVec3,
 }
 
 impl FlatContact {
     /// A contact at the start of a tick.
-    fn new(spot: Spot, (index, body): (usize, &GarmentBody), at: At) -> Self {
-        let normal = at.normal(&body.surface);
+    fn new(spot: Spot, (index, at): (usize, At), pressing: Pressing) -> Self {
+        let normal = pressing.normal.as_dvec3();
         let (start, body) = (DVec3::ZERO, index as u32);
-        Self { spot, body, at, start, end: start, normal_start: normal, normal_end: normal }
+        Self {
+            spot,
+            body,
+            at,
+            start,
+            end: start,
+            pressing,
+            normal_start: normal,
+            normal_end: normal,
+        }
     }
 
     /// Contact of the cloth at `place` with the corner at a fraction of the tick, within `reach`;
     /// `share` is the sub-step's part of the tick. Friction is the nodes' affair.
-    pub fn touch(&self, place: DVec3, fraction: f64, share: f64, reach: f64) -> Option<BodyTouch> {
+    pub fn touch(&self, place: DVec3, moment: Moment, reach: f64) -> Option<BodyTouch> {
+        let Moment { fraction, share } = moment;
         let normal = self.normal_start.lerp(self.normal_end, fraction).normalize_or(DVec3::Y);
         let distance = (place - self.start.lerp(self.end, fraction)).dot(normal);
         let moved = (self.end - self.start) * share;
@@ -149,7 +174,8 @@ impl FlatContacts {
             });
             for (spot, &vertex) in self.found.iter().zip(&body.vertices) {
                 let Some(spot) = *spot else { continue };
-                self.rows.push(FlatContact::new(spot, (index, body), At::Corner(vertex)));
+                let pressing = Pressing::smooth(body.surface.normals()[vertex as usize]);
+                self.rows.push(FlatContact::new(spot, (index, At::Corner(vertex)), pressing));
             }
             self.find_edges((index, bodies), contacts, reach);
         }
@@ -177,7 +203,9 @@ impl FlatContacts {
             let Some(at) = *at else { continue };
             let [a, b] = *nodes;
             let spot = Spot { nodes: [a, b, b], weights: [0.5, 0.5, 0.0] };
-            self.rows.push(FlatContact::new(spot, (index, body), at));
+            let middle = 0.5 * (positions[a as usize] + positions[b as usize]);
+            let pressing = at.pressing(&body.surface, middle, reach.mean_edge);
+            self.rows.push(FlatContact::new(spot, (index, at), pressing));
         }
     }
 
@@ -189,16 +217,16 @@ impl FlatContacts {
         dt: f64,
         lets_pass: impl Fn(usize, Vec3, Vec3) -> bool,
     ) {
-        for poke in &mut self.rows {
-            let surface = &bodies[poke.body as usize].surface;
-            poke.start = poke.at.place(surface, 0.0);
-            poke.end = poke.at.place(surface, 1.0);
-            poke.normal_end = poke.at.normal(surface);
+        for flat in &mut self.rows {
+            let surface = &bodies[flat.body as usize].surface;
+            flat.start = flat.at.place(surface, 0.0);
+            flat.end = flat.at.place(surface, 1.0);
+            flat.normal_end = flat.at.normal_after(surface, flat.pressing).as_dvec3();
         }
-        self.rows.retain(|poke| {
-            let way = (poke.spot.place(velocities) * dt - (poke.end - poke.start)).as_vec3();
-            let normal = poke.normal_end.as_vec3();
-            !poke.spot.nodes.iter().any(|&n| lets_pass(n as usize, normal, way))
+        self.rows.retain(|flat| {
+            let way = (flat.spot.place(velocities) * dt - (flat.end - flat.start)).as_vec3();
+            let normal = flat.normal_end.as_vec3();
+            !flat.spot.nodes.iter().any(|&n| lets_pass(n as usize, normal, way))
         });
     }
 }
@@ -275,13 +303,8 @@ impl Spot {
 
     /// Moves the nodes so that the place moves by `now`, and where it was before by `old`; less where
     /// but a far node is free.
-    pub fn hand_on(
-        &self,
-        (now, old): (DVec3, DVec3),
-        inverse_mass: &[f64],
-        previous: &mut [DVec3],
-        positions: &mut [DVec3],
-    ) {
+    pub fn hand_on(&self, (now, old): (DVec3, DVec3), nodes: NodePlaces) {
+        let NodePlaces { inverse_mass, previous, positions } = nodes;
         let shares = [0, 1, 2].map(|k| self.weights[k] * inverse_mass[self.nodes[k] as usize]);
         let total: f64 = (0..3).map(|k| self.weights[k] * shares[k]).sum();
         if total <= 0.0 {
@@ -305,10 +328,13 @@ mod tests {
         let spot = Spot { nodes: [0, 1, 2], weights: [0.5, 0.25, 0.25] };
         let start = vec![DVec3::X, DVec3::Y, DVec3::Z];
         let (mut x, mut old) = (start.clone(), start.clone());
-        spot.hand_on((DVec3::Y, DVec3::ZERO), &[1.0, 3.0, 0.0], &mut old, &mut x);
+        let up = (DVec3::Y, DVec3::ZERO);
+        let inverse_mass = &[1.0, 3.0, 0.0];
+        spot.hand_on(up, NodePlaces { inverse_mass, previous: &mut old, positions: &mut x });
         assert!((spot.place(&x) - spot.place(&start) - DVec3::Y).length() < 1e-12);
         assert_eq!((old == start, x[2]), (true, DVec3::Z));
-        spot.hand_on((DVec3::Y, DVec3::ZERO), &[0.0; 3], &mut old, &mut x);
+        let inverse_mass = &[0.0; 3];
+        spot.hand_on(up, NodePlaces { inverse_mass, previous: &mut old, positions: &mut x });
         assert!(x.iter().all(|p| p.is_finite()), "held nodes stay");
     }
 }

@@ -110,6 +110,7 @@ impl Hierarchy {
         let mut masses = input.mass.to_vec();
         while candidates.len() - input.held.min(candidates.len()) > limits::COARSEST_NODES {
             let level = build_level(input, &mut walk, &candidates, &masses, spacing);
+            // Hardly coarser than what is below: it would cost as much, and reach no farther.
             if level.nodes.len() * 2 > candidates.len() {
                 break;
             }
@@ -148,6 +149,7 @@ impl Hierarchy {
     /// Solves all levels for the predicted positions of the nodes; `needs` is what pulled pins ask of
     /// each, or empty. Afterwards [`Hierarchy::displacement`] says how far a node is to be moved.
     pub fn solve(&mut self, positions: &[DVec3], previous: &[DVec3], needs: &[f32]) {
+        // From the coarsest: each level starts from where the coarser one has moved it.
         for index in (0..self.levels.len()).rev() {
             let (finer, coarser) = self.levels.split_at_mut(index + 1);
             let level = &mut finer[index];

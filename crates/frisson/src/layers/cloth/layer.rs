@@ -5,8 +5,9 @@ use super::cycle;
 use super::params::ClothParams;
 use super::pressure;
 use super::refine::Refinement;
+use super::scratch::ClothScratch;
 use super::state::ClothState;
-use super::step::{self, ClothScratch};
+use super::step;
 use crate::stage::{
     BuildContext, Clock, Frame, Layer, LayerError, LayerReport, SnapshotError, StepContext, View,
     Work,
@@ -25,6 +26,8 @@ impl Layer for ClothLayer {
     fn name(params: &ClothParams) -> &str {
         &params.name
     }
+
+    const FEELS_LOAD: bool = true;
 
     fn build(params: &ClothParams, context: &BuildContext) -> Result<Garment, LayerError> {
         params.validate()?;
@@ -63,8 +66,7 @@ impl Layer for ClothLayer {
         frame: &mut Frame,
     ) -> Result<(), LayerError> {
         let mesh = &mut frame.meshes[work.rest.mesh];
-        step::show(work.params, (work.rest, work.state), context.frame_number(), mesh);
-        Ok(())
+        step::show(work, context.frame_number(), mesh)
     }
 
     fn check_fit(rest: &Garment, state: &ClothState) -> Result<(), SnapshotError> {

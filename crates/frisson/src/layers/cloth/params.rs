@@ -1,10 +1,21 @@
 //! What the artist sets.
 
+mod attachment;
+mod check;
+mod cycle;
+mod region;
+mod seam;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::material::{Fabric, Moduli};
-use crate::stage::{Animated, LayerError, Selection};
+use crate::stage::{Animated, Selection};
+
+pub use attachment::ClothAttachment;
+pub use cycle::ClothCycle;
+pub use region::ClothRegion;
+pub use seam::{ClothSeam, ClothSewing};
 
 /// Simulated garments: position-based, small steps.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -145,6 +156,13 @@ pub struct ClothParams {
     #[serde(default)]
     #[schemars(extend("x-group" = "Held by"))]
     pub attachments: Vec<ClothAttachment>,
+    /// How many times as long as it is an edge may be drawn before the cloth rips there [-]: 1.1 lets cloth tear that
+    /// is drawn out by a tenth. Without it, cloth never tears. Torn cloth has more vertices than it had; neither
+    /// what is blown up nor a `cycle` nor what keeps creases can tear.
+    #[serde(default)]
+    #[schemars(range(min = 1.001, max = 100.0))]
+    #[schemars(extend("x-change" = "restart", "x-slider" = [1.02, 2.0], "x-group" = "Fabric"))]
+    pub tear: Option<f64>,
     /// Seams, hems and waistbands: vertices along a line, where the cloth is thicker.
     #[serde(default)]
     #[schemars(extend("x-group" = "Fabric"))]
@@ -331,189 +349,6 @@ pub enum RestAngles {
     AsModelled,
 }
 
-/// Vertices held by something. Give one of `surface`, `joint` or `path`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct ClothAttachment {
-    /// Which vertices of the cloth.
-    #[schemars(extend("x-change" = "rebuild", "x-group" = "Held by"))]
-    pub vertices: Selection,
-    /// Mesh that carries them: each stays at its place over the nearest triangle.
-    #[schemars(extend("x-change" = "rebuild", "x-group" = "Held by"))]
-    pub surface: Option<String>,
-    /// Joint that carries them, as `actor/joint`.
-    #[schemars(extend("x-change" = "rebuild", "x-group" = "Held by"))]
-    pub joint: Option<String>,
-    /// Key-framed displacement from where they start, x, y and z [m].
-    #[schemars(extend("x-change" = "rebuild", "x-group" = "Held by"))]
-    pub path: Option<[Animated; 3]>,
-    /// Frame from which they are held.
-    #[schemars(extend("x-change" = "rebuild", "x-group" = "Time"))]
-    pub from_frame: Option<f64>,
-    /// Frame at which they are let go.
-    #[schemars(extend("x-change" = "rebuild", "x-group" = "Time"))]
-    pub until_frame: Option<f64>,
-    /// Makes a `surface` sticky: a vertex is caught when it comes this near [m].
-    #[schemars(range(min = 0.0, max = 10.0))]
-    #[schemars(extend("x-change" = "rebuild", "x-slider" = [0.0, 0.1], "x-group" = "Sticky"))]
-    pub stick_within: Option<f64>,
-    /// … and let go when it is pulled this far from where it was caught [m].
-    #[schemars(range(min = 0.0, max = 10.0))]
-    #[schemars(extend("x-change" = "rebuild", "x-slider" = [0.0, 1.0], "x-group" = "Sticky"))]
-    pub release_beyond: Option<f64>,
-}
-
-/// A line along which the cloth is doubled: heavier and stiffer in bending.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ClothSeam {
-    /// Vertices along the seam.
-    #[schemars(extend("x-change" = "rebuild", "x-group" = "Seam"))]
-    pub vertices: Selection,
-    /// How many times stiffer in bending the cloth is there [-]. Two layers sewn together have eight
-    /// times the rigidity of one.
-    #[serde(default = "default_seam_bend")]
-    #[schemars(range(min = 0.0, max = 1e6))]
-    #[schemars(extend(
-        "x-change" = "rebuild",
-        "x-slider" = [1.0, 1000.0],
-        "x-log" = true,
-        "x-group" = "Seam"
-    ))]
-    pub bend: f64,
-    /// How many times heavier the cloth is there [-].
-    #[serde(default = "default_seam_weight")]
-    #[schemars(range(min = 1e-3, max = 1e3))]
-    #[schemars(extend(
-        "x-change" = "rebuild",
-        "x-slider" = [0.5, 10.0],
-        "x-log" = true,
-        "x-group" = "Seam"
-    ))]
-    pub weight: f64,
-}
-
-fn default_seam_bend() -> f64 {
-    8.0
-}
-fn default_seam_weight() -> f64 {
-    2.0
-}
-
-/// Two borders of the cloth that are sewn together. They may have different numbers of vertices; the way
-/// round is that in which they lie nearer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ClothSewing {
-    /// Vertices along the one border.
-    #[schemars(extend("x-change" = "rebuild", "x-group" = "Sewing"))]
-    pub from: Selection,
-    /// Vertices along the other.
-    #[schemars(extend("x-change" = "rebuild", "x-group" = "Sewing"))]
-    pub to: Selection,
-    /// Time in which the seam closes, from the start of the simulation on [s].
-    #[serde(default = "default_close")]
-    #[schemars(range(min = 0.0, max = 60.0))]
-    #[schemars(extend("x-change" = "rebuild", "x-slider" = [0.0, 2.0], "x-group" = "Sewing"))]
-    pub close: f64,
-}
-
-fn default_close() -> f64 {
-    0.5
-}
-
-/// Frames that are played over and over. Towards the end of the cycle the cloth is led over to how it moved one
-/// cycle before, so the motion under it must be a cycle of the same length.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ClothCycle {
-    /// First frame of the cycle; the shot begins at least `blend` frames before it, better a whole cycle.
-    #[schemars(extend("x-change" = "restart", "x-group" = "Cycle"))]
-    pub from_frame: f64,
-    /// Frame that is the first one again.
-    #[schemars(extend("x-change" = "restart", "x-group" = "Cycle"))]
-    pub until_frame: f64,
-    /// Frames in which the cloth is led over.
-    #[serde(default = "default_cycle_blend")]
-    #[schemars(range(min = 1.0, max = 10000.0))]
-    #[schemars(extend("x-change" = "restart", "x-slider" = [1.0, 60.0], "x-group" = "Cycle"))]
-    pub blend: f64,
-}
-
-fn default_cycle_blend() -> f64 {
-    10.0
-}
-
-impl ClothCycle {
-    fn validate(&self) -> Result<(), LayerError> {
-        let Self { from_frame, until_frame, blend } = *self;
-        let sound = from_frame.is_finite() && until_frame.is_finite() && until_frame > from_frame;
-        require("cycle.until_frame", sound, until_frame, "after `from_frame`")?;
-        let sound = blend >= 1.0 && blend <= until_frame - from_frame;
-        require("cycle.blend", sound, blend, "1 or more, and no longer than the cycle")
-    }
-}
-
-/// A part of the cloth with another fabric. Where the weight of a vertex is between 0 and 1, so is the change.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ClothRegion {
-    /// Vertices of the part, by painted weight.
-    #[schemars(extend("x-change" = "rebuild", "x-group" = "Region"))]
-    pub vertices: Selection,
-    /// How many times stiffer in stretch [-].
-    #[serde(default = "one")]
-    #[schemars(range(min = 1e-6, max = 1e6))]
-    #[schemars(extend("x-change" = "rebuild", "x-slider" = [0.01, 100.0], "x-log" = true, "x-group" = "Region"))]
-    pub stretch: f64,
-    /// How many times stiffer in bending [-].
-    #[serde(default = "one")]
-    #[schemars(range(min = 1e-6, max = 1e6))]
-    #[schemars(extend("x-change" = "rebuild", "x-slider" = [0.01, 100.0], "x-log" = true, "x-group" = "Region"))]
-    pub bend: f64,
-    /// How many times heavier [-].
-    #[serde(default = "one")]
-    #[schemars(range(min = 1e-3, max = 1e3))]
-    #[schemars(extend("x-change" = "rebuild", "x-slider" = [0.1, 10.0], "x-log" = true, "x-group" = "Region"))]
-    pub weight: f64,
-    /// How many times as long its threads are at rest [-]: less than 1 and it shrinks (an elastic waist, wool in
-    /// the wash), more and it lies in folds (ruffles).
-    #[serde(default = "one")]
-    #[schemars(range(min = 0.05, max = 10.0))]
-    #[schemars(extend("x-change" = "rebuild", "x-slider" = [0.5, 2.0], "x-log" = true, "x-group" = "Region"))]
-    pub size: f64,
-    /// How many times thicker, for what it touches [-]: padding, a hem, fur.
-    #[serde(default = "one")]
-    #[schemars(range(min = 0.01, max = 100.0))]
-    #[schemars(extend("x-change" = "rebuild", "x-slider" = [0.1, 10.0], "x-log" = true, "x-group" = "Region"))]
-    pub thickness: f64,
-}
-
-fn one() -> f64 {
-    1.0
-}
-
-impl ClothRegion {
-    /// What it changes, by name.
-    #[must_use]
-    pub fn factors(&self) -> [(&'static str, f64); 5] {
-        [
-            ("stretch", self.stretch),
-            ("bend", self.bend),
-            ("weight", self.weight),
-            ("size", self.size),
-            ("thickness", self.thickness),
-        ]
-    }
-
-    /// A part as the rest of the cloth is.
-    #[must_use]
-    pub fn new(vertices: Selection) -> Self {
-        let one = one();
-        Self { vertices, stretch: one, bend: one, weight: one, size: one, thickness: one }
-    }
-}
-
 impl ClothParams {
     /// Parameters with their defaults.
     #[must_use]
@@ -531,6 +366,7 @@ impl ClothParams {
             bend: None,
             rest_angles: RestAngles::Flat,
             crease_radius: None,
+            tear: None,
             crease_seconds: default_crease_seconds(),
             tension_only: false,
             stretch_limit: None,
@@ -580,111 +416,5 @@ impl ClothParams {
             friction: self.friction.unwrap_or(preset.friction),
             thickness: self.thickness.unwrap_or(preset.thickness),
         }
-    }
-
-    /// Checks what the schema cannot.
-    pub fn validate(&self) -> Result<(), LayerError> {
-        let m = self.moduli();
-        let positive = [("density", m.density), ("stretch", m.warp), ("weft", m.weft)];
-        let not_negative = [
-            ("shear", m.shear),
-            ("bend", m.bend),
-            ("friction", m.friction),
-            ("stretch_limit", self.stretch_limit.unwrap_or(0.0)),
-            ("compression_limit", self.compression_limit),
-            ("drag", self.drag),
-            ("lift", self.lift),
-            ("air_mass", self.air_mass),
-            ("damping", self.damping),
-            ("settle", self.settle),
-            ("soft_pins_hz", self.soft_pins_hz),
-            ("dressing", self.dressing),
-            ("crease_seconds", self.crease_seconds),
-        ];
-        for (name, value) in positive {
-            require(name, value > 0.0 && value.is_finite(), value, "greater than 0")?;
-        }
-        for (name, value) in not_negative {
-            require(name, value >= 0.0 && value.is_finite(), value, "0 or more")?;
-        }
-        require("thickness", m.thickness > 0.0, m.thickness, "greater than 0")?;
-        require("quality", self.quality > 0.0, self.quality, "greater than 0")?;
-        require("body_depth", self.body_depth > 0.0, self.body_depth, "greater than 0")?;
-        if self.substeps == Some(0) {
-            return Err(LayerError::parameter("substeps", "give at least 1, or leave it out"));
-        }
-        if let Some(pressure) = &self.pressure
-            && !(pressure.is_well_formed() && pressure.values().all(|v| v > 0.0))
-        {
-            let problem = "must be greater than 0 at every key, in ascending frames";
-            return Err(LayerError::parameter("pressure", problem));
-        }
-        if let Some(overpressure) = &self.overpressure {
-            if !(overpressure.is_well_formed() && overpressure.values().all(|v| v.abs() <= 1e6)) {
-                let problem = "must be at most 1e6 Pa at every key, in ascending frames";
-                return Err(LayerError::parameter("overpressure", problem));
-            }
-            if self.pressure.is_some() {
-                let problem = "give a volume (`pressure`) or an overpressure in Pa, not both";
-                return Err(LayerError::parameter("overpressure", problem));
-            }
-        }
-        for (index, seam) in self.seams.iter().enumerate() {
-            let field = |key: &str| format!("seams[{index}].{key}");
-            let sound = seam.bend >= 0.0 && seam.bend.is_finite();
-            require(&field("bend"), sound, seam.bend, "0 or more")?;
-            let sound = seam.weight > 0.0 && seam.weight.is_finite();
-            require(&field("weight"), sound, seam.weight, "greater than 0")?;
-        }
-        for (index, sewing) in self.sewing.iter().enumerate() {
-            let sound = sewing.close >= 0.0 && sewing.close.is_finite();
-            require(&format!("sewing[{index}].close"), sound, sewing.close, "0 or more")?;
-        }
-        for (index, region) in self.regions.iter().enumerate() {
-            for (name, value) in region.factors() {
-                let sound = value > 0.0 && value.is_finite();
-                require(&format!("regions[{index}].{name}"), sound, value, "greater than 0")?;
-            }
-        }
-        if let Some(radius) = self.crease_radius {
-            let sound = radius > 0.0 && radius.is_finite();
-            require("crease_radius", sound, radius, "greater than 0")?;
-        }
-        self.cycle.iter().try_for_each(ClothCycle::validate)?;
-        for (index, attachment) in self.attachments.iter().enumerate() {
-            attachment.validate(index)?;
-        }
-        Ok(())
-    }
-}
-
-fn require(name: &str, holds: bool, value: f64, bound: &str) -> Result<(), LayerError> {
-    if holds {
-        return Ok(());
-    }
-    Err(LayerError::parameter(name, format!("is {value}, must be {bound}")))
-}
-
-impl ClothAttachment {
-    fn validate(&self, index: usize) -> Result<(), LayerError> {
-        let field = |key: &str| format!("attachments[{index}].{key}");
-        let kinds = [self.surface.is_some(), self.joint.is_some(), self.path.is_some()];
-        if kinds.iter().filter(|k| **k).count() != 1 {
-            let problem = "give exactly one of `surface`, `joint` and `path`";
-            return Err(LayerError::parameter(field("surface"), problem));
-        }
-        if self.stick_within.is_some() && self.surface.is_none() {
-            let problem = "only a `surface` can be sticky";
-            return Err(LayerError::parameter(field("stick_within"), problem));
-        }
-        if self.release_beyond.is_some() && self.stick_within.is_none() {
-            let problem = "give `stick_within` too: only what sticks is released";
-            return Err(LayerError::parameter(field("release_beyond"), problem));
-        }
-        if self.path.iter().flatten().any(|a| !a.is_well_formed()) {
-            let problem = "keys must be finite, in ascending frames";
-            return Err(LayerError::parameter(field("path"), problem));
-        }
-        Ok(())
     }
 }

@@ -61,6 +61,15 @@ impl Ridges {
         Ok(Self { places, curves })
     }
 
+    /// The same over a mesh with copies of some vertices.
+    pub fn with_copies(&self, copies: &[u32]) -> Self {
+        let mut all = self.clone();
+        if !self.places.is_empty() {
+            all.places.extend(copies.iter().map(|&v| self.places[v as usize]));
+        }
+        all
+    }
+
     /// Bending rigidity that ridges add to the hinge between two vertices [N·m].
     pub fn rigidity(&self, [p, q]: [u32; 2]) -> f64 {
         if self.curves.is_empty() {
@@ -115,7 +124,7 @@ mod tests {
         let (rings, sectors) = (41, 64);
         let (places, triangles) = tube(rings, sectors);
         let axis = [Vec3::new(0.0, 0.01, 0.0), Vec3::new(0.0, 0.39, 0.0)];
-        let pattern = DiamondPattern { axis, rows: 2, columns: 4 };
+        let pattern = DiamondPattern { axis, rows: 2, columns: 4, jitter: 0.0, seed: 0 };
         let course = RidgeCourse::Diamonds(pattern);
         let ridge = Ridge { on: String::new(), course, width: 0.008, amplitude: 0.004, share: 0.5 };
         let ridges = Ridges::build(&[ridge], places.clone(), &triangles, nowhere, 1000.0).unwrap();

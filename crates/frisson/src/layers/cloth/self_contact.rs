@@ -9,13 +9,15 @@
 use glam::{DVec3, Vec3A};
 
 use super::around::Around;
+use super::local::Bands;
+use super::node_places::NodePlaces;
 use super::plane_sides::PlaneSides;
 use super::rest::ClothRest;
 use super::separation::{Separation, blend, closest_on_triangle, passing, pierce};
 use super::sew::Stitch;
 use super::state::{Crossing, Near, NearEdges, NearPair};
 use super::tangle::{self, Tangle};
-use super::tree::PatchTree;
+use super::tree::{Horizon, PatchTree};
 use crate::tolerances::cloth as limits;
 
 /// What finds contacts. Rest data hold it as it was built; a copy in the scratch does the work.
@@ -35,6 +37,8 @@ pub struct SelfContacts {
     fresh: Near,
     tangle: Tangle,
     thickness: f64,
+    /// How many times that each node is thick for the cloth itself.
+    bands: Bands,
     /// Distance at rest up to which cloth is not in contact with itself [m].
     neighbours: f64,
     /// Friction coefficient [-].
@@ -58,7 +62,8 @@ impl SelfContacts {
             corners.iter().for_each(|&n| owner[n as usize] = t as u32);
         }
         let part_of_node = find_parts(rest);
-        let neighbours = limits::SELF_NEIGHBOURS * thickness * rest.bands.most;
+        let bands = own_bands(rest, positions, thickness);
+        let neighbours = limits::SELF_NEIGHBOURS * thickness * bands.most;
         let way = limits::NEIGHBOUR_WAY * neighbours;
         Self {
             tree: Some(PatchTree::build(&rest.triangles, positions, &part_of_node)),
@@ -68,6 +73,7 @@ impl SelfContacts {
             rest_positions: positions.to_vec(),
             around: Around::build(rest, positions, stitches, way),
             thickness,
+            bands,
             neighbours,
             ..Self::default()
         }
@@ -84,7 +90,7 @@ impl SelfContacts {
         near: &mut Near,
     ) {
         let Some(mut tree) = self.tree.take() else { return };
-        let reach = self.thickness * rest.bands.most * limits::SELF_REACH;
+        let reach = self.thickness * self.bands.most * limits::SELF_REACH;
         let motion = Motion { rest, x: positions, v: velocities, dt, reach };
         // Inside the pool tasks start without waking anybody from outside.
         rayon::scope(|_| self.look_everywhere(&mut tree, &motion));
@@ -93,7 +99,9 @@ impl SelfContacts {
         fresh.clear();
         self.found.iter().for_each(|f| fresh.append(f));
         fresh.sort();
+        // A node that has slipped through is brought back to the side that it had.
         keep_sides(&mut fresh.nodes, &near.nodes);
+        keep_edge_sides(&mut fresh.edges, &near.edges);
         self.judge_crossings(rest, &mut fresh, &near.nodes);
         std::mem::swap(near, &mut fresh);
         self.fresh = fresh;
@@ -108,7 +116,8 @@ impl SelfContacts {
         let look = |out: &mut Near, pair: [u32; 2], overlap: bool, nodes: &[[Vec3A; 2]]| {
             this.look(motion, pair, overlap, nodes, out);
         };
-        tree.pairs(motion.reach as f32, motion.dt as f32, &mut found, Near::default, look);
+        let horizon = Horizon { reach: motion.reach as f32, dt: motion.dt as f32 };
+        tree.pairs(horizon, &mut found, Near::default, look);
         self.found = found;
     }
 
@@ -122,9 +131,14 @@ impl SelfContacts {
         let known = |node: u32, triangle: u32| {
             before.binary_search_by_key(&(node, triangle), |p| (p.node, p.triangle)).is_ok()
         };
-        let nodes = &mut fresh.nodes;
+        let (nodes, edges) = (&mut fresh.nodes, &fresh.edges);
         fresh.crossings.retain(|crossing| {
-            let mut explained = false;
+            let corners = rest.triangles[crossing.triangle as usize];
+            let mut explained = (0..3).any(|k| {
+                let [first, second] = in_order([crossing.edge, [corners[k], corners[(k + 1) % 3]]]);
+                let pair = edges.binary_search_by_key(&(first, second), |p| (p.first, p.second));
+                pair.is_ok_and(|index| edges[index].crossed > 0)
+            });
             for node in crossing.edge {
                 let key = (node, crossing.triangle);
                 let pair = nodes.binary_search_by_key(&key, |p| (p.node, p.triangle));
@@ -142,7 +156,7 @@ impl SelfContacts {
             let remembered = known(p.node, p.triangle) && p.crossed < limits::SELF_PATIENCE;
             remembered || !tangle.holds(&[p.node], &triangles[p.triangle as usize])
         });
-        fresh.edges.retain(|p| !tangle.holds(&p.first, &p.second));
+        fresh.edges.retain(|p| p.crossed > 0 || !tangle.holds(&p.first, &p.second));
     }
 
     /// All that a pair of triangles may do to each other; they can only cross where their boxes overlap.
@@ -174,7 +188,7 @@ impl SelfContacts {
         let near = |k: usize, side: &usize| own[k] >> side & 1 == 1 && sides[k].edge_near(*side);
         for first in (0..3).filter(|side| near(0, side)) {
             for second in (0..3).filter(|side| near(1, side)) {
-                self.look_edges(motion, edge(0, first), edge(1, second), out);
+                self.look_edges(motion, [edge(0, first), edge(1, second)], out);
             }
         }
         if !overlap {
@@ -215,7 +229,8 @@ impl SelfContacts {
         out.nodes.push(NearPair { node, triangle, side, crossed: 0 });
     }
 
-    fn look_edges(&self, motion: &Motion, first: [u32; 2], second: [u32; 2], out: &mut Near) {
+    fn look_edges(&self, motion: &Motion, edges: [[u32; 2]; 2], out: &mut Near) {
+        let [first, second] = in_order(edges);
         if first.iter().any(|n| second.contains(n)) {
             return;
         }
@@ -234,7 +249,8 @@ impl SelfContacts {
             return;
         }
         let side = if away.dot(normal) >= 0.0 { 1 } else { -1 };
-        out.edges.push(NearEdges { first, second, side });
+        let away = (f64::from(side) * normal).normalize_or_zero().as_vec3();
+        out.edges.push(NearEdges { first, second, side, crossed: 0, away });
     }
 
     /// Cloth that is as near at rest, and along itself, is not in contact.
@@ -246,15 +262,8 @@ impl SelfContacts {
 
     /// Solves all contacts once, one after the other; `recovery` is how far a pair may be moved apart
     /// beyond stopping its approach [m].
-    pub fn solve(
-        &self,
-        rest: &ClothRest,
-        near: &Near,
-        inverse_mass: &[f64],
-        recovery: f64,
-        previous: &mut [DVec3],
-        positions: &mut [DVec3],
-    ) {
+    pub fn solve(&self, rest: &ClothRest, near: &Near, recovery: f64, nodes: NodePlaces) {
+        let NodePlaces { inverse_mass, previous, positions } = nodes;
         let separation = Separation {
             inverse_mass,
             thickness: self.thickness,
@@ -281,7 +290,7 @@ impl SelfContacts {
             };
             let [a, b, c] = corners;
             let parts = [(pair.node, 1.0), (a, -w[0]), (b, -w[1]), (c, -w[2])];
-            let separation = separation.by(rest.bands.between(&parts));
+            let separation = separation.by(self.bands.between(&parts));
             if separation.counts(contact.1) {
                 separation.part(parts, contact, previous, positions);
             }
@@ -293,13 +302,14 @@ impl SelfContacts {
             let distance = (a[0].lerp(a[1], s) - b[0].lerp(b[1], t)).dot(direction);
             let ([a, b], [c, d]) = (pair.first, pair.second);
             let parts = [(a, 1.0 - s), (b, s), (c, t - 1.0), (d, -t)];
-            let separation = separation.by(rest.bands.between(&parts));
+            let separation = separation.by(self.bands.between(&parts));
             if separation.counts(distance) {
                 separation.part(parts, (direction, distance), previous, positions);
             }
         }
         let way = limits::UNTANGLE_SPEED / limits::RECOVERY_SPEED * recovery;
-        tangle::untangle(rest, &near.crossings, inverse_mass, way, previous, positions);
+        let nodes = NodePlaces { inverse_mass, previous, positions };
+        tangle::untangle(rest, &near.crossings, way, nodes);
     }
 }
 
@@ -309,6 +319,23 @@ impl Motion<'_> {
         let approach = -speed.dot(away) / distance.max(f64::MIN_POSITIVE);
         distance <= self.reach + approach.max(0.0) * self.dt
     }
+}
+
+/// How many times the thickness every node is thick for the cloth itself. Where a collar is gathered, edges are shorter
+/// than the thickness: cloth that was as thick there would push its own folds apart and draw its edges out.
+pub(super) fn own_bands(rest: &ClothRest, positions: &[DVec3], thickness: f64) -> Bands {
+    let band = |node: u32| {
+        let around = rest.node_triangles.of(node).iter();
+        let corners = around.flat_map(|&t| rest.triangles[t as usize]).filter(|n| *n != node);
+        let at = positions[node as usize];
+        let far = corners.map(|n| at.distance(positions[n as usize]));
+        let (sum, count) = far.fold((0.0, 0u32), |(sum, count), d| (sum + d, count + 1));
+        let edge = sum / f64::from(count.max(1));
+        let most =
+            if count == 0 { f64::INFINITY } else { limits::OWN_THICKNESS_EDGES * edge / thickness };
+        rest.bands.of(node).min(most) as f32
+    };
+    Bands::new((0..rest.node_count() as u32).map(band).collect())
 }
 
 /// Gives pairs that were near before the side they had. Both lists are sorted.
@@ -323,6 +350,32 @@ fn keep_sides(pairs: &mut [NearPair], before: &[NearPair]) {
             (pair.side, pair.crossed) = (o.side, o.crossed);
         }
     }
+}
+
+/// Edges that were near each other before, and have gone through each other since, are brought back, for a while.
+/// Both lists are sorted. Told by directions and not by signs: the common normal of two edges turns over when they
+/// turn past each other.
+fn keep_edge_sides(pairs: &mut [NearEdges], before: &[NearEdges]) {
+    let mut old = before.iter().peekable();
+    for pair in pairs {
+        let key = (pair.first, pair.second);
+        while old.next_if(|o| (o.first, o.second) < key).is_some() {}
+        let known = old.peek().filter(|o| (o.first, o.second) == key);
+        let Some(known) = known else { continue };
+        let is_through = known.away.dot(pair.away) < limits::EDGES_THROUGH_COS;
+        if is_through && known.crossed < limits::EDGE_PATIENCE {
+            pair.side = -pair.side;
+            pair.away = -pair.away;
+            pair.crossed = known.crossed + 1;
+        }
+    }
+}
+
+/// Two edges, each ascending, and the one with the lower nodes first.
+fn in_order([a, b]: [[u32; 2]; 2]) -> [[u32; 2]; 2] {
+    let ascending = |[a, b]: [u32; 2]| [a.min(b), a.max(b)];
+    let (a, b) = (ascending(a), ascending(b));
+    [a.min(b), a.max(b)]
 }
 
 /// Numbers the parts of the cloth that hang together.
@@ -367,6 +420,8 @@ pub fn share_edges(triangles: &[[u32; 3]]) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use glam::Vec3;
+
     use super::*;
 
     #[test]
@@ -375,6 +430,24 @@ mod tests {
         let mut now = [pair(1, 2, 1), pair(1, 5, 1), pair(3, 0, -1)];
         keep_sides(&mut now, &[pair(0, 9, -1), pair(1, 5, -1), pair(3, 0, 1), pair(4, 0, 1)]);
         assert_eq!(now.map(|p| p.side), [1, -1, 1]);
+    }
+
+    #[test]
+    fn edges_that_went_through_each_other_are_brought_back_for_a_while() {
+        let pair = |away, crossed| {
+            let (first, second) = ([0, 1], [2, 3]);
+            NearEdges { first, second, side: 1, crossed, away }
+        };
+        let after = |before: NearEdges, away: Vec3| {
+            let mut now = [pair(away, 0)];
+            keep_edge_sides(&mut now, &[before]);
+            now[0]
+        };
+        let through = after(pair(Vec3::Y, 0), -Vec3::Y);
+        assert_eq!((through.side, through.crossed, through.away), (-1, 1, Vec3::Y));
+        assert_eq!(after(pair(Vec3::Y, 0), Vec3::X).crossed, 0, "turned about each other");
+        let given_up = after(pair(Vec3::Y, limits::EDGE_PATIENCE), -Vec3::Y);
+        assert_eq!((given_up.side, given_up.crossed), (1, 0));
     }
 
     #[test]

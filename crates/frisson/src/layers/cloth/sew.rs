@@ -31,6 +31,13 @@ pub struct Stitch {
     close: f64,
 }
 
+impl Stitch {
+    /// The same stitch where nodes have other numbers.
+    pub fn over(&self, number: impl Fn(u32) -> u32) -> Self {
+        Self { node: number(self.node), onto: self.onto.map(number), ..*self }
+    }
+}
+
 /// Stitches of one seam; `Err` says what is wrong with which of the two lines.
 pub fn stitch(
     sewing: &ClothSewing,

@@ -1,41 +1,39 @@
 //! One tick of the cloth by small steps: predict, hold, solve, touch.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
 use super::air::Push;
-use super::bend::{self, Hinge, HingePack};
-use super::body::BodyContacts;
-use super::collide::{self, BodyTouch, PosedCollider};
+use super::bend;
+use super::body_contacts::BodyContacts;
+use super::collide::PosedCollider;
 use super::flat_contact::FlatContact;
 use super::hierarchy::Hierarchy;
 use super::lanes::Moving;
 use super::local::Bands;
+use super::node_places::NodePlaces;
 use super::pressure::{self, Inflation};
 use super::rest::ClothRest;
 use super::roll;
+use super::rows::SolverRows;
 use super::self_contact::SelfContacts;
 use super::sew::Stitch;
-use super::shear::{self, ShearRow};
+use super::shear;
+use super::soaking::node_mass;
 use super::state::ClothState;
 use super::stiff::StiffBending;
-use super::stretch::{self, StretchLaw, StretchPack};
-use super::strips::{Grouped, Way};
+use super::stretch::{self, StretchLaw};
+use super::strips::Way;
 use crate::stage::{Clock, Collider};
 use crate::tolerances::cloth as limits;
 
 /// Nodes a task takes at once.
-const CHUNK: usize = 1024;
-/// Most contacts of one node that are looked at.
-const MAX_TOUCHES: usize = 6;
+pub(super) const CHUNK: usize = 1024;
 /// Times per tick that bending and shear are solved, at least: they are weak, and one solve stands
 /// for the impulse of several small steps.
 const BEND_SOLVES: u32 = 3;
-/// Times per tick that contacts of the cloth with itself are solved.
-const SELF_SOLVES: u32 = 4;
-
 /// Small steps per solve of the coarse levels and tethers.
 const FAR_EVERY: u32 = 2;
 
@@ -54,6 +52,10 @@ pub struct SolverSettings {
     pub thickness: f64,
     /// Speed at which cloth is brought out of what it has got into [m/s].
     pub recovery_speed: f64,
+    /// Times per tick that contacts of the cloth with itself are solved, at most.
+    pub self_solves: u32,
+    /// Speed at which layers that are pressed together are brought apart [m/s].
+    pub parting_speed: f64,
 }
 
 impl SolverSettings {
@@ -61,6 +63,15 @@ impl SolverSettings {
     pub fn bend_every(&self) -> u32 {
         (self.substeps / BEND_SOLVES).max(1)
     }
+}
+
+/// A small step within the tick.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment {
+    /// Part of the tick that has passed at its end.
+    pub fraction: f64,
+    /// Its own part of the tick.
+    pub share: f64,
 }
 
 /// What drives one tick.
@@ -72,7 +83,7 @@ pub struct ClothDrive<'a> {
     /// Contacts with moving meshes.
     pub bodies: &'a BodyContacts,
     /// Corners of meshes under the cloth.
-    pub pokes: &'a [FlatContact],
+    pub flat_contacts: &'a [FlatContact],
     /// Held nodes with their places at the start and at the end of the tick.
     pub held: &'a [(u32, DVec3, DVec3)],
     /// Sticky nodes with their places at the start and at the end of the tick.
@@ -93,70 +104,75 @@ pub struct Solver {
     pub settings: SolverSettings,
     /// Inverse mass of every node, 0 when held [1/kg].
     pub inverse_mass: Vec<f64>,
-    bands: Bands,
+    /// Height of the contact band of every node, as a factor.
+    pub(super) bands: Bands,
     /// Acceleration of every node over the tick [m/s²].
     pub acceleration: Vec<DVec3>,
     /// What the air does to every node over the tick, or empty.
     pub air: Vec<Push>,
     /// Share of the air's speed that every node takes on in a small step [-].
-    taken: Vec<f64>,
+    pub(super) taken: Vec<f64>,
     /// What pulled pins ask of every node, or empty [-].
     pub needs: Vec<f32>,
-    /// Whether limits give by some of that now.
-    gives: bool,
     /// Simple colliders at the present sub-step.
     pub posed: Vec<PosedCollider>,
-    stretch: Grouped<StretchPack>,
-    hinges: Grouped<HingePack>,
-    stiff: StiffBending,
-    shears: Grouped<ShearRow>,
-    previous: Vec<DVec3>,
+    rows: SolverRows,
+    /// Rows for steps of another length: a tick that is solved harder is followed by others that are not.
+    spare: SolverRows,
+    /// Where every node was before the small step [m].
+    pub(super) previous: Vec<DVec3>,
     pins: Vec<DVec3>,
     hierarchy: Hierarchy,
     gradient: Vec<DVec3>,
     moving: Vec<Moving>,
     /// How far cords moved every node without speed in this step [m]; empty when they did not act.
-    drifts: Vec<Vec3>,
-    /// Length of the small steps that rows are compiled for, and whether stiff hinges are solved together.
-    compiled: (f64, bool),
+    pub(super) drifts: Vec<Vec3>,
     /// Whether any node touched something in this tick.
-    touched: AtomicBool,
+    pub(super) touched: AtomicBool,
 }
 
 impl Solver {
     /// Room for everything.
     pub fn new(rest: &ClothRest, settings: SolverSettings) -> Self {
         let count = rest.node_count();
+        let inverse_mass: Vec<f64> = rest.mass.iter().map(|m| 1.0 / m).collect();
+        let mut hierarchy = rest.hierarchy.clone();
+        hierarchy.compile(&inverse_mass);
         Self {
             settings,
-            inverse_mass: rest.mass.iter().map(|m| 1.0 / m).collect(),
+            inverse_mass,
             bands: rest.bands.clone(),
             acceleration: vec![DVec3::ZERO; count],
             air: Vec::new(),
             taken: Vec::new(),
             needs: Vec::new(),
-            gives: false,
             posed: Vec::new(),
-            stretch: Grouped::default(),
-            hinges: Grouped::default(),
-            stiff: StiffBending::default(),
-            shears: rest.shears.like(),
+            rows: SolverRows::new(rest),
+            spare: SolverRows::new(rest),
             previous: vec![DVec3::ZERO; count],
             pins: Vec::new(),
-            hierarchy: rest.hierarchy.clone(),
+            hierarchy,
             gradient: Vec::new(),
             moving: Vec::new(),
             drifts: Vec::new(),
-            compiled: NOT_YET,
             touched: AtomicBool::new(false),
         }
     }
 
-    /// Says which nodes are held from now on.
-    pub fn set_held(&mut self, rest: &ClothRest, held: impl Iterator<Item = u32>) {
-        self.inverse_mass.iter_mut().zip(&rest.mass).for_each(|(w, m)| *w = 1.0 / m);
+    /// Says what nodes carry and which are held from now on.
+    pub fn set_masses(
+        &mut self,
+        rest: &ClothRest,
+        soaked: &[f32],
+        held: impl Iterator<Item = u32>,
+    ) {
+        for (node, w) in self.inverse_mass.iter_mut().enumerate() {
+            *w = 1.0 / node_mass(rest, soaked, node);
+        }
         held.for_each(|n| self.inverse_mass[n as usize] = 0.0);
-        self.compiled = NOT_YET;
+        self.hierarchy.compile(&self.inverse_mass);
+        self.rows.forget();
+        self.spare.forget();
     }
 
     /// Advances the state by one tick.
@@ -170,14 +186,12 @@ impl Solver {
         let substeps = self.settings.substeps;
         let step = drive.dt / f64::from(substeps);
         let every = self.settings.bend_every();
-        let self_every = (substeps / SELF_SOLVES).max(1);
+        let self_every = (substeps / self.settings.self_solves).max(1);
         self.compile(rest, (step, every), state.creases.is_empty());
-        bend::set_rest_angles(&mut self.hinges.rows, &state.creases);
+        bend::set_rest_angles(&mut self.rows.hinges.rows, &state.creases);
         self.settings.law.swell = drive.inflation.map_or(1.0, |air| air.swell);
-        if self.gives || !self.needs.is_empty() {
-            stretch::give(&mut self.stretch, &rest.strips, &self.needs);
-            self.gives = !self.needs.is_empty();
-        }
+        self.rows.give(rest, &self.needs);
+        // Speeds live in the places before the step: what moves a place without moving that changes them.
         for (previous, (x, v)) in
             self.previous.iter_mut().zip(state.positions.iter().zip(&state.velocities))
         {
@@ -208,6 +222,7 @@ impl Solver {
                 let (x, w) = (&mut state.positions, &self.inverse_mass);
                 pressure::solve(&rest.triangles, w, air.volume, x, &mut self.gradient);
             }
+            // What holds comes after the edges, and contacts last: the later has the last word of a small step.
             self.stick(drive, fraction, &mut state.positions);
             self.draw(drive, step, &mut state.positions);
             for stitch in drive.stitches.0 {
@@ -217,9 +232,10 @@ impl Solver {
             // Counted from the end: a tick does not end with what the last edges pulled through.
             if (substeps - k).is_multiple_of(self_every) {
                 let x = &mut state.positions;
-                let recovery = limits::RECOVERY_SPEED * step * f64::from(self_every);
-                let (w, previous) = (&self.inverse_mass, &mut self.previous);
-                contacts.solve(rest, &state.near, w, recovery, previous, x);
+                let recovery = self.settings.parting_speed * step * f64::from(self_every);
+                let (inverse_mass, previous) = (&self.inverse_mass, &mut self.previous);
+                let nodes = NodePlaces { inverse_mass, previous, positions: x };
+                contacts.solve(rest, &state.near, recovery, nodes);
             }
             for (posed, &index) in self.posed.iter_mut().zip(drive.colliders.1) {
                 posed.set(&drive.colliders.0[index], fraction);
@@ -231,6 +247,7 @@ impl Solver {
         {
             *v = (*x - *previous) / step;
         }
+        // What is held moves as its holder does, whatever the small steps made of it.
         for &(node, start, end) in drive.held {
             state.velocities[node as usize] = (end - start) / drive.dt;
         }
@@ -250,26 +267,19 @@ impl Solver {
         });
     }
 
-    /// `is_smooth`: no hinge has a crease.
+    /// Takes the rows for steps of a length, and makes them where they are not made yet. `is_smooth`: no hinge has
+    /// a crease.
     fn compile(&mut self, rest: &ClothRest, (step, every): (f64, u32), is_smooth: bool) {
-        let suits = is_smooth && StiffBending::suits(&self.settings.law);
-        if self.compiled == (step, suits) {
-            return;
+        let wanted = (step, is_smooth && StiffBending::suits(&self.settings.law));
+        if !self.rows.are_for(wanted) {
+            std::mem::swap(&mut self.rows, &mut self.spare);
         }
-        let w = &self.inverse_mass;
-        let start = |node: u32| rest.strips.start(rest.strips.of(node));
-        self.stretch = stretch::compile(&rest.edges, &rest.strips, w, step);
-        let span = step * f64::from(every);
-        let hinges = if suits { rest.hinges.rows.as_slice() } else { &[] };
-        let (stiff, bound) = StiffBending::build(hinges, w, span);
-        let is_stiff = |h: &Hinge| StiffBending::takes(h, w, span, bound);
-        self.hinges = bend::compile(&rest.hinges, &rest.strips, w, span, is_stiff);
-        self.stiff = stiff;
-        shear::compile(&rest.shears, start, w, span, &mut self.shears);
-        self.hierarchy.compile(w);
-        self.compiled = (step, suits);
+        if !self.rows.are_for(wanted) {
+            self.rows.compile(rest, &self.inverse_mass, (wanted, every));
+        }
     }
 
+    /// Moves what is held to its place; tethers hang on it.
     fn hold(&mut self, drive: &ClothDrive, fraction: f64, positions: &mut [DVec3]) {
         for &(node, start, end) in drive.held {
             positions[node as usize] = start.lerp(end, fraction);
@@ -277,74 +287,6 @@ impl Solver {
         let last = drive.held.iter().map(|h| h.0 as usize + 1).max().unwrap_or(0);
         self.pins.clear();
         self.pins.extend_from_slice(&positions[..last]);
-    }
-
-    /// Per node: contacts of the step that ends, then the prediction of the one that begins and its
-    /// tethers.
-    fn advance(
-        &mut self,
-        drive: &ClothDrive,
-        predict: Option<f64>,
-        touch: bool,
-        (fraction, step): (f64, f64),
-        positions: &mut [DVec3],
-    ) {
-        let decay = (-self.settings.damping * step).exp();
-        let mut previous = std::mem::take(&mut self.previous);
-        let before = if predict.is_some() { fraction - step / drive.dt } else { fraction };
-        let this = &*self;
-        let touching = touch && !(this.posed.is_empty() && drive.bodies.is_empty());
-        if touching {
-            this.touch_between(drive, before, step / drive.dt, &mut previous, positions);
-        }
-        let work = |chunk: usize, positions: &mut [DVec3], previous: &mut [DVec3]| {
-            for (local, (x, old)) in positions.iter_mut().zip(previous).enumerate() {
-                let node = chunk * CHUNK + local;
-                if this.inverse_mass[node] == 0.0 {
-                    *old = *x;
-                    continue;
-                }
-                if touching {
-                    this.touch(drive, node, before, step / drive.dt, old, x);
-                }
-                if let Some(step) = predict {
-                    let mut moved = (*x - *old) * decay + this.acceleration[node] * (step * step);
-                    if let Some(air) = this.air.get(node) {
-                        moved += air.rub * (step * step);
-                        let missing = air.speed * step - moved.dot(air.normal);
-                        moved += air.normal * (missing * this.taken[node]);
-                    }
-                    *old = *x;
-                    *x += moved;
-                }
-            }
-        };
-        let chunks = positions.par_chunks_mut(CHUNK).zip(previous.par_chunks_mut(CHUNK));
-        chunks.enumerate().for_each(|(chunk, (x, old))| work(chunk, x, old));
-        self.previous = previous;
-    }
-
-    /// Contacts between nodes, one after the other: they share nodes.
-    fn touch_between(
-        &self,
-        drive: &ClothDrive,
-        fraction: f64,
-        share: f64,
-        previous: &mut [DVec3],
-        positions: &mut [DVec3],
-    ) {
-        let band = limits::POKE_BAND * self.settings.thickness;
-        let recovery = self.settings.recovery_speed * share * drive.dt;
-        for poke in drive.pokes {
-            let start = poke.spot.place(positions);
-            let band = band * self.bands.between(&poke.spot.parts());
-            let Some(touch) = poke.touch(start, fraction, share, band) else { continue };
-            let before = poke.spot.place(previous);
-            let (mut x, mut old) = (start, before);
-            collide::resolve(&[touch], band, (recovery, DVec3::ZERO), &mut old, &mut x);
-            let moved = (x - start, old - before);
-            poke.spot.hand_on(moved, &self.inverse_mass, previous, positions);
-        }
     }
 
     /// Coarse levels and tethers, after the prediction.
@@ -379,46 +321,6 @@ impl Solver {
         self.drifts = drifts;
     }
 
-    #[inline]
-    fn touch(
-        &self,
-        drive: &ClothDrive,
-        node: usize,
-        fraction: f64,
-        share: f64,
-        previous: &mut DVec3,
-        position: &mut DVec3,
-    ) {
-        let thickness = self.settings.thickness * self.bands.of(node as u32);
-        let far = !self.posed.iter().any(|p| p.may_touch(*position, thickness));
-        if far && !drive.bodies.has(node) {
-            return;
-        }
-        let mut touches = [NO_TOUCH; MAX_TOUCHES];
-        let mut count = 0;
-        for posed in &self.posed {
-            if let Some(touch) = posed.contact(*position, thickness)
-                && count < MAX_TOUCHES
-            {
-                touches[count] = touch;
-                count += 1;
-            }
-        }
-        for touch in drive.bodies.touches(node, *position, fraction, share, thickness) {
-            if count < MAX_TOUCHES {
-                touches[count] = touch;
-                count += 1;
-            }
-        }
-        if count > 0 {
-            // Only ever set here: the order of the threads does not matter.
-            self.touched.store(true, Ordering::Relaxed);
-            let recovery = self.settings.recovery_speed * share * drive.dt;
-            let drift = self.drifts.get(node).map_or(DVec3::ZERO, |d| d.as_dvec3());
-            collide::resolve(&touches[..count], thickness, (recovery, drift), previous, position);
-        }
-    }
-
     /// Edges there and back again: even strips, odd ones both ways, even ones back. The way back
     /// undoes the bias of the way there: as a whole the sweep is a symmetric operator, so it takes
     /// energy away and never adds any. Nodes are read into single precision, and moved, where their
@@ -426,7 +328,7 @@ impl Solver {
     fn sweep(&mut self, rest: &ClothRest, positions: &mut [DVec3]) {
         let origin = positions.first().copied().unwrap_or_default();
         self.moving.resize(positions.len(), Moving::default());
-        let (edges, law) = (&self.stretch, self.settings.law);
+        let (edges, law) = (&self.rows.stretch, self.settings.law);
         let solve = |strip: usize, way: Way, nodes: &mut [Moving]| {
             stretch::solve(edges.of(strip), law, way, nodes);
         };
@@ -468,13 +370,13 @@ impl Solver {
                 *after = Moving::new(coming(*x, *old));
             }
         });
-        let (shears, hinges) = (&self.shears, &self.hinges);
+        let (shears, hinges) = (&self.rows.shears, &self.rows.hinges);
         rest.strips.sweep(&mut self.moving, &|strip, nodes| {
             shear::solve(shears.of(strip), nodes);
             bend::solve(hinges.of(strip), nodes);
         });
         let coming = |node: usize| coming(positions[node], previous[node]);
-        self.stiff.solve(coming, &mut self.moving);
+        self.rows.stiff.solve(coming, &mut self.moving);
         let back = positions.par_chunks_mut(CHUNK).zip(self.moving.par_chunks(CHUNK));
         back.for_each(|(x, after)| {
             for (x, after) in x.iter_mut().zip(after) {
@@ -494,6 +396,7 @@ impl Solver {
         }
     }
 
+    /// Sticky nodes are pulled a share of their way only: they can be seen to be torn away.
     fn stick(&self, drive: &ClothDrive, fraction: f64, positions: &mut [DVec3]) {
         for &(node, start, end) in drive.stuck {
             if self.inverse_mass[node as usize] > 0.0 {
@@ -503,9 +406,3 @@ impl Solver {
         }
     }
 }
-
-/// Rows have to be compiled.
-const NOT_YET: (f64, bool) = (0.0, false);
-
-const NO_TOUCH: BodyTouch =
-    BodyTouch { distance: 0.0, normal: DVec3::Y, moved: DVec3::ZERO, friction: 0.0 };

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::body::BodyState;
 use super::build::Garment;
+use super::tear::Tears;
 
 /// What a checkpoint holds.
 ///
@@ -24,14 +25,20 @@ pub struct ClothState {
     pub stuck: Vec<Stuck>,
     /// Ticks for which each node still lets limbs pass that have caught it.
     pub giving: Vec<u8>,
+    /// Ticks for which the cloth is still solved harder.
+    pub hard: u8,
     /// Where the bodies were.
     pub bodies: Vec<BodyState>,
     /// Where the surfaces of attachments were.
     pub carriers: Vec<BodyState>,
     /// Angles at rest of all hinges, in the solver's order [rad]; empty as long as none has a crease.
     pub creases: Vec<f32>,
+    /// What rips made of the mesh.
+    pub tears: Tears,
     /// How the cloth moved before a cycle begins.
     pub lead: Vec<CycleMoment>,
+    /// Liquid that every node carries [kg]; empty as long as the cloth is dry.
+    pub soaked: Vec<f32>,
     /// Deepest start inside a collider or a body [m].
     pub start_depth: f64,
     /// Which nodes these are: other pins number them otherwise (see `ClothRest::numbering`).
@@ -41,6 +48,15 @@ pub struct ClothState {
 impl ClothState {
     /// Whether it is a state of this garment: the same nodes, every index within bounds.
     pub fn fits(&self, rest: &Garment) -> bool {
+        if self.tears.is_empty() {
+            return self.fits_nodes(rest);
+        }
+        rest.torn(&self.tears).is_some_and(|torn| {
+            self.tears.node_of_vertex == torn.cloth.node_of_vertex && self.fits_nodes(&torn)
+        })
+    }
+
+    fn fits_nodes(&self, rest: &Garment) -> bool {
         let (nodes, triangles) = (rest.cloth.node_count(), rest.cloth.triangles.len());
         let node = |n: &u32| (*n as usize) < nodes;
         let triangle = |t: u32| (t as usize) < triangles;
@@ -56,6 +72,7 @@ impl ClothState {
             && near.crossings.iter().all(|c| c.edge.iter().all(node) && triangle(c.triangle))
             && self.stuck.iter().all(|s| node(&s.node))
             && (self.creases.is_empty() || self.creases.len() == rest.cloth.hinges.rows.len())
+            && (self.soaked.is_empty() || self.soaked.len() == nodes)
             && self.lead.iter().all(|moment| moment.positions.len() == nodes)
     }
 }
@@ -111,14 +128,18 @@ pub struct NearPair {
 }
 
 /// Two edges of the same cloth near each other.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct NearEdges {
-    /// Nodes of the one.
+    /// Nodes of the one, ascending.
     pub first: [u32; 2],
-    /// Nodes of the other.
+    /// Nodes of the other, ascending.
     pub second: [u32; 2],
     /// +1 when the first lies where the cross product of the edges points, -1 behind.
     pub side: i8,
+    /// Searches in which they were found on the other side of each other.
+    pub crossed: u8,
+    /// From the second to the first, unit.
+    pub away: Vec3,
 }
 
 /// An edge that goes through a triangle of the same cloth.

@@ -2,83 +2,29 @@
 
 use glam::{DVec3, Vec3};
 
-use super::air::{self, AirLaw, Push};
-use super::attach::Attachments;
-use super::body::{BodyContacts, BodyState, GarmentBody};
+use super::air::{self, AirLaw};
+use super::body::{BodyState, GarmentBody};
 use super::build::Garment;
-use super::caught::CaughtCloth;
 use super::collide::PosedCollider;
 use super::crease;
 use super::cycle;
-use super::flat_contact::FlatContacts;
+use super::effort::is_drawn_out;
+use super::holding::{measure_needs, place_held, place_soft};
 use super::layer::ClothLayer;
 use super::params::ClothParams;
 use super::pressure::Inflation;
-use super::refine::RefineScratch;
-use super::self_contact::SelfContacts;
+use super::put_on::{dress, resize};
+use super::scratch::{ClothScratch, Tools};
 use super::settle;
 use super::sew;
+use super::soaking;
 use super::solver::{ClothDrive, Solver};
 use super::state::ClothState;
 use super::stretch;
+use super::tear::{self, Tears};
 use crate::geometry::Mesh;
 use crate::stage::{Clock, Frame, LayerError, StepContext, Work, check_vertices};
 use crate::tolerances::cloth as limits;
-
-/// Storage that is reused from tick to tick.
-#[derive(Default)]
-pub struct ClothScratch {
-    tools: Option<Tools>,
-    /// The incoming mesh, finer where it is to be.
-    incoming: Vec<Vec3>,
-    refine: RefineScratch,
-    /// Held nodes with their places at the start and at the end of the tick.
-    held: Vec<(u32, DVec3, DVec3)>,
-    stuck: Vec<(u32, DVec3, DVec3)>,
-    /// Soft pins with the places that draw them, and how fast [rad/s].
-    soft: Vec<(u32, DVec3, f64)>,
-    held_nodes: Vec<u32>,
-    /// Where nodes are at the start of the tick.
-    starts: Vec<DVec3>,
-    /// The same, and held ones where they will be at the end of it.
-    ends: Vec<DVec3>,
-    per_triangle: Vec<Push>,
-    /// Whether each body's triangles can be followed through this tick.
-    kept: Vec<bool>,
-}
-
-/// What works on the state. Made from rest data; what it remembers of the last tick is in the state too.
-struct Tools {
-    solver: Solver,
-    bodies: Vec<GarmentBody>,
-    carriers: Vec<GarmentBody>,
-    contacts: BodyContacts,
-    pokes: FlatContacts,
-    giving: CaughtCloth,
-    selfs: SelfContacts,
-    /// Tick up to which bodies and carriers have followed the state.
-    followed: Option<u64>,
-}
-
-impl Tools {
-    fn new(params: &ClothParams, rest: &Garment, clock: &Clock) -> Self {
-        let pokes = if rest.bodies.is_empty() {
-            FlatContacts::default()
-        } else {
-            FlatContacts::new(&rest.cloth, &rest.at_rest)
-        };
-        Self {
-            solver: Solver::new(&rest.cloth, rest.settings(params, clock)),
-            bodies: rest.bodies.clone(),
-            carriers: rest.attachments.carriers.clone(),
-            contacts: BodyContacts::default(),
-            pokes,
-            giving: CaughtCloth::default(),
-            selfs: rest.selfs.clone(),
-            followed: None,
-        }
-    }
-}
 
 /// What one tick works with.
 pub type ClothWork<'a, 's> = Work<'a, ClothLayer, &'s mut ClothState>;
@@ -126,51 +72,66 @@ pub fn start(
     Ok(state)
 }
 
-/// Simulates from the source pose into the first one, then a little longer in it.
-fn dress(work: ClothWork, context: &StepContext, frame: &Frame) -> Result<(), LayerError> {
-    if work.rest.dressing.is_empty() {
-        return Ok(());
-    }
-    let dt = context.clock.tick_seconds();
-    let ticks = (work.params.dressing / dt).ceil().max(1.0) as u32;
-    // Nobody sees it: what would swing for seconds hangs when the shot begins.
-    let damping = work.params.damping.max(limits::DRESSING_DAMPING);
-    let calm = ClothParams { damping, ..work.params.clone() };
-    let ClothWork { rest, state, scratch, .. } = work;
-    let mut work = ClothWork { params: &calm, rest, state, scratch };
-    let mut between = frame.clone();
-    let step = StepContext { dt, is_output: false, surfaces_wanted: false, ..*context };
-    for k in 1..=ticks {
-        let t = (k as f32 / (limits::DRESSING_MOVES * ticks as f32)).min(1.0);
-        work.rest.dressing.blend(frame, t * t * (3.0 - 2.0 * t), &mut between);
-        tick(&mut work, &step, &between)?;
-    }
-    Ok(())
-}
-
-/// Lets parts take their sizes before anybody looks, without speed: a band that shrinks at once would fling the
-/// cloth about.
-fn resize(mut work: ClothWork, context: &StepContext, frame: &Frame) -> Result<(), LayerError> {
-    let dt = context.clock.tick_seconds();
-    let step = StepContext { dt, is_output: false, surfaces_wanted: false, ..*context };
-    for _ in 0..in_ticks(limits::RESIZE_SECONDS, context.clock) {
-        tick(&mut work, &step, frame)?;
-        work.state.velocities.fill(DVec3::ZERO);
-    }
-    Ok(())
-}
-
 /// Advances the state by one tick.
 pub fn tick(work: &mut ClothWork, context: &StepContext, frame: &Frame) -> Result<(), LayerError> {
-    let (params, rest) = (work.params, work.rest);
+    let torn = take_torn(work.rest, &work.state.tears, work.scratch)?;
+    let rest = torn.as_ref().map_or(work.rest, |(_, torn)| torn);
+    take_incoming(work.rest, work.params, work.scratch, frame)?;
+    advance(work, rest, context, frame)?;
+    let ripped =
+        work.params.tear.and_then(|most| tear::rip(most, work.rest, rest, &mut *work.state));
+    if ripped.is_some() {
+        // Nodes have other numbers now; what they carry is said anew.
+        work.state.soaked.clear();
+    }
+    match ripped {
+        // What was made for other nodes is of no use any more.
+        Some(ripped) => *work.scratch = ClothScratch::default().with(&work.state.tears, ripped),
+        None => work.scratch.torn = torn,
+    }
+    Ok(())
+}
+
+/// The garment with the tears of a state, made anew where it is not there.
+fn take_torn(
+    whole: &Garment,
+    tears: &Tears,
+    scratch: &mut ClothScratch,
+) -> Result<Option<(u64, Box<Garment>)>, LayerError> {
+    let kept = scratch.torn.take();
+    let known = kept.as_ref().map_or(0, |(fingerprint, _)| *fingerprint);
+    if known == tears.fingerprint {
+        return Ok(kept);
+    }
+    *scratch = ClothScratch::default();
+    if tears.is_empty() {
+        return Ok(None);
+    }
+    let other =
+        || LayerError::parameter("tear", "the state is torn otherwise than this cloth can be");
+    let torn = whole.torn(tears).ok_or_else(other)?;
+    Ok(Some((tears.fingerprint, Box::new(torn))))
+}
+
+/// Advances the state of a garment, torn or not, by one tick.
+fn advance(
+    work: &mut ClothWork,
+    rest: &Garment,
+    context: &StepContext,
+    frame: &Frame,
+) -> Result<(), LayerError> {
+    let params = work.params;
     let (state, scratch) = (&mut *work.state, &mut *work.scratch);
-    take_incoming(rest, params, scratch, frame)?;
     let mut tools = scratch.tools.take().unwrap_or_else(|| Tools::new(params, rest, context.clock));
     tune(&mut tools, (params, rest), state, context);
+    soaking::take_load(&rest.cloth, &frame.meshes[rest.mesh], state, context.clock);
     find_contacts(&mut tools, (params, rest), (state, scratch), context, frame);
     place_held(&mut tools, rest, (state, scratch), context);
     place_soft((params, rest), scratch);
     measure_needs(&mut tools, rest, (state, scratch));
+    if is_drawn_out(&tools.solver.needs, (params, &rest.cloth), state, context.clock) {
+        tools.solver.settings.substeps *= limits::HARDER;
+    }
     blow(&mut tools, (params, rest), (state, scratch), context);
     solve(&mut tools, (params, rest), (state, scratch), context);
     settle::settle(params.settle, rest, (state, &scratch.starts), context.dt);
@@ -220,7 +181,7 @@ fn tune(
     }
     tools.solver.settings = settings;
     let friction = params.moduli().friction;
-    tools.selfs.friction = friction;
+    tools.self_contacts.friction = friction;
     let all = context.colliders.all();
     tools.solver.posed.clear();
     let posed = rest
@@ -241,34 +202,29 @@ fn find_contacts(
     let dt = context.dt;
     let in_step = tools.followed == Some(state.ticks);
     let (x, v) = (state.positions.as_slice(), state.velocities.as_slice());
-    // A search looks ahead over the ticks up to the next one.
-    let every = in_ticks(SELF_SEARCH_SECONDS, context.clock);
-    if state.ticks.is_multiple_of(every) {
-        let horizon = context.clock.tick_seconds() * every as f64;
-        tools.selfs.find(&rest.cloth, x, v, horizon, &mut state.near);
-    }
     state.ticks += 1;
     scratch.kept.clear();
     for ((body, built), state) in tools.bodies.iter_mut().zip(&rest.bodies).zip(&state.bodies) {
         let mesh = &frame.meshes[body.mesh];
         scratch.kept.push(body.begin((built, in_step), state, mesh, dt));
     }
-    let Tools { bodies, contacts, pokes, giving, .. } = tools;
+    let Tools { bodies, contacts, flat_contacts, caught, .. } = tools;
     let reach = rest.reach(params);
+    // Before the bodies move: on which side of a limb a node is, is settled where both still stand.
     contacts.find(bodies, x, v, dt, reach);
-    contacts.keep_normals(bodies);
-    pokes.find(bodies, contacts, x, reach);
+    flat_contacts.find(bodies, contacts, x, reach);
     for (body, _) in bodies.iter_mut().zip(&scratch.kept).filter(|(_, kept)| **kept) {
         body.update(&frame.meshes[body.mesh], dt);
     }
     if !bodies.is_empty() {
         let ticks = in_ticks(limits::GIVE_SECONDS, context.clock).min(255) as u8;
-        giving.update(&rest.cloth, x, ticks, &mut state.giving);
+        caught.update(&rest.cloth, x, ticks, &mut state.giving);
     }
     let left = &state.giving;
-    let lets_pass = |node: usize, normal, way| giving.lets_pass(left, node, normal, way, dt);
-    contacts.follow(bodies, v, dt, lets_pass, |node| giving.grip(node));
-    pokes.follow(bodies, v, dt, lets_pass);
+    let lets_pass = |node: usize, normal, way| caught.lets_pass(left, node, normal, way, dt);
+    contacts.follow(bodies, v, dt, lets_pass, |node| caught.grip(node));
+    flat_contacts.follow(bodies, v, dt, lets_pass);
+    find_self_contacts(tools, rest, (state, scratch), context);
     let built = &rest.attachments.carriers;
     for ((body, built), state) in tools.carriers.iter_mut().zip(built).zip(&state.carriers) {
         let mesh = &frame.meshes[body.mesh];
@@ -278,74 +234,41 @@ fn find_contacts(
     }
 }
 
+/// Finds where the cloth may touch itself, now and then. `ticks` of the state is that of the tick that begins.
+fn find_self_contacts(
+    tools: &mut Tools,
+    rest: &Garment,
+    (state, scratch): (&mut ClothState, &mut ClothScratch),
+    context: &StepContext,
+) {
+    // A limb that hits the cloth gives it another speed within a tick: what was far ahead a tick ago may be struck
+    // in this one.
+    let is_struck = !rest.bodies.is_empty();
+    let every = if is_struck { 1 } else { in_ticks(SELF_SEARCH_SECONDS, context.clock) };
+    if !(state.ticks - 1).is_multiple_of(every) {
+        return;
+    }
+    let Tools { contacts, self_contacts, .. } = tools;
+    // A search looks ahead over the ticks up to the next one.
+    let horizon = context.clock.tick_seconds() * every as f64;
+    let (x, v) = (&state.positions, &state.velocities);
+    let coming = &mut scratch.coming;
+    coming.clone_from(v);
+    if is_struck {
+        let nodes = coming.iter_mut().zip(x).enumerate();
+        nodes.for_each(|(node, (v, x))| *v = contacts.pushed(node, (*x, *v), context.dt));
+    }
+    self_contacts.find(&rest.cloth, x, coming, horizon, &mut state.near);
+}
+
 /// Time from the start of the simulation to the start of the tick, dressing included [s].
 fn since_start(state: &ClothState, context: &StepContext) -> f64 {
     state.ticks.saturating_sub(1) as f64 * context.clock.tick_seconds()
 }
 
 /// Whole ticks in some seconds, at least one.
-fn in_ticks(seconds: f64, clock: &Clock) -> u64 {
+pub(super) fn in_ticks(seconds: f64, clock: &Clock) -> u64 {
     (seconds / clock.tick_seconds()).round().max(1.0) as u64
-}
-
-fn place_held(
-    tools: &mut Tools,
-    rest: &Garment,
-    (state, scratch): (&ClothState, &mut ClothScratch),
-    context: &StepContext,
-) {
-    let number = context.frame_number();
-    let (attachments, carriers) = (&rest.attachments, tools.carriers.as_slice());
-    let held = &mut scratch.held;
-    held.clear();
-    for hold in attachments.holds.iter().filter(|h| Attachments::is_on(h, number)) {
-        if held.last().is_some_and(|h| h.0 == hold.node) {
-            continue;
-        }
-        let start = state.positions[hold.node as usize];
-        let end = attachments.place(hold, context, (carriers, &scratch.incoming));
-        held.push((hold.node, start, end.unwrap_or(start)));
-    }
-    let same = held.len() == scratch.held_nodes.len()
-        && held.iter().zip(&scratch.held_nodes).all(|(h, n)| h.0 == *n);
-    if !same {
-        scratch.held_nodes.clear();
-        scratch.held_nodes.extend(held.iter().map(|h| h.0));
-        tools.solver.set_held(&rest.cloth, scratch.held_nodes.iter().copied());
-    }
-    scratch.stuck.clear();
-    for stuck in &state.stuck {
-        let place = |f: f32| attachments.stuck_place(carriers, stuck, f);
-        if let (Some(start), Some(end)) = (place(0.0), place(1.0)) {
-            scratch.stuck.push((stuck.node, start, end));
-        }
-    }
-}
-
-/// Where soft pins are drawn to.
-fn place_soft((params, rest): (&ClothParams, &Garment), scratch: &mut ClothScratch) {
-    let ClothScratch { soft, incoming, .. } = scratch;
-    soft.clear();
-    soft.extend(rest.soft.iter().map(|pin| {
-        let rate = std::f64::consts::TAU * params.soft_pins_hz * pin.weight;
-        (pin.node, incoming[pin.vertex as usize].as_dvec3(), rate)
-    }));
-}
-
-/// What pins that are moved apart ask of the cloth at the end of the tick.
-fn measure_needs(
-    tools: &mut Tools,
-    rest: &Garment,
-    (state, scratch): (&ClothState, &mut ClothScratch),
-) {
-    scratch.starts.clone_from(&state.positions);
-    scratch.ends.clone_from(&state.positions);
-    for (node, _, end) in &scratch.held {
-        scratch.ends[*node as usize] = *end;
-    }
-    let Solver { needs, inverse_mass, .. } = &mut tools.solver;
-    let held = |node: u32| inverse_mass[node as usize] == 0.0;
-    rest.cloth.pulled.needs(&scratch.ends, held, needs);
 }
 
 /// Gravity, fields and air.
@@ -358,7 +281,7 @@ fn blow(
     let law = AirLaw { drag: params.drag, lift: params.lift };
     let time = context.time - context.dt;
     let (positions, velocities) = (state.positions.as_slice(), state.velocities.as_slice());
-    let cloth = air::Cloth { rest: &rest.cloth, positions, velocities };
+    let cloth = air::Cloth { rest: &rest.cloth, soaked: &state.soaked, positions, velocities };
     let Solver { acceleration, air, .. } = &mut tools.solver;
     let density = params.moduli().density;
     let share = density / (density + params.air_mass);
@@ -370,13 +293,14 @@ fn blow(
     air::blow(cloth, law, (context.forces, time), &mut scratch.per_triangle, air);
 }
 
+/// Solves the tick with all that was found.
 fn solve(
     tools: &mut Tools,
     (params, rest): (&ClothParams, &Garment),
     (state, scratch): (&mut ClothState, &ClothScratch),
     context: &StepContext,
 ) {
-    let Tools { solver, contacts, pokes, selfs, .. } = tools;
+    let Tools { solver, contacts, flat_contacts, self_contacts, .. } = tools;
     let number = context.frame_number();
     let inflation = params.pressure.as_ref().map(|pressure| {
         let limit = solver.settings.law.stretch_limit;
@@ -386,7 +310,7 @@ fn solve(
         dt: context.dt,
         colliders: (context.colliders.all(), rest.colliders.as_slice()),
         bodies: contacts,
-        pokes: pokes.rows(),
+        flat_contacts: flat_contacts.rows(),
         held: &scratch.held,
         stuck: &scratch.stuck,
         stitches: (&rest.stitches, since_start(state, context)),
@@ -395,7 +319,7 @@ fn solve(
         overpressure: params.overpressure.as_ref().map_or(0.0, |p| p.at(number)),
     };
     // Inside the pool the strips' tasks start without waking anybody from outside.
-    rayon::scope(|_| solver.tick(&rest.cloth, &drive, selfs, state));
+    rayon::scope(|_| solver.tick(&rest.cloth, &drive, self_contacts, state));
 }
 
 /// How deep the cloth starts inside what it collides with [m].
@@ -421,6 +345,7 @@ fn start_depth(
     deepest
 }
 
+/// A node that is no number ends the bake, with its vertex.
 fn check(rest: &Garment, state: &ClothState, context: &StepContext) -> Result<(), LayerError> {
     let bad = state.positions.iter().position(|p| !p.is_finite());
     bad.map_or(Ok(()), |node| {
@@ -431,24 +356,34 @@ fn check(rest: &Garment, state: &ClothState, context: &StepContext) -> Result<()
 
 /// Shows the cloth.
 pub fn show(
-    params: &ClothParams,
-    (rest, state): (&Garment, &ClothState),
+    work: Work<'_, ClothLayer, &ClothState>,
     frame: f64,
     mesh: &mut Mesh,
-) {
+) -> Result<(), LayerError> {
+    let (params, state) = (work.params, work.state);
+    let torn = take_torn(work.rest, &state.tears, work.scratch)?;
+    let rest = torn.as_ref().map_or(work.rest, |(_, torn)| torn);
     let nodes = &rest.cloth.node_of_vertex;
     mesh.positions.resize(nodes.len(), Vec3::ZERO);
-    rest.refinement.iter().for_each(|r| r.adopt(mesh));
+    work.rest.refinement.iter().for_each(|r| r.adopt(mesh));
+    if let Some(topology) = &rest.torn {
+        tear::adopt(topology, mesh);
+    }
     for (p, &node) in mesh.positions.iter_mut().zip(nodes) {
         *p = state.positions[node as usize].as_vec3();
     }
     cycle::lead(params.cycle.as_ref(), (&state.lead, frame), nodes, &mut mesh.positions);
     mesh.velocities.clear();
     mesh.velocities.extend(nodes.iter().map(|&n| state.velocities[n as usize].as_vec3()));
+    work.scratch.torn = torn;
+    Ok(())
 }
 
 /// Relative elongation of every edge, in the solver's order.
 pub fn strains(rest: &Garment, state: &ClothState) -> Vec<f64> {
+    if let Some(whole) = rest.whole.as_ref().filter(|_| !state.tears.is_empty()) {
+        return tear::strains(&whole.mesh, state);
+    }
     rest.cloth.edges.rows.iter().map(|e| stretch::strain(e, &state.positions)).collect()
 }
 

@@ -13,6 +13,7 @@
 
 use glam::DVec3;
 
+use super::node_places::NodePlaces;
 use super::rest::ClothRest;
 use super::separation::pierce;
 use super::state::Crossing;
@@ -100,14 +101,8 @@ fn sorted([a, b]: [u32; 2]) -> [u32; 2] {
 }
 
 /// Shortens the curve where the cloth crosses itself, by moves of `way` metres without speed.
-pub fn untangle(
-    rest: &ClothRest,
-    crossings: &[Crossing],
-    inverse_mass: &[f64],
-    way: f64,
-    previous: &mut [DVec3],
-    positions: &mut [DVec3],
-) {
+pub fn untangle(rest: &ClothRest, crossings: &[Crossing], way: f64, nodes: NodePlaces) {
+    let NodePlaces { inverse_mass, previous, positions } = nodes;
     for crossing in crossings {
         let (edge, corners) = (crossing.edge, rest.triangles[crossing.triangle as usize]);
         let ends = edge.map(|n| positions[n as usize]);

@@ -34,6 +34,15 @@ struct Patch {
     leaf: u32,
 }
 
+/// What counts as meeting.
+#[derive(Clone, Copy, Debug)]
+pub struct Horizon {
+    /// Within this distance [m].
+    pub reach: f32,
+    /// Within this time [s].
+    pub dt: f32,
+}
+
 /// The tree.
 #[derive(Clone, Debug, Default)]
 pub struct PatchTree {
@@ -150,31 +159,29 @@ impl PatchTree {
         }
     }
 
-    /// Calls `each(output, pair, overlap, nodes)` for every pair of triangles that may come within `reach`
-    /// of each other in `dt`, by their boxes, and says whether these overlap now, and where all nodes are
+    /// Calls `each(output, pair, overlap, nodes)` for every pair of triangles that may meet, by their boxes, and says whether these overlap now, and where all nodes are
     /// and how fast; one output per task, always the same ones.
     pub fn pairs<T: Send>(
         &mut self,
-        reach: f32,
-        dt: f32,
+        horizon: Horizon,
         outputs: &mut Vec<T>,
         fresh: impl Fn() -> T,
         each: impl Fn(&mut T, [u32; 2], bool, &[[Vec3A; 2]]) + Sync,
     ) {
-        self.spread_tasks(reach, dt);
+        self.spread_tasks(horizon);
         if outputs.len() < self.tasks.len() {
             outputs.resize_with(self.tasks.len(), fresh);
         }
         let this = &*self;
         outputs[..this.tasks.len()].par_iter_mut().zip(&this.tasks).for_each(|(out, &(a, b))| {
-            this.visit(a, b, reach, dt, &mut |s, t, overlap| {
+            this.visit(a, b, horizon, &mut |s, t, overlap| {
                 each(out, [s, t], overlap, &this.nodes);
             });
         });
     }
 
     /// Opens pairs of patches breadth-first until there are enough to share out.
-    fn spread_tasks(&mut self, reach: f32, dt: f32) {
+    fn spread_tasks(&mut self, horizon: Horizon) {
         let mut tasks = std::mem::take(&mut self.tasks);
         let mut next = std::mem::take(&mut self.spread);
         tasks.clear();
@@ -186,7 +193,7 @@ impl PatchTree {
             next.clear();
             let mut opened = false;
             for &(a, b) in &tasks {
-                opened |= self.open(a, b, reach, dt, &mut |x, y| next.push((x, y)));
+                opened |= self.open(a, b, horizon, &mut |x, y| next.push((x, y)));
             }
             std::mem::swap(&mut tasks, &mut next);
             if !opened {
@@ -198,8 +205,8 @@ impl PatchTree {
     }
 
     /// Replaces a pair by its children's pairs; keeps pairs of leaves. False when nothing was opened.
-    fn open(&self, a: u32, b: u32, reach: f32, dt: f32, out: &mut impl FnMut(u32, u32)) -> bool {
-        if !self.may_meet(a, b, reach, dt) {
+    fn open(&self, a: u32, b: u32, horizon: Horizon, out: &mut impl FnMut(u32, u32)) -> bool {
+        if !self.may_meet(a, b, horizon) {
             return true;
         }
         let (ca, cb) = (self.patches[a as usize].child, self.patches[b as usize].child);
@@ -228,7 +235,7 @@ impl PatchTree {
         true
     }
 
-    fn may_meet(&self, a: u32, b: u32, reach: f32, dt: f32) -> bool {
+    fn may_meet(&self, a: u32, b: u32, Horizon { reach, dt }: Horizon) -> bool {
         let (p, q) = (&self.patches[a as usize], &self.patches[b as usize]);
         if a == b {
             return p.spread > limits::FLAT_SPREAD || p.parts.0 < p.parts.1;
@@ -246,27 +253,28 @@ impl PatchTree {
         strangers || apart > 1e-6 || join_cones(p, q).1 > limits::FLAT_SPREAD
     }
 
-    fn visit(&self, a: u32, b: u32, reach: f32, dt: f32, each: &mut impl FnMut(u32, u32, bool)) {
+    fn visit(&self, a: u32, b: u32, horizon: Horizon, each: &mut impl FnMut(u32, u32, bool)) {
         if self.patches[a as usize].child == 0 && self.patches[b as usize].child == 0 {
-            if self.may_meet(a, b, reach, dt) {
-                self.meet(a, b, reach, dt, each);
+            if self.may_meet(a, b, horizon) {
+                self.meet(a, b, horizon, each);
             }
             return;
         }
         // A fixed array instead of a list: at most three children's pairs.
         let mut children = [(0, 0); 3];
         let mut count = 0;
-        self.open(a, b, reach, dt, &mut |x, y| {
+        self.open(a, b, horizon, &mut |x, y| {
             children[count] = (x, y);
             count += 1;
         });
         for &(x, y) in &children[..count] {
-            self.visit(x, y, reach, dt, each);
+            self.visit(x, y, horizon, each);
         }
     }
 
     /// The triangles of two leaves, or of one and the same: layers that lie close at rest can share one.
-    fn meet(&self, a: u32, b: u32, reach: f32, dt: f32, each: &mut impl FnMut(u32, u32, bool)) {
+    fn meet(&self, a: u32, b: u32, horizon: Horizon, each: &mut impl FnMut(u32, u32, bool)) {
+        let Horizon { reach, dt } = horizon;
         let leaf = |patch: u32| &self.leaves[self.patches[patch as usize].leaf as usize];
         let (own, others) = (self.triangles(a), self.triangles(b));
         for (k, &s) in own.iter().enumerate() {

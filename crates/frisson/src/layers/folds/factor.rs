@@ -31,6 +31,7 @@ pub fn compute_factors(
         (true, _, _) => out.fill(1.0),
         (_, Conserve::Length, _) => {
             scratch.weights.clear();
+            // Never quite 0: a section without any slope is shared evenly.
             let steepness = (0..out.len()).map(|m| {
                 rest.edges_of(m).iter().map(|e| (e.r0 - 1.0).max(0.0)).sum::<f32>() + 1e-12
             });

@@ -19,6 +19,7 @@
 mod buckling;
 mod build;
 mod factor;
+mod fine_mesh;
 mod fold_crossings;
 mod fold_tables;
 mod layer;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::geometry::DiamondPattern;
 use crate::stage::{Anchor, Animated, LayerError, Ridge, RidgeCourse, Selection};
+use crate::tolerances::folds as tolerances;
 
 /// Drawn folds laid over any moving mesh: simulated cloth, a skinned character, an imported cache.
 ///
@@ -162,6 +163,15 @@ pub struct Buckling {
     #[schemars(range(min = 2, max = 50))]
     #[schemars(extend("x-change" = "rebuild", "x-slider" = [2, 12], "x-group" = "Pattern"))]
     pub columns: u32,
+    /// How far the corners of the diamonds are out of place [-]: 0 looks machined.
+    #[serde(default = "default_jitter")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    #[schemars(extend("x-change" = "rebuild", "x-slider" = [0.0, 1.0], "x-group" = "Pattern"))]
+    pub jitter: f32,
+    /// Seed of that.
+    #[serde(default)]
+    #[schemars(extend("x-change" = "rebuild", "x-slider" = [0, 100], "x-group" = "Pattern"))]
+    pub seed: u64,
     /// Settings of every ridge; its name and points are not used.
     #[schemars(extend("x-group" = "Pattern"))]
     pub fold: BucklingFold,
@@ -172,7 +182,13 @@ impl Buckling {
     #[must_use]
     pub fn pattern(&self, scale: f32) -> DiamondPattern {
         let axis = [self.from, self.to].map(|p| scale * Vec3::from_array(p));
-        DiamondPattern { axis, rows: self.rows, columns: self.columns }
+        DiamondPattern {
+            axis,
+            rows: self.rows,
+            columns: self.columns,
+            jitter: self.jitter,
+            seed: self.seed,
+        }
     }
 }
 
@@ -183,7 +199,7 @@ pub struct BucklingFold {
     /// Height of the ridges [m].
     #[schemars(extend("x-change" = "rebuild", "x-slider" = [-0.05, 0.05], "x-group" = "Shape"))]
     pub amplitude: f32,
-    /// Half-width of the ridges [m].
+    /// Half-width of the ridges [m]: where it reaches the middle of a diamond, its sides are facets.
     #[schemars(range(min = 1e-6))]
     #[schemars(extend(
         "x-change" = "rebuild",
@@ -192,16 +208,25 @@ pub struct BucklingFold {
         "x-group" = "Shape"
     ))]
     pub width: f32,
+    /// Shape of the cross-section.
+    #[serde(default = "sharp")]
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Shape"))]
+    pub attenuation: FoldAttenuation,
     /// Refinement under the ridges [-].
     #[serde(default = "default_level")]
     #[schemars(range(min = 0, max = 5))]
     #[schemars(extend("x-change" = "rebuild", "x-slider" = [0, 4], "x-group" = "Shape"))]
     pub subdivision: u8,
-    /// How fast ridges flatten when the tube is stretched [-].
+    /// What the height follows. Keeping the length of every cross-section, ridges rise at once when the tube
+    /// is compressed, then more and more slowly, and vanish when it is pulled by what they take up.
+    #[serde(default = "by_length")]
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Stretch"))]
+    pub conserve: Conserve,
+    /// How fast ridges flatten when the tube is stretched [-], where nothing is conserved.
     #[serde(default = "one_f64")]
     #[schemars(extend("x-change" = "rebuild", "x-slider" = [0.0, 4.0], "x-group" = "Stretch"))]
     pub k_flat: f64,
-    /// How fast they rise when it is compressed [-].
+    /// How fast they rise when it is compressed [-], where nothing is conserved.
     #[serde(default = "one_f64")]
     #[schemars(extend("x-change" = "rebuild", "x-slider" = [0.0, 4.0], "x-group" = "Stretch"))]
     pub k_rise: f64,
@@ -216,6 +241,8 @@ pub enum FoldAttenuation {
     Implicit,
     /// `1 + (-4x⁶ + 17x⁴ - 22x²) / 9`.
     Bell,
+    /// A crease with hollow sides, `(1 - |x|)^(3/2)` with its crest a little rounded: buckled cloth.
+    Sharp,
 }
 
 /// How the height follows the stretch.
@@ -274,6 +301,15 @@ fn default_level() -> u8 {
 }
 fn default_rows() -> u32 {
     3
+}
+fn default_jitter() -> f32 {
+    0.25
+}
+fn sharp() -> FoldAttenuation {
+    FoldAttenuation::Sharp
+}
+fn by_length() -> Conserve {
+    Conserve::Length
 }
 fn default_columns() -> u32 {
     5
@@ -339,6 +375,12 @@ impl FoldAttenuation {
             _ if y >= 1.0 => 0.0,
             Self::Implicit => (y - 1.0) * (y - 1.0),
             Self::Bell => (1.0 + y * (-22.0 + y * (17.0 - 4.0 * y)) / 9.0).clamp(0.0, 1.0),
+            Self::Sharp => {
+                // A hyperbola instead of |x|: cloth has a thickness, and so does its crest.
+                let round = tolerances::CREST_ROUNDING;
+                let away = |y: f32| (y + round * round).sqrt() - round;
+                (1.0 - away(y) / away(1.0)).max(0.0).powf(1.5)
+            }
         }
     }
 }

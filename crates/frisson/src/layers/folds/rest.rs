@@ -5,12 +5,13 @@ use std::sync::Arc;
 use glam::Vec3;
 
 use super::buckling::build_ridges;
+use super::fine_mesh::FineMesh;
 use super::fold_tables::{Faces, FoldTables};
-use super::params::{Fold, FoldsParams, RestSurface};
+use super::params::{Fold, FoldsParams};
 use super::section::Sections;
 use crate::geometry::butterfly::{Emission, PatchSurface, Refined, RefinedMesh};
 use crate::geometry::{
-    GeodesicSeed, MeshTopology, NONE, Topology, TriangleBvh, closest_on_triangle, march_geodesic,
+    GeodesicSeed, MeshTopology, Topology, TriangleBvh, closest_on_triangle, march_geodesic,
 };
 use crate::math::spline::Nurbs;
 use crate::stage::{BuildContext, LayerError, PrimaryMotion};
@@ -85,9 +86,9 @@ pub struct FoldsRest {
 }
 
 /// A curve drawn on the surface.
-struct SurfaceCurve {
-    places: Vec<Vec3>,
-    tangents: Vec<Vec3>,
+pub(super) struct SurfaceCurve {
+    pub places: Vec<Vec3>,
+    pub tangents: Vec<Vec3>,
     triangles: Vec<u32>,
 }
 
@@ -245,7 +246,7 @@ fn triangles_near(
 /// Distance to the curve along the surface. The marched distance is good to a percent or two; where
 /// the surface is nearly flat the straight distance to the curve is exact, so the one gives way to
 /// the other.
-fn settle_distance(p: Vec3, marched: f64, label: u32, curve: &SurfaceCurve) -> f32 {
+pub(super) fn settle_distance(p: Vec3, marched: f64, label: u32, curve: &SurfaceCurve) -> f32 {
     if !marched.is_finite() {
         return f32::INFINITY;
     }
@@ -270,7 +271,7 @@ fn nearest_on_segment(p: Vec3, a: Vec3, b: Vec3) -> (f32, f32) {
 }
 
 /// Corners of the triangles that the curve runs through, with their distance to the curve.
-fn seeds(
+pub(super) fn seeds(
     curve: &SurfaceCurve,
     corners: impl Fn(u32) -> [u32; 3],
     positions: &[Vec3],
@@ -296,177 +297,6 @@ fn seeds(
         }
     }
     out
-}
-
-/// The refined mesh over points, as drawn.
-struct FineMesh<'a> {
-    coarse: &'a Topology,
-    refined: &'a Refined,
-    topology: Topology,
-    surface: TriangleBvh,
-    positions: Vec<Vec3>,
-    normals: Vec<Vec3>,
-}
-
-impl<'a> FineMesh<'a> {
-    fn new(
-        coarse: &'a Topology,
-        refined: &'a Refined,
-        emission: &Emission,
-        mut positions: Vec<Vec3>,
-    ) -> Self {
-        let count = coarse.point_count();
-        let vertices = coarse.point_of_vertex.len();
-        let point = |v: u32| match (v as usize).checked_sub(vertices) {
-            None => coarse.point_of_vertex[v as usize],
-            Some(new) => count as u32 + emission.vertices[new].point,
-        };
-        let triangles: Vec<[u32; 3]> = emission.triangles.iter().map(|t| t.map(point)).collect();
-        let normals: Vec<Vec3> =
-            (0..count as u32).map(|p| coarse.point_normal(&positions, p)).collect();
-        let mut fine_normals = normals.clone();
-        let refined_positions: Vec<Vec3> =
-            (0..refined.point_count()).map(|i| refined.stencils.evaluate(i, &positions)).collect();
-        fine_normals.extend(
-            (0..refined.point_count())
-                .map(|i| refined.stencils.evaluate(i, &normals).normalize_or(Vec3::Y)),
-        );
-        positions.extend(refined_positions);
-        let topology = Topology::unwelded(positions.len(), &triangles);
-        let surface = TriangleBvh::build(&positions, &triangles);
-        Self { coarse, refined, topology, surface, positions, normals: fine_normals }
-    }
-
-    /// Lays one fold on the mesh.
-    fn lay(&self, fold: &Fold, curve: &SurfaceCurve, mask: &[f32]) -> FoldRest {
-        let near =
-            |p: &Vec3| self.surface.closest_point(*p, f32::INFINITY).map_or(0, |h| h.triangle);
-        let triangles: Vec<u32> = curve.places.iter().map(near).collect();
-        let corners = |t: u32| self.topology.triangles[t as usize];
-        let seeds = seeds(curve, corners, &self.positions, &triangles);
-        let place = |p: u32| self.positions[p as usize];
-        let (distances, labels) =
-            march_geodesic(&self.topology, place, &seeds, 1.1 * f64::from(fold.width));
-        let distances: Vec<f32> = (0..self.positions.len())
-            .map(|p| settle_distance(self.positions[p], distances[p], labels[p], curve))
-            .collect();
-        let inside = |p: &u32| distances[*p as usize] < fold.width;
-        let mut points: Vec<u32> = (0..self.positions.len() as u32).filter(inside).collect();
-        let sections_of = |points: &[u32]| {
-            let labels: Vec<u32> = points.iter().map(|&p| labels[p as usize]).collect();
-            Sections::new(fold, &curve.places, &labels)
-        };
-        // A frame reads refined points four at a time, and sums them up by section.
-        let sections = sections_of(&points);
-        let mut order: Vec<(bool, u32, u32)> = (0..points.len())
-            .map(|m| (self.is_coarse(points[m]), sections.section_of(m), points[m]))
-            .collect();
-        order.sort_unstable();
-        points.clear();
-        points.extend(order.iter().map(|o| o.2));
-        let sections = sections_of(&points);
-        let mut rest = FoldRest { points, sections, ..FoldRest::default() };
-        rest.term_offsets.push(0);
-        rest.edge_offsets.push(0);
-        for &p in &rest.points {
-            let x = distances[p as usize] / fold.width;
-            let height = fold.amplitude * fold.attenuation.at(x) * self.mask(mask, p);
-            rest.heights.push(height);
-        }
-        let mut member_of = vec![NONE; self.positions.len()];
-        for (m, &p) in (0u32..).zip(&rest.points) {
-            member_of[p as usize] = m;
-        }
-        for m in 0..rest.points.len() {
-            let p = rest.points[m];
-            let tangent = curve.tangents[labels[p as usize] as usize];
-            let across = self.normals[p as usize].cross(tangent).normalize_or(Vec3::X);
-            self.push_terms(p, across, &mut rest.terms);
-            rest.term_offsets.push(rest.terms.len() as u32);
-            self.push_edges(fold, &member_of, &rest.heights, (p, rest.heights[m]), &mut rest.edges);
-            rest.edge_offsets.push(rest.edges.len() as u32);
-        }
-        rest
-    }
-
-    fn is_coarse(&self, point: u32) -> bool {
-        (point as usize) < self.coarse.point_count()
-    }
-
-    fn mask(&self, mask: &[f32], point: u32) -> f32 {
-        let of_coarse = |p: u32| {
-            let vertex = self.coarse.vertex_of_point[p as usize] as usize;
-            mask.get(vertex).copied().unwrap_or(1.0)
-        };
-        match (point as usize).checked_sub(self.coarse.point_count()) {
-            None => of_coarse(point),
-            Some(i) => {
-                let at = self.refined.places[i];
-                let corners = self.coarse.triangles[at.triangle as usize];
-                corners.iter().zip(at.barycentric).map(|(&c, w)| w * of_coarse(c)).sum()
-            }
-        }
-    }
-
-    /// Expresses the unit direction across the fold in the coarse triangles around a point.
-    fn push_terms(&self, point: u32, across: Vec3, out: &mut Vec<StretchTerm>) {
-        let one;
-        let triangles = match (point as usize).checked_sub(self.coarse.point_count()) {
-            None => self.coarse.point_triangles(point),
-            Some(i) => {
-                one = [self.refined.places[i].triangle];
-                &one[..]
-            }
-        };
-        for &triangle in triangles {
-            let [a, b, c] =
-                self.coarse.triangles[triangle as usize].map(|p| self.positions[p as usize]);
-            let (e1, e2) = (b - a, c - a);
-            let normal = e1.cross(e2);
-            let flat = across - normal * (normal.dot(across) / normal.length_squared().max(1e-20));
-            let Some(flat) = flat.try_normalize() else { continue };
-            let (d11, d12, d22) = (e1.dot(e1), e1.dot(e2), e2.dot(e2));
-            let determinant = d11 * d22 - d12 * d12;
-            if determinant <= 0.0 {
-                continue;
-            }
-            let (f1, f2) = (flat.dot(e1), flat.dot(e2));
-            out.push(StretchTerm {
-                triangle,
-                first: (d22 * f1 - d12 * f2) / determinant,
-                second: (d11 * f2 - d12 * f1) / determinant,
-            });
-        }
-    }
-
-    fn push_edges(
-        &self,
-        fold: &Fold,
-        member_of: &[u32],
-        heights: &[f32],
-        (p, height): (u32, f32),
-        out: &mut Vec<FoldEdge>,
-    ) {
-        for q in self.topology.neighbours(p) {
-            let other = member_of[q as usize];
-            let other_height = heights.get(other as usize).copied().unwrap_or(0.0);
-            let rest = self.positions[p as usize].distance(self.positions[q as usize]);
-            let folded = match fold.r0_on {
-                RestSurface::Flat => rest.hypot(height - other_height),
-                RestSurface::Base => {
-                    let lifted =
-                        |x: u32, h: f32| self.positions[x as usize] + h * self.normals[x as usize];
-                    lifted(p, height).distance(lifted(q, other_height))
-                }
-            };
-            out.push(FoldEdge {
-                other,
-                other_point: q,
-                r0: if rest > 0.0 { folded / rest } else { 1.0 },
-                rest,
-            });
-        }
-    }
 }
 
 impl FoldRest {

@@ -111,6 +111,7 @@ fn lift((params, rest): (&FoldsParams, &FoldsLayout), tools: &mut Tools, frame_n
     let Tools { surface, faces, folds, heights, creases, .. } = tools;
     let now = Now { surface, faces, params, frame_number };
     let members: usize = folds.iter().map(|f| f.values.len()).sum();
+    // Few are done before tasks for them have started.
     if folds.len() < 2 || members < 2 * VERTICES_PER_TASK {
         for (index, s) in folds.iter_mut().enumerate() {
             lift_fold(drawn, index, now, s);
@@ -164,6 +165,7 @@ fn fold((params, rest): (&FoldsParams, &FoldsLayout), tools: &mut Tools, mesh: &
     let (surface, heights) = (&tools.surface, &tools.heights);
     for &(vertex, point) in &rest.coarse_touched {
         let height = heights[point as usize];
+        // What no fold lifts keeps its very bits.
         if height != 0.0 {
             mesh.positions[vertex as usize] += height * surface.at(point).1;
         }

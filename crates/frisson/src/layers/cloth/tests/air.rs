@@ -109,15 +109,7 @@ fn a_flag_flutters_as_flags_do() {
     // Nearly along the wind, on a pole at the left.
     let turn = glam::Mat3::from_rotation_y(0.2);
     mesh.positions.iter_mut().for_each(|p| *p = turn * Vec3::new(p.x, 2.0 - p.z, 0.0));
-    let wind = ForceParams::Wind {
-        direction: [1.0, 0.0, 0.0],
-        speed: speed.into(),
-        gust: 0.0,
-        gust_hz: 1.0,
-        gust_size: 1.0,
-        seed: 2,
-    };
-    let forces = Forces::new(crate::stage::EARTH_GRAVITY, vec![wind], 120.0);
+    let forces = windy([1.0, 0.0, 0.0], (speed, 0.0), 2);
     let p = ClothParams {
         material: Fabric::Silk,
         air_mass: 0.2 * 1.2 * length,

@@ -57,6 +57,90 @@ fn a_fast_mesh_pushes_the_sheet_ahead() {
     }
 }
 
+#[test]
+fn a_layer_that_is_struck_takes_along_the_one_ahead_of_it() {
+    // Farther apart than a search looks, nearer than the body moves in a tick.
+    let mut mesh = sheet(21, 21, (0.8, 0.8), Vec3::new(-0.4, 0.0, -0.4));
+    let upper = sheet(21, 21, (0.8, 0.8), Vec3::new(-0.4, 0.02, -0.4));
+    let count = mesh.positions.len() as u32;
+    let shifted = upper.topology.triangles.iter().map(|t| t.map(|v| v + count));
+    let triangles = mesh.topology.triangles.iter().copied().chain(shifted).collect();
+    mesh.positions.extend(upper.positions);
+    let mesh = Mesh::new("sheet", mesh.positions, triangles);
+    let path = KeyedTransform {
+        times: vec![0.0, 0.2],
+        translations: vec![Vec3::Y * -0.3, Vec3::Y * 0.3],
+        rotations: vec![glam::Quat::IDENTITY; 2],
+        ..KeyedTransform::default()
+    };
+    let body = carried("body", cube(6, 0.15), path);
+    let p = ClothParams {
+        thickness: Some(0.01),
+        self_collision: true,
+        bodies: vec!["body".to_owned()],
+        ..params()
+    };
+    let mut scene = Scene::build(vec![still("sheet", mesh), body], &[], weightless(), p).unwrap();
+    for tick in 1..=20 {
+        scene.ticks(1);
+        assert_eq!(crossings(&scene), 0, "tick {tick}");
+    }
+}
+
+#[test]
+fn cloth_is_no_thicker_for_itself_than_half_its_edges() {
+    let bands = |size: f32| {
+        let mesh = sheet(11, 11, (size, size), Vec3::ZERO);
+        let scene = Scene::build(vec![still("sheet", mesh)], &[], gravity(), params()).unwrap();
+        let garment = scene.cloth().rest();
+        self_contact::own_bands(&garment.cloth, &garment.at_rest, 0.01)
+    };
+    assert_eq!(bands(1.0).of(0), 1.0, "edges of 10 cm");
+    // Edges of 5 mm, and diagonals.
+    let gathered = bands(0.05);
+    assert!((0..121).all(|node| (0.2..0.36).contains(&gathered.of(node))));
+}
+
+/// The 99th percentile of the stretch [-].
+fn p99(scene: &Scene) -> f64 {
+    let mut strains = scene.strains();
+    strains.sort_unstable_by(f64::total_cmp);
+    strains[strains.len() * 99 / 100]
+}
+
+#[test]
+fn a_falling_sheet_that_a_ball_stops_hardly_stretches_and_is_solved_harder_only_then() {
+    let n = 64;
+    let mesh = sheet(n, n, (2.0, 2.0), Vec3::new(-1.0, 2.0, -1.0));
+    let p = ClothParams {
+        density: Some(0.3),
+        friction: Some(0.1),
+        pins: pinned([0, n - 1]),
+        ..ClothParams::new("cloth", "sheet")
+    };
+    let colliders = [ball([0.0, 1.0, -0.1], 0.5)];
+    let mut scene = Scene::build(vec![still("sheet", mesh)], &colliders, gravity(), p).unwrap();
+    let (mut worst, mut hard) = (0.0f64, 0);
+    for _ in 0..80 {
+        scene.ticks(1);
+        worst = worst.max(p99(&scene));
+        hard += u32::from(scene.state().hard > 0);
+    }
+    // 4.4 % with the usual small steps.
+    assert!(worst < 0.03, "{worst}");
+    assert!((1..60).contains(&hard), "{hard}");
+}
+
+#[test]
+fn cloth_that_hangs_is_not_solved_harder() {
+    let n = 32;
+    let mesh = sheet(n, n, (1.0, 1.0), Vec3::ZERO);
+    let p = ClothParams { pins: pinned(0..n), ..ClothParams::new("cloth", "sheet") };
+    let mut scene = Scene::build(vec![still("sheet", mesh)], &[], gravity(), p).unwrap();
+    scene.ticks(240);
+    assert_eq!(scene.state().hard, 0);
+}
+
 fn crossings(scene: &Scene) -> usize {
     let (x, rest) = (scene.positions(), scene.rest());
     let mut count = 0;

@@ -169,15 +169,7 @@ fn everything(change: impl Fn(&mut ClothParams)) -> Vec<DVec3> {
         ..KeyedTransform::default()
     };
     let body = carried("body", cube(3, 0.15), path);
-    let wind = ForceParams::Wind {
-        direction: [1.0, 0.2, 0.3],
-        speed: 3.0.into(),
-        gust: 0.0,
-        gust_hz: 1.0,
-        gust_size: 1.0,
-        seed: 1,
-    };
-    let forces = Forces::new(crate::stage::EARTH_GRAVITY, vec![wind], 120.0);
+    let forces = windy([1.0, 0.2, 0.3], (3.0, 0.0), 1);
     let mut p = ClothParams {
         pins: pinned([0, 16]),
         bodies: vec!["body".to_owned()],
@@ -294,15 +286,7 @@ fn cloth_that_is_clamped_and_pulled_stretches_evenly_and_stays_flat() {
 fn changed(edit: &dyn Fn(&mut ClothParams)) -> (Change, [Vec<DVec3>; 3]) {
     let mut mesh = sheet(13, 13, (0.6, 0.6), Vec3::ZERO);
     mesh.positions.iter_mut().for_each(|p| *p = Vec3::new(p.x, -p.z, 0.0));
-    let wind = ForceParams::Wind {
-        direction: [0.2, 0.0, 1.0],
-        speed: 5.0.into(),
-        gust: 0.0,
-        gust_hz: 1.0,
-        gust_size: 1.0,
-        seed: 1,
-    };
-    let forces = Forces::new(crate::stage::EARTH_GRAVITY, vec![wind], 120.0);
+    let forces = windy([0.2, 0.0, 1.0], (5.0, 0.0), 1);
     let soft = ClothParams { stretch: Some(20.0), stretch_limit: Some(0.3), ..params() };
     let p = ClothParams { pins: pinned([0, 12]), drag: 0.5, ..soft };
     let touching = [ball([0.3, -0.4, 0.2], 0.15)];

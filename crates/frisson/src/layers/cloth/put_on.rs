@@ -1,0 +1,61 @@
+//! What happens before the first frame: the garment is put on, and parts take their sizes.
+
+use glam::{DVec3, Vec3};
+
+use super::params::ClothParams;
+use super::step::{ClothWork, in_ticks, tick};
+use crate::stage::{Forces, Frame, LayerError, StepContext};
+use crate::tolerances::cloth as limits;
+
+/// Simulates from the source pose into the first one, then a little longer in it.
+pub(super) fn dress(
+    work: ClothWork,
+    context: &StepContext,
+    frame: &Frame,
+) -> Result<(), LayerError> {
+    if work.rest.dressing.is_empty() {
+        return Ok(());
+    }
+    let dt = context.clock.tick_seconds();
+    let ticks = (work.params.dressing / dt).ceil().max(1.0) as u32;
+    // Nobody sees it: what would swing for seconds hangs when the shot begins.
+    let damping = work.params.damping.max(limits::DRESSING_DAMPING);
+    let calm = ClothParams { damping, tear: None, ..work.params.clone() };
+    let ClothWork { rest, state, scratch, .. } = work;
+    let mut work = ClothWork { params: &calm, rest, state, scratch };
+    let mut between = frame.clone();
+    let step = StepContext { dt, is_output: false, surfaces_wanted: false, ..*context };
+    // A cape that is held at the neck would fall off the shoulders while the arms come down, and they would pass
+    // beside it: it is held up until they are there, and hangs afterwards.
+    let mut weightless: Forces = context.forces.clone();
+    weightless.gravity = Vec3::ZERO;
+    let one_sided = work.rest.dressing.is_one_sided();
+    let floating =
+        StepContext { forces: if one_sided { &weightless } else { step.forces }, ..step };
+    let hanging = if one_sided { ticks } else { 0 };
+    for k in 1..=ticks + hanging {
+        let t = (k as f32 / (limits::DRESSING_MOVES * ticks as f32)).min(1.0);
+        work.rest.dressing.blend(frame, t, &mut between);
+        tick(&mut work, if t < 1.0 { &floating } else { &step }, &between)?;
+    }
+    Ok(())
+}
+
+/// Lets parts take their sizes before anybody looks, without speed: a band that shrinks at once would fling the
+/// cloth about.
+pub(super) fn resize(
+    work: ClothWork,
+    context: &StepContext,
+    frame: &Frame,
+) -> Result<(), LayerError> {
+    let whole = ClothParams { tear: None, ..work.params.clone() };
+    let ClothWork { rest, state, scratch, .. } = work;
+    let mut work = ClothWork { params: &whole, rest, state, scratch };
+    let dt = context.clock.tick_seconds();
+    let step = StepContext { dt, is_output: false, surfaces_wanted: false, ..*context };
+    for _ in 0..in_ticks(limits::RESIZE_SECONDS, context.clock) {
+        tick(&mut work, &step, frame)?;
+        work.state.velocities.fill(DVec3::ZERO);
+    }
+    Ok(())
+}

@@ -1,0 +1,42 @@
+//! Liquid in the cloth: it weighs, so that wet cloth hangs lower and the air carries it less.
+
+use super::rest::ClothRest;
+use super::state::ClothState;
+use super::step::in_ticks;
+use crate::geometry::Mesh;
+use crate::stage::Clock;
+
+/// Time between looks at what the cloth carries [s]: rows are compiled for masses.
+const LOOK_SECONDS: f64 = 0.05;
+/// Most liquid that a node carries, in masses of its own [-]: cotton holds about three times its weight; much
+/// heavier nodes beside dry ones would draw out the edges between them.
+const MOST_CARRIED: f64 = 4.0;
+
+/// Takes over what later layers have put on the mesh, now and then.
+pub(super) fn take_load(rest: &ClothRest, mesh: &Mesh, state: &mut ClothState, clock: &Clock) {
+    let load = &mesh.channels.load;
+    if !state.ticks.is_multiple_of(in_ticks(LOOK_SECONDS, clock)) {
+        return;
+    }
+    if load.iter().all(|l| *l <= 0.0) {
+        state.soaked.clear();
+        return;
+    }
+    // Said of a mesh with other vertices: cloth that has torn since then.
+    if load.len() != rest.node_of_vertex.len() {
+        return;
+    }
+    state.soaked.clear();
+    state.soaked.resize(rest.node_count(), 0.0);
+    for (&node, liquid) in rest.node_of_vertex.iter().zip(load) {
+        state.soaked[node as usize] += liquid;
+    }
+    for (liquid, mass) in state.soaked.iter_mut().zip(&rest.mass) {
+        *liquid = liquid.min((MOST_CARRIED * mass) as f32);
+    }
+}
+
+/// Mass of a node with what it carries [kg].
+pub(super) fn node_mass(rest: &ClothRest, soaked: &[f32], node: usize) -> f64 {
+    rest.mass[node] + soaked.get(node).map_or(0.0, |liquid| f64::from(*liquid))
+}

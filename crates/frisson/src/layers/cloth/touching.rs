@@ -1,0 +1,133 @@
+//! Per node: contacts of the small step that ends, then the prediction of the one that begins.
+
+use std::sync::atomic::Ordering;
+
+use glam::DVec3;
+use rayon::prelude::*;
+
+use super::collide::{self, BodyTouch};
+use super::node_places::NodePlaces;
+use super::solver::{CHUNK, ClothDrive, Moment, Solver};
+use crate::tolerances::cloth as limits;
+
+/// Most contacts of one node that are looked at.
+const MAX_TOUCHES: usize = 6;
+
+/// Fills what is not there.
+const NO_TOUCH: BodyTouch =
+    BodyTouch { distance: 0.0, normal: DVec3::Y, moved: DVec3::ZERO, friction: 0.0 };
+
+impl Solver {
+    /// Per node: contacts of the step that ends, then the prediction of the one that begins and its
+    /// tethers.
+    pub(super) fn advance(
+        &mut self,
+        drive: &ClothDrive,
+        predict: Option<f64>,
+        touch: bool,
+        (fraction, step): (f64, f64),
+        positions: &mut [DVec3],
+    ) {
+        let decay = (-self.settings.damping * step).exp();
+        let mut previous = std::mem::take(&mut self.previous);
+        // Contacts belong to the step that ends here; after the last one nothing is predicted.
+        let before = if predict.is_some() { fraction - step / drive.dt } else { fraction };
+        let this = &*self;
+        let touching = touch && !(this.posed.is_empty() && drive.bodies.is_empty());
+        let moment = Moment { fraction: before, share: step / drive.dt };
+        if touching {
+            this.touch_between(drive, moment, &mut previous, positions);
+        }
+        let work = |chunk: usize, positions: &mut [DVec3], previous: &mut [DVec3]| {
+            for (local, (x, old)) in positions.iter_mut().zip(previous).enumerate() {
+                let node = chunk * CHUNK + local;
+                // What holds it moves it; from step to step it takes no speed of its own.
+                if this.inverse_mass[node] == 0.0 {
+                    *old = *x;
+                    continue;
+                }
+                if touching {
+                    this.touch(drive, node, moment, old, x);
+                }
+                if let Some(step) = predict {
+                    let mut moved = (*x - *old) * decay + this.acceleration[node] * (step * step);
+                    if let Some(air) = this.air.get(node) {
+                        moved += air.rub * (step * step);
+                        // Across the cloth the air may be stiff: it takes away a share of what is missing, never
+                        // more than all.
+                        let missing = air.speed * step - moved.dot(air.normal);
+                        moved += air.normal * (missing * this.taken[node]);
+                    }
+                    *old = *x;
+                    *x += moved;
+                }
+            }
+        };
+        let chunks = positions.par_chunks_mut(CHUNK).zip(previous.par_chunks_mut(CHUNK));
+        chunks.enumerate().for_each(|(chunk, (x, old))| work(chunk, x, old));
+        self.previous = previous;
+    }
+
+    /// Contacts between nodes, one after the other: they share nodes.
+    fn touch_between(
+        &self,
+        drive: &ClothDrive,
+        moment: Moment,
+        previous: &mut [DVec3],
+        positions: &mut [DVec3],
+    ) {
+        let band = limits::POKE_BAND * self.settings.thickness;
+        let recovery = self.settings.recovery_speed * moment.share * drive.dt;
+        for flat in drive.flat_contacts {
+            let start = flat.spot.place(positions);
+            let band = band * self.bands.between(&flat.spot.parts());
+            let Some(touch) = flat.touch(start, moment, band) else { continue };
+            let before = flat.spot.place(previous);
+            let (mut x, mut old) = (start, before);
+            collide::resolve(&[touch], band, (recovery, DVec3::ZERO), &mut old, &mut x);
+            let moved = (x - start, old - before);
+            let inverse_mass = &self.inverse_mass;
+            flat.spot.hand_on(moved, NodePlaces { inverse_mass, previous, positions });
+        }
+    }
+
+    /// Contacts of one node with colliders and bodies.
+    #[inline]
+    fn touch(
+        &self,
+        drive: &ClothDrive,
+        node: usize,
+        moment: Moment,
+        previous: &mut DVec3,
+        position: &mut DVec3,
+    ) {
+        let thickness = self.settings.thickness * self.bands.of(node as u32);
+        let far = !self.posed.iter().any(|p| p.may_touch(*position, thickness));
+        if far && !drive.bodies.has(node) {
+            return;
+        }
+        let mut touches = [NO_TOUCH; MAX_TOUCHES];
+        let mut count = 0;
+        for posed in &self.posed {
+            if let Some(touch) = posed.contact(*position, thickness)
+                && count < MAX_TOUCHES
+            {
+                touches[count] = touch;
+                count += 1;
+            }
+        }
+        for touch in drive.bodies.touches(node, *position, moment, thickness) {
+            if count < MAX_TOUCHES {
+                touches[count] = touch;
+                count += 1;
+            }
+        }
+        if count > 0 {
+            // Only ever set here: the order of the threads does not matter.
+            self.touched.store(true, Ordering::Relaxed);
+            let recovery = self.settings.recovery_speed * moment.share * drive.dt;
+            let drift = self.drifts.get(node).map_or(DVec3::ZERO, |d| d.as_dvec3());
+            collide::resolve(&touches[..count], thickness, (recovery, drift), previous, position);
+        }
+    }
+}
