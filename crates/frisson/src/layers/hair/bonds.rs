@@ -18,8 +18,8 @@ use glam::{Mat3, Vec3};
 use serde::{Deserialize, Serialize};
 
 use super::impulse::Motion;
-use super::interact::Shapes;
 use super::overlap::Near;
+use super::shapes::Shapes;
 
 /// Two sections that hold each other.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

@@ -20,7 +20,7 @@
 
 use glam::{BVec4A, Vec3, Vec4};
 
-use super::contact::{Contact, MAX_CONTACTS};
+use super::contact::{ContactList, MAX_CONTACTS};
 use super::lanes::{Lanes, Symmetric};
 
 /// Most particles of a chain.
@@ -145,7 +145,7 @@ impl Chains {
     pub fn integrate(
         &mut self,
         input: &ChainInput,
-        mut contacts: impl FnMut(usize, usize, Vec3, Vec3, &mut [Contact; MAX_CONTACTS]) -> usize,
+        mut contacts: impl FnMut(usize, usize, [Vec3; 2], &mut ContactList),
     ) {
         let n = input.count;
         for i in 0..n {
@@ -181,14 +181,17 @@ impl Chains {
         &mut self,
         input: &ChainInput,
         going: BVec4A,
-        contacts: &mut impl FnMut(usize, usize, Vec3, Vec3, &mut [Contact; MAX_CONTACTS]) -> usize,
+        contacts: &mut impl FnMut(usize, usize, [Vec3; 2], &mut ContactList),
     ) {
         let going = going.bitmask();
-        let mut found = [Contact::default(); MAX_CONTACTS];
+        let mut list = ContactList::default();
         for i in 2..input.count {
             for lane in (0..input.chains).filter(|k| going >> k & 1 == 1) {
                 let (start, now) = (self.start[i].lane(lane), self.now[i].lane(lane));
-                let count = contacts(i, lane, start, now, &mut found);
+                list.clear();
+                contacts(i, lane, [start, now], &mut list);
+                let found = list.as_slice();
+                let count = found.len();
                 for plane in &mut self.planes[i][self.plane_counts[i].min(count)..count] {
                     // A row used for the first time holds none of the other chains.
                     plane.offset = Vec4::splat(NO_PLANE);

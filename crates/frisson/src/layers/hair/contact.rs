@@ -1,11 +1,8 @@
-//! Bodies that stop the hair: ellipsoids and the scene's colliders, posed at every sub-step.
+//! Planes that hold particles out of bodies, and what is left inside pushed out.
 
-use glam::{Mat3, Mat3A, Quat, Vec3, Vec3A, Vec4};
+use glam::Vec3;
 
-use super::chain::MAX_PARTICLES;
-use super::lanes::Lanes;
-
-use crate::stage::{Collider, ColliderShape, cuboid};
+use super::bodies::PosedBody;
 
 /// Most planes that hold one particle at once.
 pub(super) const MAX_CONTACTS: usize = 3;
@@ -28,276 +25,7 @@ impl Contact {
     }
 }
 
-/// A shape with its pose at the start and the end of the tick.
-#[derive(Clone, Debug)]
-pub(super) struct HairBody {
-    pub shape: ColliderShape,
-    pub poses: [(Quat, Vec3); 2],
-    pub friction: f32,
-}
-
-impl HairBody {
-    /// A collider of the scene.
-    pub fn of_collider(collider: &Collider) -> Self {
-        Self {
-            shape: collider.shape.clone(),
-            poses: [collider.pose(0.0), collider.pose(1.0)],
-            friction: collider.friction,
-        }
-    }
-
-    fn pose(&self, fraction: f32) -> (Quat, Vec3) {
-        let [(qa, ta), (qb, tb)] = self.poses;
-        if fraction >= 1.0 { (qb, tb) } else { (qa.slerp(qb, fraction), ta.lerp(tb, fraction)) }
-    }
-}
-
-/// A shape at one instant, in the form the inner loops want.
-#[derive(Clone, Debug)]
-pub(super) struct PosedBody {
-    kind: Kind,
-    /// Local axes as columns, and origin.
-    axes: Mat3,
-    origin: Vec3,
-    /// Pose a sub-step earlier, for the material's motion.
-    axes_before: Mat3,
-    origin_before: Vec3,
-    /// World to the ball that an ellipsoid is a stretched image of, columns.
-    to_ball: Mat3A,
-    /// Ball around the shape; negative radius: unbounded.
-    bound: f32,
-    friction: f32,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Kind {
-    Plane,
-    Ellipsoid { inverse: Vec3, inverse_sq: Vec3, least: f32 },
-    Capsule { half: f32, radius: f32 },
-    Box { half: Vec3 },
-}
-
 impl PosedBody {
-    /// Poses a body at a fraction of the tick; `before` is the fraction one sub-step earlier.
-    pub fn new(body: &HairBody, before: f32, fraction: f32) -> Self {
-        let (kind, local_axes, local_origin, bound) = resolve(&body.shape);
-        let posed = |f: f32| {
-            let (q, t) = body.pose(f);
-            (Mat3::from_quat(q) * local_axes, q * local_origin + t)
-        };
-        let (axes, origin) = posed(fraction);
-        let (axes_before, origin_before) = posed(before);
-        let scale = if let Kind::Ellipsoid { inverse, .. } = kind { inverse } else { Vec3::ONE };
-        let to_ball = Mat3A::from(Mat3::from_diagonal(scale) * axes.transpose());
-        let friction = body.friction;
-        Self { kind, axes, origin, axes_before, origin_before, to_ball, bound, friction }
-    }
-
-    /// Whether a ball around `p` stays clear of the body for sure.
-    pub fn is_clear(&self, p: Vec3, radius: f32) -> bool {
-        if self.bound < 0.0 {
-            return self.axes.y_axis.dot(p - self.origin) > radius;
-        }
-        let reach = self.bound + radius;
-        p.distance_squared(self.origin) > reach * reach
-    }
-
-    /// Whether a point is inside; quicker than its distance.
-    pub fn holds(&self, p: Vec3A) -> bool {
-        match self.kind {
-            Kind::Ellipsoid { .. } => {
-                (self.to_ball * (p - Vec3A::from(self.origin))).length_squared() < 1.0
-            }
-            _ => self.distance(p.into()).0 < 0.0,
-        }
-    }
-
-    /// Which of four points are inside, one bit each.
-    pub fn holds_of_four(&self, p: &Lanes) -> u32 {
-        match self.kind {
-            Kind::Ellipsoid { .. } => self.in_ball(p).length_squared().cmplt(Vec4::ONE).bitmask(),
-            _ => (0..4).fold(0, |bits, k| bits | u32::from(self.holds(p.lane(k).into())) << k),
-        }
-    }
-
-    /// Four points in the ball that an ellipsoid is a stretched image of.
-    fn in_ball(&self, p: &Lanes) -> Lanes {
-        self.turned_to_ball(&(*p - Lanes::splat(self.origin)))
-    }
-
-    fn turned_to_ball(&self, v: &Lanes) -> Lanes {
-        let row = |k: usize| Vec3::from(self.to_ball.row(k));
-        Lanes { x: v.dot(row(0)), y: v.dot(row(1)), z: v.dot(row(2)) }
-    }
-
-    /// Signed distances of four points, as `distance` has them.
-    pub fn distance_of_four(&self, p: &Lanes) -> Vec4 {
-        let Kind::Ellipsoid { inverse, least, .. } = self.kind else {
-            return Vec4::from_array(std::array::from_fn(|k| self.distance(p.lane(k)).0));
-        };
-        let ball = self.in_ball(p);
-        let k0 = ball.length_squared().sqrt();
-        let gradient =
-            Lanes { x: ball.x * inverse.x, y: ball.y * inverse.y, z: ball.z * inverse.z };
-        let k1 = gradient.length_squared().sqrt();
-        let deep = k0.cmplt(Vec4::splat(1.0e-3));
-        Vec4::select(deep, Vec4::splat(-least), k0 * (k0 - 1.0) / k1.max(Vec4::splat(1.0e-9)))
-    }
-
-    /// What must be added to the ends of four ways so that they lead around the body; nothing if none
-    /// of them goes through it. A way turns about its start.
-    pub fn turn_ways(&self, from: &Lanes, to: &Lanes) -> Option<Lanes> {
-        let Kind::Ellipsoid { inverse, least, .. } = self.kind else {
-            return self.turn_each(from, to);
-        };
-        let start = self.in_ball(from);
-        let way = self.in_ball(to) - start;
-        let tiny = Vec4::splat(1.0e-12);
-        // Where the way comes nearest to the middle of the ball.
-        let nearest = -start.dot_each(&way) / way.length_squared().max(tiny);
-        let share = nearest.clamp(Vec4::splat(FIRST_SHARE), Vec4::ONE);
-        let at = start + way * share;
-        let k0_sq = at.length_squared();
-        let inside = k0_sq.cmplt(Vec4::ONE);
-        if !inside.any() {
-            return None;
-        }
-        let k0 = k0_sq.sqrt();
-        let gradient = Lanes { x: at.x * inverse.x, y: at.y * inverse.y, z: at.z * inverse.z };
-        let k1 = gradient.length_squared().sqrt().max(Vec4::splat(1.0e-9));
-        let deep = k0.cmplt(Vec4::splat(1.0e-3));
-        let depth = Vec4::select(deep, Vec4::splat(least), k0 * (1.0 - k0) / k1);
-        let up = Lanes::splat(inverse.normalize_or(Vec3::Y));
-        let normal = Lanes::select(deep, up, gradient * k1.recip());
-        let lift = Vec4::select(inside, (depth + LIFT) / share, Vec4::ZERO);
-        Some(self.in_world(&(normal * lift)))
-    }
-
-    /// The same for shapes whose distance is taken one by one: at a few places of each way.
-    fn turn_each(&self, from: &Lanes, to: &Lanes) -> Option<Lanes> {
-        let mut turned = None;
-        for lane in 0..4 {
-            let (from, to) = (from.lane(lane), to.lane(lane));
-            let at = |share: f32| (share, self.distance(from.lerp(to, share)));
-            let deepest = [1.0, 0.75, 0.5, 0.25].map(at).into_iter().min_by(|a, b| {
-                let depth = |(share, (d, _)): &(f32, (f32, Vec3))| d / share;
-                depth(a).total_cmp(&depth(b))
-            });
-            if let Some((share, (d, normal))) = deepest.filter(|(_, (d, _))| *d < 0.0) {
-                let ends = turned.get_or_insert_with(|| Lanes::splat(Vec3::ZERO));
-                ends.set(lane, normal * ((LIFT - d) / share));
-            }
-        }
-        turned
-    }
-
-    /// Vectors along the body's own axes, in the world.
-    fn in_world(&self, v: &Lanes) -> Lanes {
-        let axis = |axis: Vec3, along: Vec4| Lanes::splat(axis) * along;
-        axis(self.axes.x_axis, v.x) + axis(self.axes.y_axis, v.y) + axis(self.axes.z_axis, v.z)
-    }
-
-    /// Signed distances of the particles of a wisp.
-    pub fn distances(&self, points: &[Vec3]) -> [f32; MAX_PARTICLES] {
-        let mut out = [0.0; MAX_PARTICLES];
-        for (p, d) in points.chunks(4).zip(out.chunks_mut(4)) {
-            let four = self.distance_of_four(&Lanes::new(p.iter().copied()));
-            d.copy_from_slice(&four.to_array()[..d.len()]);
-        }
-        out
-    }
-
-    /// Signed distance (first order for ellipsoids, exact at the surface) and outward normal.
-    pub fn distance(&self, p: Vec3) -> (f32, Vec3) {
-        let local = self.axes.transpose() * (p - self.origin);
-        let (d, n) = match self.kind {
-            Kind::Plane => (local.y, Vec3::Y),
-            Kind::Ellipsoid { inverse, inverse_sq, least } => {
-                let k0 = (local * inverse).length();
-                let gradient = local * inverse_sq;
-                let k1 = gradient.length();
-                if k0 < 1.0e-3 {
-                    (-least, inverse.normalize_or(Vec3::Y))
-                } else {
-                    (k0 * (k0 - 1.0) / k1, gradient / k1)
-                }
-            }
-            Kind::Capsule { half, radius } => {
-                let axis = Vec3::Y * local.y.clamp(-half, half);
-                let away = local - axis;
-                (away.length() - radius, away.normalize_or(Vec3::X))
-            }
-            Kind::Box { half } => cuboid(local, half),
-        };
-        (d, self.axes * n)
-    }
-
-    /// Whether the body stands in the way from `from` along the unit vector `direction`.
-    pub fn blocks(&self, from: Vec3, direction: Vec3, length: f32) -> bool {
-        if self.bound >= 0.0 {
-            let to_center = self.origin - from;
-            let at = direction.dot(to_center).clamp(0.0, length);
-            if (to_center - at * direction).length_squared() > self.bound * self.bound {
-                return false;
-            }
-        }
-        let mut t = 0.0;
-        for _ in 0..24 {
-            let d = self.distance(from + t * direction).0;
-            if d < 0.0 {
-                return true;
-            }
-            // First-order distances of flat ellipsoids may be too long; the least step ends it.
-            t += (0.7 * d).max(0.02 * length);
-            if t > length {
-                return false;
-            }
-        }
-        false
-    }
-
-    /// How far any part of the body moves over the sub-step, at most [m].
-    pub fn travel(&self) -> f32 {
-        let turned = self.axes - self.axes_before;
-        let turned = turned.x_axis.length() + turned.y_axis.length() + turned.z_axis.length();
-        let size = if self.bound < 0.0 { 1.0 } else { self.bound };
-        self.origin.distance(self.origin_before) + turned * size
-    }
-
-    /// How far from `p` along each of four half-axes the body, grown by `margin`, is met; infinite
-    /// where it is not met within `limits`.
-    pub fn crossings(&self, p: Vec3, axes: &Lanes, margin: f32, limits: Vec4) -> Vec4 {
-        let met = if let Kind::Ellipsoid { inverse, .. } = self.kind {
-            // In the ball, whose radius grows by the margin: a quadratic equation.
-            let q = Vec3::from(self.to_ball * Vec3A::from(p - self.origin));
-            let way = self.turned_to_ball(axes);
-            let k0 = q.length().max(1.0e-3);
-            let radius = 1.0 + margin * (q * inverse).length() / k0;
-            let (a, b) = (way.length_squared(), way.dot(q));
-            let c = q.length_squared() - radius * radius;
-            if c <= 0.0 {
-                return Vec4::ZERO;
-            }
-            let root = b * b - a * c;
-            let met = (-b - root.max(Vec4::ZERO).sqrt()) / a.max(Vec4::splat(1.0e-12));
-            let meets = root.cmpge(Vec4::ZERO) & b.cmplt(Vec4::ZERO);
-            Vec4::select(meets, met, Vec4::INFINITY)
-        } else {
-            let trace = |k: usize| {
-                let distance = |t: f32| self.distance(p + t * axes.lane(k)).0 - margin;
-                trace(distance, limits[k])
-            };
-            Vec4::from_array(std::array::from_fn(trace))
-        };
-        Vec4::select(met.cmplt(limits), met, Vec4::INFINITY)
-    }
-
-    /// How far the material at `p` moved over the sub-step [m].
-    pub fn carried(&self, p: Vec3) -> Vec3 {
-        let local = self.axes.transpose() * (p - self.origin);
-        p - (self.axes_before * local + self.origin_before)
-    }
-
     /// The plane that holds a particle out, if it is inside. A particle that was outside when the
     /// step began goes back out where it came in; else the nearest way.
     pub fn contact(&self, start: Vec3, p: Vec3, margin: f32, restitution: f32) -> Option<Contact> {
@@ -342,114 +70,71 @@ impl PosedBody {
     }
 }
 
-/// Height above a body to which ways are turned out of it [m].
-const LIFT: f32 = 2.0e-5;
-
-/// The first part of a way, which is not looked at: where a body swallows a root, hair must come out of it
-/// [-].
-const FIRST_SHARE: f32 = 0.1;
-
-/// First zero of a distance along a half-axis, infinite if it does not come before `limit`.
-fn trace(distance: impl Fn(f32) -> f32, limit: f32) -> f32 {
-    let mut t = 0.0;
-    for _ in 0..16 {
-        let d = distance(t);
-        if d < 2.0e-5 {
-            return t;
-        }
-        t += d;
-        if t >= limit {
-            return f32::INFINITY;
-        }
-    }
-    t
+/// A particle that looks for what holds it out of bodies.
+pub(super) struct Seeker {
+    /// Bodies that may be near, one bit each.
+    pub near: u64,
+    /// Where it was when the step began, and where it is now [m].
+    pub start: Vec3,
+    pub now: Vec3,
+    pub restitution: f32,
 }
 
-/// Kind, local axes (columns), local origin and bounding radius of a shape.
-fn resolve(shape: &ColliderShape) -> (Kind, Mat3, Vec3, f32) {
-    let v = Vec3::from_array;
-    let turned = |degrees: [f32; 3]| {
-        let [x, y, z] = degrees.map(f32::to_radians);
-        Mat3::from_quat(Quat::from_euler(glam::EulerRot::ZYX, z, y, x))
-    };
-    let towards = |axis: Vec3| {
-        let axis = axis.normalize_or(Vec3::Y);
-        Mat3::from_quat(crate::math::frames::rotation_between(Vec3::Y, axis))
-    };
-    match shape {
-        ColliderShape::Plane { point, normal } => {
-            (Kind::Plane, towards(v(*normal)), v(*point), -1.0)
-        }
-        ColliderShape::Sphere { center, radius } => {
-            (ellipsoid(Vec3::splat(*radius)), Mat3::IDENTITY, v(*center), *radius)
-        }
-        ColliderShape::Capsule { a, b, radius } => {
-            let (a, b) = (v(*a), v(*b));
-            let half = 0.5 * a.distance(b);
-            let kind = Kind::Capsule { half, radius: *radius };
-            (kind, towards(b - a), 0.5 * (a + b), half + radius)
-        }
-        ColliderShape::Ellipsoid { center, radii, rotate_deg } => {
-            let radii = v(*radii);
-            (ellipsoid(radii), turned(*rotate_deg), v(*center), radii.max_element())
-        }
-        ColliderShape::Box { center, half_size, rotate_deg } => {
-            let half = v(*half_size);
-            (Kind::Box { half }, turned(*rotate_deg), v(*center), half.length())
-        }
-    }
-}
-
-fn ellipsoid(radii: Vec3) -> Kind {
-    let radii = radii.abs().max(Vec3::splat(1.0e-6));
-    let inverse = radii.recip();
-    Kind::Ellipsoid { inverse, inverse_sq: inverse * inverse, least: radii.min_element() }
-}
-
-/// Fills `out` with the planes that hold a particle out of the bodies whose bits are set in `near`;
-/// the deepest ones win.
-pub(super) fn collect_contacts(
-    bodies: &[PosedBody],
-    near: u64,
-    start: Vec3,
-    p: Vec3,
-    (heights, restitution): (impl Fn(usize) -> f32, f32),
-    out: &mut [Contact; MAX_CONTACTS],
+/// The planes that hold one particle.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ContactList {
+    planes: [Contact; MAX_CONTACTS],
     count: usize,
-) -> usize {
-    let mut count = count;
-    if near == 0 {
-        return count;
-    }
-    for (k, body) in bodies.iter().enumerate().filter(|(k, _)| near >> (*k).min(63) & 1 == 1) {
-        if let Some(contact) = body.contact(start, p, heights(k), restitution) {
-            insert_contact(out, &mut count, contact, p);
-        }
-    }
-    count
 }
 
-/// Adds a contact, or replaces the shallowest when the list is full.
-pub(super) fn insert_contact(
-    out: &mut [Contact; MAX_CONTACTS],
-    count: &mut usize,
-    contact: Contact,
-    p: Vec3,
-) {
-    if *count < MAX_CONTACTS {
-        out[*count] = contact;
-        *count += 1;
-        return;
+impl ContactList {
+    pub fn as_slice(&self) -> &[Contact] {
+        &self.planes[..self.count]
     }
-    let gap = |c: &Contact| c.gap(p);
-    let mut shallowest = 0;
-    for k in 1..MAX_CONTACTS {
-        if gap(&out[k]) > gap(&out[shallowest]) {
-            shallowest = k;
+
+    pub fn as_mut_slice(&mut self) -> &mut [Contact] {
+        &mut self.planes[..self.count]
+    }
+
+    pub fn clear(&mut self) {
+        self.count = 0;
+    }
+
+    /// Adds the planes that hold a particle at its heights above the bodies near it.
+    pub fn add_bodies(
+        &mut self,
+        bodies: &[PosedBody],
+        seeker: &Seeker,
+        heights: impl Fn(usize) -> f32,
+    ) {
+        let Seeker { near, start, now, restitution } = *seeker;
+        if near == 0 {
+            return;
+        }
+        for (k, body) in bodies.iter().enumerate().filter(|(k, _)| near >> (*k).min(63) & 1 == 1) {
+            if let Some(contact) = body.contact(start, now, heights(k), restitution) {
+                self.insert(contact, now);
+            }
         }
     }
-    if gap(&contact) < gap(&out[shallowest]) {
-        out[shallowest] = contact;
+
+    /// Adds a contact of a particle at `p`, or replaces the shallowest when the list is full.
+    pub fn insert(&mut self, contact: Contact, p: Vec3) {
+        if self.count < MAX_CONTACTS {
+            self.planes[self.count] = contact;
+            self.count += 1;
+            return;
+        }
+        let gap = |c: &Contact| c.gap(p);
+        let mut shallowest = 0;
+        for k in 1..MAX_CONTACTS {
+            if gap(&self.planes[k]) > gap(&self.planes[shallowest]) {
+                shallowest = k;
+            }
+        }
+        if gap(&contact) < gap(&self.planes[shallowest]) {
+            self.planes[shallowest] = contact;
+        }
     }
 }
 
@@ -541,91 +226,9 @@ impl Heights {
 
 #[cfg(test)]
 mod tests {
+    use super::super::bodies::tests::posed;
     use super::*;
-
-    fn posed(shape: ColliderShape) -> PosedBody {
-        let body = HairBody { shape, poses: [(Quat::IDENTITY, Vec3::ZERO); 2], friction: 0.0 };
-        PosedBody::new(&body, 0.0, 1.0)
-    }
-
-    #[test]
-    fn distances_agree_with_the_stage_at_the_surface() {
-        let shapes = [
-            ColliderShape::Ellipsoid {
-                center: [0.1, 0.2, 0.0],
-                radii: [0.3, 0.5, 0.2],
-                rotate_deg: [10.0, 40.0, 70.0],
-            },
-            ColliderShape::Box {
-                center: [0.1, 0.0, 0.0],
-                half_size: [0.2, 0.3, 0.2],
-                rotate_deg: [10.0, 20.0, 30.0],
-            },
-            ColliderShape::Capsule { a: [0.0; 3], b: [0.2, 0.5, 0.1], radius: 0.1 },
-            ColliderShape::Plane { point: [0.0, 0.1, 0.0], normal: [0.2, 1.0, 0.1] },
-            ColliderShape::Sphere { center: [0.0; 3], radius: 0.3 },
-        ];
-        for shape in shapes {
-            let body = posed(shape.clone());
-            for i in 0..300u64 {
-                let c = |k| 0.8 * crate::math::random::signed(5, i, k) as f32;
-                let p = Vec3::new(c(0), c(1), c(2));
-                let (d, n) = shape.signed_distance(p);
-                let surface = p - d * n;
-                let (e, _) = body.distance(surface);
-                assert!(e.abs() < 2e-4, "{shape:?} {p}: {e}");
-                let (inside, _) = body.distance(surface - 0.01 * n);
-                assert!(inside < 0.0, "{shape:?}");
-                assert!(
-                    body.holds((surface - 0.01 * n).into())
-                        && !body.holds((surface + 0.01 * n).into())
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn four_at_once_agree_with_one() {
-        let shapes = [
-            ColliderShape::Ellipsoid {
-                center: [0.1, 0.2, 0.0],
-                radii: [0.3, 0.5, 0.2],
-                rotate_deg: [10.0, 40.0, 70.0],
-            },
-            ColliderShape::Capsule { a: [0.0; 3], b: [0.2, 0.5, 0.1], radius: 0.1 },
-        ];
-        for body in shapes.map(posed) {
-            for i in 0..300u64 {
-                let c = |k| 0.8 * crate::math::random::signed(7, i, k) as f32;
-                let v = |k: u64| Vec3::new(c(3 * k), c(3 * k + 1), c(3 * k + 2));
-                let four = Lanes::new((0..4).map(v));
-                let (distances, bits) = (body.distance_of_four(&four), body.holds_of_four(&four));
-                for k in 0..4 {
-                    let one = body.distance(v(k as u64)).0;
-                    assert!((distances[k] - one).abs() < 1e-5, "{} {one}", distances[k]);
-                    assert!(bits >> k & 1 == u32::from(one < 0.0) || one.abs() < 1e-6);
-                }
-                // From a point outside along four directions: the crossings lie on the surface. (Other
-                // shapes are traced, which stops short of a surface that is only grazed.)
-                let p = v(4) * 2.0;
-                if body.distance(p).0 < 0.01 || !matches!(body.kind, Kind::Ellipsoid { .. }) {
-                    continue;
-                }
-                let axes = Lanes::new((5..9).map(|k| (-p + 0.5 * v(k)).normalize()));
-                let met = body.crossings(p, &axes, 0.0, Vec4::splat(3.0));
-                for k in (0..4).filter(|&k| met[k].is_finite()) {
-                    let d = body.distance(p + met[k] * axes.lane(k)).0;
-                    assert!(d.abs() < 1e-3, "{d}");
-                }
-                for k in (0..4).filter(|&k| met[k].is_infinite()) {
-                    for t in 0..60 {
-                        let d = body.distance(p + 0.05 * t as f32 * axes.lane(k)).0;
-                        assert!(d > -1e-3, "passed through: {d}");
-                    }
-                }
-            }
-        }
-    }
+    use crate::stage::ColliderShape;
 
     #[test]
     fn a_pocket_between_two_ellipsoids_is_left() {

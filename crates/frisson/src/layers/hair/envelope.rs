@@ -8,11 +8,12 @@ use std::ops::Range;
 
 use glam::{Vec3, Vec4};
 
+use super::around::Around;
 use super::chain::MAX_PARTICLES;
 use super::lanes::Lanes;
 use super::rest::WispRoot;
 use super::state::Wisp;
-use super::tick::{Around, HairDrive, TickInput};
+use super::tick::{HairDrive, TickInput};
 
 /// Share of a particle's mass that one sample carries [-].
 pub(super) fn sample_share(input: &TickInput) -> f32 {

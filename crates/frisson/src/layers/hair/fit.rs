@@ -2,7 +2,7 @@
 
 use glam::{EulerRot, Mat3, Quat, Vec3};
 
-use super::contact::HairBody;
+use super::bodies::HairBody;
 use crate::character::{Character, Pose};
 use crate::stage::{ActorSet, ColliderShape};
 

@@ -2,11 +2,12 @@
 
 use glam::{Mat4, Vec3, Vec4};
 
+use super::beneath::Lifting;
 use super::chain::MAX_PARTICLES;
 use super::detail::Detail;
 use super::lanes::Lanes;
 use super::laying::{Laying, Touching};
-use super::strand_planes::{Planes, lift_off_meshes, push_out_of_bodies};
+use super::strand_planes::{Planes, push_out_of_bodies};
 use super::strands::StrandInput;
 
 /// Four hairs and their curves.
@@ -260,9 +261,11 @@ impl FourHairs {
         out: &mut [Vec3],
         mut offset: impl FnMut(usize, (usize, f32)) -> Vec4,
     ) {
+        let mut lifting = Lifting::new(self.hairs[hair][1].truncate());
         for (group, out) in out.chunks_mut(4).enumerate() {
             let first = 4 * group;
-            let mut points = [Vec4::ZERO; 4];
+            // Where a hair ends in the middle of four, all that is missing is at its root.
+            let mut points = [self.hairs[hair][1]; 4];
             let (mut near, mut meshes) = (0, 0);
             for (k, p) in points[..out.len()].iter_mut().enumerate() {
                 let at = self.segment(step * (first + k) as f32);
@@ -274,12 +277,11 @@ impl FourHairs {
                 let outside = if group == 0 { 1 } else { 0 };
                 push_out_of_bodies(input.bodies, near, outside, &mut points);
             }
-            for (k, (out, p)) in out.iter_mut().zip(&points).enumerate() {
-                *out = p.truncate();
-                if meshes != 0 && first + k > 0 {
-                    *out = lift_off_meshes(input.meshes, meshes, *out, 0.03, input.margin).0;
-                }
-            }
+            // The root stays on the skin.
+            let root = (group == 0).then_some(points[0]);
+            lifting.lift(input.meshes, meshes, &mut points, input.margin);
+            points[0] = root.unwrap_or(points[0]);
+            out.iter_mut().zip(&points).for_each(|(out, p)| *out = p.truncate());
         }
     }
 

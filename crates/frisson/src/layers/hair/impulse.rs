@@ -4,9 +4,10 @@
 use glam::{Vec3, Vec4};
 
 use super::bonds::Bond;
-use super::interact::{InteractionInput, Shapes};
+use super::interact::InteractionInput;
 use super::overlap::{self, Near, Overlap};
 use super::sections::{GROUPS, NodeShape};
+use super::shapes::Shapes;
 
 /// How one particle and its samples move.
 #[derive(Clone, Copy, Debug, Default)]

@@ -16,7 +16,10 @@
 //! every contact, friction that does not depend on rates, wisps that merge again, contact with the
 //! real mesh, wind that hair and body shield, torsion, wet hair, a style that does not sag.
 
+mod around;
 mod beneath;
+mod bodies;
+mod body_ways;
 mod bonds;
 mod build;
 mod chain;
@@ -32,6 +35,8 @@ mod interact;
 mod lanes;
 mod layer;
 mod laying;
+mod look;
+mod memory;
 mod mesh_contact;
 mod outline;
 mod overlap;
@@ -43,29 +48,32 @@ mod ridges;
 mod roots;
 mod scratch;
 mod sections;
+mod shapes;
 mod show;
 mod soaking;
 mod split;
 mod state;
 mod step;
+mod strand_params;
 mod strand_planes;
 mod strands;
 mod style;
 mod style_params;
 #[cfg(test)]
 mod tests;
+mod thinning;
 mod tick;
 mod ties;
+mod twist;
 mod wind;
 
 use crate::tolerances::hair as limits;
 
 pub use layer::HairLayer;
-pub use params::{
-    BodyParams, EnvelopeParams, HairParams, InteractionParams, SplitParams, StrandParams,
-};
+pub use params::{BodyParams, EnvelopeParams, HairParams, InteractionParams, SplitParams};
 pub use presets::StylePreset;
 pub use rest::HairRest;
 pub use scratch::HairScratch;
 pub use state::HairState;
+pub use strand_params::StrandParams;
 pub use style_params::{BraidParams, CutParams, StyleField, StyleParams, TieParams};

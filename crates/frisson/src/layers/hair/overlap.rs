@@ -3,8 +3,8 @@
 
 use glam::{Vec2, Vec3, Vec4};
 
-use super::interact::Shapes;
 use super::sections::{InsidePoint, MAX_SAMPLES, NodeShape, closest_on_segments, envelope_radius};
+use super::shapes::Shapes;
 
 /// Sums over the points of two sections that are inside one another.
 #[derive(Default)]

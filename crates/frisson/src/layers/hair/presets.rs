@@ -46,6 +46,21 @@ impl StylePreset {
         Self::Afro,
         Self::Fringe,
     ];
+
+    /// Its name in a scene file.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::LongStraight => "long_straight",
+            Self::Bob => "bob",
+            Self::Ponytail => "ponytail",
+            Self::Curly => "curly",
+            Self::Braid => "braid",
+            Self::Short => "short",
+            Self::Afro => "afro",
+            Self::Fringe => "fringe",
+        }
+    }
 }
 
 /// The parameters with their preset put in, if they name one.

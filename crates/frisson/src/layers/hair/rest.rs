@@ -7,6 +7,7 @@ use super::fit::Fitted;
 use super::head::Head;
 use super::params::HairParams;
 use super::state::Wisp;
+use super::strand_params::StrandParams;
 use crate::geometry::Mesh;
 use crate::stage::SurfaceMotion;
 
@@ -30,6 +31,8 @@ pub struct HairRest {
     pub(super) shares: Vec<f32>,
     /// Hairs of one wisp.
     pub(super) per_wisp: usize,
+    /// Linear RGB of the hair where nothing is said of it.
+    pub(super) color: Vec3,
     /// Ellipsoids fitted to the character.
     pub(super) fitted: Vec<Fitted>,
     /// Meshes that stop the hair, as they are at the start.
@@ -44,6 +47,11 @@ pub struct HairRest {
 }
 
 impl HairRest {
+    /// Linear RGB of the hair.
+    pub(super) fn color(&self, params: &StrandParams) -> Vec3 {
+        params.color.map_or(self.color, Vec3::from_array)
+    }
+
     /// Pairs of planes in which one hair has a place.
     pub(super) fn place_pairs(&self) -> usize {
         (self.count - 1).div_ceil(2)
@@ -88,6 +96,9 @@ pub(super) struct WispRoot {
     pub goal_weight: f32,
     /// Share of the memory of the style at each particle [-]: what hangs finds back by its weight.
     pub memory: Vec<f32>,
+    /// Pull that keeps it in a style that balances like a ball on a hilltop, as a stiffness per mass
+    /// [1/s²]; 0 for nearly all.
+    pub steady: f64,
     /// Bending stiffness of a joint [N m].
     pub bending: f64,
     /// Stretch stiffness of a segment [N/m].
@@ -129,6 +140,13 @@ impl WispRoot {
             direction: axes * self.direction,
             across: axes * self.across,
         }
+    }
+}
+
+impl WispRoot {
+    /// Whether a tie or a braid holds a particle in its place, so that bends need not.
+    pub fn is_held(&self, particle: usize) -> bool {
+        self.tie.is_some_and(|(_, tied)| particle <= tied || self.braid.is_some())
     }
 }
 

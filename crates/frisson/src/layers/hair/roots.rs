@@ -50,6 +50,7 @@ pub(super) fn build_rest(
         count: params.particles as usize,
         directions,
         per_wisp: params.strands.per_wisp as usize,
+        color: super::look::color_of_wearer(params, context, index, &weights),
         ..HairRest::default()
     };
     let spacing = (total / (points.len() as f64 * std::f64::consts::PI)).sqrt() as f32;

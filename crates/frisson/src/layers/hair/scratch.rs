@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use glam::Vec3;
 
-use super::contact::{HairBody, PosedBody};
+use super::bodies::{HairBody, PosedBody};
 use super::fit;
 use super::interact::Interactions;
 use super::params::HairParams;
@@ -13,7 +13,7 @@ use super::tick::TickRoom;
 use super::wind::WindShadow;
 use crate::character::{Pose, Sampling};
 use crate::geometry::{Mesh, MeshTopology};
-use crate::stage::{ActorSet, ColliderSet, Frame, LayerError, SurfaceMotion};
+use crate::stage::{ActorSet, ColliderSet, Curves, Frame, LayerError, SurfaceMotion};
 
 /// Storage of the passes.
 #[derive(Default)]
@@ -37,6 +37,8 @@ pub struct HairScratch {
     pub(super) braids: Vec<f64>,
     pub(super) interactions: Interactions,
     pub(super) shadow: WindShadow,
+    /// All hairs, where only some are shown.
+    pub(super) all: Curves,
 }
 
 /// Bodies that stop the hair during a tick.

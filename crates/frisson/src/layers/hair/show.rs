@@ -1,14 +1,16 @@
 //! The state as curves in the frame.
 
 use glam::Vec3;
+use rayon::prelude::*;
 
 use super::layer::HairLayer;
 use super::params::HairParams;
-use super::rest::HairRest;
+use super::rest::{HairRest, SkinPoint};
 use super::scratch::{HairScratch, Places};
 use super::state::HairState;
 use super::strands::{self, StrandInput};
-use crate::geometry::Mesh;
+use super::thinning::Thinning;
+use crate::geometry::{AttributeValues, Mesh};
 use crate::stage::{Curves, Frame, LayerError, StepContext, Work};
 
 /// Writes all hairs into the frame.
@@ -30,13 +32,49 @@ pub(super) fn write_curves(
     if index == curves.len() {
         curves.push(Curves::default());
     }
-    if !fits(&curves[index], params, rest) {
-        curves[index] = build_curves(params, rest, &scratch.places, mesh);
+    let thinning = Thinning::of(&params.strands, &state.roots);
+    let shown = &mut curves[index];
+    if thinning.is_none() {
+        write_all((params, rest), state, scratch, mesh, shown);
+    } else {
+        let mut all = std::mem::take(&mut scratch.all);
+        write_all((params, rest), state, scratch, mesh, &mut all);
+        thinning.gather(&all, params.strands.points as usize, shown);
+        scratch.all = all;
+    }
+    Ok(())
+}
+
+/// Writes the hairs that are shown to where they stand among all.
+fn write_all(
+    (params, rest): (&HairParams, &HairRest),
+    state: &HairState,
+    scratch: &mut HairScratch,
+    mesh: &Mesh,
+    out: &mut Curves,
+) {
+    if !fits(out, params, rest) {
+        *out = build_curves(params, rest, &scratch.places, mesh);
     }
     let input = strand_input((params, rest), state, scratch, mesh);
-    let Curves { points, velocities, .. } = &mut curves[index];
-    strands::write_strands(&input, points, velocities);
-    Ok(())
+    strands::write_strands(&input, &mut out.points, &mut out.velocities);
+    if let Some(AttributeValues::Vector(normals)) =
+        out.attributes.first_mut().map(|a| &mut a.values)
+    {
+        let hairs = normals.par_iter_mut().zip(&scratch.places.hairs).with_min_len(256);
+        hairs.for_each(|(normal, place)| *normal = skin_normal(place, mesh));
+    }
+}
+
+/// Unit normal of the skin at a place: of its corners, or of its triangle where they have none.
+fn skin_normal(place: &SkinPoint, mesh: &Mesh) -> Vec3 {
+    let corners = mesh.topology.triangles[place.triangle as usize];
+    let flat = || super::rest::triangle_axes(corners, &mesh.positions).z_axis;
+    if mesh.normals.len() != mesh.positions.len() {
+        return flat();
+    }
+    let normals = (0..3).map(|k| place.barycentric[k] * mesh.normals[corners[k] as usize]);
+    normals.sum::<Vec3>().try_normalize().unwrap_or_else(flat)
 }
 
 /// Whether what stays the same of the curves is what the parameters say, which may have changed.
@@ -47,7 +85,9 @@ fn fits(curves: &Curves, params: &HairParams, rest: &HairRest) -> bool {
     curves.counts.len() == hairs
         && curves.points.len() == points * hairs
         && curves.velocities.is_empty() != (strands.velocities && hairs > 0)
-        && curves.color == Vec3::from_array(strands.color)
+        && curves.color == rest.color(strands)
+        && curves.name == params.name
+        && curves.attributes.is_empty() != strands.root_normals
         && (hairs == 0 || [curves.widths[0], curves.widths[points - 1]] == ends)
 }
 
@@ -94,5 +134,6 @@ pub(super) fn strand_input<'a>(
         before: Some(&state.past)
             .filter(|p| p.seconds > 0.0 && p.skin.len() == rest.hair_roots.len()),
         by_length: params.stretch <= 0.0,
+        thinning: Thinning::of(&params.strands, &state.roots),
     }
 }

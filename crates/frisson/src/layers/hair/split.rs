@@ -25,7 +25,7 @@ pub(super) fn apply_splits(params: &SplitParams, rest: &HairRest, state: &mut Ha
         if !wisp.apart || wisp.depth >= 30 {
             continue;
         }
-        if let Some(tear) = widest_tear(wisp, rest, params.ratio) {
+        if let Some(tear) = widest_tear(wisp, rest, params) {
             let number = state.next_split;
             state.next_split += 1;
             let other = split(&mut state.wisps[index], &tear, rest, params, number);
@@ -45,19 +45,24 @@ pub(super) struct Tear {
     ratio: f32,
 }
 
-/// The plane whose largest diameter exceeds its smallest the most, if by more than `limit`. What the
-/// head flattens already in the style does not count: it is no motion that tears there.
-pub(super) fn widest_tear(wisp: &Wisp, rest: &HairRest, limit: f32) -> Option<Tear> {
+/// The plane whose largest diameter exceeds its smallest the most, if by more than the ratio. What the
+/// head flattens already in the style does not count, nor what lies still against its root: it is no
+/// motion that tears there.
+pub(super) fn widest_tear(wisp: &Wisp, rest: &HairRest, params: &SplitParams) -> Option<Tear> {
     let mut worst: Option<Tear> = None;
     let mut first = None;
-    for plane in 2..wisp.positions.len() {
+    let moves = |plane: usize| {
+        let speed = wisp.velocities[plane].distance(wisp.velocities[1]);
+        speed > super::limits::TEARING_SPEED
+    };
+    for plane in (2..wisp.positions.len()).filter(|&plane| moves(plane)) {
         let [least, most] = diameters(wisp, rest, plane);
         let styled = rest.styled.get(wisp.root as usize).map_or(1.0, |styled| {
             let [least, most] = diameters(styled, rest, plane);
             most.0 / least.0.max(1.0e-6)
         });
         let ratio = most.0 / (styled * least.0).max(1.0e-6);
-        if ratio > limit {
+        if ratio > params.ratio {
             let first = *first.get_or_insert(plane);
             if worst.as_ref().is_none_or(|w| ratio > w.ratio) {
                 worst = Some(Tear { plane, first, sample: most.1, ratio });
@@ -124,6 +129,9 @@ pub(super) fn split(
 /// Moves halves as one where they are joined, opens and closes the split between them, and replaces
 /// two that are joined all along by one.
 pub(super) fn apply_merges(params: &SplitParams, rest: &HairRest, state: &mut HairState, dt: f32) {
+    for wisp in &mut state.wisps {
+        thicken(wisp, params, dt);
+    }
     let mut index = 0;
     while index < state.wisps.len() {
         let Some(other) = sibling(&state.wisps, index) else {
@@ -136,16 +144,28 @@ pub(super) fn apply_merges(params: &SplitParams, rest: &HairRest, state: &mut Ha
         if farthest(a, b) > params.apart * radius {
             (a.apart, b.apart) = (true, true);
         }
-        if let Some(tear) = widest_tear(a, rest, params.ratio) {
+        if let Some(tear) = widest_tear(a, rest, params) {
             a.joined = a.joined.min(tear.first as u8);
         }
         close(params, radius, dt, a, b);
         hold_together(root, a, b);
         if a.joined as usize == rest.count {
-            merge(a, b, params);
+            merge(a, b);
             state.wisps.remove(other);
         }
         index += 1;
+    }
+}
+
+/// Brings the rest radius of a wisp to that of its depth: one that has just been put together of two is
+/// still as thin as they were.
+fn thicken(wisp: &mut Wisp, params: &SplitParams, dt: f32) {
+    let whole = params.radius_scale.powi(i32::from(wisp.depth));
+    let missing = whole - wisp.radius_scale;
+    if missing.abs() > super::limits::MERGED {
+        wisp.radius_scale -= missing * (-dt / super::limits::THICKEN_SECS).exp_m1();
+    } else {
+        wisp.radius_scale = whole;
     }
 }
 
@@ -245,8 +265,8 @@ fn mix(a: &mut Wisp, b: &mut Wisp, particles: Range<usize>, share: f32) {
     numbers(&mut a.twist_velocities[range()], &mut b.twist_velocities[range()]);
 }
 
-/// Puts two halves back into `a`.
-fn merge(a: &mut Wisp, b: &Wisp, params: &SplitParams) {
+/// Puts two halves back into `a`, which thickens from then on.
+fn merge(a: &mut Wisp, b: &Wisp) {
     let middle = |p: &mut Vec3, q: &Vec3| *p = 0.5 * (*p + *q);
     let mean = |p: &mut f32, q: &f32| *p = 0.5 * (*p + *q);
     a.positions.iter_mut().zip(&b.positions).for_each(|(p, q)| middle(p, q));
@@ -256,7 +276,6 @@ fn merge(a: &mut Wisp, b: &Wisp, params: &SplitParams) {
     a.twists.iter_mut().zip(&b.twists).for_each(|(p, q)| mean(p, q));
     a.pressures.iter_mut().zip(&b.pressures).for_each(|(p, q)| *p += q);
     a.share += b.share;
-    a.radius_scale /= params.radius_scale;
     a.splits.pop();
     a.depth -= 1;
     a.path &= !(1 << a.depth);

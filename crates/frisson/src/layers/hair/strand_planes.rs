@@ -2,8 +2,8 @@
 
 use glam::{Vec2, Vec3, Vec3A, Vec4};
 
+use super::bodies::PosedBody;
 use super::chain::MAX_PARTICLES;
-use super::contact::PosedBody;
 use super::lanes::Lanes;
 use super::state::{Past, Wisp};
 use super::strands::{StrandInput, radius_at};
@@ -155,29 +155,4 @@ pub(super) fn push_out(bodies: &[PosedBody], near: u64, p: Vec3A) -> Vec3A {
         }
     }
     at
-}
-
-/// Lifts a point of a hair out of the meshes whose bits are set, to `margin` above them. Also tells
-/// how high it then is, up to `reach`.
-pub(super) fn lift_off_meshes(
-    meshes: &[SurfaceMotion],
-    near: u8,
-    p: Vec3,
-    reach: f32,
-    margin: f32,
-) -> (Vec3, f32) {
-    let (mut at, mut height) = (p, reach);
-    for (_, mesh) in meshes.iter().enumerate().filter(|(k, _)| near >> k & 1 == 1) {
-        // Twice: in a fold the nearest place changes on the way out.
-        for _ in 0..2 {
-            let Some((distance, hit)) = mesh.signed_distance(at, reach) else { break };
-            height = height.min(distance.max(margin));
-            if distance >= margin {
-                break;
-            }
-            let normal = mesh.normal(hit.triangle, hit.barycentric);
-            at = hit.point + margin * normal;
-        }
-    }
-    (at, height)
 }

@@ -8,12 +8,14 @@
 use glam::{Vec2, Vec3, Vec4};
 use rayon::prelude::*;
 
-use super::contact::PosedBody;
+use super::bodies::PosedBody;
 use super::four_hairs::FourHairs;
-use super::params::StrandParams;
 use super::rest::{HairRest, SkinPoint};
 use super::state::{Past, Wisp};
+use super::strand_params::StrandParams;
 use super::strand_planes::Planes;
+use super::thinning::Thinning;
+use crate::geometry::{Attribute, AttributeValues};
 use crate::math::random;
 use crate::stage::{Curves, SurfaceMotion};
 
@@ -35,6 +37,8 @@ pub(super) struct StrandInput<'a> {
     pub before: Option<&'a Past>,
     /// Whether hairs are cut by arc length (straight hair) or by rest parameter (springy).
     pub by_length: bool,
+    /// Which hairs are shown.
+    pub thinning: Thinning,
 }
 
 /// Sets up everything of the curves that stays the same.
@@ -65,9 +69,16 @@ pub(super) fn build_curves(
         widths: widths.iter().copied().cycle().take(hairs * points).collect(),
         ids: (0..hairs as u64).collect(),
         root_uvs,
-        color: Vec3::from_array(params.color),
-        ..Curves::default()
+        attributes: root_normals(params, hairs),
+        color: rest.color(params),
     }
+}
+
+/// Room for the normal of the skin at every root, where it is wanted.
+fn root_normals(params: &StrandParams, hairs: usize) -> Vec<Attribute> {
+    let values = AttributeValues::Vector(vec![Vec3::ZERO; hairs]);
+    let all = params.root_normals.then(|| Attribute { name: "root_normal".to_owned(), values });
+    all.into_iter().collect()
 }
 
 /// Width of a hair at one of its points [m].
@@ -112,10 +123,34 @@ pub(super) fn write_strands(input: &StrandInput, points: &mut [Vec3], velocities
     }
     if input.before.is_none() || velocities.is_empty() {
         let work = points.par_chunks_mut(per_root).enumerate();
-        return work.for_each(|(root, points)| write_root(input, root, points, &mut []));
+        return work.for_each(|(root, points)| {
+            write_root(input, RootStrands::new(input, root, points, &mut []));
+        });
     }
     let work = points.par_chunks_mut(per_root).zip(velocities.par_chunks_mut(per_root)).enumerate();
-    work.for_each(|(root, (points, velocities))| write_root(input, root, points, velocities));
+    work.for_each(|(root, (points, velocities))| {
+        write_root(input, RootStrands::new(input, root, points, velocities));
+    });
+}
+
+/// What is written of one root.
+struct RootStrands<'a> {
+    root: usize,
+    /// Its first hair.
+    first: usize,
+    points: &'a mut [Vec3],
+    velocities: &'a mut [Vec3],
+}
+
+impl<'a> RootStrands<'a> {
+    fn new(
+        input: &StrandInput,
+        root: usize,
+        points: &'a mut [Vec3],
+        velocities: &'a mut [Vec3],
+    ) -> Self {
+        Self { root, first: root * input.rest.per_wisp, points, velocities }
+    }
 }
 
 /// What one thread works in: the planes and the hairs now, and those one tick earlier.
@@ -133,15 +168,15 @@ impl Room {
 /// Writes the hairs of one root, which several wisps may share. Never inlined: its room must not be part
 /// of the frames of those who share the work among threads, which call themselves many times over.
 #[inline(never)]
-fn write_root(input: &StrandInput, root: usize, points: &mut [Vec3], velocities: &mut [Vec3]) {
+fn write_root(input: &StrandInput, mut out: RootStrands) {
     let room = &mut Room::new();
     let samples = input.rest.directions.len();
-    let first = root * input.rest.per_wisp;
-    for &index in &input.of_root[root] {
+    let first = out.first;
+    for &index in &input.of_root[out.root] {
         let wisp = &input.wisps[index as usize];
         room.planes[0].set(wisp, samples);
         room.planes[0].find_near(input);
-        let before = input.before.filter(|_| !velocities.is_empty());
+        let before = input.before.filter(|_| !out.velocities.is_empty());
         if let Some(before) = before {
             // A wisp that has just been born has no past: its hairs were its parent's.
             let known = before.roots.get(index as usize) == Some(&wisp.root);
@@ -151,7 +186,9 @@ fn write_root(input: &StrandInput, root: usize, points: &mut [Vec3], velocities:
             }
         }
         let hairs = first..first + input.rest.per_wisp;
-        let mut own = hairs.filter(|&id| wisp.depth == 0 || belongs(id as u64, wisp));
+        let mut own = hairs.filter(|&id| {
+            (wisp.depth == 0 || belongs(id as u64, wisp)) && input.thinning.thickness(id) > 0.0
+        });
         while let Some(id) = own.next() {
             let mut count = 1;
             room.hairs[0].ids = [id; 4];
@@ -159,32 +196,32 @@ fn write_root(input: &StrandInput, root: usize, points: &mut [Vec3], velocities:
                 room.hairs[0].ids[count] = next;
                 count += 1;
             }
-            write_four(input, before, (root, first), room, count, points, velocities);
+            write_four(input, before, room, count, &mut out);
         }
     }
 }
 
-/// Writes up to four hairs of one root, whose first hair is `first`.
+/// Writes up to four hairs of one root.
 fn write_four(
     input: &StrandInput,
     before: Option<&Past>,
-    (root, first): (usize, usize),
     room: &mut Room,
     count: usize,
-    points: &mut [Vec3],
-    velocities: &mut [Vec3],
+    out: &mut RootStrands,
 ) {
+    let (root, first) = (out.root, out.first);
     let length = input.params.points as usize;
     let [now, past] = &mut room.hairs;
     now.set(input, &room.planes[0], input.skin);
     now.measure(input, root);
     let range = |id: usize| (id - first) * length..(id - first + 1) * length;
-    now.write(input, &room.planes[0], root, (count, first), points);
+    now.write(input, &room.planes[0], root, (count, first), out.points);
     if let Some(before) = before {
         past.ids = now.ids;
         past.set(input, &room.planes[1], &before.skin);
         for hair in 0..count {
-            now.write_velocities(past, before.seconds, hair, &mut velocities[range(now.ids[hair])]);
+            let velocities = &mut out.velocities[range(now.ids[hair])];
+            now.write_velocities(past, before.seconds, hair, velocities);
         }
     }
 }

@@ -4,7 +4,8 @@
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
-use super::contact::{self, Contact, Heights, MAX_CONTACTS, PosedBody};
+use super::bodies::PosedBody;
+use super::contact::{ContactList, Heights, Seeker};
 use super::params::HairParams;
 use super::planes::compute_planes;
 use super::rest::{HairRest, RootPose};
@@ -149,24 +150,9 @@ fn remember(memory: &mut [f32], positions: &[Vec3], down: Vec3) {
 fn balance(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene) {
     let mut sagging = hold(rest, wisps, scene);
     // Guides are taken as they are.
-    let given = !scene.params.style.guides.is_empty();
-    for _ in 0..if given { 0 } else { super::limits::SAG_ROUNDS } {
-        if sagging.is_empty() {
-            return;
-        }
-        let mut loose: Vec<Wisp> = sagging.iter().map(|&k| wisps[k].clone()).collect();
-        let tick = super::limits::STYLE_TICKS * scene.tick;
-        let phase = Phase { fields_at: f32::MAX, drag: CALMING_DRAG, tick };
-        for _ in 0..(super::limits::SAG_SECS / tick).ceil() as usize {
-            relax(rest, &mut loose, scene, &phase);
-        }
-        come_to_rest(&mut loose);
-        capture(rest, &loose, scene);
-        let still = hold(rest, &mut loose, scene);
-        for (&k, wisp) in sagging.iter().zip(loose) {
-            wisps[k] = wisp;
-        }
-        sagging = still.into_iter().map(|k| sagging[k]).collect();
+    if scene.params.style.guides.is_empty() {
+        let_sag(rest, wisps, scene, sagging);
+        sagging = hold_steady(rest, wisps, scene);
     }
     if !sagging.is_empty() {
         rest.warnings.push(format!(
@@ -176,6 +162,70 @@ fn balance(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene) {
             wisps.len()
         ));
     }
+}
+
+/// Lets wisps that cannot be held come down, and solves the rest state anew where they are then.
+fn let_sag(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene, mut sagging: Vec<usize>) {
+    for _ in 0..super::limits::SAG_ROUNDS {
+        if sagging.is_empty() {
+            break;
+        }
+        let mut loose: Vec<Wisp> = sagging.iter().map(|&k| wisps[k].clone()).collect();
+        come_down(rest, &mut loose, scene);
+        let still = hold(rest, &mut loose, scene);
+        for (&k, wisp) in sagging.iter().zip(loose) {
+            wisps[k] = wisp;
+        }
+        sagging = still.into_iter().map(|k| sagging[k]).collect();
+    }
+}
+
+/// Balance is not enough where it is that of a ball on a hilltop, or where an envelope between two surfaces
+/// never finds it: wisps that leave their place in a trial are held there by a pull, as hard as it takes.
+/// Returns those that even the hardest does not hold.
+fn hold_steady(rest: &mut HairRest, wisps: &[Wisp], scene: &StyleScene) -> Vec<usize> {
+    let mut loose: Vec<usize> = (0..wisps.len()).collect();
+    let mut ways = Vec::new();
+    for hz in super::limits::STEADY_HZ {
+        for &k in &loose {
+            rest.roots[wisps[k].root as usize].steady = (std::f64::consts::TAU * hz).powi(2);
+        }
+        ways = try_out(rest, wisps, scene, &loose);
+        let left = loose.iter().zip(&ways).filter(|(_, way)| **way > super::limits::STEADY);
+        let (left, far): (Vec<usize>, Vec<f32>) = left.unzip();
+        (loose, ways) = (left, far);
+        if loose.is_empty() {
+            break;
+        }
+    }
+    let sags = loose.into_iter().zip(ways).filter(|(_, way)| *way > super::limits::SAG);
+    sags.map(|(k, _)| k).collect()
+}
+
+/// How far some of the wisps go from their places in a trial [m].
+fn try_out(rest: &HairRest, wisps: &[Wisp], scene: &StyleScene, tried: &[usize]) -> Vec<f32> {
+    let mut trial: Vec<Wisp> = tried.iter().map(|&k| wisps[k].clone()).collect();
+    let mut ways = vec![0.0f32; tried.len()];
+    let phase = Phase { fields_at: f32::MAX, drag: scene.params.drag, tick: scene.tick };
+    for _ in 0..(super::limits::STEADY_SECS / scene.tick).ceil() as usize {
+        relax(rest, &mut trial, scene, &phase);
+        for ((way, own), &k) in ways.iter_mut().zip(&trial).zip(tried) {
+            let points = own.positions.iter().zip(&wisps[k].positions);
+            *way = points.map(|(p, q)| p.distance(*q)).fold(*way, f32::max);
+        }
+    }
+    ways
+}
+
+/// Lets wisps come to rest in thick air, and takes where they are then as their style.
+fn come_down(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene) {
+    let tick = super::limits::STYLE_TICKS * scene.tick;
+    let phase = Phase { fields_at: f32::MAX, drag: CALMING_DRAG, tick };
+    for _ in 0..(super::limits::SAG_SECS / tick).ceil() as usize {
+        relax(rest, wisps, scene, &phase);
+    }
+    come_to_rest(wisps);
+    capture(rest, wisps, scene);
 }
 
 /// Drag in which hair comes to rest while it is styled [1/s].
@@ -210,8 +260,11 @@ fn hold_still(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene) -> Ve
                 let started = tried.velocities[i] / scene.tick as f32;
                 sags |= last && started.length() > super::limits::SAGS;
                 let hold = root.hold[i] - axes * started;
-                let tied = root.tie.is_some_and(|(_, particle)| i <= particle + 1);
-                let most = if tied { super::limits::TIE_HOLD } else { super::limits::STYLE_HOLD };
+                let most = if root.is_held(i - 1) {
+                    super::limits::TIE_HOLD
+                } else {
+                    super::limits::STYLE_HOLD
+                };
                 root.hold[i] = hold.clamp_length_max(most);
             }
             if sags {
@@ -328,17 +381,10 @@ fn resting_forces(rest: &HairRest, wisp: &Wisp, scene: &StyleScene) -> Vec<DVec3
             let outer = scene.forces.acceleration(wisp.positions[i], scene.time);
             let mut force = root.masses[i] * (outer + wisp.reactions[i]).as_dvec3();
             if wisp.pressures[i] > 0.0 {
-                let mut found = [Contact::default(); MAX_CONTACTS];
-                let count = contact::collect_contacts(
-                    bodies,
-                    !0,
-                    p,
-                    p,
-                    (|k| heights.at(i, k) + 1.0e-5, 0.0),
-                    &mut found,
-                    0,
-                );
-                let sum: Vec3 = found[..count].iter().map(|c| c.normal).sum();
+                let mut found = ContactList::default();
+                let seeker = Seeker { near: !0, start: p, now: p, restitution: 0.0 };
+                found.add_bodies(bodies, &seeker, |k| heights.at(i, k) + 1.0e-5);
+                let sum: Vec3 = found.as_slice().iter().map(|c| c.normal).sum();
                 force += sum.as_dvec3().normalize_or_zero() * f64::from(wisp.pressures[i]);
             }
             force
@@ -351,7 +397,9 @@ fn resting_forces(rest: &HairRest, wisp: &Wisp, scene: &StyleScene) -> Vec<DVec3
 ///
 /// With `T_i` the force that segment `i` carries and `q_i` the torque at its inner joint,
 /// `q_i = P_i q_{i+1} - e_i x T_i` (`P_i`: the part across the segment), and the rest direction
-/// is the segment's own, turned about `q_i` by `2 atan(|q_i| / 2 k)`.
+/// is the segment's own, turned about `q_i` by `2 atan(|q_i| / 2 k)`. What hangs below a tie hangs on the
+/// tie, and hair that a tie holds rests as it lies: were it bent to carry the tail, or to press on the head
+/// as the comb did, it would give way to the side.
 pub(super) fn solve_rest(rest: &mut HairRest, wisp: &Wisp, forces: &[DVec3]) {
     let n = rest.count;
     let root = &mut rest.roots[wisp.root as usize];
@@ -362,6 +410,9 @@ pub(super) fn solve_rest(rest: &mut HairRest, wisp: &Wisp, forces: &[DVec3]) {
     let mut wanted = vec![DVec3::ZERO; n];
     for i in (1..n - 1).rev() {
         carried += forces[i + 1];
+        if root.is_held(i + 1) {
+            (carried, torque) = (DVec3::ZERO, DVec3::ZERO);
+        }
         let t = along(i);
         torque -= t * t.dot(torque);
         torque -= (at(i + 1) - at(i)).cross(carried);

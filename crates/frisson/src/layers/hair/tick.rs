@@ -2,15 +2,18 @@
 
 use glam::{Mat3, Vec3, Vec4};
 
+use super::around::{Around, settle_outside};
+use super::bodies::PosedBody;
 use super::chain::{ChainInput, Chains, MAX_PARTICLES, ParticleInput};
-use super::contact::{self, Heights, PosedBody};
+use super::contact::Seeker;
 use super::envelope;
-use super::lanes::{Lanes, sin_cos};
-use super::mesh_contact::{MeshPlane, find_mesh_planes};
+use super::lanes::Lanes;
+use super::memory::{calm_after, goal_rate_sq};
 use super::params::HairParams;
-use super::planes::{compute_planes_of_four, transport};
+use super::planes::compute_planes_of_four;
 use super::rest::{HairRest, RootPose, WispRoot};
 use super::state::Wisp;
+use super::twist::{turn_root, turned};
 use crate::stage::SurfaceMotion;
 
 /// What all wisps share during a tick.
@@ -119,124 +122,6 @@ pub(super) fn integrate_wisps(
         envelope::advance(input, wisp, &drive.of(k, n), &room.before[k], &room.around[k]);
     }
 }
-
-/// How long all has been still after a tick in which the root went some way.
-fn calm_after(calm: f32, way: f32, air: &[Vec3], dt: f64) -> f32 {
-    let (dt, least) = (dt as f32, super::limits::CALM_AIR * super::limits::CALM_AIR);
-    let still =
-        way < super::limits::CALM_ROOT * dt && air.iter().all(|a| a.length_squared() < least);
-    // Lets go faster than it grips.
-    let change = if still { dt } else { -4.0 * dt };
-    (calm + change).clamp(0.0, super::limits::CALM_SECS)
-}
-
-impl Wisp {
-    /// How far the memory of the style has taken hold, 0 to 1.
-    pub(super) fn recovery(&self) -> f32 {
-        let t = self.calm / super::limits::CALM_SECS;
-        t * t * (3.0 - 2.0 * t)
-    }
-}
-
-/// What stands around a wisp during a tick.
-#[derive(Clone, Copy)]
-pub(super) struct Around {
-    /// The nearest mesh at every particle.
-    pub planes: [Option<MeshPlane>; MAX_PARTICLES],
-    /// Bodies that a particle may touch, one bit each; those beyond the sixty-third share the last.
-    pub near: [u64; MAX_PARTICLES],
-    /// Bodies that the envelope around it may touch.
-    pub near_envelope: [u64; MAX_PARTICLES],
-    /// How high above them the particles stay.
-    pub heights: Heights,
-}
-
-/// What the chain may do beyond what its velocity says, in one tick [m]: 10 g do 7 mm.
-const SURPRISE: f32 = 0.01;
-
-impl Around {
-    fn new() -> Self {
-        Self {
-            planes: [None; MAX_PARTICLES],
-            near: [0; MAX_PARTICLES],
-            near_envelope: [0; MAX_PARTICLES],
-            heights: Heights::new(0.0, 0.0),
-        }
-    }
-
-    /// Finds the bodies and meshes that a wisp may touch during this tick.
-    fn find(&mut self, input: &TickInput, wisp: &Wisp, root: &WispRoot, carried: Vec3) {
-        let n = wisp.positions.len();
-        self.planes[..n].fill(None);
-        self.near[..n].fill(0);
-        self.near_envelope[..n].fill(0);
-        self.heights = Heights::new(root.segment, input.params.body.margin);
-        if !input.meshes.is_empty() {
-            find_mesh_planes(input, wisp, &mut self.planes);
-        }
-        let Some(bodies) = input.bodies.last().filter(|b| !b.is_empty()) else { return };
-        let samples = input.rest.directions.len();
-        let mut points = [Vec3::ZERO; MAX_PARTICLES];
-        points[..n].copy_from_slice(&wisp.positions);
-        points[1] = carried;
-        let (mut reach, mut wide) = ([0.0; MAX_PARTICLES], [0.0; MAX_PARTICLES]);
-        for i in 2..n {
-            // Twice its own way in a tick.
-            reach[i] = 2.0 * wisp.velocities[i].length() * input.dt as f32 + SURPRISE;
-            let radii = &wisp.radii[i * samples..(i + 1) * samples];
-            wide[i] = radii.iter().copied().fold(0.0, f32::max);
-        }
-        for (k, body) in bodies.iter().enumerate() {
-            let distances = body.distances(&points[..n]);
-            self.heights.set_root(k, distances[1]);
-            let travel = body.travel() * input.bodies.len() as f32;
-            for i in 2..n {
-                let (bit, near) = (1u64 << k.min(63), reach[i] + travel);
-                if distances[i] < 1.5 * near {
-                    self.near[i] |= bit;
-                }
-                if distances[i] < 1.5 * (near + wide[i]) {
-                    self.near_envelope[i] |= bit;
-                }
-            }
-        }
-    }
-}
-
-impl Around {
-    /// Where a particle is drawn to on its way to a goal: around a body that it lies on, not against
-    /// it. Hair that came down on the wrong side of a head could never find back else.
-    fn way_to(&self, input: &TickInput, wisp: &Wisp, i: usize, goal: Vec3) -> Vec3 {
-        let p = wisp.positions[i];
-        let way = goal - p;
-        let far = way.length();
-        if far < super::limits::ROUND_ABOUT {
-            return goal;
-        }
-        let Some(normal) = self.lies_on(input, p, i).filter(|n| n.dot(way) < 0.0) else {
-            return goal;
-        };
-        let flat = |v: Vec3| v - normal * normal.dot(v);
-        // Straight through: back the way it came, towards its root.
-        let back = flat(wisp.positions[i - 1] - p).normalize_or_zero();
-        let along = flat(way) + 0.1 * far * back;
-        p + far * along.normalize_or_zero()
-    }
-
-    /// The outward normal of what a particle lies on.
-    fn lies_on(&self, input: &TickInput, p: Vec3, i: usize) -> Option<Vec3> {
-        let touches = 5.0 * input.params.body.margin;
-        if let Some(plane) = &self.planes[i]
-            && plane.normal.dot(p - plane.point) < touches
-        {
-            return Some(plane.normal);
-        }
-        let bodies = input.bodies.last()?.iter().enumerate();
-        let near = bodies.filter(|(k, _)| self.near[i] >> (*k).min(63) & 1 == 1);
-        near.map(|(_, body)| body.distance(p)).find(|(d, _)| *d < touches).map(|(_, n)| n)
-    }
-}
-
 /// The root jumped (a cut, a reset): the wisp goes with it as it is, and comes to rest.
 pub(super) fn carry_along(wisp: &mut Wisp, pose: &RootPose, carried: [Vec3; 2]) {
     let frame = |along: Vec3, across: Vec3| {
@@ -323,26 +208,24 @@ fn integrate_chains(input: &TickInput, wisps: &mut [Wisp], drive: &HairDrive, ro
         };
         let bodies = &input.bodies[s];
         let (margin, bounce) = (input.params.body.margin, input.params.body.restitution);
-        chains.integrate(&chain_input, |i, lane, start, p, out| {
+        chains.integrate(&chain_input, |i, lane, [start, now], out| {
             let around = &around[lane];
             let near = around.near[i];
             if near == 0 && around.planes[i].is_none() {
-                return 0;
+                return;
             }
-            let (start, p) = (start + origins[lane], p + origins[lane]);
-            let mut count = 0;
+            let (start, now) = (start + origins[lane], now + origins[lane]);
             if let Some(plane) = &around.planes[i] {
                 let c = plane.contact(fraction, substeps, margin, bounce);
-                contact::insert_contact(out, &mut count, c, p);
+                out.insert(c, now);
             }
-            let height = |k: usize| around.heights.at(i, k);
-            count = contact::collect_contacts(bodies, near, start, p, (height, bounce), out, count);
+            let seeker = Seeker { near, start, now, restitution: bounce };
+            out.add_bodies(bodies, &seeker, |k| around.heights.at(i, k));
             let slip = if input.friction { slips[lane] } else { 0.0 };
-            for c in &mut out[..count] {
+            for c in out.as_mut_slice() {
                 c.friction *= slip;
                 c.point -= origins[lane];
             }
-            count
         });
         chains.damp_bending(&chain_input, input.params.bending_damping);
         if s + 1 == substeps && chain_input.inextensible {
@@ -401,133 +284,11 @@ fn gather_particles(
     }
 }
 
-/// What the linearised planes left inside bodies, pockets included, goes out, and the segments of
-/// straight hair get their length back: one after the other, until both hold.
-fn settle_outside(input: &TickInput, wisp: &mut Wisp, around: &Around) {
-    let n = wisp.positions.len();
-    let Some(bodies) = input.bodies.last() else { return };
-    let heights = |i: usize, k: usize| around.heights.at(i, k).min(0.0);
-    let mut touched = around.near[2..n].iter().fold(0, |a, b| a | b);
-    let mut inside = false;
-    while touched != 0 && !inside {
-        let first = touched.trailing_zeros() as usize;
-        touched &= touched - 1;
-        // Bodies beyond the sixty-third share its bit.
-        let shared = if first < 63 { 1 } else { usize::MAX };
-        for (k, body) in bodies.iter().enumerate().skip(first).take(shared) {
-            let distances = body.distances(&wisp.positions);
-            inside |= (2..n).any(|i| distances[i] < heights(i, k));
-        }
-    }
-    for _ in 0..if inside { super::limits::SETTLE_ROUNDS } else { 0 } {
-        let mut moved = false;
-        for i in (2..n).filter(|&i| around.near[i] != 0) {
-            let height = |k: usize| heights(i, k);
-            let out = contact::push_out(bodies, around.near[i], wisp.positions[i], height);
-            moved |= out != wisp.positions[i];
-            wisp.positions[i] = out;
-        }
-        if input.params.stretch <= 0.0 {
-            fit_lengths(wisp, input.rest.roots[wisp.root as usize].segment);
-        }
-        if !moved {
-            return;
-        }
-    }
-}
-
 /// Gives every free segment its length, from the root outwards.
 pub(super) fn fit_lengths(wisp: &mut Wisp, segment: f32) {
     for i in 2..wisp.positions.len() {
         let along = wisp.positions[i] - wisp.positions[i - 1];
         let along = along.normalize_or(wisp.normals[i - 1]);
         wisp.positions[i] = wisp.positions[i - 1] + segment * along;
-    }
-}
-
-/// Rest directions turned about the axis by a twist.
-fn turned(local: Lanes, twists: Vec4) -> Lanes {
-    if twists == Vec4::ZERO {
-        return local;
-    }
-    let (sine, cosine) = sin_cos(twists);
-    Lanes { x: cosine * local.x - sine * local.y, y: sine * local.x + cosine * local.y, z: local.z }
-}
-
-/// Stiffness per mass of the pull on a particle to its goal: the style, the tie, the braid [1/s²].
-fn goal_rate_sq(input: &TickInput, wisp: &Wisp, root: &WispRoot, i: usize) -> f64 {
-    let memory = memory_rate_sq(input, wisp, i) * f64::from(root.memory[i]);
-    let mut rate_sq = (input.goal_rate_sq + memory) * f64::from(root.goal_weight);
-    if let Some((tie, particle)) = root.tie {
-        rate_sq += input.tie_rates_sq[tie] * tie_grip(input, particle, i);
-        if let Some(braid) = root.braid
-            && i > particle
-        {
-            rate_sq += input.braid_rates_sq[braid];
-        }
-    }
-    rate_sq
-}
-
-/// The same of the memory of the style. Near the skin, where the follicle and a thicket of neighbours
-/// give hair its direction, it is strongest: that part of a wisp never falls over to another side, and
-/// what hangs from it finds back.
-fn memory_rate_sq(input: &TickInput, wisp: &Wisp, i: usize) -> f64 {
-    let from_tip = (input.rest.count - 1 - i) as f32 / (input.rest.count - 3).max(1) as f32;
-    let at_root = super::limits::ROOT_MEMORY * from_tip * from_tip;
-    let calm = (super::limits::RECOVERY - 1.0) * wisp.recovery();
-    input.memory_rate_sq * f64::from(1.0 + calm + at_root).powi(2)
-}
-
-/// How firmly a tie grips a particle, as a share of its hold [-].
-fn tie_grip(input: &TickInput, tied: usize, i: usize) -> f64 {
-    match i.cmp(&tied) {
-        // Hair is taut from the skin to its tie, once it is combed there.
-        std::cmp::Ordering::Less if input.styled => 1.0,
-        std::cmp::Ordering::Equal => 1.0,
-        _ if i.abs_diff(tied) == 1 => 0.25,
-        _ => 0.0,
-    }
-}
-
-/// Spin of the root about its own direction, and the twist that lags behind it.
-///
-/// Relative to the carried planes, whose spin is the root's, the twist obeys
-/// `theta'' = k (theta_{i-1} - 2 theta_i + theta_{i+1}) - c theta' - spin'`, stepped implicitly.
-fn turn_root(input: &TickInput, wisp: &mut Wisp) {
-    let pose = &input.roots[wisp.root as usize];
-    let n = wisp.positions.len();
-    let dt = input.dt as f32;
-    let old_along = (wisp.normals[0]).normalize_or(pose.direction);
-    let carried = transport(wisp.root_across, old_along, pose.direction);
-    let angle = pose.direction.dot(carried.cross(pose.across)).atan2(carried.dot(pose.across));
-    let spin = angle / dt;
-    let jerk = spin - wisp.spin;
-    wisp.spin = spin;
-    wisp.root_across = pose.across;
-    let omega = std::f32::consts::TAU * input.params.torsion_hz;
-    if omega <= 0.0 {
-        return;
-    }
-    let free = (n - 2) as f32;
-    let k = (omega * 2.0 * free / std::f32::consts::PI).powi(2);
-    let c = 2.0 * input.params.torsion_damping_ratio * omega;
-    let off = dt * dt * k;
-    let mut upper = [0.0f32; MAX_PARTICLES];
-    let mut right = [0.0f32; MAX_PARTICLES];
-    for i in 2..n {
-        let theta = |j: usize| wisp.twists[j.min(n - 1)];
-        let bent = theta(i - 1) - 2.0 * theta(i) + theta(i + 1);
-        let neighbours = if i + 1 < n { 2.0 } else { 1.0 };
-        let diagonal = 1.0 + dt * c + neighbours * off;
-        let force = wisp.twist_velocities[i] - jerk + dt * k * bent;
-        let pivot = diagonal - if i > 2 { off * upper[i - 1] } else { 0.0 };
-        upper[i] = off / pivot;
-        right[i] = (force + if i > 2 { off * right[i - 1] } else { 0.0 }) / pivot;
-    }
-    for i in (2..n).rev() {
-        let next = if i + 1 < n { upper[i] * wisp.twist_velocities[i + 1] } else { 0.0 };
-        wisp.twist_velocities[i] = right[i] + next;
-        wisp.twists[i] += dt * wisp.twist_velocities[i];
     }
 }

@@ -3,7 +3,7 @@
 use glam::{IVec3, Vec3};
 use rayon::prelude::*;
 
-use super::contact::PosedBody;
+use super::bodies::PosedBody;
 use super::rest::HairRest;
 use super::state::Wisp;
 

