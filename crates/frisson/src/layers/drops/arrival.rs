@@ -3,10 +3,9 @@
 use glam::DVec3;
 
 use super::flow::{Flow, Segment, Trace};
-use super::params::DropsParams;
+use super::params::{DropsParams, SingleSource, Solve, SourceParams};
 use super::rest::DropsRest;
 use super::site::Site;
-use super::source::{SingleSource, Solve, SourceParams};
 use super::state::{Droplet, Phase};
 use super::world::World;
 use crate::stage::{BuildContext, LayerError};
@@ -129,7 +128,7 @@ impl DryRun<'_> {
         };
         let mut drop = Droplet::new(0, source.mass, phase, 0.0);
         drop.source = index as u32;
-        drop.solute = source.mass * params.deposit.concentration;
+        drop.solute = source.mass * world.liquid.concentration;
         let mut trace = Trace::default();
         let mut best = (0.0, at.distance(goal));
         let mut end = STEP;

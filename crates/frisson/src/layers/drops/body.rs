@@ -8,11 +8,12 @@ use super::body_mesh::{
     Base, Out, Pen, Pose, bottom_of, faces, fix_volume, longer_along, push_triangles, sphere,
     vertices, wobble,
 };
+use super::merge::as_face;
 use super::params::{Detail, ShapeParams};
 use super::shape::{POINTS, SLICES, Shape, ShapeTable};
 use super::site::Site;
 use super::state::{Droplet, Phase};
-use super::surface::{Facet, Surface, on_edge};
+use super::surface::{Facet, Surface};
 use super::walk::{Place, walk};
 use crate::geometry::{Mesh, MeshTopology, TriangleBvh};
 use crate::stage::Forces;
@@ -44,6 +45,18 @@ pub struct BodyContext<'a> {
     pub shown: Option<&'a TriangleBvh>,
     /// Time [s].
     pub time: f64,
+}
+
+/// How a drop sits on its triangle.
+struct Seat<'a> {
+    place: Place,
+    facet: &'a Facet,
+    /// Along the pull, across it, and the smooth normal.
+    axes: [DVec3; 3],
+    /// Radius of its sphere [m].
+    radius: f64,
+    /// Velocity on the surface [m/s].
+    moving: DVec3,
 }
 
 impl Bodies {
@@ -98,18 +111,14 @@ impl Bodies {
     }
 
     /// Halved until they are few: no storage, any number of threads.
-    fn fill(&self, context: &BodyContext, drops: &[Droplet], first: usize, out: Out) {
+    fn fill(&self, context: &BodyContext, drops: &[Droplet], first: usize, mut out: Out) {
         let count = drops.len();
         if count <= CHUNK {
             let mut pen = Pen::default();
             let base = self.offsets[first];
             for (i, drop) in drops.iter().enumerate() {
                 let range = self.offsets[first + i] - base..self.offsets[first + i + 1] - base;
-                let detail = self.details[first + i];
-                let normals = &mut out.normals[range.clone()];
-                let positions = &mut out.positions[range.clone()];
-                let velocity = self.model(context, drop, detail, &mut pen, positions, normals);
-                out.velocities[range].fill(velocity);
+                self.model(context, drop, self.details[first + i], &mut pen, out.of(range));
             }
             return;
         }
@@ -158,16 +167,15 @@ impl Bodies {
         !self.units.is_empty()
     }
 
-    /// Shapes one drop; returns its velocity.
+    /// Shapes one drop.
     fn model(
         &self,
         context: &BodyContext,
         drop: &Droplet,
         detail: Detail,
         pen: &mut Pen,
-        positions: &mut [Vec3],
-        normals: &mut [Vec3],
-    ) -> Vec3 {
+        out: Out,
+    ) {
         let radius = context.site.liquid.radius(drop.mass);
         let (pose, bottom, velocity) = match drop.phase {
             Phase::Air { position, velocity, .. } => {
@@ -180,11 +188,11 @@ impl Bodies {
             }
             _ => match self.sitting(context, drop, radius, pen) {
                 Some((pose, velocity)) => (pose, -BASE_SINK, velocity),
-                None => return Vec3::ZERO,
+                None => return out.velocities.fill(Vec3::ZERO),
             },
         };
-        pen.write(&pose, detail, bottom, positions, normals);
-        velocity
+        pen.write(&pose, detail, bottom, out.positions, out.normals);
+        out.velocities.fill(velocity);
     }
 
     fn falling(&self, context: &BodyContext, drop: &Droplet, velocity: DVec3, shape: &mut Shape) {
@@ -206,10 +214,11 @@ impl Bodies {
         pen: &mut Pen,
     ) -> Option<(Pose, Vec3)> {
         let surface = context.surface;
-        let (place, velocity) = standing(drop, surface)?;
+        let (place, velocity) = as_face(drop, surface)?;
         let facet = &surface.facets[place.triangle as usize];
         let origin = surface.point(place.triangle, place.weights);
         let n = self.normal(surface, &place).as_dvec3().normalize();
+        // Across the surface the inertia is felt as smoothed (`pull`), as it is by the flow.
         let force = context.forces.acceleration(origin.as_vec3(), context.time).as_dvec3()
             + drop.inertia
             - n * n.dot(drop.inertia)
@@ -226,73 +235,17 @@ impl Bodies {
         let kind = context.site.ground.kind_index(place.triangle);
         self.tables[self.table_of_kind[kind]].mix(bond, angle, &mut pen.shape);
         let moving = facet.lift(velocity);
-        let stretch = animate(context, drop, radius, moving, facet, [ex, ey], &mut pen.shape);
+        let seat = Seat { place, facet, axes: [ex, ey, n], radius, moving };
+        let stretch = animate(context, drop, &seat, &mut pen.shape);
         let angle = context.site.ground.of(place.triangle).contact_angle_deg;
         let height = f64::from(pen.shape.z[POINTS - 1]) * radius;
         let stretch = stretch * liquid.spread(height, -n.dot(force), angle);
         // Interpolation and wobble change the volume; stretching does not.
         let exact = f64::from(pen.shape.volume_factor());
         let mut pose = Pose::new(origin, [ex, ey, n], radius, stretch, exact);
-        let base = self.follow(context, &place, &mut pose, [ex, ey, n], &pen.shape);
+        let base = follow(context, &seat, &mut pose, &pen.shape);
         pose.place(pen, Some(base.as_ref()));
         Some((pose, (moving + drop.carrier).as_vec3()))
-    }
-
-    /// Where the rim of each slice really is, against the flat one; none on flat ground.
-    fn follow(
-        &self,
-        context: &BodyContext,
-        place: &Place,
-        pose: &mut Pose,
-        [ex, ey, n]: [DVec3; 3],
-        shape: &Shape,
-    ) -> Option<Base> {
-        let surface = context.surface;
-        let facet = &surface.facets[place.triangle as usize];
-        // Most drops are small beside their triangle: no edge is near.
-        let middle = facet.flat(place.weights);
-        let room = (0..3).fold(f64::INFINITY, |room, k| {
-            let edge = facet.edge(k);
-            room.min(edge.perp_dot(middle - facet.corner(k)) / edge.length().max(1e-300))
-        });
-        let rim: [DVec2; SLICES] = std::array::from_fn(|s| {
-            pose.plane * DVec2::new(f64::from(shape.x[s]), f64::from(shape.y[s])) * pose.radius
-        });
-        let widest = rim.iter().fold(0.0, |most: f64, r| most.max(r.length_squared())).sqrt();
-        let is_flat = facet.normal.dot(n).abs() > 1.0 - FLAT_GROUND;
-        if is_flat && context.shown.is_none() && widest < room {
-            return None;
-        }
-        let origin = pose.origin;
-        let mut shift = DVec3::ZERO;
-        if let Some(shown) = context.shown
-            && let Some(found) = shown.closest_point(origin.as_vec3(), f32::INFINITY)
-        {
-            shift = found.point.as_dvec3() - origin;
-        }
-        let (tx, ty) = (facet.tangential(ex), facet.tangential(ey));
-        let mut base = Base::default();
-        for (slice, flat) in rim.iter().enumerate() {
-            let reach = flat.length();
-            let way = (tx * flat.x + ty * flat.y).normalize_or_zero() * reach;
-            let mut real = if reach < room {
-                facet.point(middle + way)
-            } else {
-                let (reached, _) = walk(surface, *place, way, &mut DVec2::ZERO.clone());
-                surface.point(reached.triangle, reached.weights)
-            };
-            if let Some(shown) = context.shown
-                && let Some(found) = shown.closest_point(real.as_vec3(), f32::INFINITY)
-            {
-                real = found.point.as_dvec3() - shift;
-            }
-            let even = ex * flat.x + ey * flat.y;
-            let offset = (real - (origin + even)) / pose.radius.max(f64::MIN_POSITIVE);
-            let ring = shape.x[slice] * shape.x[slice] + shape.y[slice] * shape.y[slice];
-            base.set(slice, offset.as_vec3(), 1.0 / ring.max(1e-6));
-        }
-        pose.origin += shift;
-        Some(base)
     }
 
     /// Smooth outward normal of a place.
@@ -329,17 +282,60 @@ impl Normals {
     }
 }
 
+/// Where the rim of each slice really is, against the flat one; none on flat ground.
+fn follow(context: &BodyContext, seat: &Seat, pose: &mut Pose, shape: &Shape) -> Option<Base> {
+    let surface = context.surface;
+    let Seat { place, facet, axes: [ex, ey, n], .. } = *seat;
+    // Most drops are small beside their triangle: no edge is near.
+    let middle = facet.flat(place.weights);
+    let room = (0..3).fold(f64::INFINITY, |room, k| {
+        let edge = facet.edge(k);
+        room.min(edge.perp_dot(middle - facet.corner(k)) / edge.length().max(1e-300))
+    });
+    let rim: [DVec2; SLICES] = std::array::from_fn(|s| {
+        pose.plane * DVec2::new(f64::from(shape.x[s]), f64::from(shape.y[s])) * pose.radius
+    });
+    let widest = rim.iter().fold(0.0, |most: f64, r| most.max(r.length_squared())).sqrt();
+    let is_flat = facet.normal.dot(n).abs() > 1.0 - FLAT_GROUND;
+    if is_flat && context.shown.is_none() && widest < room {
+        return None;
+    }
+    let origin = pose.origin;
+    let mut shift = DVec3::ZERO;
+    if let Some(shown) = context.shown
+        && let Some(found) = shown.closest_point(origin.as_vec3(), f32::INFINITY)
+    {
+        shift = found.point.as_dvec3() - origin;
+    }
+    let (tx, ty) = (facet.tangential(ex), facet.tangential(ey));
+    let mut base = Base::default();
+    for (slice, flat) in rim.iter().enumerate() {
+        let reach = flat.length();
+        let way = (tx * flat.x + ty * flat.y).normalize_or_zero() * reach;
+        let mut real = if reach < room {
+            facet.point(middle + way)
+        } else {
+            let (reached, _) = walk(surface, place, way, &mut DVec2::ZERO.clone());
+            surface.point(reached.triangle, reached.weights)
+        };
+        if let Some(shown) = context.shown
+            && let Some(found) = shown.closest_point(real.as_vec3(), f32::INFINITY)
+        {
+            real = found.point.as_dvec3() - shift;
+        }
+        let even = ex * flat.x + ey * flat.y;
+        let offset = (real - (origin + even)) / pose.radius.max(f64::MIN_POSITIVE);
+        let ring = shape.x[slice] * shape.x[slice] + shape.y[slice] * shape.y[slice];
+        base.set(slice, offset.as_vec3(), 1.0 / ring.max(1e-6));
+    }
+    pose.origin += shift;
+    Some(base)
+}
+
 /// Blend of a landing, wobble; returns the stretch along the surface by running and merging, which
 /// keeps the volume.
-fn animate(
-    context: &BodyContext,
-    drop: &Droplet,
-    radius: f64,
-    velocity: DVec3,
-    facet: &Facet,
-    [ex, ey]: [DVec3; 2],
-    shape: &mut Shape,
-) -> DMat2 {
+fn animate(context: &BodyContext, drop: &Droplet, seat: &Seat, shape: &mut Shape) -> DMat2 {
+    let Seat { facet, axes: [ex, ey, _], radius, moving: velocity, .. } = *seat;
     let p = context.params;
     let blend = p.blend.max(1e-6);
     let flat = |v: DVec3| DVec2::new(v.dot(ex), v.dot(ey)).normalize_or(DVec2::X);
@@ -374,29 +370,12 @@ fn animate(
     stretch
 }
 
-/// Place and velocity on a triangle, whatever the phase on the surface.
-fn standing(drop: &Droplet, surface: &Surface) -> Option<(Place, DVec2)> {
-    let at = |triangle, weights| Place { triangle, weights, side: drop.side };
-    match drop.phase {
-        Phase::Face { triangle, weights, velocity, .. } => Some((at(triangle, weights), velocity)),
-        Phase::Edge { half, s, speed } => {
-            let k = half as usize % 3;
-            let along = surface.facets[half as usize / 3].edge(k).normalize_or_zero();
-            Some((at(half / 3, on_edge(k, s)), along * speed))
-        }
-        Phase::Corner { half } => {
-            Some((at(half / 3, on_edge(half as usize % 3, 0.0)), DVec2::ZERO))
-        }
-        Phase::Air { .. } => None,
-    }
-}
-
 fn detail(context: &BodyContext, drop: &Droplet) -> Detail {
     let p = context.params;
     let Some(camera) = p.camera else { return p.detail };
     let place = match drop.phase {
         Phase::Air { position, .. } => position,
-        _ => standing(drop, context.surface)
+        _ => as_face(drop, context.surface)
             .map_or(DVec3::ZERO, |(q, _)| context.surface.point(q.triangle, q.weights)),
     };
     let radius = context.site.liquid.radius(drop.mass) as f32;

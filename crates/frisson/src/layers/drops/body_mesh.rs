@@ -3,6 +3,8 @@
 //! Points are kept by coordinate, in rows of slices, until they are written: the loops over them are
 //! short, straight, and most of the time of a frame with many drops.
 
+use std::ops::Range;
+
 use glam::{DMat2, DVec2, DVec3, Vec3};
 
 use super::params::Detail;
@@ -25,6 +27,15 @@ pub struct Out<'a> {
 }
 
 impl<'a> Out<'a> {
+    /// Part of it.
+    pub fn of(&mut self, range: Range<usize>) -> Out<'_> {
+        Out {
+            positions: &mut self.positions[range.clone()],
+            normals: &mut self.normals[range.clone()],
+            velocities: &mut self.velocities[range],
+        }
+    }
+
     /// Cuts it at a point.
     pub fn split(self, at: usize) -> (Self, Self) {
         let (pa, pb) = self.positions.split_at_mut(at);

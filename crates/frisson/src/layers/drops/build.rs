@@ -3,10 +3,12 @@
 use glam::{DVec2, DVec3, Vec2, Vec3};
 
 use super::arrival;
-use super::params::{AxisParams, DropsParams, GroundParams};
+use super::covered::covered_triangles;
+use super::params::{AxisParams, DropsParams, GroundParams, SourceParams};
+use super::pool::PoolRest;
 use super::relief::Relief;
 use super::rest::{DropsRest, GroundMap, SourceStart};
-use super::source::{Scatter, SourceParams};
+use super::source::Scatter;
 use super::surface::Surface;
 use crate::geometry::{Bounds, Mesh, TriangleBvh};
 use crate::stage::{Anchor, BuildContext, LayerError, Selection};
@@ -26,7 +28,7 @@ pub fn build(params: &DropsParams, context: &BuildContext) -> Result<DropsRest, 
     if !surface.live.contains(&true) {
         return Err(LayerError::parameter("on", "these meshes have no triangle with an area"));
     }
-    let scene = Meshes { context, surface: &surface, meshes: &meshes };
+    let scene = Meshes { context, surface: &surface, meshes: &meshes, shown_on };
     let mut axes = surface.axes.clone();
     let ground = build_ground(params, &scene, &mut axes)?;
     let scatter_weights = build_scatters(params, &scene)?;
@@ -34,6 +36,7 @@ pub fn build(params: &DropsParams, context: &BuildContext) -> Result<DropsRest, 
     let rain_bounds = rain_bounds(params, &starts, &surface);
     surface.axes = axes;
     surface.refresh();
+    let pools = params.pools.iter().map(|p| PoolRest::build(p, &meshes, context)).collect();
     let mut rest = DropsRest {
         meshes,
         shown_on,
@@ -45,6 +48,7 @@ pub fn build(params: &DropsParams, context: &BuildContext) -> Result<DropsRest, 
         rain_bounds,
         start_offsets: vec![0.0; params.sources.len()],
         source_drags: vec![None; params.sources.len()],
+        pools,
     };
     arrival::solve_arrivals(&mut rest, params, context)?;
     Ok(rest)
@@ -54,19 +58,30 @@ pub fn build(params: &DropsParams, context: &BuildContext) -> Result<DropsRest, 
 fn build_scatters(params: &DropsParams, scene: &Meshes) -> Result<Vec<Vec<f32>>, LayerError> {
     let mut all = Vec::new();
     for (i, source) in params.sources.iter().enumerate() {
-        let select = match source {
-            SourceParams::Region(s) => Some(&s.select),
-            SourceParams::Condensation(s) => Some(&s.select),
-            _ => None,
-        };
-        let Some(select) = select else {
-            all.push(Vec::new());
-            continue;
+        let (select, on_covered) = match source {
+            SourceParams::Region(s) => (&s.select, s.covered),
+            SourceParams::Condensation(s) => (&s.select, s.covered),
+            _ => {
+                all.push(Vec::new());
+                continue;
+            }
         };
         let path = format!("sources[{i}].select");
-        let weights = scene.weights(select, &path)?;
-        if Scatter::new(scene.surface, |t| weights[t as usize]).is_empty() {
+        let mut weights = scene.weights(select, &path)?;
+        let is_nowhere =
+            |weights: &[f32]| Scatter::new(scene.surface, |t| weights[t as usize]).is_empty();
+        if is_nowhere(&weights) {
             return Err(LayerError::parameter(path, "selects no triangle with an area"));
+        }
+        if !on_covered {
+            let covered =
+                covered_triangles(&scene.context.frame.meshes, scene.meshes, scene.shown_on);
+            weights.iter_mut().zip(covered).filter(|(_, c)| *c).for_each(|(w, _)| *w = 0.0);
+            if is_nowhere(&weights) {
+                let text = "all of it is inside another mesh at the start: put the drops on that one, or let \
+                            them form below it with covered = true";
+                return Err(LayerError::parameter(path, text));
+            }
         }
         all.push(weights);
     }
@@ -115,6 +130,8 @@ struct Meshes<'a> {
     context: &'a BuildContext<'a>,
     surface: &'a Surface,
     meshes: &'a [usize],
+    /// The finer mesh that drops are shown on.
+    shown_on: Option<usize>,
 }
 
 impl Meshes<'_> {

@@ -19,6 +19,20 @@ struct Hit {
     weights: DVec2,
 }
 
+/// How a falling drop strikes the surface.
+struct Impact {
+    /// Where [m].
+    position: DVec3,
+    /// On which triangle.
+    triangle: u32,
+    /// Away from the side that it strikes.
+    out: DVec3,
+    /// Its velocity against the ground's [m/s].
+    relative: DVec3,
+    /// Velocity of the ground [m/s].
+    ground: DVec3,
+}
+
 impl Flow<'_> {
     pub(super) fn in_air(&mut self, drop: &mut Droplet) {
         let Phase::Air { position, velocity, since, from } = drop.phase else { return };
@@ -65,6 +79,7 @@ impl Flow<'_> {
         let surface = world.surface;
         let mut candidates = std::mem::take(&mut self.trace.candidates);
         let mut best: Option<Hit> = None;
+        // In pieces: the box of a whole arc would hold far more triangles.
         let piece = self.left / f64::from(FALL_PIECES);
         for i in 0..FALL_PIECES {
             let (t0, t1) = (f64::from(i) * piece, f64::from(i + 1) * piece);
@@ -72,6 +87,7 @@ impl Flow<'_> {
             candidates.clear();
             let reach = surface.longest_move + LAND_MARGIN;
             surface.bvh.overlapping(box_of(p0, p1, reach), |t| candidates.push(t));
+            // The tree finds them in any order; of those that are met at the same time the first counts.
             candidates.sort_unstable();
             for &triangle in &candidates {
                 let fresh = self.now() + t0 - since < world.liquid.air_time;
@@ -147,7 +163,8 @@ impl Flow<'_> {
             return;
         }
         self.trace.counts.landings += 1;
-        self.splash(drop, speed.abs(), out, relative, ground, position, hit.triangle);
+        let impact = Impact { position, triangle: hit.triangle, out, relative, ground };
+        self.splash(drop, speed.abs(), &impact);
         drop.entered = NOT_ENTERED;
         drop.stream = NO_STREAM;
         drop.side = side;
@@ -164,16 +181,8 @@ impl Flow<'_> {
     }
 
     /// Throws part of the drop back up as droplets, above a speed.
-    fn splash(
-        &mut self,
-        drop: &mut Droplet,
-        speed: f64,
-        out: DVec3,
-        relative: DVec3,
-        ground: DVec3,
-        position: DVec3,
-        triangle: u32,
-    ) {
+    fn splash(&mut self, drop: &mut Droplet, speed: f64, impact: &Impact) {
+        let Impact { position, triangle, out, relative, ground } = *impact;
         let law = &self.world.liquid.splash;
         let Some(law) = law.filter(|l| speed > l.speed) else { return };
         let each = drop.mass * law.share / f64::from(law.droplets);
@@ -183,6 +192,7 @@ impl Flow<'_> {
         let solute = drop.solute / drop.mass * each;
         let tangent = relative - out * relative.dot(out);
         let (a, b) = out.any_orthonormal_pair();
+        // A drop may land more than once: where it does so makes each splash another.
         let key = random::hash(drop.id, position.y.to_bits(), position.x.to_bits());
         for i in 0..law.droplets {
             let u = |c: u64| random::uniform(key, u64::from(i), c);

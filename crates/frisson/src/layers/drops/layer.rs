@@ -3,8 +3,10 @@
 use super::build::{self, expected_memory};
 use super::params::DropsParams;
 use super::rest::DropsRest;
+use super::scratch::Scratch;
 use super::state::{DropsState, NOT_ENTERED};
-use super::step::{self, Scratch};
+use super::step;
+use super::weight;
 use crate::stage::{
     BuildContext, Frame, Layer, LayerError, LayerReport, SnapshotError, StepContext, View, Work,
 };
@@ -58,6 +60,14 @@ impl Layer for DropsLayer {
         true
     }
 
+    fn looks_at<'a>(_params: &'a DropsParams, rest: &'a DropsRest) -> Option<&'a [usize]> {
+        rest.shown_on.is_none().then_some(&rest.meshes[..])
+    }
+
+    fn weigh(view: View<'_, Self>, frame: &mut Frame) {
+        weight::weigh(&view, frame);
+    }
+
     fn check_fit(rest: &DropsRest, state: &DropsState) -> Result<(), SnapshotError> {
         let relief = state.relief.as_deref().unwrap_or(&rest.home);
         let triangles = relief.count();
@@ -73,7 +83,9 @@ impl Layer for DropsLayer {
             && state.sources.iter().all(|s| on(s.place.map(|(t, _)| t)))
             && state.axes.iter().all(|(t, _)| on(Some(*t)))
             && state.trail.pieces.iter().all(|p| on(Some(p.triangle)))
-            && state.drops.iter().all(|d| on(d.triangle()));
+            && state.drops.iter().all(|d| on(d.triangle()))
+            && state.pools.len() == rest.pools.len()
+            && state.pools.iter().zip(&rest.pools).all(|(pool, rest)| pool.fits(rest));
         let points = match &state.relief {
             None => rest.surface.sources.len(),
             Some(relief) if relief.is_sound() => relief.connect().sources.len(),
@@ -113,6 +125,9 @@ impl Layer for DropsLayer {
         report.measure("mass in drops", "kg", drops);
         report.measure("mass in beads", "kg", beads);
         report.measure("mass in films", "kg", films);
+        if !state.pools.is_empty() {
+            report.measure("mass in pools", "kg", state.pooled());
+        }
         report.measure("emitted", "kg", ledger.emitted.value());
         report.measure("evaporated", "kg", ledger.evaporated.value());
         report.measure("absorbed", "kg", ledger.absorbed.value());

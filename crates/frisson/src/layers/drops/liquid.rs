@@ -62,6 +62,12 @@ pub fn sliding_resistance(contact_angle_deg: f64) -> f64 {
     bulk + line
 }
 
+/// Adhesion in `sqrt(tension density g)` [-]: `4/3 (3 v / (4 pi))^(1/3)` for drops of a volume of `v = 2.45`
+/// capillary lengths cubed, those that fall from a finger or a dropper (50 mg of water).
+const HANGING: f64 = 1.12;
+/// Gravity under which that was seen [m/s²].
+const HANGS_UNDER: f64 = 9.81;
+
 /// Factor of the force with which a contact line holds a drop: with the angle changing smoothly from the
 /// front to the rear of a round contact (A. ElSherbini and A. Jacobi, 2006) [-].
 const LINE_HOLD: f64 = 24.0 / (PI * PI * PI);
@@ -77,6 +83,15 @@ pub fn line_hold(tension: f64, contact_angle_deg: f64, hysteresis_deg: f64) -> f
     LINE_HOLD * tension * (cos(contact_angle_deg - half) - cos(contact_angle_deg + half))
 }
 
+/// What is dissolved in a liquid, and how it dries.
+#[derive(Clone, Copy)]
+struct Solids {
+    concentration: f64,
+    thickening: f64,
+    dissolving: f64,
+    evaporation: f64,
+}
+
 struct Preset {
     density: f64,
     tension: f64,
@@ -87,59 +102,104 @@ struct Preset {
     clear: f32,
     ior: f32,
     absorption: [f32; 3],
+    film: f64,
+    meander: f32,
+    solids: Solids,
 }
 
 /// What light loses in clear water, by colour [1/m].
 const CLEAR: [f32; 3] = [0.3, 0.06, 0.01];
 
+/// What is the same in all presets that say nothing of it.
+const PLAIN: Preset = Preset {
+    density: 1000.0,
+    tension: 0.07,
+    viscosity: 1e-3,
+    contact_angle_deg: 60.0,
+    hysteresis_deg: 30.0,
+    color: [0.97, 0.98, 1.0],
+    clear: 0.0,
+    ior: 1.35,
+    absorption: [0.0; 3],
+    film: 0.0,
+    meander: 0.0,
+    solids: Solids { concentration: 0.0, thickening: 0.0, dissolving: 0.0, evaporation: 0.0 },
+};
+
 impl LiquidPreset {
     /// Constants at 20 °C (tear, sweat and blood: on skin), and contact angles where one meets them: water on
-    /// a window, tears, sweat, blood and milk on skin, paint, oil and honey on a wall or a plate.
+    /// a window, tears, sweat, blood and milk on skin, paint, oil and honey on a wall or a plate. Films are what
+    /// the relief of skin keeps, or what thick liquids leave on a wall.
     fn values(self) -> Preset {
-        let preset = |[density, tension, viscosity]: [f64; 3],
-                      [contact_angle_deg, hysteresis_deg]: [f64; 2],
-                      color,
-                      clear,
-                      ior,
-                      absorption| Preset {
-            density,
-            tension,
-            viscosity,
-            contact_angle_deg,
-            hysteresis_deg,
-            color,
-            clear,
-            ior,
-            absorption,
-        };
-        let (pale, opaque) = ([0.97, 0.98, 1.0], [0.0; 3]);
+        let physics =
+            |[density, tension, viscosity]: [f64; 3], [angle, hysteresis]: [f64; 2]| Preset {
+                density,
+                tension,
+                viscosity,
+                contact_angle_deg: angle,
+                hysteresis_deg: hysteresis,
+                ..PLAIN
+            };
+        let clear = |physics: Preset, ior| Preset { clear: 1.0, ior, absorption: CLEAR, ..physics };
         match self {
-            Self::Water => {
-                preset([998.0, 0.0728, 1e-3], [60.0, 30.0], [0.95, 0.97, 1.0], 1.0, 1.333, CLEAR)
-            }
+            Self::Water => Preset {
+                color: [0.95, 0.97, 1.0],
+                meander: 0.5,
+                ..clear(physics([998.0, 0.0728, 1e-3], [60.0, 30.0]), 1.333)
+            },
             // At the shear of a running drop; the film on an eye at rest is five times as thick.
-            Self::Tear => preset([1005.0, 0.043, 1.3e-3], [60.0, 45.0], pale, 1.0, 1.337, CLEAR),
-            Self::Sweat => preset([1003.0, 0.060, 1e-3], [70.0, 40.0], pale, 1.0, 1.334, CLEAR),
-            Self::Blood => {
-                let red = [0.30, 0.008, 0.006];
-                preset([1060.0, 0.056, 4e-3], [60.0, 30.0], red, 0.0, 1.35, opaque)
-            }
-            Self::Paint => {
-                let blue = [0.05, 0.16, 0.55];
-                preset([1250.0, 0.035, 0.3], [50.0, 20.0], blue, 0.0, 1.5, opaque)
-            }
-            Self::Honey => {
-                let amber = ([0.9, 0.55, 0.12], [30.0, 120.0, 500.0]);
-                preset([1420.0, 0.06, 10.0], [70.0, 20.0], amber.0, 0.9, 1.49, amber.1)
-            }
-            Self::Milk => {
-                let white = [0.9, 0.88, 0.82];
-                preset([1030.0, 0.047, 2e-3], [60.0, 30.0], white, 0.0, 1.35, opaque)
-            }
-            Self::Oil => {
-                let yellow = ([0.95, 0.85, 0.3], [8.0, 20.0, 160.0]);
-                preset([915.0, 0.032, 0.08], [25.0, 10.0], yellow.0, 0.95, 1.47, yellow.1)
-            }
+            Self::Tear => Preset {
+                film: 4.5e-5,
+                meander: 0.3,
+                ..clear(physics([1005.0, 0.043, 1.3e-3], [60.0, 45.0]), 1.337)
+            },
+            Self::Sweat => Preset {
+                film: 4e-6,
+                meander: 0.3,
+                ..clear(physics([1003.0, 0.060, 1e-3], [70.0, 40.0]), 1.334)
+            },
+            Self::Blood => Preset {
+                color: [0.30, 0.008, 0.006],
+                film: 2e-5,
+                meander: 0.2,
+                solids: Solids { concentration: 0.2, thickening: 8.0, ..PLAIN.solids },
+                ..physics([1060.0, 0.056, 4e-3], [60.0, 30.0])
+            },
+            // Dries in seconds, as a shot needs it; on a wall it takes an hour.
+            Self::Paint => Preset {
+                color: [0.05, 0.16, 0.55],
+                ior: 1.5,
+                film: 4e-5,
+                solids: Solids {
+                    concentration: 0.35,
+                    thickening: 9.0,
+                    dissolving: 0.2,
+                    evaporation: 0.3,
+                },
+                ..physics([1250.0, 0.035, 0.3], [50.0, 20.0])
+            },
+            Self::Honey => Preset {
+                color: [0.9, 0.55, 0.12],
+                clear: 0.9,
+                ior: 1.49,
+                absorption: [30.0, 120.0, 500.0],
+                film: 5e-5,
+                ..physics([1420.0, 0.06, 10.0], [70.0, 20.0])
+            },
+            Self::Milk => Preset {
+                color: [0.9, 0.88, 0.82],
+                film: 1e-5,
+                solids: Solids { concentration: 0.12, dissolving: 1.0, ..PLAIN.solids },
+                ..physics([1030.0, 0.047, 2e-3], [60.0, 30.0])
+            },
+            Self::Oil => Preset {
+                color: [0.95, 0.85, 0.3],
+                clear: 0.95,
+                ior: 1.47,
+                absorption: [8.0, 20.0, 160.0],
+                film: 1e-5,
+                ..physics([915.0, 0.032, 0.08], [25.0, 10.0])
+            },
         }
     }
 }
@@ -158,8 +218,18 @@ pub struct Liquid {
     /// Difference of the contact angles at front and rear that pins a drop, where the ground does not say
     /// otherwise [degrees].
     pub hysteresis_deg: f64,
+    /// Dissolved fraction of new drops [-].
+    pub concentration: f64,
     /// Growth of the drag with concentration [-].
     pub thickening: f64,
+    /// Rate at which dried substance is taken up again [1/s].
+    pub dissolving: f64,
+    /// Evaporation where the sinks do not say otherwise [kg/m²/s].
+    pub evaporation: f64,
+    /// Film that it leaves where the ground does not say otherwise [m].
+    pub film: f64,
+    /// How unevenly it is pinned where the ground does not say otherwise [-].
+    pub meander: f32,
     /// Least time in the air [s].
     pub air_time: f64,
     /// Margin of adhesion for landing on overhangs [-].
@@ -174,6 +244,25 @@ pub struct Liquid {
     pub splash: Option<SplashParams>,
     /// How it looks.
     pub material: Material,
+    /// How its films look: a clear one has no inside, and hardly a colour.
+    pub film_material: Material,
+}
+
+/// Index of refraction with which a sheet in the air mirrors half of what a film on the ground does, as several
+/// strips lie over each other [-].
+const FILM_INDEX: f32 = 1.15;
+/// Thinnest film that colours what is under it [m].
+const LEAST_FILM: f64 = 1e-5;
+
+/// A material as a film of some thickness shows it.
+fn as_film(material: &Material, thickness: f64) -> Material {
+    if material.transmission <= 0.0 {
+        return material.clone();
+    }
+    // There and back.
+    let [r, g, b] = material.absorption.map(|a| (-2.0 * a * thickness as f32).exp());
+    let base_color = [r, g, b, 1.0];
+    Material { base_color, absorption: [0.0; 3], ior: FILM_INDEX, ..material.clone() }
 }
 
 impl Liquid {
@@ -182,6 +271,13 @@ impl Liquid {
     pub fn new(params: &DropsParams) -> Self {
         let p = &params.liquid;
         let preset = p.preset.values();
+        // A drag given directly is the source's whole model: only bumps hold a drop, nothing of it stays or dries.
+        let is_source = p.viscosity.is_some();
+        let preset = if is_source {
+            Preset { hysteresis_deg: 0.0, film: 0.0, meander: 0.0, solids: PLAIN.solids, ..preset }
+        } else {
+            preset
+        };
         let clear = p.clear.unwrap_or(preset.clear);
         let [r, g, b] = p.color.unwrap_or(preset.color);
         let material = Material {
@@ -202,20 +298,35 @@ impl Liquid {
                 (None, None) => Drag::Viscous(preset.viscosity),
             },
             contact_angle_deg: p.contact_angle_deg.unwrap_or(preset.contact_angle_deg),
-            // A drag given directly is the source's whole model, in which only bumps hold a drop.
-            hysteresis_deg: p.hysteresis_deg.unwrap_or(match p.viscosity {
-                Some(_) => 0.0,
-                None => preset.hysteresis_deg,
-            }),
-            thickening: params.deposit.thickening,
+            hysteresis_deg: p.hysteresis_deg.unwrap_or(preset.hysteresis_deg),
+            concentration: params.deposit.concentration.unwrap_or(preset.solids.concentration),
+            thickening: params.deposit.thickening.unwrap_or(preset.solids.thickening),
+            dissolving: params.deposit.dissolving.unwrap_or(preset.solids.dissolving),
+            evaporation: preset.solids.evaporation,
+            film: preset.film,
+            meander: preset.meander,
             air_time: params.air.least_time,
             hysteresis: params.air.hysteresis,
             drip_remainder: params.air.remainder,
             air_drag: params.air.drag,
             least_mass: params.sinks.least_mass,
             splash: params.air.splash,
+            film_material: as_film(&material, preset.film.max(LEAST_FILM)),
             material,
         }
+    }
+
+    /// Adhesion where the ground does not say otherwise [N/m²]: what its tension carries below an overhang.
+    #[must_use]
+    pub fn adhesion(&self) -> f64 {
+        HANGING * (self.tension * self.density * HANGS_UNDER).sqrt()
+    }
+
+    /// Evaporation at a frame [kg/m²/s].
+    #[must_use]
+    pub fn evaporation_at(&self, params: &DropsParams, frame: f64) -> f64 {
+        let given = params.sinks.evaporation.as_ref().map(|e| e.at(frame));
+        given.unwrap_or(self.evaporation).max(0.0)
     }
 
     /// Dynamic viscosity [Pa s]; 0 where the drag is given directly.

@@ -145,6 +145,7 @@ impl Merger {
         let a = self.sitting[i];
         let way = &ways[a as usize];
         let mine = self.boxes[i];
+        // A hair more: boxes are in single precision.
         let reach = Vec3::splat(2.0 * mine.w * 1.000_01);
         self.grid.query(mine.truncate() - reach, mine.truncate() + reach, |j| {
             let other = self.boxes[j as usize];
@@ -345,7 +346,7 @@ fn carry_velocity(surface: &Surface, from: Place, velocity: DVec2, to: Place) ->
     if reached.triangle == to.triangle {
         return carried;
     }
-    // Beside the goal: the shortest turn does the site.
+    // Beside the goal: the shortest turn will do.
     let (n, m) = (a.normal * f64::from(reached.side), b.normal * f64::from(to.side));
     let turned = glam::DQuat::from_rotation_arc(n, m) * a.lift(carried);
     let flat = b.tangential(turned);

@@ -18,32 +18,43 @@ mod arrival;
 mod body;
 mod body_mesh;
 mod build;
+mod covered;
 mod fall;
 pub mod flow;
 mod guide;
 mod image;
 mod layer;
+mod leave_trails;
 mod liquid;
 mod meeting;
 mod merge;
 pub mod motion;
 mod output;
 mod params;
+mod pencil;
+mod pool;
+mod pool_flow;
+mod pool_mesh;
 mod relief;
 mod rest;
 mod run;
+mod run_groups;
+mod scratch;
 mod shape;
+mod shape_solver;
 mod sinks;
 mod site;
 mod source;
 mod state;
 mod step;
+mod strip_cutter;
 mod strip_mesh;
 pub mod surface;
 mod surface_build;
 mod thread;
 mod trail;
 mod walk;
+mod weight;
 mod world;
 
 #[cfg(test)]
@@ -52,15 +63,14 @@ mod tests;
 pub use layer::DropsLayer;
 pub use liquid::{Liquid, LiquidPreset};
 pub use params::{
-    AirParams, AxisParams, BeadParams, DepositParams, Detail, DropsParams, GroundParams,
-    GuideParams, LiquidParams, MergingParams, Names, ShapeParams, SinkParams, SplashParams,
+    AirParams, AxisParams, BeadParams, CondensationSource, DepositParams, Detail, DropsParams,
+    GroundParams, GuideParams, LiquidParams, ListSource, MergingParams, Names, RainSource,
+    RegionSource, ShapeParams, SingleSource, SinkParams, Solve, SourceParams, SplashParams,
     TrailParams,
 };
+pub use pool::{PoolParams, PoolRest, PoolState};
 pub use relief::Relief;
 pub use rest::{DropsRest, GroundMap, SourceStart};
+pub use scratch::Scratch;
 pub use shape::{Shape, ShapeTable};
-pub use source::{
-    CondensationSource, ListSource, RainSource, RegionSource, SingleSource, Solve, SourceParams,
-};
 pub use state::{Droplet, DropsState, Ledger, Phase, Sum};
-pub use step::Scratch;

@@ -107,87 +107,103 @@ pub fn time_of_rest(velocity: f64, acceleration: f64, drag: f64) -> Option<f64> 
     Some(if drag * ratio < 1e-300 { ratio } else { (drag * ratio).ln_1p() / drag })
 }
 
-/// First time in `[0, end.time]` at which a distance that starts at `d0 >= 0`, with rate `w0` and
-/// acceleration `alpha`, becomes negative. `on_edge` says that `d0` is zero by topology: that root is
-/// divided out, so that rounding cannot make it come back.
-///
-/// The second derivative of the distance keeps one sign, so it has at most one extremum and two roots:
-/// each monotone piece is bracketed and the root in it found for sure.
-#[must_use]
-pub fn first_exit(
-    d0: f64,
-    w0: f64,
-    alpha: f64,
-    drag: f64,
-    on_edge: bool,
-    end: &Weights,
-) -> Option<f64> {
-    let d0 = if on_edge { 0.0 } else { d0 };
-    if w0 >= 0.0 && alpha >= 0.0 {
-        return None;
-    }
-    if on_edge && (w0 < 0.0 || (w0 == 0.0 && alpha < 0.0)) {
-        return Some(0.0);
-    }
-    let at_end = d0 + end.displacement(w0, alpha);
-    if w0 < 0.0 && alpha <= 0.0 {
-        return (at_end < 0.0).then(|| solve(d0, w0, alpha, drag, 0.0, end.time));
-    }
-    let extremum = time_of_rest(w0, alpha, drag).unwrap_or(0.0);
-    if w0 < 0.0 {
-        // Falls to a minimum, then rises: only the way down can leave.
-        if extremum >= end.time {
-            return (at_end < 0.0).then(|| solve(d0, w0, alpha, drag, 0.0, end.time));
-        }
-        let lowest = d0 + Weights::at(drag, extremum).displacement(w0, alpha);
-        return (lowest <= 0.0).then(|| solve(d0, w0, alpha, drag, 0.0, extremum));
-    }
-    // Rises to a maximum, then falls.
-    if at_end >= 0.0 || extremum >= end.time {
-        return None;
-    }
-    Some(solve(d0, w0, alpha, drag, extremum, end.time))
+/// A signed distance under a constant force and drag: positive inside, negative once it has been left.
+#[derive(Clone, Copy, Debug)]
+pub struct Approach {
+    /// At the start, not negative [m].
+    pub distance: f64,
+    /// Its rate at the start [m/s].
+    pub rate: f64,
+    /// Its acceleration before drag [m/s²].
+    pub acceleration: f64,
+    /// Drag rate `L` [1/s].
+    pub drag: f64,
 }
 
-/// The root of a monotone, falling piece between `low` (not negative) and `high` (not positive).
-fn solve(d0: f64, w0: f64, alpha: f64, drag: f64, low: f64, high: f64) -> f64 {
-    if drag == 0.0 {
-        return parabola_root(d0, w0, alpha).clamp(low, high);
+impl Approach {
+    /// First time in `[0, end.time]` at which the distance becomes negative. `on_edge` says that it starts at
+    /// zero by topology: that root is divided out, so that rounding cannot make it come back.
+    ///
+    /// The second derivative of the distance keeps one sign, so it has at most one extremum and two roots:
+    /// each monotone piece is bracketed and the root in it found for sure.
+    #[must_use]
+    pub fn first_exit(mut self, on_edge: bool, end: &Weights) -> Option<f64> {
+        if on_edge {
+            self.distance = 0.0;
+        }
+        let Self { rate, acceleration, .. } = self;
+        if rate >= 0.0 && acceleration >= 0.0 {
+            return None;
+        }
+        if on_edge && (rate < 0.0 || (rate == 0.0 && acceleration < 0.0)) {
+            return Some(0.0);
+        }
+        let at_end = self.at(end);
+        if rate < 0.0 && acceleration <= 0.0 {
+            return (at_end < 0.0).then(|| self.root_between(0.0, end.time));
+        }
+        let extremum = time_of_rest(rate, acceleration, self.drag).unwrap_or(0.0);
+        if rate < 0.0 {
+            // Falls to a minimum, then rises: only the way down can leave.
+            if extremum >= end.time {
+                return (at_end < 0.0).then(|| self.root_between(0.0, end.time));
+            }
+            let lowest = self.at(&Weights::at(self.drag, extremum));
+            return (lowest <= 0.0).then(|| self.root_between(0.0, extremum));
+        }
+        // Rises to a maximum, then falls.
+        if at_end >= 0.0 || extremum >= end.time {
+            return None;
+        }
+        Some(self.root_between(extremum, end.time))
     }
-    let (mut low, mut high) = (low, high);
-    let mut t = parabola_root(d0, w0, alpha);
-    if !(t > low && t < high) {
-        t = 0.5 * (low + high);
+
+    /// The distance at the time of some weights.
+    fn at(&self, weights: &Weights) -> f64 {
+        self.distance + weights.displacement(self.rate, self.acceleration)
     }
-    for _ in 0..100 {
-        let weights = Weights::at(drag, t);
-        let value = d0 + weights.displacement(w0, alpha);
-        if value >= 0.0 {
-            low = t
+
+    /// The root of a monotone, falling piece between `low` (not negative) and `high` (not positive).
+    fn root_between(&self, mut low: f64, mut high: f64) -> f64 {
+        let mut t = self.root_without_drag();
+        if self.drag == 0.0 {
+            return t.clamp(low, high);
+        }
+        if !(t > low && t < high) {
+            t = 0.5 * (low + high);
+        }
+        // Newton's steps, halving where one leaves the bracket: that ends for sure.
+        for _ in 0..100 {
+            let weights = Weights::at(self.drag, t);
+            let value = self.at(&weights);
+            if value >= 0.0 {
+                low = t
+            } else {
+                high = t
+            }
+            let slope = weights.velocity(self.rate, self.acceleration);
+            let mut next = t - value / slope;
+            if !(next > low && next < high) {
+                next = 0.5 * (low + high);
+            }
+            if (next - t).abs() <= 2.0 * f64::EPSILON * next || next == low || next == high {
+                return next;
+            }
+            t = next;
+        }
+        high
+    }
+
+    /// The root of the parabola `d + w t + a t²/2` at which it falls, without cancellation.
+    fn root_without_drag(&self) -> f64 {
+        let Self { distance, rate, acceleration, .. } = *self;
+        let root = (rate * rate - 2.0 * acceleration * distance).max(0.0).sqrt();
+        if rate <= 0.0 {
+            // 2 d / (-w + root), the smaller root.
+            if root - rate > 0.0 { 2.0 * distance / (root - rate) } else { 0.0 }
         } else {
-            high = t
+            (rate + root) / -acceleration
         }
-        let slope = weights.velocity(w0, alpha);
-        let mut next = t - value / slope;
-        if !(next > low && next < high) {
-            next = 0.5 * (low + high);
-        }
-        if (next - t).abs() <= 2.0 * f64::EPSILON * next || next == low || next == high {
-            return next;
-        }
-        t = next;
-    }
-    high
-}
-
-/// The root of `d0 + w0 t + alpha t²/2` at which it falls, without cancellation.
-fn parabola_root(d0: f64, w0: f64, alpha: f64) -> f64 {
-    let root = (w0 * w0 - 2.0 * alpha * d0).max(0.0).sqrt();
-    if w0 <= 0.0 {
-        // 2 d0 / (-w0 + root), the smaller root.
-        if root - w0 > 0.0 { 2.0 * d0 / (root - w0) } else { 0.0 }
-    } else {
-        (w0 + root) / -alpha
     }
 }
 
@@ -285,7 +301,8 @@ mod tests {
             let steps = 4000;
             let sampled = (1..=steps).map(|i| end * f64::from(i) / f64::from(steps))
                 .find(|&t| d(t) < -1e-9);
-            match first_exit(d0, w0, alpha, drag, on_edge, &weights) {
+            let approach = Approach { distance: d0, rate: w0, acceleration: alpha, drag };
+            match approach.first_exit(on_edge, &weights) {
                 Some(t) => {
                     prop_assert!(t >= 0.0 && t <= end);
                     prop_assert!(d(t).abs() < 1e-12, "on the edge: {}", d(t));

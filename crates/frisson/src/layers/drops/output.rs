@@ -7,12 +7,12 @@ use glam::Vec3;
 use super::body::{BodyContext, empty_mesh};
 use super::layer::DropsLayer;
 use super::merge::position_on;
-use super::site::Site;
+use super::pencil::Pencil;
+use super::scratch::Scratch;
 use super::state::{Droplet, DropsState, Phase};
-use super::step::Scratch;
 use super::strip_mesh::StripGround;
-use super::trail::{Pencil, paint};
-use crate::geometry::{Attribute, AttributeValues, Mesh, TriangleBvh};
+use super::trail::paint;
+use crate::geometry::{Attribute, AttributeValues, Material, Mesh, TriangleBvh};
 use crate::stage::{Frame, Image, Points, StepContext, Work};
 use crate::tolerances::drops::THREAD_VISCOSITY;
 
@@ -28,6 +28,7 @@ pub struct OutputNames {
     points: String,
     trails: String,
     threads: String,
+    pools: String,
     tracks: String,
     wetness: String,
 }
@@ -40,6 +41,7 @@ impl OutputNames {
             points: of("points"),
             trails: of("trails"),
             threads: of("threads"),
+            pools: of("pools"),
             tracks: of("tracks"),
             wetness: of("wetness"),
         }
@@ -70,6 +72,7 @@ impl Show<'_> {
             if self.params.trails.enabled {
                 self.show_trails(context, frame);
             }
+            self.show_pools(frame);
             self.show_image(frame);
             if self.params.tracks {
                 self.show_tracks(context, frame);
@@ -132,7 +135,7 @@ impl Show<'_> {
         if site.liquid.viscosity() >= THREAD_VISCOSITY {
             let name = &names.threads;
             let index = find_mesh(frame, name, || empty_mesh(name, site));
-            dress(&mut frame.meshes[index], site);
+            dress(&mut frame.meshes[index], &site.liquid.material);
             if threads.find(drops, site, now) {
                 drops = &threads.lone;
             } else {
@@ -152,8 +155,24 @@ impl Show<'_> {
             shown: shown.as_ref(),
             time: context.time,
         };
-        dress(&mut frame.meshes[index], body.site);
+        dress(&mut frame.meshes[index], &body.site.liquid.material);
         bodies.write(&body, drops, &mut frame.meshes[index]);
+    }
+
+    /// The liquid in pools.
+    fn show_pools(&mut self, frame: &mut Frame) {
+        if self.rest.pools.is_empty() {
+            return;
+        }
+        let Scratch { site, pool_mesh, grounds, names, .. } = &mut *self.scratch;
+        let name = &names.pools;
+        let index = find_mesh(frame, name, || empty_mesh(name, site));
+        dress(&mut frame.meshes[index], &site.liquid.material);
+        pool_mesh.clear();
+        for (rest, pool) in grounds.iter().zip(&self.state.pools) {
+            pool_mesh.add(rest, pool, &site.liquid);
+        }
+        pool_mesh.write(&mut frame.meshes[index]);
     }
 
     fn show_trails(&mut self, context: &StepContext, frame: &mut Frame) {
@@ -173,7 +192,7 @@ impl Show<'_> {
         if params.mesh {
             let name = &names.trails;
             let index = find_mesh(frame, name, || empty_mesh(name, site));
-            dress(&mut frame.meshes[index], site);
+            dress(&mut frame.meshes[index], &site.liquid.film_material);
             let ground = StripGround { surface, bodies };
             strip_mesh.expect(self.state.trail.swept);
             let (pieces, open) = (&self.state.trail.pieces, strips.lists());
@@ -198,16 +217,21 @@ impl Show<'_> {
             let mesh = &mut frame.meshes[m];
             let topology = Arc::clone(&mesh.topology);
             let wet = &self.state.wet;
-            let stained = self.params.deposit.concentration > 0.0;
+            let stained = self.scratch.site.liquid.concentration > 0.0;
+            let firsts = &site.firsts[slot];
             // A vertex is as wet as the triangles around it are on average.
             let spread = |values: &mut [f32], t: usize, value: f32| {
                 for &v in &topology.triangles[t - range.start] {
-                    values[v as usize] += value * site.areas[t];
+                    values[firsts[v as usize] as usize] += value * site.areas[t];
                 }
             };
             let even = |values: &mut [f32]| {
                 let around = &site.around[slot];
                 values.iter_mut().zip(around).for_each(|(v, a)| *v = (*v * a).min(1.0));
+                // The first of those at a place comes before the others.
+                for v in 0..firsts.len().min(values.len()) {
+                    values[v] = values[firsts[v] as usize];
+                }
             };
             mesh.set_scalar("wetness", |values| {
                 // Only these are not dry.
@@ -289,8 +313,7 @@ fn find_mesh(frame: &mut Frame, name: &str, new: impl FnOnce() -> Mesh) -> usize
 }
 
 /// The liquid may look otherwise than in the frame before.
-fn dress(mesh: &mut Mesh, site: &Site) {
-    let material = &site.liquid.material;
+fn dress(mesh: &mut Mesh, material: &Material) {
     if mesh.topology.materials.first() != Some(material) {
         Arc::make_mut(&mut mesh.topology).materials = vec![material.clone()];
     }

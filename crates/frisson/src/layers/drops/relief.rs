@@ -202,6 +202,7 @@ pub fn carry_over(
     let transfer = Transfer { old, new: &standing };
     state.drops.par_iter_mut().for_each(|drop| transfer.drop(drop));
     state.trail.pieces.par_iter_mut().for_each(|piece| transfer.piece(piece));
+    // Pieces lie elsewhere: who knows them by number must look again.
     state.trail.swept += 1;
     for source in &mut state.sources {
         source.place = source.place.and_then(|(triangle, weights)| {
@@ -210,6 +211,7 @@ pub fn carry_over(
         });
     }
     state.wet = transfer.wet(&state.wet, &ancestors);
+    // Axes that trails have set are part of the new triangles from now on.
     state.axes.clear();
     state.points.clone_from(&to.before);
     to.surface.axes.clone_from(&to.relief.axes);

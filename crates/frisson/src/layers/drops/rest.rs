@@ -2,6 +2,7 @@
 
 use glam::{DVec2, DVec3};
 
+use super::pool::PoolRest;
 use super::relief::Relief;
 use super::surface::Surface;
 use crate::geometry::Bounds;
@@ -28,6 +29,8 @@ pub struct DropsRest {
     pub start_offsets: Vec<f64>,
     /// Drag solved for each source [kg/s].
     pub source_drags: Vec<Option<f64>>,
+    /// Grounds of the pools.
+    pub pools: Vec<PoolRest>,
 }
 
 /// Which entry of the ground each triangle of the start belongs to, and painted factors.

@@ -4,18 +4,16 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use super::flow::{Flow, Stay, Trace};
-use super::merge::{DropTouch, Group, Merger, Way, position_on, root, search_reach, unite};
+use super::merge::{Merger, Way, position_on, search_reach};
 use super::params::DropsParams;
+use super::run_groups::{GROUP_CHUNK, GroupRun, group_stays};
 use super::site::Site;
 use super::state::{Droplet, DropsState, Phase};
 use super::step::{Tick, world};
 use super::surface::{Surface, on_edge};
 use super::world::World;
 use crate::stage::StepContext;
-use crate::tolerances::drops::{CHUNK, MAX_MERGE_TESTS, STILL_TICKS};
-
-/// Groups stepped together. Fixed, so that results do not depend on threads.
-const GROUP_CHUNK: usize = 8;
+use crate::tolerances::drops::{CHUNK, STILL_TICKS};
 
 /// Storage of the runs, reused.
 #[derive(Default)]
@@ -29,18 +27,6 @@ pub struct Runs {
     /// The drop that each one is part of by now; empty when nothing merged.
     pub heirs: Vec<u32>,
     ways: Vec<Way>,
-}
-
-/// Some groups that ran again.
-#[derive(Default)]
-pub struct GroupRun {
-    /// What happened.
-    pub trace: Trace,
-    drops: Vec<Droplet>,
-    parents: Vec<u32>,
-    touches: Vec<Option<DropTouch>>,
-    merges: u64,
-    limited: u64,
 }
 
 /// How the surface's motion is felt.
@@ -72,16 +58,27 @@ impl Ride {
 }
 
 /// What all drops of a run share.
-struct Pass<'a> {
-    world: World<'a>,
-    site: &'a Site,
+pub(super) struct Pass<'a> {
+    pub world: World<'a>,
+    pub site: &'a Site,
     /// Triangles whose bumps may have changed.
     wet: &'a [bool],
     ride: Option<Ride>,
     /// Factor of the reach, where drops merge.
-    reach: Option<f64>,
+    pub reach: Option<f64>,
     /// Whether a held drop stays held until it grows, merges or gets wet.
     quiet: bool,
+}
+
+/// What one drop did in a tick.
+struct Ran<'a> {
+    start: &'a Droplet,
+    end: &'a Droplet,
+    stays: &'a [Stay],
+    /// Radius of its sphere [m].
+    radius: f64,
+    /// Drag rate [1/s].
+    drag: f64,
 }
 
 /// Every drop runs; those that may meet run again and merge. Returns the number of merges.
@@ -93,6 +90,7 @@ pub(super) fn run(work: Tick, context: &StepContext) -> u64 {
     runs.heirs.clear();
     let ride = find_ride(params, state, &scratch.surface, context.dt);
     let world = world(params, work.rest, scratch, context);
+    // A held drop may be left alone only where forces are the same in every tick.
     let quiet =
         ride.is_none() && world.uniform.is_some() && !world.windy && world.guides.is_empty();
     let reach = params.merging.enabled.then_some(params.merging.reach);
@@ -126,6 +124,7 @@ fn find_ride(
 ) -> Option<Ride> {
     state.still_ticks = if surface.moved { 0 } else { state.still_ticks + 1 };
     if state.still_ticks > STILL_TICKS {
+        // Counted no further, so that the state of what stands still does not change.
         state.still_ticks = STILL_TICKS + 1;
         return None;
     }
@@ -141,6 +140,7 @@ fn collect(state: &mut DropsState, runs: &Runs, merger: &Merger, born: &mut Vec<
     born.clear();
     for (chunk, trace) in runs.traces.iter().enumerate() {
         let first = chunk * CHUNK;
+        // Most chunks have nobody who may meet another, and are taken over whole.
         let all = grouped.is_empty()
             || !grouped[first..(first + CHUNK).min(grouped.len())].contains(&true);
         if all {
@@ -176,15 +176,6 @@ pub(super) fn stays<'a>(runs: &'a Runs, merger: &'a Merger) -> impl Iterator<Ite
     let once = runs.traces.iter().flat_map(|t| &t.stays);
     let once = once.filter(|s| grouped.is_empty() || !grouped[s.drop as usize]);
     once.chain(group_stays(runs, merger))
-}
-
-/// Those of the drops that may meet.
-pub(super) fn group_stays<'a>(
-    runs: &'a Runs,
-    merger: &'a Merger,
-) -> impl Iterator<Item = &'a Stay> {
-    let used = merger.groups.len().div_ceil(GROUP_CHUNK);
-    runs.groups[..used].iter().flat_map(|r| &r.trace.stays)
 }
 
 impl Pass<'_> {
@@ -226,7 +217,7 @@ impl Pass<'_> {
         if self.sleeps(start) {
             let Some(factor) = self.reach else { return Way::NONE };
             let radius = world.liquid.radius(drop.mass);
-            return self.way(start, drop, &[], radius, factor, 0.0);
+            return self.way(&Ran { start, end: drop, stays: &[], radius, drag: 0.0 }, factor);
         }
         let body = world.body(drop);
         let first = trace.stays.len();
@@ -234,19 +225,13 @@ impl Pass<'_> {
             .advance(drop);
         let Some(factor) = self.reach else { return Way::NONE };
         let stays = &trace.stays[first..];
-        Way { stirred: true, ..self.way(start, drop, stays, body.radius, factor, body.drag) }
+        let ran = Ran { start, end: drop, stays, radius: body.radius, drag: body.drag };
+        Way { stirred: true, ..self.way(&ran, factor) }
     }
 
     /// The way of a drop, for the search of those that may meet.
-    fn way(
-        &self,
-        start: &Droplet,
-        drop: &Droplet,
-        stays: &[Stay],
-        radius: f64,
-        factor: f64,
-        drag: f64,
-    ) -> Way {
+    fn way(&self, ran: &Ran, factor: f64) -> Way {
+        let Ran { start, end: drop, radius, .. } = *ran;
         let surface = self.world.surface;
         let run = drop.distance - start.distance;
         let (a, b) = (position_on(start, surface), position_on(drop, surface));
@@ -256,7 +241,7 @@ impl Pass<'_> {
             (None, Some(b)) => (b, b, run),
             (Some(a), None) => (a, a, run),
             (Some(a), Some(b)) if run == 0.0 => (a, b, 0.0),
-            (Some(a), Some(b)) => (a, b, self.bend(start, drop, a.0, b.0, stays, drag)),
+            (Some(a), Some(b)) => (a, b, self.bend(ran, a.0, b.0)),
         };
         let normal =
             |t: u32, side: i8| (surface.facets[t as usize].normal * f64::from(side)).as_vec3();
@@ -271,16 +256,9 @@ impl Pass<'_> {
         }
     }
 
-    /// How far a way strays from an even straight one between its ends [m], at most.
-    fn bend(
-        &self,
-        start: &Droplet,
-        drop: &Droplet,
-        a: DVec3,
-        b: DVec3,
-        stays: &[Stay],
-        drag: f64,
-    ) -> f64 {
+    /// How far a way strays from an even straight one between its ends `a` and `b` [m], at most.
+    fn bend(&self, ran: &Ran, a: DVec3, b: DVec3) -> f64 {
+        let Ran { start, end: drop, stays, drag, .. } = *ran;
         let dt = self.world.tick;
         if let (
             Phase::Face { triangle, velocity, .. },
@@ -302,175 +280,6 @@ impl Pass<'_> {
         let gravity = self.world.uniform.unwrap_or(DVec3::Y * 20.0);
         let pull = gravity.length() + start.inertia.length() + drag * speed;
         most + 0.125 * pull * dt * dt
-    }
-
-    /// Those that may meet run again. Returns the numbers of merges, and of groups with too few tests.
-    fn run_groups(&self, runs: &mut Runs, merger: &Merger, drops: &mut [Droplet]) -> (u64, u64) {
-        let chunks = merger.groups.len().div_ceil(GROUP_CHUNK);
-        if runs.groups.len() < chunks {
-            runs.groups.resize_with(chunks, GroupRun::default);
-        }
-        let Runs { starts, groups, heirs, .. } = runs;
-        let (starts, ends): (&[Droplet], &[Droplet]) = (starts, drops);
-        groups[..chunks].par_iter_mut().zip(merger.groups.par_chunks(GROUP_CHUNK)).for_each(
-            |(run, groups)| {
-                run.clear();
-                for group in groups {
-                    self.run_group(run, merger, *group, starts, ends);
-                }
-            },
-        );
-        let (mut merges, mut limited) = (0, 0);
-        for (run, parts) in groups[..chunks].iter_mut().zip(merger.groups.chunks(GROUP_CHUNK)) {
-            merges += run.merges;
-            limited += run.limited;
-            let members =
-                parts.first().map_or(0, |g| g.members.0)..parts.last().map_or(0, |g| g.members.1);
-            for (i, &member) in
-                merger.members[members.start as usize..members.end as usize].iter().enumerate()
-            {
-                drops[member as usize] = run.drops[i];
-            }
-        }
-        if merges > 0 {
-            heirs.extend(0..drops.len() as u32);
-            for (run, parts) in groups[..chunks].iter_mut().zip(merger.groups.chunks(GROUP_CHUNK)) {
-                run.bequeath(parts, merger, heirs);
-            }
-            merges += self.merge_on(merger, drops, heirs);
-        }
-        (merges, limited)
-    }
-
-    /// One group from its start, with tests so often that no drop moves more than its reach between
-    /// two; in a fixed order, whatever the threads.
-    fn run_group(
-        &self,
-        run: &mut GroupRun,
-        merger: &Merger,
-        group: Group,
-        starts: &[Droplet],
-        ends: &[Droplet],
-    ) {
-        let (world, site) = (&self.world, self.site);
-        let factor = self.reach.unwrap_or(1.0);
-        let members = &merger.members[group.members.0 as usize..group.members.1 as usize];
-        let pairs = &merger.pairs[group.pairs.0 as usize..group.pairs.1 as usize];
-        let base = run.drops.len();
-        run.drops.extend(members.iter().map(|&m| starts[m as usize]));
-        run.parents.extend(0..members.len() as u32);
-        run.touches.resize(base + members.len(), None);
-        let GroupRun { trace, drops, parents, touches, merges, limited } = run;
-        let (drops, parents) = (&mut drops[base..], &mut parents[base..]);
-        let touches = &mut touches[base..];
-        let wanted = members.iter().fold(1.0, |most: f64, &m| {
-            let (start, end) = (&starts[m as usize], &ends[m as usize]);
-            let widest =
-                end.triangle().or(start.triangle()).map_or(1.0, |t| site.ground.of(t).widest);
-            let reach = (site.liquid.radius(start.mass) * widest * factor).max(1e-12);
-            most.max((end.distance - start.distance) / reach)
-        });
-        let tests = (wanted.ceil().min(1e6) as u32).clamp(1, MAX_MERGE_TESTS);
-        *limited += u64::from(wanted > f64::from(MAX_MERGE_TESTS));
-        for test in 1..=tests {
-            let left = world.tick / f64::from(tests);
-            let end = world.time - left * f64::from(tests - test);
-            for i in 0..drops.len() {
-                let drop = &mut drops[i];
-                if parents[i] == i as u32 {
-                    let (index, body) = (members[i], world.body(drop));
-                    Flow { world, trace, index, end, left, body, has_poured: false }.advance(drop);
-                    touches[i] = DropTouch::of(drop, world.surface, site, factor);
-                }
-            }
-            for &(a, b) in pairs {
-                let (a, b) = (root(parents, a) as usize, root(parents, b) as usize);
-                let (Some(ta), Some(tb)) = (&touches[a], &touches[b]) else { continue };
-                if a == b || !ta.touches(tb) {
-                    continue;
-                }
-                // The heavier one stays; the elder among equals.
-                let heavier =
-                    drops[a].mass > drops[b].mass || drops[a].mass == drops[b].mass && a < b;
-                let (keep, give) = if heavier { (a, b) } else { (b, a) };
-                let gone = drops[give];
-                unite(&mut drops[keep], &gone, world.surface, end);
-                drops[give].mass = 0.0;
-                drops[give].solute = 0.0;
-                parents[give] = keep as u32;
-                touches[keep] = DropTouch::of(&drops[keep], world.surface, site, factor);
-                *merges += 1;
-            }
-        }
-    }
-}
-
-impl Pass<'_> {
-    /// A merged drop is larger and elsewhere: takes in what it touches now, and so on.
-    fn merge_on(&self, merger: &Merger, drops: &mut [Droplet], heirs: &mut [u32]) -> u64 {
-        let (surface, factor) = (self.world.surface, self.reach.unwrap_or(1.0));
-        let touch = |drop: &Droplet| DropTouch::of(drop, surface, self.site, factor);
-        let mut merges = 0;
-        for &member in &merger.members {
-            let mut of = member as usize;
-            let has_merged = drops[of].merged > self.world.time - self.world.tick;
-            while drops[of].mass > 0.0
-                && has_merged
-                && let Some(mine) = touch(&drops[of])
-            {
-                let mut found: Option<u32> = None;
-                // Others reach at most as far as the boxes of their ways.
-                merger.near(mine.place, mine.reach, |i| {
-                    let other = &drops[i as usize];
-                    if i as usize != of
-                        && other.mass > 0.0
-                        && found.is_none_or(|f| i < f)
-                        && touch(other).is_some_and(|t| t.touches(&mine))
-                    {
-                        found = Some(i);
-                    }
-                });
-                let Some(other) = found else { break };
-                let heavier = drops[of].mass >= drops[other as usize].mass;
-                let (keep, give) =
-                    if heavier { (of, other as usize) } else { (other as usize, of) };
-                let gone = drops[give];
-                unite(&mut drops[keep], &gone, surface, self.world.time);
-                drops[give].mass = 0.0;
-                drops[give].solute = 0.0;
-                heirs[give] = keep as u32;
-                of = keep;
-                merges += 1;
-            }
-        }
-        for i in 0..heirs.len() as u32 {
-            heirs[i as usize] = root(heirs, i);
-        }
-        merges
-    }
-}
-
-impl GroupRun {
-    fn clear(&mut self) {
-        self.trace.clear();
-        self.drops.clear();
-        self.parents.clear();
-        self.touches.clear();
-        self.merges = 0;
-        self.limited = 0;
-    }
-
-    /// Notes which drop each member is part of by now.
-    fn bequeath(&mut self, groups: &[Group], merger: &Merger, heirs: &mut [u32]) {
-        let first = groups.first().map_or(0, |g| g.members.0);
-        for group in groups {
-            let base = (group.members.0 - first) as usize;
-            let members = &merger.members[group.members.0 as usize..group.members.1 as usize];
-            let parents = &mut self.parents[base..base + members.len()];
-            for i in 0..members.len() {
-                heirs[members[i] as usize] = members[root(parents, i as u32) as usize];
-            }
-        }
     }
 }
 

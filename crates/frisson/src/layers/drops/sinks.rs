@@ -1,9 +1,8 @@
 //! Where liquid goes: drying, soaking in, stains, falling out. Mass changes only here and in merges,
 //! always at the end of a step.
 
-use super::params::DropsParams;
+use super::params::{DropsParams, SourceParams};
 use super::site::{Hold, Site};
-use super::source::SourceParams;
 use super::state::{Droplet, DropsState, Phase};
 use super::surface::Surface;
 use super::trail::{film_left, is_dry};
@@ -36,7 +35,7 @@ impl Sinks<'_> {
     pub fn apply_to_drops(&self, state: &mut DropsState) -> bool {
         let grows = self.params.sources.iter().any(|s| self.growth(s) > 0.0);
         let soaks = self.site.ground.kinds().iter().any(|k| k.absorption > 0.0);
-        let dissolves = self.params.deposit.dissolving > 0.0;
+        let dissolves = self.site.liquid.dissolving > 0.0;
         let least = self.params.sinks.least_mass;
         // Where nothing dries, only falling drops and the very small ones can go.
         let busy = grows || soaks || dissolves || self.evaporation > 0.0;
@@ -81,6 +80,7 @@ impl Sinks<'_> {
         let exposed = if triangle.is_some() { 2.0 * area } else { 4.0 * area };
         let liquid = drop.mass - drop.solute;
         let mut dried = (self.evaporation * heat * exposed * self.dt).min(liquid);
+        // The last of it goes at once: it would dry for ever.
         if drop.mass - dried <= self.params.sinks.least_mass {
             dried = liquid;
         }
@@ -114,7 +114,7 @@ impl Sinks<'_> {
     }
 
     fn dissolve(&self, drop: &mut Droplet, state: &mut DropsState) {
-        let rate = self.params.deposit.dissolving;
+        let rate = self.site.liquid.dissolving;
         let Some(t) = drop.triangle() else { return };
         let stain = &mut state.wet.stain[t as usize];
         if rate > 0.0 && *stain > 0.0 && drop.mass > 0.0 {

@@ -146,7 +146,10 @@ pub struct Site {
     pub places: Vec<Vec3>,
     /// Area of each triangle when the surface was connected [m²].
     pub areas: Vec<f32>,
-    /// One over the area of the triangles around each vertex, per mesh [1/m²]; 0 without any.
+    /// For each vertex the first one at its place, per mesh: seams of texture coordinates do not part what is wet.
+    pub firsts: Vec<Vec<u32>>,
+    /// One over the area of the triangles around each vertex that is the first at its place, per mesh [1/m²]; 0
+    /// without any.
     pub around: Vec<Vec<f32>>,
 }
 
@@ -162,26 +165,55 @@ impl Site {
             }
             Scatter::new(surface, |t| weights[relief.source_of(t) as usize])
         };
+        let firsts = first_vertices(relief, surface);
         Self {
             ground: Ground::new(rest, params, relief, &liquid),
             guides: params.guides.iter().map(Guide::new).collect(),
             scatters: rest.scatter_weights.iter().map(scatter).collect(),
             uvs: relief.uvs.clone(),
             places: surface.points.iter().map(|p| p.as_vec3()).collect(),
-            around: areas_around(relief, surface, &areas),
+            around: areas_around(relief, surface, (&areas, &firsts)),
+            firsts,
             areas,
             liquid,
         }
     }
 }
 
-/// One over the area of the triangles around each vertex, per mesh.
-fn areas_around(relief: &Relief, surface: &Surface, areas: &[f32]) -> Vec<Vec<f32>> {
+/// For each vertex the first one at its place, per mesh.
+fn first_vertices(relief: &Relief, surface: &Surface) -> Vec<Vec<u32>> {
+    let mut first_of_point = vec![u32::MAX; surface.points.len()];
+    let of = |slot: usize| {
+        let mut firsts: Vec<u32> = (0..relief.positions[slot].len() as u32).collect();
+        let points = &surface.triangles[surface.first_triangle[slot] as usize..];
+        let corners = || relief.triangles[slot].iter().zip(points);
+        let each = |(vertices, points): (&[u32; 3], &[u32; 3])| {
+            [0, 1, 2].map(|k| (vertices[k], points[k]))
+        };
+        first_of_point.fill(u32::MAX);
+        for (vertex, point) in corners().flat_map(each) {
+            let first = &mut first_of_point[point as usize];
+            *first = vertex.min(*first);
+        }
+        for (vertex, point) in corners().flat_map(each) {
+            firsts[vertex as usize] = first_of_point[point as usize];
+        }
+        firsts
+    };
+    (0..relief.positions.len()).map(of).collect()
+}
+
+/// One over the area of the triangles around each first vertex, per mesh.
+fn areas_around(
+    relief: &Relief,
+    surface: &Surface,
+    (areas, firsts): (&[f32], &[Vec<u32>]),
+) -> Vec<Vec<f32>> {
     let of = |slot: usize| {
         let mut around = vec![0.0f32; relief.positions[slot].len()];
         let first = surface.first_triangle[slot] as usize;
         for (corners, area) in relief.triangles[slot].iter().zip(&areas[first..]) {
-            corners.iter().for_each(|&v| around[v as usize] += area);
+            corners.iter().for_each(|&v| around[firsts[slot][v as usize] as usize] += area);
         }
         around.iter_mut().for_each(|a| *a = if *a > 0.0 { 1.0 / *a } else { 0.0 });
         around
@@ -204,15 +236,15 @@ fn kind(p: &GroundParams, liquid: &Liquid) -> GroundKind {
     let (contact, widest) = Liquid::cap_radii(angle);
     GroundKind {
         grip: p.grip,
-        adhesion: p.adhesion,
+        adhesion: p.adhesion.unwrap_or_else(|| liquid.adhesion() as f32),
         contact_angle_deg: angle,
         contact,
         widest,
         resistance: sliding_resistance(angle),
         // Below a quarter turn's half, so that what brakes a drop aside never speeds it up.
-        meander: 0.75 * p.meander,
+        meander: 0.75 * p.meander.unwrap_or(liquid.meander),
         per_meander: 1.0 / p.meander_size.max(1e-6),
-        film: f64::from(p.film),
+        film: p.film.map_or(liquid.film, f64::from),
         smoothing: p.smoothing.map(f64::from),
         absorption: f64::from(p.absorption),
         axis_by_trail: p.axis == AxisParams::Trail,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::flow::{Counts, Segment};
 use super::image::WetImage;
+use super::pool::PoolState;
 use super::relief::Relief;
 use super::trail::{Strip, TrailState};
 
@@ -310,6 +311,8 @@ pub struct DropsState {
     pub segments: Vec<Segment>,
     /// The triangles drops run on, where they are not those of the start any more.
     pub relief: Option<Arc<Relief>>,
+    /// Liquid in pools.
+    pub pools: Vec<PoolState>,
 }
 
 impl DropsState {
@@ -319,6 +322,12 @@ impl DropsState {
         let of = |bead: bool| Sum::of(self.drops.iter().filter(|d| d.bead == bead).map(|d| d.mass));
         let films = self.wet.film.iter().chain(&self.wet.stain).copied();
         (of(false), of(true), Sum::of(films))
+    }
+
+    /// Liquid in pools [kg].
+    #[must_use]
+    pub fn pooled(&self) -> f64 {
+        Sum::of(self.pools.iter().flat_map(|p| p.mass.iter().copied()))
     }
 
     /// What the books miss, as a part of what was emitted [-]: rounding only.
@@ -331,6 +340,7 @@ impl DropsState {
             drops,
             beads,
             films,
+            self.pooled(),
             ledger.evaporated.value(),
             ledger.absorbed.value(),
             ledger.fallen.value(),

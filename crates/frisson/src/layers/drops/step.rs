@@ -1,128 +1,25 @@
 //! One tick: the surface moves, drops appear, run, merge, shrink.
 
-use glam::{DVec2, DVec3};
-use rayon::prelude::*;
-
-use super::body::Bodies;
 use super::image::WetImage;
 use super::layer::DropsLayer;
-use super::meeting::AirMeetings;
-use super::merge::Merger;
-use super::output::OutputNames;
-use super::params::DropsParams;
+use super::leave_trails::{end_strips, leave_beads, wet};
+use super::params::{DropsParams, SourceParams};
+use super::pool::PoolRest;
+use super::pool_flow::PoolFlow;
 use super::relief::{self, Arrival, Relief};
 use super::rest::DropsRest;
-use super::run::{self, Runs};
+use super::run;
+use super::scratch::Scratch;
 use super::sinks::Sinks;
-use super::site::{Hold, Site};
-use super::source::{Emission, SourceParams, drift};
-use super::state::{Droplet, DropsState, Phase, SourceState, Wet};
-use super::strip_mesh::StripMesh;
+use super::source::{Emission, drift};
+use super::state::{DropsState, SourceState, Wet};
 use super::surface::Surface;
-use super::thread::Threads;
-use super::trail::{Pencil, Strip, Strips, Wetting, paint};
 use super::world::World;
 use crate::geometry::Bounds;
-use crate::stage::{Frame, LayerError, StepContext, Work};
-use crate::tolerances::drops::CHUNK;
+use crate::stage::{Collider, Frame, LayerError, StepContext, Work};
 
 /// What a pass over the drops works with.
 pub(super) type Tick<'a, 'b> = &'a mut Work<'b, DropsLayer, &'b mut DropsState>;
-
-/// Storage that is reused, and what follows from the rest data, the parameters and the state.
-#[derive(Default)]
-pub struct Scratch {
-    /// Whether what follows is there.
-    is_ready: bool,
-    /// Since when the triangles are as they are, where they are not those of the start.
-    since: Option<f64>,
-    /// Time of the state that axes and holds were taken from [s]: a look between ticks is taken back.
-    as_of: f64,
-    /// The surface now.
-    pub surface: Surface,
-    /// What it is made of, and the liquid.
-    pub site: Site,
-    /// What holds drops on each triangle now.
-    pub holds: Vec<Hold>,
-    /// The surface has moved since drops were last shown on it.
-    pub moved_since_shown: bool,
-    /// Names of what is shown.
-    pub names: OutputNames,
-    /// Shapes of the drops.
-    pub bodies: Bodies,
-    /// Pieces of strips.
-    pub strips: Strips,
-    /// The mesh of the trails.
-    pub strip_mesh: StripMesh,
-    /// Threads of thick liquids.
-    pub threads: Threads,
-    /// The image of wetness as it is shown.
-    pub image: WetImage,
-    /// Runs of the drops.
-    pub runs: Runs,
-    /// Those that may meet.
-    pub merger: Merger,
-    /// Those that meet in the air.
-    pub meetings: AirMeetings,
-    /// Drops that appear.
-    pub new_drops: Vec<Droplet>,
-    new_axes: Vec<(u32, [f32; 2])>,
-    old_axes: Vec<(u32, DVec2)>,
-}
-
-impl Scratch {
-    /// Makes what follows from the others fit to them.
-    pub(super) fn prepare(&mut self, params: &DropsParams, rest: &DropsRest, state: &DropsState) {
-        let since = state.relief.as_ref().map(|r| r.since);
-        if self.is_ready && self.since == since {
-            if self.as_of != state.time {
-                let relief = state.relief.as_deref();
-                let axes = relief.map_or(&rest.surface.axes, |r| &r.axes);
-                self.surface.axes.clone_from(axes);
-                self.take_wetness(state);
-            }
-            return;
-        }
-        let surface = state.relief.as_ref().map_or_else(|| rest.surface.clone(), |r| r.connect());
-        self.install(params, rest, state, surface);
-    }
-
-    /// Takes a surface over, as it was connected.
-    fn install(
-        &mut self,
-        params: &DropsParams,
-        rest: &DropsRest,
-        state: &DropsState,
-        surface: Surface,
-    ) {
-        let relief = state.relief.as_deref().unwrap_or(&rest.home);
-        self.surface = surface;
-        self.site = Site::new(rest, params, relief, &self.surface);
-        self.take_wetness(state);
-        if !self.is_ready {
-            self.bodies = Bodies::new(&self.site);
-            self.names = OutputNames::new(&params.name);
-        }
-        self.strip_mesh.forget();
-        self.moved_since_shown = true;
-        self.since = state.relief.as_ref().map(|r| r.since);
-        self.is_ready = true;
-    }
-
-    /// Takes over what trails have done to the ground.
-    fn take_wetness(&mut self, state: &DropsState) {
-        for &(t, axis) in &state.axes {
-            self.surface.axes[t as usize] = axis;
-        }
-        // Made again where the surface stands.
-        self.surface.facets.clear();
-        self.holds.clone_from(&self.site.ground.dry_holds);
-        for t in state.wet.active.iter().map(|t| *t as usize) {
-            self.holds[t] = self.site.ground.dry_holds[t].smoothed(state.wet.wetness[t]);
-        }
-        self.as_of = state.time;
-    }
-}
 
 /// The state in which the layer begins.
 pub(super) fn start(
@@ -141,6 +38,7 @@ pub(super) fn start(
         sources: rest.starts.iter().map(place).collect(),
         image: image.then(|| WetImage::new(params.trails.image)),
         points: rest.surface.points.clone(),
+        pools: rest.pools.iter().map(PoolRest::dry).collect(),
         ..DropsState::default()
     };
     advance(&mut Work { params, rest, state: &mut state, scratch: work.scratch }, context, frame)?;
@@ -153,14 +51,17 @@ pub(super) fn advance(work: Tick, context: &StepContext, frame: &Frame) -> Resul
     if context.dt > 0.0 {
         let merges = run::run(work, context);
         wet(work, context.time);
+        // Only now: until here drops have the numbers under which they ran.
         if merges > 0 {
             work.state.drops.retain(|d| d.mass > 0.0);
         }
         meet_in_air(work, context);
         leave_beads(work, context.time);
+        fill_pools(work, context);
         drain(work, context);
         keep_tracks(work, context);
     }
+    // Last, so that a drop is seen where it appears before it runs.
     emit(work, context);
     work.state.time = context.time;
     work.scratch.as_of = context.time;
@@ -202,6 +103,7 @@ fn follow_surface(work: Tick, context: &StepContext, frame: &Frame) {
         changed
     };
     state.points = before;
+    // At the start there is no motion yet, however far the actor stands from where it was modelled.
     if context.dt == 0.0 {
         surface.moved = false;
         let Surface { previous, points, .. } = surface;
@@ -243,6 +145,9 @@ pub(super) fn world<'a>(
 /// Outside of this, drops are gone.
 fn bounds(params: &DropsParams, rest: &DropsRest, surface: &Surface, dt: f64) -> Bounds {
     let mut bounds = surface.bounds().grown(params.air.margin);
+    for pool in &rest.pools {
+        bounds = bounds.union(pool.bounds);
+    }
     if let Some(rain) = rest.rain_bounds {
         bounds = bounds.union(rain);
     }
@@ -263,118 +168,6 @@ fn keep_tracks(work: Tick, context: &StepContext) {
     work.state.segments.retain(|s| s.start + s.duration > context.time - kept);
 }
 
-/// Smoothing and films, in the order of drops; then strips.
-fn wet(work: Tick, time: f64) {
-    let (params, scratch) = (work.params, &mut *work.scratch);
-    if !params.trails.enabled {
-        return;
-    }
-    scratch.new_axes.clear();
-    let mut wetting = Wetting {
-        surface: &scratch.surface,
-        site: &scratch.site,
-        params: &params.trails,
-        new_axes: &mut scratch.new_axes,
-        least_mass: params.sinks.least_mass,
-    };
-    let heirs = &scratch.runs.heirs;
-    for stay in run::stays(&scratch.runs, &scratch.merger) {
-        let payer = heirs.get(stay.drop as usize).copied().unwrap_or(stay.drop);
-        wetting.apply(work.state, stay, payer);
-    }
-    if params.trails.mesh || work.state.image.is_some() {
-        draw_strips(work, time);
-    }
-    turn_axes(work.state, work.scratch);
-}
-
-/// Draws the strips on, paints those that are done, and keeps their pieces.
-fn draw_strips(work: Tick, time: f64) {
-    let (params, seed) = (&work.params.trails, work.params.seed);
-    let Scratch { surface, site, runs, merger, strips, .. } = &mut *work.scratch;
-    let pencil = Pencil { surface, site, params, seed };
-    let Runs { traces, starts, heirs, .. } = &*runs;
-    let grouped = &merger.grouped;
-    let DropsState { drops, image, trail, .. } = &mut *work.state;
-    let Some((last, lists)) = strips.start(traces.len() + 1).split_last_mut() else {
-        return;
-    };
-    // Drops that ran once, in chunks of their own; then the few that may have met.
-    let chunks = drops[..starts.len()].par_chunks_mut(CHUNK).zip(traces).zip(lists);
-    chunks.enumerate().for_each(|(chunk, ((drops, trace), pieces))| {
-        for stay in &trace.stays {
-            let drop = stay.drop as usize;
-            if grouped.is_empty() || !grouped[drop] {
-                pencil.draw(&mut drops[drop - chunk * CHUNK], stay, pieces);
-            }
-        }
-        for drop in drops.iter_mut().filter(|d| !d.is_on_surface()) {
-            pencil.close(drop, pieces);
-        }
-    });
-    for stay in run::group_stays(runs, merger) {
-        pencil.draw(&mut drops[stay.drop as usize], stay, last);
-    }
-    for (i, &heir) in heirs.iter().enumerate().filter(|(i, h)| *i as u32 != **h) {
-        // What is dissolved in the heir is what was dissolved in it.
-        let (mass, solute) = (drops[heir as usize].mass, drops[heir as usize].solute);
-        let drop = &mut drops[i];
-        let gone = (drop.mass, drop.solute);
-        (drop.mass, drop.solute) = (mass, solute);
-        pencil.close(drop, last);
-        (drop.mass, drop.solute) = gone;
-    }
-    if let Some(image) = image {
-        strips.pieces().for_each(|p| paint(image, (&site.uvs, params), p, time));
-    }
-    if params.mesh {
-        trail.pieces.extend(strips.pieces().copied());
-    }
-}
-
-/// What drops that are gone have drawn stays.
-fn end_strips(work: Tick, time: f64) {
-    let (params, seed) = (&work.params.trails, work.params.seed);
-    let Scratch { surface, site, .. } = &*work.scratch;
-    let pencil = Pencil { surface, site, params, seed };
-    let DropsState { drops, trail, image, .. } = &mut *work.state;
-    let first = trail.pieces.len();
-    for drop in drops.iter_mut().filter(|d| d.mass <= 0.0) {
-        pencil.close(drop, &mut trail.pieces);
-    }
-    if let Some(image) = image {
-        trail.pieces[first..].iter().for_each(|p| paint(image, (&site.uvs, params), p, time));
-    }
-    if !params.mesh {
-        trail.pieces.truncate(first);
-    }
-}
-
-/// Triangles whose first trail has set their axes: drops on them keep their velocity.
-fn turn_axes(state: &mut DropsState, scratch: &mut Scratch) {
-    if scratch.new_axes.is_empty() {
-        return;
-    }
-    scratch.new_axes.sort_by_key(|(t, _)| *t);
-    scratch.new_axes.dedup_by_key(|(t, _)| *t);
-    for &(t, axis) in &scratch.new_axes {
-        let old = scratch.surface.facets[t as usize];
-        scratch.surface.axes[t as usize] = axis;
-        scratch.surface.refresh_facet(t as usize);
-        state.axes.push((t, axis));
-        let new = &scratch.surface.facets[t as usize];
-        scratch.old_axes.push((t, DVec2::new(old.e2.dot(new.e2), old.e2.dot(new.e3))));
-    }
-    for drop in &mut state.drops {
-        if let Phase::Face { triangle, velocity, .. } = &mut drop.phase
-            && let Ok(i) = scratch.old_axes.binary_search_by_key(triangle, |o| o.0)
-        {
-            *velocity = scratch.old_axes[i].1.rotate(*velocity);
-        }
-    }
-    scratch.old_axes.clear();
-}
-
 /// Drops that meet in the air become one.
 fn meet_in_air(work: Tick, context: &StepContext) {
     let merging = &work.params.merging;
@@ -389,59 +182,43 @@ fn meet_in_air(work: Tick, context: &StepContext) {
     }
 }
 
-/// On repelling ground a running drop leaves small ones behind.
-fn leave_beads(work: Tick, time: f64) {
-    let (params, scratch) = (work.params, &*work.scratch);
-    let (surface, site) = (&scratch.surface, &scratch.site);
-    let Some(beads) = &params.trails.beads else { return };
-    let count = work.state.drops.len();
-    for i in 0..count {
-        let drop = &mut work.state.drops[i];
-        let Phase::Face { triangle, weights, velocity, .. } = drop.phase else { continue };
-        let kind = site.ground.of(triangle);
-        let radius = site.liquid.radius(drop.mass);
-        let mass = drop.mass * beads.share;
-        let due = drop.since_bead > beads.spacing * radius;
-        if drop.bead || !due || kind.contact_angle_deg < beads.above_deg {
-            continue;
-        }
-        if mass <= params.sinks.least_mass || velocity == DVec2::ZERO {
-            continue;
-        }
-        drop.since_bead = 0.0;
-        // Far enough behind not to be swallowed again at once.
-        let small = site.liquid.radius(mass);
-        let back = 1.05 * kind.widest * (radius + small) * params.merging.reach.max(1.0);
-        let place = super::walk::Place { triangle, weights, side: drop.side };
-        let way = -velocity.normalize_or_zero() * back;
-        let (reached, whole) = super::walk::walk(surface, place, way, &mut DVec2::ZERO.clone());
-        if !whole {
-            continue;
-        }
-        let share = mass / drop.mass;
-        let mut bead = *drop;
-        bead.mass = mass;
-        bead.solute = drop.solute * share;
-        drop.mass -= mass;
-        drop.solute -= bead.solute;
-        bead.bead = true;
-        bead.asleep = false;
-        bead.born = time;
-        bead.distance = 0.0;
-        bead.strip = Strip::NONE;
-        bead.side = reached.side;
-        bead.stretch = DVec2::ZERO;
-        bead.inertia = DVec3::ZERO;
-        bead.phase = Phase::Face {
-            triangle: reached.triangle,
-            weights: reached.weights,
-            velocity: DVec2::ZERO,
-            standing: 0,
-        };
-        work.state.add(bead);
+/// Ground that has moved is looked for anew.
+fn follow_grounds(work: Tick, context: &StepContext) {
+    let Scratch { surface, grounds, .. } = &mut *work.scratch;
+    let has_moved = |c: &Collider| c.pose(0.0) != c.pose(1.0);
+    if !surface.moved && !context.colliders.all().iter().any(has_moved) {
+        return;
+    }
+    for (ground, pool) in grounds.iter_mut().zip(&mut work.state.pools) {
+        ground.lay(&[&surface.bvh], context.colliders);
+        pool.bed.clone_from(&ground.bed);
     }
 }
 
+/// What lands on the ground of pools becomes part of them; they level and spill over.
+fn fill_pools(work: Tick, context: &StepContext) {
+    if work.rest.pools.is_empty() {
+        return;
+    }
+    follow_grounds(work, context);
+    let Scratch { surface, site, pools, grounds, .. } = &mut *work.scratch;
+    let flow = PoolFlow {
+        params: work.params,
+        rest: grounds,
+        liquid: &site.liquid,
+        gravity: f64::from(-context.forces.gravity.y).max(0.0),
+        dt: context.dt,
+    };
+    let joined = flow.gather(surface, work.state);
+    let evaporation = site.liquid.evaporation_at(work.params, context.frame_number());
+    flow.advance(evaporation, work.state, pools);
+    if joined {
+        end_strips(work, context.time);
+        work.state.drops.retain(|d| d.mass > 0.0);
+    }
+}
+
+/// What dries, soaks in or leaves the scene goes, and what is drawn of trails with it.
 fn drain(work: Tick, context: &StepContext) {
     let frame = context.frame_number();
     let (params, scratch) = (work.params, &mut *work.scratch);
@@ -452,7 +229,7 @@ fn drain(work: Tick, context: &StepContext) {
         colliders: context.colliders,
         dt: context.dt,
         frame,
-        evaporation: params.sinks.evaporation.at(frame).max(0.0),
+        evaporation: scratch.site.liquid.evaporation_at(params, frame),
         bounds: bounds(params, work.rest, &scratch.surface, context.dt),
     };
     let gone = sinks.apply_to_drops(work.state);
@@ -468,6 +245,7 @@ fn drain(work: Tick, context: &StepContext) {
     work.state.trail.sweep(context.time, trails.drying, trails.max_strips);
 }
 
+/// New drops, as long as there is room for them.
 fn emit(work: Tick, context: &StepContext) {
     let (params, scratch) = (work.params, &mut *work.scratch);
     let fps = context.clock.rate.fps();
@@ -496,7 +274,7 @@ fn emit(work: Tick, context: &StepContext) {
         }
     }
     for drop in new.iter_mut() {
-        drop.solute = drop.mass * params.deposit.concentration;
+        drop.solute = drop.mass * scratch.site.liquid.concentration;
         state.ledger.emitted.add(drop.mass);
         state.ledger.solute_in.add(drop.solute);
         state.ledger.drops_emitted += 1;
@@ -504,6 +282,7 @@ fn emit(work: Tick, context: &StepContext) {
     }
 }
 
+/// A drop that is no number ends the bake, with its place in the list.
 fn check(scratch: &Scratch, context: &StepContext) -> Result<(), LayerError> {
     match scratch.runs.traces.iter().find_map(|t| t.bad) {
         None => Ok(()),

@@ -194,7 +194,9 @@ impl Pass<'_> {
             let t = along.dot(x - a);
             let middle = a + (b - a) * t;
             let left = left[0] + (left[1] - left[0]) * t.clamp(0.0, 1.0);
-            let width = (1.4 * left).min(1.0);
+            // What is dissolved stays where it was laid.
+            let width = (1.4 * left).max(piece.stays()).min(1.0);
+            let left = left.max(piece.stain);
             let normal = outward.at(c[0], c[1]);
             let lift = normal * (lift + piece.thickness * left);
             positions[i] = origin + (middle + (x - middle) * width) + lift;

@@ -1,33 +1,22 @@
-//! What running drops leave: film, smoothing, strips, beads.
+//! What running drops leave: film, smoothing, strips.
 //!
-//! A strip is as wide as the drop's contact. It is cut at the edges of its triangle and what is beyond
-//! is turned, not projected, onto the neighbours; its pieces are kept by their weights on the triangles,
-//! so that they ride the skin.
+//! A strip is as wide as the drop's contact (`pencil.rs`). It is cut at the edges of its triangle (`strip_cutter.rs`);
+//! its pieces are kept by their weights on the triangles, so that they ride the skin.
 
-use glam::{DVec2, Vec2};
-use rayon::prelude::*;
+use glam::Vec2;
 use serde::{Deserialize, Serialize};
 
 use super::flow::Stay;
 use super::image::WetImage;
 use super::params::TrailParams;
 use super::site::Site;
-use super::state::{Droplet, DropsState};
-use super::surface::{Facet, Surface};
-use super::walk::unfold;
+use super::state::DropsState;
+use super::surface::Surface;
 use crate::math::random;
-use crate::tolerances::drops::{
-    DRY_AFTER, MAX_FOLDS, MIN_WETNESS, STRIP_BEND, STRIP_LENGTH, SWEEP_SHARE,
-};
+use crate::tolerances::drops::{DRY_AFTER, MIN_WETNESS, SWEEP_SHARE};
 
 /// Most corners of a piece.
 pub const PIECE_CORNERS: usize = 14;
-
-/// Length over which drying varies, in half widths of a strip.
-const UNEVEN_LENGTH: f64 = 24.0;
-
-/// Strips cut together. Fixed, so that results do not depend on threads.
-const JOB_CHUNK: usize = 64;
 
 /// The straight strip that a drop is drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -76,6 +65,9 @@ impl Strip {
     }
 }
 
+/// Widths that a strip keeps when it dries, per dissolved part of its liquid [-]: a fifth of pigment covers it.
+const COVERS: f32 = 5.0;
+
 /// Part of a strip on one triangle.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Piece {
@@ -102,6 +94,26 @@ pub struct Piece {
 }
 
 impl Piece {
+    /// One without corners, to be filled.
+    pub const BLANK: Self = Self {
+        triangle: 0,
+        side: 1,
+        count: 0,
+        corners: [[0.0; 2]; PIECE_CORNERS],
+        axis: [[0.0; 2]; 2],
+        born: 0.0,
+        took: 0.0,
+        drying: [0.0; 2],
+        thickness: 0.0,
+        stain: 0.0,
+    };
+
+    /// Part of its width that stays when it has dried, by what was dissolved in it [-].
+    #[must_use]
+    pub fn stays(&self) -> f32 {
+        (COVERS * self.stain).min(1.0)
+    }
+
     /// Time in which it dries to a third, in the middle [s].
     #[must_use]
     pub fn mean_drying(&self) -> f64 {
@@ -109,7 +121,7 @@ impl Piece {
     }
 }
 
-/// All strips still wet, oldest first.
+/// All strips that are still wet or have left a stain, oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TrailState {
     /// Their pieces.
@@ -121,235 +133,20 @@ pub struct TrailState {
 }
 
 impl TrailState {
-    /// Forgets pieces that are dry, and the oldest above a number. Looked for now and then only, so
+    /// Forgets pieces of which nothing is left, and the oldest above a number. Looked for now and then only, so
     /// that a trail costs nothing while it dries.
     pub fn sweep(&mut self, time: f64, drying: f64, most: usize) {
         let before = self.pieces.len();
         if time >= self.next_sweep {
             self.next_sweep = time + SWEEP_SHARE * drying;
-            self.pieces.retain(|p| time - p.born < DRY_AFTER * p.mean_drying());
+            let is_seen = |p: &Piece| p.stain > 0.0 || time - p.born < DRY_AFTER * p.mean_drying();
+            self.pieces.retain(is_seen);
         }
         // A margin, so that not every new strip moves all others.
         if self.pieces.len() > most + most / 4 {
             self.pieces.drain(..self.pieces.len() - most);
         }
         self.swept += u64::from(self.pieces.len() != before);
-    }
-}
-
-/// A convex polygon with few corners.
-#[derive(Clone, Copy)]
-struct Polygon {
-    points: [DVec2; 24],
-    count: usize,
-}
-
-impl Polygon {
-    /// The part to the left of the line through `origin` along `direction`.
-    fn clip(&self, origin: DVec2, direction: DVec2) -> Self {
-        let mut out = Self { points: [DVec2::ZERO; 24], count: 0 };
-        let side = |p: DVec2| direction.perp_dot(p - origin);
-        for i in 0..self.count {
-            let (a, b) = (self.points[i], self.points[(i + 1) % self.count]);
-            let (da, db) = (side(a), side(b));
-            if da >= 0.0 {
-                out.push(a);
-            }
-            if (da >= 0.0) != (db >= 0.0) {
-                out.push(a + (b - a) * (da / (da - db)));
-            }
-        }
-        out
-    }
-
-    fn push(&mut self, p: DVec2) {
-        if self.count < self.points.len() {
-            self.points[self.count] = p;
-            self.count += 1;
-        }
-    }
-
-    /// Half a circle around a place, its middle at `center + along`.
-    fn push_arc(&mut self, center: DVec2, along: DVec2) {
-        for i in 0..5 {
-            let turn = DVec2::from_angle(std::f64::consts::FRAC_PI_4 * f64::from(i - 2));
-            self.push(center + turn.rotate(along));
-        }
-    }
-
-    fn area(&self) -> f64 {
-        (1..self.count.max(1) - 1 + usize::from(self.count == 0))
-            .map(|i| {
-                let p = &self.points;
-                0.5 * (p[i] - p[0]).perp_dot(p[(i + 1) % self.count.max(1)] - p[0])
-            })
-            .sum()
-    }
-}
-
-/// Cuts a strip into pieces on the triangles under it.
-pub struct StripCutter<'a> {
-    /// The surface.
-    pub surface: &'a Surface,
-    /// Where pieces go.
-    pub pieces: &'a mut Vec<Piece>,
-    /// What all pieces share.
-    pub template: Piece,
-}
-
-/// A polygon on its way over the edges.
-#[derive(Clone, Copy)]
-struct Turned {
-    polygon: Polygon,
-    /// Middle of the strip.
-    center: DVec2,
-    /// Two places on its middle line.
-    axis: [DVec2; 2],
-}
-
-impl StripCutter<'_> {
-    /// Lays a strip on its triangle and those around.
-    pub fn lay(&mut self, strip: &Strip) {
-        let facet = &self.surface.facets[strip.triangle as usize];
-        let (a, b) = (facet.flat(strip.from.as_dvec2()), facet.flat(strip.to.as_dvec2()));
-        let along = (b - a).normalize_or(DVec2::X) * f64::from(strip.half_width);
-        let left = along.perp();
-        let mut polygon = Polygon { points: [DVec2::ZERO; 24], count: 0 };
-        if strip.is_first {
-            polygon.push_arc(a, -along);
-        } else {
-            polygon.push(a + left);
-            polygon.push(a - left);
-        }
-        polygon.push_arc(b, along);
-        let turned = Turned { polygon, center: 0.5 * (a + b), axis: [a, b] };
-        self.cut(strip.triangle, strip.side, &turned, None, 0);
-    }
-
-    fn cut(
-        &mut self,
-        triangle: u32,
-        side: i8,
-        turned: &Turned,
-        came_through: Option<usize>,
-        depth: u32,
-    ) {
-        let surface = self.surface;
-        let facet = &surface.facets[triangle as usize];
-        let Turned { polygon, center, .. } = turned;
-        let edges = (0..3).filter(|k| Some(*k) != came_through);
-        let outside = |k: usize| {
-            let (a, edge) = (facet.corner(k), facet.edge(k));
-            polygon.points[..polygon.count].iter().any(|p| edge.perp_dot(*p - a) < 0.0)
-        };
-        let crossed = edges.fold([false; 3], |mut crossed, k| {
-            crossed[k] = outside(k);
-            crossed
-        });
-        let mut inside = *polygon;
-        for k in (0..3).filter(|k| crossed[*k]) {
-            inside = inside.clip(facet.corner(k), facet.edge(k));
-        }
-        self.keep(triangle, side, facet, &inside, &turned.axis);
-        if depth >= MAX_FOLDS {
-            return;
-        }
-        for k in (0..3).filter(|k| crossed[*k]) {
-            let (a, b) = (facet.corner(k), facet.corner((k + 1) % 3));
-            // What is beyond this edge, seen from the middle of the strip through the edge.
-            let beyond =
-                polygon.clip(b, a - b).clip(*center, a - *center).clip(*center, *center - b);
-            if beyond.count < 3 || beyond.area().abs() < 1e-16 {
-                continue;
-            }
-            let half = 3 * triangle + k as u32;
-            let Some(across) = surface.across(half, 0.5, side) else { continue };
-            let to = &surface.facets[across.half as usize / 3];
-            let kt = across.half as usize % 3;
-            // The edges' middles coincide, except at T-junctions where `s` tells the place.
-            let mid = to.corner(kt) + to.edge(kt) * across.s;
-            let origin = 0.5 * (a + b);
-            let carry = |p: DVec2| mid + unfold(facet, k, to, across, p - origin);
-            let mut polygon = beyond;
-            polygon.points[..polygon.count].iter_mut().for_each(|p| *p = carry(*p));
-            let side = if across.same_way { -side } else { side };
-            if across.same_way {
-                polygon.points[..polygon.count].reverse();
-            }
-            let axis = turned.axis.map(carry);
-            let there = Turned { polygon, center: carry(*center), axis };
-            self.cut(across.half / 3, side, &there, Some(kt), depth + 1);
-        }
-    }
-
-    fn keep(
-        &mut self,
-        triangle: u32,
-        side: i8,
-        facet: &Facet,
-        polygon: &Polygon,
-        axis: &[DVec2; 2],
-    ) {
-        if polygon.count < 3 || polygon.area().abs() < 1e-16 {
-            return;
-        }
-        let weights = |p: DVec2| {
-            let w = facet.weights(p);
-            [w.x as f32, w.y as f32]
-        };
-        let mut piece = Piece { triangle, side, axis: axis.map(weights), ..self.template };
-        piece.count = polygon.count.min(PIECE_CORNERS) as u8;
-        for i in 0..piece.count as usize {
-            piece.corners[i] = weights(polygon.points[i]);
-        }
-        self.pieces.push(piece);
-    }
-}
-
-/// A strip to be cut.
-#[derive(Clone, Copy, Debug)]
-pub struct Job {
-    strip: Strip,
-    drying: [f32; 2],
-    thickness: f32,
-    stain: f32,
-}
-
-/// Pieces of strips, in lists that are filled by threads of their own; storage reused.
-#[derive(Default)]
-pub struct Strips {
-    cut: Vec<Vec<Piece>>,
-}
-
-impl Strips {
-    /// Cuts the strips that drops are still drawing, for a picture.
-    pub fn cut_open(&mut self, pencil: &Pencil, drops: &[Droplet]) {
-        let lists = self.start(drops.len().div_ceil(JOB_CHUNK));
-        lists.par_iter_mut().zip(drops.par_chunks(JOB_CHUNK)).for_each(|(pieces, drops)| {
-            for drop in drops.iter().filter(|d| d.strip.is_drawn()) {
-                Job { stain: 0.0, ..pencil.job(drop) }.cut(pencil.surface, pieces);
-            }
-        });
-    }
-
-    /// So many empty lists.
-    pub fn start(&mut self, count: usize) -> &mut [Vec<Piece>] {
-        if self.cut.len() < count {
-            self.cut.resize_with(count, Vec::new);
-        }
-        self.cut.iter_mut().for_each(Vec::clear);
-        &mut self.cut[..count]
-    }
-
-    /// The pieces, in the order of the strips, as lists.
-    #[must_use]
-    pub fn lists(&self) -> &[Vec<Piece>] {
-        &self.cut
-    }
-
-    /// The pieces, in the order of the strips.
-    pub fn pieces(&self) -> impl Iterator<Item = &Piece> {
-        self.cut.iter().flatten()
     }
 }
 
@@ -404,109 +201,6 @@ impl Wetting<'_> {
     }
 }
 
-/// How strips are drawn.
-#[derive(Clone, Copy)]
-pub struct Pencil<'a> {
-    /// The surface.
-    pub surface: &'a Surface,
-    /// The ground and the liquid.
-    pub site: &'a Site,
-    /// Settings.
-    pub params: &'a TrailParams,
-    /// Seed.
-    pub seed: u64,
-}
-
-impl Pencil<'_> {
-    /// Draws the strip on; a new one begins where it leaves its triangle, bends, or is long.
-    pub fn draw(&self, drop: &mut Droplet, stay: &Stay, pieces: &mut Vec<Piece>) {
-        let (from, to) = (stay.from.as_vec2(), stay.to.as_vec2());
-        let facet = &self.surface.facets[stay.triangle as usize];
-        if facet.area() <= 0.0 {
-            return;
-        }
-        let half_width = self.half_width(stay);
-        let way = facet.flat(drop.strip.way.as_dvec2()).normalize_or_zero();
-        let run = facet.flat(stay.to - drop.strip.from.as_dvec2());
-        let goes_on = drop.strip.triangle == stay.triangle
-            && drop.strip.side == stay.side
-            && !drop.strip.is_done
-            && way.perp_dot(run).abs() < STRIP_BEND * half_width
-            && way.dot(run) > 0.0
-            && run.length() < STRIP_LENGTH * half_width;
-        if goes_on {
-            drop.strip.to = to;
-            drop.strip.times[1] = stay.end;
-            return;
-        }
-        let is_first = drop.strip.triangle == u32::MAX || drop.strip.is_done;
-        self.close(drop, pieces);
-        drop.strip = Strip {
-            triangle: stay.triangle,
-            side: stay.side,
-            is_first,
-            is_done: false,
-            from,
-            to,
-            way: (stay.to - stay.from).as_vec2(),
-            half_width: half_width as f32,
-            times: [stay.start, stay.end],
-            run: drop.distance - stay.way.length(),
-        };
-    }
-
-    /// Ends the strip a drop is drawing.
-    pub fn close(&self, drop: &mut Droplet, pieces: &mut Vec<Piece>) {
-        if drop.strip.is_drawn() {
-            self.job(drop).cut(self.surface, pieces);
-        }
-        drop.strip = Strip::NONE;
-    }
-
-    /// Half the width of what a stay leaves [m].
-    fn half_width(&self, stay: &Stay) -> f64 {
-        self.site.ground.of(stay.triangle).contact * stay.radius * self.params.width
-    }
-
-    fn job(&self, drop: &Droplet) -> Job {
-        let strip = drop.strip;
-        // It dries unevenly along the way, evenly from one strip to the next.
-        let drying = |run: f64| {
-            let way = run.max(0.0) / (UNEVEN_LENGTH * f64::from(strip.half_width)).max(1e-12);
-            let (cell, t) = (way.floor(), way.fract());
-            let at = |c: f64| random::signed(self.seed, drop.id, c as u64);
-            let u = at(cell) + (at(cell + 1.0) - at(cell)) * t * t * (3.0 - 2.0 * t);
-            (self.params.drying * (1.0 + 0.9 * self.params.unevenness * u)) as f32
-        };
-        let stain = if drop.mass > 0.0 { drop.solute / drop.mass } else { 0.0 };
-        Job {
-            strip,
-            drying: [drying(strip.run), drying(drop.distance)],
-            thickness: self.site.ground.of(strip.triangle).film.max(1e-5) as f32,
-            stain: stain as f32,
-        }
-    }
-}
-
-impl Job {
-    fn cut(&self, surface: &Surface, pieces: &mut Vec<Piece>) {
-        let [began, ended] = self.strip.times;
-        let template = Piece {
-            triangle: 0,
-            side: 1,
-            count: 0,
-            corners: [[0.0; 2]; PIECE_CORNERS],
-            axis: [[0.0; 2]; 2],
-            born: ended,
-            took: (ended - began) as f32,
-            drying: self.drying,
-            thickness: self.thickness,
-            stain: self.stain,
-        };
-        StripCutter { surface, pieces, template }.lay(&self.strip);
-    }
-}
-
 /// Paints a piece into the image of wetness, as wet as it is by now.
 pub fn paint(
     image: &mut WetImage,
@@ -535,72 +229,4 @@ pub fn film_left(params: &TrailParams, seed: u64, triangle: u32, dt: f64, heat: 
 #[must_use]
 pub fn is_dry(wetness: [f64; 2], film: f64) -> bool {
     film == 0.0 && wetness[0] < MIN_WETNESS && wetness[1] < MIN_WETNESS
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use glam::Vec3;
-
-    fn grid(n: u32) -> Surface {
-        let at = |x: u32, y: u32| Vec3::new(x as f32, y as f32, 0.0) / n as f32;
-        let positions: Vec<Vec3> = (0..=n).flat_map(|y| (0..=n).map(move |x| at(x, y))).collect();
-        let id = |x: u32, y: u32| y * (n + 1) + x;
-        let triangles: Vec<[u32; 3]> = (0..n)
-            .flat_map(|y| {
-                (0..n).flat_map(move |x| {
-                    let (a, b, c, d) = (id(x, y), id(x + 1, y), id(x + 1, y + 1), id(x, y + 1));
-                    [[a, b, c], [a, c, d]]
-                })
-            })
-            .collect();
-        Surface::build(&[(&positions, &triangles)])
-    }
-
-    #[test]
-    fn a_strip_keeps_its_area_over_the_edges() {
-        let surface = grid(8);
-        let mut pieces = Vec::new();
-        let template = Piece {
-            triangle: 0,
-            side: 1,
-            count: 0,
-            corners: [[0.0; 2]; PIECE_CORNERS],
-            axis: [[0.0; 2]; 2],
-            born: 0.0,
-            took: 0.0,
-            drying: [1.0; 2],
-            thickness: 1e-5,
-            stain: 0.0,
-        };
-        let (t, w, _) = surface.closest(glam::DVec3::new(0.51, 0.53, 0.0), 0.1).unwrap();
-        let facet = surface.facets[t as usize];
-        let way = DVec2::new(0.01, 0.02);
-        let to = facet.weights(facet.flat(w) + way).as_vec2();
-        let strip = Strip {
-            triangle: t,
-            from: w.as_vec2(),
-            to,
-            is_first: false,
-            half_width: 0.15,
-            ..Strip::NONE
-        };
-        StripCutter { surface: &surface, pieces: &mut pieces, template }.lay(&strip);
-        let area: f64 = pieces
-            .iter()
-            .map(|p| {
-                let f = &surface.facets[p.triangle as usize];
-                let q = |i: usize| {
-                    f.flat(DVec2::new(f64::from(p.corners[i][0]), f64::from(p.corners[i][1])))
-                };
-                (1..p.count as usize - 1)
-                    .map(|i| 0.5 * (q(i) - q(0)).perp_dot(q(i + 1) - q(0)))
-                    .sum::<f64>()
-            })
-            .sum();
-        // A rectangle and a cap of four sectors of 45 degrees.
-        let h = f64::from(0.15f32);
-        let expected = 2.0 * h * way.length() + 4.0 * 0.5 * h * h * (45f64).to_radians().sin();
-        assert!((area / expected - 1.0).abs() < 1e-5, "{area} {expected}");
-    }
 }

@@ -66,7 +66,8 @@ impl World<'_> {
                 viscosity * radius * self.ground.of(drop.triangle().unwrap_or(0)).resistance
             }
         });
-        let thick = (self.liquid.thickening * drop.solute / drop.mass).min(50.0).exp();
+        let dried = drop.solute / drop.mass - self.liquid.concentration;
+        let thick = (self.liquid.thickening * dried).clamp(-50.0, 50.0).exp();
         DropCarrier {
             radius,
             drag: drag * thick / drop.mass + self.scene_drag,

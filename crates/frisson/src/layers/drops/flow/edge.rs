@@ -3,10 +3,24 @@
 use glam::DVec2;
 
 use super::Flow;
-use crate::layers::drops::motion::{Weights, first_exit, time_of_rest};
+use super::trace::{Course, Stretch};
+use crate::layers::drops::motion::{Approach, Weights, time_of_rest};
 use crate::layers::drops::state::{Droplet, Phase};
-use crate::layers::drops::surface::{Facet, on_edge};
+use crate::layers::drops::surface::on_edge;
 use crate::tolerances::drops::{EDGE_PUSH, TEE_NUDGE};
+
+/// Motion along an edge under a constant force.
+#[derive(Clone, Copy, Debug)]
+struct EdgeCourse {
+    /// Directed edge.
+    half: u32,
+    /// Place along it, 0 to 1.
+    s: f64,
+    /// Speed [m/s].
+    speed: f64,
+    /// Acceleration before drag [m/s²].
+    acceleration: f64,
+}
 
 impl Flow<'_> {
     pub(super) fn on_edge(&mut self, drop: &mut Droplet) {
@@ -16,7 +30,7 @@ impl Flow<'_> {
         let Some(across) =
             self.surface().across(half, s.clamp(TEE_NUDGE, 1.0 - TEE_NUDGE), drop.side)
         else {
-            return self.stand_on(drop, ta, ka, s, fa.edge(ka).normalize_or_zero() * speed);
+            return self.stand_on(drop, half, s, fa.edge(ka).normalize_or_zero() * speed);
         };
         let (tb, kb) = (across.half / 3, across.half as usize % 3);
         let fb = &self.world.surface.facets[tb as usize];
@@ -45,11 +59,11 @@ impl Flow<'_> {
         let pb = self.push(tb, fb.tangential(acceleration), ub * trial.signum(), 0.0);
         let least = EDGE_PUSH * acceleration.length();
         if pa.acceleration.dot(ua.perp()) > least {
-            return self.stand_on(drop, ta, ka, s, ua * speed);
+            return self.stand_on(drop, half, s, ua * speed);
         }
         if pb.acceleration.dot(inward_b) > least {
             drop.side = side_b;
-            return self.stand_on(drop, tb, kb, across.s, ub * speed);
+            return self.stand_on(drop, across.half, across.s, ub * speed);
         }
         let mut a = 0.5 * (pa.acceleration.dot(ua) + pb.acceleration.dot(ub));
         // A held axis stops its part of the velocity.
@@ -58,31 +72,31 @@ impl Flow<'_> {
         if v == 0.0 && a * downhill <= 0.0 {
             a = 0.0;
         }
-        self.run_along(drop, half, s, v, a, fa);
+        self.run_along(drop, EdgeCourse { half, s, speed: v, acceleration: a });
     }
 
     /// One-dimensional motion along an edge.
-    pub(super) fn run_along(
-        &mut self,
-        drop: &mut Droplet,
-        half: u32,
-        s: f64,
-        v: f64,
-        a: f64,
-        facet: &Facet,
-    ) {
+    fn run_along(&mut self, drop: &mut Droplet, course: EdgeCourse) {
+        let EdgeCourse { half, s, speed: v, acceleration: a } = course;
+        let facet = &self.world.surface.facets[half as usize / 3];
         let k = half as usize % 3;
         let along = facet.edge(k);
         let length = along.length();
         let unit = along.normalize_or_zero();
-        let x = facet.corner(k) + along * s;
+        let plane = Course {
+            place: facet.corner(k) + along * s,
+            velocity: unit * v,
+            acceleration: unit * a,
+        };
         drop.held = v == 0.0 && a == 0.0;
         let rest = time_of_rest(v, a, self.body.drag).unwrap_or(f64::INFINITY);
         let horizon = self.left.min(rest);
         let end = Weights::at(self.body.drag, horizon);
         let drag = self.body.drag;
-        let low = first_exit(s * length, v, a, drag, s <= 0.0, &end);
-        let high = first_exit((1.0 - s) * length, -v, -a, drag, s >= 1.0, &end);
+        let to_low = Approach { distance: s * length, rate: v, acceleration: a, drag };
+        let to_high = Approach { distance: (1.0 - s) * length, rate: -v, acceleration: -a, drag };
+        let low = to_low.first_exit(s <= 0.0, &end);
+        let high = to_high.first_exit(s >= 1.0, &end);
         let far = 3 * (half / 3) + (half % 3 + 1) % 3;
         let exit = match (low, high) {
             (Some(l), Some(h)) if h < l => Some((h, far)),
@@ -95,19 +109,16 @@ impl Flow<'_> {
         let way = at.displacement(v, a);
         let v1 = if exit.is_none() && rest <= self.left { 0.0 } else { at.velocity(v, a) };
         let s1 = (s + way / length.max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
-        self.record(drop, facet, x, unit * v, unit * a, time);
-        let triangle = half / 3;
-        self.record_stay(
-            drop,
-            triangle,
-            on_edge(k, s),
-            on_edge(k, s1),
-            unit * v,
-            unit * v1,
-            unit * way,
+        self.record(drop, facet, &plane, time);
+        let run = Stretch {
+            triangle: half / 3,
+            from: on_edge(k, s),
+            to: on_edge(k, s1),
+            velocity: unit * v1,
+            way: unit * way,
             time,
-            unit * a,
-        );
+        };
+        self.record_stay(drop, &plane, &run);
         self.left =
             if exit.is_none() && horizon >= self.left { 0.0 } else { (self.left - time).max(0.0) };
         drop.phase = Phase::Edge { half, s: s1, speed: v1 };
@@ -119,15 +130,9 @@ impl Flow<'_> {
         }
     }
 
-    /// Puts the drop on a triangle, standing on its edge `k`.
-    pub(super) fn stand_on(
-        &mut self,
-        drop: &mut Droplet,
-        triangle: u32,
-        k: usize,
-        s: f64,
-        velocity: DVec2,
-    ) {
+    /// Puts the drop on the triangle of an edge, standing on that.
+    fn stand_on(&mut self, drop: &mut Droplet, half: u32, s: f64, velocity: DVec2) {
+        let (triangle, k) = (half / 3, half as usize % 3);
         drop.phase = Phase::Face { triangle, weights: on_edge(k, s), velocity, standing: 1 << k };
     }
 }

@@ -3,10 +3,25 @@
 use glam::{DVec2, DVec3};
 
 use super::Flow;
-use crate::layers::drops::motion::{Weights, first_exit};
+use super::trace::{Course, Stretch};
+use crate::layers::drops::motion::{Approach, Weights};
 use crate::layers::drops::state::{Droplet, Phase};
 use crate::layers::drops::surface::{Across, Facet, clamp_weights, on_edge};
 use crate::tolerances::drops::{EDGE_PUSH, ON_EDGE, RETURN_FRACTION, SNAP, TEE_NUDGE};
+
+/// Where and how a drop reaches the border of its triangle.
+struct Exit {
+    /// The edge, directed.
+    half: u32,
+    /// Place along it, 0 to 1.
+    s: f64,
+    /// Velocity in the triangle's plane [m/s].
+    velocity: DVec2,
+    /// What accelerates it [m/s²].
+    acceleration: DVec3,
+    /// Edges that it stood on when it set out, as bits: it does not leave through those by rounding.
+    standing: u8,
+}
 
 impl Flow<'_> {
     pub(super) fn on_face(&mut self, drop: &mut Droplet) {
@@ -21,6 +36,7 @@ impl Flow<'_> {
             let pull = acceleration.dot(facet.normal * f64::from(drop.side));
             self.sag(drop, facet.point(x), facet.lift(velocity), pull);
         }
+        // What pins its line is taken as it found the triangle: its own trail must not free it.
         if drop.entered.0 != triangle {
             drop.entered = (triangle, self.world.holds[triangle as usize].line);
             self.body.entered = drop.entered;
@@ -28,21 +44,23 @@ impl Flow<'_> {
         let aside = self.world.aside(triangle, weights);
         let push = self.push(triangle, facet.tangential(acceleration), velocity, aside);
         let (a, v) = (push.acceleration, push.velocity);
+        let course = Course { place: x, velocity: v, acceleration: a };
         drop.held = a == DVec2::ZERO && v == DVec2::ZERO;
         drop.asleep = drop.held;
         if drop.held {
             drop.phase = Phase::Face { triangle, weights, velocity: v, standing };
-            self.record(drop, facet, x, v, a, self.left);
+            self.record(drop, facet, &course, self.left);
             self.left = 0.0;
             return;
         }
         let horizon = self.left.min(push.until);
         let end = Weights::at(self.body.drag, horizon);
-        let (time, edge) = self.find_exit(facet, x, v, a, standing, &end);
+        let (time, edge) = self.find_exit(facet, &course, standing, &end);
         let at = if edge.is_some() { Weights::at(self.body.drag, time) } else { end };
         let x1 = x + at.displacement(v, a);
+        let way = x1 - x;
         let mut v1 = at.velocity(v, a);
-        self.record(drop, facet, x, v, a, time);
+        self.record(drop, facet, &course, time);
         let Some(k) = edge else {
             if horizon < self.left && push.stops {
                 v1 = DVec2::ZERO;
@@ -55,7 +73,8 @@ impl Flow<'_> {
                 }
             }
             let reached = clamp_weights(facet.weights(x1));
-            self.record_stay(drop, triangle, weights, reached, v, v1, x1 - x, time, a);
+            let run = Stretch { triangle, from: weights, to: reached, velocity: v1, way, time };
+            self.record_stay(drop, &course, &run);
             let standing = if time > 0.0 { 0 } else { standing };
             drop.phase = Phase::Face { triangle, weights: reached, velocity: v1, standing };
             self.left = if horizon >= self.left { 0.0 } else { self.left - time };
@@ -63,19 +82,19 @@ impl Flow<'_> {
         };
         let along = facet.edge(k);
         let s = ((x1 - facet.corner(k)).dot(along) / along.length_squared()).clamp(0.0, 1.0);
-        self.record_stay(drop, triangle, weights, on_edge(k, s), v, v1, x1 - x, time, a);
+        let run = Stretch { triangle, from: weights, to: on_edge(k, s), velocity: v1, way, time };
+        self.record_stay(drop, &course, &run);
         self.left = (self.left - time).max(0.0);
         let standing = if time > 0.0 { standing } else { 0b111 };
-        self.leave(drop, facet, triangle, k, s, v1, acceleration, standing);
+        let half = 3 * triangle + k as u32;
+        self.leave(drop, Exit { half, s, velocity: v1, acceleration, standing });
     }
 
     /// First edge left within a time, and when.
-    pub(super) fn find_exit(
+    fn find_exit(
         &self,
         facet: &Facet,
-        x: DVec2,
-        v: DVec2,
-        a: DVec2,
+        course: &Course,
         standing: u8,
         end: &Weights,
     ) -> (f64, Option<usize>) {
@@ -83,16 +102,19 @@ impl Flow<'_> {
         let mut limit = *end;
         for k in 0..3 {
             let along = facet.edge(k);
-            let d0 = along.perp_dot(x - facet.corner(k));
-            let mut w0 = along.perp_dot(v);
-            let alpha = along.perp_dot(a);
+            let mut approach = Approach {
+                distance: along.perp_dot(course.place - facet.corner(k)),
+                rate: along.perp_dot(course.velocity),
+                acceleration: along.perp_dot(course.acceleration),
+                drag: self.body.drag,
+            };
             let fresh = standing & (1 << k) != 0;
             if fresh {
                 // It came in through here: rounding must not send it back.
-                w0 = w0.max(0.0);
+                approach.rate = approach.rate.max(0.0);
             }
-            let on = fresh || d0 <= ON_EDGE * along.length_squared();
-            if let Some(t) = first_exit(d0, w0, alpha, self.body.drag, on, &limit)
+            let on = fresh || approach.distance <= ON_EDGE * along.length_squared();
+            if let Some(t) = approach.first_exit(on, &limit)
                 && (t < best.0 || best.1.is_none())
             {
                 best = (t, Some(k));
@@ -102,19 +124,11 @@ impl Flow<'_> {
         best
     }
 
-    /// Leaves a triangle through edge `k` at `s`: through a vertex, or across.
-    pub(super) fn leave(
-        &mut self,
-        drop: &mut Droplet,
-        facet: &Facet,
-        triangle: u32,
-        k: usize,
-        s: f64,
-        velocity: DVec2,
-        acceleration: DVec3,
-        standing: u8,
-    ) {
-        let half = 3 * triangle + k as u32;
+    /// Leaves a triangle: through a vertex, or across an edge.
+    fn leave(&mut self, drop: &mut Droplet, exit: Exit) {
+        let Exit { half, s, velocity, standing, .. } = exit;
+        let (triangle, k) = (half / 3, half as usize % 3);
+        let facet = &self.world.surface.facets[triangle as usize];
         let at_corner = if s <= SNAP {
             Some(half)
         } else if s >= 1.0 - SNAP {
@@ -134,6 +148,7 @@ impl Flow<'_> {
                 return;
             }
         }
+        // Right at a corner either of two neighbours could answer; a hair inside, one does.
         let s = s.clamp(TEE_NUDGE, 1.0 - TEE_NUDGE);
         let Some(across) = self.surface().across(half, s, drop.side) else {
             if self.is_thick() {
@@ -143,24 +158,23 @@ impl Flow<'_> {
             return self.run_off(drop, place, facet.lift(velocity), triangle);
         };
         self.trace.counts.crossings += 1;
-        self.cross(drop, facet, half, s, across, velocity, acceleration);
+        self.cross(drop, Exit { s, ..exit }, across);
     }
 
     /// Carries the drop over an edge, or onto it when both sides push it there.
-    pub(super) fn cross(
-        &mut self,
-        drop: &mut Droplet,
-        from: &Facet,
-        half: u32,
-        s: f64,
-        across: Across,
-        velocity: DVec2,
-        acceleration: DVec3,
-    ) {
+    fn cross(&mut self, drop: &mut Droplet, exit: Exit, across: Across) {
+        let Exit { half, s, velocity, acceleration, .. } = exit;
+        let from = &self.world.surface.facets[half as usize / 3];
         let (triangle, k) = (across.half / 3, across.half as usize % 3);
         let to = &self.world.surface.facets[triangle as usize];
         let turned = turn(from, half as usize % 3, to, across, velocity, drop.side);
         let side = if across.same_way { -drop.side } else { drop.side };
+        let beyond = (triangle, to.normal * f64::from(side));
+        if self.flies_on(drop, beyond, from.lift(velocity), acceleration) {
+            let along = from.edge(half as usize % 3);
+            let place = from.point(from.corner(half as usize % 3) + along * s);
+            return self.release(drop, place, from.lift(velocity), half / 3);
+        }
         // Would it be back at once, and be pushed back again?
         let inward = to.edge(k).perp().normalize_or_zero();
         let speed = turned.dot(inward).max(0.0);

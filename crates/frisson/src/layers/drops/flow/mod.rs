@@ -94,6 +94,7 @@ impl Flow<'_> {
                 }
                 Phase::Air { .. } => self.in_air(drop),
             }
+            // Events that take no time could follow each other for ever: then it is put to rest.
             idle = if before - self.left > IDLE_TIME { 0 } else { idle + 1 };
             if idle > MAX_IDLE {
                 self.trace.counts.stalled += 1;
@@ -190,6 +191,20 @@ impl Flow<'_> {
         let outward = (acceleration - drop.inertia).dot(out) + drop.pull;
         outward > 0.0
             && self.body.mass * outward > self.world.holding_force(triangle, self.body.radius)
+    }
+
+    /// Whether a drop that comes to a bend goes straight on: the ground falls away beyond it, and could not
+    /// hold it there. Turned into that plane first, it would slide along it without touching.
+    fn flies_on(
+        &self,
+        drop: &Droplet,
+        (triangle, out): (u32, DVec3),
+        velocity: DVec3,
+        acceleration: DVec3,
+    ) -> bool {
+        velocity.dot(out) > 0.0
+            && !self.is_thick()
+            && self.lets_go(drop, triangle, out, acceleration)
     }
 
     /// The whole drop is pulled off the surface.

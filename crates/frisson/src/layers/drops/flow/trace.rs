@@ -145,55 +145,69 @@ impl Trace {
     }
 }
 
+/// How a drop sets out on a triangle, in its plane; until a force changes, its place at any time follows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Course {
+    /// Place [m].
+    pub place: DVec2,
+    /// Velocity [m/s].
+    pub velocity: DVec2,
+    /// Acceleration before drag [m/s²].
+    pub acceleration: DVec2,
+}
+
+/// The part of a course that a drop has run on a triangle.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stretch {
+    /// Triangle.
+    pub triangle: u32,
+    /// Weights at the start.
+    pub from: DVec2,
+    /// Weights at the end.
+    pub to: DVec2,
+    /// Velocity at the end [m/s].
+    pub velocity: DVec2,
+    /// From the start to the end [m].
+    pub way: DVec2,
+    /// Its length [s].
+    pub time: f64,
+}
+
 impl Flow<'_> {
     pub(super) fn record_rest(&mut self, drop: &Droplet) {
         if let (true, Phase::Corner { half }) = (self.world.tracks, drop.phase) {
             let facet = self.surface().facets[half as usize / 3];
-            let x = facet.corner(half as usize % 3);
-            self.record(drop, &facet, x, DVec2::ZERO, DVec2::ZERO, self.left);
+            let place = facet.corner(half as usize % 3);
+            let course = Course { place, velocity: DVec2::ZERO, acceleration: DVec2::ZERO };
+            self.record(drop, &facet, &course, self.left);
         }
     }
 
-    pub(super) fn record(
-        &mut self,
-        drop: &Droplet,
-        facet: &Facet,
-        x: DVec2,
-        v: DVec2,
-        a: DVec2,
-        time: f64,
-    ) {
+    /// Notes a piece of the track, where tracks are asked for.
+    pub(super) fn record(&mut self, drop: &Droplet, facet: &Facet, course: &Course, time: f64) {
         if !self.world.tracks || time <= 0.0 {
             return;
         }
         // The surface has arrived already: where it came from during this step is taken back.
-        let position = facet.point(x) - drop.carrier * self.left;
+        let position = facet.point(course.place) - drop.carrier * self.left;
         self.trace.segments.push(Segment {
             id: drop.id,
             start: self.now(),
             duration: time,
             position,
-            velocity: facet.lift(v) + drop.carrier,
-            acceleration: facet.lift(a) + drop.carrier * self.body.drag,
+            velocity: facet.lift(course.velocity) + drop.carrier,
+            acceleration: facet.lift(course.acceleration) + drop.carrier * self.body.drag,
             drag: self.body.drag,
         });
     }
 
-    pub(super) fn record_stay(
-        &mut self,
-        drop: &mut Droplet,
-        triangle: u32,
-        from: DVec2,
-        to: DVec2,
-        v0: DVec2,
-        v1: DVec2,
-        way: DVec2,
-        time: f64,
-        a: DVec2,
-    ) {
+    /// Notes a part of a course that was run; the drop's own distance grows by it.
+    pub(super) fn record_stay(&mut self, drop: &mut Droplet, course: &Course, run: &Stretch) {
+        let Stretch { triangle, from, to, way, time, .. } = *run;
         if time <= 0.0 {
             return;
         }
+        let (v0, v1, a) = (course.velocity, run.velocity, course.acceleration);
         let mut total = way.abs();
         for i in 0..2 {
             if v0[i] * v1[i] < 0.0 {

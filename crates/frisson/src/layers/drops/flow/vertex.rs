@@ -50,6 +50,15 @@ impl Flow<'_> {
                 let flat = surface.facets[spoke.half as usize / 3].tangential(u);
                 Some((spoke, flat * velocity.dot(u)))
             });
+            if let Some((spoke, _)) = way {
+                let t = spoke.half / 3;
+                let side = f64::from(surface.side_around(point, home, drop.side, t));
+                let beyond = (t, surface.facets[t as usize].normal * side);
+                if self.flies_on(drop, beyond, velocity, acceleration) {
+                    self.release(drop, here, velocity, home);
+                    return true;
+                }
+            }
             if let Some((spoke, v)) = way
                 && !(at_rest == Departure::None
                     && self.back_at_once(spoke.half / 3, v, acceleration))

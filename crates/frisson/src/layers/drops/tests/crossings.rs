@@ -62,7 +62,7 @@ fn awkward_bench(kind: usize, seed: u64) -> Bench {
     let rough = if seed.is_multiple_of(3) { 1e-3 } else { 0.0 };
     let ground = GroundParams {
         roughness: [rough, 0.3 * rough],
-        adhesion: if seed.is_multiple_of(2) { 1e9 } else { 60.0 },
+        adhesion: Some(if seed.is_multiple_of(2) { 1e9 } else { 60.0 }),
         ..GroundParams::default()
     };
     let mut bench = Bench::new(&p, &t, ground);

@@ -116,6 +116,30 @@ fn liquids_run_as_fast_as_one_sees_them() {
 }
 
 #[test]
+fn below_a_ball_a_drop_of_every_liquid_hangs_and_two_of_them_do_not() {
+    // What a drop from a finger weighs, in milligrams, by tension and density alone.
+    let expected = [50.0, 22.0, 37.0, 32.0, 25.0, 14.0, 16.0, 30.0];
+    for (preset, milligrams) in ALL.into_iter().zip(expected) {
+        let let_go = |mass: f64| {
+            let (p, t) = ball(0.05, 24, 36);
+            let mut bench = Bench::new(&p, &t, GroundParams::default());
+            bench.liquid = board(preset, 0.0).liquid;
+            let count = bench.surface.triangles.len();
+            bench.ground = Ground::uniform(&GroundParams::default(), &bench.liquid, count);
+            let below = p.iter().map(|p| p.y).fold(f32::MAX, f32::min);
+            let at = DVec3::new(0.002, f64::from(below), 0.001);
+            let mut drop = bench.drop_at(at, mass, DVec3::ZERO);
+            let mut trace = Trace::default();
+            (0..24).for_each(|_| bench.step(&mut drop, 1.0 / 120.0, &mut trace));
+            !drop.is_on_surface() || !trace.born.is_empty()
+        };
+        let most = milligrams * 1e-6;
+        assert!(!let_go(0.8 * most), "{preset:?} hangs");
+        assert!(let_go(1.25 * most), "{preset:?} lets go");
+    }
+}
+
+#[test]
 fn energy_never_grows_where_the_line_is_pinned() {
     for seed in 0..12u64 {
         let (p, t) = height_field(14, 14, DVec2::splat(-0.1), DVec2::splat(0.1), |x, z| {
@@ -123,7 +147,7 @@ fn energy_never_grows_where_the_line_is_pinned() {
         });
         let mut bench = Bench::new(&p, &t, smooth());
         bench.liquid.drag = Drag::Same(1e-5);
-        let ground = GroundParams { hysteresis_deg: Some(20.0), meander: 0.8, ..smooth() };
+        let ground = GroundParams { hysteresis_deg: Some(20.0), meander: Some(0.8), ..smooth() };
         bench.ground = Ground::uniform(&ground, &bench.liquid, bench.surface.triangles.len());
         let u = |c: u64| crate::math::random::signed(5, seed, c);
         let velocity = DVec3::new(u(2), 0.0, u(3)) * 0.5;
@@ -237,7 +261,7 @@ fn what_pours_over_a_rim_in_threads_was_not_released_either() {
 fn drops_meander_where_the_ground_is_uneven_and_run_straight_where_it_is_not() {
     let stray = |meander: f32| {
         let mut bench = board(LiquidPreset::Water, 60.0);
-        let ground = GroundParams { meander, ..smooth() };
+        let ground = GroundParams { meander: Some(meander), ..smooth() };
         bench.ground = Ground::uniform(&ground, &bench.liquid, bench.surface.triangles.len());
         let mut drop = bench.drop_at(DVec3::new(0.02, 0.0, 0.0), 2.5e-5, DVec3::ZERO);
         let mut trace = Trace::default();

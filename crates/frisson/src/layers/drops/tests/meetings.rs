@@ -77,7 +77,7 @@ fn drops_that_come_to_rest_in_pits_do_not_bounce_for_ever() {
         0.004 * crate::math::random::uniform(8, (x * 1e7) as u64, (z * 1e7) as u64)
     });
     let ground =
-        GroundParams { roughness: [5e-4, 5e-4], adhesion: 80.0, ..GroundParams::default() };
+        GroundParams { roughness: [5e-4, 5e-4], adhesion: Some(80.0), ..GroundParams::default() };
     let mut bench = Bench::new(&p, &t, ground);
     bench.liquid.drag = Drag::Same(6e-4);
     let mut trace = Trace::default();

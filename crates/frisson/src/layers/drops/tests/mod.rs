@@ -6,7 +6,9 @@ mod layer;
 mod liquids;
 mod live;
 mod meetings;
+mod moving;
 mod options;
+mod pools;
 mod relief;
 mod runs;
 mod scenes;
@@ -57,7 +59,8 @@ impl Bench {
     pub fn drop_at(&self, at: DVec3, mass: f64, velocity: DVec3) -> Droplet {
         let (triangle, weights, _) = self.surface.closest(at, 1e9).expect("a surface");
         let velocity = self.surface.facets[triangle as usize].tangential(velocity);
-        Droplet::new(1, mass, Phase::Face { triangle, weights, velocity, standing: 0 }, 0.0)
+        let phase = Phase::Face { triangle, weights, velocity, standing: 0 };
+        Droplet { solute: mass * self.liquid.concentration, ..Droplet::new(1, mass, phase, 0.0) }
     }
 
     pub fn step(&mut self, drop: &mut Droplet, dt: f64, trace: &mut Trace) {
@@ -108,7 +111,8 @@ impl Bench {
 
 /// Ground that holds everything and brakes nothing.
 pub fn smooth() -> GroundParams {
-    GroundParams { adhesion: 1e9, ..GroundParams::default() }
+    let (adhesion, film, meander) = (Some(1e9), Some(0.0), Some(0.0));
+    GroundParams { adhesion, film, meander, ..GroundParams::default() }
 }
 
 /// A height field over a rectangle, `nx` by `nz` cells.

@@ -1,0 +1,280 @@
+//! How liquid moves in pools, and how drops join them.
+//!
+//! A side between two columns lets through what is above the higher of their beds, `h`. Its flow `q` obeys
+//! `q' = g h (level - level beyond) - (3 nu / h² + calming) q`: gravity, the drag of a film on its bed, and what calms
+//! waves. No column gives more than it has, and what one gives another gets: the mass is kept to the last bit but
+//! rounding.
+
+use glam::DVec3;
+
+use super::liquid::Liquid;
+use super::merge::position_on;
+use super::params::DropsParams;
+use super::pool::{PoolRest, PoolState, held_depth};
+use super::state::{Droplet, DropsState, Phase};
+use super::surface::Surface;
+
+/// Share of the time in which a wave passes a cell that a step takes [-]: at one half the flow from one cell to the
+/// next swings.
+const STEP_SHARE: f64 = 0.35;
+/// Most steps a tick is cut into: deeper or finer, waves run slower than they would.
+const MOST_STEPS: f64 = 64.0;
+/// Upward part of the normal from which on a drop that is held lies on the ground [-]: about 25 degrees.
+const LEVEL: f64 = 0.9;
+/// Furthest below the surface that a falling drop is caught, in ways of a tick [-].
+const CATCH: f64 = 2.0;
+
+/// Pools at work.
+pub struct PoolFlow<'a> {
+    /// Parameters.
+    pub params: &'a DropsParams,
+    /// Grounds.
+    pub rest: &'a [PoolRest],
+    /// The liquid.
+    pub liquid: &'a Liquid,
+    /// Downward acceleration [m/s²].
+    pub gravity: f64,
+    /// Length of the tick [s].
+    pub dt: f64,
+}
+
+/// Buffers.
+#[derive(Clone, Debug, Default)]
+pub struct PoolScratch {
+    /// Depth of every cell [m].
+    depth: Vec<f64>,
+    /// What leaves every cell within a step [m³].
+    leaving: Vec<f64>,
+}
+
+/// A drop that may become part of a pool.
+struct Coming<'a> {
+    drop: &'a Droplet,
+    /// Where it is [m].
+    place: DVec3,
+    /// How fast it comes [m/s].
+    velocity: DVec3,
+}
+
+/// How liquid goes through the side between two columns within a step.
+struct Side {
+    /// Downward acceleration [m/s²].
+    gravity: f64,
+    /// Depth that the edge of a puddle holds [m].
+    held: f64,
+    /// Three times the kinematic viscosity [m²/s].
+    rub: f64,
+    /// Rate at which waves die away [1/s].
+    calming: f64,
+    /// Area of a cell [m²].
+    area: f64,
+    /// Length of the step [s].
+    dt: f64,
+}
+
+impl Side {
+    /// Flow from a column to another, given as (bed, depth), after the step [m³/s].
+    fn flow(&self, old: f64, a: (f64, f64), b: (f64, f64)) -> f64 {
+        let sense = if a.0 + a.1 >= b.0 + b.1 { 1.0 } else { -1.0 };
+        let (from, to) = if sense > 0.0 { (a, b) } else { (b, a) };
+        let sill = from.0.max(to.0);
+        let over = from.0 + from.1 - sill;
+        // At the edge of the liquid surface tension holds what is not too deep.
+        let is_held = to.1 <= 0.0 && over <= self.held;
+        if is_held || over.is_nan() || over <= 0.0 {
+            return 0.0;
+        }
+        let fall = sense * (from.0 + from.1 - to.0 - to.1).min(over);
+        let drag = self.rub / (over * over) + self.calming;
+        let flow = (old + self.dt * self.gravity * over * fall) / (1.0 + self.dt * drag);
+        // Momentum carries over the sill what is above it, and no more.
+        let giver = if flow >= 0.0 { a } else { b };
+        let most = (giver.0 + giver.1 - sill).max(0.0) * self.area / self.dt;
+        flow.clamp(-most, most)
+    }
+}
+
+impl PoolFlow<'_> {
+    /// Lets drops that touch a pool, or its dry ground, become part of it. Whether any did: those have no mass left.
+    pub fn gather(&self, surface: &Surface, state: &mut DropsState) -> bool {
+        let mut joined = false;
+        let DropsState { drops, pools, ledger, .. } = state;
+        for drop in drops.iter_mut() {
+            let Some(coming) = self.touching(surface, drop) else { continue };
+            for (rest, pool) in self.rest.iter().zip(pools.iter_mut()) {
+                let Some(cell) = rest.cell_at(coming.place.x, coming.place.z) else { continue };
+                if self.reaches(rest, pool, cell, &coming) {
+                    self.take(rest, pool, cell, &coming);
+                    ledger.landings += u64::from(!drop.is_on_surface());
+                    (drop.mass, drop.solute) = (0.0, 0.0);
+                    joined = true;
+                    break;
+                }
+            }
+        }
+        joined
+    }
+
+    /// A drop that may lie in a pool: falling ones, and those on ground that is nearly level.
+    fn touching<'d>(&self, surface: &Surface, drop: &'d Droplet) -> Option<Coming<'d>> {
+        if let Phase::Air { position, velocity, .. } = drop.phase {
+            return Some(Coming { drop, place: position, velocity });
+        }
+        let (place, triangle) = position_on(drop, surface)?;
+        let up = surface.facets[triangle as usize].normal.y * f64::from(drop.side);
+        (up >= LEVEL).then_some(Coming { drop, place, velocity: drop.carrier })
+    }
+
+    /// Whether a drop over a cell touches what is there.
+    fn reaches(&self, rest: &PoolRest, pool: &PoolState, cell: usize, coming: &Coming) -> bool {
+        let Coming { drop, place, velocity } = *coming;
+        let (bed, mass) = (rest.bed[cell], pool.mass[cell]);
+        if !bed.is_finite() {
+            return false;
+        }
+        let (level, radius) = (bed + rest.depth(mass, self.liquid), self.liquid.radius(drop.mass));
+        let missed = radius.max(rest.cell) + CATCH * self.dt * velocity.length();
+        let in_range = place.y - radius <= level && place.y >= bed - missed;
+        // What runs on the ground joins liquid; what is held there is where it stays.
+        in_range && (!drop.is_on_surface() || mass > 0.0 || drop.held)
+    }
+
+    /// Puts a drop's liquid on the cells under it and lets it push liquid aside.
+    fn take(&self, rest: &PoolRest, pool: &mut PoolState, cell: usize, coming: &Coming) {
+        let Coming { drop, velocity, .. } = *coming;
+        let volume = drop.mass / self.liquid.density;
+        // A ball that comes to rest spreads until surface tension holds it.
+        let held = held_depth(self.liquid, self.gravity);
+        let radius = (volume / (std::f64::consts::PI * held)).sqrt();
+        let mut count = 0;
+        each_covered(rest, cell, radius, |_| count += 1);
+        let share = drop.mass / f64::from(count);
+        each_covered(rest, cell, radius, |c| pool.mass[c] += share);
+        let depth = rest.depth(pool.mass[cell], self.liquid);
+        let wave = depth * rest.cell * (self.gravity * depth).sqrt();
+        let push = (0.25 * volume * velocity.y.abs() / rest.cell).min(0.25 * wave);
+        let [nx, _] = rest.cells;
+        pool.flow_x[cell] += push;
+        pool.flow_z[cell] += push;
+        if !cell.is_multiple_of(nx) {
+            pool.flow_x[cell - 1] -= push;
+        }
+        if cell >= nx {
+            pool.flow_z[cell - nx] -= push;
+        }
+    }
+
+    /// Moves the liquid over a tick; what leaves the patches and what dries goes into the books.
+    pub fn advance(&self, evaporation: f64, state: &mut DropsState, scratch: &mut PoolScratch) {
+        let DropsState { pools, ledger, .. } = state;
+        let given = self.params.pools.iter().zip(self.rest).zip(pools.iter_mut());
+        for ((params, rest), pool) in given {
+            if pool.mass.iter().all(|m| *m == 0.0) {
+                continue;
+            }
+            let deepest = pool.mass.iter().copied().fold(0.0, f64::max);
+            let wave = (self.gravity * rest.depth(deepest, self.liquid)).sqrt();
+            let steps = (wave * self.dt / (STEP_SHARE * rest.cell)).ceil().clamp(1.0, MOST_STEPS);
+            let side = Side {
+                gravity: self.gravity,
+                held: held_depth(self.liquid, self.gravity),
+                rub: 3.0 * self.liquid.viscosity() / self.liquid.density,
+                calming: params.calming,
+                area: rest.cell * rest.cell,
+                dt: self.dt / steps,
+            };
+            for _ in 0..steps as usize {
+                ledger.fallen.add(self.step(rest, pool, &side, scratch));
+            }
+            let most = evaporation * rest.cell * rest.cell * self.dt;
+            for mass in pool.mass.iter_mut().filter(|m| **m > 0.0) {
+                let dried = if most > 0.0 { most.min(*mass) } else { 0.0 };
+                *mass -= dried;
+                ledger.evaporated.add(dried);
+            }
+        }
+    }
+
+    /// One step; what left the patch [kg].
+    fn step(
+        &self,
+        rest: &PoolRest,
+        pool: &mut PoolState,
+        side: &Side,
+        scratch: &mut PoolScratch,
+    ) -> f64 {
+        let PoolScratch { depth, leaving } = scratch;
+        depth.clear();
+        depth.extend(pool.mass.iter().map(|m| rest.depth(*m, self.liquid)));
+        leaving.clear();
+        leaving.resize(depth.len(), 0.0);
+        // Beyond the patch there is no ground.
+        let column =
+            |c: Option<usize>| c.map_or((f64::NEG_INFINITY, 0.0), |c| (rest.bed[c], depth[c]));
+        for c in 0..depth.len() {
+            let next = rest.next(c);
+            pool.flow_x[c] = side.flow(pool.flow_x[c], column(Some(c)), column(next[0]));
+            pool.flow_z[c] = side.flow(pool.flow_z[c], column(Some(c)), column(next[1]));
+            for (q, to) in [pool.flow_x[c], pool.flow_z[c]].into_iter().zip(next) {
+                let giver = if q >= 0.0 { Some(c) } else { to };
+                giver.into_iter().for_each(|g| leaving[g] += q.abs() * side.dt);
+            }
+        }
+        let mut out = 0.0;
+        for c in 0..depth.len() {
+            for (q, to) in [&mut pool.flow_x[c], &mut pool.flow_z[c]].into_iter().zip(rest.next(c))
+            {
+                let (giver, taker) = if *q >= 0.0 { (Some(c), to) } else { (to, Some(c)) };
+                let Some(giver) = giver.filter(|_| *q != 0.0) else { continue };
+                // No column gives more than it has.
+                let has = depth[giver] * rest.cell * rest.cell;
+                *q *= (has / leaving[giver].max(f64::MIN_POSITIVE)).min(1.0);
+                let moved = (q.abs() * side.dt * self.liquid.density).min(pool.mass[giver]);
+                pool.mass[giver] -= moved;
+                match taker.filter(|t| rest.bed[*t].is_finite()) {
+                    Some(taker) => pool.mass[taker] += moved,
+                    None => out += moved,
+                }
+            }
+        }
+        out + self.leave_low_sides(rest, pool, (side.dt, side.held))
+    }
+
+    /// The sides of the patch towards smaller x and z lead out too: above what its edge holds, liquid falls freely.
+    fn leave_low_sides(
+        &self,
+        rest: &PoolRest,
+        pool: &mut PoolState,
+        (dt, held): (f64, f64),
+    ) -> f64 {
+        let [nx, nz] = rest.cells;
+        let mut out = 0.0;
+        for c in (0..nz).map(|j| j * nx).chain(0..nx) {
+            let over = rest.depth(pool.mass[c], self.liquid);
+            if over > held {
+                let share = dt * (self.gravity * over).sqrt() / rest.cell;
+                let moved = share.min(0.5) * (1.0 - held / over) * pool.mass[c];
+                pool.mass[c] -= moved;
+                out += moved;
+            }
+        }
+        out
+    }
+}
+
+/// Calls `each` for the cells with ground whose middles are within a radius of a cell's; at least for that cell.
+fn each_covered(rest: &PoolRest, cell: usize, radius: f64, mut each: impl FnMut(usize)) {
+    let [nx, nz] = rest.cells.map(|n| n as i64);
+    let (x, z) = (cell as i64 % nx, cell as i64 / nx);
+    let reach = (radius / rest.cell).floor().min(64.0) as i64;
+    for j in (z - reach).max(0)..=(z + reach).min(nz - 1) {
+        for i in (x - reach).max(0)..=(x + reach).min(nx - 1) {
+            let away = (((i - x).pow(2) + (j - z).pow(2)) as f64).sqrt() * rest.cell;
+            let here = (j * nx + i) as usize;
+            let level = (rest.bed[here] - rest.bed[cell]).abs() <= radius;
+            if away <= radius && level || here == cell {
+                each(here);
+            }
+        }
+    }
+}

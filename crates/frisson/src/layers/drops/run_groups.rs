@@ -1,0 +1,207 @@
+//! Drops that may meet run again, in small steps, and merge where they touch.
+
+use rayon::prelude::*;
+
+use super::flow::{Flow, Stay, Trace};
+use super::merge::{DropTouch, Group, Merger, root, unite};
+use super::run::{Pass, Runs};
+use super::state::Droplet;
+use crate::tolerances::drops::MAX_MERGE_TESTS;
+
+/// Groups stepped together. Fixed, so that results do not depend on threads.
+pub(super) const GROUP_CHUNK: usize = 8;
+
+/// Some groups that ran again.
+#[derive(Default)]
+pub struct GroupRun {
+    /// What happened.
+    pub trace: Trace,
+    drops: Vec<Droplet>,
+    parents: Vec<u32>,
+    touches: Vec<Option<DropTouch>>,
+    merges: u64,
+    limited: u64,
+}
+
+/// Those of the drops that may meet.
+pub(super) fn group_stays<'a>(
+    runs: &'a Runs,
+    merger: &'a Merger,
+) -> impl Iterator<Item = &'a Stay> {
+    let used = merger.groups.len().div_ceil(GROUP_CHUNK);
+    runs.groups[..used].iter().flat_map(|r| &r.trace.stays)
+}
+
+impl Pass<'_> {
+    /// Those that may meet run again. Returns the numbers of merges, and of groups with too few tests.
+    pub(super) fn run_groups(
+        &self,
+        runs: &mut Runs,
+        merger: &Merger,
+        drops: &mut [Droplet],
+    ) -> (u64, u64) {
+        let chunks = merger.groups.len().div_ceil(GROUP_CHUNK);
+        if runs.groups.len() < chunks {
+            runs.groups.resize_with(chunks, GroupRun::default);
+        }
+        let Runs { starts, groups, heirs, .. } = runs;
+        let (starts, ends): (&[Droplet], &[Droplet]) = (starts, drops);
+        groups[..chunks].par_iter_mut().zip(merger.groups.par_chunks(GROUP_CHUNK)).for_each(
+            |(run, groups)| {
+                run.clear();
+                for group in groups {
+                    self.run_group(run, merger, *group, starts, ends);
+                }
+            },
+        );
+        let (mut merges, mut limited) = (0, 0);
+        for (run, parts) in groups[..chunks].iter_mut().zip(merger.groups.chunks(GROUP_CHUNK)) {
+            merges += run.merges;
+            limited += run.limited;
+            let members =
+                parts.first().map_or(0, |g| g.members.0)..parts.last().map_or(0, |g| g.members.1);
+            for (i, &member) in
+                merger.members[members.start as usize..members.end as usize].iter().enumerate()
+            {
+                drops[member as usize] = run.drops[i];
+            }
+        }
+        if merges > 0 {
+            heirs.extend(0..drops.len() as u32);
+            for (run, parts) in groups[..chunks].iter_mut().zip(merger.groups.chunks(GROUP_CHUNK)) {
+                run.bequeath(parts, merger, heirs);
+            }
+            merges += self.merge_on(merger, drops, heirs);
+        }
+        (merges, limited)
+    }
+
+    /// One group from its start, with tests so often that no drop moves more than its reach between
+    /// two; in a fixed order, whatever the threads.
+    fn run_group(
+        &self,
+        run: &mut GroupRun,
+        merger: &Merger,
+        group: Group,
+        starts: &[Droplet],
+        ends: &[Droplet],
+    ) {
+        let (world, site) = (&self.world, self.site);
+        let factor = self.reach.unwrap_or(1.0);
+        let members = &merger.members[group.members.0 as usize..group.members.1 as usize];
+        let pairs = &merger.pairs[group.pairs.0 as usize..group.pairs.1 as usize];
+        let base = run.drops.len();
+        run.drops.extend(members.iter().map(|&m| starts[m as usize]));
+        run.parents.extend(0..members.len() as u32);
+        run.touches.resize(base + members.len(), None);
+        let GroupRun { trace, drops, parents, touches, merges, limited } = run;
+        let (drops, parents) = (&mut drops[base..], &mut parents[base..]);
+        let touches = &mut touches[base..];
+        let wanted = members.iter().fold(1.0, |most: f64, &m| {
+            let (start, end) = (&starts[m as usize], &ends[m as usize]);
+            let widest =
+                end.triangle().or(start.triangle()).map_or(1.0, |t| site.ground.of(t).widest);
+            let reach = (site.liquid.radius(start.mass) * widest * factor).max(1e-12);
+            most.max((end.distance - start.distance) / reach)
+        });
+        let tests = (wanted.ceil().min(1e6) as u32).clamp(1, MAX_MERGE_TESTS);
+        *limited += u64::from(wanted > f64::from(MAX_MERGE_TESTS));
+        for test in 1..=tests {
+            let left = world.tick / f64::from(tests);
+            let end = world.time - left * f64::from(tests - test);
+            for i in 0..drops.len() {
+                let drop = &mut drops[i];
+                if parents[i] == i as u32 {
+                    let (index, body) = (members[i], world.body(drop));
+                    Flow { world, trace, index, end, left, body, has_poured: false }.advance(drop);
+                    touches[i] = DropTouch::of(drop, world.surface, site, factor);
+                }
+            }
+            for &(a, b) in pairs {
+                let (a, b) = (root(parents, a) as usize, root(parents, b) as usize);
+                let (Some(ta), Some(tb)) = (&touches[a], &touches[b]) else { continue };
+                if a == b || !ta.touches(tb) {
+                    continue;
+                }
+                // The heavier one stays; the elder among equals.
+                let heavier =
+                    drops[a].mass > drops[b].mass || drops[a].mass == drops[b].mass && a < b;
+                let (keep, give) = if heavier { (a, b) } else { (b, a) };
+                let gone = drops[give];
+                unite(&mut drops[keep], &gone, world.surface, end);
+                drops[give].mass = 0.0;
+                drops[give].solute = 0.0;
+                parents[give] = keep as u32;
+                touches[keep] = DropTouch::of(&drops[keep], world.surface, site, factor);
+                *merges += 1;
+            }
+        }
+    }
+
+    /// A merged drop is larger and elsewhere: takes in what it touches now, and so on.
+    fn merge_on(&self, merger: &Merger, drops: &mut [Droplet], heirs: &mut [u32]) -> u64 {
+        let (surface, factor) = (self.world.surface, self.reach.unwrap_or(1.0));
+        let touch = |drop: &Droplet| DropTouch::of(drop, surface, self.site, factor);
+        let mut merges = 0;
+        for &member in &merger.members {
+            let mut of = member as usize;
+            let has_merged = drops[of].merged > self.world.time - self.world.tick;
+            while drops[of].mass > 0.0
+                && has_merged
+                && let Some(mine) = touch(&drops[of])
+            {
+                let mut found: Option<u32> = None;
+                // Others reach at most as far as the boxes of their ways.
+                merger.near(mine.place, mine.reach, |i| {
+                    let other = &drops[i as usize];
+                    if i as usize != of
+                        && other.mass > 0.0
+                        && found.is_none_or(|f| i < f)
+                        && touch(other).is_some_and(|t| t.touches(&mine))
+                    {
+                        found = Some(i);
+                    }
+                });
+                let Some(other) = found else { break };
+                let heavier = drops[of].mass >= drops[other as usize].mass;
+                let (keep, give) =
+                    if heavier { (of, other as usize) } else { (other as usize, of) };
+                let gone = drops[give];
+                unite(&mut drops[keep], &gone, surface, self.world.time);
+                drops[give].mass = 0.0;
+                drops[give].solute = 0.0;
+                heirs[give] = keep as u32;
+                of = keep;
+                merges += 1;
+            }
+        }
+        for i in 0..heirs.len() as u32 {
+            heirs[i as usize] = root(heirs, i);
+        }
+        merges
+    }
+}
+
+impl GroupRun {
+    fn clear(&mut self) {
+        self.trace.clear();
+        self.drops.clear();
+        self.parents.clear();
+        self.touches.clear();
+        self.merges = 0;
+        self.limited = 0;
+    }
+
+    /// Notes which drop each member is part of by now.
+    fn bequeath(&mut self, groups: &[Group], merger: &Merger, heirs: &mut [u32]) {
+        let first = groups.first().map_or(0, |g| g.members.0);
+        for group in groups {
+            let base = (group.members.0 - first) as usize;
+            let members = &merger.members[group.members.0 as usize..group.members.1 as usize];
+            let parents = &mut self.parents[base..base + members.len()];
+            for i in 0..members.len() {
+                heirs[members[i] as usize] = members[root(parents, i as u32) as usize];
+            }
+        }
+    }
+}

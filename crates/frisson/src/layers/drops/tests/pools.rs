@@ -1,0 +1,311 @@
+//! Pools: what lands gathers, levels, spills over its lowest rim and makes waves; the books stay closed.
+
+use std::sync::Arc;
+
+use glam::{DVec2, Vec3};
+
+use super::super::pool::{PoolParams, PoolRest, PoolState, held_depth};
+use super::super::pool_flow::{PoolFlow, PoolScratch};
+use super::super::state::DropsState;
+use super::layer::{GRAVITY, Lab, actor, params};
+use super::*;
+use crate::geometry::{Bounds, Mesh};
+use crate::stage::{Actor, MeshSequence};
+
+const G: f64 = 9.81;
+
+/// A pool on a bed of our own, without the rest of the layer.
+struct Tub {
+    params: DropsParams,
+    rest: Vec<PoolRest>,
+    state: DropsState,
+    liquid: Liquid,
+}
+
+impl Tub {
+    fn new(cells: [usize; 2], cell: f64, bed: impl Fn(usize, usize) -> f64) -> Self {
+        let pool = PoolParams {
+            center: [0.0; 2],
+            size: [0, 1].map(|k| cell * cells[k] as f64),
+            heights: [-1.0, 1.0],
+            cell,
+            calming: 0.5,
+        };
+        let (corner, bounds) = ([0.0; 2], Bounds::EMPTY);
+        let mut rest = PoolRest { corner, cells, cell, bed: Vec::new(), bounds };
+        for j in 0..cells[1] {
+            rest.bed.extend((0..cells[0]).map(|i| bed(i, j)));
+        }
+        let state = DropsState { pools: vec![rest.dry()], ..DropsState::default() };
+        let text = r#"{"name": "t", "on": "m", "liquid": {"preset": "water"}}"#;
+        let params = DropsParams { pools: vec![pool], ..params(text) };
+        let liquid = Liquid::new(&params);
+        Self { params, rest: vec![rest], state, liquid }
+    }
+
+    fn pool(&mut self) -> &mut PoolState {
+        &mut self.state.pools[0]
+    }
+
+    fn level(&self, cell: usize) -> f64 {
+        let rest = &self.rest[0];
+        rest.bed[cell] + rest.depth(self.state.pools[0].mass[cell], &self.liquid)
+    }
+
+    /// Mass that makes a depth on one cell [kg].
+    fn mass_of(&self, depth: f64) -> f64 {
+        depth * self.liquid.density * self.rest[0].cell.powi(2)
+    }
+
+    fn run(&mut self, seconds: f64) {
+        let mut scratch = PoolScratch::default();
+        let (dt, ticks) = (1.0 / 120.0, (120.0 * seconds).round() as usize);
+        for _ in 0..ticks {
+            let Self { params, rest, liquid, state } = self;
+            PoolFlow { params, rest, liquid, gravity: G, dt }.advance(0.0, state, &mut scratch);
+        }
+    }
+}
+
+/// Whether a cell is in the outermost ring of a bed.
+fn is_rim(i: usize, j: usize, cells: [usize; 2]) -> bool {
+    i == 0 || j == 0 || i + 1 == cells[0] || j + 1 == cells[1]
+}
+
+#[test]
+fn liquid_poured_into_one_corner_comes_to_one_level_and_none_is_lost() {
+    let cells = [22, 16];
+    // Walls around an uneven bottom.
+    let bed = |i: usize, j: usize| match is_rim(i, j, cells) {
+        true => 2.0,
+        false => 0.004 * ((i * 7 + j * 3) % 5) as f64,
+    };
+    let mut tub = Tub::new(cells, 0.01, bed);
+    tub.params.pools[0].calming = 4.0;
+    let poured = tub.mass_of(9.0);
+    for c in (1..5).flat_map(|j| (1..5).map(move |i| 22 * j + i)) {
+        tub.pool().mass[c] = poured / 16.0;
+    }
+    tub.run(20.0);
+    assert!((tub.state.pooled() / poured - 1.0).abs() < 1e-12);
+    assert_eq!(tub.state.ledger.fallen.value(), 0.0);
+    let wet = |tub: &Tub| -> Vec<usize> {
+        (0..22 * 16).filter(|c| tub.state.pools[0].mass[*c] > 0.0).collect()
+    };
+    let levels: Vec<f64> = wet(&tub).iter().map(|c| tub.level(*c)).collect();
+    let (low, high) =
+        levels.iter().fold((1.0, -1.0), |(a, b): (f64, f64), l| (a.min(*l), b.max(*l)));
+    assert!(levels.len() > 250 && high - low < 1e-4, "{} cells, {low} to {high}", levels.len());
+}
+
+#[test]
+fn a_wave_in_a_tub_swings_as_shallow_water_does() {
+    // One cell wide between walls: the first mode has the period 2 L / sqrt(g h).
+    let (nx, cell, depth) = (66usize, 0.01, 0.05);
+    let bed = |i: usize, j: usize| if is_rim(i, j, [nx, 3]) { 0.5 } else { 0.0 };
+    let mut tub = Tub::new([nx, 3], cell, bed);
+    tub.params.pools[0].calming = 0.0;
+    let length = 64.0 * cell;
+    for i in 1..65 {
+        let along = (i as f64 - 0.5) * cell / length;
+        let mass = tub.mass_of(depth + 0.001 * (std::f64::consts::PI * along).cos());
+        tub.pool().mass[nx + i] = mass;
+    }
+    let period = 2.0 * length / (G * depth).sqrt();
+    // The left end goes down through the mean after a quarter, and comes up again after three.
+    let mut crossings = Vec::new();
+    let (mut before, mut time) = (tub.level(nx + 1) - depth, 0.0);
+    while time < 1.2 * period {
+        tub.run(1.0 / 120.0);
+        time += 1.0 / 120.0;
+        let now = tub.level(nx + 1) - depth;
+        if now.signum() != before.signum() {
+            crossings.push(time - now / (now - before) / 120.0);
+        }
+        before = now;
+    }
+    for (found, wanted) in crossings.iter().zip([0.25, 0.75]) {
+        assert!((found / (wanted * period) - 1.0).abs() < 0.05, "{found} {}", wanted * period);
+    }
+    assert!(crossings.len() >= 2);
+}
+
+#[test]
+fn a_full_tub_spills_over_its_lowest_rim_only() {
+    // A tub in the middle of a lower floor; its wall towards large x is lower by a centimetre.
+    let cells = [30, 30];
+    let bed = |i: usize, j: usize| {
+        let within = |k: usize| (8..22).contains(&k);
+        let inner = |k: usize| (9..21).contains(&k);
+        match (within(i) && within(j), inner(i) && inner(j)) {
+            (_, true) => 0.05,
+            (true, _) if i == 21 && inner(j) => 0.07,
+            (true, _) => 0.08,
+            _ => 0.0,
+        }
+    };
+    let mut tub = Tub::new(cells, 0.01, bed);
+    let each = tub.mass_of(0.027);
+    for j in 9..21 {
+        for i in 9..21 {
+            tub.pool().mass[j * 30 + i] = each;
+        }
+    }
+    let poured = 144.0 * each;
+    tub.run(6.0);
+    let held = held_depth(&tub.liquid, G);
+    // It stands as high over the low rim as its edge holds, and no more.
+    let level = tub.level(15 * 30 + 14);
+    assert!(level > 0.07 - 1e-3 && level < 0.07 + held + 1e-3, "{level} {held}");
+    let spilled = |range: std::ops::Range<usize>| -> f64 {
+        let cells = (0..30).flat_map(|j| range.clone().map(move |i| j * 30 + i));
+        cells.map(|c| tub.state.pools[0].mass[c]).sum()
+    };
+    assert!(spilled(22..30) > 0.0);
+    assert_eq!(spilled(0..8), 0.0);
+    let kept = tub.state.pooled() + tub.state.ledger.fallen.value();
+    assert!((kept / poured - 1.0).abs() < 1e-12);
+}
+
+#[test]
+fn a_puddle_on_level_ground_is_as_deep_as_its_edge_holds() {
+    let mut tub = Tub::new([80, 80], 0.005, |_, _| 0.0);
+    let held = held_depth(&tub.liquid, G);
+    // Slowly, enough for a disc of 8 cm.
+    let poured = tub.liquid.density * std::f64::consts::PI * 0.08f64.powi(2) * held;
+    for _ in 0..600 {
+        tub.pool().mass[40 * 80 + 40] += poured / 600.0;
+        tub.run(1.0 / 120.0);
+    }
+    tub.run(3.0);
+    assert!((tub.state.pooled() / poured - 1.0).abs() < 1e-12);
+    let wet = tub.state.pools[0].mass.iter().filter(|m| **m > 0.0).count() as f64;
+    let area = wet * 0.005 * 0.005;
+    let depth = poured / (tub.liquid.density * area);
+    // It may have overrun a little while it came.
+    assert!(depth < 1.05 * held && depth > 0.6 * held, "{depth} {held}");
+}
+
+#[test]
+fn drops_collect_in_a_hollow_and_are_shown_as_one_level_sheet() {
+    let (low, high) = (DVec2::splat(-0.3), DVec2::splat(0.3));
+    let bowl = height_field(60, 60, low, high, |x, z| 2.0 * (x * x + z * z));
+    let text = r#"{"name": "d", "on": "bowl", "liquid": {"preset": "water"},
+        "pools": [{"center": [0, 0], "size": [0.5, 0.5], "heights": [-0.1, 0.3], "cell": 0.01}],
+        "sources": [{"region": {"count": 200, "mass": [5e-5, 2e-4]}}]}"#;
+    let mut lab = Lab::new(actor("bowl", bowl), &params(text), GRAVITY, 30);
+    lab.run(600);
+    let (state, liquid) = (lab.state(), &lab.liquid());
+    assert!(state.imbalance().abs() < 1e-12, "{}", state.imbalance());
+    let pooled = state.pooled();
+    assert!(pooled > 0.7 * state.ledger.emitted.value(), "{pooled} of {:?}", state.ledger.emitted);
+    // V = pi h² / 4 below the height h of this bowl.
+    let expected = (4.0 * pooled / (liquid.density * std::f64::consts::PI)).sqrt();
+    let rest = &lab.rest().pools[0];
+    let deep = |c: &usize| rest.depth(state.pools[0].mass[*c], liquid) > 0.003;
+    let levels: Vec<f64> = (0..rest.bed.len())
+        .filter(deep)
+        .map(|c| rest.bed[c] + rest.depth(state.pools[0].mass[c], liquid))
+        .collect();
+    assert!(levels.len() > 10);
+    for level in levels {
+        assert!((level - expected).abs() < 0.1 * expected, "{level} {expected}");
+    }
+    let shown = &lab.frame().meshes[lab.frame().mesh_index("d.pools").unwrap()].positions;
+    // Some lie where they were held, higher up: what counts is the middle.
+    let middle = shown.iter().min_by(|a, b| a.x.hypot(a.z).total_cmp(&b.x.hypot(b.z))).unwrap();
+    assert!(shown.len() > 40, "{}", shown.len());
+    assert!((f64::from(middle.y) - expected).abs() < 0.2 * expected, "{middle} {expected}");
+}
+
+/// Rods on a table, the one towards large x lower, as [`crate::stage::ColliderParams`].
+fn rods() -> Vec<crate::stage::ColliderParams> {
+    let rod = |name: &str, a: [f64; 3], b: [f64; 3]| {
+        let shape = serde_json::json!({ "capsule": { "a": a, "b": b, "radius": 0.007 } });
+        serde_json::from_value(serde_json::json!({ "name": name, "shape": shape })).unwrap()
+    };
+    let (low, high) = (0.001, 0.005);
+    vec![
+        rod("left", [-0.05, high, -0.05], [-0.05, high, 0.05]),
+        rod("back", [-0.05, high, -0.05], [0.05, high, -0.05]),
+        rod("front", [-0.05, high, 0.05], [0.05, high, 0.05]),
+        rod("right", [0.05, low, -0.05], [0.05, low, 0.05]),
+    ]
+}
+
+#[test]
+fn drips_fill_a_tray_of_rods_and_spill_over_the_low_one() {
+    let table = height_field(10, 10, DVec2::splat(-0.25), DVec2::splat(0.25), |_, _| 0.0);
+    let text = r#"{"name": "d", "on": "table", "liquid": {"preset": "milk"},
+        "trails": {"enabled": false},
+        "pools": [{"center": [0, 0], "size": [0.48, 0.48], "heights": [-0.02, 0.05], "cell": 0.005}],
+        "sources": [{"single": {"at": [-0.012, 0.3, 0.006], "mass": 8e-4, "count": 150, "every": 1,
+            "snap": 0}}]}"#;
+    let plain = layer::setup(actor("table", table), &params(text), GRAVITY, 30);
+    let setup = crate::stage::Setup { colliders: rods(), ..plain };
+    let mut lab =
+        Lab { alone: crate::layers::harness::Alone::new(setup).expect("a layer"), tick: 0 };
+    let sheet = |lab: &Lab| {
+        let frame = lab.frame();
+        frame.meshes[frame.mesh_index("d.pools").unwrap()].positions.clone()
+    };
+    lab.run(200);
+    // Not full yet: all of it within the rods.
+    let half = Bounds::of(&sheet(&lab));
+    assert!(half.max.x < 0.058 && half.min.x > -0.058 && half.max.y < 0.03, "{half:?}");
+    lab.run(400);
+    let full = Bounds::of(&sheet(&lab));
+    assert!(full.max.x > 0.07 && full.min.x > -0.058, "{full:?}");
+    assert!(full.min.y > -0.001 && full.max.y < 0.03, "{full:?}");
+    let state = lab.state();
+    assert!(state.imbalance().abs() < 1e-12);
+    assert!(state.pooled() > 0.95 * state.ledger.emitted.value());
+}
+
+/// A tray of 20 cm within rims, one half of whose floor rises by 2 cm and all of which rises by 5 cm, within a second.
+struct Lift(Mesh);
+
+impl MeshSequence for Lift {
+    fn meshes(&self) -> &[Mesh] {
+        std::slice::from_ref(&self.0)
+    }
+    fn positions_at(&self, _: usize, time: f64, out: &mut Vec<Vec3>) {
+        let part = time.clamp(0.0, 1.0) as f32;
+        let piston = |p: &Vec3| if p.x < -0.001 && p.y < 0.01 { 0.02 } else { 0.0 };
+        out.clear();
+        out.extend(self.0.positions.iter().map(|p| *p + Vec3::Y * part * (0.05 + piston(p))));
+    }
+}
+
+#[test]
+fn what_rises_in_a_pool_lifts_its_level() {
+    let (low, high) = (DVec2::splat(-0.12), DVec2::splat(0.12));
+    let rim = |x: f64, z: f64| if x.abs().max(z.abs()) > 0.101 { 0.1 } else { 0.0 };
+    let (p, t) = height_field(48, 48, low, high, rim);
+    let tray = Actor::sequence_named("tray", Arc::new(Lift(Mesh::new("tray", p, t))));
+    let text = r#"{"name": "d", "on": "tray", "liquid": {"preset": "water"},
+        "pools": [{"center": [0, 0], "size": [0.24, 0.24], "heights": [-0.1, 0.3], "cell": 0.01, "calming": 4}]}"#;
+    let mut lab = Lab::new(tray, &params(text), GRAVITY, 30);
+    let rest = lab.rest().pools[0].clone();
+    let floor: Vec<usize> = (0..rest.bed.len()).filter(|c| rest.bed[*c] < 1e-3).collect();
+    let poured = 0.03 * lab.liquid().density * 1e-4;
+    let state = lab.alone.state_mut();
+    floor.iter().for_each(|c| state.pools[0].mass[*c] = poured);
+    state.ledger.emitted.add(poured * floor.len() as f64);
+    let before = lab.state().pooled();
+    lab.run(480);
+    let (state, liquid) = (lab.state(), &lab.liquid());
+    assert!((state.pooled() / before - 1.0).abs() < 1e-9, "{} of {before}", state.pooled());
+    assert!(state.imbalance().abs() < 1e-9);
+    let pool = &state.pools[0];
+    let risen = floor.iter().filter(|c| pool.bed[**c] > 0.06).count() as f64;
+    let expected = 0.05 + 0.03 + 0.02 * risen / floor.len() as f64;
+    for c in floor {
+        let level = pool.bed[c] + rest.depth(pool.mass[c], liquid);
+        assert!((level - expected).abs() < 2e-3, "{level} {expected}");
+    }
+    let frame = lab.frame();
+    let shown = &frame.meshes[frame.mesh_index("d.pools").unwrap()].positions;
+    let highest = shown.iter().map(|p| f64::from(p.y)).fold(0.0, f64::max);
+    assert!((highest - expected).abs() < 3e-3, "{highest} {expected}");
+}
