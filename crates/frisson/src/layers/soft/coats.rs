@@ -2,6 +2,7 @@
 
 use glam::{DMat3, DQuat, DVec3, Vec3};
 
+use super::build_objects::NewPrimitive;
 use super::field::Kind;
 use super::fit::{FittedBall, SkinFit};
 use super::params::{CoatBone, CoatParams, DoughParams, SoftObject};
@@ -73,15 +74,17 @@ pub fn coat_bones(
     let rigid = who.rigid_at(start).map(|m| m.as_dmat4());
     if coat.bones.is_empty() {
         let reach = object.support_for(1.0);
-        let fit = SkinFit { character: character.as_deref(), context, actor, reach };
+        let meshes = coated_meshes(coat, key, context, actor)?;
+        let first = context.actors.mesh_range(actor).start;
+        let character = character.as_deref();
+        let fit = SkinFit { character, context, first, meshes: &meshes, reach };
         let balls = fit.balls(coat.balls);
         if balls.is_empty() {
             let problem = "the actor has no closed mesh to fit coats to";
             return Err(LayerError::parameter(format!("{key}.coat.on"), problem));
         }
-        let meshes = context.actors.mesh_range(actor);
-        let hangers = (character.is_none() && rigid.is_none())
-            .then(|| Hangers::new(meshes.clone(), context.frame));
+        let hangers =
+            (character.is_none() && rigid.is_none()).then(|| Hangers::new(&meshes, context.frame));
         for ball in &balls {
             let drive = match (&hangers, rigid) {
                 (Some(hangers), _) => hangers.drive(ball),
@@ -141,6 +144,35 @@ pub fn coat_bones(
     Ok(!character.skins.is_empty())
 }
 
+/// The actor's meshes that are coated, ascending.
+fn coated_meshes(
+    coat: &CoatParams,
+    key: &str,
+    context: &BuildContext,
+    actor: usize,
+) -> Result<Vec<usize>, LayerError> {
+    let all = context.actors.mesh_range(actor);
+    if coat.meshes.is_empty() {
+        return Ok(all.collect());
+    }
+    let name = |index: usize| context.frame.meshes[index].name.as_str();
+    let find = |wanted: &String| {
+        let own = |index: &usize| {
+            let whole = name(*index);
+            whole == wanted
+                || whole.strip_prefix(&coat.on).and_then(|n| n.strip_prefix('/')) == Some(wanted)
+        };
+        let known = all.clone().map(name);
+        all.clone()
+            .find(own)
+            .ok_or_else(|| LayerError::unknown(format!("{key}.coat.meshes"), "mesh", wanted, known))
+    };
+    let mut found = coat.meshes.iter().map(find).collect::<Result<Vec<usize>, LayerError>>()?;
+    found.sort_unstable();
+    found.dedup();
+    Ok(found)
+}
+
 /// Measures the skins that coats were fitted to, with cells of the size that they are shown with.
 pub fn measure_skins(rest: &mut SoftRest, context: &BuildContext) -> Result<(), LayerError> {
     if rest.skins.is_empty() {
@@ -184,12 +216,12 @@ struct Hangers<'a> {
 }
 
 impl<'a> Hangers<'a> {
-    fn new(meshes: std::ops::Range<usize>, frame: &'a Frame) -> Self {
-        let one = |index: usize| {
+    fn new(meshes: &[usize], frame: &'a Frame) -> Self {
+        let one = |&index: &usize| {
             let mesh = frame.meshes.get(index)?;
             Some((index, mesh, TriangleBvh::build(&mesh.positions, &mesh.topology.triangles)))
         };
-        Self { meshes: meshes.filter_map(one).collect() }
+        Self { meshes: meshes.iter().filter_map(one).collect() }
     }
 
     /// A ball hangs on the place of the skin that it touches.
@@ -256,8 +288,9 @@ fn add_bone<'a>(
         inverse_inertia: DMat3::ZERO,
     });
     let kind = if points.len() == 1 { Kind::Point } else { Kind::Polyline };
-    let local = points.iter().map(|p| *p - points[0]).collect();
-    let made = rest.push_primitive(object, bone.from.clone(), kind, body, local, thickness);
+    let points = points.iter().map(|p| *p - points[0]).collect();
+    let new = NewPrimitive { name: bone.from.clone(), kind, body, points, thickness };
+    let made = rest.push_primitive(object, new);
     made.color = bone.color.unwrap_or(made.color);
     made.uv = bone.uv;
     made

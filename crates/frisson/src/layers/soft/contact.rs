@@ -65,6 +65,18 @@ pub struct Contacts<'a> {
     pub dt: f64,
 }
 
+/// How two sides of a contact move against each other, and what hinders them.
+struct Rubbing {
+    /// Velocity of the first against the second [m/s].
+    slip: DVec3,
+    /// Speed below which friction is viscous [m/s].
+    viscous_below: f64,
+    /// Damping of the approach [Pa s/m].
+    resistance: f64,
+    /// Friction coefficient [-].
+    friction: f64,
+}
+
 impl Contacts<'_> {
     /// Adds all contact forces to the bodies.
     pub fn apply(&self, state: &mut SoftState, out: &mut ContactForces) {
@@ -119,6 +131,7 @@ impl Contacts<'_> {
                 out.pairs.push(PairForce { pair, normal, force, place, area, sample });
             }
         }
+        // By sample within a pair: the sums below round the same way every time.
         out.pairs.sort_unstable_by_key(|p| (p.pair, p.sample));
         out.pairs.dedup_by(|next, kept| {
             let same = next.pair == kept.pair;
@@ -228,16 +241,10 @@ impl Contacts<'_> {
     }
 
     /// Pressure with damping, and friction, per unit area on the first body [Pa].
-    fn traction(
-        &self,
-        contact: &ContactPoint,
-        normal: DVec3,
-        slip: (DVec3, f64),
-        resistance: f64,
-        friction: f64,
-    ) -> DVec3 {
-        let (slip, viscous_below) = slip;
+    fn traction(&self, contact: &ContactPoint, normal: DVec3, rubbing: Rubbing) -> DVec3 {
+        let Rubbing { slip, viscous_below, resistance, friction } = rubbing;
         let closing = slip.dot(normal);
+        // Contacts do not pull, however fast the two sides part.
         let pressure = (contact.pressure + resistance * closing).max(0.0);
         let along = slip - closing * normal;
         let speed = along.length();
@@ -264,10 +271,14 @@ impl Contacts<'_> {
         let normal = self.sided(state, me, other, contact.normal);
         let at = contact.point;
         let slip = state.bodies[a].velocity_at(at) - state.bodies[b].velocity_at(at);
-        let slip = (slip, out.slips[a].max(out.slips[b]));
-        let resistance = self.resistance(me).min(self.resistance(other));
+        let rubbing = Rubbing {
+            slip,
+            viscous_below: out.slips[a].max(out.slips[b]),
+            resistance: self.resistance(me).min(self.resistance(other)),
+            friction: self.params.friction,
+        };
         let share = 0.5 * contact.area * (1.0 - contact.fused);
-        let force = share * self.traction(contact, normal, slip, resistance, self.params.friction);
+        let force = share * self.traction(contact, normal, rubbing);
         state.bodies[a].push(force, at);
         state.bodies[b].push(-force, at);
     }
@@ -283,9 +294,9 @@ impl Contacts<'_> {
         let body = self.rest.primitives[me].body;
         let (_, _, velocity) = self.tools.get(tool).contact(contact.point);
         let slip = state.bodies[body].velocity_at(contact.point) - velocity;
-        let slip = (slip, out.slips[body]);
         let friction = self.tools.get(tool).friction();
-        let traction = self.traction(contact, contact.normal, slip, resistance, friction);
+        let rubbing = Rubbing { slip, viscous_below: out.slips[body], resistance, friction };
+        let traction = self.traction(contact, contact.normal, rubbing);
         state.bodies[body].push(contact.area * traction, contact.point);
     }
 

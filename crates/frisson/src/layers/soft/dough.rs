@@ -126,10 +126,12 @@ impl SoftStep<'_> {
             if laws[self.rest.primitives[a].object].is_none() {
                 continue;
             }
+            // Bonds are sorted by the first of their pair, the order in which particles are gone through.
             at += old[at..].partition_point(|b| b.pair.0 < a as u32);
             let end = at + old[at..].partition_point(|b| b.pair.0 == a as u32);
             let first = bonds.len();
             self.pull_on(a, dt, &laws, &old[at..end], &mut bonds);
+            // Neighbours come group by group; the next step looks pairs up by number.
             bonds[first..].sort_unstable_by_key(|b| b.pair);
             at = end;
         }
@@ -166,6 +168,7 @@ impl SoftStep<'_> {
             }
             let pair = (a as u32, b);
             let known = old.binary_search_by_key(&pair, |b| b.pair).ok();
+            // A new bond is at rest where it begins.
             let length = known.map_or(distance, |k| old[k].length);
             let n = way.normalize_or(DVec3::Y);
             let (pull_a, length_a) = law.bond(distance, length);

@@ -24,8 +24,9 @@ pub struct SkinFit<'a> {
     pub character: Option<&'a Character>,
     /// The scene at its start.
     pub context: &'a BuildContext<'a>,
-    /// Its number.
-    pub actor: usize,
+    /// Number of its first mesh in the frame, and those that are coated.
+    pub first: usize,
+    pub meshes: &'a [usize],
     /// Reach of a coat's field over its thickness [-].
     pub reach: f64,
 }
@@ -76,8 +77,8 @@ impl SkinFit<'_> {
     /// The actor's meshes at the start, with what moves their vertices.
     fn skin(&self) -> Skin {
         let mut skin = Skin::default();
-        for (local, mesh) in self.context.actors.mesh_range(self.actor).enumerate() {
-            let source = self.character.map(|c| &c.meshes[local]);
+        for &mesh in self.meshes {
+            let source = self.character.map(|c| &c.meshes[mesh - self.first]);
             let hold_of = |vertex: usize| {
                 let Some((character, source)) = self.character.zip(source) else {
                     return Hold::by(0);

@@ -66,6 +66,7 @@ pub fn update_fracture(
 ) -> bool {
     components.reset(coats.primitives.len());
     for (a, territory) in territories.iter().enumerate() {
+        // What has a graph never parts.
         if rest.primitives[a].links.is_some() {
             components.join(a as u32, state.groups[a]);
             continue;

@@ -43,6 +43,7 @@ pub fn solve_joints(
     momenta.extend(rest.iter().zip(&*bodies).map(|(r, b)| r.momentum(b.rotation, b.spin)));
     let mut joined = Joined { rest, before, bodies, momenta, dt };
     sweep(joints, tolerances::JOINT_GAP, |joint| {
+        // Angles first: what turns a bone moves its anchor.
         joined.solve_angles(joint);
         joined.solve_anchor(joint)
     });
@@ -138,8 +139,10 @@ impl Joined<'_> {
         let [a, b] = joint.bodies;
         let end = |i: usize, body: &BodyState| body.position + body.rotation * joint.anchors[i];
         let gap = end(1, &self.bodies[b]) - end(0, &self.bodies[a]);
+        // At the start of the step: from there a kick is integrated.
         let arms = [0, 1].map(|i| self.before[joint.bodies[i]].rotation * joint.anchors[i]);
         let response = self.response(joint, arms, self.before);
+        // Both are held.
         if response.determinant() <= 0.0 {
             return 0.0;
         }

@@ -3,8 +3,10 @@
 use glam::{Mat3, Vec3};
 
 use super::field::{BULGE_ZONE, Kind, bulge_shape};
-use super::skin_field::{Asked, SkinSurface};
-use super::surface::{LabelValue, Part, SurfaceField};
+use super::skin_field::SkinSurface;
+use super::skin_place::Asked;
+use super::surface::{LabelValue, SurfaceField};
+use super::surface_part::Part;
 use super::tool::Tools;
 use crate::geometry::Bounds;
 use crate::geometry::isosurface::{Field, PointsSoa, SamplesSoa};

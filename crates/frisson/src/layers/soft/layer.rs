@@ -2,8 +2,9 @@
 
 use super::params::{SoftParams, SoftSurface};
 use super::rest::SoftRest;
+use super::scratch::SoftScratch;
 use super::state::SoftState;
-use super::step::{self, SoftScratch};
+use super::step;
 use crate::stage::{
     BuildContext, Frame, Layer, LayerError, LayerReport, SnapshotError, StepContext, View, Work,
 };
@@ -64,6 +65,11 @@ impl Layer for SoftLayer {
 
     fn needs_surfaces_between_frames(_params: &SoftParams, rest: &SoftRest) -> bool {
         rest.hangs || !rest.toolbox.meshes.is_empty()
+    }
+
+    fn adds_only<'a>(params: &'a SoftParams, rest: &'a SoftRest) -> Option<&'a [String]> {
+        // Contacts are one more mesh, with a name of its own.
+        (!params.contacts).then_some(&rest.labels[..])
     }
 
     fn check_fit(rest: &SoftRest, state: &SoftState) -> Result<(), SnapshotError> {

@@ -27,29 +27,44 @@
 //! holds rigid bodies at a point, not against turning about it.
 
 mod build;
+mod build_links;
+mod build_objects;
 mod coats;
 mod contact;
+mod diagonals;
 mod dough;
+mod drawn;
+mod drive;
 mod field;
+mod field_scratch;
 mod fit;
 mod fracture;
 mod joints;
 mod label;
 mod layer;
 mod meshes;
+mod neighbourhood;
 mod params;
 mod preview;
 mod primitive_fields;
 mod rest;
+mod rims;
 mod sample;
+mod scratch;
 mod seeds;
 mod skin;
 mod skin_field;
+mod skin_place;
+mod skin_whole;
+mod slide;
+mod specks;
 mod state;
 mod step;
 mod structure;
 mod surface;
+mod surface_part;
 mod tool;
+mod untangle;
 mod volume;
 mod weld;
 
@@ -60,8 +75,8 @@ pub use params::{
     SoftSurface,
 };
 pub use rest::SoftRest;
+pub use scratch::SoftScratch;
 pub use state::SoftState;
-pub use step::SoftScratch;
 
 #[cfg(test)]
 mod tests;

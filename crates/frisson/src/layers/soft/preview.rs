@@ -15,9 +15,9 @@ use super::field::Kind;
 use super::meshes::coat_material;
 use super::rest::SoftRest;
 use super::sample::{Territory, fill_grid};
+use super::scratch::SoftScratch;
 use super::seeds::{Seed, compute_pieces, on_sphere};
 use super::state::SoftState;
-use super::step::SoftScratch;
 use super::surface::SurfaceField;
 use crate::geometry::{Mesh, MeshTopology, wrap_sphere};
 use crate::stage::Frame;
@@ -87,6 +87,26 @@ impl SoftScratch {
             piece.positions[i] = at;
             piece.normals[i] = way.try_normalize().unwrap_or(ray.direction.as_vec3());
         }
+    }
+}
+
+impl SoftState {
+    /// Where the seeds of all primitives are [m], one primitive after the other.
+    pub fn seed_places<'a>(&'a self, rest: &'a SoftRest) -> impl Iterator<Item = DVec3> + 'a {
+        let of_primitive = |index: usize| {
+            let primitive = &rest.primitives[index];
+            let body = &self.bodies[primitive.body];
+            let place = |p: &DVec3| body.position + body.rotation * *p;
+            let points: Vec<DVec3> = primitive.points.iter().map(place).collect();
+            let mut pieces = Vec::new();
+            compute_pieces(primitive.kind, &points, body.rotation, &mut pieces);
+            let seeds = rest.seeds[index].iter().zip(&self.distances[index]);
+            seeds.map(move |(seed, distance)| {
+                let ray = seed.ray(&points, &pieces);
+                ray.origin + *distance * ray.direction
+            })
+        };
+        (0..rest.primitives.len()).flat_map(of_primitive)
     }
 }
 

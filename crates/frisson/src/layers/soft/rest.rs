@@ -60,8 +60,8 @@ pub struct PrimitiveRest {
 pub struct SkinRest {
     /// Object that is the coat.
     pub object: usize,
-    /// Meshes of the frame.
-    pub meshes: std::ops::Range<usize>,
+    /// Meshes of the frame, ascending.
+    pub meshes: Vec<usize>,
     /// Volume of what is shown in the pose in which limbs are apart [m³].
     pub volume: f64,
     /// Thickness of the object [m].

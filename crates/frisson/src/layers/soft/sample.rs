@@ -6,10 +6,11 @@ use glam::{DQuat, DVec3, Vec3};
 use rayon::prelude::*;
 
 use super::field::{BULGE_ZONE, Kind, bulge_shape};
-use super::primitive_fields::{
-    FieldScratch, NOBODY, Neighbourhood, Primitive, PrimitiveFields, Seen,
-};
-use super::seeds::{FineSeeds, Piece, Ray, Seed, compute_pieces, medial, slide};
+use super::field_scratch::{FieldQuery, FieldScratch, Seen};
+use super::neighbourhood::Neighbourhood;
+use super::primitive_fields::{NOBODY, Primitive, PrimitiveFields};
+use super::seeds::{FineSeeds, Piece, Ray, Seed, compute_pieces};
+use super::slide::{medial, slide};
 use super::tool::Tools;
 use crate::geometry::Grid;
 use crate::tolerances::soft as tolerances;
@@ -117,6 +118,18 @@ pub struct Sampling<'a> {
     pub balls: Option<&'a [Option<u32>]>,
 }
 
+/// What a primitive finds at a place.
+struct Found {
+    /// Positive inside its territory [Pa].
+    inside: f64,
+    /// Fields there.
+    seen: Seen,
+    /// Distance of the nearest tool [m].
+    tool_distance: f64,
+    /// That tool.
+    tool: u32,
+}
+
 /// The box of a primitive's support.
 pub fn support_box(coats: &PrimitiveFields, index: usize) -> (Vec3, Vec3) {
     let reach = coats.reach(index);
@@ -177,18 +190,19 @@ impl Sampling<'_> {
         territory.buried_by = self.buried_by(index, territory);
         for (i, (seed, distance)) in self.seeds[index].iter().zip(distances).enumerate() {
             let ray = seed.ray(points, &territory.pieces);
-            territory.scratch.begin_ray(coats, &territory.near, ray.origin, ray.direction, limit);
-            *distance = self.slide(index, &ray, *distance, limit, territory);
+            territory.scratch.begin_ray(coats, &territory.near, &ray, limit);
+            *distance = self.slide(index, &ray, (*distance, limit), territory);
             territory.volume += ray.weight * distance.powi(ray.power) / f64::from(ray.power);
             let first = territory.contacts.len();
             let near = self.classify(index, &ray, *distance, territory);
             let Some(fine) = self.fine_seeds[index].of(i).filter(|_| near) else { continue };
             territory.contacts.truncate(first);
             territory.scratch.end_ray();
+            // Finer seeds are for contacts: what the territory gains is counted by the seed itself.
             let gains = (territory.gain, territory.common_gain);
             for seed in fine {
                 let ray = seed.ray(points, &territory.pieces);
-                let d = self.slide(index, &ray, *distance, limit, territory);
+                let d = self.slide(index, &ray, (*distance, limit), territory);
                 self.classify(index, &ray, d, territory);
             }
             (territory.gain, territory.common_gain) = gains;
@@ -205,37 +219,28 @@ impl Sampling<'_> {
         own.is_some() && territory.tools.is_empty() && territory.near().iter().all(alike)
     }
 
-    /// Where a seed that starts at some distance arrives.
+    /// Where a seed that starts at some distance arrives, within a limit.
     fn slide(
         &self,
         index: usize,
         ray: &Ray,
-        start: f64,
-        limit: f64,
+        (start, limit): (f64, f64),
         territory: &mut Territory,
     ) -> f64 {
         let coat = &self.coats.primitives[index].coat;
-        let (near, scratch, tools) = (&territory.near, &mut territory.scratch, &territory.tools);
         slide(start, limit, tolerances::SEED * coat.thickness, coat.stiffness, |d| {
             let at = ray.origin + d * ray.direction;
-            self.inside(index, scratch, near, tools, at, d).0
+            self.look(index, territory, at, d).inside
         })
     }
 
-    /// Positive inside the territory of a primitive; and what was seen there.
-    fn inside(
-        &self,
-        index: usize,
-        scratch: &mut FieldScratch,
-        near: &Neighbourhood,
-        tools: &[u32],
-        at: DVec3,
-        distance: f64,
-    ) -> (f64, Seen, f64, u32) {
+    /// What a primitive finds at a place and a distance from it.
+    fn look(&self, index: usize, territory: &mut Territory, at: DVec3, distance: f64) -> Found {
+        let Territory { near, scratch, tools, .. } = territory;
         let primitive = &self.coats.primitives[index];
-        let seen = scratch.see(self.coats, near, index as u32, at);
+        let seen = scratch.see(FieldQuery { coats: self.coats, near, index: index as u32, at });
         let (mut tool_distance, mut tool) = (f64::INFINITY, 0);
-        for &i in tools {
+        for &i in tools.iter() {
             let d = self.tools.get(i as usize).contact(at).0;
             if d < tool_distance {
                 (tool_distance, tool) = (d, i);
@@ -244,6 +249,7 @@ impl Sampling<'_> {
         let bulge =
             if primitive.bulge > 0.0 { self.bulge(primitive, &seen, tool_distance) } else { 0.0 };
         let surface = (seen.side + bulge - self.coats.level).min(seen.alone + bulge - seen.other);
+        // Those that blend share a border: where their own fields are equal.
         let mut least = surface.min(seen.own - seen.rival);
         least = least.min(primitive.coat.stiffness * tool_distance);
         if primitive.kind == Kind::Polyline && primitive.count > 2 {
@@ -251,7 +257,7 @@ impl Sampling<'_> {
             let beyond = medial(primitive.kind, self.coats.points_of(index), at, distance);
             least = least.min(primitive.coat.stiffness * (beyond + slack));
         }
-        (least, seen, tool_distance, tool)
+        Found { inside: least, seen, tool_distance, tool }
     }
 
     /// What a bulge adds beside a contact with another mesh or a tool [Pa].
@@ -269,8 +275,9 @@ impl Sampling<'_> {
         let coats = self.coats;
         let coat = &coats.primitives[index].coat;
         let at = ray.origin + d * ray.direction;
-        let (near, scratch, tools) = (&territory.near, &mut territory.scratch, &territory.tools);
-        let (_, seen, tool_distance, tool) = self.inside(index, scratch, near, tools, at, d);
+        let Found { seen, tool_distance, tool, .. } = self.look(index, territory, at, d);
+        let scratch = &territory.scratch;
+        let query = FieldQuery { coats, near: &territory.near, index: index as u32, at };
         let close = tolerances::STOPPED * coat.thickness;
         let border = seen.own - seen.rival < coat.stiffness * close * 0.1;
         let on_tool = tool_distance < close;
@@ -283,7 +290,7 @@ impl Sampling<'_> {
         if on_tool {
             let normal = -self.tools.get(tool as usize).contact(at).1;
             let area = cone / ray.direction.dot(normal).max(tolerances::LEAST_COSINE);
-            let late = scratch.swelling(coats, near, index as u32, at);
+            let late = scratch.swelling(query);
             let pressure = seen.side - coats.level - late;
             if pressure > 0.0 && ray.direction.dot(normal) > 0.0 {
                 let presser = Presser::Tool(tool);
@@ -299,22 +306,23 @@ impl Sampling<'_> {
         if gap > close {
             // A border, or beyond the medial axis.
             if border && seen.rival_primitive != NOBODY {
-                territory.gain += self.border_gain(index, &seen, at, cone, ray.direction);
+                territory.gain += self.border_gain(index, &seen, (at, ray.direction), cone);
             }
             return near_contact;
         }
         if pressed {
-            let own = scratch.group_gradient(coats, near, index as u32, at).0;
-            let other = scratch.group_gradient(coats, near, seen.other_primitive, at).0;
+            let own = scratch.group_gradient(query).0;
+            let presser = FieldQuery { index: seen.other_primitive, ..query };
+            let other = scratch.group_gradient(presser).0;
             let normal = (other - own).normalize_or(ray.direction);
             let area = cone / ray.direction.dot(normal).max(tolerances::LEAST_COSINE);
             let presser = Presser::Primitive(seen.other_primitive);
-            let late = scratch.swelling(coats, near, index as u32, at);
+            let late = scratch.swelling(query);
             let (pressure, fused) = ((seen.alone - coats.level - late).max(0.0), seen.fused);
             let contact = ContactPoint { presser, point: at, normal, pressure, area, fused, depth };
             territory.contacts.push(contact);
         } else if !border && above <= close {
-            let (own, lengths) = scratch.side_gradient(coats, near, index as u32, at);
+            let (own, lengths) = scratch.side_gradient(query);
             let slope = own.length().max(f64::MIN_POSITIVE);
             let cosine = (-own / slope).dot(ray.direction).max(tolerances::LEAST_COSINE);
             let area = cone / cosine;
@@ -326,14 +334,14 @@ impl Sampling<'_> {
         near_contact
     }
 
-    /// How much volume a border gives per metre of thickness: much where two fields are nearly alike.
+    /// How much volume a border at a place and a way gives per metre of thickness: much where two fields are
+    /// nearly alike.
     fn border_gain(
         &self,
         index: usize,
         seen: &Seen,
-        at: DVec3,
+        (at, direction): (DVec3, DVec3),
         cone: f64,
-        direction: DVec3,
     ) -> f64 {
         let own = self.coats.gradient_of(index, at);
         let between = own - self.coats.gradient_of(seen.rival_primitive as usize, at);
@@ -345,8 +353,9 @@ impl Sampling<'_> {
     /// Whether another side holds the primitive's own place: no seed can leave it then.
     fn buried_by(&self, index: usize, territory: &mut Territory) -> Option<(u32, f64)> {
         let middle = self.coats.middle(index);
-        let (near, scratch) = (&territory.near, &mut territory.scratch);
-        let seen = scratch.see(self.coats, near, index as u32, middle);
+        let (coats, near) = (self.coats, &territory.near);
+        let query = FieldQuery { coats, near, index: index as u32, at: middle };
+        let seen = territory.scratch.see(query);
         let held = seen.other > seen.alone && seen.other > self.coats.level && seen.fused < 1.0;
         held.then_some((seen.other_primitive, 1.0 - seen.fused))
     }

@@ -7,7 +7,7 @@
 
 use glam::{DMat3, DQuat, DVec3};
 
-use super::field::{Kind, closest};
+use super::field::Kind;
 use crate::tolerances::soft as tolerances;
 
 /// A direction fixed in a primitive.
@@ -157,7 +157,6 @@ pub fn directions(count: usize) -> impl Iterator<Item = DVec3> {
 /// The seeds of a primitive: about `count`, spread over its surface at the given thickness.
 #[must_use]
 pub fn build_seeds(kind: Kind, points: &[DVec3], thickness: f64, count: usize) -> Vec<Seed> {
-    let mut seeds = Vec::new();
     // As many per unit area as `count` on the whole surface give.
     let mut pieces = Vec::new();
     compute_pieces(kind, points, DQuat::IDENTITY, &mut pieces);
@@ -171,39 +170,32 @@ pub fn build_seeds(kind: Kind, points: &[DVec3], thickness: f64, count: usize) -
     let count = count.max(8) as f64;
     // A thread of no thickness would get as many rings as its length has thicknesses.
     let spacing = (whole / count).sqrt().max(length / count);
+    let mut sower = Sower { seeds: Vec::new(), thickness, spacing };
     match kind {
-        Kind::Point => corner_seeds(&mut seeds, 0, 0, &[], DMat3::IDENTITY, e, spacing),
+        Kind::Point => sower.add_corner(0, (0, DMat3::IDENTITY), &[]),
         Kind::Polyline => {
             for (i, piece) in pieces.iter().enumerate() {
-                line_seeds(&mut seeds, [i, i + 1], i, piece, std::f64::consts::TAU, e, spacing);
+                sower.add_line([i, i + 1], (i, piece), std::f64::consts::TAU);
             }
             for i in 0..points.len() {
                 let around = [i.checked_sub(1), (i + 1 < points.len()).then_some(i + 1)];
                 let away: Vec<DVec3> =
                     around.iter().flatten().map(|&j| points[j] - points[i]).collect();
                 let piece = i.min(pieces.len() - 1);
-                corner_seeds(&mut seeds, i, piece, &away, pieces[piece].axes, e, spacing);
+                sower.add_corner(i, (piece, pieces[piece].axes), &away);
             }
         }
         Kind::Triangle => {
-            face_seeds(&mut seeds, pieces[0].area, spacing);
+            sower.add_face(pieces[0].area);
             for i in 0..3 {
-                let edge = &pieces[i + 1];
-                line_seeds(
-                    &mut seeds,
-                    [i, (i + 1) % 3],
-                    i + 1,
-                    edge,
-                    std::f64::consts::PI,
-                    e,
-                    spacing,
-                );
+                let edge = (i + 1, &pieces[i + 1]);
+                sower.add_line([i, (i + 1) % 3], edge, std::f64::consts::PI);
                 let away = [points[(i + 1) % 3] - points[i], points[(i + 2) % 3] - points[i]];
-                corner_seeds(&mut seeds, i, 0, &away, pieces[0].axes, e, spacing);
+                sower.add_corner(i, (0, pieces[0].axes), &away);
             }
         }
     }
-    seeds
+    sower.seeds
 }
 
 /// Finer seeds of a primitive, sorted by the seed whose place each takes.
@@ -261,170 +253,103 @@ fn weights_of(entries: &[(usize, f64)]) -> ([f64; 3], u8) {
     (weights, first as u8)
 }
 
-/// Cones out of a corner, in the directions that no neighbouring piece is closer to.
-fn corner_seeds(
-    out: &mut Vec<Seed>,
-    point: usize,
-    piece: usize,
-    away: &[DVec3],
-    axes: DMat3,
+/// Seeds of a primitive while they are laid out.
+struct Sower {
+    seeds: Vec<Seed>,
+    /// Thickness of the coat [m].
     thickness: f64,
+    /// Distance between neighbouring seeds on its surface [m].
     spacing: f64,
-) {
-    let sphere = 4.0 * std::f64::consts::PI;
-    // A piece without length leaves the directions to the others.
-    let away: Vec<DVec3> = away.iter().copied().filter(|a| a.length_squared() > 0.0).collect();
-    let solid = match &away[..] {
-        [] => sphere,
-        [_] => 0.5 * sphere,
-        [a, b, ..] => 2.0 * (std::f64::consts::PI - a.angle_between(*b)),
-    };
-    // Lunes are thin: more directions, so that enough fall into them.
-    let finer = if away.len() > 1 { 4.0 } else { 1.0 };
-    let count = (finer * sphere * thickness * thickness / (spacing * spacing)).ceil().max(6.0);
-    let chosen: Vec<DVec3> = directions(count as usize)
-        .filter(|d| away.iter().all(|a| (axes * *d).dot(*a) <= 0.0))
-        .collect();
-    let weight = solid / chosen.len().max(1) as f64;
-    let (weights, first) = weights_of(&[(point, 1.0)]);
-    out.extend(chosen.into_iter().map(|direction| Seed {
-        weights,
-        first,
-        direction,
-        piece: piece as u8,
-        power: 3,
-        weight,
-    }));
 }
 
-/// Wedges out of a line: all around it, or on the outer side of a triangle's edge.
-fn line_seeds(
-    out: &mut Vec<Seed>,
-    ends: [usize; 2],
-    index: usize,
-    piece: &Piece,
-    angle: f64,
-    thickness: f64,
-    spacing: f64,
-) {
-    let around = (angle * thickness / spacing).ceil().max(4.0) as usize;
-    let along = (piece.length / spacing).ceil().max(1.0) as usize;
-    // An edge's outside is -y: triangles run counter-clockwise about their normal.
-    let start = if angle < 4.0 { std::f64::consts::FRAC_PI_2 } else { 0.0 };
-    for s in 0..along {
-        for a in 0..around {
-            let t = (s as f64 + 0.5) / along as f64;
-            // Turned from ring to ring, so that the rings' samples do not line up.
-            let shift = if s % 2 == 0 || angle < 4.0 { 0.5 } else { 1.0 };
-            let phi = start + angle * (a as f64 + shift) / around as f64;
-            let (weights, first) = weights_of(&[(ends[0], 1.0 - t), (ends[1], t)]);
-            out.push(Seed {
-                weights,
-                first,
-                direction: DVec3::new(0.0, phi.cos(), phi.sin()),
-                piece: index as u8,
-                power: 2,
-                weight: angle / around as f64 / along as f64,
-            });
+impl Sower {
+    /// Cones out of a corner, in the directions that no neighbouring piece is closer to.
+    fn add_corner(&mut self, point: usize, (piece, axes): (usize, DMat3), away: &[DVec3]) {
+        let Self { thickness, spacing, .. } = *self;
+        let sphere = 4.0 * std::f64::consts::PI;
+        // A piece without length leaves the directions to the others.
+        let away: Vec<DVec3> = away.iter().copied().filter(|a| a.length_squared() > 0.0).collect();
+        let solid = match &away[..] {
+            [] => sphere,
+            [_] => 0.5 * sphere,
+            [a, b, ..] => 2.0 * (std::f64::consts::PI - a.angle_between(*b)),
+        };
+        // Lunes are thin: more directions, so that enough fall into them.
+        let finer = if away.len() > 1 { 4.0 } else { 1.0 };
+        let count = (finer * sphere * thickness * thickness / (spacing * spacing)).ceil().max(6.0);
+        let chosen: Vec<DVec3> = directions(count as usize)
+            .filter(|d| away.iter().all(|a| (axes * *d).dot(*a) <= 0.0))
+            .collect();
+        let weight = solid / chosen.len().max(1) as f64;
+        let (weights, first) = weights_of(&[(point, 1.0)]);
+        self.seeds.extend(chosen.into_iter().map(|direction| Seed {
+            weights,
+            first,
+            direction,
+            piece: piece as u8,
+            power: 3,
+            weight,
+        }));
+    }
+
+    /// Wedges out of a line: all around it, or on the outer side of a triangle's edge.
+    fn add_line(&mut self, ends: [usize; 2], (index, piece): (usize, &Piece), angle: f64) {
+        let Self { thickness, spacing, .. } = *self;
+        let around = (angle * thickness / spacing).ceil().max(4.0) as usize;
+        let along = (piece.length / spacing).ceil().max(1.0) as usize;
+        // An edge's outside is -y: triangles run counter-clockwise about their normal.
+        let start = if angle < 4.0 { std::f64::consts::FRAC_PI_2 } else { 0.0 };
+        for s in 0..along {
+            for a in 0..around {
+                let t = (s as f64 + 0.5) / along as f64;
+                // Turned from ring to ring, so that the rings' samples do not line up.
+                let shift = if s % 2 == 0 || angle < 4.0 { 0.5 } else { 1.0 };
+                let phi = start + angle * (a as f64 + shift) / around as f64;
+                let (weights, first) = weights_of(&[(ends[0], 1.0 - t), (ends[1], t)]);
+                self.seeds.push(Seed {
+                    weights,
+                    first,
+                    direction: DVec3::new(0.0, phi.cos(), phi.sin()),
+                    piece: index as u8,
+                    power: 2,
+                    weight: angle / around as f64 / along as f64,
+                });
+            }
         }
     }
-}
 
-/// Prisms out of both sides of a face, on the centres of its sub-triangles.
-fn face_seeds(out: &mut Vec<Seed>, area: f64, spacing: f64) {
-    let n = (area / (spacing * spacing)).sqrt().ceil().max(1.0) as usize;
-    let cell = 1.0 / n as f64;
-    for i in 0..n {
-        for j in 0..n - i {
-            for upper in 0..2 {
-                if upper == 1 && i + j + 2 > n {
-                    continue;
-                }
-                let shift = if upper == 1 { 2.0 / 3.0 } else { 1.0 / 3.0 };
-                let (u, v) = ((i as f64 + shift) * cell, (j as f64 + shift) * cell);
-                for side in [1.0, -1.0] {
-                    out.push(Seed {
-                        weights: [1.0 - u - v, u, v],
-                        first: 0,
-                        direction: DVec3::Z * side,
-                        piece: 0,
-                        power: 1,
-                        weight: cell * cell,
-                    });
+    /// Prisms out of both sides of a face, on the centres of its sub-triangles.
+    fn add_face(&mut self, area: f64) {
+        let spacing = self.spacing;
+        let n = (area / (spacing * spacing)).sqrt().ceil().max(1.0) as usize;
+        let cell = 1.0 / n as f64;
+        for i in 0..n {
+            for j in 0..n - i {
+                for upper in 0..2 {
+                    if upper == 1 && i + j + 2 > n {
+                        continue;
+                    }
+                    let shift = if upper == 1 { 2.0 / 3.0 } else { 1.0 / 3.0 };
+                    let (u, v) = ((i as f64 + shift) * cell, (j as f64 + shift) * cell);
+                    for side in [1.0, -1.0] {
+                        self.seeds.push(Seed {
+                            weights: [1.0 - u - v, u, v],
+                            first: 0,
+                            direction: DVec3::Z * side,
+                            piece: 0,
+                            power: 1,
+                            weight: cell * cell,
+                        });
+                    }
                 }
             }
         }
     }
-}
-
-/// Slides from `start` along a ray to the first root of `inside` (positive inside) within
-/// `0..=limit`, to within `tolerance`; `stiffness` says how fast the function falls.
-pub fn slide(
-    start: f64,
-    limit: f64,
-    tolerance: f64,
-    stiffness: f64,
-    mut inside: impl FnMut(f64) -> f64,
-) -> f64 {
-    let mut here = start.clamp(0.0, limit);
-    let mut value = inside(here);
-    if value == 0.0 {
-        return here;
-    }
-    let outward = value > 0.0;
-    let mut step = 1.2 * value.abs() / stiffness + 4.0 * tolerance;
-    let (mut low, mut high);
-    loop {
-        let next = if outward { (here + step).min(limit) } else { (here - step).max(0.0) };
-        if next == here {
-            return here;
-        }
-        let there = inside(next);
-        if (there > 0.0) != outward {
-            (low, high) = ((here, value), (next, there));
-            break;
-        }
-        (here, value) = (next, there);
-        step *= 2.0;
-    }
-    let mut side = 0i8;
-    for iteration in 0..tolerances::SLIDE_ROUNDS {
-        let width = high.0 - low.0;
-        if width.abs() <= tolerance || low.1 == high.1 {
-            break;
-        }
-        let secant = low.0 - low.1 * width / (high.1 - low.1);
-        let x = if iteration % 4 == 3 { 0.5 * (low.0 + high.0) } else { secant };
-        let fx = inside(x);
-        if fx.abs() <= 0.1 * tolerance * stiffness {
-            return x;
-        }
-        if (fx > 0.0) == (low.1 > 0.0) {
-            low = (x, fx);
-            if side == -1 {
-                high.1 *= 0.5;
-            }
-            side = -1;
-        } else {
-            high = (x, fx);
-            if side == 1 {
-                low.1 *= 0.5;
-            }
-            side = 1;
-        }
-    }
-    0.5 * (low.0 + high.0)
-}
-
-/// How far the primitive itself is nearer than along the ray: negative beyond its medial axis, where
-/// another piece of a bent primitive takes over.
-#[must_use]
-pub fn medial(kind: Kind, points: &[DVec3], at: DVec3, distance: f64) -> f64 {
-    closest(kind, points, at).distance(at) - distance
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::slide::medial;
     use super::*;
 
     #[test]
@@ -465,20 +390,5 @@ mod tests {
         let rim = a.distance(b) + b.distance(c) + c.distance(a);
         let plate = ball + 0.5 * pi * e * e * rim + 2.0 * e * area;
         assert!((volume(Kind::Triangle, &[a, b, c], e, 400) / plate - 1.0).abs() < 1e-9);
-    }
-
-    #[test]
-    fn sliding_finds_the_root_from_anywhere() {
-        for start in [0.0, 0.1, 0.5, 0.9, 1.0] {
-            let mut calls = 0;
-            let d = slide(start, 1.0, 1e-9, 3.0, |x| {
-                calls += 1;
-                (0.7 - x) * (3.0 + x)
-            });
-            assert!((d - 0.7).abs() < 1e-8, "{d}");
-            assert!(calls < 16, "{calls}");
-        }
-        assert_eq!(slide(0.5, 1.0, 1e-9, 1.0, |_| 1.0), 1.0);
-        assert_eq!(slide(0.5, 1.0, 1e-9, 1.0, |_| -1.0), 0.0);
     }
 }

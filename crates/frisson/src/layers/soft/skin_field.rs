@@ -12,9 +12,9 @@
 //!
 //! Shells that are open get lids ([`Solid`]). What is thinner than the cells of the extraction is thickened to
 //! them, so that no part falls off; and the whole is moved along its normals until it has the volume that it has at
-//! rest: what skinning squeezes away or buries in a crouch is still there.
+//! rest: what skinning squeezes away or buries in a crouch is still there. What the skin connects is shown in one
+//! piece, without hollows ([`super::skin_whole`]).
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use glam::Vec3;
@@ -23,8 +23,7 @@ use rayon::prelude::*;
 use super::rest::SkinRest;
 use super::state::BodyState;
 use crate::geometry::{
-    BandPoint, BandSettings, Bounds, DistanceBand, Mesh, MeshTopology, NONE, Solid, Soup,
-    TriangleBvh, closest_on_triangle,
+    BandRegions, BandSettings, DistanceBand, Mesh, MeshTopology, Solid, Soup, Topology, TriangleBvh,
 };
 use crate::stage::{Frame, LayerError, SurfaceMotion};
 
@@ -38,9 +37,6 @@ const THICKENING_SLOPE: f32 = 0.35;
 /// Width of the band around what is shown, in cells [-]: both ends of every edge that the surface crosses must
 /// know it.
 const BAND: f32 = 1.3;
-/// Difference between the distance to the nearest triangle and what the lattice says, in cells, from which on the
-/// lattice is right [-]: near the crease where a limb goes into another the nearest triangle may lie within.
-const HIDDEN: f32 = 0.2;
 /// Furthest that the keeping of the volume may move the surface, in thicknesses [-].
 const MOST_SHIFT: f64 = 0.25;
 /// Rounds in which the shift is found that keeps the volume: each leaves a tenth of the error or less.
@@ -52,9 +48,11 @@ const NARROW: f64 = 0.5;
 #[derive(Clone, Debug, Default)]
 pub struct SkinSolid {
     /// Topologies of the meshes that it was joined from.
-    sources: Vec<Arc<MeshTopology>>,
+    pub(super) sources: Vec<Arc<MeshTopology>>,
     /// Their triangles, over the vertices of all of them, and lids.
-    solid: Solid,
+    pub(super) solid: Solid,
+    /// How those are connected.
+    pub(super) topology: Topology,
 }
 
 impl SkinSolid {
@@ -66,7 +64,9 @@ impl SkinSolid {
             triangles.extend(mesh.topology.triangles.iter().map(|t| t.map(|v| v + first)));
             first += mesh.positions.len() as u32;
         }
-        Self { sources, solid: Solid::build(positions, &triangles) }
+        let solid = Solid::build(positions, &triangles);
+        let topology = Topology::build(positions, &solid.triangles);
+        Self { sources, solid, topology }
     }
 
     /// Whether it was joined from these meshes.
@@ -79,40 +79,24 @@ impl SkinSolid {
 /// The skin of one coat at an instant.
 #[derive(Clone, Debug, Default)]
 pub struct SkinSurface {
-    surface: SurfaceMotion,
+    pub(super) surface: SurfaceMotion,
     mesh: Mesh,
     /// What its triangles enclose.
-    solid: Arc<SkinSolid>,
-    band: DistanceBand,
+    pub(super) solid: Arc<SkinSolid>,
+    pub(super) band: DistanceBand,
+    /// What hangs together in the band.
+    pub(super) regions: BandRegions,
     /// Per vertex: how much half the width there is less than it must be [m].
-    lacking: Vec<f32>,
-    most_lacking: f32,
+    pub(super) lacking: Vec<f32>,
+    pub(super) most_lacking: f32,
     /// How far the surface is moved outwards to keep the volume [m].
-    shift: f32,
+    pub(super) shift: f32,
     /// Per vertex: velocity [m/s].
-    velocities: Vec<Vec3>,
+    pub(super) velocities: Vec<Vec3>,
     /// Size of the extraction's cells [m].
-    cell: f32,
+    pub(super) cell: f32,
     /// Whether its colours are the coat's.
-    is_seen: bool,
-}
-
-/// Where the skin is, seen from a place.
-#[derive(Clone, Copy, Debug)]
-pub struct SkinPlace {
-    /// Distance to the surface that is shown: below zero inside [m].
-    pub signed: f32,
-    /// Outward normal.
-    pub normal: Vec3,
-}
-
-/// How a place is given.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
-    /// A point of the extraction's lattice: the same answer whoever asks, so that its blocks agree.
-    OnLattice,
-    /// Anywhere, as a vertex is on its way to the surface.
-    Anywhere,
+    pub(super) is_seen: bool,
 }
 
 /// The skin as the band asks it: what is thin is known from further.
@@ -142,15 +126,6 @@ impl Soup for Measured<'_> {
     }
 }
 
-/// The nearest place of the skin.
-#[derive(Clone, Copy, Debug)]
-struct Nearest {
-    distance: f32,
-    triangle: u32,
-    weights: [f32; 3],
-    point: Vec3,
-}
-
 impl SkinSurface {
     /// Takes the skin as the frame has it; `factor` is that of its volume. The error: the cells are too small
     /// for its size.
@@ -161,10 +136,10 @@ impl SkinSurface {
         cell: f32,
         factor: f64,
     ) -> Result<(), LayerError> {
-        self.join(skin, skin.meshes.clone().filter_map(|m| frame.meshes.get(m)));
+        self.join(skin, skin.meshes.iter().filter_map(|m| frame.meshes.get(*m)));
         self.cell = cell;
         self.is_seen = skin.is_seen;
-        self.find_widths();
+        self.find_widths(skin.thickness);
         self.measure_as_shown(skin, factor)
     }
 
@@ -172,13 +147,16 @@ impl SkinSurface {
     /// is a wider band measured.
     fn measure_as_shown(&mut self, skin: &SkinRest, factor: f64) -> Result<(), LayerError> {
         let most = MOST_SHIFT * skin.thickness;
-        let slack = NARROW * f64::from(self.cell);
+        let (slack, target) = (NARROW * f64::from(self.cell), skin.volume * factor);
         let mut known = slack;
         loop {
             let least = known.min(most);
             self.measure(least as f32 + BAND * self.cell)?;
-            let wanted = self.find_shift(skin.volume * factor, most, least);
+            let wanted = self.find_shift(target, most, least);
             if wanted.abs() <= least || least >= most {
+                self.make_whole(|skin| {
+                    skin.find_shift(target, most, least);
+                });
                 return Ok(());
             }
             known = wanted.abs() + slack;
@@ -222,7 +200,7 @@ impl SkinSurface {
     }
 
     /// Finds the distances around.
-    fn measure(&mut self, width: f32) -> Result<(), LayerError> {
+    pub(super) fn measure(&mut self, width: f32) -> Result<(), LayerError> {
         let Self { band, surface, lacking, solid, cell, .. } = self;
         let settings = BandSettings { cell: *cell, width };
         if band.build(&Measured { surface, sheet: &solid.solid.sheet, lacking }, settings) {
@@ -233,12 +211,13 @@ impl SkinSurface {
     }
 
     /// Finds how thick the skin is at every vertex: straight in to where it is left again. Another limb that
-    /// begins within does not count.
-    fn find_widths(&mut self) {
+    /// begins within does not count. As far as the keeping of the volume may have to move the surface inwards.
+    fn find_widths(&mut self, thickness: f64) {
         let least = LEAST_HALF_WIDTH * self.cell;
+        let furthest = least + (MOST_SHIFT * thickness) as f32;
         let (surface, cell) = (&self.surface, self.cell);
         let lack = |(p, n): (&Vec3, &Vec3)| {
-            let (start, way) = (*p - 1e-3 * cell * *n, -4.0 * least * *n);
+            let (start, way) = (*p - 1e-3 * cell * *n, -2.0 * furthest * *n);
             let mut across = 1.0f32;
             surface.bvh().raycast_all(start, way, |triangle, t| {
                 if outward(surface.bvh(), triangle, way) {
@@ -284,160 +263,6 @@ impl SkinSurface {
         let places = self.surface.positions().par_iter().zip(&skin.carriers);
         self.velocities.par_extend(places.map(velocity));
     }
-
-    /// Velocity of the skin next to a place [m/s].
-    #[must_use]
-    pub fn velocity(&self, at: Vec3) -> Vec3 {
-        let Some(found) = self.near(at, &self.band.around(at).0) else { return Vec3::ZERO };
-        let corners = self.surface.bvh().triangle(found.triangle).into_iter().zip(found.weights);
-        let of =
-            |(v, w): (u32, f32)| w * self.velocities.get(v as usize).copied().unwrap_or_default();
-        corners.map(of).sum()
-    }
-
-    /// Colour of the skin next to a place, linear RGB; nothing where the coat has its own.
-    #[must_use]
-    pub fn color(&self, at: Vec3) -> Option<Vec3> {
-        if !self.is_seen {
-            return None;
-        }
-        let found = self.near(at, &self.band.around(at).0)?;
-        let corners = self.surface.bvh().triangle(found.triangle);
-        let (mut triangle, mut first) = (found.triangle as usize, 0);
-        for source in &self.solid.sources {
-            if let Some(given) = source.triangles.get(triangle) {
-                if source.materials.is_empty() && source.colors.is_empty() {
-                    return None;
-                }
-                // Parts that were inside out have been turned.
-                let weight = |v: u32| corners.iter().position(|c| *c == v + first);
-                let weights = given.map(|v| weight(v).map_or(0.0, |k| found.weights[k]));
-                return Some(source.color_at(triangle as u32, weights));
-            }
-            triangle -= source.triangles.len();
-            first += source.vertex_count as u32;
-        }
-        None
-    }
-
-    /// Box around the surface that is shown.
-    #[must_use]
-    pub fn bounds(&self) -> Bounds {
-        self.surface.bvh().bounds().grown(self.most_lacking.max(self.shift.abs()))
-    }
-
-    /// Signed distance at a point of the lattice, as far as the band goes; infinite beyond.
-    #[must_use]
-    #[inline]
-    pub fn on_lattice(&self, at: Vec3) -> f32 {
-        let point = self.band.nearest(at);
-        point.signed - point.kept.max(self.shift)
-    }
-
-    /// Where the skin is; nothing where it is further outside than `within`.
-    #[must_use]
-    pub fn find(&self, at: Vec3, within: f32, asked: Asked) -> Option<SkinPlace> {
-        if asked == Asked::OnLattice {
-            let signed = self.on_lattice(at);
-            if signed.is_finite() {
-                return Some(SkinPlace { signed, normal: Vec3::ZERO });
-            }
-        } else {
-            let (points, within_cell) = self.band.around(at);
-            if let Some(near) = self.near(at, &points) {
-                let place = self.place(at, near, &points);
-                let between = self.between(&points, within_cell);
-                let known = points.iter().all(|p| p.triangle != NONE);
-                let hidden = (place.signed - between.signed).abs() > HIDDEN * self.cell && known;
-                return Some(if hidden { between } else { place });
-            }
-        }
-        self.find_far(at, within)
-    }
-
-    /// What the points around say, weighted by where in their cell a place is.
-    fn between(&self, points: &[BandPoint; 8], at: Vec3) -> SkinPlace {
-        let width = self.band.width();
-        let values = points.map(|p| p.signed.clamp(-width, width) - p.kept.max(self.shift));
-        let weight = |c: usize, axis: usize| match c >> axis & 1 {
-            1 => at[axis],
-            _ => 1.0 - at[axis],
-        };
-        let (mut signed, mut gradient) = (0.0, Vec3::ZERO);
-        for (c, value) in values.iter().enumerate() {
-            let w = [weight(c, 0), weight(c, 1), weight(c, 2)];
-            signed += w[0] * w[1] * w[2] * value;
-            let way = |axis: usize| if c >> axis & 1 == 1 { *value } else { -*value };
-            gradient += Vec3::new(way(0) * w[1] * w[2], way(1) * w[0] * w[2], way(2) * w[0] * w[1]);
-        }
-        SkinPlace { signed, normal: gradient.normalize_or_zero() }
-    }
-
-    /// Where the skin is, seen from beyond the band.
-    fn find_far(&self, at: Vec3, within: f32) -> Option<SkinPlace> {
-        let inside = self.band.nearest(at).signed < 0.0;
-        if !inside && within < self.band.width() - self.shift.abs().max(self.most_lacking) {
-            return None;
-        }
-        let Some(hit) = self.surface.bvh().closest_point(at, within + self.most_lacking) else {
-            // Deep inside it matters that it is, not how far.
-            return inside.then_some(SkinPlace { signed: -within, normal: Vec3::ZERO });
-        };
-        let normal = self.surface.normal(hit.triangle, hit.barycentric);
-        let signed = if inside { -hit.distance } else { hit.distance };
-        Some(SkinPlace { signed: signed - self.swelling(hit.triangle, hit.barycentric), normal })
-    }
-
-    /// The nearest place of the triangles that the points of the lattice around know.
-    #[inline]
-    fn near(&self, at: Vec3, points: &[BandPoint; 8]) -> Option<Nearest> {
-        let mut seen = [NONE; 8];
-        let mut best: Option<Nearest> = None;
-        for (i, point) in points.iter().enumerate() {
-            if point.triangle == NONE || seen.contains(&point.triangle) {
-                continue;
-            }
-            seen[i] = point.triangle;
-            let corners = self.surface.bvh().corners(point.triangle);
-            let (place, weights) = closest_on_triangle(at, corners);
-            let distance = place.distance(at);
-            let tie = |b: &Nearest| distance == b.distance && point.triangle < b.triangle;
-            if best.as_ref().is_none_or(|b| distance < b.distance || tie(b)) {
-                best = Some(Nearest { distance, triangle: point.triangle, weights, point: place });
-            }
-        }
-        best
-    }
-
-    /// The place as it is shown.
-    fn place(&self, at: Vec3, near: Nearest, points: &[BandPoint; 8]) -> SkinPlace {
-        let normal = self.surface.normal(near.triangle, near.weights);
-        let behind = (at - near.point).dot(normal) < 0.0;
-        // A sheet has no inside.
-        let inside = behind
-            && (!self.solid.solid.sheet[near.triangle as usize]
-                || points.iter().any(|p| p.signed < 0.0));
-        let swelling = self.swelling(near.triangle, near.weights);
-        let signed = if inside { -near.distance } else { near.distance } - swelling;
-        SkinPlace { signed, normal: if behind && !inside { -normal } else { normal } }
-    }
-
-    /// How far what is shown is from the skin, outwards [m].
-    fn swelling(&self, triangle: u32, weights: [f32; 3]) -> f32 {
-        let corners = self.surface.bvh().triangle(triangle).into_iter().zip(weights);
-        corners.map(|(v, w)| w * self.lacking[v as usize]).sum::<f32>().max(self.shift)
-    }
-
-    /// Least and greatest signed distance within a box, as far as `within` reaches.
-    #[must_use]
-    pub fn range(&self, bounds: &Bounds, within: f32) -> (f32, f32) {
-        let (near, far) = self.band.range(bounds);
-        let swelling = self.most_lacking.max(self.shift.abs());
-        // Beyond the band others may still feel the skin.
-        let known = self.band.width() - swelling;
-        let near = if near == f32::INFINITY && within > known { known } else { near - swelling };
-        (near, far + swelling)
-    }
 }
 
 /// Whether a way through a triangle goes out of the skin.
@@ -451,24 +276,25 @@ impl SkinRest {
     /// as (body, centre, radius), carry each vertex.
     pub fn build(
         (object, thickness): (usize, f64),
-        meshes: Range<usize>,
+        meshes: Vec<usize>,
         (frame, resting, cell): (&Frame, &Frame, f32),
         balls: &[(u32, Vec3, f32)],
     ) -> Result<Self, LayerError> {
         let places = |frame: &Frame| -> Vec<Vec3> {
-            let own = meshes.clone().filter_map(|m| frame.meshes.get(m));
+            let own = meshes.iter().filter_map(|m| frame.meshes.get(*m));
             own.flat_map(|m| m.positions.iter().copied()).collect()
         };
         let carried = |p: &Vec3| carriers_of(*p, balls);
         let carriers = places(frame).par_iter().map(carried).collect();
-        let own = || meshes.clone().filter_map(|m| resting.meshes.get(m));
+        let own = || meshes.iter().filter_map(|m| resting.meshes.get(*m));
         let solid = Arc::new(SkinSolid::join(own(), &places(resting)));
         let mut rest =
             Self { object, meshes: meshes.clone(), thickness, carriers, solid, ..Self::default() };
         let mut surface = SkinSurface { cell, ..SkinSurface::default() };
         surface.join(&rest, own());
-        surface.find_widths();
+        surface.find_widths(thickness);
         surface.measure(BAND * cell)?;
+        surface.make_whole(|_| {});
         rest.volume = surface.volume().0;
         Ok(rest)
     }
@@ -492,12 +318,13 @@ fn carriers_of(at: Vec3, balls: &[(u32, Vec3, f32)]) -> [(u32, f32); 3] {
 #[cfg(test)]
 mod tests {
     use super::super::fit::tests::limb;
+    use super::super::skin_place::Asked;
     use super::*;
     use crate::math::random;
 
     fn skin_of(meshes: Vec<Mesh>, cell: f32) -> SkinSurface {
         let frame = Frame { meshes, ..Frame::default() };
-        let meshes = 0..frame.meshes.len();
+        let meshes = (0..frame.meshes.len()).collect();
         let rest = SkinRest::build((0, 0.05), meshes, (&frame, &frame, cell), &[]).unwrap();
         let mut skin = SkinSurface::default();
         skin.update(&rest, &frame, cell, 1.0).unwrap();
@@ -552,6 +379,21 @@ mod tests {
             let found = skin.find(at, 1.0, Asked::Anywhere).unwrap();
             assert!(found.signed < 0.0, "{y}: {}", found.signed);
         }
+    }
+
+    #[test]
+    fn a_swollen_skin_is_moved_inwards_until_it_has_its_volume() {
+        let cell = 0.003;
+        let frame = |mesh: Mesh| Frame { meshes: vec![mesh], ..Frame::default() };
+        let mut swollen = limb();
+        swollen.positions.iter_mut().for_each(|p| *p = Vec3::new(p.x, 1.1 * p.y, 1.1 * p.z));
+        let (resting, swollen) = (frame(limb()), frame(swollen));
+        let rest = SkinRest::build((0, 0.05), vec![0], (&resting, &resting, cell), &[]).unwrap();
+        let mut skin = SkinSurface::default();
+        skin.update(&rest, &swollen, cell, 1.0).unwrap();
+        let ratio = skin.volume().0 / rest.volume;
+        assert!((ratio - 1.0).abs() < 5e-3, "{ratio} by {}", skin.shift / cell);
+        assert!(skin.shift < -2.0 * cell);
     }
 
     #[test]

@@ -88,6 +88,10 @@ pub struct SoftState {
     pub bulges: Vec<f64>,
     /// Per primitive: volume of its territory at the last step [m³].
     pub volumes: Vec<f64>,
+    /// Per primitive: change of its volume as all coats thicken, at the last step [m²].
+    pub gains: Vec<f64>,
+    /// Per primitive: volume it should have had then [m³]; 0 where nobody controls it.
+    pub wanted: Vec<f64>,
     /// Per primitive: volume at the start [m³]; empty before the first step.
     pub rest_volumes: Vec<f64>,
     /// Per primitive: group it blends in, named by its smallest member.
@@ -131,6 +135,8 @@ impl Clone for SoftState {
             felt,
             bulges,
             volumes,
+            gains,
+            wanted,
             rest_volumes,
             groups,
             welds,
@@ -150,6 +156,8 @@ impl Clone for SoftState {
         self.felt.clone_from(felt);
         self.bulges.clone_from(bulges);
         self.volumes.clone_from(volumes);
+        self.gains.clone_from(gains);
+        self.wanted.clone_from(wanted);
         self.rest_volumes.clone_from(rest_volumes);
         self.groups.clone_from(groups);
         self.welds.clone_from(welds);
@@ -170,8 +178,9 @@ impl SoftState {
         let within = |i: u32| (i as usize) < count;
         let both = |pair: (u32, u32)| within(pair.0) && within(pair.1);
         let lists = [&self.offsets, &self.felt, &self.bulges, &self.volumes, &self.rest_volumes];
+        let lists = lists.into_iter().chain([&self.gains, &self.wanted]);
         self.bodies.len() == rest.bodies.len()
-            && lists.iter().all(|list| list.len() == count)
+            && lists.map(Vec::len).all(|length| length == count)
             && self.groups.len() == count
             && self.groups.iter().all(|g| within(*g))
             && self.welds.iter().all(|w| both(w.pair))

