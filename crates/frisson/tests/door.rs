@@ -3,7 +3,7 @@
 mod limb;
 
 use frisson::layers::LayerParams;
-use frisson::stage::{Actor, Change, NoObserver, Setup, Simulator, SimulatorError};
+use frisson::stage::{Actor, Change, NoObserver, Observer, Setup, Simulator, SimulatorError};
 use glam::{Mat4, Vec3};
 use limb::{KINDS, layer, setup};
 
@@ -44,15 +44,24 @@ fn steps_of_any_length_lead_to_the_same_place() {
     }
 }
 
+/// A layer that lets nothing go: when exactly a drop is thrown off hangs on the last bit of the motion.
+fn holding_layer(kind: &str) -> LayerParams {
+    let mut value = serde_json::to_value(layer(kind, "l")).unwrap();
+    if let Some(drops) = value.get_mut("drops") {
+        drops["ground"] = serde_json::json!([{ "adhesion": 1000 }]);
+    }
+    serde_json::from_value(value).unwrap()
+}
+
 #[test]
 fn a_pushed_pose_moves_every_layer_like_the_clip() {
     for kind in KINDS.into_iter().filter(|k| *k != "wrinkles") {
         let clip = {
-            let mut s = Simulator::new(setup(vec![layer(kind, "l")])).unwrap();
+            let mut s = Simulator::new(setup(vec![holding_layer(kind)])).unwrap();
             s.advance_to(0.5).unwrap();
             points(&s)
         };
-        let mut live = setup(vec![layer(kind, "l")]);
+        let mut live = setup(vec![holding_layer(kind)]);
         live.actors = vec![Actor::character_named("limb", limb::character()).live()];
         let mut s = Simulator::new(live).unwrap();
         s.push_pose("limb", 0.0, &matrices(0.0), &[]).unwrap();
@@ -175,6 +184,59 @@ fn a_live_parameter_acts_from_the_next_step_without_a_jump() {
     unchanged.advance_to(0.6).unwrap();
     s.advance_to(0.6).unwrap();
     assert!(farthest(&points(&s), &points(&unchanged)) > 1e-4, "it swings otherwise");
+}
+
+#[test]
+fn a_state_taken_with_new_parameters_is_what_both_give_one_after_the_other() {
+    for kind in KINDS {
+        let layers = vec![layer(kind, "a"), layer("flesh", "b")];
+        let mut softer = layers.clone();
+        let LayerParams::Flesh(flesh) = &mut softer[1] else { unreachable!() };
+        flesh.frequency_hz = Some(1.5);
+        let mut s = Simulator::new(setup(layers)).unwrap();
+        // Between two ticks too.
+        s.advance_to(0.311).unwrap();
+        let state = s.save().unwrap();
+        s.load(&state).unwrap();
+        let change = s.set_all_params(&softer).unwrap();
+        let apart = (points(&s), s.time());
+        s.advance_to(0.5).unwrap();
+        let later = points(&s);
+        assert_eq!(s.load_with(&state, &softer).unwrap(), Change::None, "given already");
+        assert!((points(&s), s.time()) == apart, "{kind}");
+        let mut other = Simulator::new(setup(vec![layer(kind, "a"), layer("flesh", "b")])).unwrap();
+        assert_eq!(other.load_with(&state, &softer).unwrap(), change, "{kind}");
+        assert!((points(&other), other.time()) == apart, "{kind}");
+        other.advance_to(0.5).unwrap();
+        assert!(points(&other) == later, "{kind}");
+    }
+}
+
+#[test]
+fn an_interrupted_frame_is_gone_on_with() {
+    /// Has enough after some ticks.
+    struct Ticks(u32);
+    impl Observer for Ticks {
+        fn goes_on(&mut self) -> bool {
+            self.0 = self.0.saturating_sub(1);
+            self.0 > 0
+        }
+    }
+    let run = |patience: u32| {
+        let layers = ["flesh", "cloth", "hair"].map(|k| layer(k, k)).to_vec();
+        let mut s = Simulator::new(setup(layers)).unwrap();
+        let mut interrupted = 0;
+        while s.frame_number() < s.clock().first_frame + 4 {
+            match s.advance_frame(&mut Ticks(patience)) {
+                Err(SimulatorError::Interrupted) => interrupted += 1,
+                done => drop(done.unwrap()),
+            }
+        }
+        (points(&s), s.save().unwrap(), interrupted)
+    };
+    let (whole, pieces) = (run(u32::MAX), run(3));
+    assert!(whole.2 == 0 && pieces.2 > 0, "{} {}", whole.2, pieces.2);
+    assert!(whole.0 == pieces.0 && whole.1 == pieces.1);
 }
 
 #[test]

@@ -38,6 +38,13 @@ pub struct ClosestPoint {
     pub distance: f32,
 }
 
+/// One ray may graze an edge, so that three vote. No axis of a modelled body is parallel to them.
+const WAYS_OUT: [Vec3; 3] = [
+    Vec3::new(0.137, 0.971, 0.053),
+    Vec3::new(0.953, 0.131, -0.297),
+    Vec3::new(-0.317, 0.211, -0.929),
+];
+
 /// A tree over the triangles of one mesh.
 #[derive(Clone, Default)]
 pub struct TriangleBvh {
@@ -173,6 +180,27 @@ impl TriangleBvh {
                 Some(())
             },
         );
+    }
+
+    /// Whether a point is inside: by the surfaces left and entered on the way out, along two rays that must
+    /// agree, or a third decides. Of a closed mesh with outward triangles; where parts of it overlap, inside
+    /// of any of them is inside.
+    #[must_use]
+    pub fn is_inside(&self, p: Vec3) -> bool {
+        let b = self.bounds();
+        if b.is_empty() || p.cmplt(b.min).any() || p.cmpgt(b.max).any() {
+            return false;
+        }
+        let reach = 2.0 * b.diagonal();
+        let winds = |ray: Vec3| {
+            let mut left = 0;
+            self.raycast_all(p, reach * ray, |triangle, _| {
+                left += if self.face_normal(triangle).dot(ray) > 0.0 { 1 } else { -1 };
+            });
+            left > 0
+        };
+        let [first, second] = [winds(WAYS_OUT[0]), winds(WAYS_OUT[1])];
+        if first == second { first } else { winds(WAYS_OUT[2]) }
     }
 
     /// Nearest place on the mesh within a distance.

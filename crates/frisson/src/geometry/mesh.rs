@@ -104,8 +104,9 @@ pub struct Mesh {
     pub channels: Channels,
 }
 
-/// What layers tell later layers about a mesh within one tick, per vertex. Empty where nobody has said
-/// anything; emptied before every tick, so that nothing in here outlives what the layers themselves keep.
+/// What layers tell each other about a mesh within one tick, per vertex: later ones, and (`load`) earlier ones.
+/// Empty where nobody has said anything; emptied before every tick, so that nothing in here outlives what the
+/// layers themselves keep.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Channels {
     /// Liquid on the surface, 0 dry to 1 wet.
@@ -115,6 +116,9 @@ pub struct Channels {
     /// Smallest `shape` of the flesh elements that touch the vertex, negative where several do [m];
     /// written when layers start.
     pub flesh_room: Vec<f32>,
+    /// Liquid that a later layer has left on the vertex by the end of the tick before [kg]. Counted by the
+    /// vertices that the mesh has behind the layers that change it.
+    pub load: Vec<f32>,
 }
 
 impl Channels {
@@ -122,6 +126,7 @@ impl Channels {
     pub fn clear(&mut self) {
         self.wetness.clear();
         self.flesh_offset.clear();
+        self.load.clear();
     }
 
     /// Carries what was said about a coarse mesh over to the refined one.
@@ -311,6 +316,12 @@ impl Bounds {
     #[must_use]
     pub fn grown(self, margin: f32) -> Self {
         Self { min: self.min - Vec3::splat(margin), max: self.max + Vec3::splat(margin) }
+    }
+
+    /// Whether two boxes share a point.
+    #[must_use]
+    pub fn overlaps(&self, other: &Self) -> bool {
+        self.min.cmple(other.max).all() && other.min.cmple(self.max).all()
     }
 
     /// Whether nothing is inside.

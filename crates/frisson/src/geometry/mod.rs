@@ -17,9 +17,10 @@ mod mesh;
 mod normals;
 mod solid;
 mod topology;
+mod woven;
 
 pub use ancestry::{Ancestry, Mix};
-pub use band::{BandPoint, BandSettings, DistanceBand, Soup};
+pub use band::{BandPoint, BandRegions, BandSettings, DistanceBand, Soup};
 pub use bvh::{ClosestPoint, RayHit, TriangleBvh, closest_on_triangle};
 pub use centerline::centerlines;
 pub use diamonds::DiamondPattern;
@@ -34,3 +35,4 @@ pub use mesh::{
 pub use normals::{NormalGroups, NormalScratch};
 pub use solid::Solid;
 pub use topology::{Lists, NONE, Topology};
+pub use woven::woven_triangles;

@@ -87,6 +87,21 @@ impl Topology {
         Self::connect(point_of_vertex, vertex_of_point, triangles)
     }
 
+    /// Connectivity where somebody else has said which vertices are one point: `point_of_vertex` counts points in
+    /// the order of their first vertices.
+    #[must_use]
+    pub fn of_points(point_of_vertex: &[u32], triangles: &[[u32; 3]]) -> Self {
+        let mut vertex_of_point: Vec<u32> = Vec::new();
+        for (vertex, &point) in point_of_vertex.iter().enumerate() {
+            if point as usize == vertex_of_point.len() {
+                vertex_of_point.push(vertex as u32);
+            }
+        }
+        let point = |v: u32| point_of_vertex[v as usize];
+        let triangles = triangles.iter().map(|t| t.map(point)).collect();
+        Self::connect(point_of_vertex.to_vec(), vertex_of_point, triangles)
+    }
+
     /// Connectivity of the vertices as they are, without welding.
     #[must_use]
     pub fn unwelded(vertex_count: usize, triangles: &[[u32; 3]]) -> Self {
@@ -276,7 +291,8 @@ fn weld(positions: &[Vec3]) -> (Vec<u32>, Vec<u32>) {
     (point_of_vertex, vertex_of_point)
 }
 
-fn find(root: &mut [u32], mut v: u32) -> u32 {
+/// The first of what an element was united with.
+pub(super) fn find(root: &mut [u32], mut v: u32) -> u32 {
     while root[v as usize] != v {
         root[v as usize] = root[root[v as usize] as usize];
         v = root[v as usize];
@@ -285,7 +301,7 @@ fn find(root: &mut [u32], mut v: u32) -> u32 {
 }
 
 /// The smaller index is the root: the numbering does not depend on the order of unions.
-fn unite(root: &mut [u32], a: u32, b: u32) {
+pub(super) fn unite(root: &mut [u32], a: u32, b: u32) {
     let (a, b) = (find(root, a), find(root, b));
     root[a.max(b) as usize] = a.min(b);
 }

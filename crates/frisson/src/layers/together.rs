@@ -281,8 +281,8 @@ fn drops_lie_on_cloth_that_was_cut_finer_and_folded() {
     }
 }
 
-/// How far a strip of cloth, held at one end, hangs down under its weight [m].
-fn droop(fold: Option<[[f32; 3]; 2]>) -> f32 {
+/// A strip of cloth that is held at one end, and what else there is on it.
+fn strip(weigh: impl Fn(&mut ClothParams), others: Vec<LayerParams>) -> Simulator {
     let (columns, rows) = (9u32, 5u32);
     let place = |k: u32| Vec3::new(0.015 * (k % columns) as f32, 0.0, 0.015 * (k / columns) as f32);
     let positions = (0..columns * rows).map(place).collect();
@@ -294,26 +294,74 @@ fn droop(fold: Option<[[f32; 3]; 2]>) -> f32 {
     let mut cloth = ClothParams::new("cloth", "sheet");
     (cloth.drag, cloth.lift, cloth.damping, cloth.bend) = (0.0, 0.0, 2.0, Some(2e-5));
     cloth.pins = Some(Selection { vertices: Some(held), ..Selection::default() });
-    let mut layers = vec![LayerParams::Cloth(cloth)];
-    if let Some(ends) = fold {
-        let fold = Fold::new("fold", ends.map(Anchor::Position).to_vec(), 0.003, 0.02);
-        let mut folds = FoldsParams::new("folds", "sheet", vec![fold]);
-        folds.feedback = 1.0;
-        layers.push(LayerParams::Folds(folds));
-    }
-    let mut stage = stage(Mesh::new("sheet", positions, triangles), &layers);
-    for _ in 0..38 {
+    weigh(&mut cloth);
+    let layers: Vec<_> = [LayerParams::Cloth(cloth)].into_iter().chain(others).collect();
+    stage(Mesh::new("sheet", positions, triangles), &layers)
+}
+
+/// How far the strip hangs down under its weight after some frames [m].
+fn droop(mut stage: Simulator, frames: usize) -> f32 {
+    for _ in 0..frames {
         stage.advance_frame(&mut NoObserver).unwrap();
     }
-    let coarse = &stage.frame().meshes[0].positions[..(columns * rows) as usize];
+    let coarse = &stage.frame().meshes[0].positions[..45];
     -coarse.iter().map(|p| p.y).fold(f32::MAX, f32::min)
+}
+
+fn folded(ends: [[f32; 3]; 2]) -> Vec<LayerParams> {
+    let fold = Fold::new("fold", ends.map(Anchor::Position).to_vec(), 0.003, 0.02);
+    let mut folds = FoldsParams::new("folds", "sheet", vec![fold]);
+    folds.feedback = 1.0;
+    vec![LayerParams::Folds(folds)]
 }
 
 #[test]
 fn a_fold_stiffens_the_cloth_along_it_and_not_across() {
-    let plain = droop(None);
-    let along = droop(Some([[0.0, 0.0, 0.03], [0.12, 0.0, 0.03]]));
-    let across = droop(Some([[0.06, 0.0, 0.0], [0.06, 0.0, 0.06]]));
+    let hangs = |others| droop(strip(|_| {}, others), 38);
+    let plain = hangs(vec![]);
+    let along = hangs(folded([[0.0, 0.0, 0.03], [0.12, 0.0, 0.03]]));
+    let across = hangs(folded([[0.06, 0.0, 0.0], [0.06, 0.0, 0.06]]));
     assert!(along < 0.2 * plain, "{along} of {plain}");
     assert!(across > 0.9 * plain, "{across} of {plain}");
+}
+
+/// Drops that soak into the strip within a moment, as heavy together as it is; none of it dries.
+fn soaking() -> Vec<LayerParams> {
+    let text = r#"{"name": "wet", "on": "sheet", "merging": {"enabled": false}, "trails": {"drying": 1e9},
+        "shape": {"mesh": false}, "ground": [{"absorption": 100, "roughness": [0.05, 0.05], "grip": 1e6}],
+        "sources": [{"region": {"count": 1440, "mass": [1e-6, 1e-6]}}]}"#;
+    vec![LayerParams::Drops(serde_json::from_str(text).unwrap())]
+}
+
+#[test]
+fn soaked_cloth_hangs_as_cloth_of_its_weight_with_the_water() {
+    // 72 cm² of 200 g/m².
+    let of = |density: f64| {
+        move |cloth: &mut ClothParams| (cloth.density, cloth.bend) = (Some(density), Some(1e-3))
+    };
+    let dry = droop(strip(of(0.2), vec![]), 60);
+    let heavy = droop(strip(of(0.4), vec![]), 60);
+    let wet = droop(strip(of(0.2), soaking()), 60);
+    assert!(heavy > 1.1 * dry, "{heavy} beside {dry}");
+    assert!((wet / heavy - 1.0).abs() < 0.05, "{wet}, as heavy {heavy}, dry {dry}");
+}
+
+#[test]
+fn what_soaked_cloth_carries_is_in_the_books_and_in_the_states() {
+    let mut one = strip(|c| c.density = Some(0.2), soaking());
+    for _ in 0..7 {
+        one.advance_frame(&mut NoObserver).unwrap();
+    }
+    let report = one.reports().pop().unwrap();
+    let measure = |name: &str| report.measures.iter().find(|m| m.name == name).unwrap().value;
+    assert!((measure("absorbed") / 1.44e-3 - 1.0).abs() < 1e-6, "{}", measure("absorbed"));
+    assert!(measure("ledger imbalance").abs() < 1e-12);
+    let mut other = strip(|c| c.density = Some(0.2), soaking());
+    other.load(&one.save().unwrap()).unwrap();
+    for stage in [&mut one, &mut other] {
+        for _ in 0..6 {
+            stage.advance_frame(&mut NoObserver).unwrap();
+        }
+    }
+    assert_eq!(one.frame().meshes[0].positions, other.frame().meshes[0].positions);
 }

@@ -158,6 +158,17 @@ pub trait Layer: Sized + Send + 'static {
         false
     }
 
+    /// Meshes that it adds, where it changes nothing else: between outputs nobody needs it to write who does not look
+    /// at them. `None`: it may change what is there.
+    fn adds_only<'a>(_params: &'a Self::Params, _rest: &'a Self::Rest) -> Option<&'a [String]> {
+        None
+    }
+
+    /// Meshes of the frame that it looks at, by index. `None`: any.
+    fn looks_at<'a>(_params: &'a Self::Params, _rest: &'a Self::Rest) -> Option<&'a [usize]> {
+        None
+    }
+
     /// Whether layers of this kind leave notes for each other, so that all of them are built anew when
     /// one is.
     const LEAVES_NOTES: bool = false;
@@ -168,6 +179,13 @@ pub trait Layer: Sized + Send + 'static {
     /// Called once when every layer of the stack has been built: what later layers have left in the
     /// channels of the start frame.
     fn meet_others(_rest: &mut Self::Rest, _frame: &Frame) {}
+
+    /// Whether it feels what later layers put on its mesh (`Channels::load`).
+    const FEELS_LOAD: bool = false;
+
+    /// Says what it has put on the meshes of earlier layers, by the end of the last step: asked before the next
+    /// one, where one of them feels it. It follows from the state alone, so that a resumed shot weighs the same.
+    fn weigh(_view: View<'_, Self>, _frame: &mut Frame) {}
 
     /// Refuses a state that was not made for this rest data.
     fn check_fit(_rest: &Self::Rest, _state: &Self::State) -> Result<(), SnapshotError> {

@@ -19,6 +19,12 @@ pub trait RunningLayer: Send {
     /// Whether it looks at surfaces between outputs.
     fn needs_surfaces_between_frames(&self) -> bool;
 
+    /// Meshes that it adds, where it changes nothing else.
+    fn adds_only(&self) -> Option<&[String]>;
+
+    /// Meshes of the frame that it looks at, by index; `None`: any.
+    fn looks_at(&self) -> Option<&[usize]>;
+
     /// Whether it has a state; new parameters may take it away.
     fn is_started(&self) -> bool;
 
@@ -30,6 +36,12 @@ pub trait RunningLayer: Send {
 
     /// Leaves notes for later layers.
     fn leave_notes(&self, frame: &mut Frame);
+
+    /// Whether it feels what later layers put on its mesh.
+    fn feels_load(&self) -> bool;
+
+    /// Says what it has put on the meshes of earlier layers.
+    fn weigh(&self, frame: &mut Frame);
 
     /// All layers are built: what they left in the frame may be taken into account.
     fn meet_others(&mut self, frame: &Frame);
@@ -157,6 +169,14 @@ impl<L: Layer> RunningLayer for Running<L> {
         L::needs_surfaces_between_frames(&self.params, &self.rest)
     }
 
+    fn adds_only(&self) -> Option<&[String]> {
+        L::adds_only(&self.params, &self.rest)
+    }
+
+    fn looks_at(&self) -> Option<&[usize]> {
+        L::looks_at(&self.params, &self.rest)
+    }
+
     fn is_started(&self) -> bool {
         self.state.is_some()
     }
@@ -176,6 +196,17 @@ impl<L: Layer> RunningLayer for Running<L> {
 
     fn leave_notes(&self, frame: &mut Frame) {
         L::leave_notes(&self.rest, frame);
+    }
+
+    fn feels_load(&self) -> bool {
+        L::FEELS_LOAD
+    }
+
+    fn weigh(&self, frame: &mut Frame) {
+        if let Some(state) = &self.state {
+            let (params, rest, scratch) = (&self.params, &self.rest, &self.scratch);
+            L::weigh(View { params, rest, state, scratch }, frame);
+        }
     }
 
     fn meet_others(&mut self, frame: &Frame) {

@@ -35,3 +35,9 @@ pub const OWN_SHARE: f64 = 0.5;
 
 /// Drawn stretch below which an edge is not folded [-]; the source's law divides by it.
 pub const FLAT_EDGE: f64 = 1.0e-4;
+
+/// Radius of a sharp crest, as a fraction of the fold's width [-].
+///
+/// At 0 the crest is a corner that no mesh shows and whose slope has no limit on both sides; larger than a
+/// quarter, and the crease is a cord again.
+pub const CREST_ROUNDING: f32 = 0.1;

@@ -58,6 +58,32 @@ pub const SAG_ROUNDS: usize = 4;
 /// How long they sag in one round [s]: in thick air hair comes down to rest within that time.
 pub const SAG_SECS: f64 = 0.8;
 
+/// Pulls that are tried, one after the other, on wisps that do not stay where they balance [Hz].
+///
+/// None does for nearly all. Two hertz are more than the pull of gravity down a head, eight hold what is
+/// caught between an ear and the head; more would shiver with the contacts.
+pub const STEADY_HZ: [f64; 4] = [0.0, 2.0, 4.0, 8.0];
+
+/// How long balance must last in a trial [s].
+///
+/// What gives way slowest on the built-in heads is a tenth of a millimetre off by then and comes to rest
+/// after a second. Each trial of a whole head costs a tenth of the styling.
+pub const STEADY_SECS: f64 = 0.5;
+
+/// Hair that leaves its place by more than this in a trial does not lie steadily [m].
+///
+/// A twentieth of a millimetre: ten times what contacts take to settle, and what would grow to
+/// millimetres within a second.
+pub const STEADY: f32 = 5.0e-5;
+
+/// How far from its place such a pull still grows [m].
+///
+/// Two millimetres: at eight hertz that is half of gravity, less than a shake of the head.
+pub const STEADY_REACH: f32 = 2.0e-3;
+
+/// Hair that leaves its place by more than this sags [m].
+pub const SAG: f32 = 1.0e-3;
+
 /// Ticks of the shot that hair is combed and settles by at once [-].
 ///
 /// One. Two take half the time, but leave tufts standing on the crown of a head of long hair.
@@ -139,6 +165,9 @@ pub const TURN_ROUNDS: usize = 4;
 /// Steeper, and a hair that starts inside would stand on end.
 pub const STEEPEST: f32 = 0.95;
 
+/// How deep in a mesh a point of curly hair is still found and lifted out [m].
+pub const LIFT_REACH: f32 = 0.03;
+
 /// Turns of the way of a hair that nobody sees [-].
 pub const LEAST_TURN: f32 = 1.0e-4;
 
@@ -187,6 +216,17 @@ pub const MAX_STRAND_BYTES: u64 = 16_000_000_000;
 ///
 /// The hairs jump by at most that much: 0.02 of 1 cm is 0.2 mm.
 pub const MERGED: f32 = 0.02;
+
+/// Halves that have become one grow to its thickness within this time, as a time constant [s].
+///
+/// A fifth of a second: as fast as they are drawn together. At once would show as a puff.
+pub const THICKEN_SECS: f32 = 0.2;
+
+/// A wisp is torn only where it moves faster than this against its root [m/s].
+///
+/// A tenth of a metre a second: what lies on a body is pressed flat there, not torn, and would split again
+/// as soon as it has merged.
+pub const TEARING_SPEED: f32 = 0.1;
 
 /// How long hair that stands in water takes to draw up what it can hold, as a time constant [s].
 ///

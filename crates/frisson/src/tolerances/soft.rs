@@ -124,3 +124,26 @@ pub const WELD_APART: f64 = 0.75;
 
 /// Cells per thickness when the scene says nothing [-]: a ball has some 600 triangles.
 pub const CELLS_PER_THICKNESS: f64 = 5.0;
+
+/// Depth below which an edge only touches a triangle that it goes through, in cells [-]: a hair that nobody sees, and
+/// that rounding makes.
+pub const CROSSED_CELLS: f32 = 0.004;
+
+/// Steps in which a point goes back to where the extraction had put it, and as many for each leg after that [-].
+/// Fewer leave dents in a rim where a hair's breadth would have done.
+pub const STEPS_BACK: f32 = 4.0;
+
+/// Rounds in which surfaces are taken back from where they go through each other [-]. Two or three are usual; a point
+/// is at the middle of its cube after twelve, and takes others along.
+pub const UNTANGLE_ROUNDS: usize = 24;
+
+/// Most that a piece is drawn thicker or thinner than it is, to show the volume it should have, in thicknesses [-].
+/// More would be seen as a gap or an overlap beside what presses on it.
+pub const MOST_MADE_UP: f64 = 0.15;
+
+/// Share of a volume that its seeds may measure wrong before the surface is moved for it [-]. A quarter of what a scene
+/// promises; smaller, and surfaces at rest would be moved for nothing.
+pub const SEEDS_MEASURE: f64 = 0.006;
+
+/// Most that a surface is moved for that, in cells [-]. More would be seen beside contacts, which stay.
+pub const MOST_EVENED: f32 = 0.4;

@@ -47,3 +47,10 @@ pub const PROPOSED_COMPRESSION: f64 = 0.1;
 /// Height of a proposed tool's folds, as a share of its length [-]: what skin and sleeves show at
 /// their strongest. Higher, and a limb looks swollen; lower, and the folds are too fine to refine.
 pub const PROPOSED_HEIGHT: f64 = 0.04;
+
+/// How much nearer two folds may come to each other at the side of the region than on the line, as a
+/// fraction of their distance [-].
+///
+/// At 1 they meet in a point; beyond, the heights along the side run backwards and the skin is creased in
+/// stars.
+pub const MOST_CONVERGENCE: f64 = 0.7;

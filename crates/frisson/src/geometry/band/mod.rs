@@ -13,6 +13,7 @@
 //! with the surface, not with the box.
 
 mod columns;
+mod regions;
 #[cfg(test)]
 mod tests;
 
@@ -21,6 +22,7 @@ use rayon::prelude::*;
 
 use super::{Bounds, NONE, closest_on_triangle};
 use columns::Columns;
+pub use regions::BandRegions;
 
 /// Points along the edge of a block.
 const SIDE: i32 = 8;

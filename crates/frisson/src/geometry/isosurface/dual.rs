@@ -288,6 +288,17 @@ pub fn crossed_edges(blocks: &[Block], cases: &Cases, index: usize, out: &mut Ve
     });
 }
 
+/// The middle of the cube of every vertex of a block, and the mean of the lattice edges that its sheet crosses there.
+pub fn safe_places(block: &Block, cases: &Cases, cell: f32, out: &mut [Vec<Vec3>; 2]) {
+    let origin = (block.coord * SIDE as i32).as_vec3() + 0.5;
+    let [centers, means] = out;
+    for &cube in &block.mixed {
+        let at = Vec3::from_array(cube_coord(cube as usize).map(|v| v as f32));
+        sheet_means(block, block.sheets(cases, cube as usize), cube as usize, cell, means);
+        centers.resize(means.len(), cell * (origin + at));
+    }
+}
+
 /// The cubes of one block that have one vertex, as a number that is the same in every extraction on the
 /// same lattice, and that vertex.
 pub fn single_cubes(block: &Block, out: &mut Vec<(u64, u32)>) {

@@ -51,6 +51,10 @@ pub enum SimulatorError {
         /// The present [s].
         now: f64,
     },
+    /// The observer wanted no further tick: the frame shows what it did before, the time is that of the
+    /// last tick, and the next advance goes on from there.
+    #[error("interrupted")]
+    Interrupted,
     /// A number is not finite after a layer.
     #[error("layer {layer:?}: element {element} of {shape:?} is not finite at frame {frame}")]
     NonFinite {

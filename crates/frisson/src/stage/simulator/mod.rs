@@ -20,6 +20,11 @@ use crate::layers::LayerParams;
 
 /// Told when layers start and end, so that others can measure time: the engine has no clock.
 pub trait Observer {
+    /// Whether to take another tick; else it ends there with [`SimulatorError::Interrupted`].
+    fn goes_on(&mut self) -> bool {
+        true
+    }
+
     /// The actors are about to be posed.
     fn actors_start(&mut self) {}
     /// The actors are posed.
@@ -221,6 +226,10 @@ impl Simulator {
         self.return_to_tick();
         let dt = self.clock.tick_seconds();
         while self.tick < last_tick {
+            if !observer.goes_on() {
+                self.time = self.clock.tick_time(self.tick);
+                return Err(SimulatorError::Interrupted);
+            }
             let is_output = rest == 0.0 && self.tick + 1 == last_tick;
             let at = self.clock.tick_time(self.tick + 1);
             self.take_step(Span { time: at, dt, is_output }, observer)?;
@@ -256,6 +265,25 @@ impl Simulator {
 
     /// Takes back what [`Simulator::save`] gave, and shows the frame of that time.
     pub fn load(&mut self, bytes: &[u8]) -> Result<(), SimulatorError> {
+        let time = self.take(bytes)?;
+        self.show(time)
+    }
+
+    /// Takes back what [`Simulator::save`] gave and gives layers new parameters; shows only the outcome.
+    /// See [`Simulator::load`] and [`Simulator::set_params`].
+    pub fn load_with(
+        &mut self,
+        bytes: &[u8],
+        params: &[LayerParams],
+    ) -> Result<Change, SimulatorError> {
+        let time = self.take(bytes)?;
+        let changed = self.retune(params);
+        self.show(time)?;
+        changed
+    }
+
+    /// Takes a state back without showing it; gives its time [s].
+    fn take(&mut self, bytes: &[u8]) -> Result<f64, SimulatorError> {
         type Saved = (u64, f64, Vec<Vec<u8>>, Vec<Option<super::LiveTrack>>);
         let (tick, time, states, live): Saved = super::from_snapshot(bytes)?;
         if states.len() != self.layers.len() || live.len() != self.actors.all().len() {
@@ -278,6 +306,11 @@ impl Simulator {
         }
         (self.ahead, self.actors_shown) = (false, None);
         (self.tick, self.time) = (tick, self.clock.tick_time(tick));
+        Ok(time)
+    }
+
+    /// Shows the present tick anew, then a time at or after it [s].
+    fn show(&mut self, time: f64) -> Result<(), SimulatorError> {
         self.refresh()?;
         self.advance_to(time)?;
         Ok(())
@@ -298,31 +331,16 @@ impl Simulator {
 
     /// Gives a layer new parameters; says what that took. See [`Change`].
     pub fn set_params(&mut self, params: &LayerParams) -> Result<Change, SimulatorError> {
-        let index = self.find_layer(params.name())?;
+        self.set_all_params(std::slice::from_ref(params))
+    }
+
+    /// Gives layers new parameters and shows them once; says what the greatest change took.
+    pub fn set_all_params(&mut self, params: &[LayerParams]) -> Result<Change, SimulatorError> {
         let present = self.time;
         self.return_to_tick();
-        let mut all = self.params.clone();
-        all[index] = params.clone();
-        let was = std::mem::replace(&mut self.params, all);
-        let mut most = Change::None;
-        // Layers that are told of others may change with them.
-        for other in 0..self.layers.len() {
-            match self.retune_layer(other, &was) {
-                Ok(change) => most = most.max(change),
-                Err(error) => {
-                    self.params = was;
-                    self.refresh()?;
-                    return Err(error);
-                }
-            }
-        }
-        if most >= Change::Rebuild && self.layers[index].leaves_notes() {
-            self.rebuild_noted()?;
-        }
-        self.find_wanted();
-        self.refresh()?;
-        self.advance_to(present)?;
-        Ok(most)
+        let changed = self.retune(params);
+        self.show(present)?;
+        changed
     }
 
     /// Gives the scene other gravity and fields, from the next step on.

@@ -81,7 +81,17 @@ impl Simulator {
     /// Finds who is looked at between outputs.
     pub(super) fn find_wanted(&mut self) {
         let between = |i: usize| self.layers[i..].iter().any(|l| l.needs_surfaces_between_frames());
-        self.wanted_after = (0..=self.layers.len()).map(between).collect();
+        let wanted = |i: usize| between(i) && (i == 0 || self.is_looked_at(i - 1));
+        self.wanted_after = (0..=self.layers.len()).map(wanted).collect();
+    }
+
+    /// Whether a layer behind this one may look at what it writes.
+    fn is_looked_at(&self, layer: usize) -> bool {
+        let Some(added) = self.layers[layer].adds_only() else { return true };
+        let is_added =
+            |m: &usize| self.frame.meshes.get(*m).is_none_or(|m| added.contains(&m.name));
+        let behind = &self.layers[layer + 1..];
+        behind.iter().any(|l| l.looks_at().is_none_or(|meshes| meshes.iter().any(is_added)))
     }
 
     fn build_context<'a>(&'a self, index: usize, ridges: &'a [Ridge]) -> BuildContext<'a> {
@@ -135,6 +145,39 @@ impl Simulator {
         }
         self.advance_to(present)?;
         Ok(())
+    }
+
+    /// Gives layers new parameters, without showing them; all keep their old ones where one fails.
+    pub(super) fn retune(&mut self, params: &[LayerParams]) -> Result<Change, SimulatorError> {
+        let mut all = self.params.clone();
+        let mut given = Vec::with_capacity(params.len());
+        for one in params {
+            let index = self.find_layer(one.name())?;
+            all[index] = one.clone();
+            given.push(index);
+        }
+        let was = std::mem::replace(&mut self.params, all);
+        let mut changes = Vec::with_capacity(self.layers.len());
+        // Layers that are told of others may change with them.
+        for other in 0..self.layers.len() {
+            match self.retune_layer(other, &was) {
+                Ok(change) => changes.push(change),
+                Err(error) => {
+                    let tried = std::mem::replace(&mut self.params, was);
+                    // Those before it have taken theirs already.
+                    for done in 0..other {
+                        self.retune_layer(done, &tried)?;
+                    }
+                    return Err(error);
+                }
+            }
+        }
+        let most = changes.iter().copied().max().unwrap_or(Change::None);
+        if most >= Change::Rebuild && given.iter().any(|&i| self.layers[i].leaves_notes()) {
+            self.rebuild_noted()?;
+        }
+        self.find_wanted();
+        Ok(most)
     }
 
     /// Gives one layer its parameters and the ridges that are laid over it now.
@@ -249,6 +292,7 @@ impl Simulator {
         if is_new && (span.is_output || self.wanted_after[0]) {
             self.write_actors(span.time);
         }
+        self.weigh();
         observer.actors_end();
         let number = self.frame_of(span.time);
         if span.is_output {
@@ -275,6 +319,14 @@ impl Simulator {
             }
         }
         Ok(())
+    }
+
+    /// What later layers have put on the meshes of earlier ones weighs in this step.
+    fn weigh(&mut self) {
+        let Some(first) = self.layers.iter().position(|l| l.feels_load()) else { return };
+        self.frame.meshes.iter_mut().for_each(|m| m.channels.load.clear());
+        let frame = &mut self.frame;
+        self.layers[first + 1..].iter().for_each(|layer| layer.weigh(frame));
     }
 
     /// Frame whose interval a time lies in or at the end of.
@@ -310,5 +362,36 @@ fn check_finite(frame: &Frame, layer: &str, number: i64) -> Result<(), Simulator
             element,
             frame: number,
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use glam::Vec3;
+    use serde_json::json;
+
+    use super::*;
+    use crate::geometry::Mesh;
+    use crate::stage::{Actor, Setup};
+
+    /// A soft ball, then drops on a mesh.
+    fn ball_and_drops(on: &str) -> Simulator {
+        let corners = [(-1.0, -1.0), (-1.0, 1.0), (1.0, 1.0), (1.0, -1.0)];
+        let corners = corners.map(|(x, z)| Vec3::new(x, -1.0, z)).to_vec();
+        let floor = Mesh::new("floor", corners, vec![[0, 1, 2], [0, 2, 3]]);
+        let ball = json!({ "soft": { "name": "ball", "cell": 0.05, "objects": [
+            { "name": "ball", "thickness": 0.2, "primitives": [{ "point": [0.0, 0.0, 0.0] }] } ] } });
+        let drops = json!({ "drops": { "name": "rain", "on": on, "sources": [
+            { "region": { "count": 4, "mass": [2e-6, 1e-5] } } ] } });
+        let layer = |value| serde_json::from_value(value).unwrap();
+        let actors = vec![Actor::meshes_named("floor", vec![floor])];
+        let layers = vec![layer(ball), layer(drops)];
+        Simulator::new(Setup { actors, layers, ..Setup::default() }).unwrap()
+    }
+
+    #[test]
+    fn a_surface_is_made_between_outputs_only_where_a_later_layer_looks_at_it() {
+        assert_eq!(ball_and_drops("floor").wanted_after, [true, false, false]);
+        assert_eq!(ball_and_drops("ball").wanted_after, [true, true, false]);
     }
 }
