@@ -10,12 +10,6 @@ use rayon::prelude::*;
 use crate::shape::{Shape, starts};
 use crate::statistic::Sample;
 
-/// Three rays vote on what is inside: one may graze an edge. No axis of a modelled body is parallel.
-const RAYS: [Vec3; 3] = [
-    Vec3::new(0.137, 0.971, 0.053),
-    Vec3::new(0.953, 0.131, -0.297),
-    Vec3::new(-0.317, 0.211, -0.929),
-];
 /// Places along a segment that are asked, besides its ends.
 const ALONG: [f32; 3] = [0.25, 0.5, 0.75];
 /// Elements that one task takes: tasks are the same whatever the number of threads.
@@ -72,23 +66,7 @@ impl Body {
     /// is inside.
     #[must_use]
     pub fn depth(&self, p: Vec3) -> f32 {
-        let b = self.tree.bounds();
-        if b.is_empty() || p.cmplt(b.min).any() || p.cmpgt(b.max).any() {
-            return 0.0;
-        }
-        let reach = 2.0 * b.diagonal();
-        let [first, second] = [self.winds(p, RAYS[0], reach), self.winds(p, RAYS[1], reach)];
-        let inside = if first == second { first } else { self.winds(p, RAYS[2], reach) };
-        if inside { self.distance(p) } else { 0.0 }
-    }
-
-    /// Whether more surfaces are left than entered on the way out along a ray.
-    fn winds(&self, p: Vec3, ray: Vec3, reach: f32) -> bool {
-        let mut left = 0;
-        self.tree.raycast_all(p, reach * ray, |triangle, _| {
-            left += if self.tree.face_normal(triangle).dot(ray) > 0.0 { 1 } else { -1 };
-        });
-        left > 0
+        if self.tree.is_inside(p) { self.distance(p) } else { 0.0 }
     }
 
     /// Edges that go through triangles of this body: (edge, place). What only touches does not cross: both

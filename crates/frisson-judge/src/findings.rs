@@ -133,6 +133,34 @@ pub struct Judgement {
     pub points: usize,
     /// Worst first.
     pub findings: Vec<Finding>,
+    /// What the actors' own motion gives as much reason for, where that was asked; numbered on.
+    pub own: Vec<Finding>,
+}
+
+/// How far a value is from what is right.
+fn badness(measure: Measure, value: f64) -> f64 {
+    // Edges that keep their length have a ratio of one.
+    if measure == Measure::Stretch { value - 1.0 } else { value }
+}
+
+/// Share of how bad something is that the motion without layers must have for the complaint to be about that [-].
+const AS_BAD: f64 = 0.9;
+
+impl Judgement {
+    /// Sets apart what the same shot without its layers gives as much reason to complain of.
+    pub fn set_own_apart(&mut self, bare: &Self) {
+        let is_own = |f: &Finding| {
+            let same =
+                |b: &&Finding| b.measure == f.measure && b.shape == f.shape && b.body == f.body;
+            let bad = |g: &Finding| badness(g.measure, g.value);
+            bare.findings.iter().find(same).is_some_and(|b| bad(b) >= AS_BAD * bad(f))
+        };
+        let (own, brought) = std::mem::take(&mut self.findings).into_iter().partition(is_own);
+        (self.own, self.findings) = (own, brought);
+        for (finding, number) in self.findings.iter_mut().chain(&mut self.own).zip(1..) {
+            finding.number = number;
+        }
+    }
 }
 
 /// Frames at which the costly questions are asked: what is inside, what crosses, what hangs together. More

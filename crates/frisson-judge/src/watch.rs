@@ -11,7 +11,7 @@ use crate::gauge::own_crossings;
 use crate::motion::{MM, Steps, Turns};
 use crate::pieces::pieces;
 use crate::shape::{Match, Shape, Snapshot};
-use crate::statistic::{Reading, reduce};
+use crate::statistic::{Reading, Sample, reduce};
 use crate::stretch::Lengths;
 
 /// Turns a second that are a shiver: faster than flesh, cloth or hair swing by themselves [Hz].
@@ -121,21 +121,26 @@ impl Watch {
     /// What is inside of what.
     fn look_inside(&mut self, frame: &Frame) {
         let is_first = self.frames == 0;
-        for b in 0..self.shapes.len() {
-            if !self.shapes[b].body.is_closed() {
-                continue;
-            }
-            let body = std::mem::take(&mut self.shapes[b].body);
+        let bodies: Vec<Body> =
+            self.shapes.iter_mut().map(|w| std::mem::take(&mut w.body)).collect();
+        let solid: Vec<bool> = self.shapes.iter().map(|w| !w.is_liquid).collect();
+        for (b, body) in bodies.iter().enumerate().filter(|(_, body)| body.is_closed()) {
+            let others = bodies.iter().zip(&solid).enumerate();
+            let others = others.filter(|(i, (_, solid))| *i != b && **solid);
+            let others: Vec<&Body> = others.map(|(_, (body, _))| body).collect();
             let name = self.shapes[b].name.clone();
             for watched in self.shapes.iter_mut().filter(|w| w.name != name) {
                 let shape = Shape::find(frame, &watched.name);
-                let shape = shape.filter(|s| !matches!(s, Shape::Points(_)) && overlap(&body, *s));
+                let shape = shape.filter(|s| !matches!(s, Shape::Points(_)) && overlap(body, *s));
                 if let Some(shape) = shape {
-                    let pair = Pair { body: &body, name: &name, is_first, frame: frame.index };
+                    let pair =
+                        Pair { body, name: &name, others: &others, is_first, frame: frame.index };
                     pair.look(watched, shape, &mut self.ledger);
                 }
             }
-            self.shapes[b].body = body;
+        }
+        for (watched, body) in self.shapes.iter_mut().zip(bodies) {
+            watched.body = body;
         }
     }
 
@@ -287,6 +292,8 @@ impl Watched {
 struct Pair<'a> {
     body: &'a Body,
     name: &'a str,
+    /// Solids besides it.
+    others: &'a [&'a Body],
     is_first: bool,
     frame: i64,
 }
@@ -306,6 +313,13 @@ impl Pair<'_> {
         if let Some((_, flags)) = rooted.filter(|(_, f)| f.len() == depths.len()) {
             depths.retain(|d| !flags[d.element as usize]);
         }
+        if watched.is_liquid {
+            // A drop on an arm goes where the arm goes: into the body it is pressed against, too.
+            let lies_on = |d: &Sample, other: &&Body| other.distance(d.place) * MM < d.value;
+            depths.retain(|d| {
+                f64::from(d.value) <= limit || !self.others.iter().any(|o| lies_on(d, o))
+            });
+        }
         let deepest = reduce(&mut depths, Statistic::Max, self.frame);
         if let Some(reading) = deepest.filter(|r| r.value > limit) {
             let body = Some(self.name.to_owned());
@@ -316,5 +330,5 @@ impl Pair<'_> {
 
 fn overlap(body: &Body, shape: Shape) -> bool {
     let (a, b): (Bounds, Bounds) = (body.bounds(), Bounds::of(shape.points()));
-    !a.is_empty() && !b.is_empty() && a.min.cmple(b.max).all() && b.min.cmple(a.max).all()
+    !a.is_empty() && !b.is_empty() && a.overlaps(&b)
 }

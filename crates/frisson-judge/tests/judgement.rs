@@ -7,7 +7,7 @@ use std::f64::consts::TAU;
 use frisson::stage::Frame;
 use frisson_io::Silent;
 use frisson_io::scene::Measure;
-use frisson_judge::{Limits, judge_shot};
+use frisson_judge::{Finding, Limits, judge_shot};
 use glam::{Quat, Vec3};
 
 use shots::{Formula, ball, judged, meshes, moved, sheet, strands};
@@ -65,6 +65,26 @@ fn each_complaint_names_shape_element_frame_and_place() {
     assert!(judgement.findings.windows(2).all(|w| w[0].number + 1 == w[1].number));
     let close = inside.close_up(Vec3::new(9.0, 0.0, 9.0));
     assert!(close.eye.distance(close.target) > 0.1 && close.eye.y > close.target.y);
+    // What the motion without layers has as well is set apart, if it is as bad there.
+    let jumping = |height: f32| {
+        move |t: f64| {
+            let mut frame = innocent(t);
+            if (t * 30.0).round() >= 40.0 {
+                frame.meshes[1].positions[30].y += height;
+            }
+            frame
+        }
+    };
+    for (height, is_own) in [(0.2, true), (0.1, false)] {
+        let mut apart = judgement.clone();
+        apart.set_own_apart(&judged(&mut Formula::new(30, 90, jumping(height))));
+        let pop = |f: &Finding| f.measure == Measure::Pop && f.shape == "runner";
+        assert_eq!(apart.own.iter().any(pop), is_own, "{height}");
+        assert_eq!(apart.findings.iter().any(pop), !is_own, "{height}");
+        assert!(apart.findings.iter().any(|f| f.measure == Measure::Inside));
+        let numbers = apart.findings.iter().chain(&apart.own).map(|f| f.number);
+        assert!(numbers.eq(1..=judgement.findings.len()));
+    }
     // A larger limit silences it.
     let mut limits = Limits::default();
     limits.set(Measure::Inside, 20.0);
@@ -112,4 +132,25 @@ fn the_same_is_found_on_any_number_of_threads() {
     assert!(!one.findings.is_empty());
     assert_eq!(one, judge(2));
     assert_eq!(one, judge(5));
+}
+
+/// An arm enters a body over two seconds, with a drop on it; the body itself may have swallowed the drop.
+#[test]
+fn a_drop_goes_where_its_arm_goes() {
+    let shot = |arm_goes: bool| {
+        Formula::new(30, 60, move |t: f64| {
+            let x = 1.8 - 0.5 * t as f32;
+            let arm = moved(ball("arm", 0.3, 16), Vec3::X * if arm_goes { x } else { 1.8 });
+            let drop = moved(ball("sweat", 0.004, 6), Vec3::new(x - 0.3, 0.0, 0.0));
+            meshes(vec![ball("body", 1.0, 48), arm, drop])
+        })
+    };
+    let layers = [("drops".to_owned(), "sweat".to_owned())];
+    let complaints = |arm_goes: bool| {
+        let judged =
+            judge_shot(&mut shot(arm_goes), &layers, &Limits::default(), None, &mut Silent);
+        let findings = judged.unwrap().findings;
+        findings.iter().filter(|f| f.measure == Measure::Inside && f.shape == "sweat").count()
+    };
+    assert_eq!((complaints(true), complaints(false)), (0, 1));
 }

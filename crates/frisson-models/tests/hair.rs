@@ -138,30 +138,37 @@ fn no_wind_drives_hair_through_an_ear() {
     check_outside(head("head_a", "still", dying, vec![hair]), 30, 60);
 }
 
-/// Styles that stand or hang by themselves. Ties and hair that is combed flat still give way at the start.
-const STILL: [StylePreset; 4] =
-    [StylePreset::Bob, StylePreset::Curly, StylePreset::Afro, StylePreset::Fringe];
+/// Farthest that a drawn point of a named style moves on a still head in five seconds [m].
+fn farthest_sag(source: &str, preset: StylePreset) -> f32 {
+    let hair = json!({ "hair": {
+        "name": "hair", "on": "head", "wisps": 40, "scalp": { "region": "scalp" },
+        "body": { "meshes": ["head"] }, "strands": { "per_wisp": 3 },
+        "style": { "preset": preset },
+    } });
+    let mut simulator = head(source, "still", Vec::new(), vec![hair]);
+    let start = simulator.frame().curves[0].points.clone();
+    step(&mut simulator, 150);
+    let now = &simulator.frame().curves[0].points;
+    start.iter().zip(now).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max)
+}
 
 #[test]
-fn styles_without_ties_do_not_sag_on_either_head() {
+fn no_style_sags_on_either_head() {
+    // Not cured yet: the envelope of a wisp behind an ear, and one drawn hair that is laid over the other of
+    // two folds; the chains stand still.
+    let bound = |source: &str, preset: StylePreset| match (source, preset) {
+        ("head_a", StylePreset::Short) => 4.0 * SAG + 5e-4,
+        ("head_b", StylePreset::Braid) => 2.0 * SAG,
+        _ => SAG,
+    };
     let mut worst = Vec::new();
     for source in ["head_a", "head_b"] {
-        for preset in STILL {
-            let preset = serde_json::to_value(preset).expect("a name");
-            let hair = json!({ "hair": {
-                "name": "hair", "on": "head", "wisps": 40, "scalp": { "region": "scalp" },
-                "body": { "meshes": ["head"] }, "strands": { "per_wisp": 3 },
-                "style": { "preset": preset },
-            } });
-            let mut simulator = head(source, "still", Vec::new(), vec![hair]);
-            let start = simulator.frame().curves[0].points.clone();
-            step(&mut simulator, 150);
-            let now = &simulator.frame().curves[0].points;
-            let moved = start.iter().zip(now).map(|(a, b)| a.distance(*b));
-            worst.push((moved.fold(0.0, f32::max), source, preset));
+        for preset in StylePreset::ALL {
+            worst.push((farthest_sag(source, preset), source, preset));
         }
     }
-    assert!(worst.iter().all(|w| w.0 < SAG), "sags in five seconds [m]: {worst:?}");
+    let holds = |w: &(f32, &str, StylePreset)| w.0 < bound(w.1, w.2);
+    assert!(worst.iter().all(holds), "sags in five seconds [m]: {worst:?}");
 }
 
 #[test]

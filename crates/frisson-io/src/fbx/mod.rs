@@ -137,16 +137,28 @@ impl Importer<'_> {
         Ok(character)
     }
 
+    /// A name for every node. The file's own root gets what the others leave: a joint may be called root, too, and is
+    /// looked for by its name.
+    fn names(&self) -> Vec<String> {
+        let mut unique = UniqueNames::default();
+        let nodes = &self.scene.nodes;
+        let mut names = vec![String::new(); nodes.len()];
+        for of_root in [false, true] {
+            for (node, name) in nodes.iter().zip(&mut names).filter(|(n, _)| n.is_root == of_root) {
+                let wanted = match (of_root, &*node.element.name) {
+                    (true, "") => "root",
+                    (_, "") => "node",
+                    (_, name) => name,
+                };
+                *name = unique.give(wanted);
+            }
+        }
+        names
+    }
+
     fn skeleton(&mut self) -> Result<Skeleton, FbxError> {
-        let mut names = UniqueNames::default();
         let mut nodes = Vec::with_capacity(self.scene.nodes.len());
-        for node in self.scene.nodes.iter() {
-            let wanted = match (node.is_root, &*node.element.name) {
-                (true, "") => "root",
-                (_, "") => "node",
-                (_, name) => name,
-            };
-            let name = names.give(wanted);
+        for (node, name) in self.scene.nodes.iter().zip(self.names()) {
             let rest = transform(&node.local_transform)
                 .ok_or_else(|| FbxError::damaged(&name, "its transform is not finite"))?;
             let parent = node.parent.as_ref().map(|p| p.element.typed_id as usize);

@@ -147,10 +147,9 @@ impl Importer<'_> {
                 return Err(item.invalid(format!("there is no skin {skin}")));
             }
             let mesh_name = self.document.item(Kind::Mesh, mesh)?.name();
-            let wanted = match (item.name(), mesh_name) {
-                (None, Some(name)) => name,
-                _ => skeleton.nodes()[node].name.as_str(),
-            };
+            // Unlike other meshes is enough: a joint may have the same name.
+            let own = skeleton.nodes()[node].name.as_str();
+            let wanted = item.name().or(mesh_name).unwrap_or(own);
             check_count("placed meshes", meshes.len() as u64 + 1, most)?;
             let name = names.give(wanted);
             meshes.extend(self.mesh(node, name, mesh, skin)?);

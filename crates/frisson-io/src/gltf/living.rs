@@ -6,7 +6,8 @@
 //!   d = M⁻¹ x - p - morphs     one target per frame, or a few shapes that span them
 //! ```
 //! Skin, clips and facial morphs stay and mean what they meant: targets are added behind those that
-//! are there, and one animation before the others plays the shot.
+//! are there, and one animation before the others plays the shot. The other clips hold the new targets at zero, where the
+//! mesh has no face of its own that something else may want to move.
 
 use std::path::Path;
 
@@ -118,7 +119,6 @@ pub fn export_living(
         clip: living.clip(),
         times: living.times(),
         clip_times: (0..living.count).map(|k| living.clip_time(k)).collect(),
-        as_authored: living.plays_as_authored(),
         options,
     };
     let (bytes, warnings) = file.write(&document, path)?;
@@ -185,12 +185,6 @@ impl<'a> Living<'a> {
         let t = self.options.offset + self.options.speed * scene_time;
         let duration = self.clip().map_or(0.0, Clip::duration);
         if self.options.looped && duration > 0.0 { t.rem_euclid(duration) } else { t }
-    }
-
-    /// Whether the shot is the clip from its start at its own speed.
-    fn plays_as_authored(&self) -> bool {
-        let o = self.options;
-        self.first == 0 && o.offset == 0.0 && o.speed == 1.0 && !o.looped
     }
 
     fn read(&mut self, frame: usize) -> Result<()> {

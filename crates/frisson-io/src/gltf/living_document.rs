@@ -23,8 +23,6 @@ pub(super) struct LivingFile<'a> {
     pub times: Vec<f32>,
     /// Clip time at each key [s].
     pub clip_times: Vec<f64>,
-    /// Whether the clip's own channels can be used as they are.
-    pub as_authored: bool,
     pub options: &'a LivingOptions,
 }
 
@@ -39,7 +37,11 @@ impl LivingFile<'_> {
         for moves in moving() {
             let node = self.character.meshes[moves.mesh].node;
             let old = self.character.meshes[moves.mesh].morphs.len();
-            widen_weights(&mut builder, document, node, old, moves.shapes.shapes.len())?;
+            let count = moves.shapes.shapes.len();
+            widen_weights(&mut builder, document, node, old, count)?;
+            if old == 0 {
+                rest_weights(&mut builder, document, node, count)?;
+            }
         }
         self.add_animation(&mut builder)?;
         Ok((builder.finish(path, self.options.overwrite)?, warnings))
@@ -121,11 +123,8 @@ impl LivingFile<'_> {
                 TrackTarget::MorphWeights(node) if moved(node).is_some() => continue,
                 TrackTarget::MorphWeights(node) => (node, "weights"),
             };
-            let sampler = match self.as_authored {
-                true => write_sampler(builder, track)?,
-                false => write_sampler(builder, &self.sampled(track))?,
-            };
-            push(sampler, node, path);
+            // At the shot's frames: programs do not agree on what is between keys, and these are where the bake is.
+            push(write_sampler(builder, &self.sampled(track))?, node, path);
         }
         for moves in self.moves.iter().filter(|m| !m.shapes.shapes.is_empty()) {
             let node = self.character.meshes[moves.mesh].node;
@@ -219,6 +218,34 @@ fn extend_numbers(value: &mut Value, key: &str, old: usize, more: usize) {
     numbers.resize(old, json!(0.0));
     numbers.resize(old + more, json!(0.0));
     value[key] = Value::Array(numbers);
+}
+
+/// Holds new targets at zero in the clips of the file. Many programs leave weights as another clip has set them where a
+/// clip does not say; faces that something else moves (expressions of a VRM) are left to it.
+fn rest_weights(
+    builder: &mut GlbBuilder,
+    document: &Document,
+    node: usize,
+    count: usize,
+) -> Result<()> {
+    let mut sampler = None;
+    for index in 0..document.items("animations")?.len() {
+        if sampler.is_none() {
+            let input = builder.times(&[0.0])?;
+            let output = builder.floats(&vec![0.0; count], 1, ViewUse::Other)?;
+            sampler = Some(json!({ "input": input, "output": output, "interpolation": "STEP" }));
+        }
+        let animation = &mut builder.json["animations"][index];
+        let samplers = animation.get_mut("samplers").and_then(Value::as_array_mut);
+        let Some(samplers) = samplers else { continue };
+        samplers.extend(sampler.clone());
+        let last = samplers.len() - 1;
+        let channels = animation.get_mut("channels").and_then(Value::as_array_mut);
+        let target = json!({ "node": node, "path": "weights" });
+        let channel = json!({ "sampler": last, "target": target });
+        channels.into_iter().for_each(|c| c.push(channel.clone()));
+    }
+    Ok(())
 }
 
 /// Gives every weights channel of a node room for the new targets, at rest.

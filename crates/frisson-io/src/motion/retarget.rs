@@ -8,8 +8,8 @@
 //!   align = shortest turn of our bone onto theirs at rest    T pose against A pose
 //!   world_target(t) = turn · align · world_target(rest)
 //! ```
-//! Only joints without a counterpart above them travel, by as much as the skeletons differ in size;
-//! bones keep their lengths.
+//! Only joints without a counterpart above them travel, and the hips below them, by as much as the skeletons
+//! differ in size; bones keep their lengths.
 
 use frisson::character::{
     Character, Clip, Interpolation, Pose, Sampling, Skeleton, Track, TrackTarget, Transform,
@@ -172,6 +172,8 @@ struct Transfer<'a> {
     turn: Quat,
     /// Of every target joint: brings its bone at rest where the source's is.
     aligns: Vec<Quat>,
+    /// Whether a target joint's place is the clip's.
+    travels: Vec<bool>,
     /// Size of the target over that of the source.
     ratio: f32,
 }
@@ -201,8 +203,10 @@ impl<'a> Transfer<'a> {
             target_rest,
             turn,
             aligns: Vec::new(),
+            travels: Vec::new(),
             ratio,
         };
+        out.travels = out.travellers();
         out.aligns = (0..counterparts.len()).map(|joint| out.align(joint)).collect();
         out
     }
@@ -242,7 +246,7 @@ impl<'a> Transfer<'a> {
                 if let Some(theirs) = self.counterparts[ours] {
                     let now = &pose.world_from_node[theirs];
                     local.rotation = self.local_rotation(ours, theirs, now, &parent);
-                    if self.travels(ours) {
+                    if self.travels[ours] {
                         let place = self.place(ours, theirs, now);
                         local.translation = parent.inverse().transform_point3(place);
                         places[ours].extend(local.translation.to_array());
@@ -287,18 +291,32 @@ impl<'a> Transfer<'a> {
         (rotation(parent).inverse() * world).normalize()
     }
 
-    /// Whether a joint's place is the clip's: nothing above it is matched, and the clip moves it.
-    fn travels(&self, ours: usize) -> bool {
+    /// Joints whose place is the clip's: those with nothing above them that the clip moves, and below these the first that
+    /// limbs branch from. Rigs often have hips that bob below a root that stays on the ground.
+    fn travellers(&self) -> Vec<bool> {
         let nodes = self.target.skeleton.nodes();
-        let mut above = nodes[ours].parent;
-        while let Some(node) = above {
-            let carries = |theirs: usize| self.moved[theirs];
-            if self.counterparts[node].is_some_and(carries) {
-                return false;
+        let moves = |node: usize| self.counterparts[node].is_some_and(|theirs| self.moved[theirs]);
+        let parents_first = self.target.skeleton.parents_first();
+        // Limbs below each joint in which the clip moves something.
+        let mut limbs = vec![0usize; nodes.len()];
+        for &node in parents_first.iter().rev() {
+            if let Some(parent) = nodes[node].parent.filter(|_| moves(node) || limbs[node] > 0) {
+                limbs[parent] += 1;
             }
-            above = nodes[node].parent;
         }
-        self.counterparts[ours].is_some()
+        let (mut is_carried, mut is_below) = (vec![false; nodes.len()], vec![false; nodes.len()]);
+        let mut travels = vec![false; nodes.len()];
+        for &node in parents_first {
+            if let Some(parent) = nodes[node].parent {
+                let branches = moves(parent) && limbs[parent] > 1;
+                is_carried[node] = is_carried[parent] || branches;
+                is_below[node] = is_below[parent] || moves(parent);
+            }
+            travels[node] = self.counterparts[node].is_some()
+                && !is_carried[node]
+                && (!is_below[node] || limbs[node] > 1);
+        }
+        travels
     }
 
     fn place(&self, ours: usize, theirs: usize, now: &Mat4) -> Vec3 {

@@ -141,6 +141,50 @@ fn another_rest_pose_ends_in_the_same_directions() {
 }
 
 #[test]
+fn hips_below_a_root_travel_and_limbs_keep_their_lengths() {
+    let parts = |size: f32| {
+        rig(&[
+            ("root", None, Vec3::ZERO, Quat::IDENTITY),
+            ("hips", Some(0), size * Vec3::Y, Quat::from_rotation_x(0.3 * size)),
+            ("leg", Some(1), size * Vec3::new(0.1, -0.5, 0.0), Quat::IDENTITY),
+            ("foot", Some(2), size * Vec3::new(0.0, -0.5, 0.0), Quat::IDENTITY),
+            ("spine", Some(1), size * Vec3::new(0.0, 0.4, 0.0), Quat::IDENTITY),
+        ])
+    };
+    let (mut source, target) = (parts(1.0), parts(2.0));
+    let track = |target: TrackTarget, values: Vec<f32>, width: usize| Track {
+        target,
+        interpolation: Interpolation::Linear,
+        times: vec![0.0, 1.0],
+        values,
+        width,
+    };
+    let (still, half) = ([0.0, 0.0, 0.0, 1.0], std::f32::consts::FRAC_1_SQRT_2);
+    let leg = [still, [half, 0.0, 0.0, half]].concat();
+    source.clips = vec![Clip {
+        name: "bob".to_owned(),
+        tracks: vec![
+            track(TrackTarget::Rotation(0), [still, still].concat(), 4),
+            track(TrackTarget::Translation(1), vec![0.0, 1.0, 0.0, 0.0, 0.8, 0.1], 3),
+            track(TrackTarget::Rotation(2), leg, 4),
+            // A limb that the clip draws out: our bones keep their lengths.
+            track(TrackTarget::Translation(3), vec![0.0, -0.5, 0.0, 0.0, -0.9, 0.0], 3),
+            track(TrackTarget::Rotation(4), [still, still].concat(), 4),
+        ],
+    }];
+    let done = retarget(&source, 0, &target, &JointTable::new()).unwrap();
+    assert!(!done.same_rest);
+    let (start, end) = (origins(&target, &done.clip, 0.0), origins(&target, &done.clip, 1.0));
+    assert!(
+        (end[1] - start[1]).distance(Vec3::new(0.0, -0.4, 0.2)) < 1e-4,
+        "{}",
+        end[1] - start[1]
+    );
+    assert!(end[0].length() < 1e-5, "{}", end[0]);
+    assert!(((end[3] - end[2]).length() - 1.0).abs() < 1e-4);
+}
+
+#[test]
 fn files_that_differ_in_up_and_ahead_are_turned() {
     let bvh = read_bvh(ARM).unwrap();
     // The same rig lying on its back: z up.

@@ -100,6 +100,40 @@ fn the_shot_plays_and_the_rig_lives_on() {
 }
 
 #[test]
+fn clips_hold_the_new_targets_at_rest_unless_there_is_a_face() {
+    let weights = |document: &Document, clip: usize| {
+        let animation = document.json["animations"][clip].clone();
+        let channels = animation["channels"].as_array().unwrap().clone();
+        channels.iter().filter(|c| c["target"]["path"] == "weights").count()
+    };
+    // Without a face: every clip of the file says that they are at rest.
+    let mut plain = strip();
+    let mesh = plain.json["meshes"][0].as_object_mut().unwrap();
+    mesh.remove("weights");
+    mesh["primitives"][0].as_object_mut().unwrap().remove("targets");
+    let animations = plain.json["animations"].as_array_mut().unwrap();
+    for animation in animations.iter_mut() {
+        let channels = animation["channels"].as_array_mut().unwrap();
+        channels.retain(|c| c["target"]["path"] != "weights");
+    }
+    animations.retain(|a| !a["channels"].as_array().unwrap().is_empty());
+    let count = animations.len();
+    let (_, after) = write(&plain, LivingOptions::default());
+    assert!(count >= 2 && (0..=count).all(|clip| weights(&after.document, clip) == 1));
+    let before = character(&plain);
+    for time in [0.0, 0.3, 1.0] {
+        let [a, b] = [&before, &after.character].map(|c| positions(c, Some("act"), time));
+        assert_close(&a, &b, 1e-6);
+    }
+    // With one: clips that leave it alone still do.
+    let document = strip();
+    let (_, after) = write(&document, LivingOptions::default());
+    for clip in 0..document.json["animations"].as_array().unwrap().len() {
+        assert_eq!(weights(&after.document, clip + 1), weights(&document, clip), "{clip}");
+    }
+}
+
+#[test]
 fn fewer_shapes_leave_no_more_than_was_asked_for() {
     let document = strip();
     let options = LivingOptions { shape_error: 0.01, ..LivingOptions::default() };

@@ -66,7 +66,8 @@ pub(super) fn rig() -> CatRig {
     CatRig { rig, root, pelvis, spine, neck, head, ears, tail, hind, fore }
 }
 
-pub(super) fn build(triangles: usize) -> Character {
+/// With stripes as strong as `stripes`, from 0 to 1.
+pub(super) fn build(triangles: usize, stripes: f32) -> Character {
     let cat = rig();
     let mut clay = Clay {
         lens: Some(Lens { center: Vec3::new(0.0, 0.36, 0.25), radius: 0.06, magnify: 2.6 }),
@@ -80,7 +81,7 @@ pub(super) fn build(triangles: usize) -> Character {
     tail(&mut clay, &cat);
     head(&mut clay, &cat);
     let mut body = Sculpture::new(&clay, &cat.rig, triangles - 384, 8);
-    paint(&mut body);
+    paint(&mut body, stripes);
     add_eyes(&mut body, &cat);
     name_regions(&mut body);
     let materials = vec![material("fur", 0xFFFFFF, 0.85), material("eye", 0xFFFFFF, 0.08)];
@@ -286,7 +287,7 @@ fn name_regions(body: &mut Sculpture) {
 }
 
 /// A ginger tabby: stripes over back, flanks, legs and tail; cream chin, chest, belly and paws.
-fn paint(body: &mut Sculpture) {
+fn paint(body: &mut Sculpture, stripes: f32) {
     let (ginger, stripe, cream, pink, rose) =
         (srgb(0xD98B45), srgb(0xA9561F), srgb(0xFFF1DC), srgb(0xE8A79A), srgb(0xC9706A));
     body.color(|p, n, _| {
@@ -298,7 +299,7 @@ fn paint(body: &mut Sculpture) {
         let legs = (150.0 * p.y + 30.0 * x).sin();
         let on_leg = smoothstep(0.16, 0.13, p.y) * smoothstep(-0.23, -0.21, p.z);
         let pattern = smoothstep(0.25, 0.75, bands * (1.0 - on_leg) + legs * on_leg);
-        let mut fur = ginger.lerp(stripe, 0.8 * pattern * (1.0 - head));
+        let mut fur = ginger.lerp(stripe, 0.8 * stripes * pattern * (1.0 - head));
         // Forehead: the tabby's M.
         let m = smoothstep(0.4, 0.8, (460.0 * x + 0.6).cos()) * smoothstep(0.364, 0.372, p.y);
         fur = fur.lerp(stripe, 0.8 * head * m * smoothstep(0.22, 0.24, p.z));

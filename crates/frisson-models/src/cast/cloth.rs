@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use frisson::character::{Character, CharacterMesh, Influences};
-use frisson::geometry::{Material, Mesh, MeshTopology};
+use frisson::geometry::{Material, Mesh, MeshTopology, woven_triangles};
 use glam::{Vec2, Vec3};
 
 use super::figure::Person;
@@ -37,19 +37,7 @@ impl Grid {
         if self.round {
             (0..h).for_each(|row| positions[row * w + w - 1] = positions[row * w]);
         }
-        let mut triangles = Vec::with_capacity(2 * self.columns * self.rows);
-        for row in 0..self.rows {
-            for column in 0..self.columns {
-                let a = (row * w + column) as u32;
-                let (b, c, d) = (a + 1, a + w as u32, a + w as u32 + 1);
-                // Diagonals alternate, so that the grid has no grain.
-                if (row + column) % 2 == 0 {
-                    triangles.extend([[a, c, d], [a, d, b]]);
-                } else {
-                    triangles.extend([[a, c, b], [b, c, d]]);
-                }
-            }
-        }
+        let triangles = woven_triangles(self.columns, self.rows);
         let mut surface = normals(&positions, &triangles);
         if self.round {
             for row in 0..h {
@@ -182,7 +170,7 @@ pub(super) fn tablecloth_length(cells: usize, pull: f32, push: f32) -> Character
 }
 
 /// A tube of cloth around an arm-like cylinder, held at both ends; the lower end slides up and down.
-pub(super) fn sleeve(around: usize, along: usize) -> Character {
+pub(super) fn sleeve(around: usize, along: usize, pull: f32, push: f32) -> Character {
     let (radius, length, top) = (0.055, 0.30, 0.42);
     let grid = Grid { columns: around, rows: along, round: true };
     let mut mesh = grid.mesh("sleeve", material("cloth", 0x7A8FB5, 0.9), |uv| {
@@ -196,7 +184,7 @@ pub(super) fn sleeve(around: usize, along: usize) -> Character {
     let upper = rig.joint("upper", None, Vec3::new(0.0, top, 0.0));
     let lower = rig.joint("lower", Some(upper), Vec3::new(0.0, top - length, 0.0));
     let buckle = clip(&rig, "compress", 10.0, false, |t, pose| {
-        pose.translations[lower].y -= length * stretch_and_compress(t, 0.03, 0.28);
+        pose.translations[lower].y -= length * stretch_and_compress(t, pull, push);
     });
     Character {
         name: "sleeve".to_owned(),

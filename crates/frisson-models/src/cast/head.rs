@@ -88,7 +88,7 @@ pub(super) fn build(name: &str, face: &Face, triangles: usize) -> Character {
 }
 
 /// How far raised brows go up [m].
-const BROW_RAISE: f32 = 0.0085;
+const BROW_RAISE: f32 = 0.012;
 
 /// The skin over the brows and up to the hairline, pushed up: most at the brows, not at all at the lids
 /// and at the hairline.
@@ -96,7 +96,7 @@ fn raised_brows(positions: &[Vec3], middle: Vec3) -> MorphTarget {
     let mut morph = MorphTarget { name: "brows_up".to_owned(), ..MorphTarget::default() };
     for (vertex, &p) in positions.iter().enumerate() {
         let q = p - middle;
-        let up = smoothstep(0.004, 0.017, q.y) * smoothstep(0.082, 0.028, q.y);
+        let up = smoothstep(0.002, 0.018, q.y) * smoothstep(0.084, 0.028, q.y);
         let front = smoothstep(0.02, 0.05, q.z) * smoothstep(0.066, 0.045, q.x.abs());
         let share = up * front;
         if share > 0.0 {
@@ -383,4 +383,35 @@ pub(super) fn paint(body: &mut Sculpture, middle: Vec3, face: &Face) {
             * (1.0 - ear);
         color.lerp(hair.lerp(skin, 0.25), 0.9 * scalp)
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn raised_brows_go_up_and_take_lids_and_hairline_with_them_not_at_all() {
+        for (name, face) in [("head_a", &FACE_A), ("head_b", &FACE_B)] {
+            let head = build(name, face, 12_000);
+            let (mesh, morph) = (&head.meshes[0].mesh, &head.meshes[0].morphs[0]);
+            let rise = |inside: &dyn Fn(Vec3) -> bool| {
+                let mut most = (0.0f32, f32::INFINITY);
+                for (v, &p) in
+                    mesh.positions.iter().enumerate().filter(|(_, p)| inside(**p - MIDDLE))
+                {
+                    let at = morph.vertices.iter().position(|&m| m as usize == v);
+                    let up = at.map_or(0.0, |i| morph.offsets[i].y);
+                    assert!(p.is_finite());
+                    most = (most.0.max(up), most.1.min(up));
+                }
+                most
+            };
+            let front = |q: Vec3| q.z > 0.05 && (0.014..0.044).contains(&q.x.abs());
+            let brows = rise(&|q| front(q) && (0.019..0.026).contains(&q.y));
+            assert!(brows.1 > 0.011, "{name}: the painted brows rise by {brows:?}");
+            let lids = rise(&|q| q.z > 0.05 && q.y < 0.002);
+            let hairline = rise(&|q| q.y > 0.084);
+            assert_eq!((lids.0, hairline.0), (0.0, 0.0), "{name}");
+        }
+    }
 }

@@ -52,8 +52,11 @@ pub(crate) const CATALOG: &[Entry] = &[
         name: "cat",
         about: "a ginger cat with a supple spine and a belly",
         clips: &["run", "leap", "stand"],
-        options: &[TRIANGLES],
-        make: |o| Ok(cat::build(o.count("triangles", 10_000, 2_000, 200_000)?)),
+        options: &[TRIANGLES, ("stripes", "how strong its stripes are, 0 to 1")],
+        make: |o| {
+            let stripes = o.number("stripes", 1.0, 0.0, 1.0)?;
+            Ok(cat::build(o.count("triangles", 10_000, 2_000, 200_000)?, stripes))
+        },
     },
     Entry {
         name: "wrist",
@@ -159,9 +162,17 @@ pub(crate) const CATALOG: &[Entry] = &[
         name: "sleeve",
         about: "a tube of cloth held at both ends, pushed together and let back",
         clips: &["compress"],
-        options: &[("around", "squares around"), ("along", "squares along")],
+        options: &[
+            ("around", "squares around"),
+            ("along", "squares along"),
+            ("pull", "how far it is stretched, as a share of its length"),
+            ("push", "how far it is compressed, as a share of its length"),
+        ],
         make: |o| {
-            Ok(cloth::sleeve(o.count("around", 28, 3, 1000)?, o.count("along", 24, 1, 1000)?))
+            let (around, along) = (o.count("around", 28, 3, 1000)?, o.count("along", 24, 1, 1000)?);
+            let (pull, push) =
+                (o.number("pull", 0.03, 0.0, 1.0)?, o.number("push", 0.28, 0.0, 0.9)?);
+            Ok(cloth::sleeve(around, along, pull, push))
         },
     },
     Entry {

@@ -187,18 +187,21 @@ pub(super) fn bowl(cells: usize, radius: f32) -> Character {
     still("bowl", mesh)
 }
 
-/// A raked, curved windscreen: drops are driven up and along it.
+/// Width of the seal around the windscreen, in shares of its width and height.
+const SEAL: [f32; 2] = [0.024, 0.05];
+
+/// A raked, curved windscreen in its seal: drops are driven up and along it.
 pub(super) fn window(cells: usize) -> Character {
     let glass = Material {
         name: "glass".to_owned(),
-        base_color: [0.86, 0.93, 0.95, 1.0],
+        base_color: [0.80, 0.90, 0.88, 1.0],
         roughness: 0.02,
-        transmission: 0.9,
+        transmission: 0.97,
         ior: 1.5,
         ..Material::default()
     };
     let grid = Grid { columns: 2 * cells, rows: cells, round: false };
-    let mesh = grid.mesh("window", glass, |uv| {
+    let mut mesh = grid.mesh("window", glass, |uv| {
         let (a, up) = ((uv.x - 0.5) * 1.1, 1.0 - uv.y);
         let (half, bulge) = (0.70 - 0.10 * up, 0.42 - 0.06 * up);
         let x = half * a.sin() / 0.55f32.sin();
@@ -206,6 +209,15 @@ pub(super) fn window(cells: usize) -> Character {
             bulge * (a.cos() - 0.55f32.cos()) / (1.0 - 0.55f32.cos()) - 0.62 * up - 0.06 * up * up;
         Vec3::new(x, 0.02 + 0.50 * up - 0.05 * up * up, z)
     });
+    let topology = Arc::make_mut(&mut mesh.mesh.topology);
+    topology.materials.push(material("seal", 0x15171A, 0.35));
+    let is_seal = |corners: &[u32; 3]| {
+        let middle = corners.iter().map(|&v| topology.uvs[v as usize]).sum::<Vec2>() / 3.0;
+        let inside = middle.min(Vec2::ONE - middle);
+        u16::from(inside.x < SEAL[0] || inside.y < SEAL[1])
+    };
+    let of = topology.triangles.iter().map(is_seal).collect();
+    topology.triangle_materials = of;
     still("window", mesh)
 }
 

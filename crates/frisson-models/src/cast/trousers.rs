@@ -96,7 +96,7 @@ fn name_regions(body: &mut Sculpture) {
 }
 
 fn paint(body: &mut Sculpture) {
-    let (denim, faded, belt) = (srgb(0x34507A), srgb(0x6B87AC), srgb(0x3B2A1E));
+    let (denim, faded, band) = (srgb(0x34507A), srgb(0x6B87AC), srgb(0x2B4368));
     let (shoe, sole) = (srgb(0x5A3B28), srgb(0xE8E2D4));
     body.color(|p, n, _| {
         let knee = smoothstep(0.13, 0.03, (p.y - 0.5).abs()) * smoothstep(0.1, 0.7, n.z);
@@ -105,6 +105,6 @@ fn paint(body: &mut Sculpture) {
         let cloth = denim.lerp(faded, 0.55 * knee + 0.35 * thigh);
         let waist = smoothstep(1.008, 1.020, p.y) * smoothstep(0.9, 0.5, n.y);
         let shoes = shoe.lerp(sole, smoothstep(0.018, 0.012, p.y));
-        shoes.lerp(cloth.lerp(belt, waist), smoothstep(0.094, 0.098, p.y))
+        shoes.lerp(cloth.lerp(band, waist), smoothstep(0.094, 0.098, p.y))
     });
 }

@@ -148,7 +148,7 @@ struct JointsExport {
 
 fn flesh_of(stage: &Simulator, layer: usize, actor: usize) -> Option<&Running<FleshLayer>> {
     let known = stage.layers()[layer].as_any().downcast_ref::<Running<FleshLayer>>()?;
-    (known.rest().actor == actor).then_some(known)
+    (known.rest().actor == actor && !known.rest().is_chain()).then_some(known)
 }
 
 impl JointsExport {
@@ -168,7 +168,8 @@ impl JointsExport {
                 }
             } else {
                 let (kind, name) = (stage.layers()[layer].kind(), stage.layers()[layer].name());
-                let text = format!("{kind} {name:?} is left out: only flesh becomes joints");
+                let text =
+                    format!("{kind} {name:?} is left out: only flesh on one bone becomes joints");
                 report.warnings.push(text);
             }
         }
