@@ -21,6 +21,9 @@ const UPRIGHT: f32 = 1e-4;
 const LEAST_DEPTH: f32 = 1e-6;
 /// Least size of what is framed [m]: a single point is looked at as if it were a millimetre large.
 const LEAST_SIZE: f32 = 1e-3;
+/// Room between the eye and what is nearest to it, as a share of the subject's size [-]: points in a row that leads
+/// away from the eye would otherwise be seen from within the first of them.
+const LEAST_ROOM: f32 = 0.05;
 /// Nearest sharp plane [m].
 const LEAST_FOCUS: f32 = 1e-4;
 
@@ -158,6 +161,8 @@ pub struct Framing {
     aspect: f32,
     /// Largest `normal · point` for the left, right, bottom and top planes.
     support: [f32; 4],
+    /// How far along the view the nearest point lies [m].
+    front: f32,
     bounds: Bounds,
 }
 
@@ -165,7 +170,13 @@ impl Framing {
     /// Nothing to see yet, in pictures of that ratio of width to height.
     #[must_use]
     pub fn new(view: View, aspect: f32) -> Self {
-        Self { view, aspect, support: [f32::NEG_INFINITY; 4], bounds: Bounds::EMPTY }
+        Self {
+            view,
+            aspect,
+            support: [f32::NEG_INFINITY; 4],
+            front: f32::INFINITY,
+            bounds: Bounds::EMPTY,
+        }
     }
 
     /// The same points as seen from elsewhere need a new collection; this gives an empty one.
@@ -196,8 +207,10 @@ impl Framing {
     /// Adds points; those that are not finite are passed over.
     pub fn add_points(&mut self, points: &[Vec3]) {
         let normals = self.normals();
+        let (_, _, forward) = self.view.axes();
         for &point in points.iter().filter(|p| p.is_finite()) {
             self.bounds = self.bounds.including(point);
+            self.front = self.front.min(forward.dot(point));
             for side in 0..4 {
                 self.support[side] = self.support[side].max(normals[side].dot(point));
             }
@@ -229,9 +242,7 @@ impl Framing {
         let (x, depth_x) = meet(0, 1, right);
         let (y, depth_y) = meet(2, 3, up);
         let size = self.bounds.diagonal().max(LEAST_SIZE);
-        // A single point has no extent: stay at a distance anyway.
-        let nearest = self.bounds.center().dot(forward) - 0.25 * size;
-        let along = depth_x.min(depth_y).min(nearest);
+        let along = depth_x.min(depth_y).min(self.front - LEAST_ROOM * size);
         let position = right * x + up * y + forward * along;
         let focus = (self.bounds.center() - position).dot(forward).max(LEAST_FOCUS);
         Ok(Camera {
@@ -271,7 +282,12 @@ mod tests {
                 used = used.max(fx).max(fy);
                 prop_assert!(fx < 0.8401 && fy < 0.8401, "{fx} {fy}");
             }
-            prop_assert!(used > 0.839, "{used}");
+            // Only what leads away from the eye is seen from farther back than the margin asks for.
+            let (_, _, forward) = view.axes();
+            let front = points.iter().map(|p| (*p - camera.position).dot(forward)).fold(f32::INFINITY, f32::min);
+            let room = LEAST_ROOM * Bounds::of(&points).diagonal();
+            prop_assert!(front > 0.99 * room, "{front}");
+            prop_assert!(used > 0.839 || front < 1.01 * room, "{used}");
         }
 
         #[test]
@@ -283,6 +299,17 @@ mod tests {
             prop_assert!((px - (100.0 + 50.0 * x)).abs() < 1e-2);
             prop_assert!((py - (50.0 - 50.0 * y)).abs() < 1e-2);
         }
+    }
+
+    #[test]
+    fn a_row_that_leads_away_from_the_eye_lies_before_it() {
+        let view = View::default();
+        let (_, _, forward) = view.axes();
+        let row: Vec<Vec3> = (0..5).map(|k| forward * k as f32).collect();
+        let mut framing = Framing::new(view, 1.5);
+        framing.add_points(&row);
+        let camera = framing.camera().unwrap();
+        assert!(row.iter().all(|p| camera.project(*p, 100, 100).is_some()));
     }
 
     #[test]
