@@ -51,7 +51,8 @@ impl AnimationWriter {
         fps: f64,
     ) -> Result<Self, PictureError> {
         let part = part_path(path);
-        let file = BufWriter::new(File::create(&part)?);
+        let named = |error| PictureError::File { path: path.to_owned(), error };
+        let file = BufWriter::new(File::create(&part).map_err(named)?);
         let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
         let encoder = match extension.to_str() {
             Some("gif") => gif_encoder(file, size, fps)?,

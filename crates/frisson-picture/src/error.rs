@@ -1,5 +1,7 @@
 //! Why a picture cannot be made.
 
+use std::path::PathBuf;
+
 use thiserror::Error;
 
 /// Why a picture cannot be made.
@@ -44,6 +46,14 @@ pub enum PictureError {
     #[error("the pictures differ in size: {0:?} and {1:?}")]
     SizesDiffer((u32, u32), (u32, u32)),
     /// A file cannot be written.
+    #[error("cannot write {}: {error}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        error: std::io::Error,
+    },
+    /// Bytes of a picture cannot be written.
     #[error("cannot write the picture: {0}")]
     Write(#[from] std::io::Error),
     /// The PNG encoder refused.

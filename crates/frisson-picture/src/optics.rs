@@ -48,6 +48,13 @@ pub fn fresnel(cos_in: f32, from: f32, to: f32) -> f32 {
     0.5 * (s * s + p * p)
 }
 
+/// Share that a thin pane reflects: at either face, and what comes back between them.
+#[must_use]
+pub fn pane_reflectance(cos_in: f32, ior: f32) -> f32 {
+    let once = fresnel(cos_in, 1.0, ior);
+    2.0 * once / (1.0 + once)
+}
+
 /// Reflectance at normal incidence of a dielectric in air.
 #[must_use]
 pub fn normal_reflectance(ior: f32) -> f32 {

@@ -54,9 +54,8 @@ pub(crate) fn part_path(path: &Path) -> PathBuf {
 /// Writes a file beside its place and renames it when it is whole.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), PictureError> {
     let part = part_path(path);
-    std::fs::write(&part, bytes)?;
-    std::fs::rename(&part, path)?;
-    Ok(())
+    let written = std::fs::write(&part, bytes).and_then(|()| std::fs::rename(&part, path));
+    written.map_err(|error| PictureError::File { path: path.to_owned(), error })
 }
 
 /// Writes a text file, whole or not at all.

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use frisson::geometry::{
-    AttributeValues, Bounds, Material, Mesh, MeshTopology, NormalGroups, NormalScratch, Topology,
+    AttributeValues, Bounds, Material, Mesh, MeshTopology, NormalGroups, NormalScratch, Texture,
+    Topology,
 };
 use frisson::stage::{Curves, Frame, Points};
 use glam::{Vec3, Vec3A};
@@ -28,9 +29,13 @@ pub(crate) struct SceneMesh {
     pub materials: Vec<Material>,
     /// How wet each vertex is, 0 to 1; empty if nothing is.
     pub wetness: Vec<f32>,
+    /// The same in its texture coordinates, where that was drawn.
+    pub wet_image: Option<Arc<Texture>>,
     /// What has dried on each vertex: its colour and how much of the ground it covers, 0 to 1; empty if
     /// nothing has.
     pub stains: Vec<(Vec3A, f32)>,
+    /// Whether it has a border: what is clear in it has no inside.
+    pub is_open: bool,
 }
 
 impl SceneMesh {
@@ -79,7 +84,13 @@ impl Scene {
         for mesh in &frame.meshes {
             add_triangles(mesh, meshes.len() as u32, &mut triangles, &mut triangle_refs);
             bounds = bounds.union(mesh.bounds());
-            meshes.push(build_mesh(mesh, look, heat.as_ref()));
+            let mut built = build_mesh(mesh, look, heat.as_ref());
+            let has_places = mesh.topology.uvs.len() == mesh.positions.len();
+            if built.tint.is_empty() && has_places {
+                let image = frame.images.iter().find(|i| i.mesh == mesh.name);
+                built.wet_image = image.map(|i| Arc::clone(&i.texture));
+            }
+            meshes.push(built);
         }
         let mut tangle = strands::Tangle::default();
         for curves in &frame.curves {
@@ -241,9 +252,20 @@ fn build_mesh(mesh: &Mesh, look: &Look, heat: Option<&HeatScale>) -> SceneMesh {
             Some(values) if tint.is_empty() && values.len() == count => values.to_vec(),
             _ => Vec::new(),
         },
+        wet_image: None,
+        is_open: materials.iter().any(is_sheet) && !is_closed(mesh),
         tint,
         materials,
     }
+}
+
+/// Whether a material is clear without an inside that would absorb: a pane, where its mesh is no closed body.
+pub(crate) fn is_sheet(material: &Material) -> bool {
+    material.transmission > 0.0 && material.absorption == [0.0; 3]
+}
+
+fn is_closed(mesh: &Mesh) -> bool {
+    Topology::build(&mesh.positions, &mesh.topology.triangles).is_closed()
 }
 
 /// Stains with their colours, where a mesh has both.

@@ -1,10 +1,11 @@
 //! What a ray finds where it hits.
 
-use frisson::geometry::Material;
-use glam::Vec3A;
+use frisson::geometry::{Material, Texture};
+use glam::{Vec2, Vec3A};
 use obvhs::ray::Ray;
 
-use crate::scene::{Scene, SceneMesh};
+use crate::environment::smoothstep;
+use crate::scene::{Scene, SceneMesh, is_sheet};
 
 /// Bottom of the formula for corner weights [m⁴]: needles have any weights.
 const LEAST_AREA_SQ: f32 = 1e-30;
@@ -20,6 +21,11 @@ const EDGE_ON: f32 = 0.01;
 const FILM_ROUGHNESS: f32 = 0.2;
 /// Bounces that light makes under a film of water, beyond the first.
 const FILM_DEPTH: f32 = 0.2;
+/// The same for what soaks water up, as cloth does: it turns darker rather than glossy.
+const SOAKED_ROUGHNESS: f32 = 0.5;
+const SOAKED_DEPTH: f32 = 1.0;
+/// Roughness between which a surface is taken for one that soaks.
+const SOAKS: [f32; 2] = [0.7, 0.85];
 
 /// Which shape a ray hits first, and where.
 #[derive(Clone, Copy, Debug)]
@@ -47,14 +53,19 @@ pub(crate) struct Surface {
     pub absorption: Vec3A,
     /// Whether the ray comes from outside.
     pub entering: bool,
+    /// Whether it is a pane: both of its faces are here, and light goes straight on.
+    pub is_pane: bool,
 }
 
 impl Surface {
     /// A film of water: glossy, and a little deeper in colour because light bounces about under it.
     /// Each bounce is coloured again, so that pale skin hardly darkens and never turns grey.
     fn wet(&mut self, wet: f32) {
-        self.roughness += (FILM_ROUGHNESS.min(self.roughness) - self.roughness) * wet;
-        self.albedo = self.albedo.powf(1.0 + FILM_DEPTH * wet);
+        let soaks = smoothstep(SOAKS[0], SOAKS[1], self.roughness);
+        let of = |film: f32, soaked: f32| film + (soaked - film) * soaks;
+        let smooth = of(FILM_ROUGHNESS, SOAKED_ROUGHNESS).min(self.roughness);
+        self.roughness += (smooth - self.roughness) * wet;
+        self.albedo = self.albedo.powf(1.0 + of(FILM_DEPTH, SOAKED_DEPTH) * wet);
     }
 }
 
@@ -117,6 +128,13 @@ impl Scene {
         self.meshes[mesh as usize].material(triangle)
     }
 
+    /// Whether a triangle is part of a pane.
+    pub(crate) fn is_pane(&self, place: u32) -> bool {
+        let (mesh, triangle) = self.triangle_refs[self.triangles.source(place) as usize];
+        let mesh = &self.meshes[mesh as usize];
+        mesh.is_open && is_sheet(mesh.material(triangle))
+    }
+
     /// Material of a ball.
     pub(crate) fn ball_material(&self, place: u32) -> &Material {
         let index = self.ball_materials[self.balls.source(place) as usize];
@@ -162,10 +180,10 @@ impl Scene {
         }
         let mut surface = Surface {
             lifted: position + lift,
+            is_pane: mesh.is_open && is_sheet(material),
             ..plain(position, flat, normal, albedo, material, entering)
         };
-        if !mesh.wetness.is_empty() {
-            let wet = (0..3).map(|i| mesh.wetness[corners[i]] * weights[i]).sum::<f32>();
+        if let Some(wet) = wetness(mesh, &corners, &weights) {
             surface.wet(wet.clamp(0.0, 1.0));
         }
         surface
@@ -210,6 +228,7 @@ fn plain(
         ior: material.ior.clamp(1.0, 4.0),
         absorption: Vec3A::from(material.absorption).max(Vec3A::ZERO),
         entering,
+        is_pane: false,
     }
 }
 
@@ -221,6 +240,32 @@ fn bent_towards(normal: Vec3A, to_eye: Vec3A) -> Vec3A {
     } else {
         (normal + to_eye * (EDGE_ON - facing)).normalize_or(to_eye)
     }
+}
+
+/// How wet a place is: by the image, which is finer, where there is one.
+fn wetness(mesh: &SceneMesh, corners: &[usize; 3], weights: &[f32; 3]) -> Option<f32> {
+    if let Some(image) = &mesh.wet_image {
+        let uv = (0..3).map(|i| mesh.topology.uvs[corners[i]] * weights[i]).sum();
+        return Some(red_at(image, uv));
+    }
+    let of = |i: usize| mesh.wetness[corners[i]] * weights[i];
+    (!mesh.wetness.is_empty()).then(|| (0..3).map(of).sum())
+}
+
+/// The first channel of an image at a place, between its pixels; it holds values, not colours.
+fn red_at(image: &Texture, uv: Vec2) -> f32 {
+    let size = [image.width, image.height].map(|n| n.max(1) as f32);
+    let at = [uv.x * size[0] - 0.5, uv.y * size[1] - 0.5];
+    let pixel = |x: f32, y: f32| {
+        let x = x.clamp(0.0, size[0] - 1.0) as usize;
+        let y = y.clamp(0.0, size[1] - 1.0) as usize;
+        let red = image.rgba.get(4 * (y * image.width as usize + x)).copied().unwrap_or(0);
+        f32::from(red) / 255.0
+    };
+    let (x, y) = (at[0].floor(), at[1].floor());
+    let (s, t) = (at[0] - x, at[1] - y);
+    let row = |y: f32| pixel(x, y) + (pixel(x + 1.0, y) - pixel(x, y)) * s;
+    row(y) + (row(y + 1.0) - row(y)) * t
 }
 
 fn albedo(

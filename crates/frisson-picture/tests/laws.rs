@@ -73,6 +73,51 @@ fn clear_glass_under_uniform_light_disappears() {
     assert_invisible(&film(&frame(vec![ball]), &furnace(), &small()), 2e-3);
 }
 
+/// A square of two triangles that faces the camera on the z axis.
+fn pane(color: [f32; 4]) -> Mesh {
+    let glass = Material { base_color: color, transmission: 1.0, ior: 1.5, ..white(0.0, 0.0) };
+    let corners = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)];
+    let corners = corners.map(|(x, y)| Vec3::new(x, y, 0.0)).to_vec();
+    let mut mesh = Mesh::new("pane", corners, vec![[0, 1, 2], [0, 2, 3]]);
+    std::sync::Arc::make_mut(&mut mesh.topology).materials = vec![glass];
+    mesh
+}
+
+#[test]
+fn a_pane_mirrors_at_both_faces_and_tints_what_goes_straight_through() {
+    let scene = Scene::from_frame(&frame(vec![pane([0.5, 0.8, 1.0, 1.0])]), &furnace()).unwrap();
+    let camera = Camera::look_at(Vec3::new(0.0, 0.0, 20.0), Vec3::ZERO, 1.0).unwrap();
+    let options = RenderOptions { samples: 16, ..RenderOptions::preview(21, 21) };
+    let middle = render_film(&scene, &camera, &options).unwrap().pixels[10 * 21 + 10].radiance();
+    // One face sends 4 % back; of what the other sends back, 4 % stays within.
+    let share = 2.0 * 0.04 / 1.04;
+    for (channel, color) in [0.5, 0.8, 1.0].into_iter().enumerate() {
+        let expected = share + (1.0 - share) * color;
+        assert!((middle[channel] - expected).abs() < 1e-3, "{channel}: {middle} {expected}");
+    }
+}
+
+#[test]
+fn what_is_behind_a_pane_stays_where_it_is() {
+    // Through a body of the same index the edge of the ball would be seen elsewhere.
+    let ball = || stock::ball("b", Vec3::new(0.0, 0.0, -2.0), 0.4, 40, 80, white(1.0, 0.0));
+    let look = Look { environment: Environment::uniform(Vec3A::splat(0.5)), ..furnace() };
+    let camera =
+        Camera::look_at(Vec3::new(3.0, 0.0, 4.0), Vec3::new(0.0, 0.0, -2.0), 12.0).unwrap();
+    let options = RenderOptions { samples: 16, ..RenderOptions::preview(60, 60) };
+    let black = Material { base_color: [0.0, 0.0, 0.0, 1.0], ior: 1.0, ..white(1.0, 0.0) };
+    let seen = |meshes: Vec<Mesh>| {
+        let mut look = look.clone();
+        look.materials.insert("b".to_owned(), black.clone());
+        let scene = Scene::from_frame(&frame(meshes), &look).unwrap();
+        let film = render_film(&scene, &camera, &options).unwrap();
+        film.pixels.iter().filter(|p| p.radiance().x < 0.25).count()
+    };
+    let (bare, behind) = (seen(vec![ball()]), seen(vec![ball(), pane([1.0; 4])]));
+    assert!(bare > 300, "{bare}");
+    assert!(bare.abs_diff(behind) < 12, "{bare} {behind}");
+}
+
 #[test]
 fn coloured_glass_absorbs_along_its_thickness() {
     // Straight through the middle of a ball: Beer's law over its diameter, and two boundaries.

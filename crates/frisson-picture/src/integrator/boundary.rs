@@ -4,7 +4,7 @@ use glam::Vec3A;
 use obvhs::ray::Ray;
 
 use super::{Budget, CROSSINGS, Lit, above};
-use crate::optics::{fresnel, reflect, refract};
+use crate::optics::{fresnel, pane_reflectance, reflect, refract};
 use crate::sampling::Sampler;
 use crate::surface::Surface;
 
@@ -22,6 +22,9 @@ impl Lit<'_> {
         sampler: &mut Sampler,
     ) -> Vec3A {
         let both = budget.crossings + SPLITS > CROSSINGS;
+        if surface.is_pane {
+            return self.pane(surface, ray, (budget, both), sampler);
+        }
         if budget.crossings == 0 {
             return self.environment.ambient(-ray.direction);
         }
@@ -53,6 +56,38 @@ impl Lit<'_> {
                     refracted(direction, sampler)
                 }
             }
+        }
+    }
+
+    /// A thin pane mirrors at both of its faces; what goes through goes straight on, in its colour. Behind many
+    /// panes it only goes on: strips of a film lie over each other by the dozen.
+    fn pane(
+        &self,
+        surface: &Surface,
+        ray: &Ray,
+        (budget, both): (Budget, bool),
+        sampler: &mut Sampler,
+    ) -> Vec3A {
+        let share = pane_reflectance(-ray.direction.dot(surface.normal), surface.ior);
+        let is_last = budget.crossings <= 1;
+        let share = if is_last { 0.0 } else { share };
+        let crossings = if is_last { budget.crossings } else { budget.crossings - 1 };
+        let budget = Budget { crossings, ..budget };
+        let reflected = |sampler: &mut Sampler| {
+            let direction = above(reflect(ray.direction, surface.normal), surface.flat);
+            let origin = surface.position + surface.flat * self.epsilon;
+            self.follow(Ray::new_inf(origin, direction), budget, sampler)
+        };
+        let straight = |sampler: &mut Sampler| {
+            let origin = surface.position - surface.flat * self.epsilon;
+            surface.albedo * self.follow(Ray::new_inf(origin, ray.direction), budget, sampler)
+        };
+        if both {
+            share * reflected(sampler) + (1.0 - share) * straight(sampler)
+        } else if share > 0.0 && sampler.one() < share {
+            reflected(sampler)
+        } else {
+            straight(sampler)
         }
     }
 }

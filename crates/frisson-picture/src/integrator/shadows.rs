@@ -5,7 +5,7 @@ use glam::Vec3A;
 use obvhs::ray::Ray;
 
 use super::Lit;
-use crate::optics::fresnel;
+use crate::optics::{fresnel, pane_reflectance};
 use crate::volume::thickness;
 
 /// Strands after which light is used up.
@@ -46,7 +46,14 @@ impl Lit<'_> {
         let stopped = scene.triangles.any(ray, |place, t| {
             let material = scene.triangle_material(place);
             let normal = scene.outward_normal(place, ray.origin + ray.direction * t);
-            pass(material, normal.dot(ray.direction), t, &mut light)
+            if scene.is_pane(place) {
+                return pass_pane(material, normal.dot(ray.direction).abs(), &mut light);
+            }
+            // Which way it goes through, the triangle says: at an outline a smooth normal may differ, and a way
+            // that only enters would gain light.
+            let flat = scene.triangles.primitive(place).compute_normal();
+            let sense = flat.dot(ray.direction);
+            pass(material, normal.dot(ray.direction).abs().copysign(sense), t, &mut light)
         }) || scene.balls.any(ray, |place, t| {
             let ball = scene.balls.primitive(place);
             let material = scene.ball_material(place);
@@ -77,6 +84,14 @@ impl Lit<'_> {
         });
         light
     }
+}
+
+/// Light straight through both faces of a pane.
+fn pass_pane(material: &Material, cos: f32, light: &mut Vec3A) -> bool {
+    let [r, g, b, _] = material.base_color;
+    let through = material.transmission * (1.0 - pane_reflectance(cos, material.ior));
+    *light *= Vec3A::new(r, g, b) * through;
+    false
 }
 
 /// Light through the boundary of a clear body on its straight way to a lamp; `cos` is that of its
