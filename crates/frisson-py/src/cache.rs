@@ -9,7 +9,8 @@ use frisson_io::bake::{export_cache, read_reports};
 use frisson_io::cache::CacheReader;
 use frisson_io::export::ExportParams;
 use frisson_io::scene::Measure;
-use frisson_judge::{Limits, judge_shot};
+use frisson_judge::Limits;
+use frisson_workshop::judge_bake;
 use numpy::{PyArray1, PyArray3, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -116,8 +117,7 @@ impl Cache {
         let mut listener = Listener::new(None);
         let judged = py.detach(|| {
             let open = &mut *self.open_cache();
-            let layers = open.reader.header().layers.clone();
-            judge_shot(&mut open.reader, &layers, &set, frames, &mut listener)
+            judge_bake(&mut open.reader, &self.path, &set, frames, &mut listener)
         });
         Trouble::json(&listener.end(judged.map_err(Trouble::from))?)
     }

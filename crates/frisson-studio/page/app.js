@@ -48,7 +48,7 @@ function Top() {
     <${Progress} small />
     <span class="status" id="status" role="status">${!connected.value ? "frisson does not answer" : busy === "building" ? "building …"
       : busy === "simulating" ? `simulating, ${(1000 / Math.max(engine.value.frame_ms, 0.1)).toFixed(0)} frames/s` : trouble.value.length ? "see Text" : "ready"}</span>
-    <button aria-pressed=${state?.draft ?? false} title="Lighter layers, for a first look" disabled=${!doc.value} onClick=${() => trying(() => post("draft", { draft: !state.draft, moment: moment() }))}>Draft</button>
+    <button id="draft" aria-pressed=${state?.draft ?? false} title="Lighter layers, for a first look" disabled=${!doc.value} onClick=${() => trying(() => post("draft", { draft: !state.draft, moment: moment() }))}>Draft</button>
     <button class="square" id="see" title="See (wireframe, colours, overlays)" aria-label="what is shown" aria-pressed=${menu.value} onClick=${() => { menu.value = !menu.value; }}>${icon("eye")}</button>
     <button class="square" title="See everything (A)" aria-label="see everything" onClick=${() => view.frameAll()}>${icon("frame")}</button>
     <button class="square" title="Light or dark" aria-label="light or dark" onClick=${toggleTheme}>${icon("sun")}</button>

@@ -22,7 +22,7 @@ export async function send(edits, label, merge) {
   const done = await edit(edits, label, merge);
   if (done) {
     expect(done.revision);
-    latencies.push({ started, revision: done.revision });
+    latencies.push({ started, answered: performance.now(), revision: done.revision });
   }
   sending = false;
   if (waiting) {

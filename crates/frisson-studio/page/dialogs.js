@@ -1,7 +1,8 @@
 // What opens over the page, and the small pictures on buttons.
 import { html, useEffect, useRef, useSignal } from "./third-party.js";
 import { getJson, post } from "./api.js";
-import { compared, dialog, doc, frame, job, moment, remote, save, say, trying } from "./state.js";
+import { shown } from "./player.js";
+import { dialog, doc, fps, frame, job, playing, range, remote, save, say, trying } from "./state.js";
 
 const PATHS = {
   play: "M6 4l9 5-9 5z", pause: "M6 4v10M12 4v10", start: "M4 4v10M14 4l-7 5 7 5z", back: "M12 4l-7 5 7 5z", next: "M6 4l7 5-7 5z",
@@ -90,7 +91,7 @@ export function Progress({ small }) {
   return html`<div class="row" role="status">
     <span class="status">${now.what} ${now.done}/${now.total}${left > 1 ? `, ${Math.ceil(left)} s left` : ""}</span>
     <div class="progress"><div style=${`width:${100 * share}%`}></div></div>
-    <button class="edge" onClick=${() => trying(() => post("stop"))}>Stop</button></div>`;
+    <button class="edge stop" onClick=${() => trying(() => post("stop"))}>Stop</button></div>`;
 }
 
 function Bake({ view }) {
@@ -106,7 +107,7 @@ function Bake({ view }) {
     <div class="form">
       ${doc.value && html`<span>Bake</span><div class="row">
         <button class="main" id="bake" disabled=${running} onClick=${() => start({ bake: { mode: baked ? "replace" : "new" } })}>${baked ? "Bake again" : "Bake"}</button>
-        <button class="edge" disabled=${running} onClick=${() => start({ bake: { mode: "resume" } })}>Resume</button>
+        <button class="edge" id="resume" disabled=${running} onClick=${() => start({ bake: { mode: "resume" } })}>Resume</button>
         <span class="faint">full quality, to ${stem}.frisson; goes on when this page is closed</span></div>`}
       <span>Export</span><div class="row">
         <select aria-label="format" value=${format.value} onChange=${e => { format.value = Number(e.target.value); file.value = ""; }}>${FORMATS.map((f, k) => html`<option value=${k}>${f[2]}</option>`)}</select>
@@ -118,7 +119,7 @@ function Bake({ view }) {
         <button class="edge" disabled=${running || !baked} onClick=${() => render("animation")}>Animation (WebP)</button></div>
       <span>Of this view</span><div class="row">
         <button class="edge" onClick=${() => picture(view, stem)}>PNG</button>
-        <button class="edge" onClick=${() => film(view, stem)}>WebM</button>
+        <button class="edge" id="film" onClick=${() => trying(() => film(view, stem))}>WebM</button>
         <span class="faint">as it is drawn here</span></div>
       <span>Judge</span><div class="row"><button class="edge" disabled=${running || !baked} onClick=${() => start("judge")}>Look for pops, jitter, stretch</button></div>
     </div>
@@ -135,31 +136,50 @@ function download(blob, name) {
 }
 
 function picture(view, stem) {
-  view.draw();
+  view.drawWhole();
   view.canvas.toBlob(blob => download(blob, `${stem}.${frame.value}.png`));
 }
 
-/** Plays the shot once from its start and keeps what is drawn. */
+/** Shows the shot once from its start, frame by frame, and keeps what is drawn: none is left out where drawing is slow. */
 async function film(view, stem) {
-  const { playing, looping, range } = await import("./state.js");
-  const stream = view.canvas.captureStream(30);
+  const [first, last] = range.value;
+  const [was, step] = [frame.value, 1000 / fps.value];
+  const stream = view.canvas.captureStream(0);
+  const [track] = stream.getVideoTracks();
   const recorder = new MediaRecorder(stream, { mimeType: "video/webm", videoBitsPerSecond: 12e6 });
   const parts = [];
   recorder.ondataavailable = e => parts.push(e.data);
-  recorder.onstop = () => { download(new Blob(parts, { type: "video/webm" }), `${stem}.webm`); say("the film is done"); };
-  const was = looping.value;
-  looping.value = false;
-  [frame.value] = range.value;
-  recorder.start();
-  playing.value = true;
+  const ended = new Promise(done => { recorder.onstop = done; });
+  playing.value = false;
   dialog.value = null;
-  say("filming one pass of the shot …");
-  const watch = setInterval(() => {
-    if (playing.value) return;
-    clearInterval(watch);
-    recorder.stop();
-    looping.value = was;
-  }, 100);
+  view.pace.isWhole = true;
+  view.drawWhole();
+  recorder.start();
+  for (let number = first; number <= last; number += 1) {
+    if (number % 10 === 0) say(`filming frame ${number} of ${last} …`);
+    const begun = performance.now();
+    frame.value = number;
+    await until(() => shown.number === number || playing.value);
+    // Playing by hand ends it.
+    if (playing.value) break;
+    view.drawWhole();
+    track.requestFrame();
+    await pause(Math.max(0, step - (performance.now() - begun)));
+  }
+  // The last frame lasts as long as the others.
+  await pause(step);
+  recorder.stop();
+  view.pace.isWhole = false;
+  await ended;
+  if (!playing.value) frame.value = was;
+  download(new Blob(parts, { type: "video/webm" }), `${stem}.webm`);
+  say("the film is done");
+}
+
+const pause = time => new Promise(done => setTimeout(done, time));
+
+async function until(holds) {
+  while (!holds()) await pause(4);
 }
 
 export function Dialogs({ view }) {

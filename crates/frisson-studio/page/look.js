@@ -2,7 +2,7 @@
 import { effect, html, signal } from "./third-party.js";
 import { post } from "./api.js";
 import { send } from "./controls.js";
-import { INSIDES } from "./overlays.js";
+import { INSIDES, kindsOf } from "./overlays.js";
 import { seen, shown } from "./player.js";
 import { heatBar, strainBar } from "./shaders.js";
 import { compared, doc, layers, moment, options, remote, trying } from "./state.js";
@@ -65,7 +65,7 @@ export function ViewMenu({ view }) {
 export function Legend({ ends: endsOf }) {
   const parcel = seen.value ? shown.a : null;
   const name = options.value.colour;
-  const kinds = options.value.insides ? [...new Set((parcel?.head.insides ?? []).map(i => i.kind))] : [];
+  const kinds = options.value.insides && parcel ? kindsOf(parcel) : [];
   if (!name && !kinds.length) return null;
   const strain = name === "strain";
   const ends = strain ? ["-25 %", "+25 %"] : (endsOf() ?? ["–", "–"]).map(v => typeof v === "number" ? Number(v.toPrecision(3)) : v);

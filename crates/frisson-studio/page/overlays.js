@@ -2,8 +2,9 @@
 import {
   BufferAttribute, BufferGeometry, LineBasicMaterial, LineSegments, Mesh, MeshBasicMaterial, SphereGeometry, Vector3,
 } from "./third-party.js";
-import { doc, options, places, selectedLayer } from "./state.js";
-import { u16 } from "./wire.js";
+import { a } from "./player.js";
+import { doc, fps, options, places, selectedLayer } from "./state.js";
+import { u16, u32 } from "./wire.js";
 
 const BEAD = new SphereGeometry(1, 12, 8);
 const BALL = new SphereGeometry(1, 24, 16);
@@ -17,8 +18,8 @@ const COLLIDER = new MeshBasicMaterial({ color: 0x3d7bd9, wireframe: true, trans
 /** Colours of what goes on inside layers. */
 export const INSIDES = {
   springs: [0xd81b60, "springs of flesh"], region: [0x8e44ad, "reach of wrinkles"], pins: [0xe67e22, "held cloth"],
-  envelopes: [0x16a085, "envelopes of wisps"], bodies: [0x2980b9, "bones of soft bodies"], contacts: [0xc0392b, "contacts"],
-  colliders: [0x3d7bd9, "colliders"], wind: [0x00a0c8, "wind"],
+  envelopes: [0x16a085, "envelopes of wisps"], bodies: [0x2980b9, "bones of soft bodies"], seeds: [0x27ae60, "seeds of their surface"], contacts: [0xc0392b, "contacts"],
+  colliders: [0x3d7bd9, "colliders"], wind: [0x00a0c8, "wind"], trails: [0x1f6fe0, "ways of drops, the last second"],
 };
 const INSIDE_LINES = {};
 const INSIDE_BEADS = {};
@@ -104,20 +105,58 @@ function showBalls(view) {
   }
 }
 
+/** Places of a shape of a frame, which come as parts of its cube. */
+function placesOf(parcel, shape) {
+  const [x, y, z, edge] = shape.cube;
+  const k = edge / 65535;
+  const own = u16(parcel, shape.positions, 3 * shape.count);
+  const flat = new Float32Array(own.length);
+  for (let i = 0; i < own.length; i += 3) {
+    flat[i] = x + own[i] * k;
+    flat[i + 1] = y + own[i + 1] * k;
+    flat[i + 2] = z + own[i + 2] * k;
+  }
+  return flat;
+}
+
+/** Points that can be followed from frame to frame. */
+const followed = parcel => (parcel.head.points ?? []).filter(p => p.count > 0 && p.named === p.count);
+
+/** What is shown of the insides of a frame. */
+export const kindsOf = parcel =>
+  [...new Set(parcel.head.insides.map(i => i.kind)), ...(followed(parcel).length ? ["trails"] : [])];
+
+/** The ways of drops over the last second, as far back as the page has frames without a gap. */
+function showTrails(view, parcel) {
+  const flat = [];
+  let later = new Map();
+  const last = parcel.head.frame;
+  for (let number = last; number >= last - fps.value; number -= 1) {
+    const own = number === last ? parcel : a.frames.get(number);
+    if (!own) break;
+    const now = new Map();
+    for (const points of followed(own)) {
+      const at = placesOf(own, points);
+      u32(own, points.ids, points.count).forEach((id, i) => {
+        const key = `${points.name}/${id}`;
+        const place = at.subarray(3 * i, 3 * i + 3);
+        now.set(key, place);
+        const next = later.get(key);
+        if (next) flat.push(...place, ...next);
+      });
+    }
+    later = now;
+  }
+  if (flat.length) addSegments(view.inner, new Float32Array(flat), INSIDE_LINES.trails, 4);
+}
+
 /** Springs, reaches, envelopes and the like of the frame that is shown. */
 export function showInsides(view, parcel) {
   clearGroup(view.inner);
   if (!options.value.insides || !parcel) return;
+  showTrails(view, parcel);
   for (const inside of parcel.head.insides ?? []) {
-    const [x, y, z, edge] = inside.cube;
-    const k = edge / 65535;
-    const own = u16(parcel, inside.positions, 3 * inside.count);
-    const flat = new Float32Array(own.length);
-    for (let i = 0; i < own.length; i += 3) {
-      flat[i] = x + own[i] * k;
-      flat[i + 1] = y + own[i + 1] * k;
-      flat[i + 2] = z + own[i + 2] * k;
-    }
+    const flat = placesOf(parcel, inside);
     if (inside.lines) {
       addSegments(view.inner, flat, INSIDE_LINES[inside.kind], 4);
       if (inside.kind === "wind") addTips(view, flat);

@@ -117,13 +117,13 @@ export const b = new Reel("b");
 export const shown = { a: null, b: null, key: "", number: 0, revision: 0 };
 /** Grows with every frame that is shown, for what is told about it. */
 export const seen = signal(0);
-/** Edits whose picture is waited for, and the newest that have one: `{ revision, started, drawn }` [ms]. */
+/** Edits whose picture is waited for, and the newest that have one: when each came so far [ms]. */
 export const latencies = [];
 
-/** A picture was drawn: edits that it shows have theirs. */
-export function noteDrawn() {
+/** A frame came or a picture was drawn: edits that it shows have theirs. */
+export function note(what, revision) {
   const now = performance.now();
-  for (const one of latencies) if (!one.drawn && one.revision <= shown.revision) one.drawn = now;
+  for (const one of latencies) if (!one[what] && one.revision <= revision) one[what] = now;
   if (latencies.length > 500) latencies.splice(0, 250);
 }
 
@@ -211,6 +211,7 @@ export async function fetchShown() {
     Object.assign(shown, { a: left, b: right ?? shown.b, number, revision: a.followed ?? 0 });
     shown.key = done ? `${opened}/${number}/${a.take}/${a.revision}/${comparison}/${both ? b.take : -1}` : "";
     counts.got += 1;
+    note("got", shown.revision);
     seen.value += 1;
     return true;
   } catch {

@@ -5,8 +5,9 @@ import {
   WebGLRenderer, effect,
 } from "./third-party.js";
 import { showInsides, showPlaces } from "./overlays.js";
-import { a, b, fetchShown, noteDrawn, onExpect, readAhead, shown, tick } from "./player.js";
+import { a, b, fetchShown, note, onExpect, readAhead, shown, tick } from "./player.js";
 import { Shapes } from "./shapes.js";
+import { Pace } from "./pace.js";
 import { standpoint } from "./standpoint.js";
 import { compared, options, places, playing, range, selectedLayer, splitAt, theme, remote } from "./state.js";
 
@@ -23,6 +24,7 @@ export class View {
     place.append(canvas);
     this.canvas = canvas;
     this.renderer = new WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true });
+    this.pace = new Pace(this.renderer);
     this.renderer.toneMapping = ACESFilmicToneMapping;
     this.renderer.toneMappingExposure = 1.0;
     this.renderer.shadowMap.enabled = true;
@@ -101,24 +103,46 @@ export class View {
   resize() {
     const { clientWidth: width, clientHeight: height } = this.canvas.parentElement;
     if (!width || !height) return;
-    this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
+    this.setCoarseness(this.pace.coarseness);
     this.renderer.setSize(width, height, false);
     this.camera.aspect = width / height;
     this.camera.updateProjectionMatrix();
     this.touch();
   }
 
+  /** Halves the sides of the pictures so often. */
+  setCoarseness(times) {
+    const ratio = Math.min(devicePixelRatio, 2) / 2 ** times;
+    if (this.renderer.getPixelRatio() !== ratio) this.renderer.setPixelRatio(ratio);
+  }
+
   step(now) {
     tick(now);
     this.fetch();
-    if (this.dirty && shown.a) this.draw();
+    this.drawInTime();
+  }
+
+  /** Draws what is new as soon as the last picture is there, and makes a coarse one whole when all rests. */
+  drawInTime() {
+    const now = performance.now();
+    if (!this.pace.isFree(now) || !shown.a) return;
+    const refines = !this.dirty && this.pace.mayRefine(now);
+    if (!this.dirty && !refines) return;
+    this.setCoarseness(this.pace.choose(refines));
+    this.draw();
+  }
+
+  /** Draws now, and in full. */
+  drawWhole() {
+    this.setCoarseness(this.pace.choose(true));
+    this.draw();
   }
 
   /** Asks for the frame to show, where it is another; paused, it is drawn as soon as it comes. */
   async fetch() {
     if (!await fetchShown()) return;
     this.showFrame();
-    if (!playing.value) this.draw();
+    if (!playing.value) this.drawInTime();
   }
 
   /** Puts the present frame into the buffers. */
@@ -199,7 +223,8 @@ export class View {
       renderer.setScissorTest(false);
       this.left.group.visible = true;
     }
-    noteDrawn();
+    const { revision } = shown;
+    this.pace.begin(() => note("drawn", revision));
     this.drawn += 1;
     if (this.drawn === 1) setTimeout(() => this.furnish(), FURNISHED_AFTER);
     this.times.push(performance.now());

@@ -1,5 +1,5 @@
 //! What goes on inside layers, as lines and points over the picture: springs, regions, pins, envelopes,
-//! bodies, colliders, wind.
+//! bodies and their seeds, colliders, wind.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,8 @@ use glam::{DVec3, Vec3};
 
 /// Some lines or points that belong to a layer, or to the scene.
 pub struct Inside {
-    /// What: `springs`, `region`, `pins`, `envelopes`, `bodies`, `contacts`, `colliders`, `wind`.
+    /// What: `springs`, `region`, `pins`, `envelopes`, `bodies`, `seeds`, `contacts`,
+    /// `colliders`, `wind`.
     pub kind: &'static str,
     /// Name of the layer; empty for what belongs to the scene.
     pub layer: String,
@@ -156,6 +157,7 @@ fn bodies(layer: &dyn RunningLayer, size: f32) -> Lists {
     Some(vec![
         ("bodies", false, points),
         ("bodies", true, lines.collect()),
+        ("seeds", false, state.seed_places(rest).map(|p| p.as_vec3()).collect()),
         ("contacts", true, contacts),
     ])
 }

@@ -10,11 +10,11 @@ use frisson_io::bake::{BakeOptions, BakeOutcome, bake, export_cache};
 use frisson_io::cache::{CacheReader, IfExists};
 use frisson_io::export::ExportParams;
 use frisson_io::scene::{CameraParams, SceneFile};
-use frisson_judge::{Limits, judge_shot};
+use frisson_judge::Limits;
 use frisson_picture::RenderOptions;
 use frisson_workshop::pictures::{Beside, Pictures, write_picture};
 use frisson_workshop::shot::{Overlays, Shot};
-use frisson_workshop::{Loader, report_page};
+use frisson_workshop::{Loader, judge_bake, report_page};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -246,8 +246,7 @@ impl Jobs {
     fn judgement(&self, cache: &Path) -> Result<frisson_judge::Judgement, String> {
         let mut told = self.begin("judging");
         let mut reader = CacheReader::open(cache).map_err(|e| e.to_string())?;
-        let layers = reader.header().layers.clone();
-        let judgement = judge_shot(&mut reader, &layers, &Limits::default(), None, &mut told)
+        let judgement = judge_bake(&mut reader, cache, &Limits::default(), None, &mut told)
             .map_err(|e| e.to_string())?;
         let findings = serde_json::to_value(&judgement.findings).unwrap_or_default();
         self.change(|job| job.findings = Some(findings));

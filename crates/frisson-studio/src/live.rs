@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use frisson::layers::LayerParams;
-use frisson::stage::{Change, Frame, LayerReport, NoObserver, Simulator, SimulatorError};
+use frisson::stage::{Change, Frame, LayerReport, NoObserver, Observer, Simulator, SimulatorError};
 use frisson_io::bake::OutputNormals;
 use frisson_io::scene::{Scene, SceneFile};
 use frisson_workshop::Loader;
@@ -75,20 +75,48 @@ impl Live {
             self.scene = scene;
             return Ok(("none", None));
         }
-        if !order.again {
-            self.go_to(order.at, reach)?;
-        }
-        let change = self.give(&scene, &layers)?;
+        let change = match self.jump_with(order, reach, &layers) {
+            Some(changed) => named(changed.map_err(|e| stage_trouble(&scene, &e))?),
+            None => {
+                if !order.again {
+                    self.go_to(order.at, reach)?;
+                }
+                self.give(&scene, &layers)?
+            }
+        };
         self.simulator.set_forces(scene.stage_forces());
         self.scene = scene;
         if order.again {
             self.restart()?;
             return Ok((change, None));
         }
-        if let Err(error) = self.simulator.refresh() {
-            return Err(self.failed(&error));
-        }
+        // Layers show what they were given; forces act from the next step on.
         Ok((change, Some(self.simulator.frame_number())))
+    }
+
+    /// The usual edit: the same layers with other values, at a frame whose state is known. Every layer is
+    /// shown once, where going there first and tuning then would show it twice.
+    fn jump_with(
+        &mut self,
+        order: &Order,
+        reach: Reach,
+        layers: &[LayerParams],
+    ) -> Option<Result<Change, SimulatorError>> {
+        let same_stack = self
+            .simulator
+            .params()
+            .iter()
+            .map(LayerParams::name)
+            .eq(layers.iter().map(LayerParams::name));
+        if order.again || !same_stack || self.stands_at(order.at) {
+            return None;
+        }
+        let (_, state) = reach(order.at).filter(|(number, _)| *number == order.at)?;
+        match self.simulator.load_with(&state, layers) {
+            // Made by layers that were others.
+            Err(SimulatorError::Snapshot(_)) => None,
+            changed => Some(changed),
+        }
     }
 
     /// Builds everything; the motion goes on where the states still fit.
@@ -118,7 +146,7 @@ impl Live {
         scene: &SceneFile,
         layers: &[LayerParams],
     ) -> Result<&'static str, Vec<Trouble>> {
-        let failed = |e: &SimulatorError| vec![Trouble::at(scene, &scene.stage_problem(e))];
+        let failed = |e: &SimulatorError| stage_trouble(scene, e);
         let old: Vec<String> =
             self.simulator.params().iter().map(|p| p.name().to_owned()).collect();
         let mut most = Change::None;
@@ -128,14 +156,12 @@ impl Live {
                 most = Change::Rebuild;
             }
         }
-        for (index, layer) in layers.iter().enumerate() {
-            if old.iter().any(|n| n == layer.name()) {
-                let change = self.simulator.set_params(layer).map_err(|e| failed(&e))?;
-                most = most.max(change);
-            } else {
-                self.simulator.add_layer(index, layer.clone()).map_err(|e| failed(&e))?;
-                most = Change::Rebuild;
-            }
+        let is_old = |layer: &&LayerParams| old.iter().any(|n| n == layer.name());
+        let kept: Vec<LayerParams> = layers.iter().filter(is_old).cloned().collect();
+        most = most.max(self.simulator.set_all_params(&kept).map_err(|e| failed(&e))?);
+        for (index, layer) in layers.iter().enumerate().filter(|(_, l)| !is_old(l)) {
+            self.simulator.add_layer(index, layer.clone()).map_err(|e| failed(&e))?;
+            most = Change::Rebuild;
         }
         let names: Vec<&str> = layers.iter().map(LayerParams::name).collect();
         let now: Vec<&str> = self.simulator.params().iter().map(LayerParams::name).collect();
@@ -143,37 +169,40 @@ impl Live {
             self.simulator.reorder_layers(&names).map_err(|e| failed(&e))?;
             most = Change::Rebuild;
         }
-        Ok(match most {
-            Change::None | Change::Live => "live",
-            Change::Rebuild => "rebuild",
-            Change::Restart => "restart",
-        })
+        Ok(named(most))
+    }
+
+    /// Whether it stands at a frame, not between it and the next.
+    fn stands_at(&self, frame: i64) -> bool {
+        (self.simulator.clock().frame_time(frame) - self.simulator.time()).abs() < SAME_TIME
     }
 
     /// Stands at a frame that was simulated before, or as near before it as can be.
     fn go_to(&mut self, frame: i64, reach: Reach) -> Result<(), Vec<Trouble>> {
-        let now = self.simulator.frame_number();
-        if now == frame {
+        if self.stands_at(frame) {
             return Ok(());
         }
+        // An interrupted frame stands after the one before it.
+        let now = self.simulator.frame_number();
         let saved = reach(frame);
-        let is_behind = saved.is_none() && now > frame;
-        let nearer = saved.filter(|(number, _)| now > frame || *number > now);
+        let is_behind = saved.is_none() && now >= frame;
+        let nearer = saved.filter(|(number, _)| now >= frame || *number > now);
         // A state that does not fit is as good as none.
         if is_behind || nearer.is_some_and(|(_, state)| self.load(&state).is_err()) {
             self.restart()?;
         }
         let last = self.simulator.clock().last_frame;
         while self.simulator.frame_number() < frame.min(last) {
-            self.advance()?;
+            self.advance(&mut NoObserver)?;
         }
         Ok(())
     }
 
-    /// One frame on.
-    pub fn advance(&mut self) -> Result<(), Vec<Trouble>> {
-        match self.simulator.advance_frame(&mut NoObserver) {
-            Ok(_) => Ok(()),
+    /// One frame on; says whether it is there, or the observer wanted something else first.
+    pub fn advance(&mut self, observer: &mut dyn Observer) -> Result<bool, Vec<Trouble>> {
+        match self.simulator.advance_frame(observer) {
+            Ok(_) => Ok(true),
+            Err(SimulatorError::Interrupted) => Ok(false),
             Err(error) => Err(self.failed(&error)),
         }
     }
@@ -206,7 +235,22 @@ impl Live {
     }
 
     fn failed(&self, error: &SimulatorError) -> Vec<Trouble> {
-        vec![Trouble::at(&self.scene, &self.scene.stage_problem(error))]
+        stage_trouble(&self.scene, error)
+    }
+}
+
+/// Times nearer to each other than this are one [s].
+const SAME_TIME: f64 = 1e-9;
+
+fn stage_trouble(scene: &SceneFile, error: &SimulatorError) -> Vec<Trouble> {
+    vec![Trouble::at(scene, &scene.stage_problem(error))]
+}
+
+fn named(change: Change) -> &'static str {
+    match change {
+        Change::None | Change::Live => "live",
+        Change::Rebuild => "rebuild",
+        Change::Restart => "restart",
     }
 }
 

@@ -14,6 +14,7 @@ const FILES: &[(&str, &str, &[u8])] = &[
     ("wire.js", SCRIPT, include_bytes!("../page/wire.js")),
     ("player.js", SCRIPT, include_bytes!("../page/player.js")),
     ("view.js", SCRIPT, include_bytes!("../page/view.js")),
+    ("pace.js", SCRIPT, include_bytes!("../page/pace.js")),
     ("shapes.js", SCRIPT, include_bytes!("../page/shapes.js")),
     ("shaders.js", SCRIPT, include_bytes!("../page/shaders.js")),
     ("schema.js", SCRIPT, include_bytes!("../page/schema.js")),

@@ -23,16 +23,15 @@ pub struct Reveal {
 pub const PENETRATION: &str = "penetration";
 
 impl Reveal {
-    /// Asks the layers of a scene for their attributes.
+    /// Asks the layers of a scene for what they write only then.
     pub fn apply(self, scene: &mut Scene) {
-        if !self.attributes {
-            return;
-        }
         for layer in &mut scene.layers {
             match layer {
-                LayerParams::Flesh(own) => own.show_weights = true,
-                LayerParams::Wrinkles(own) => own.attributes = true,
-                LayerParams::Folds(own) => own.attributes = true,
+                LayerParams::Flesh(own) => own.show_weights |= self.attributes,
+                LayerParams::Wrinkles(own) => own.attributes |= self.attributes,
+                LayerParams::Folds(own) => own.attributes |= self.attributes,
+                // The page follows the points to draw their ways.
+                LayerParams::Drops(own) => own.shape.points |= self.insides,
                 _ => {}
             }
         }

@@ -17,10 +17,16 @@ use frisson_studio::{Page, Served, Studio};
 use support::{Browser, find_browser};
 
 const CAT: &str = include_str!("../../../scenes/demo-cat.toml");
+/// Takes seconds to bake: time to leave, or to stop it.
+const FLAG: &str = include_str!("../../../scenes/cloth-flag.toml");
 const WRIST: &str = include_str!("../../../scenes/wrinkles-wrist.toml");
 
 /// The picture is there.
 const SHOWN: &str = "studio.shown.a && studio.view.drawn > 0";
+
+/// A bake has begun.
+const BAKING: &str =
+    "studio.remote.value.job?.state === 'running' && studio.remote.value.job.done > 3";
 
 fn browser_or_say() -> Option<PathBuf> {
     let found = find_browser();
@@ -43,6 +49,26 @@ fn serve(what: &Path) -> String {
     let url = served.url();
     std::thread::spawn(move || served.run());
     url
+}
+
+/// A scene, served and shown.
+struct Shown {
+    /// Where its file is.
+    folder: tempfile::TempDir,
+    /// The browser's program.
+    program: PathBuf,
+    url: String,
+    browser: Browser,
+}
+
+/// Opens a scene and waits for its picture; none without a browser.
+fn show(name: &str, text: &str) -> Option<Shown> {
+    let program = browser_or_say()?;
+    let folder = tempfile::tempdir().unwrap();
+    let url = serve(&scene(folder.path(), name, text));
+    let mut browser = Browser::open(&program, &url);
+    browser.wait(SHOWN);
+    Some(Shown { folder, program, url, browser })
 }
 
 /// Positions of a mesh as the page has them, as one number for each that is asked for.
@@ -72,11 +98,7 @@ fn slide(browser: &mut Browser, path: &str, to: f64) {
 
 #[test]
 fn open_play_tune_and_undo() {
-    let Some(program) = browser_or_say() else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let url = serve(&scene(folder.path(), "cat.toml", CAT));
-    let mut browser = Browser::open(&program, &url);
-    browser.wait(SHOWN);
+    let Some(Shown { mut browser, folder: _folder, .. }) = show("cat.toml", CAT) else { return };
     browser.wait("studio.engine.value.ready[0][1] === 99");
 
     browser.key(" ", false);
@@ -117,11 +139,10 @@ fn open_play_tune_and_undo() {
 #[test]
 #[ignore = "slow: the long lane runs it"]
 fn draw_a_wrinkle_scrub_and_compare() {
-    let Some(program) = browser_or_say() else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let url = serve(&scene(folder.path(), "wrist.toml", WRIST));
-    let mut browser = Browser::open(&program, &url);
-    browser.wait(SHOWN);
+    let Some(Shown { folder: _folder, program, url, mut browser }) = show("wrist.toml", WRIST)
+    else {
+        return;
+    };
     browser.wait("studio.engine.value.ready[0][1] === studio.engine.value.range[1]");
 
     // Scrubbing what is simulated shows it.
@@ -189,28 +210,34 @@ fn draw_a_wrinkle_scrub_and_compare() {
 #[test]
 #[ignore = "slow: the long lane runs it"]
 fn bake_and_export_while_the_page_is_closed() {
-    let Some(program) = browser_or_say() else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let url = serve(&scene(folder.path(), "cat.toml", CAT));
-    let mut browser = Browser::open(&program, &url);
-    browser.wait(SHOWN);
+    // Long enough for a person to reach the button.
+    let long = FLAG.replacen("frames = [0, 150]", "frames = [0, 500]", 1);
+    let Some(shown) = show("flag.toml", &long) else { return };
+    let Shown { folder, program, url, mut browser } = shown;
+    let last = browser.get("studio.engine.value.range[1]");
     browser.key("b", false);
     browser.click("#bake");
-    browser
-        .wait("studio.remote.value.job?.state === 'running' && studio.remote.value.job.done > 3");
+    browser.wait(BAKING);
+    // Stopped by hand, it goes on where it was.
+    browser.click(".dialog .stop");
+    browser.wait("studio.remote.value.job.state === 'stopped'");
+    let cache = folder.path().join("flag.frisson");
+    assert!(!cache.exists() && folder.path().join("flag.frisson.part").exists());
+    browser.click("#resume");
+    browser.wait("studio.remote.value.job.number === 2");
     browser.go("about:blank");
+
     let mut again = Browser::open(&program, &url);
     again.wait("studio.remote.value.job.state !== 'running'");
     assert_eq!(again.get("studio.remote.value.job.state"), "done");
-    let cache = folder.path().join("cat.frisson");
-    assert!(cache.exists() && folder.path().join("cat.abc").exists());
+    assert!(cache.exists());
     again.wait(SHOWN);
     again.key("b", false);
     again.get("(() => { const s = document.querySelector('.dialog select'); s.value = 2; s.dispatchEvent(new Event('change', { bubbles: true })); })()");
-    again.wait("document.querySelector('.dialog input[type=text]').value === 'cat.glb'");
+    again.wait("document.querySelector('.dialog input[type=text]').value === 'flag.glb'");
     again.click("#export");
-    again.wait("studio.remote.value.job.number === 2 && studio.remote.value.job.state === 'done'");
-    assert!(folder.path().join("cat.glb").exists());
+    again.wait("studio.remote.value.job.number === 3 && studio.remote.value.job.state === 'done'");
+    assert!(folder.path().join("flag.glb").exists());
     again.picture("baked");
     drop(again);
 
@@ -218,7 +245,30 @@ fn bake_and_export_while_the_page_is_closed() {
     let url = serve(&cache);
     let mut browser = Browser::open(&program, &url);
     browser.wait(SHOWN);
-    browser.wait("studio.engine.value.ready[0][1] === 99");
+    browser.wait(&format!("studio.engine.value.ready[0][1] === {last}"));
+    assert!(browser.errors.is_empty(), "{:?}", browser.errors);
+}
+
+/// A film of the view, by a click: one pass of the shot, kept by the page.
+#[test]
+#[ignore = "slow: the long lane runs it"]
+fn film_the_view() {
+    let short = CAT.replacen("frisson = 2\n", "frisson = 2\nframes = [40, 52]\n", 1);
+    let Some(Shown { folder: _folder, mut browser, .. }) = show("cat.toml", &short) else { return };
+    browser.wait("studio.engine.value.ready[0][1] === 52");
+    // What would become a file of the browser's folder of downloads.
+    browser.get("(() => { const make = URL.createObjectURL; URL.createObjectURL = blob => { window.kept = blob; return make(blob); }; })()");
+    browser.key("b", false);
+    browser.click("#film");
+    browser.wait("window.kept?.type === 'video/webm'");
+    let start =
+        browser.get("window.kept.slice(0, 4).arrayBuffer().then(b => [...new Uint8Array(b)])");
+    assert_eq!(start, serde_json::json!([0x1a, 0x45, 0xdf, 0xa3]), "the first bytes of a WebM");
+    let size = browser.get("window.kept.size").as_f64().unwrap();
+    assert!(size > 1e3, "{size} bytes");
+    // It plays, and shows more than one colour.
+    browser.get("(() => { const v = window.film = document.createElement('video'); v.muted = true; v.src = URL.createObjectURL(window.kept); v.play(); })()");
+    browser.wait("window.film.videoWidth > 300 && window.film.currentTime > 0.1");
     assert!(browser.errors.is_empty(), "{:?}", browser.errors);
 }
 

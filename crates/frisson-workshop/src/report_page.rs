@@ -82,6 +82,13 @@ fn write_judgement(page: &mut String, judgement: &Judgement) {
         table(page, "Findings, worst first", &heading, rows.iter().map(|r| r.as_slice()));
         page.push_str("<p class=\"note\">frisson render CACHE --finding N draws one close up.</p>");
     }
+    if !judgement.own.is_empty() {
+        let count = judgement.own.len();
+        let _ = write!(
+            page,
+            "<p class=\"note\">{count} more are in the character's own motion, without any layer.</p>"
+        );
+    }
     page.push_str("</section>\n");
 }
 

@@ -68,29 +68,27 @@ pub fn write_shown(scene: &SceneFile, what: &str, cache: &Path) -> Result<Shown,
             WorkshopError::advised(text, format!("it has: {}", own.join(", ")))
         })
     })?;
-    let meshes: Vec<String> = match params.get("on") {
-        Some(Value::String(name)) => vec![name.clone()],
-        Some(Value::Array(names)) => {
-            names.iter().filter_map(|n| n.as_str().map(str::to_owned)).collect()
-        }
-        _ => Vec::new(),
-    };
     let mut frame = simulator.frame().clone();
     for index in 0..frame.meshes.len() {
         frame.meshes[index] = simulator.reference_mesh(index);
     }
     // What layers made would lie over what they were made from.
     let own: usize = simulator.actors().all().iter().map(Actor::mesh_count).sum();
-    let needed = meshes.iter().filter_map(|name| frame.mesh_index(name)).max().map_or(0, |m| m + 1);
+    let indices = meshes_of(params, &simulator, &frame);
+    let needed = indices.iter().max().map_or(0, |m| m + 1);
     frame.meshes.truncate(own.max(needed));
     frame.curves.clear();
     frame.points.clear();
     let mut shown = Shown::default();
     let (mut witnesses, mut dots) = (Vec::new(), Vec::new());
     let mut places = Vec::new();
-    let indices: Vec<usize> = meshes.iter().filter_map(|name| frame.mesh_index(name)).collect();
+    // What chooses nothing is about all that it is on.
+    let all_of_it = path.is_empty() && weights.is_none() && !chooses(wanted);
     for mesh in indices {
-        let covered = covered(&simulator, &frame, mesh, wanted, weights.as_deref())?;
+        let covered = match all_of_it {
+            true => vec![1.0; frame.meshes[mesh].positions.len()],
+            false => covered(&simulator, &frame, mesh, wanted, weights.as_deref())?,
+        };
         shown.vertices += covered.iter().filter(|c| **c > 0.0).count();
         let chosen = witnesses_of(&frame.meshes[mesh], &covered);
         if chosen.len() <= FEW {
@@ -118,6 +116,50 @@ pub fn write_shown(scene: &SceneFile, what: &str, cache: &Path) -> Result<Shown,
     }
     write(scene, &simulator, &frame, cache)?;
     Ok(shown)
+}
+
+/// Meshes that a layer is on: by their names, or all of an actor. Soft bodies name theirs for every coat.
+fn meshes_of(params: &Value, simulator: &Simulator, frame: &Frame) -> Vec<usize> {
+    let coats = params.get("objects").and_then(Value::as_array).into_iter().flatten();
+    let coats = coats.filter_map(|object| object.get("coat"));
+    let parts = std::iter::once(params).chain(coats);
+    let actors = simulator.actors();
+    let mut found = Vec::new();
+    for part in parts {
+        let words = |key: &str| -> Vec<&str> {
+            match part.get(key) {
+                Some(Value::String(name)) => vec![name],
+                Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect(),
+                _ => Vec::new(),
+            }
+        };
+        for on in words("on") {
+            let Some(actor) = actors.find(on) else {
+                found.extend(frame.mesh_index(on));
+                continue;
+            };
+            let only = words("meshes");
+            let is_meant = |mesh: &usize| {
+                let name = &frame.meshes[*mesh].name;
+                only.is_empty()
+                    || only.iter().any(|o| name == o || name.ends_with(&format!("/{o}")))
+            };
+            found.extend(
+                actors.mesh_range(actor).filter(|m| *m < frame.meshes.len()).filter(is_meant),
+            );
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// Whether some parameters select anything or name a place.
+fn chooses(params: &Value) -> bool {
+    let mut any = false;
+    gather_selections(params, &mut |_| any = true);
+    gather_places(params, None, &mut |_| any = true);
+    any
 }
 
 /// The scene with one layer only; with all of them where it stands on what another one makes.

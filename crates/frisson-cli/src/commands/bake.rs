@@ -11,10 +11,10 @@ use frisson_io::cache::{CacheReader, IfExists};
 use frisson_io::export::ExportError;
 use frisson_io::outputs::{self, OutputError};
 use frisson_io::scene::SceneFile;
-use frisson_judge::{JudgeError, Judgement, Limits, judge_shot};
-use frisson_workshop::{Loader, human_bytes, report_page};
+use frisson_judge::{JudgeError, Judgement, Limits};
+use frisson_workshop::{Loader, human_bytes, judge_bake, report_page};
 
-use super::judge::{judgement_lines, layers};
+use super::judge::judgement_lines;
 use crate::failure::{Failure, file_error};
 use crate::interrupt;
 use crate::ui::Ui;
@@ -88,7 +88,10 @@ impl Bake {
                 let judgement = self.judge(&cache, ui)?;
                 report_page::write(&cache, &mut report, judgement.as_ref())?;
                 summarise(ui, &report);
-                judgement.iter().flat_map(judgement_lines).for_each(|line| ui.say(line));
+                judgement
+                    .iter()
+                    .flat_map(|j| judgement_lines(j, false))
+                    .for_each(|line| ui.say(line));
                 Ok(())
             }
             BakeOutcome::Paused { last_frame, .. } => Err(interrupted(&self.scene, last_frame)),
@@ -101,9 +104,8 @@ impl Bake {
             return Ok(None);
         }
         let mut reader = CacheReader::open(cache)?;
-        let (layers, limits) = (layers(&reader), Limits::default());
         let mut progress = ui.progress("judging");
-        match judge_shot(&mut reader, &layers, &limits, None, &mut progress) {
+        match judge_bake(&mut reader, &self.scene, &Limits::default(), None, &mut progress) {
             // The bake itself is whole: an interrupt only leaves the page without its section.
             Err(JudgeError::Stopped) => Ok(None),
             judged => Ok(Some(judged?)),

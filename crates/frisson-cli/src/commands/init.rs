@@ -1,12 +1,14 @@
 //! `frisson init`: a first scene file for a character.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use frisson_io::outputs;
-use frisson_workshop::propose::Request;
+use frisson_io::scene::SceneFile;
+use frisson_workshop::propose::{Proposal, Request};
 use serde_json::json;
 
+use super::render::Render;
 use crate::failure::{Failure, file_error};
 use crate::ui::Ui;
 
@@ -16,6 +18,7 @@ use crate::ui::Ui;
 Examples:
   frisson init character.glb          writes character.toml beside it
   frisson init hero.glb --with hair   with hair on its head
+  frisson init hero.glb --pictures    and a picture of what each layer selects
   frisson check character.toml
   frisson bake character.toml")]
 pub struct Init {
@@ -31,10 +34,13 @@ pub struct Init {
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     fps: u32,
     /// Switch a proposed layer on that would only be a comment, by its name (cape, hair, sweat, coat …), or
-    /// `all`; may be given several times.
-    #[arg(long, value_name = "LAYER")]
+    /// `all`; several with commas between them, or by giving it again.
+    #[arg(long, value_name = "LAYER", value_delimiter = ',')]
     with: Vec<String>,
-    /// Replace the scene file if it is already there.
+    /// Also draw what each proposed layer selects, on or not: SCENE.LAYER.png beside the scene file.
+    #[arg(long)]
+    pictures: bool,
+    /// Replace the scene file, and pictures, if they are already there.
     #[arg(long)]
     force: bool,
 }
@@ -68,8 +74,32 @@ impl Init {
         if !off.is_empty() {
             ui.say(format!("also proposed, as comments (--with NAME): {}", off.join(", ")));
         }
+        if self.pictures {
+            self.draw(&proposal, &output, ui)?;
+        }
         ui.say(format!("next: frisson check {0}, then frisson bake {0}", output.display()));
         ui.result(|| json!({ "scene": output, "layers": on, "proposed": off }));
+        Ok(())
+    }
+
+    /// Draws what every proposed layer selects. A layer that cannot be built alone says why; the others are drawn.
+    fn draw(&self, proposal: &Proposal, output: &Path, ui: &Ui) -> Result<(), Failure> {
+        let scene = SceneFile::parse(output, &proposal.with_all())?;
+        for layer in &proposal.layers {
+            let picture = output.with_extension(format!("{}.png", layer.name));
+            let render = Render::of_selection(output.to_owned(), layer.name.clone(), self.force);
+            if picture.exists() && !self.force {
+                let problem = format!("{} is already there", picture.display());
+                return Err(Failure::input(problem).help("give another name with -o, or --force"));
+            }
+            match render.show(&scene, &layer.name, &picture, ui) {
+                Ok(()) => {}
+                Err(Failure::Message { text, .. }) => {
+                    ui.remark(format!("no picture of {}: {text}", layer.name));
+                }
+                Err(problem) => return Err(problem),
+            }
+        }
         Ok(())
     }
 }

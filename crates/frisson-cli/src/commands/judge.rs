@@ -6,11 +6,9 @@ use clap::Args;
 use frisson_io::cache::CacheReader;
 use frisson_io::outputs;
 use frisson_io::scene::{Measure, SceneFile};
-use frisson_judge::{
-    Apart, Bakery, Judgement, Limits, Request, Variant, compare_shots, judge_shot, measure,
-};
+use frisson_judge::{Apart, Bakery, Judgement, Limits, Request, Variant, compare_shots, measure};
 use frisson_picture::output::write_text;
-use frisson_workshop::Loader;
+use frisson_workshop::{Loader, judge_bake};
 use serde_json::json;
 
 use super::scratch::Scratch;
@@ -47,6 +45,9 @@ pub struct Judge {
     /// Write what was found to this file too, as JSON; it is replaced if it is there.
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
+    /// List what is in the actors' own motion too, without any layer.
+    #[arg(long)]
+    all: bool,
     /// End with exit code 4 when there is something to complain of.
     #[arg(long)]
     strict: bool,
@@ -74,8 +75,8 @@ impl Judge {
     fn judge(&self, reader: &mut CacheReader, ui: &Ui) -> Result<Judgement, Failure> {
         let mut limits = Limits::default();
         self.limit.iter().for_each(|&(measure, limit)| limits.set(measure, limit));
-        let (layers, mut progress) = (layers(reader), ui.progress("judging"));
-        Ok(judge_shot(reader, &layers, &limits, self.frames, &mut progress)?)
+        let mut progress = ui.progress("judging");
+        Ok(judge_bake(reader, &self.subject, &limits, self.frames, &mut progress)?)
     }
 
     fn judge_scene(&self, ui: &Ui) -> Result<(), Failure> {
@@ -118,7 +119,7 @@ impl Judge {
                 .map_err(|e| Failure::input(format!("{}: {e}", report.display())))?;
         }
         ui.result(told);
-        for line in judgement_lines(judgement) {
+        for line in judgement_lines(judgement, self.all) {
             ui.say(line);
         }
         for a in apart {
@@ -150,7 +151,9 @@ impl Judge {
 }
 
 /// What was found, line by line.
-pub fn judgement_lines(judgement: &Judgement) -> Vec<String> {
+///
+/// What the actors' own motion has as well is only counted, unless `all` is asked for.
+pub fn judgement_lines(judgement: &Judgement, all: bool) -> Vec<String> {
     let looked = format!(
         "looked at {} frames of {} points: {} things to complain of",
         judgement.frames,
@@ -161,7 +164,15 @@ pub fn judgement_lines(judgement: &Judgement) -> Vec<String> {
         let at = f.place.map_or_else(String::new, |p| format!(" at {}", place(p)));
         format!("{:>3}. frame {}: {}{at}; in {} frames", f.number, f.frame, f.text, f.frames)
     };
-    std::iter::once(looked).chain(judgement.findings.iter().map(line)).collect()
+    let mut lines = vec![looked];
+    lines.extend(judgement.findings.iter().map(line));
+    if !judgement.own.is_empty() {
+        let count = judgement.own.len();
+        let hint = if all { "" } else { " (frisson judge --all lists them)" };
+        lines.push(format!("{count} more in the character's own motion, without any layer{hint}"));
+        lines.extend(judgement.own.iter().filter(|_| all).map(line));
+    }
+    lines
 }
 
 fn place([x, y, z]: [f32; 3]) -> String {
@@ -186,11 +197,6 @@ fn visible(
 /// A cache with frames in it.
 pub fn open(path: &Path) -> Result<CacheReader, Failure> {
     Ok(frisson_workshop::shot::open_baked(path)?)
-}
-
-/// Kind and name of the layers that a cache was baked with.
-pub fn layers(reader: &CacheReader) -> Vec<(String, String)> {
-    reader.header().layers.clone()
 }
 
 fn parse_limit(text: &str) -> Result<(Measure, f64), String> {

@@ -193,6 +193,11 @@ impl CameraOptions {
 }
 
 impl Render {
+    /// The command that draws what a layer of a scene selects.
+    pub fn of_selection(scene: PathBuf, what: String, force: bool) -> Self {
+        Self { show: Some(what), ..Self::contact_sheet(scene, force) }
+    }
+
     /// The command as typed with nothing but a cache: a contact sheet beside it.
     pub fn contact_sheet(cache: PathBuf, force: bool) -> Self {
         Self {
@@ -236,7 +241,8 @@ impl Render {
             return Ok(());
         }
         if let Some(what) = &self.show {
-            return self.show(what, &output, ui);
+            let scene = SceneFile::read(&self.cache)?;
+            return self.show(&scene, what, &output, ui);
         }
         let mut pictures = self.pictures()?;
         let started = std::time::Instant::now();
@@ -248,11 +254,16 @@ impl Render {
     }
 
     /// Draws what a layer selects on the first frame of a scene.
-    fn show(&self, what: &str, output: &Path, ui: &Ui) -> Result<(), Failure> {
-        let scene = SceneFile::read(&self.cache)?;
+    pub fn show(
+        &self,
+        scene: &SceneFile,
+        what: &str,
+        output: &Path,
+        ui: &Ui,
+    ) -> Result<(), Failure> {
         let scratch = Scratch::new()?;
         let cache = scratch.path().join("shown.frisson");
-        let shown = show::write_shown(&scene, what, &cache)?;
+        let shown = show::write_shown(scene, what, &cache)?;
         let (vertices, points) = (shown.vertices, shown.points);
         if vertices + points == 0 {
             let text = format!("{what} gives neither a selection nor a point: nothing to mark");
@@ -262,6 +273,8 @@ impl Render {
             Overlays { attribute: Some(show::COVERED.to_owned()), ..Overlays::default() };
         let mut camera = scene_camera(&cache);
         camera.yaw_deg = shown.yaw_deg.or(camera.yaw_deg);
+        // What a layer will lie over is what is looked at here.
+        camera.hide.clear();
         let mut shot = self.open_with(&cache, camera, overlays)?;
         let first = self.clamped_range(&shot)?.0;
         write_picture(&shot.picture(first)?, output)?;

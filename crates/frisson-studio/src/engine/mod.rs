@@ -65,6 +65,8 @@ impl Engine {
             news: News::default(),
             roots: Arc::default(),
             cuts: Vec::new(),
+            ordered: None,
+            is_playing: false,
             stop: false,
         };
         Arc::new(Self { state: Mutex::new(state), wake: Condvar::new(), bell })
@@ -76,6 +78,7 @@ impl Engine {
         // What waits may ask for more than the newer one.
         let again = state.order.as_ref().is_some_and(|o| o.again);
         state.order = Some(Order { again: order.again || again, ..order });
+        state.ordered = Some(Instant::now());
         drop(state);
         self.wake.notify_all();
     }
@@ -136,9 +139,13 @@ impl Engine {
     pub fn frames(&self, wanted: &Wanted) -> Got {
         let end = Instant::now() + wanted.wait;
         let mut state = lock(&self.state);
-        if wanted.is_shown && state.playhead != wanted.from {
-            state.playhead = wanted.from;
-            self.wake.notify_all();
+        if wanted.is_shown {
+            // Who plays asks for many at a time.
+            state.is_playing = wanted.most > 1;
+            if state.playhead != wanted.from {
+                state.playhead = wanted.from;
+                self.wake.notify_all();
+            }
         }
         loop {
             let follows = state.news.revision >= wanted.revision;

@@ -1,7 +1,7 @@
 //! What is ordered of a simulation, asked of it and known of it.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use frisson_io::scene::SceneFile;
 use serde_json::Value;
@@ -92,13 +92,28 @@ pub(super) struct State {
     pub roots: Arc<Roots>,
     /// For each take: the first frame that it made others.
     pub cuts: Vec<(u64, i64)>,
+    /// When the last order came.
+    pub ordered: Option<Instant>,
+    /// Whether the page plays.
+    pub is_playing: bool,
     pub stop: bool,
 }
+
+/// After an edit, what comes later is left alone for so long: most edits are one of many that a slider
+/// sends, and whoever drags it needs the cores for the picture.
+const QUIET: Duration = Duration::from_millis(250);
 
 /// Takes whose cuts are remembered; a page that is farther behind begins anew.
 const REMEMBERED_CUTS: usize = 256;
 
 impl State {
+    /// How long a frame beyond the playhead has to wait.
+    pub fn quiet(&self, goal: i64) -> Option<Duration> {
+        let ended = self.ordered? + QUIET;
+        let left = ended.saturating_duration_since(Instant::now());
+        (goal != self.playhead && !self.is_playing && !left.is_zero()).then_some(left)
+    }
+
     pub fn new_take(&mut self, cut: i64) {
         self.news.take += 1;
         if self.cuts.len() >= REMEMBERED_CUTS {

@@ -5,6 +5,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
 use frisson::layers::LayerParams;
+use frisson::stage::Observer;
 
 use super::{AHEAD, Engine, Order};
 use crate::bell::lock;
@@ -20,6 +21,16 @@ enum Task {
     Stop,
     Take(Box<Order>),
     Make(i64),
+}
+
+/// Leaves a frame unfinished where somebody has something else to do: an edit does not wait for it.
+struct Patience<'a>(&'a Engine);
+
+impl Observer for Patience<'_> {
+    fn goes_on(&mut self) -> bool {
+        let state = lock(&self.0.state);
+        state.order.is_none() && !state.stop
+    }
 }
 
 /// The thread's own things.
@@ -93,7 +104,10 @@ impl Worker {
                 let near = |g: &i64| (0..AHEAD).contains(&(g - playhead));
                 let wanted = |g: &i64| state.reel.has_room() || near(g);
                 if let Some(goal) = goal.filter(wanted) {
-                    return Task::Make(goal);
+                    let Some(quiet) = state.quiet(goal) else { return Task::Make(goal) };
+                    let waited = engine.wake.wait_timeout(state, quiet);
+                    (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+                    continue;
                 }
             }
             if !state.news.busy.is_empty() {
@@ -214,7 +228,11 @@ impl Worker {
                 }
             }
             None if now >= goal => live.restart()?,
-            None => live.advance()?,
+            None => {
+                if !live.advance(&mut Patience(&engine))? {
+                    return Ok(());
+                }
+            }
         }
         let elapsed = started.elapsed().as_secs_f64() * 1e3;
         self.keep()?;

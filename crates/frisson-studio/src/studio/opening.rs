@@ -18,6 +18,9 @@ use crate::reveal::Reveal;
 /// The gallery's scenes: name and text.
 pub(super) const GALLERY: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/scenes.rs"));
 
+/// Files that scenes of the gallery name: path from the scene's folder, and bytes.
+const COMPANIONS: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/companions.rs"));
+
 /// Endings of characters that can be opened.
 const CHARACTERS: [&str; 4] = ["glb", "gltf", "vrm", "fbx"];
 
@@ -102,9 +105,22 @@ pub(super) fn from_gallery(
 ) -> Result<Open, Refusal> {
     let found = GALLERY.iter().find(|(n, _)| *n == name);
     let (name, text) = found.ok_or("the gallery has no such scene")?;
+    for (beside, bytes) in COMPANIONS.iter().filter(|(beside, _)| text.contains(beside)) {
+        put_beside(&folder.join(beside), bytes)?;
+    }
     let path = folder.join(format!("{name}.toml"));
     let there = std::fs::read_to_string(&path).ok().filter(|t| t == text);
     Ok(with_text(Document::new(path, (*text).to_owned(), there), bell, number))
+}
+
+/// Writes a file that a scene names, where nothing is there.
+fn put_beside(path: &Path, bytes: &[u8]) -> Result<(), Refusal> {
+    if path.exists() {
+        return Ok(());
+    }
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(path, bytes));
+    written.map_err(|e| format!("{} cannot be written: {e}", path.display()))
 }
 
 fn with_text(document: Document, bell: &Arc<Bell>, number: u64) -> Open {

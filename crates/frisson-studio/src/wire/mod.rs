@@ -136,9 +136,11 @@ fn pack_points(points: &Points, parcel: &mut Parcel) -> Value {
     let cube = Cube::around(&points.positions);
     let positions = add_points(parcel, &cube, &points.positions);
     let widths = parcel.add(points.widths.iter().flat_map(|w| w.to_le_bytes()));
+    // Enough of an id to follow a point from frame to frame.
+    let ids = parcel.add(points.ids.iter().flat_map(|id| (*id as u32).to_le_bytes()));
     json!({
         "name": points.name, "cube": cube.json(), "count": points.positions.len(),
-        "positions": positions, "widths": widths,
+        "positions": positions, "widths": widths, "ids": ids, "named": points.ids.len(),
     })
 }
 

@@ -1,7 +1,7 @@
 //! Every tool by its button, on the model, down to the text; what is shown inside layers and as colours.
 
 use super::support::Browser;
-use super::{SHOWN, browser_or_say, scene, serve};
+use super::{Shown, show};
 
 /// A head with a few wisps, and a sheet that hangs.
 const HEAD: &str = r#"# Drawn on.
@@ -44,6 +44,14 @@ fn followed(browser: &mut Browser) {
     assert_eq!(browser.get("JSON.stringify(studio.trouble.value)"), "[]", "{}", text(browser));
 }
 
+/// The head with both layers, simulated.
+fn show_head() -> Option<Shown> {
+    let mut shown = show("head.toml", HEAD)?;
+    shown.browser.wait("studio.engine.value.layers.length === 2");
+    followed(&mut shown.browser);
+    Some(shown)
+}
+
 /// Where a point of a mesh's surface that faces the camera is on the page: a share across and down its
 /// picture.
 fn on(browser: &mut Browser, mesh: &str, across: f64, down: f64) -> (f64, f64) {
@@ -61,13 +69,7 @@ fn on(browser: &mut Browser, mesh: &str, across: f64, down: f64) -> (f64, f64) {
 #[test]
 #[ignore = "slow: the long lane runs it"]
 fn every_tool_writes_what_it_drew() {
-    let Some(program) = browser_or_say() else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let url = serve(&scene(folder.path(), "head.toml", HEAD));
-    let mut browser = Browser::open(&program, &url);
-    browser.wait(SHOWN);
-    browser.wait("studio.engine.value.layers.length === 2");
-    followed(&mut browser);
+    let Some(Shown { folder: _folder, mut browser, .. }) = show_head() else { return };
 
     // A selection with soft edges, on both sides.
     browser.click("#symmetry");
@@ -146,16 +148,31 @@ fn middle_of(browser: &mut Browser, expression: &str) -> (f64, f64) {
     (at[0].as_f64().unwrap(), at[1].as_f64().unwrap())
 }
 
+/// Ways of drops and seeds of soft bodies; a scene of the gallery brings the files that it names.
+#[test]
+#[ignore = "slow: the long lane runs it"]
+fn insides_of_drops_and_soft_bodies() {
+    let Some(Shown { folder, mut browser, .. }) = show("head.toml", HEAD) else { return };
+    browser.key("i", false);
+    super::measure::open_gallery(&mut browser, "drops-viscosity");
+    browser.get("studio.frame.value = studio.engine.value.range[0] + 12");
+    browser.wait("studio.shown.number === studio.frame.value && document.querySelector('.legend')?.innerText.includes('ways of drops')");
+    browser.wait("studio.view.inner.children.some(c => c.isLineSegments)");
+    browser.picture("trails");
+    super::measure::open_gallery(&mut browser, "soft-muscles");
+    browser.wait("studio.shown.a?.head.insides.some(i => i.kind === 'seeds' && i.count > 100)");
+    browser.wait("document.querySelector('.legend').innerText.includes('seeds')");
+    browser.picture("seeds");
+    super::measure::open_gallery(&mut browser, "hair-groom");
+    browser.wait("studio.shown.a?.head.curves.length > 0");
+    assert!(folder.path().join("grooms/side-parting.obj").exists());
+    assert!(browser.errors.is_empty(), "{:?}", browser.errors);
+}
+
 #[test]
 #[ignore = "slow: the long lane runs it"]
 fn insides_colours_curves_and_added_layers() {
-    let Some(program) = browser_or_say() else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let url = serve(&scene(folder.path(), "head.toml", HEAD));
-    let mut browser = Browser::open(&program, &url);
-    browser.wait(SHOWN);
-    browser.wait("studio.engine.value.layers.length === 2");
-    followed(&mut browser);
+    let Some(Shown { folder, mut browser, .. }) = show_head() else { return };
 
     // What goes on inside the layers comes with the frames, and goes again.
     browser.key("i", false);

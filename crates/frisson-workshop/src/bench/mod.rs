@@ -10,6 +10,7 @@ mod drops;
 mod flesh;
 mod folds;
 mod hair;
+mod judge;
 mod layers;
 mod picture;
 mod skinning;
@@ -140,6 +141,11 @@ pub const BENCHES: &[Bench] = &[
         name: "folds",
         about: "folds over a simulated cloth, beside simulating the fine mesh",
         run: folds::run,
+    },
+    Bench {
+        name: "judge",
+        about: "what the judge's default questions cost, per 10,000 points and frame",
+        run: judge::run,
     },
     Bench {
         name: "soft",

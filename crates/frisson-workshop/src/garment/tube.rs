@@ -3,7 +3,7 @@
 use std::f32::consts::{FRAC_PI_2, TAU};
 use std::sync::Arc;
 
-use frisson::geometry::{Material, Mesh, MeshTopology};
+use frisson::geometry::{Material, Mesh, MeshTopology, woven_triangles};
 use glam::{Vec2, Vec3};
 
 use super::levels::Levels;
@@ -70,20 +70,10 @@ impl Tube {
     /// The mesh: the first row of squares is a band of its own material, by which the garment is held.
     pub fn mesh(&self, name: &str) -> Mesh {
         let width = self.columns + 1;
-        let mut triangles = Vec::with_capacity(2 * self.columns * self.rows);
-        for row in 0..self.rows {
-            for column in 0..self.columns {
-                let a = (row * width + column) as u32;
-                let (b, c, d) = (a + 1, a + width as u32, a + width as u32 + 1);
-                // Diagonals alternate, so that the cloth has no grain. Angles grow towards the left of who
-                // looks from outside: seen so, these go counter-clockwise.
-                if (row + column) % 2 == 0 {
-                    triangles.extend([[a, d, c], [a, b, d]]);
-                } else {
-                    triangles.extend([[a, b, c], [b, d, c]]);
-                }
-            }
-        }
+        // Angles grow towards the left of who looks from outside.
+        let turned = |[a, b, c]: [u32; 3]| [a, c, b];
+        let triangles: Vec<[u32; 3]> =
+            woven_triangles(self.columns, self.rows).into_iter().map(turned).collect();
         let uv = |i: usize| {
             let (column, row) = (i % width, i / width);
             Vec2::new(column as f32 / self.columns as f32, row as f32 / self.rows as f32)

@@ -55,15 +55,18 @@ pub fn propose_cloth(character: &Character, meshes: &[Mesh]) -> Vec<Proposed> {
     layers
 }
 
+/// Whether the name of a mesh says that it hangs.
+pub fn hangs(name: &str) -> bool {
+    let name = name.to_lowercase();
+    HANGING.iter().any(|word| name.contains(word))
+}
+
 /// Skinned meshes; of a character that is of rigid parts, all that the garment is near to.
 fn bodies_under<'a>(character: &Character, meshes: &'a [Mesh], garment: usize) -> Vec<&'a str> {
     let around = Bounds::of(&meshes[garment].positions);
     let beside = around.grown(BESIDE * around.diagonal());
-    let hangs = |i: usize| {
-        let name = character.meshes[i].mesh.name.to_lowercase();
-        HANGING.iter().any(|word| name.contains(word))
-    };
-    let others = || (0..meshes.len()).filter(|&i| i != garment && !hangs(i));
+    let hanging = |i: usize| hangs(&character.meshes[i].mesh.name);
+    let others = || (0..meshes.len()).filter(|&i| i != garment && !hanging(i));
     let skinned = |i: &usize| character.meshes[*i].skin.is_some();
     let points = |list: &mut dyn Iterator<Item = usize>| {
         list.map(|i| Bounds::of(&meshes[i].positions)).reduce(Bounds::union)

@@ -2,9 +2,12 @@
 
 use frisson::character::{Character, Pose, Sampling};
 use frisson::geometry::{Bounds, Mesh};
+use frisson::layers::hair::StylePreset;
 use frisson::stage::Actor;
 use glam::Vec3;
 
+use super::SWEAT;
+use super::cover::{around, brim};
 use super::layer::Proposed;
 
 /// A head's size over that of its scalp, which is about as wide as two thirds of the head's height [-].
@@ -20,12 +23,11 @@ const UPRIGHT: f32 = 0.8;
 /// How near to its axis a figure's topmost joint has to be, in heights [-].
 const MIDDLE: f32 = 0.15;
 
-/// Proposed hair in sizes of the head [-]: its length (a bob), the radius of its wisps, its bending length,
-/// and the width of a strand, thicker than real hair because some thousand strands stand for all.
-const LENGTH: f32 = 0.8;
-const WISP_RADIUS: f32 = 0.05;
-const BENDING: f32 = 0.2;
+/// Width of a proposed strand in sizes of the head [-]: thicker than real hair because some thousand strands
+/// stand for all.
 const STRAND_WIDTH: f32 = 0.0016;
+/// The style that is proposed; it suits heads of any shape.
+const STYLE: StylePreset = StylePreset::Bob;
 /// Drops on a square metre of a box's diagonal, and how few and how many there may be [-].
 const DROPS_PER_AREA: f32 = 700.0;
 const FEWEST_DROPS: f32 = 60.0;
@@ -46,23 +48,32 @@ struct Scalp {
     selection: String,
     /// Greatest extent of the head [m].
     size: f32,
+    /// Meshes beside the head's own that hair may come to lie on.
+    around: Vec<String>,
 }
 
-/// Hair on a head, as long as a bob. `meshes` are the character's at the first frame.
+/// Hair on a head in a named style, which fits itself to the head. `meshes` are the character's at the first
+/// frame.
 pub fn propose_hair(actor: &Actor, character: &Character, meshes: &[Mesh]) -> Option<Proposed> {
     let scalp = marked_scalp(meshes).or_else(|| scalp_of_head(actor, character, meshes))?;
-    let Scalp { mesh, selection, size } = scalp;
-    let (length, radius) = (LENGTH * size, WISP_RADIUS * size);
+    let Scalp { mesh, selection, size, around } = scalp;
+    let bodies: Vec<String> =
+        std::iter::once(&mesh).chain(&around).map(|name| format!("{name:?}")).collect();
+    let bodies = bodies.join(", ");
     let text = format!(
-        "[[layers]]\n[layers.hair]\nname = \"hair\"\non = {mesh:?}\nwisps = 160\nlength = {length:.3}\n\
-         radius = {radius:.4}\nbending_length = {:.4}\nscalp = {selection}\n\
-         body = {{ fit_ellipsoids = true, max_ellipsoids = 4, meshes = [{mesh:?}], friction = 0.2 }}\n\
-         strands = {{ per_wisp = 60, width = {:.5} }}",
-        BENDING * size,
+        "[[layers]]\n[layers.hair]\nname = \"hair\"\non = {mesh:?}\nwisps = 160\nscalp = {selection}\n\
+         body = {{ fit_ellipsoids = true, max_ellipsoids = 4, meshes = [{bodies}], friction = 0.2 }}\n\
+         style = {{ preset = {:?} }}\nstrands = {{ per_wisp = 60, width = {:.5} }}",
+        STYLE.name(),
         STRAND_WIDTH * size,
     );
-    let why = "Hair where the head's skin is: `frisson render SCENE --show hair.scalp` draws where it grows.\n\
-               Longer with `length`, fuller with `wisps`.";
+    let others = StylePreset::ALL.into_iter().filter(|p| *p != STYLE).map(StylePreset::name);
+    let why = format!(
+        "Hair where the head's skin is: `frisson render SCENE --show hair.scalp` draws where it grows.\n\
+         Other styles by their `preset`: {}.\n\
+         Fuller with `wisps`; what is given here (`length` …) stays whatever the preset wants.",
+        others.collect::<Vec<_>>().join(", ")
+    );
     Some(Proposed::off("hair", why, text))
 }
 
@@ -76,13 +87,13 @@ pub fn propose_drops(character: &Character, meshes: &[Mesh]) -> Option<Proposed>
     let area = bounds.diagonal() * bounds.diagonal();
     let drops = (DROPS_PER_AREA * area).clamp(FEWEST_DROPS, MOST_DROPS) as u32;
     let text = format!(
-        "[[layers]]\n[layers.drops]\nname = \"sweat\"\non = {:?}\nliquid = {{ preset = \"sweat\" }}\n\
+        "[[layers]]\n[layers.drops]\nname = {SWEAT:?}\non = {:?}\nliquid = {{ preset = \"sweat\" }}\n\
          sources = [{{ condensation = {{ count = {drops}, mass = 3e-6, growth = 4e-6, over = 60, until = 90 }} }}]",
-        meshes[largest].name
+        meshes[largest].name,
     );
     let why = "Sweat that beads, grows and runs. Another liquid by its `preset`: water, tear, blood, milk, paint,\n\
                oil, honey.";
-    Some(Proposed::off("sweat", why, text))
+    Some(Proposed::off(SWEAT, why, text))
 }
 
 fn marked_scalp(meshes: &[Mesh]) -> Option<Scalp> {
@@ -91,7 +102,8 @@ fn marked_scalp(meshes: &[Mesh]) -> Option<Scalp> {
     let places: Vec<Vec3> = vertices.iter().map(|v| mesh.positions[*v as usize]).collect();
     let bounds = Bounds::of(&places);
     let size = HEAD_PER_SCALP * (bounds.max - bounds.min).max_element();
-    Some(Scalp { mesh: mesh.name.clone(), selection: format!("{{ region = {SCALP:?} }}"), size })
+    let selection = format!("{{ region = {SCALP:?} }}");
+    Some(Scalp { mesh: mesh.name.clone(), selection, size, around: Vec::new() })
 }
 
 /// The upper half of what follows the head joint, without the face.
@@ -128,24 +140,38 @@ fn scalp_of_head(actor: &Actor, character: &Character, meshes: &[Mesh]) -> Optio
     let center = bounds.center() + Vec3::Y * (BALL_UP * (bounds.max.y - bounds.min.y))
         - forward * (BALL_BACK * extent);
     let radius = BALL_RADIUS * (bounds.max - bounds.min).max_element();
-    let inside = places.iter().filter(|p| p.distance(center) < radius).count();
-    let joint = &nodes[head].name;
-    let selection = if inside >= 3 * FEWEST {
-        let [x, y, z] = center.to_array();
-        format!("{{ joints = [{joint:?}], sphere = [{x:.3}, {y:.3}, {z:.3}, {radius:.3}] }}")
+    let scalp: Vec<Vec3> = places.iter().filter(|p| p.distance(center) < radius).copied().collect();
+    let brim = brim(meshes, mesh, &scalp, bounds.center(), size);
+    // Under a hood or a closed helmet nothing is left.
+    if brim.is_some_and(|y| scalp.iter().filter(|p| p.y < y).count() < FEWEST) {
+        return None;
+    }
+    let wide = Bounds { min: bounds.min - size, max: bounds.max + size };
+    let selection = if scalp.len() >= 3 * FEWEST {
+        let ([x, y, z], joint) = (center.to_array(), &nodes[head].name);
+        let below = brim
+            .map_or_else(String::new, |y| format!(", box = {}", layer_of(&wide, wide.min.y, y)));
+        format!("{{ joints = [{joint:?}], sphere = [{x:.3}, {y:.3}, {z:.3}, {radius:.3}]{below} }}")
     } else {
         // So few vertices that a hairline would leave none: all above the middle of the head.
         let mut pose = Pose::default();
         actor.pose_at(0.0, Sampling::AsAuthored, &mut pose);
         let neck = pose.origin(head).y;
         let low = neck + HAIRLINE * (bounds.max.y - neck);
-        let (a, b) = (bounds.min - size, bounds.max + size);
-        format!(
-            "{{ box = [{:.3}, {low:.3}, {:.3}, {:.3}, {:.3}, {:.3}] }}",
-            a.x, a.z, b.x, b.y, b.z
-        )
+        format!("{{ box = {} }}", layer_of(&wide, low, wide.max.y))
     };
-    Some(Scalp { mesh: meshes[mesh].name.clone(), selection, size })
+    let is_worn = |index: usize| {
+        let own = &character.meshes[index];
+        index != mesh && (own.skin.is_some() || character.skeleton.is_below(own.node, head))
+    };
+    let around = around(meshes, is_worn, &bounds, size);
+    Some(Scalp { mesh: meshes[mesh].name.clone(), selection, size, around })
+}
+
+/// What of a box is between two heights, as a selection says it.
+fn layer_of(bounds: &Bounds, low: f32, high: f32) -> String {
+    let Bounds { min, max } = bounds;
+    format!("[{:.3}, {low:.3}, {:.3}, {:.3}, {high:.3}, {:.3}]", min.x, min.z, max.x, max.z)
 }
 
 /// Whether a figure carries its head above its middle: what grows on the heads of others is fur.

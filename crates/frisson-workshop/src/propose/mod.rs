@@ -3,6 +3,7 @@
 //! Nothing is written; [`Request::scene_for`] gives the text.
 
 mod cloth;
+mod cover;
 mod flesh;
 mod head;
 mod layer;
@@ -22,7 +23,7 @@ use frisson_io::gltf::{Document, Vrm};
 use frisson_io::scene::{ActorContent, ActorLoader};
 use glam::Vec3;
 
-use self::cloth::propose_cloth;
+use self::cloth::{hangs, propose_cloth};
 use self::flesh::{flesh_layers, is_soft, words_on_flesh};
 use self::head::{propose_drops, propose_hair};
 pub use self::layer::Proposed;
@@ -30,6 +31,9 @@ use self::springs::{propose_by_parts, spring_colliders, spring_layers};
 use self::units::size_of;
 use crate::{Loader, WorkshopError};
 
+/// Names of two proposed layers.
+const COAT: &str = "coat";
+const SWEAT: &str = "sweat";
 /// A proposed coat: its thickness in greatest extents of the character, its reach and its cells in
 /// thicknesses [-]. Cells of a three hundredth of the whole: the fingers of a person stay apart.
 const COAT_THICKNESS: f32 = 0.03;
@@ -38,6 +42,9 @@ const COAT_CELL: f32 = 0.1;
 /// Most cells of a proposed coat's surface [-]: a bulky character has more surface than one of limbs, and a frame
 /// should take seconds. A twentieth of what the layer allows.
 const COAT_CELLS: f64 = 1.0e5;
+
+/// Least volume of what is coated over its area to the power of 1.5 [-]: 0.09 of a ball, 0.02 of a person, 0 of a sheet.
+const LEAST_ENCLOSED: f64 = 1e-3;
 
 /// How far its end may be from its start, in sizes of the character, for a clip to be a cycle [-].
 const CLOSED: f32 = 0.01;
@@ -66,6 +73,19 @@ pub struct Proposal {
     pub inputs: Vec<PathBuf>,
     /// Whether nothing animates the character.
     pub is_still: bool,
+}
+
+impl Proposal {
+    /// The scene with every proposed layer switched on.
+    #[must_use]
+    pub fn with_all(&self) -> String {
+        let mut text = self.text.clone();
+        for layer in self.layers.iter().filter(|l| !l.is_on) {
+            let off: String = layer.text.lines().map(|line| format!("# {line}\n")).collect();
+            text = text.replacen(&off, &format!("{}\n", layer.text), 1);
+        }
+        text
+    }
 }
 
 impl Request {
@@ -193,9 +213,12 @@ impl Request {
         }
         if is_soft(character) || character.skins.is_empty() {
             layers.extend(propose_hair(start, character, &at_start));
+        }
+        // Hard parts do not press, and nobody wonders at sweat on a lamp.
+        if is_soft(character) || is_one_body(character) {
+            layers.extend(propose_coat(resting, character));
             layers.extend(propose_drops(character, &at_start));
         }
-        layers.extend(propose_coat(resting));
         layers
     }
 
@@ -204,7 +227,8 @@ impl Request {
         for wanted in &self.with {
             let named = |layer: &&mut Proposed| wanted == "all" || layer.name == *wanted;
             let count = layers.iter_mut().filter(named).map(|layer| layer.is_on = true).count();
-            if count == 0 {
+            // All of nothing is nothing.
+            if count == 0 && wanted != "all" {
                 let text = format!("no layer named {wanted:?} is proposed for this character");
                 let names: Vec<&str> = layers.iter().map(|l| l.name.as_str()).collect();
                 return Err(WorkshopError::advised(
@@ -213,6 +237,7 @@ impl Request {
                 ));
             }
         }
+        sweat_on_coat(layers);
         Ok(())
     }
 
@@ -230,9 +255,36 @@ impl Request {
     }
 }
 
-/// A coat fitted to the skin; it would take the skin's place.
-fn propose_coat(resting: &Actor) -> Option<Proposed> {
-    let meshes = posed(resting, 0.0);
+/// Below a coat nobody sees sweat: it forms on what is worn outside.
+fn sweat_on_coat(layers: &mut [Proposed]) {
+    if !layers.iter().any(|l| l.name == COAT && l.is_on) {
+        return;
+    }
+    for sweat in layers.iter_mut().filter(|l| l.name == SWEAT) {
+        let on_coat = |line: &str| match line.starts_with("on = ") {
+            true => format!("on = {COAT:?}"),
+            false => line.to_owned(),
+        };
+        sweat.text = sweat.text.lines().map(on_coat).collect::<Vec<_>>().join("\n");
+    }
+}
+
+/// Whether a character is a single mesh: a thing of its own, whatever it is of, and not one of many parts.
+fn is_one_body(character: &Character) -> bool {
+    character.meshes.len() == 1
+}
+
+/// A coat fitted to the skin; it would take the skin's place. What is held, worn or hangs is not coated.
+fn propose_coat(resting: &Actor, character: &Character) -> Option<Proposed> {
+    let mut meshes = posed(resting, 0.0);
+    let is_skin = |index: usize| {
+        character.meshes[index].skin.is_some() && !hangs(&character.meshes[index].mesh.name)
+    };
+    let skins: Vec<usize> = (0..meshes.len()).filter(|i| is_skin(*i)).collect();
+    let all = skins.is_empty() || skins.len() == meshes.len();
+    if !all {
+        meshes = skins.iter().map(|i| meshes[*i].clone()).collect();
+    }
     let points: Vec<Vec3> = meshes.iter().flat_map(|m| m.positions.iter().copied()).collect();
     if points.is_empty() {
         return None;
@@ -240,18 +292,34 @@ fn propose_coat(resting: &Actor) -> Option<Proposed> {
     let bounds = Bounds::of(&points);
     let thickness = COAT_THICKNESS * (bounds.max - bounds.min).max_element();
     let area: f64 = meshes.iter().map(Mesh::area).sum();
+    if !encloses(&meshes, bounds.center(), area) {
+        return None;
+    }
     let cell = (COAT_CELL * thickness).max((area / COAT_CELLS).sqrt() as f32);
     let reach = COAT_REACH * thickness;
     let name = &resting.name;
+    let hidden: Vec<&str> =
+        if all { vec![name] } else { meshes.iter().map(|m| m.name.as_str()).collect() };
+    let only = if all { String::new() } else { format!(", meshes = {hidden:?}") };
     let [cell, thickness, reach] = [cell, thickness, reach].map(three_digits);
     let text = format!(
-        "[[layers]]\n[layers.soft]\nname = \"coat\"\nseeds = 64\ncell = {cell}\n\
+        "[[layers]]\n[layers.soft]\nname = {COAT:?}\nseeds = 64\ncell = {cell}\n\
          [[layers.soft.objects]]\nname = \"flesh\"\nthickness = {thickness}\nsupport = {reach}\n\
-         coat = {{ on = {name:?} }}\n[camera]\nhide = [{name:?}]"
+         coat = {{ on = {name:?}{only} }}\n[camera]\nhide = {hidden:?}"
     );
     let why = "A soft body in place of the skin: coats fitted to it, that press on each other and on\n\
                other soft bodies. Take the marks away to try it.";
-    Some(Proposed::off("coat", why, text))
+    Some(Proposed::off(COAT, why, text))
+}
+
+/// Whether meshes enclose something: a flat sheet has no inside to fill.
+fn encloses(meshes: &[Mesh], center: Vec3, area: f64) -> bool {
+    let volume = |m: &Mesh| -> f64 {
+        let at = |v: u32| (m.positions[v as usize] - center).as_dvec3();
+        let six_times = |t: &[u32; 3]| at(t[0]).dot(at(t[1]).cross(at(t[2])));
+        m.topology.triangles.iter().map(six_times).sum::<f64>() / 6.0
+    };
+    meshes.iter().map(|m| volume(m).abs()).sum::<f64>() > LEAST_ENCLOSED * area.powf(1.5)
 }
 
 /// A length with three digits that count, for characters of any size.
@@ -289,6 +357,11 @@ fn propose_wrinkles(resting: &Actor, moving: &Actor, duration: f64) -> Vec<Propo
     let mut pose = Pose::default();
     let mut layers = Vec::new();
     for (index, mesh) in meshes.iter().enumerate() {
+        let own = &character.meshes[index];
+        // A part that only grows or shrinks as a whole does not fold.
+        if own.skin.is_none() && own.morphs.is_empty() {
+            continue;
+        }
         // Fewer instants of large meshes: what is compressed much is so for a while.
         let count = if mesh.positions.len() > LARGE_MESH { 8 } else { 24 };
         let sample = |i: usize| {

@@ -6,13 +6,17 @@ use std::sync::Arc;
 use frisson::character::{Character, Node, Pose, Sampling, Skeleton};
 use frisson::layers::flesh::{BoneEnd, FleshParams, FleshProposal, propose};
 use frisson::stage::{Actor, ActorContent};
-use frisson_io::gltf::{SpringChain, Vrm};
+use frisson_io::gltf::{Oscillator, SpringChain, SpringJoint, Vrm};
 use glam::Vec3;
 
 use super::layer::Proposed;
 
 /// Least damping ratio that is proposed [-]: with less, a chain swings for the whole shot.
 const LEAST_DAMPING: f32 = 0.05;
+
+/// Most that a spring's own pull counts beside its stiffness [-], and least that is said [m/s²].
+const MOST_PULL: f32 = 4.0;
+const LEAST_PULL: f32 = 0.01;
 
 /// Frequencies that flesh takes [Hz].
 const FREQUENCIES: std::ops::RangeInclusive<f32> = 0.5..=20.0;
@@ -42,29 +46,56 @@ fn spring_layer(
     });
     let bones: Vec<_> = bones.collect();
     let count = bones.len() as f32;
-    // The chain swings as a whole: between its bones.
+    // One frequency for all bones: between theirs.
     let hz = bones.iter().map(|b| b.frequency_hz.ln()).sum::<f32>() / count;
     let hz = hz.exp().clamp(*FREQUENCIES.start(), *FREQUENCIES.end());
     let damping =
         (bones.iter().map(|b| b.damping_ratio).sum::<f32>() / count).clamp(LEAST_DAMPING, 1.0);
+    let pull = pull_of(chain, &bones, |a, b| pose.origin(a).distance(pose.origin(b)));
     let name = format!("spring_{}", index + 1);
     let joints: Vec<&str> = chain.joints.iter().map(|j| nodes[j.node].name.as_str()).collect();
     let why = format!(
-        "A spring of the VRM, {}: stiffness {}, drag {}. The same frequency and damping as at 60 steps a\n\
-         second, but the same motion at any rate.",
+        "A spring of the VRM, {}: stiffness {}, drag {}. A chain of the frequency and damping that it has at 60\n\
+         steps a second, but the same motion at any rate.",
         chain.name.replace('\n', " "),
         first.stiffness,
         first.drag
     );
     let text = format!(
-        "[[layers]]\nflesh = {{ name = {name:?}, on = {:?}, from = {:?}, to = [{:?}], \
-         frequency_hz = {hz:.2}, damping_ratio = {damping:.2}, limit = 0.6, \
+        "[[layers]]\nflesh = {{ name = {name:?}, on = {:?}, from = {:?}, to = [{:?}], chain = true, \
+         frequency_hz = {hz:.2}, damping_ratio = {damping:.2}, limit = 1.0, gravity = 0{pull}, \
          selection = {{ joints = {joints:?} }} }}",
         actor.name,
         joints[0],
         joints[joints.len() - 1],
     );
     Some(Proposed { name, why, text, is_on: true })
+}
+
+/// A spring's own pull, where it has one, as words of flesh. A bone comes to rest along `stiffness` times its rest
+/// direction and `gravity_power` times that pull's: an acceleration that moves a mass on a spring by the same share of
+/// the bone's length does the same.
+fn pull_of(
+    chain: &SpringChain,
+    bones: &[Oscillator],
+    length: impl Fn(usize, usize) -> f32,
+) -> String {
+    let mut sum = Vec3::ZERO;
+    for (pair, bone) in chain.joints.windows(2).zip(bones) {
+        let SpringJoint { stiffness, gravity_power, gravity_dir, .. } = pair[0];
+        let share = (gravity_power / stiffness.max(f32::MIN_POSITIVE)).clamp(0.0, MOST_PULL);
+        let omega = std::f32::consts::TAU * bone.frequency_hz;
+        sum += share
+            * omega
+            * omega
+            * length(pair[0].node, pair[1].node)
+            * gravity_dir.normalize_or_zero();
+    }
+    let mean = sum / bones.len().max(1) as f32;
+    match mean.length() > LEAST_PULL {
+        true => format!(", pseudo_gravity = [{:.2}, {:.2}, {:.2}]", mean.x, mean.y, mean.z),
+        false => String::new(),
+    }
 }
 
 /// What the VRM's springs bump into, for hair and cloth to feel: balls and capsules carried by joints.
@@ -141,7 +172,7 @@ pub fn propose_by_parts(actor: &Actor, character: &Character, vrm: &Vrm) -> Vec<
 mod tests {
     use frisson::character::Transform;
     use frisson::stage::{ColliderShape, Placement};
-    use frisson_io::gltf::{SPRING_STEPS_HZ, SpringCollider, SpringJoint};
+    use frisson_io::gltf::{SPRING_STEPS_HZ, SpringCollider};
     use frisson_io::scene::SceneFile;
 
     use super::*;

@@ -8,7 +8,7 @@ use frisson_picture::overlay::{HeatScale, XRay, draw_legend};
 use frisson_picture::{Image, Scene, render, render_motion};
 use glam::Vec3;
 
-use super::{Shot, matches};
+use super::{Shot, leave_out};
 use crate::WorkshopError;
 
 /// How far behind the camera, and how small, what must be there for an empty picture is [m].
@@ -114,8 +114,7 @@ impl Shot {
             ));
         };
         let mut frame = rig.frame(number, self.frame.time);
-        let hide = &self.params.hide;
-        frame.meshes.retain(|m| !matches(hide, &m.name));
+        leave_out(&mut frame, &self.params.hide);
         let still = self.camera;
         if self.follow {
             self.camera.position += self.subject();

@@ -210,8 +210,8 @@ fn seen_from(looked: &Looked, yaw_deg: f32, size: f32) -> f32 {
 }
 
 impl Effect {
-    /// So many frames out of a range, in order: of each stretch of it the one that shows most, of a
-    /// shot in which nothing differs the evenly spread ones.
+    /// At most so many frames out of a range, in order, none twice: of each stretch of it the one that shows
+    /// most, of a shot in which nothing differs the evenly spread ones.
     #[must_use]
     pub fn best_frames(&self, spread: &[i64]) -> Vec<i64> {
         let (Some(&first), Some(&last)) = (spread.first(), spread.last()) else {
@@ -225,12 +225,15 @@ impl Effect {
             return spread.to_vec();
         }
         let reach = (last - first) as f64 / (spread.len() - 1) as f64 / 2.0;
-        let near = |center: i64| {
-            let close = |n: i64| (n - center).abs() as f64 <= reach.max(0.5) * APART;
+        let mut chosen: Vec<i64> = Vec::new();
+        for &center in spread {
+            // Stretches overlap: what one of them has chosen is no news in the next.
+            let is_new = |n: i64| chosen.last().is_none_or(|last| n > *last);
+            let close = |n: i64| (n - center).abs() as f64 <= reach.max(0.5) * APART && is_new(n);
             let found = inside().filter(|(n, _)| close(*n)).max_by(|a, b| a.1.total_cmp(&b.1));
-            found.map_or(center, |f| f.0)
-        };
-        spread.iter().map(|&center| near(center)).collect()
+            chosen.extend(Some(found.map_or(center, |f| f.0)).filter(|n| is_new(*n)));
+        }
+        chosen
     }
 }
 
@@ -254,6 +257,11 @@ mod tests {
         let best = effect.best_frames(&[0, 10, 20, 30, 40]);
         assert_eq!((best[1], best[4]), (13, 38));
         assert!(best.windows(2).all(|w| w[0] < w[1]), "{best:?}");
+        // Two stretches whose best frame is the same one.
+        let value = |n: i64| if n == 7 { 1.0 } else { 0.1 };
+        let frames: Vec<(i64, f32)> = (0..=14).map(|n| (n, value(n))).collect();
+        let best = Effect { frames, ..Effect::default() }.best_frames(&[0, 5, 9, 14]);
+        assert!(best.windows(2).all(|w| w[0] < w[1]) && best.contains(&7), "{best:?}");
         let even = Effect { frames: (0..=40).map(|n| (n, 1.0)).collect(), ..Effect::default() };
         assert_eq!(even.best_frames(&[0, 20, 40]), vec![0, 20, 40]);
     }

@@ -20,7 +20,7 @@ use glam::Vec3;
 pub use self::effect::Effect;
 pub(crate) use self::effect::{BEYOND_ALL, FROM_ABOVE};
 pub use self::overlays::Overlays;
-use self::rig::Rig;
+pub(crate) use self::rig::Rig;
 use crate::{Loader, WorkshopError};
 
 /// Frames that the camera has to see.
@@ -170,12 +170,7 @@ impl Shot {
     fn read(&mut self, number: i64) -> Result<(), WorkshopError> {
         self.reader.read_frame(number, &mut self.frame)?;
         frisson_picture::scene::check(&self.frame)?;
-        let hide = &self.params.hide;
-        if !hide.is_empty() {
-            self.frame.meshes.retain(|m| !matches(hide, &m.name));
-            self.frame.curves.retain(|c| !matches(hide, &c.name));
-            self.frame.points.retain(|p| !matches(hide, &p.name));
-        }
+        leave_out(&mut self.frame, &self.params.hide);
         Ok(())
     }
 }
@@ -204,6 +199,15 @@ fn drops_of(scene: &SceneFile) -> Vec<String> {
         _ => None,
     };
     scene.scene.layers.iter().filter_map(name).collect()
+}
+
+/// Takes shapes out of a frame, by name or the beginning of it.
+pub fn leave_out(frame: &mut Frame, hide: &[String]) {
+    if !hide.is_empty() {
+        frame.meshes.retain(|m| !matches(hide, &m.name));
+        frame.curves.retain(|c| !matches(hide, &c.name));
+        frame.points.retain(|p| !matches(hide, &p.name));
+    }
 }
 
 /// Whether a name is in a list, or starts with one of it.

@@ -205,13 +205,7 @@ impl<'a> Run<'a> {
     fn bake(&mut self, jobs: &mut dyn Jobs) -> Result<(), WorkshopError> {
         let from = self.problems.len();
         let new = self.variants[from..].iter().chain(self.reference.iter().filter(|_| from == 0));
-        // Equal values make equal variants: each is baked once.
-        let mut distinct: Vec<&Variant> = Vec::new();
-        for variant in new {
-            if !distinct.iter().any(|v| v.hash == variant.hash) {
-                distinct.push(variant);
-            }
-        }
+        let distinct = distinct(new);
         jobs.begin(&format!("baking {} variants (% of each)", distinct.len()));
         let crew = Crew::new(self.sweep.workers);
         let problems = crew.run(distinct.len(), jobs, |index, progress| {
@@ -238,19 +232,23 @@ impl<'a> Run<'a> {
 
     fn measure(&mut self, jobs: &mut dyn Jobs) -> Result<(), WorkshopError> {
         self.choose_columns()?;
-        let (from, to) = (self.measured.len(), self.variants.len());
         let columns = self.columns.clone().unwrap_or_default();
         let reference = self.reference.as_ref();
-        jobs.begin(&format!("measuring {} variants (% of each)", to - from));
+        let from = self.measured.len();
+        let new = || self.variants[from..].iter().zip(&self.problems[from..]);
+        let distinct = distinct(new().filter(|(_, problem)| problem.is_none()).map(|(v, _)| v));
+        jobs.begin(&format!("measuring {} variants (% of each)", distinct.len()));
         let crew = Crew::new(self.sweep.workers);
-        let measured = crew.run(to - from, jobs, |index, progress| {
-            if self.problems[from + index].is_some() {
-                return Ok(Measured::default());
-            }
-            let variant = &self.variants[from + index];
-            measure_variant(variant, &self.folder, &columns, reference, progress)
+        let measured = crew.run(distinct.len(), jobs, |index, progress| {
+            measure_variant(distinct[index], &self.folder, &columns, reference, progress)
         })?;
-        self.measured.extend(measured);
+        let of = |(variant, problem): (&Variant, &Option<String>)| {
+            let index = distinct.iter().position(|v| v.hash == variant.hash);
+            let good = index.filter(|_| problem.is_none());
+            good.map_or_else(Measured::default, |i| measured[i].clone())
+        };
+        let found: Vec<Measured> = new().map(of).collect();
+        self.measured.extend(found);
         Ok(())
     }
 
@@ -373,6 +371,17 @@ impl<'a> Run<'a> {
         sheet.animate(&self.sweep.output.join("moving.webp"), jobs)?;
         Ok((Some("sheet.png".to_owned()), Some("moving.webp".to_owned())))
     }
+}
+
+/// Equal values make equal variants, which share their files: each is baked and measured once.
+fn distinct<'a>(variants: impl Iterator<Item = &'a Variant>) -> Vec<&'a Variant> {
+    let mut distinct: Vec<&Variant> = Vec::new();
+    for variant in variants {
+        if !distinct.iter().any(|v| v.hash == variant.hash) {
+            distinct.push(variant);
+        }
+    }
+    distinct
 }
 
 /// A path as a page and a table name it, on every system.

@@ -6,14 +6,14 @@ use frisson_io::bake::{BakeError, BakeOptions, BakeOutcome, bake};
 use frisson_io::cache::{CacheError, CacheReader, IfExists, part_path};
 use frisson_io::scene::{ActorLoader, SceneFile};
 use frisson_io::{FrameSource, Progress};
-use frisson_judge::{JudgeError, Limits, Request, judge_shot, measure};
+use frisson_judge::{JudgeError, Limits, Request, measure};
 use frisson_picture::output::write_text;
 use serde::{Deserialize, Serialize};
 use toml_edit::DocumentMut;
 
 use super::address::Address;
 use super::columns::{COMPLAINTS, Columns};
-use crate::WorkshopError;
+use crate::{WorkshopError, judge_bake};
 
 /// A scene with values of its own.
 #[derive(Clone, Debug)]
@@ -143,10 +143,9 @@ pub fn measure_variant(
         return Ok(known);
     }
     let mut reader = CacheReader::open(&variant.file(folder, "frisson"))?;
-    let layers = reader.header().layers.clone();
-    let limits = Limits::default();
-    let judged =
-        judge_shot(&mut reader, &layers, &limits, None, progress).map_err(judge_failure)?;
+    let beside = variant.file(folder, "frisson");
+    let judged = judge_bake(&mut reader, &beside, &Limits::default(), None, progress)
+        .map_err(judge_failure)?;
     let mut other = reference.map(|r| CacheReader::open(&r.file(folder, "frisson"))).transpose()?;
     let beside = other.as_mut().map(|o| o as &mut dyn FrameSource);
     let asked = columns.requests.iter().flatten();

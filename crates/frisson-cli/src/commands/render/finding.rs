@@ -5,10 +5,11 @@ use std::path::Path;
 use frisson::geometry::Bounds;
 use frisson::stage::Frame;
 use frisson_io::FrameSource as _;
-use frisson_judge::{CloseUp, Limits, Shape, judge_shot};
+use frisson_judge::{CloseUp, Limits, Shape};
 use frisson_picture::Camera;
+use frisson_workshop::judge_bake;
 
-use crate::commands::judge::{layers, open};
+use crate::commands::judge::open;
 use crate::failure::Failure;
 use crate::ui::Ui;
 
@@ -18,10 +19,11 @@ const FIELD_DEG: f32 = 32.0;
 /// Where to look at a finding of a cache from.
 pub fn close_up(cache: &Path, number: usize, ui: &Ui) -> Result<CloseUp, Failure> {
     let mut reader = open(cache)?;
-    let (layers, limits) = (layers(&reader), Limits::default());
-    let judgement = judge_shot(&mut reader, &layers, &limits, None, &mut ui.progress("judging"))?;
-    let Some(finding) = judgement.findings.get(number - 1) else {
-        let text = format!("there are {} findings", judgement.findings.len());
+    let mut progress = ui.progress("judging");
+    let judgement = judge_bake(&mut reader, cache, &Limits::default(), None, &mut progress)?;
+    let all: Vec<_> = judgement.findings.iter().chain(&judgement.own).collect();
+    let Some(finding) = all.get(number - 1) else {
+        let text = format!("there are {} findings", all.len());
         return Err(Failure::input(text).help("`frisson judge` lists them"));
     };
     let mut frame = Frame::default();

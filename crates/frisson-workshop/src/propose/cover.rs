@@ -1,0 +1,69 @@
+//! What is over and around a head: hats and hoods that leave no room for hair, shoulders that it falls on.
+
+use frisson::geometry::{Bounds, Mesh, TriangleBvh};
+use glam::Vec3;
+
+/// Share of a scalp that something must lie over to be a hat [-].
+const COVERED: f32 = 0.2;
+/// Most meshes beside the head that hair is kept out of: each costs time in every step.
+const MOST_AROUND: usize = 4;
+
+/// The height of the brim of a hat: nothing lies over what is lower [m]. `None` where the crown is bare.
+///
+/// `scalp` are places of the head's skin, `middle` is the head's own, `size` its greatest extent [m].
+pub fn brim(meshes: &[Mesh], head: usize, scalp: &[Vec3], middle: Vec3, size: f32) -> Option<f32> {
+    let others = meshes.iter().enumerate().filter(|(index, _)| *index != head);
+    let covers: Vec<TriangleBvh> =
+        others.map(|(_, m)| TriangleBvh::build(&m.positions, &m.topology.triangles)).collect();
+    let is_covered = |p: &&Vec3| {
+        let outward = (**p - middle).normalize_or(Vec3::Y);
+        covers.iter().any(|cover| cover.raycast(**p, outward, size).is_some())
+    };
+    let covered: Vec<&Vec3> = scalp.iter().filter(is_covered).collect();
+    let is_hat = covered.len() as f32 > COVERED * scalp.len() as f32;
+    is_hat.then(|| covered.iter().map(|p| p.y).fold(f32::INFINITY, f32::min))
+}
+
+/// Names of the meshes that hair of some reach around a head may come to lie on, those with most of themselves
+/// near it first. `is_worn` leaves out what is held in a hand.
+pub fn around(
+    meshes: &[Mesh],
+    is_worn: impl Fn(usize) -> bool,
+    bounds: &Bounds,
+    reach: f32,
+) -> Vec<String> {
+    let near = |m: &Mesh| {
+        let (low, high) = (bounds.min - reach, bounds.max + reach);
+        m.positions.iter().filter(|p| p.cmpge(low).all() && p.cmple(high).all()).count()
+    };
+    let others = meshes.iter().enumerate().filter(|(index, _)| is_worn(*index));
+    let mut found: Vec<(usize, &str)> = others.map(|(_, m)| (near(m), m.name.as_str())).collect();
+    found.retain(|(count, _)| *count > 0);
+    found.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
+    found.into_iter().take(MOST_AROUND).map(|(_, name)| name.to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A part of a ball.
+    fn ball(radius: f32, keep: impl Fn(Vec3) -> bool) -> Mesh {
+        let built = frisson_models::build(&format!("sphere?radius={radius}")).unwrap();
+        let positions = built.meshes[0].mesh.positions.clone();
+        let all = built.meshes[0].mesh.topology.triangles.iter();
+        let kept = all.filter(|t| t.iter().all(|v| keep(positions[*v as usize]))).copied();
+        Mesh::new("ball", positions.clone(), kept.collect())
+    }
+
+    #[test]
+    fn a_hat_covers_what_is_above_its_brim() {
+        let head = ball(0.1, |_| true);
+        let hat = ball(0.12, |p| p.y > 0.04);
+        let scalp = head.positions.clone();
+        let bare = brim(std::slice::from_ref(&head), 0, &scalp, Vec3::ZERO, 0.2);
+        assert_eq!(bare, None);
+        let low = brim(&[head, hat], 0, &scalp, Vec3::ZERO, 0.2).unwrap();
+        assert!((0.02..0.06).contains(&low), "{low}");
+    }
+}
