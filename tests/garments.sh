@@ -10,16 +10,7 @@
 # character, KINDS="skirt cape" only those garments. Caches are kept in FRISSON_KEEP where that is given.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-frisson=${FRISSON:-${CARGO_TARGET_DIR:-target}/release/frisson}
-[ -x "$frisson" ] || { echo "no command at $frisson: FRISSON names it"; exit 2; }
-frisson=$(realpath "$frisson")
-if [ -n "${FRISSON_KEEP:-}" ]; then
-  mkdir -p "$FRISSON_KEEP"
-  work=$(realpath "$FRISSON_KEEP")
-else
-  work=$(mktemp -d)
-  trap 'rm -rf "$work"' EXIT
-fi
+. tests/command.sh
 [ $# -gt 0 ] || set -- builtin:figure
 failed=()
 for character in "$@"; do

@@ -13,14 +13,8 @@ has one, under the transforms above it.
 """
 
 import json
-import subprocess
-import sys
-from pathlib import Path
 
-
-def dump(program, *arguments):
-    command = [program, *map(str, arguments)]
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+from compare_each import compare_each, dump
 
 
 def cloud_distance(numpy, ours, theirs):
@@ -202,24 +196,9 @@ def compare_abc(program, path, tolerance):
     return tell(path, worst, size, len(times), tolerance)
 
 
-def main():
-    if len(sys.argv) < 3:
-        sys.exit(__doc__)
-    program, target = sys.argv[1], Path(sys.argv[2])
-    tolerance = float(sys.argv[3]) if len(sys.argv) > 3 else 1e-4
-    if target.is_file():
-        compare = compare_abc if target.suffix == ".abc" else compare_fbx
-        sys.exit(compare(program, target, tolerance))
-    files = sorted(p for p in target.iterdir() if p.suffix in (".fbx", ".abc"))
-    failed = 0
-    for path in files:
-        # Each in a process of its own: both libraries end the whole process on what they dislike.
-        command = [sys.executable, __file__, program, str(path), str(tolerance)]
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        lines = [l for l in done.stdout.splitlines() if l.startswith(("ok", "DIFFERS", "refused"))]
-        print("\n".join(lines) or f"DIFFERS {path.name}: {done.stderr.strip().splitlines()[-1:]}")
-        failed += done.returncode != 0
-    sys.exit(1 if failed else 0)
+def compare_file(program, path, tolerance):
+    compare = compare_abc if path.suffix == ".abc" else compare_fbx
+    return compare(program, path, tolerance)
 
 
-main()
+compare_each(__file__, __doc__, (".fbx", ".abc"), compare_file)

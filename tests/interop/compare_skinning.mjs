@@ -8,45 +8,15 @@
 // package `three` must be found from the current folder.
 
 import { execFileSync } from 'node:child_process';
-import { readFileSync, readdirSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 
-const require = createRequire(join(process.cwd(), 'here.js'));
-const load = (path) => import(pathToFileURL(path));
-globalThis.self = globalThis;
-// three.js reports progress on data URIs with an event that node lacks.
-globalThis.ProgressEvent ??= class extends Event {};
-const THREE = await load(join(dirname(require.resolve('three')), 'three.module.js'));
-const { GLTFLoader } = await load(require.resolve('three/examples/jsm/loaders/GLTFLoader.js'));
+import { THREE, complain, goTo, parse, play, worldPositions } from './three_scene.mjs';
 
 const [dump, folder, tolerance = '1e-4'] = process.argv.slice(2);
 if (!folder) {
   console.error('usage: compare_skinning.mjs DUMP_POSITIONS FOLDER [TOLERANCE]');
   process.exit(2);
-}
-
-const quiet = () => {};
-console.warn = quiet;
-const complain = console.error;
-
-async function parse(path) {
-  const bytes = readFileSync(path);
-  const data = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length);
-  console.error = quiet; // textures cannot be decoded here
-  const gltf = await new GLTFLoader().parseAsync(data, '');
-  console.error = complain;
-  return gltf;
-}
-
-// World positions of a mesh object, as the graphics card would make them.
-function worldPositions(mesh, out) {
-  const vertex = new THREE.Vector3();
-  for (let i = 0; i < mesh.geometry.attributes.position.count; i++) {
-    mesh.getVertexPosition(i, vertex).applyMatrix4(mesh.matrixWorld);
-    out.push(vertex.x, vertex.y, vertex.z);
-  }
 }
 
 // The objects of each of our meshes: one per primitive.
@@ -95,24 +65,10 @@ for (const name of readdirSync(folder).filter((n) => /\.(glb|gltf)$/.test(n)).so
     });
     const ours = new Float32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);
     mixer.stopAllAction();
-    let action = null;
-    if (clip !== 'rest') {
-      action = mixer.clipAction(gltf.animations[Number(clip)]);
-      action.clampWhenFinished = true;
-      action.setLoop(THREE.LoopOnce);
-      action.play();
-    }
+    const action = clip === 'rest' ? null : play(mixer, gltf.animations[Number(clip)]);
     let at = 0;
     for (const time of times) {
-      if (action) {
-        action.paused = false;
-        action.enabled = true;
-        mixer.setTime(time);
-      }
-      // three.js plays keys that are not of length 1 as they are, and scales by them.
-      gltf.scene.traverse((o) => o.quaternion.normalize());
-      gltf.scene.updateMatrixWorld(true);
-      gltf.scene.traverse((o) => o.isSkinnedMesh && o.skeleton.update());
+      goTo(gltf, mixer, action, time);
       const theirs = [];
       objects.forEach((list) => list.forEach((object) => worldPositions(object, theirs)));
       const low = [Infinity, Infinity, Infinity];

@@ -14,16 +14,10 @@ Blender is Z up: its importer turns (x, y, z) into (x, -z, y), which is undone h
 """
 
 import json
-import subprocess
-import sys
-from pathlib import Path
+
+from compare_each import compare_each, dump
 
 FPS = 120
-
-
-def dump(program, *arguments):
-    command = [program, *map(str, arguments)]
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
 
 
 def evaluated_positions(bpy, numpy, objects):
@@ -133,22 +127,4 @@ def compare_file(program, path, tolerance):
     return 0 if word == "ok" else 1
 
 
-def main():
-    if len(sys.argv) < 3:
-        sys.exit(__doc__)
-    program, target = sys.argv[1], Path(sys.argv[2])
-    tolerance = float(sys.argv[3]) if len(sys.argv) > 3 else 1e-4
-    if target.is_file():
-        sys.exit(compare_file(program, target, tolerance))
-    files = sorted(p for p in target.iterdir() if p.suffix in (".glb", ".gltf"))
-    failed = 0
-    for path in files:
-        command = [sys.executable, __file__, program, str(path), str(tolerance)]
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        lines = [l for l in done.stdout.splitlines() if l.startswith(("ok", "DIFFERS"))]
-        print("\n".join(lines) or f"DIFFERS {path.name}: {done.stderr.strip().splitlines()[-1:]}")
-        failed += done.returncode != 0
-    sys.exit(1 if failed else 0)
-
-
-main()
+compare_each(__file__, __doc__, (".glb", ".gltf"), compare_file)

@@ -2,12 +2,12 @@
 # Reads what Frisson writes with programs nobody here wrote.
 #
 #   tests/interop/run.sh              the light readers: OpenUSD, the Alembic library, gltf-validator
-#   tests/interop/run.sh --blender    Blender too (bpy, a download of some 400 MB)
+#   tests/interop/run.sh --blender    Blender too (bpy, a download of some 400 MB) and three.js
 #
 # The Blender extension is tried in both, where its wheel and bpy are there.
 #
 # Packages go into target/interop. FRISSON_INTEROP_PYTHON names an interpreter that has them already;
-# FRISSON_INTEROP_NODE_MODULES a folder with gltf-validator. What cannot be installed is skipped with
+# FRISSON_INTEROP_NODE_MODULES a folder with gltf-validator and three. What cannot be installed is skipped with
 # a word, unless FRISSON_INTEROP_REQUIRED is set.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -54,10 +54,10 @@ examples=${CARGO_TARGET_DIR:-target}/debug/examples
 
 modules=${FRISSON_INTEROP_NODE_MODULES:-$work/node_modules}
 if ! command -v node >/dev/null; then
-    skip "no Node.js for gltf-validator"
-elif [ ! -d "$modules/gltf-validator" ] &&
-    ! npm install --silent --no-fund --no-audit --prefix "$work" gltf-validator@2.0.0-dev.3.10; then
-    skip "cannot install gltf-validator"
+    skip "no Node.js for gltf-validator and three.js"
+elif { [ ! -d "$modules/gltf-validator" ] || [ ! -d "$modules/three" ]; } &&
+    ! npm install --silent --no-fund --no-audit --prefix "$work" gltf-validator@2.0.0-dev.3.10 three@0.187.0; then
+    skip "cannot install gltf-validator and three"
 else
     NODE_PATH=$modules node "$here/check_gltf.cjs" "$work/shot"
     # Written back into packed input: every kind of bake, and those that keep the rig alive.
@@ -80,9 +80,28 @@ fi
 
 if [ "${1:-}" = "--blender" ]; then
     "$python" "$here/blender.py" "$work/shot"
+    # A figure with a skirt and a skin, whose rig a bake keeps alive.
+    frisson="cargo run --quiet --locked -p frisson-cli --"
+    living=$work/living
+    mkdir -p "$living"
+    $frisson garment builtin:figure skirt -o "$living/figure.glb" --force --quiet
+    $frisson init "$living/figure.glb" --force --quiet
+    sed -i 's/^fps = .*/&\nframes = [0, 12]/; /^\[\[exports\]\]/,$d' "$living/figure.toml"
+    $frisson bake "$living/figure.toml" --force --quiet --no-judge
+    $frisson export "$living/figure.frisson" --to "$living/living.glb" --keep-rig --force --quiet
+    $frisson export "$living/figure.frisson" --to "$living/baked.glb" --to "$living/baked.usdc" --force --quiet
+    if [ -d "$modules/three" ]; then
+        NODE_PATH=$modules node "$here/check_gltf.cjs" "$living"
+        (cd "$modules/.." && node "$OLDPWD/$here/check_living.mjs" \
+            "$OLDPWD/$living/figure.glb" "$OLDPWD/$living/living.glb" "$OLDPWD/$living/baked.glb")
+    fi
     # What we read of FBX and Alembic beside what Blender and the Alembic library read.
     dump=$examples/dump_positions
     "$python" "$here/compare_readers.py" "$dump" crates/frisson-io/tests/data/strip.fbx
+    # The same of a character that Blender writes, and a rig that is still alive there.
+    "$python" "$here/blender_files.py" "$work/blender" "$living/figure.glb" | grep '^written'
+    "$python" "$here/compare_readers.py" "$dump" "$work/blender"
+    "$python" "$here/living.py" "$living/figure.glb" "$living/living.glb" "$living/baked.usdc" | grep '^ok'
     for cache in "$work"/shot/*.abc; do
         "$python" "$here/compare_readers.py" "$dump" "$cache"
     done
@@ -91,17 +110,18 @@ if [ "${1:-}" = "--blender" ]; then
     cargo run --quiet -p frisson-cli -- export "$work/soft.frisson" --to "$work/soft.abc" \
         --to "$work/soft.usdc" --force
     "$python" "$here/check_soft.py" "$work/soft.abc" "$work/soft.usdc"
-    frisson="cargo run --quiet -p frisson-cli --"
     $frisson bake scenes/drops-roughness.toml -o "$work/drops.frisson" --force --quiet
     $frisson export "$work/drops.frisson" --to "$work/drops.usdc" --to "$work/drops.abc" --force --quiet
     "$python" "$here/drops.py" "$work/drops.usdc"
     "$python" "$here/drops.py" "$work/drops.abc"
     # Hair as tubes for engines: valid glTF, and in Blender where its curves are.
     mkdir -p "$work/hair"
-    sed 's/^frames = .*/frames = [0, 10]/; s/per_wisp = 300/per_wisp = 40/' scenes/hair-viscosity.toml >"$work/hair.toml"
+    sed 's/^frames = .*/frames = [0, 10]/; s/per_wisp = 300/per_wisp = 40, root_normals = true/' scenes/hair-viscosity.toml >"$work/hair.toml"
     $frisson bake "$work/hair.toml" -o "$work/hair.frisson" --force --quiet
     $frisson export "$work/hair.frisson" --to "$work/hair/hair.glb" --to "$work/hair.usdc" --force --quiet
     [ ! -d "$modules/gltf-validator" ] || NODE_PATH=$modules node "$here/check_gltf.cjs" "$work/hair"
     "$python" "$here/hair.py" "$work/hair/hair.glb" "$work/hair.usdc"
+    # As hair curves: widths, ids, texture coordinates and normals of the roots.
+    "$python" "$here/curves.py" "$work/hair.usdc"
 fi
 echo "interop: passed"

@@ -31,15 +31,23 @@ def blender(python, n, self_collision):
     return json.loads(run.stdout.strip().splitlines()[-1])
 
 
+def say(what):
+    """Progress; some minutes pass without it."""
+    print(f"peers: {what}", file=sys.stderr, flush=True)
+
+
 def main():
     frisson, python, full = sys.argv[1], sys.argv[2], "--full" in sys.argv
     cases = [(n, s) for n in ([32, 64, 128] if full else [32, 64]) for s in (False, True)]
     times, stretch, version = {}, {}, ""
-    for _ in range(REPEATS):
+    for repeat in range(REPEATS):
+        say(f"run {repeat + 1} of {REPEATS}: frisson")
         for case, (ms, p99) in ours(frisson, full).items():
             times.setdefault(("frisson", *case), []).append(ms)
             stretch["frisson", *case] = p99
         for case in cases:
+            n, self_collision = case
+            say(f"run {repeat + 1} of {REPEATS}: Blender {n} x {n}{', self-collision' if self_collision else ''}")
             result = blender(python, *case)
             times.setdefault(("blender", *case), []).append(result["ms"])
             stretch["blender", *case] = result["p99"]

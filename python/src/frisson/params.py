@@ -105,6 +105,11 @@ class Flesh(Params):
     """Dominant joint: the flesh is carried by it. A change while it runs: restart."""
     to: Sequence[str | OffsetEnd | Mapping[str, Any]]
     """Joints below `from`; the virtual bone runs from `from` to their middle. A change while it runs: restart."""
+    chain: bool | None = None
+    """A chain: every joint from `from` to the one of `to` swings, each carried by its parent as that has moved,
+    so that tails, ears and antennae whip. Links keep their lengths; `limit` is how far a link may leave the
+    place it is carried to, as a share of its length [-]; nothing is taken from the depth of flesh. Default:
+    false. A change while it runs: restart."""
     frequency_hz: float | None = None
     """Natural frequency of the swing [Hz]. A belly swings at 2 to 3, a cheek at 6. From 0.001 to 100000. A
     change while it runs: live."""
@@ -395,6 +400,11 @@ class Cloth(Params):
     rebuild."""
     attachments: Sequence[ClothAttachment | Mapping[str, Any]] | None = None
     """Vertices held by something else: a surface, a joint, a path; or that stick when they touch."""
+    tear: float | None = None
+    """How many times as long as it is an edge may be drawn before the cloth rips there [-]: 1.1 lets cloth tear
+    that is drawn out by a tenth. Without it, cloth never tears. Torn cloth has more vertices than it had;
+    neither what is blown up nor a `cycle` nor what keeps creases can tear. From 1.001 to 100. A change while
+    it runs: restart."""
     seams: Sequence[ClothSeam | Mapping[str, Any]] | None = None
     """Seams, hems and waistbands: vertices along a line, where the cloth is thicker."""
     sewing: Sequence[ClothSewing | Mapping[str, Any]] | None = None
@@ -601,7 +611,7 @@ class Fold(Params):
     subdivision: int | None = None
     """Refinement under the fold: each level cuts a triangle in four [-]. From 0 to 5. Default: 2. A change while
     it runs: rebuild."""
-    attenuation: Literal["implicit"] | Literal["bell"] | None = None
+    attenuation: Literal["implicit"] | Literal["bell"] | Literal["sharp"] | None = None
     """Shape of the cross-section. Default: "implicit". A change while it runs: rebuild."""
     k_flat: float | None = None
     """How fast the fold flattens when the mesh is stretched [-]. From 0 to 100. Default: 1.0. A change while it
@@ -646,6 +656,11 @@ class Buckling(Params):
     """Diamonds along the axis [-]. From 1 to 50. Default: 3. A change while it runs: rebuild."""
     columns: int | None = None
     """Diamonds around the tube [-]. From 2 to 50. Default: 5. A change while it runs: rebuild."""
+    jitter: float | None = None
+    """How far the corners of the diamonds are out of place [-]: 0 looks machined. From 0 to 1. Default: 0.25. A
+    change while it runs: rebuild."""
+    seed: int | None = None
+    """Seed of that. At least 0. Default: 0. A change while it runs: rebuild."""
     fold: BucklingFold | Mapping[str, Any]
     """Settings of every ridge; its name and points are not used."""
 
@@ -657,13 +672,22 @@ class BucklingFold(Params):
     amplitude: float
     """Height of the ridges [m]. A change while it runs: rebuild."""
     width: float
-    """Half-width of the ridges [m]. At least 1e-06. A change while it runs: rebuild."""
+    """Half-width of the ridges [m]: where it reaches the middle of a diamond, its sides are facets. At least
+    1e-06. A change while it runs: rebuild."""
+    attenuation: Literal["implicit"] | Literal["bell"] | Literal["sharp"] | None = None
+    """Shape of the cross-section. Default: "sharp". A change while it runs: rebuild."""
     subdivision: int | None = None
     """Refinement under the ridges [-]. From 0 to 5. Default: 2. A change while it runs: rebuild."""
+    conserve: Literal["nothing"] | Literal["length"] | None = None
+    """What the height follows. Keeping the length of every cross-section, ridges rise at once when the tube is
+    compressed, then more and more slowly, and vanish when it is pulled by what they take up. Default:
+    "length". A change while it runs: rebuild."""
     k_flat: float | None = None
-    """How fast ridges flatten when the tube is stretched [-]. Default: 1.0. A change while it runs: rebuild."""
+    """How fast ridges flatten when the tube is stretched [-], where nothing is conserved. Default: 1.0. A change
+    while it runs: rebuild."""
     k_rise: float | None = None
-    """How fast they rise when it is compressed [-]. Default: 1.0. A change while it runs: rebuild."""
+    """How fast they rise when it is compressed [-], where nothing is conserved. Default: 1.0. A change while it
+    runs: rebuild."""
 
 
 @dataclass(kw_only=True)
@@ -964,7 +988,8 @@ class Strand(Params):
     """How much a hair wanders inside its wisp from plane to plane, as a fraction of the radius [-]. From 0 to 1.
     Default: 0.15. A change while it runs: rebuild."""
     color: Sequence[float] | None = None
-    """Linear RGB of the hair. Default: [0.13, 0.065, 0.03]. A change while it runs: live."""
+    """Linear RGB of the hair; not given: that of the hair which the wearer has already (a mesh, material or
+    joint called so, or another colour painted where hair grows), else brown. A change while it runs: live."""
     curl_radius: float | None = None
     """Radius of curls [m]. From 0 to 0.1. Default: 0.0. A change while it runs: live."""
     curl_pitch: float | None = None
@@ -982,6 +1007,18 @@ class Strand(Params):
     rebuild."""
     stray_distance: float | None = None
     """How far strays stand away, in radii [-]. From 0 to 5. Default: 1.0. A change while it runs: rebuild."""
+    seen_from: Sequence[float] | None = None
+    """Where hair is seen from [m]: the farther away, the fewer hairs are shown, and the thicker ones, so that
+    they cover as much; not given: all are shown. A change while it runs: live."""
+    full_within: float | None = None
+    """Distance up to which all hairs are shown [m]; twice as far away half of them are. From 0.001 to 10000.
+    Default: 2.0. A change while it runs: live."""
+    fewest: float | None = None
+    """Share of the hairs that is shown however far away they are [-]. From 0.001 to 1. Default: 0.05. A change
+    while it runs: live."""
+    root_normals: bool | None = None
+    """Whether every hair gets the normal of the skin at its root, as the attribute `root_normal`. Default:
+    false. A change while it runs: live."""
     velocities: bool | None = None
     """Whether every point of a hair gets its velocity, for motion blur. Default: false. A change while it runs:
     restart."""
@@ -1010,11 +1047,13 @@ class Drops(Params):
     trails: Trail | Mapping[str, Any] | None = None
     """What a running drop leaves behind. Default: see the book."""
     sinks: Sink | Mapping[str, Any] | None = None
-    """Drying, soaking in, vanishing. Default: {"evaporation": 0.0, "least_mass": 1e-10}."""
+    """Drying, soaking in, vanishing. Default: {"evaporation": null, "least_mass": 1e-10}."""
     deposit: Deposit | Mapping[str, Any] | None = None
     """Substance carried, laid down and dissolved again. Default: see the book."""
     air: Air | Mapping[str, Any] | None = None
     """Letting go, falling, landing. Default: see the book."""
+    pools: Sequence[Pool | Mapping[str, Any]] | None = None
+    """Ground where what lands gathers, levels and spills over."""
     shape: Shape | Mapping[str, Any] | None = None
     """What drops look like. Default: see the book."""
     guides: Sequence[Guide | Mapping[str, Any]] | None = None
@@ -1100,6 +1139,9 @@ class RegionSource(Params):
     """Frames over which they appear; 0: all at once. At least 0. Default: 0.0. A change while it runs: restart."""
     mass: Sequence[float] | None = None
     """Least and largest mass [kg]; uniform between. Default: [1e-05, 4e-05]. A change while it runs: live."""
+    covered: bool | None = None
+    """Whether they form also where another closed mesh lies over the place at the start: within a sleeve, below
+    a coat. Default: false. A change while it runs: rebuild."""
 
 
 @dataclass(kw_only=True)
@@ -1143,6 +1185,9 @@ class CondensationSource(Params):
     """Frames over which the places come up. At least 0. Default: 60.0. A change while it runs: restart."""
     until: float | None = None
     """Frame at which growth stops. Default: 1000000000.0. A change while it runs: live."""
+    covered: bool | None = None
+    """Whether they form also where another closed mesh lies over the place at the start: within a sleeve, below
+    a coat. Default: false. A change while it runs: rebuild."""
 
 
 @dataclass(kw_only=True)
@@ -1186,8 +1231,9 @@ class Ground(Params):
     u), or `{ direction = [x, y, z] }`, projected on the surface. Default: "trail". A change while it runs:
     rebuild."""
     adhesion: float | None = None
-    """Adhesion `D` [N/m²]: a drop lets go when the outward pull exceeds `D pi r²`. From 0 to 1e+09. Default:
-    60.0. A change while it runs: live."""
+    """Adhesion `D` [N/m²]: a drop lets go when the outward pull exceeds `D pi r²`. Not given: what the liquid's
+    tension carries, `1.12 sqrt(tension density g)`; 50 mg of water hang on, 22 mg of tears. From 0 to 1e+09.
+    A change while it runs: live."""
     adhesion_attribute: str | None = None
     """Vertex attribute that multiplies the adhesion. A change while it runs: rebuild."""
     contact_angle_deg: float | None = None
@@ -1196,14 +1242,14 @@ class Ground(Params):
     """How far the contact angle may differ between front and rear before a drop moves, here [degrees]. From 0 to
     120. A change while it runs: live."""
     meander: float | None = None
-    """How much what pins a drop pulls it sideways, 0 (runs straight) to 1 [-]. From 0 to 1. Default: 0.0. A
-    change while it runs: live."""
+    """How much what pins a drop pulls it sideways, 0 (runs straight) to 1 [-]. Not given: as the liquid's preset
+    says of the ground where one meets it. From 0 to 1. A change while it runs: live."""
     meander_size: float | None = None
     """Size of the spots that pull it to one side [m]. From 1e-06 to 10. Default: 0.012. A change while it runs:
     live."""
     film: float | None = None
-    """Thickness of the film a running drop leaves [m]. From 0 to 0.01. Default: 0.0. A change while it runs:
-    live."""
+    """Thickness of the film a running drop leaves [m]. Not given: as the liquid's preset says. From 0 to 0.01. A
+    change while it runs: live."""
     smoothing: Sequence[float] | None = None
     """How fast a trail smooths the surface along each axis, `T2` and `T3` [-]. Default: [1.0, 1.0]. A change
     while it runs: live."""
@@ -1271,8 +1317,8 @@ class Sink(Params):
     """Drying, soaking in, vanishing."""
 
     evaporation: float | Sequence[Sequence[Any]] | None = None
-    """Liquid that goes into the air per exposed area and time [kg/m²/s]. Default: 0.0. A change while it runs:
-    live."""
+    """Liquid that goes into the air per exposed area and time [kg/m²/s]. Not given: none, but paint dries within
+    a shot. A change while it runs: live."""
     least_mass: float | None = None
     """Drops lighter than this dry at once [kg]. From 0 to 1. Default: 1e-10. A change while it runs: live."""
 
@@ -1282,14 +1328,14 @@ class Deposit(Params):
     """Substance carried by the liquid."""
 
     concentration: float | None = None
-    """Dissolved fraction of the mass of new drops [-]. From 0 to 0.95. Default: 0.0. A change while it runs:
-    live."""
+    """Dissolved fraction of the mass of new drops [-]. Not given, here and below: as the liquid's preset says
+    (paint, blood and milk leave stains). From 0 to 0.95. A change while it runs: live."""
     thickening: float | None = None
-    """How strongly the drag grows with concentration: `exp(thickening c)` [-]. From 0 to 100. Default: 0.0. A
-    change while it runs: live."""
+    """How strongly the drag grows as a drop dries: `exp(thickening (c - concentration))` with `c` its dissolved
+    fraction by now [-]. From 0 to 100. A change while it runs: live."""
     dissolving: float | None = None
-    """Rate at which a drop takes up dried substance under it [1/s]. From 0 to 1e+06. Default: 0.0. A change
-    while it runs: live."""
+    """Rate at which a drop takes up dried substance under it [1/s]. From 0 to 1e+06. A change while it runs:
+    live."""
 
 
 @dataclass(kw_only=True)
@@ -1333,6 +1379,23 @@ class Splash(Params):
     """Part of the drop's mass they take together [-]. From 0 to 0.9. Default: 0.2. A change while it runs: live."""
     bounce: float | None = None
     """Their speed, as a part of the landing speed [-]. From 0 to 1. Default: 0.25. A change while it runs: live."""
+
+
+@dataclass(kw_only=True)
+class Pool(Params):
+    """A patch of ground where liquid gathers."""
+
+    center: Sequence[float]
+    """Middle of the patch: x and z [m]. A change while it runs: restart."""
+    size: Sequence[float]
+    """Its extent along x and z [m]. A change while it runs: restart."""
+    heights: Sequence[float]
+    """Heights between which its bed is looked for [m]. A change while it runs: restart."""
+    cell: float | None = None
+    """Size of its cells [m]. From 0.0001 to 10. Default: 0.008. A change while it runs: restart."""
+    calming: float | None = None
+    """Rate at which waves die away [1/s], besides what viscosity does. From 0 to 10000. Default: 1.5. A change
+    while it runs: live."""
 
 
 @dataclass(kw_only=True)
@@ -1596,6 +1659,9 @@ class Coat(Params):
     on: str | None = None
     """Actor that carries them: a character, or closed meshes however they move. Default: "". A change while it
     runs: restart."""
+    meshes: Sequence[str] | None = None
+    """Meshes of the actor whose skin is coated; if none is given, all: also what it wears and holds. A change
+    while it runs: restart."""
     bones: Sequence[CoatBone | Mapping[str, Any]] | None = None
     """Bones to coat; if none is given, balls are fitted to fill its skin, each carried by the joints that move
     the skin around it, with its weights."""
@@ -1911,6 +1977,7 @@ __all__ = [
     "Merging",
     "OffsetEnd",
     "Placement",
+    "Pool",
     "Primitive",
     "RainSource",
     "RegionSource",
