@@ -51,6 +51,9 @@ impl JointPose {
 /// Keys per second: cubic splines through 40 keys a second follow the fastest gallop to a hair.
 const KEYS_PER_SECOND: f32 = 40.0;
 
+/// A turn that nobody sees and that is not nothing [rad].
+const UNSEEN: f32 = 1e-7;
+
 /// Samples a motion into CUBICSPLINE tracks, tangents from the motion itself. A looped motion must be
 /// periodic in its duration: then the last key is the first one.
 pub(crate) fn clip(
@@ -67,6 +70,7 @@ pub(crate) fn clip(
         out
     };
     let times: Vec<f32> = (0..=keys).map(|k| duration * k as f32 / keys as f32).collect();
+    // Tangents are looked up well within the interval: a motion may turn sharply at its ends.
     let step = 0.25 * duration / keys as f32;
     let mut sampled: Vec<[JointPose; 3]> = times
         .iter()
@@ -76,6 +80,7 @@ pub(crate) fn clip(
         })
         .collect();
     if looped {
+        // To the bit: sines of a whole turn are not quite zero, and a loop would tick.
         sampled[keys] = sampled[0].clone();
     }
     let rest = JointPose::rest(rig);
@@ -87,7 +92,7 @@ pub(crate) fn clip(
     if tracks.is_empty() {
         // A still clip still has a length.
         let mut still = vec![[rest.clone(), rest.clone(), rest.clone()]; times.len()];
-        still[0][1].rotations[0] = Quat::from_rotation_x(1e-7);
+        still[0][1].rotations[0] = Quat::from_rotation_x(UNSEEN);
         tracks.extend(rotation_track(0, &times, &still, step));
     }
     Clip { name: name.to_owned(), tracks }
@@ -105,6 +110,7 @@ fn rotation_track(
     let mut values = Vec::with_capacity(12 * times.len());
     let mut last = sampled[0][1].rotations[joint];
     for s in sampled {
+        // Splines run through the four numbers: of q and -q the nearer one, or it would pass through nothing.
         let near = |q: Quat, to: Quat| if q.dot(to) < 0.0 { -q } else { q };
         let here = near(s[1].rotations[joint], last);
         let (before, after) =
@@ -184,6 +190,11 @@ pub(crate) fn smoothstep(low: f32, high: f32, x: f32) -> f32 {
     t * t * (3.0 - 2.0 * t)
 }
 
+/// Least and greatest reach of a leg, in its lengths [-]: knees do not fold flat, and at full length the way of the
+/// knee has no bound on its speed.
+const FOLDED: f32 = 0.42;
+const STRAIGHT: f32 = 0.998;
+
 /// World angles about x of two bones in the sagittal plane so that the second ends at `target`.
 ///
 /// `first` and `second` are the bones at rest, `from` is where the first starts. `bend` chooses the
@@ -199,7 +210,8 @@ pub(crate) fn two_bones(
     let plane = |v: Vec3| glam::Vec2::new(v.z, v.y);
     let (a, b, way) = (plane(first), plane(second), plane(target - from));
     let (la, lb) = (a.length(), b.length());
-    let reach = way.length().clamp(0.42 * (la + lb), (la + lb) * 0.998);
+    let reach = way.length().clamp(FOLDED * (la + lb), STRAIGHT * (la + lb));
+    // Law of cosines at the first joint.
     let cos = ((la * la + reach * reach - lb * lb) / (2.0 * la * reach)).clamp(-1.0, 1.0);
     let middle_angle = way.y.atan2(way.x) + bend * cos.acos();
     let middle = la * glam::Vec2::new(middle_angle.cos(), middle_angle.sin());

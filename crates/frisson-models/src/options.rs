@@ -36,6 +36,7 @@ impl Options {
         high: f32,
     ) -> Result<f32, ModelError> {
         let Some((_, text)) = self.given.iter().find(|(k, _)| k == key) else { return Ok(default) };
+        // `contains` refuses NaN as well.
         text.parse::<f32>().ok().filter(|v| (low..=high).contains(v)).ok_or_else(|| {
             ModelError::Value {
                 model: self.model.to_owned(),

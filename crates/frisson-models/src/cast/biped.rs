@@ -134,6 +134,7 @@ fn foot_cycle(g: &Gait, s: f32) -> (Vec3, f32, f32) {
         return (Vec3::new(0.0, raised + heel, z), foot, foot.max(0.0));
     }
     let u = (s - g.duty) / (1.0 - g.duty);
+    // The ground's speed under the body, in lengths of the swing: the foot leaves and meets it nearly as fast.
     let speed = -g.sweep / g.duty * (1.0 - g.duty);
     let (u2, u3) = (u * u, u * u * u);
     let (from, to) = (g.sweep * (ahead - 1.0) + 0.02, g.sweep * ahead);

@@ -63,6 +63,7 @@ fn paw_cycle(phase: f32, lift: f32) -> (Vec3, f32) {
         return (Vec3::new(0.0, 0.0, SWEEP * (0.5 - u)), 0.5 * (u - 0.35));
     }
     let u = (s - DUTY) / (1.0 - DUTY);
+    // The ground's speed under the cat, in lengths of the swing.
     let speed = -SWEEP / DUTY * (1.0 - DUTY);
     let (u2, u3) = (u * u, u * u * u);
     let z = -0.5 * SWEEP * (2.0 * u3 - 3.0 * u2 + 1.0)

@@ -35,6 +35,7 @@ impl Grid {
         let uvs: Vec<Vec2> = (0..w * h).map(uv).collect();
         let mut positions: Vec<Vec3> = uvs.iter().map(|&uv| place(uv)).collect();
         if self.round {
+            // To the bit: sin(2 pi) is not quite zero, and the seam would not weld.
             (0..h).for_each(|row| positions[row * w + w - 1] = positions[row * w]);
         }
         let triangles = woven_triangles(self.columns, self.rows);

@@ -22,6 +22,9 @@ pub(super) struct Person {
 
 /// Point between the ears.
 const MIDDLE: Vec3 = Vec3::new(0.0, 1.628, 0.005);
+/// Triangles of both eyes, and rings of neighbours over which skin weights are spread.
+const EYES: usize = 384;
+const SKIN_PASSES: usize = 6;
 /// How far below the horizontal the arms are held in the rest pose [rad].
 const ARM_DROP: f32 = 0.80;
 
@@ -106,7 +109,7 @@ fn body(person: &Person, triangles: usize) -> CharacterMesh {
     clay.paint(0, 1).with(0.03, &[person.neck]);
     clay.cone(Vec3::new(0.0, 1.42, -0.030), Vec3::new(0.0, 1.58, -0.016), 0.058, 0.052);
     head::shape(&mut clay, person.head, MIDDLE, &head::FACE_A);
-    let mut sculpture = Sculpture::new(&clay, &person.rig, triangles - 384, 6);
+    let mut sculpture = Sculpture::new(&clay, &person.rig, triangles - EYES, SKIN_PASSES);
     head::paint(&mut sculpture, MIDDLE, &head::FACE_A);
     dress(&mut sculpture);
     head::add_eyes(&mut sculpture, person.head, MIDDLE, &head::FACE_A);
@@ -218,6 +221,7 @@ fn dress(body: &mut Sculpture) {
         let on_arm = p.x.abs() > 0.16 && out > 0.0 && off.abs() < 0.1;
         let from_neck = p.x.hypot(1.15 * (p.z + 0.035));
         let neckline = smoothstep(0.070, 0.078, from_neck + 0.6 * (1.44 - p.y).max(0.0));
+        // Above the neck the face is painted already.
         let mut color = if p.y > 1.5 { before } else { skin };
         let under = if on_arm {
             smoothstep(0.165, 0.155, out)
@@ -294,6 +298,7 @@ fn flex(p: &Person, t: f32, clear: f32, pose: &mut JointPose) {
     for side in 0..2 {
         let [_, upper, lower, hand] = p.arms[side];
         for joint in [upper, lower, hand] {
+            // `idle` has let them hang: turns would add up.
             pose.rotations[joint] = Quat::IDENTITY;
         }
         let away = 0.14 + 2.0 * clear + 0.25 * bent;

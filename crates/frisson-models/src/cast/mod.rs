@@ -16,10 +16,7 @@ use crate::Entry;
 
 /// Linear RGB from an sRGB hex colour.
 pub(crate) fn srgb(hex: u32) -> glam::Vec3 {
-    let channel = |shift: u32| {
-        let c = (hex >> shift & 0xff) as f32 / 255.0;
-        if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
-    };
+    let channel = |shift: u32| frisson::geometry::linear_of((hex >> shift) as u8);
     glam::Vec3::new(channel(16), channel(8), channel(0))
 }
 

@@ -10,7 +10,8 @@ use crate::clips::{clip, smoothstep};
 pub(super) fn build() -> Character {
     let mut rig = Rig::default();
     let foot = rig.joint("foot", None, Vec3::ZERO);
-    let cap = rig.joint("cap", Some(foot), Vec3::new(0.0, 0.20, 0.0));
+    // Nothing is skinned to it: it says where the flesh's bone ends.
+    rig.joint("cap", Some(foot), Vec3::new(0.0, 0.20, 0.0));
     let mut clay = Clay::default();
     let up = |y: f32| Vec3::new(0.0, y, 0.0);
     // One rigid body: everything follows the foot, so that all softness comes from the layer.
@@ -43,7 +44,6 @@ pub(super) fn build() -> Character {
     let across = clip(&rig, "shake_across", 4.0, false, |t, pose| {
         pose.translations[foot].x += 0.06 * envelope(t) * phase(t).sin();
     });
-    let _ = cap;
     Character {
         name: "mushroom".to_owned(),
         skeleton: rig.skeleton(),

@@ -33,6 +33,7 @@ fn solid(octahedron: bool) -> (Vec<Vec3>, Vec<[u32; 3]>) {
     for (a, b) in [(1.0, g), (1.0, -g), (-1.0, g), (-1.0, -g)] {
         points.extend([Vec3::new(0.0, a, b), Vec3::new(a, b, 0.0), Vec3::new(b, 0.0, a)]);
     }
+    // Corners (0, ±1, ±g) have edges of length 2; the next distance is more than 3.
     let edge_sq = 4.0 + 1e-3;
     let near = |a: usize, b: usize| points[a].distance_squared(points[b]) < edge_sq;
     let mut faces = Vec::new();
@@ -122,6 +123,7 @@ fn onto_disc(uv: Vec2) -> Vec2 {
     if at == Vec2::ZERO {
         return at;
     }
+    // Concentric squares to concentric rings (Shirley and Chiu, 1997): areas keep their proportions.
     let (radius, turn) = if at.x.abs() > at.y.abs() {
         (at.x, FRAC_PI_4 * at.y / at.x)
     } else {

@@ -32,6 +32,7 @@ pub(super) fn build(triangles: usize) -> Character {
         Quat::IDENTITY,
     );
     clay.with(0.006, &[]);
+    // A ball of ten metres: as good as a plane, to cut the arm off.
     clay.carve_cone(v(0.0, 0.0, -10.245), v(0.0, 0.0, -10.245), 10.0, 10.0);
     palm(&mut clay, hand, &v);
     let fingers = fingers(&mut rig, &mut clay, hand, &v);

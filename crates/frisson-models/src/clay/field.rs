@@ -11,6 +11,10 @@ const AT_CENTER: f32 = 1e-6;
 /// Room around the clay, so that the surface is closed inside of the box [m].
 const ROOM: f32 = 0.01;
 
+/// Blend widths within which a primitive counts [-]: past one it no longer moves the surface; the rest is room for
+/// chains of blends.
+const BLENDS_REACH: f32 = 2.5;
+
 /// One primitive and what it means.
 #[derive(Clone, Debug)]
 pub(crate) struct Part {
@@ -122,6 +126,7 @@ impl Clay {
             let part = &self.parts[part as usize];
             let shape = part.shape.distance(p);
             d = if part.carve {
+                // Taking away is a smooth maximum with the outside of the shape.
                 -smooth_min(-d, shape, part.blend)
             } else {
                 smooth_min(d, shape, part.blend)
@@ -138,6 +143,7 @@ impl Clay {
     /// A box of lattice space that holds everything.
     pub(crate) fn lattice_bounds(&self) -> Bounds {
         let mut bounds = Bounds::EMPTY;
+        // What is carved away makes nothing larger.
         for part in self.parts.iter().filter(|p| !p.carve) {
             let (center, radius) = part.shape.ball();
             let reach = radius + part.blend;
@@ -168,13 +174,12 @@ impl Field for Clay {
         let reach = 0.5 * bounds.diagonal();
         for &part in parts {
             let shape = &self.parts[part as usize];
-            // 2.5 blend widths: past one, a primitive no longer moves the surface; the rest is room
-            // for chains of blends.
-            if shape.shape.at_least(center) <= reach + 2.5 * shape.blend {
+            if shape.shape.at_least(center) <= reach + BLENDS_REACH * shape.blend {
                 out.push(part);
             }
         }
         let d = self.distance(parts, center);
+        // Ellipsoids underestimate distances, down to half: twice the reach is safe.
         d.abs() <= 2.0 * reach
     }
 

@@ -42,6 +42,11 @@ pub(crate) struct Eye {
     pub(crate) colors: [Vec3; 3],
 }
 
+/// Cells along the box's diagonal of the first try, and by which factors a try may correct the cell [-]: the first
+/// may be far off, and a cell that jumps farther could run out of memory.
+const FIRST_CELLS: f32 = 90.0;
+const CORRECTIONS: [f32; 2] = [0.3, 3.0];
+
 /// Relaxation passes: enough for even triangles, few enough to keep small features in place.
 const RELAX: u32 = 5;
 
@@ -164,6 +169,7 @@ impl Sculpture {
             triangle_materials: self.triangle_materials,
             materials,
             regions: self.regions.iter().map(|(k, v)| (k.clone(), split(v))).collect(),
+            // Copies at uv seams share the normal of the vertex that they come from.
             smoothing: flat.origin.clone(),
             ancestry: None,
         };
@@ -183,8 +189,9 @@ impl Sculpture {
 fn extract(clay: &Clay, triangles: usize) -> IsoSurface {
     let bounds = clay.lattice_bounds();
     let mut settings =
-        IsoSettings { cell: bounds.diagonal() / 90.0, bounds, ..IsoSettings::default() };
+        IsoSettings { cell: bounds.diagonal() / FIRST_CELLS, bounds, ..IsoSettings::default() };
     let mut surface = IsoSurface::new();
+    // Twice to find the cell, then once for good: relaxing is only worth it then.
     for pass in 0..3 {
         settings.relax = if pass == 2 { RELAX } else { 0 };
         // The box is finite and the cell positive: the cast's own numbers cannot be refused.
@@ -193,7 +200,7 @@ fn extract(clay: &Clay, triangles: usize) -> IsoSurface {
         }
         if pass < 2 {
             let ratio = surface.triangles.len().max(1) as f32 / triangles as f32;
-            settings.cell *= ratio.sqrt().clamp(0.3, 3.0);
+            settings.cell *= ratio.sqrt().clamp(CORRECTIONS[0], CORRECTIONS[1]);
         }
     }
     surface
@@ -213,6 +220,7 @@ fn neighbours(count: usize, triangles: &[[u32; 3]]) -> Vec<Vec<u32>> {
     let mut out = vec![Vec::new(); count];
     for t in triangles {
         for c in 0..3 {
+            // On a closed mesh every edge is passed once in each direction: one push a side is enough.
             out[t[c] as usize].push(t[(c + 1) % 3]);
         }
     }

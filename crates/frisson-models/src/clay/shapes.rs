@@ -76,6 +76,7 @@ fn round_cone(p: Vec3, a: Vec3, b: Vec3, ra: f32, rb: f32) -> f32 {
     let from_a = p - a;
     let along = from_a.dot(axis);
     let beyond = along - length_sq;
+    // Everything times the axis' length squared, so that only one root and one division are left (after I. Quilez).
     let off_sq = (from_a * length_sq - axis * along).length_squared();
     let (y2, z2) = (along * along * length_sq, beyond * beyond * length_sq);
     let k = shrink.signum() * shrink * shrink * off_sq;

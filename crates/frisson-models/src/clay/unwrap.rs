@@ -85,6 +85,7 @@ pub(crate) fn unwrap(
 fn corner_uvs(chart: &Chart, positions: &[Vec3], t: &[u32; 3]) -> [Vec2; 3] {
     let mut uvs = t.map(|v| chart.project(positions[v as usize]));
     let (low, high) = uvs.iter().fold((1.0f32, 0.0f32), |(l, h), uv| (l.min(uv.x), h.max(uv.x)));
+    // No triangle is half a turn wide: it crosses the seam.
     if high - low > 0.5 {
         uvs.iter_mut().filter(|uv| uv.x < 0.5).for_each(|uv| uv.x += 1.0);
     }

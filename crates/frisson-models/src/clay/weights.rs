@@ -45,6 +45,7 @@ pub(crate) fn compute(
                 (0..count)
                     .map(|j| {
                         let sum: f32 = around.iter().map(|&n| weights[n as usize][j]).sum();
+                        // Half of its own: a plain mean of neighbours would flip back and forth between passes.
                         0.5 * weights[v][j] + share * sum
                     })
                     .collect()
@@ -62,6 +63,7 @@ pub(crate) fn strongest(weights: &[f32]) -> Vec<(u16, f32)> {
         .filter(|(_, w)| **w > LEAST_SEEN)
         .map(|(joint, &w)| (joint as u16, w))
         .collect();
+    // Ties by joint: which four are kept must not depend on the sort.
     list.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     list.truncate(MAX_INFLUENCES);
     let total: f32 = list.iter().map(|(_, w)| w).sum();
@@ -80,6 +82,7 @@ fn at(clay: &Clay, rig: &Rig, p: Vec3, count: usize) -> Vec<f32> {
     let mut out = vec![0.0; count];
     for (distance, part) in parts {
         let softness = (SOFTNESS * part.shape.thickness()).max(LEAST_SOFTNESS);
+        // Relative to the nearest, so that the largest is 1 and none underflows far from the body.
         let weight = (-(distance - nearest) / softness).exp();
         if weight > LEAST_WEIGHT {
             along_chain(rig, &part.joints, p, weight, &mut out);
@@ -101,6 +104,7 @@ fn along_chain(rig: &Rig, joints: &[Joint], p: Vec3, weight: f32, out: &mut [f32
         let (from, to) = if i + 1 < joints.len() {
             (a, rig.place(joints[i + 1]))
         } else {
+            // The last bone has no end: as long again as the one before.
             (a, 2.0 * a - rig.place(joints[i - 1]))
         };
         let length = from.distance(to).max(LEAST_BONE);
