@@ -59,3 +59,22 @@ pub const MIN_PROPOSED_VERTICES: usize = 6;
 /// A pendulum of length `d` swings at `0.5 / sqrt(d)` Hz; flesh is held by skin as well as by its
 /// weight. Nearly twice that gives a belly of 10 cm 2.8 Hz and a cheek of 2 cm 6.4 Hz.
 pub const SLACK_FREQUENCY: f64 = 0.9;
+
+/// How far two instants are one [s]: times of clips and frames that were reckoned on different ways.
+pub const SAME_INSTANT: f64 = 1.0e-6;
+
+/// How far beyond a whole number of grid intervals a step may be and still have that many, in intervals [-]:
+/// rounding of a tick's length only.
+pub const GRID_ROUNDING: f64 = 1.0e-9;
+
+/// Change of the elongation over a cycle below which a loop is closed, as a share of the greatest [-]: a hundredth
+/// of a millimetre of a swing of one metre. Smaller, and cycles are simulated that nobody sees.
+pub const CLOSED_LOOP: f64 = 1.0e-5;
+
+/// Sine of half a turn below which the turn is twice the vector part of its quaternion [-]: the next term is
+/// beyond f64's digits.
+pub const NO_TURN: f64 = 1.0e-12;
+
+/// Squared gain of the sides beside that of the whole flesh, below which they are left as they are [-]: a tenth of
+/// its size. Smaller, and skin without an inside swells by a quotient of two rounding errors.
+pub const LEAST_GAIN: f32 = 0.01;

@@ -54,3 +54,20 @@ pub const PROPOSED_HEIGHT: f64 = 0.04;
 /// At 1 they meet in a point; beyond, the heights along the side run backwards and the skin is creased in
 /// stars.
 pub const MOST_CONVERGENCE: f64 = 0.7;
+
+/// Digits to which the scale of heights is found [-]: a nanometre of a fold of one metre.
+pub const SCALE_DIGITS: f64 = 1.0e-9;
+
+/// Greatest scale of heights that is looked for [-]: the levels of a curve whose folds cannot take the length are
+/// drawn as high as this and no higher.
+pub const MOST_SCALE: f64 = 1.0e6;
+
+/// Least height and least ratio of height to base of a flank that a root is looked for [-]: they only keep the
+/// bracket from being empty.
+pub const LEAST_HEIGHT: f64 = 1.0e-12;
+/// See [`LEAST_HEIGHT`].
+pub const LEAST_RATIO: f64 = 1.0e-3;
+
+/// What is added to the number of grid times ahead before it is rounded down, in grid intervals [-]: a span of
+/// whole intervals must not lose its last one to rounding.
+pub const LOOK_AHEAD_ROUNDING: f64 = 1.0e-6;

@@ -55,6 +55,13 @@ const NOISE: &[&str] = &[
 ];
 const SIDES: &[&str] = &["l", "r", "left", "right", "lf", "rt"];
 
+/// Lengths as shares of the skeleton's size [-]: joints nearer than the first are at one place (twist bones and
+/// sockets stand there); mirrored tips are off by less than the second, and apart by more; feet end within the
+/// third of the ground, ankles included.
+const SAME_PLACE: f32 = 1e-3;
+const PAIR_SLACK: f32 = 0.05;
+const NEAR_GROUND: f32 = 0.12;
+
 /// Words of a joint's name: split at signs, at capitals and at digits, in lower case.
 fn words(name: &str) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
@@ -63,6 +70,7 @@ fn words(name: &str) -> Vec<String> {
         let kind = |c: char| (c.is_alphabetic(), c.is_numeric());
         let begins =
             last.is_none_or(|l| kind(l) != kind(c) || (l.is_lowercase() && c.is_uppercase()));
+        // A sign ends a word, and the next letter begins one whatever it is.
         if !c.is_alphanumeric() {
             last = None;
             continue;
@@ -119,6 +127,7 @@ impl Anatomy {
         let spine = rig.spine(&thighs, &arms);
         let lies = spine.is_some_and(|(a, b)| {
             let along = rig.origins[b] - rig.origins[a];
+            // Less than 30 degrees from level: four-legged.
             along.y.abs() < 0.5 * along.length()
         });
         let first = |name: &str| rig.topmost(|n| rig.parts[n] == name).first().copied();
@@ -156,6 +165,7 @@ impl<'a> Rig<'a> {
                     .for_each(|&j| carries[skin.joints[j as usize]] = true);
             }
         }
+        // Children first, so that carrying rises to the root in one pass.
         for &node in character.skeleton.parents_first().iter().rev() {
             if let Some(parent) = nodes[node].parent
                 && carries[node]
@@ -193,8 +203,10 @@ impl<'a> Rig<'a> {
 
     /// The child that goes on: the one with most joints below it, away from its parent.
     fn next(&self, node: usize) -> Option<usize> {
-        let apart = |c: usize| self.origins[c].distance(self.origins[node]) > 1e-3 * self.size;
+        let apart =
+            |c: usize| self.origins[c].distance(self.origins[node]) > SAME_PLACE * self.size;
         let fit = |&&c: &&usize| self.carries[c] && !is_helper(self.name(c)) && apart(c);
+        // Of equal ones the first, on every machine.
         let longest = |&&c: &&usize| (self.below(c), std::cmp::Reverse(c));
         self.children[node].iter().filter(fit).max_by_key(longest).copied()
     }
@@ -256,9 +268,10 @@ impl<'a> Rig<'a> {
         let ((ta, la), (tb, lb)) = (tip(a), tip(b));
         let centre = self.parent(a).map_or(0.0, |p| self.origins[p].x);
         let off = (ta.x + tb.x - 2.0 * centre).abs() + (ta.y - tb.y).abs() + (ta.z - tb.z).abs();
-        let pair = la >= 3 && la == lb && off < 0.05 * self.size;
-        let apart = (ta.x - tb.x).abs() > 0.05 * self.size;
-        (pair && apart).then_some(ta.y - ground < 0.12 * self.size)
+        // Three joints at least: hip, knee, foot. Eyes and ears are mirrored, too, but short.
+        let pair = la >= 3 && la == lb && off < PAIR_SLACK * self.size;
+        let apart = (ta.x - tb.x).abs() > PAIR_SLACK * self.size;
+        (pair && apart).then_some(ta.y - ground < NEAR_GROUND * self.size)
     }
 
     fn common_ancestor(&self, joints: &[(usize, usize)]) -> Option<usize> {
@@ -293,6 +306,7 @@ impl<'a> Rig<'a> {
             let way = chain.last().map_or(Vec3::ZERO, |&n| self.origins[n] - pelvis);
             let plain = chain.iter().all(|&n| self.children[n].len() <= 1);
             let unnamed = self.parts[**c].is_empty();
+            // Characters look along +z.
             unnamed && plain && chain.len() >= 3 && way.z < -0.5 * way.length()
         };
         let first = named.or_else(|| self.children[pelvis?].iter().find(leaves).copied())?;

@@ -177,7 +177,9 @@ impl Chain {
         for (point, link) in (1..self.points.len()).zip(links) {
             let animated = next(point).position;
             let carried = parent.carry(animated);
+            // Links do not swing in rotation: how they turn follows from their ends.
             let frame = StaticFrame { position: carried, rotation: DQuat::IDENTITY };
+            // Where the parent carried it a moment ago: only the link remembers, the parent has moved on.
             let from = link.path.map_or(frame, |p| StaticFrame { position: p.position, ..frame });
             step.advance(link, from, frame, pulls(point));
             if params.limit_kind == LimitKind::Hard {
@@ -223,6 +225,7 @@ impl ChainPose {
         let way = self.turn * (animated - self.from);
         let length = way.length();
         let most = limit(params, length);
+        // A link without length has no direction to swing out of; what is behind it is carried as it is.
         if most.is_nan() || most <= 0.0 {
             return Self { from: animated, place: self.place + way, turn: self.turn };
         }
@@ -230,6 +233,7 @@ impl ChainPose {
             LimitKind::Soft => soften(elongation, most),
             LimitKind::Hard => elongation.clamp_length_max(most),
         };
+        // Made as long as the link again: the spring says where to, the bone how far.
         let moved = (way + amount * limited).normalize_or(way / length);
         let turn = DQuat::from_rotation_arc(way / length, moved) * self.turn;
         Self { from: animated, place: self.place + length * moved, turn: turn.normalize() }

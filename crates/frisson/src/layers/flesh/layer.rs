@@ -63,14 +63,14 @@ impl Layer for FleshLayer {
     }
 
     fn leave_notes(rest: &FleshRest, frame: &mut Frame) {
-        for touch in &rest.touches {
-            touch.leave_room(&mut frame.meshes[touch.mesh]);
+        for part in &rest.swung {
+            part.leave_room(&mut frame.meshes[part.mesh]);
         }
     }
 
     fn meet_others(rest: &mut FleshRest, frame: &Frame) {
-        for touch in &mut rest.touches {
-            touch.settle(&frame.meshes[touch.mesh]);
+        for part in &mut rest.swung {
+            part.settle(&frame.meshes[part.mesh]);
         }
     }
 

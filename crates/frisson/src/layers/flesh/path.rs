@@ -34,6 +34,7 @@ impl Departure {
         let (acceleration, angular_acceleration) =
             ((second - first) / span, (turned_on - turned) / span);
         // The speed is that of the first grid interval, so that what went before joins it without a kick.
+        // `at` counts in spans.
         let soon = at(1.0 / (span * tolerances::GRID_HZ));
         let share = span * tolerances::GRID_HZ;
         // Rounding of f32 positions must not move what stands.
@@ -107,6 +108,7 @@ pub(super) fn path_at(nodes: &[StaticFrame], grid: usize) -> StaticFrame {
     let p = |i: usize| nodes[i].position;
     let position = match nodes.len() {
         0..3 => 0.5 * (p(k) + p(k + 1)),
+        // The parabola through all three: there is no fourth.
         3 => {
             let far = if k == 0 { 2 } else { 0 };
             (3.0 * p(2 * k) + 6.0 * p(1) - p(far)) / 8.0

@@ -22,6 +22,13 @@ pub struct FleshProposal {
     pub reason: String,
 }
 
+/// Slowest and fastest frequency that is proposed [Hz]: slower than a step it looks like water, faster than a tenth
+/// of a second it is not seen to swing.
+const PROPOSED_HZ: [f64; 2] = [1.0, 12.0];
+
+/// Width over which a cheek fades into the face, as a share of the character's size [-].
+const CHEEK_EDGE: f32 = 0.06;
+
 /// How a kind of flesh behaves.
 struct Kind {
     what: &'static str,
@@ -37,6 +44,7 @@ struct Kind {
 #[must_use]
 pub fn propose(actor: &Actor) -> Vec<FleshProposal> {
     let Some(character) = actor.character() else { return Vec::new() };
+    // In the modelled pose: where flesh is does not depend on the clip that happens to play.
     let still = Actor { motion: Motion::Still, ..actor.clone() };
     let mut actors = ActorSet::new(vec![still]);
     actors.set_time(0.0);
@@ -137,6 +145,7 @@ impl Proposer<'_> {
             reference: &Reference::new(ReferencePose::Start, &clock, self.actors),
             ridges: &[],
         };
+        // The layer itself decides: what it refuses is not proposed.
         let Ok(rest) = FleshRest::build(&params, &context) else { return };
         let vertices: usize = rest.weights.iter().map(|w| w.vertices.len()).sum();
         let shallow = rest.deepest < tolerances::MIN_PROPOSED_DEPTH * self.size;
@@ -145,7 +154,8 @@ impl Proposer<'_> {
         }
         let depth = f64::from(rest.deepest);
         let slack = tolerances::SLACK_FREQUENCY / depth.sqrt();
-        let hz = (kind.tautness * slack).clamp(1.0, 12.0);
+        let hz = (kind.tautness * slack).clamp(PROPOSED_HZ[0], PROPOSED_HZ[1]);
+        // To a twentieth, as a person would write it.
         params.frequency_hz = Some((20.0 * hz).round() / 20.0);
         params.damping_ratio = Some(kind.damping);
         params.limit = kind.limit;
@@ -189,6 +199,7 @@ impl Proposer<'_> {
         let rest = self.rest(joint);
         let foot = rest.w_axis.truncate();
         let tip = rest.inverse().transform_point3(Vec3::new(foot.x, height, foot.z));
+        // To a tenth of a millimetre, as a person would write it.
         let round = |v: f32| (1e4 * v).round() / 1e4;
         let mut params = FleshParams::new(name, &self.actor.name, self.name(joint), &[]);
         params.to.push(BoneEnd::Offset(OffsetEnd {
@@ -242,7 +253,8 @@ impl Proposer<'_> {
         for (name, selection) in choices {
             let mut params = self.upright(&name, head, top);
             params.selection = Some(selection);
-            params.edge_falloff = (1e3 * 0.06 * self.size).round() / 1e3;
+            // Whole millimetres, as a person would write it.
+            params.edge_falloff = (1e3 * CHEEK_EDGE * self.size).round() / 1e3;
             self.consider(params, &soft);
         }
     }

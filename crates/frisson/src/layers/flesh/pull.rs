@@ -41,6 +41,7 @@ impl<'a> Pull<'a> {
             return own;
         }
         let gravity = self.forces.gravity.as_dvec3();
+        // The artist modelled the flesh as it hangs under gravity: only what has changed since pulls.
         let relative = gravity - turn * gravity;
         let noise = tolerances::SAME_POSE_FRACTION * gravity.length();
         let relative = if relative.length() <= noise { DVec3::ZERO } else { relative };
@@ -59,6 +60,7 @@ impl<'a> Pull<'a> {
         // Who is only setting off has not swung yet; who has had a swing's time to come to its speed has.
         let settled = |velocity: DVec3, acceleration: DVec3| {
             let speed = (frequency * velocity).length_squared();
+            // `w v` against `a`: a swing's worth of speed against what it gains meanwhile. Standing, both are 0.
             let share = speed / (speed + acceleration.length_squared()).max(f64::MIN_POSITIVE);
             share * acceleration
         };

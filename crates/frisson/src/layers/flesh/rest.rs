@@ -4,7 +4,7 @@ use glam::{Mat4, Vec3};
 
 use super::chain::Chain;
 use super::params::{BoneEnd, FleshParams};
-use super::swing::FleshTouch;
+use super::swing::SwungVertices;
 use super::volume::FleshVolume;
 use super::weights::{Bone, Skinned, normalise, select};
 use crate::character::{Character, CharacterMesh, rotation_of};
@@ -50,7 +50,7 @@ pub struct FleshRest {
     /// The dominant joint, to be followed through time.
     pub(super) joint_path: JointPath,
     /// What it touches, laid out for the loop; one for each of the weights.
-    pub(super) touches: Vec<FleshTouch>,
+    pub(super) swung: Vec<SwungVertices>,
     /// The joints of a chain; there are no weights then.
     pub(super) chain: Option<Chain>,
 }
@@ -70,13 +70,16 @@ impl FleshRest {
         let ends = find_ends(params, character, joint)?;
         check_clip(actor, character, joint)?;
 
+        // Placed, but not along its path: weights are measured where the artist modelled, at the size of the scene.
         let world = actor.placement.world_from_actor();
         let rest = rest_matrices(character, world);
         let world_from_dominant = rest[joint];
         let from = world_from_dominant.w_axis.truncate();
+        // The middle of all ends: a belly hangs between one pelvis and two shoulders.
         let to = ends.iter().map(|(j, offset)| rest[*j].transform_point3(*offset)).sum::<Vec3>()
             / ends.len() as f32;
         let bone_length = from.distance(to);
+        // Beside the mesh: a bone of a millimetre is long in a beetle.
         let size = context.frame.meshes[meshes[0]].bounds().diagonal();
         if bone_length <= tolerances::MIN_BONE_FRACTION * size {
             return Err(LayerError::parameter(
@@ -118,13 +121,13 @@ impl FleshRest {
         let joint_path = actor
             .follow(joint)
             .ok_or_else(|| LayerError::parameter("on", format!("{:?} has no joints", params.on)))?;
-        let touch = |w| FleshTouch::new(w, &context.frame.meshes, params.show_offsets);
-        let touches = weights.iter().map(touch).collect();
+        let laid_out = |w| SwungVertices::new(w, &context.frame.meshes, params.show_offsets);
+        let swung = weights.iter().map(laid_out).collect();
         Ok(Self {
             volume,
             clip_begin: clip_begin(actor, context.clock),
             joint_path,
-            touches,
+            swung,
             actor: actor_index,
             joint,
             joint_from_middle: world_from_dominant.inverse().transform_point3(middle),
@@ -170,6 +173,7 @@ fn build_chain(
         let chosen = [("selection", &params.selection), ("mask", &params.mask)];
         for (key, selection) in chosen.iter().filter_map(|(k, s)| Some((*k, s.as_ref()?))) {
             let own = context.select(key, mesh, selection)?;
+            // Both given: weights multiply, as within one selection.
             let before = factors.take().unwrap_or_else(|| vec![1.0; own.len()]);
             factors = Some(before.iter().zip(&own).map(|(a, b)| a * b).collect());
         }
@@ -197,7 +201,7 @@ fn build_chain(
         volume: FleshVolume::along(Vec3::Y),
         clip_begin: clip_begin(actor, context.clock),
         joint_path,
-        touches: Vec::new(),
+        swung: Vec::new(),
         chain: Some(chain),
     })
 }
@@ -205,10 +209,11 @@ fn build_chain(
 /// Scene time at which a clip that does not repeat begins, if that is during the pre-roll [s].
 fn clip_begin(actor: &Actor, clock: &Clock) -> Option<f64> {
     let play = actor.clip_play().filter(|play| !play.looped && play.speed > 0.0)?;
+    // Clip time 0, as a scene time.
     let begin = -play.offset / play.speed;
     let (start, first) = (clock.tick_time(0), clock.frame_time(clock.first_frame));
     // Begun later than the first frame, it is seen to stand until then.
-    (start < begin && begin <= first + 1e-6).then_some(begin)
+    (start < begin && begin <= first + tolerances::SAME_INSTANT).then_some(begin)
 }
 
 /// The actor's index and the frame's meshes that `on` names.

@@ -4,6 +4,7 @@ use glam::{DQuat, DVec3};
 
 use super::state::{FleshState, PathPoint};
 use crate::math::oscillator::OscillatorStep;
+use crate::tolerances::flesh as tolerances;
 
 /// Position and orientation of the static frame at a grid time.
 #[derive(Clone, Copy, Debug)]
@@ -60,6 +61,7 @@ impl SpringStep {
             velocity,
             angular,
         });
+        // The impulse at the grid time: `u'' = -s'' ...`, and `s''` is the jump of the frame's velocity.
         state.velocity -= velocity - before.velocity;
         state.turn_velocity -= angular - before.angular;
         (state.elongation, state.velocity) =
@@ -79,6 +81,7 @@ pub fn apply_hard_limit(state: &mut FleshState, limit: f64) {
     if length > limit {
         let out = state.elongation / length;
         state.elongation = out * limit;
+        // Only what goes out is stopped: it may slide along the sphere and come back.
         state.velocity -= out * state.velocity.dot(out).max(0.0);
     }
 }
@@ -93,10 +96,12 @@ pub fn soften(elongation: DVec3, limit: f64) -> DVec3 {
 /// Axis times angle of a rotation, the shorter way round.
 #[must_use]
 pub fn rotation_vector(rotation: DQuat) -> DVec3 {
+    // q and -q are one rotation; the one with w >= 0 turns by less than half.
     let q = if rotation.w < 0.0 { -rotation } else { rotation };
     let v = DVec3::new(q.x, q.y, q.z);
     let sine = v.length();
-    if sine < 1e-12 { 2.0 * v } else { v * (2.0 * sine.atan2(q.w) / sine) }
+    // The quotient would be 0 / 0; to this order both are the same.
+    if sine < tolerances::NO_TURN { 2.0 * v } else { v * (2.0 * sine.atan2(q.w) / sine) }
 }
 
 /// The state to which a linear spring comes back after a cycle. `after` is the state reached after
@@ -111,6 +116,7 @@ pub fn periodic_state(
 ) -> FleshState {
     let m = OscillatorStep::new(frequency, ratio, duration).matrix();
     let (a, b, c, d) = (1.0 - m[0][0], -m[0][1], -m[1][0], 1.0 - m[1][1]);
+    // Not zero with damping: `validate` refuses a loop of an undamped spring.
     let determinant = a * d - b * c;
     let solve = |u: DVec3, v: DVec3| ((d * u - b * v) / determinant, (a * v - c * u) / determinant);
     let (elongation, velocity) = solve(after.elongation, after.velocity);

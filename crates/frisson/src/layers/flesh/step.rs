@@ -52,6 +52,7 @@ pub(super) fn initial_state(
 
 fn looped_state(pull: &Pull, actor: &Actor, start: f64, duration: f64) -> FleshState {
     let (params, rest) = (pull.params, pull.rest);
+    // Whole intervals in a cycle, of a length next to the grid's: a loop has to end where it began.
     let count = (duration * tolerances::GRID_HZ).round().max(1.0) as usize;
     let step = spring_step(params, duration / count as f64);
     // Times run over one cycle of the clip, whether or not the actor itself repeats it.
@@ -71,17 +72,19 @@ fn looped_state(pull: &Pull, actor: &Actor, start: f64, duration: f64) -> FleshS
         }
         state
     };
+    // First round: only for the velocity with which the frame comes in. Second: the response to it from rest.
     let path = cycle(FleshState::default(), false).path;
     let after = cycle(FleshState { path, ..FleshState::default() }, false);
     let mut state = periodic_state(params.spring(), duration, &after);
     if params.limit_kind == LimitKind::Soft {
         return state;
     }
+    // A hard limit is not linear: simulated until it repeats, from the linear answer on.
     for _ in 0..tolerances::MAX_LOOP_CYCLES {
         let next = cycle(state.clone(), true);
         let change = (next.elongation - state.elongation).length();
         state = next;
-        if change < 1e-5 * most {
+        if change < tolerances::CLOSED_LOOP * most {
             return state;
         }
     }
@@ -142,7 +145,8 @@ pub(super) fn integrate(
 
 /// Pairs of grid intervals in a step, the length of one and the time at which the step begins [s].
 fn grid_of(context: &StepContext) -> (usize, f64, f64) {
-    let pairs = (0.5 * context.dt * tolerances::GRID_HZ - 1e-9).ceil().max(1.0) as usize;
+    let pairs = (0.5 * context.dt * tolerances::GRID_HZ - tolerances::GRID_ROUNDING).ceil().max(1.0)
+        as usize;
     (pairs, context.dt / (2 * pairs) as f64, context.time - context.dt)
 }
 
@@ -169,6 +173,7 @@ fn integrate_chain(
         Some(step) if step.seconds() == seconds => *step,
         _ => *step.insert(SpringStep::new(pull.params.spring(), seconds, false)),
     };
+    // At the start and after a cut.
     if state.links.iter().any(|l| l.path.is_none()) {
         let at = |i: usize| {
             let nodes = &*chain_nodes;
@@ -209,6 +214,7 @@ fn deform_chain(
         let mesh = &mut frame.meshes[part.mesh];
         let root = mesh.topology.root_vertex_count();
         scratch.before.clear();
+        // Elements are found on the file's own vertices; those that refinement made follow below.
         scratch.before.extend_from_slice(&mesh.positions[..root]);
         part.apply(&scratch.chain_poses, mesh);
         if root < mesh.positions.len() {
@@ -232,6 +238,7 @@ fn is_cut(
     to: StaticFrame,
 ) -> bool {
     let ticks = (context.dt / context.clock.tick_seconds()).max(1.0);
+    // At least one tick's worth: a short look between two ticks must not find a cut that the tick does not.
     let bound = params.teleport * f64::from(rest.bone_length) * ticks;
     params.cuts.contains(&context.frame) || from.position.distance(to.position) > bound
 }
@@ -245,6 +252,7 @@ pub(super) fn swing_at(
 ) -> FleshSwing {
     let amount = params.amount.at(clock.frame_at(time));
     let elongation = match params.limit_kind {
+        // Softened when shown, not in the state: the spring itself stays linear, and its closed form exact.
         LimitKind::Soft => soften(state.elongation, limit(params, rest)),
         LimitKind::Hard => state.elongation,
     };
@@ -260,6 +268,7 @@ pub(super) fn swing_at(
         turn: (amount * turn).as_vec3(),
         pivot: frame.position.as_vec3(),
         squeeze: rest.volume.squeeze(elongation, params.volume, world_from_rest.as_quat()),
+        // An artist who asks for twice the amount means it: the limit grows along.
         most: (amount.abs().max(1.0) * limit(params, rest)) as f32,
     }
 }
@@ -276,17 +285,17 @@ pub(super) fn deform(
     let Work { params, rest, state, scratch } = work;
     let actor = &context.actors.all()[rest.actor];
     let swing = swing_at(params, rest, state, (context.clock, actor, context.time));
-    for touch in &rest.touches {
-        let mesh = &mut frame.meshes[touch.mesh];
+    for part in &rest.swung {
+        let mesh = &mut frame.meshes[part.mesh];
         let root = mesh.topology.root_vertex_count();
         // Not refined: nothing has to go along with it.
         if root == mesh.positions.len() {
-            touch.apply(&swing, mesh);
+            part.apply(&swing, mesh);
             continue;
         }
         scratch.before.clear();
         scratch.before.extend_from_slice(&mesh.positions[..root]);
-        touch.apply(&swing, mesh);
+        part.apply(&swing, mesh);
         carry_refined(mesh, &mut scratch.before, &mut scratch.spare);
     }
 }

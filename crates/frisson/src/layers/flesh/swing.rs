@@ -42,7 +42,7 @@ impl FleshSwing {
 
 /// The vertices of one mesh that an element touches, laid out for the loop.
 #[derive(Clone, Debug, Default)]
-pub(super) struct FleshTouch {
+pub(super) struct SwungVertices {
     /// Index of the mesh in the frame.
     pub mesh: usize,
     /// First vertex and weights of stretches of vertices that only this element touches.
@@ -57,26 +57,28 @@ pub(super) struct FleshTouch {
     show: bool,
 }
 
-impl FleshTouch {
+impl SwungVertices {
     /// Tells apart what earlier elements touch, by what they left in the frame.
     pub fn new(weights: &FleshWeights, meshes: &[Mesh], show: bool) -> Self {
         let mesh = &meshes[weights.mesh];
         let mut room = mesh.channels.flesh_room.clone();
+        // Infinite: nobody has been here.
         room.resize(mesh.topology.root_vertex_count(), f32::INFINITY);
-        let mut touch = Self { mesh: weights.mesh, show, ..Self::default() };
+        let mut part = Self { mesh: weights.mesh, show, ..Self::default() };
         for (i, &vertex) in weights.vertices.iter().enumerate() {
             let place = &mut room[vertex as usize];
             let smallest = place.abs().min(weights.shapes[i]);
             if *place < f32::INFINITY {
+                // The sign says "several", see `Channels::flesh_room`.
                 *place = -smallest;
-                touch.shared.push((vertex, weights.alphas[i], smallest));
+                part.shared.push((vertex, weights.alphas[i], smallest));
             } else {
                 *place = smallest;
-                touch.first.push((vertex, weights.alphas[i]));
+                part.first.push((vertex, weights.alphas[i]));
             }
         }
-        touch.room = room;
-        touch
+        part.room = room;
+        part
     }
 
     /// Tells later elements what is touched, before they are built.
@@ -136,6 +138,7 @@ impl FleshTouch {
     fn move_runs(&self, positions: &mut [Vec3], act: impl Fn(&mut [Vec3], &[f32]) + Sync) {
         for (start, alphas) in &self.runs {
             let positions = &mut positions[*start as usize..][..alphas.len()];
+            // Same bits either way: every vertex is moved by itself.
             if alphas.len() < PARALLEL {
                 act(positions, alphas);
             } else {
@@ -163,6 +166,7 @@ impl FleshTouch {
         }
         for &(vertex, alpha, room) in &self.shared {
             let v = vertex as usize;
+            // The sum of all is limited, not each: otherwise three elements could carry a vertex through the bone.
             let before = offsets[v];
             let total = (before + own(alpha, positions[v])).clamp_length_max(room);
             if total != before {
@@ -192,6 +196,7 @@ fn shift(positions: &mut [Vec3], alphas: &[f32], u: Vec3) {
     ];
     for (three, alpha) in numbers.chunks_exact_mut(3).zip(alphas.chunks_exact(4)) {
         let alpha = Vec4::from_slice(alpha);
+        // x y z of four vertices, as they lie in memory: three vertices' weights begin within the twelve numbers.
         let shares = [alpha.xxxy(), alpha.yyzz(), alpha.zwww()];
         for i in 0..3 {
             three[i] = (Vec4::from_array(three[i]) + shares[i] * ways[i]).to_array();

@@ -66,12 +66,15 @@ impl FleshVolume {
         // that smoothly; the sign of the winding falls out of the quotient.
         let columns = [self.spread.x_axis, self.spread.y_axis, self.spread.z_axis];
         let size: f32 = columns.iter().map(|c| c.length_squared()).sum();
-        let strain = share * self.flux.dot(u) * gain / (gain * gain + 0.01 * size);
+        let strain =
+            share * self.flux.dot(u) * gain / (gain * gain + tolerances::LEAST_GAIN * size);
+        // No flesh with a side to it: 0 / 0.
         if !strain.is_finite() {
             return Mat3::ZERO;
         }
         let most = tolerances::MOST_SQUEEZE;
         let turn = Mat3::from_quat(world_from_rest);
+        // Comes to the greatest squeeze without a corner in its course.
         turn * sides * turn.transpose() * (-most * (strain / most).tanh())
     }
 }

@@ -69,6 +69,7 @@ pub(super) fn select(
     let Skinned { context, mesh, source, placed, .. } = *skin;
     let resolve = |key: &str, selection: &Selection| {
         let mut weights = context.select(key, mesh, selection)?;
+        // Refined vertices come after the file's own, and follow those.
         weights.truncate(placed.len());
         Ok::<_, LayerError>(weights)
     };
@@ -104,6 +105,7 @@ pub(super) fn select(
 fn modelled_thickness(bones: &TriangleBvh, axis: Vec3, vertex: Vec3) -> Option<f32> {
     let way = vertex - axis;
     let mut last = None;
+    // The last way out: a modelled bone may be hollow, or made of several pieces.
     bones.raycast_all(axis, way, |_, t| last = Some(last.map_or(t, |l: f32| l.max(t))));
     last.map(|t| t * way.length())
 }
@@ -142,6 +144,7 @@ fn fade_edge(weights: &mut [f32], triangles: &[[u32; 3]], positions: &[Vec3], re
     let mut queue = std::collections::BTreeSet::new();
     for (vertex, &w) in weights.iter().enumerate() {
         let point = topology.point_of_vertex[vertex];
+        // A point whose vertices differ (a seam) is outside as soon as one of them is.
         if w == 0.0 && distance[point as usize] > 0.0 {
             distance[point as usize] = 0.0;
             queue.insert((0u32, point));
@@ -150,6 +153,7 @@ fn fade_edge(weights: &mut [f32], triangles: &[[u32; 3]], positions: &[Vec3], re
     // Dijkstra; non-negative floats order like their bits.
     while let Some((bits, point)) = queue.pop_first() {
         let at = f32::from_bits(bits);
+        // Stale, or beyond where the fade ends: nothing farther is needed.
         if at > distance[point as usize] || at > reach {
             continue;
         }
@@ -176,6 +180,7 @@ fn fade_in(depth: f32) -> f32 {
 /// Rounds a weight off towards 1, where its slope becomes 0, as far as the limit leaves room: a swing of
 /// `limit` times the deepest flesh still moves no vertex further than its own weight allows.
 fn round_off(alpha: f32, limit: f32) -> f32 {
+    // The slope of the rounding at 0 is the power, and a swing is at most `limit` deepest: no more than 1 together.
     let power = limit.recip().clamp(1.0, tolerances::MOST_ROUNDING);
     1.0 - (1.0 - alpha).max(0.0).powf(power)
 }
@@ -185,6 +190,7 @@ pub(super) fn normalise(
     params: &FleshParams,
     parts: Vec<(usize, Vec<Candidate>)>,
 ) -> Result<(Vec<FleshWeights>, f32), LayerError> {
+    // Over all meshes together: a body in two pieces swings as one.
     let largest = parts.iter().flat_map(|(_, c)| c).map(|c| c.depth).fold(0.0, f32::max);
     let shape = |c: &Candidate| {
         let depth = c.depth / largest;

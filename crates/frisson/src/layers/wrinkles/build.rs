@@ -20,6 +20,7 @@ impl WrinklesRest {
     pub fn build(params: &WrinklesParams, context: &BuildContext) -> Result<Self, LayerError> {
         let motion = PrimaryMotion::new(&params.on, context)?;
         let base = Arc::clone(&context.frame.meshes[motion.mesh].topology);
+        // In the bind pose: in a posed one, lips that are shut would be welded.
         let topology = Topology::build(motion.bind_positions(), &base.triangles);
         let rest = motion.rest_positions();
         let mut warnings = Vec::new();
@@ -66,6 +67,7 @@ impl WrinklesRest {
         let points: Vec<Vec3> =
             topology.vertex_of_point.iter().map(|&v| rest[v as usize]).collect();
         let wanted = tools.iter().flat_map(|t| &t.anchors).chain(&moved).copied();
+        // What is farther along the surface than a line is long never comes to face its folds.
         let reach = tools.iter().map(|t| t.full as f32).fold(0.0, f32::max);
         let wanted = wanted.filter(|&p| p < coarse);
         let surface = PatchSurface::new(&topology, &refined, wanted, &points, reach);
@@ -85,6 +87,7 @@ impl WrinklesRest {
             warnings,
         };
         if params.emit == Emit::Static {
+            // One topology for the whole shot, whatever folds: some files and programs take no other.
             built.emitted = Some(built.emit(&vec![true; params.tools.len()]));
         }
         Ok(built)
@@ -222,8 +225,10 @@ fn level_for(topology: &Topology, positions: &[Vec3], triangles: &[u32], segment
         return 0;
     }
     lengths.sort_unstable_by(f32::total_cmp);
+    // Of the longer ones: most edges must be short enough, and a few long ones must not refine all the rest.
     let typical = lengths[lengths.len() * 3 / 4];
     let wanted = segment / tolerances::SAMPLES_PER_FLANK;
+    // Every level halves the edges.
     (typical / wanted).log2().ceil().max(0.0) as u8
 }
 

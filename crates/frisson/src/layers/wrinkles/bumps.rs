@@ -64,6 +64,7 @@ impl Detail {
 /// Which control points are on a crest, bumps counted from A and centred.
 pub(super) fn lay_out(segments: usize, crest: usize, spacing: usize) -> (Vec<Option<u32>>, usize) {
     let bumps = (segments + spacing) / (crest + 1 + spacing);
+    // No spacing behind the last one; without any bump nothing is used, hence the `min`.
     let used = bumps * (crest + 1 + spacing) - spacing.min(bumps * (crest + 1 + spacing));
     let first = (segments - used) / 2;
     let mut of_point = vec![None; segments + 1];
@@ -139,7 +140,10 @@ fn flank_height(profile: Profile, taken: f64) -> f64 {
         Profile::Linear => linear,
         Profile::Smooth => {
             let excess = |h: f64| 2.0 * (flank_length(profile, h) - 1.0) - taken;
-            roots::find_root(0.0, 1.5 * linear + 1e-12, 1e-9 * linear.max(1e-3), excess)
+            // A smooth flank is longer than a straight one of its height: the root lies below `linear`.
+            let high = 1.5 * linear + tolerances::LEAST_HEIGHT;
+            let digits = tolerances::SCALE_DIGITS * linear.max(tolerances::LEAST_RATIO);
+            roots::find_root(0.0, high, digits, excess)
         }
     }
 }

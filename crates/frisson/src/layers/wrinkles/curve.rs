@@ -11,6 +11,9 @@ use super::params::{Jitter, Profile, Strategy, WrinkleTool};
 use crate::math::{random, roots};
 use crate::tolerances::wrinkles as tolerances;
 
+/// How far a full jitter moves a knot, in segments [-]: at a half two could meet.
+const MOST_JITTER: f64 = 0.45;
+
 /// The curve's layout; computed once.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ControlCurve {
@@ -44,6 +47,7 @@ impl ControlCurve {
             .iter()
             .enumerate()
             .map(|(j, level)| {
+                // Twice the segments of the level before: its control points are among these.
                 let segments = coarsest << j;
                 let (bump_of_point, bumps) = lay_out(segments, crest, spacing);
                 Detail {
@@ -73,6 +77,7 @@ impl ControlCurve {
         let x = x.clamp(0.0, 1.0);
         let after = self.knots.partition_point(|&k| k <= x).clamp(1, self.knots.len() - 1);
         let (a, b) = (self.knots[after - 1], self.knots[after]);
+        // Knots never meet (see `jittered_knots`): the quotient is sound.
         (after - 1) as f64 + (x - a) / (b - a)
     }
 
@@ -147,6 +152,7 @@ impl ControlCurve {
             (0.769_234_655_052_841_5, 0.239_314_335_249_683),
             (0.953_089_922_969_332, 0.118_463_442_528_095),
         ];
+        // Short where the slope of a smooth step changes most.
         const PANELS: [f64; 6] = [0.0, 0.06, 0.25, 0.75, 0.94, 1.0];
         pieces.clear();
         for k in 0..self.finest_segments() {
@@ -223,11 +229,12 @@ fn drawn_length(pieces: &[(f64, f64)], scale: f64) -> f64 {
 /// with it, so the root is unique.
 fn solve_scale(full: f64, pieces: &[(f64, f64)]) -> f64 {
     let excess = |scale: f64| drawn_length(pieces, scale) - full;
+    // Levels share the length as if each were alone; together they mostly need a little more or less than 1.
     let mut high = 1.5;
-    while excess(high) < 0.0 && high < 1e6 {
+    while excess(high) < 0.0 && high < tolerances::MOST_SCALE {
         high *= 2.0;
     }
-    roots::find_root(0.0, high, 1e-9, excess)
+    roots::find_root(0.0, high, tolerances::SCALE_DIGITS, excess)
 }
 
 fn jittered_knots(segments: usize, jitter: &Jitter) -> Vec<f64> {
@@ -235,8 +242,8 @@ fn jittered_knots(segments: usize, jitter: &Jitter) -> Vec<f64> {
         .map(|i| {
             let inner = i > 0 && i < segments;
             let noise = if inner { random::signed(jitter.seed, i as u64, 1) } else { 0.0 };
-            // At most 0.45 of a segment to either side: knots never cross.
-            (i as f64 + 0.45 * f64::from(jitter.spacing) * noise) / segments as f64
+            // To either side at most: knots never cross.
+            (i as f64 + MOST_JITTER * f64::from(jitter.spacing) * noise) / segments as f64
         })
         .collect()
 }

@@ -36,6 +36,7 @@ pub(super) fn full_lengths(
     let longest = match span {
         Some(span) => find_longest(motion, &lines, span),
         None => {
+            // The future is not known: as long as it is now, and growing.
             let start = clock.tick_time(0);
             motion.line_lengths(&lines, start).into_iter().map(|l| (l, start)).collect()
         }
@@ -69,9 +70,11 @@ fn find_longest(
     lines: &[Vec<u32>],
     (start, end): (f64, f64),
 ) -> Vec<(f64, f64)> {
-    let steps = ((end - start) * tolerances::LOOK_AHEAD_HZ + 1e-6).floor() as u64;
+    let steps = ((end - start) * tolerances::LOOK_AHEAD_HZ + tolerances::LOOK_AHEAD_ROUNDING)
+        .floor() as u64;
     let grid = (0..=steps).map(|k| start + k as f64 / tolerances::LOOK_AHEAD_HZ);
     let mut best = vec![(0.0, start); lines.len()];
+    // The end by itself: it need not fall on the grid.
     for time in grid.chain([end]) {
         for (best, length) in best.iter_mut().zip(motion.line_lengths(lines, time)) {
             if length > best.0 {

@@ -11,6 +11,20 @@ use super::params::{Jitter, WrinkleTool};
 use crate::geometry::{Mesh, Topology};
 use crate::tolerances::wrinkles as tolerances;
 
+/// Score at which a line ends, beside that of its seed [-].
+const LINE_ENDS: f64 = 0.3;
+/// Points of half a line at most: a ring around a limb has no end of its own.
+const MOST_POINTS: usize = 64;
+/// Edges away from the straight line that count as much as turning back [-].
+const DRIFT_EDGES: f32 = 8.0;
+/// Least cosine between normals that are on one side of a limb [-], and of a step that goes on.
+const SAME_SIDE: f32 = 0.2;
+const AHEAD: f32 = 0.4;
+/// Fewest and most folds of a tool: two look like a mistake, more than twelve are finer than skin's.
+const FOLDS: [f64; 2] = [3.0, 12.0];
+/// Narrowest and widest region, in lengths of its line [-].
+const WIDTHS: [f32; 2] = [0.25, 0.6];
+
 /// A suggested tool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolProposal {
@@ -44,6 +58,7 @@ pub fn propose_tools(mesh: &Mesh, samples: &[(f64, Vec<Vec3>)], most: usize) -> 
         let center = survey.bind[seed];
         let reach = survey.length(&line, &survey.bind).max(2.0 * survey.edge_length);
         for (p, taken) in taken.iter_mut().enumerate() {
+            // Also where no tool came of it: the next seed must lie elsewhere.
             *taken |= survey.bind[p].distance(center) < reach;
         }
         if let Some(proposal) = survey.propose(&line, proposals.len() + 1, mesh, samples) {
@@ -134,20 +149,20 @@ impl<'a> Survey<'a> {
     /// From point to point, always on by the neighbour that goes furthest along the axis.
     fn walk(&self, seed: u32, axis: Vec3) -> Vec<u32> {
         let (mut line, mut at, mut heading) = (vec![seed], seed, axis);
-        let least = 0.3 * self.scores[seed as usize];
-        while line.len() < 64 {
+        let least = LINE_ENDS * self.scores[seed as usize];
+        while line.len() < MOST_POINTS {
             let on = |q: &u32| {
                 let step = self.bind[*q as usize] - self.bind[at as usize];
                 // Straight on, and not drifting away from the line through the seed.
                 let offset = self.bind[*q as usize] - self.bind[seed as usize];
                 let aside = (offset - axis * offset.dot(axis)).length();
-                step.normalize_or_zero().dot(heading) - aside / (8.0 * self.edge_length)
+                step.normalize_or_zero().dot(heading) - aside / (DRIFT_EDGES * self.edge_length)
             };
             let next = self.topology.neighbours(at).max_by(|a, b| on(a).total_cmp(&on(b)));
             let Some(next) = next else { break };
             let step = (self.bind[next as usize] - self.bind[at as usize]).normalize_or_zero();
-            let turned = self.normals[next as usize].dot(self.normals[seed as usize]) < 0.2;
-            if self.scores[next as usize] < least || step.dot(heading) < 0.4 || turned {
+            let turned = self.normals[next as usize].dot(self.normals[seed as usize]) < SAME_SIDE;
+            if self.scores[next as usize] < least || step.dot(heading) < AHEAD || turned {
                 break;
             }
             let normal = self.normals[next as usize];
@@ -193,7 +208,7 @@ impl<'a> Survey<'a> {
         // A fold of n takes compression x length / n over flanks of length / 3n: it stands
         // length / n x sqrt(compression / 3) high.
         let folds = (compression / 3.0).sqrt() / tolerances::PROPOSED_HEIGHT;
-        tool.folds = folds.ceil().clamp(3.0, 12.0) as u32;
+        tool.folds = folds.ceil().clamp(FOLDS[0], FOLDS[1]) as u32;
         tool.jitter = Jitter { spacing: 0.4, height: 0.3, angle_deg: 8.0, seed: number as u64 };
         Some(ToolProposal { tool, compression, time })
     }
@@ -209,13 +224,13 @@ impl<'a> Survey<'a> {
         for (p, &place) in self.bind.iter().enumerate() {
             let offset = place - a;
             let x = offset.dot(along);
-            let near = (0.0..a.distance(b)).contains(&x) && self.normals[p].dot(normal) > 0.2;
+            let near = (0.0..a.distance(b)).contains(&x) && self.normals[p].dot(normal) > SAME_SIDE;
             let aside = offset.dot(across).abs();
             if near && aside < length && self.scores[p] > 0.5 * peak {
                 widest = widest.max(aside);
             }
         }
-        widest.clamp(0.25 * length, 0.6 * length)
+        widest.clamp(WIDTHS[0] * length, WIDTHS[1] * length)
     }
 }
 
@@ -224,6 +239,7 @@ fn principal_axis(tensor: Mat3, normal: Vec3) -> Vec3 {
     let u = crate::math::frames::any_perpendicular(normal);
     let v = normal.cross(u);
     let (a, b, c) = (u.dot(tensor * u), u.dot(tensor * v), v.dot(tensor * v));
+    // Eigenvector of a symmetric 2x2 matrix, in closed form.
     let angle = 0.5 * (2.0 * b).atan2(a - c);
     (u * angle.cos() + v * angle.sin()).normalize_or(Vec3::X)
 }
@@ -247,29 +263,14 @@ fn smooth(topology: &Topology, mut scores: Vec<f64>) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::layers::moved::grid;
     use crate::stage::Anchor;
 
     /// A 1 m sheet of 24 by 24 squares; a band around x = 0.5 is pressed to half its width.
     fn sheet(squeeze: f32) -> Mesh {
-        let n = 24usize;
-        let at = |x: usize, z: usize| (z * (n + 1) + x) as u32;
-        let squeezed = |x: f32| {
-            let inside = (x.clamp(0.35, 0.65) - 0.35) * (squeeze - 1.0);
-            x + inside
-        };
-        let mut positions = Vec::new();
-        let mut triangles = Vec::new();
-        for z in 0..=n {
-            for x in 0..=n {
-                let place = Vec3::new(squeezed(x as f32 / n as f32), 0.0, z as f32 / n as f32);
-                positions.push(place);
-                if x < n && z < n {
-                    triangles.push([at(x, z), at(x, z + 1), at(x + 1, z)]);
-                    triangles.push([at(x + 1, z), at(x, z + 1), at(x + 1, z + 1)]);
-                }
-            }
-        }
-        Mesh::new("sheet", positions, triangles)
+        let squeezed = |x: f32| x + (x.clamp(0.35, 0.65) - 0.35) * (squeeze - 1.0);
+        let at = |i: usize| i as f32 / 24.0;
+        grid("sheet", 24, 24, |x, z| Vec3::new(squeezed(at(x)), 0.0, at(z)))
     }
 
     #[test]

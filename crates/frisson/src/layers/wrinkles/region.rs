@@ -99,6 +99,7 @@ impl Line {
     /// Where a point projects, along the normal of the nearest segment; nothing beyond the ends.
     #[must_use]
     pub fn place(&self, p: Vec3) -> Option<LinePlace> {
+        // At least one segment: a line has two anchors.
         let last = self.segments.len() - 1;
         let mut best: Option<(f32, LinePlace)> = None;
         for (k, s) in self.segments.iter().enumerate() {
@@ -108,6 +109,7 @@ impl Line {
             if beyond {
                 continue;
             }
+            // Inner ends are clamped, not passed over: at a bend of the line there is a wedge beyond both segments.
             let inside = along.clamp(0.0, s.length);
             let distance = p.distance_squared(s.start + s.along * inside);
             let place = LinePlace {
@@ -147,6 +149,7 @@ impl Region {
             anchors.iter().flat_map(|&p| topology.point_triangles(p).iter().copied()).collect();
         let mut triangles = Vec::new();
         while let Some(t) = stack.pop() {
+            // Grown from the anchors, so that the other sleeve, which lies within the rectangle, is not taken.
             if std::mem::replace(&mut seen[t as usize], true) {
                 continue;
             }
@@ -165,6 +168,8 @@ impl Region {
 
 /// Whether a triangle may hold a point of the region: some sample of it does.
 fn meets(line: &Line, width: f32, corners: [u32; 3], positions: &[Vec3], normals: &[Vec3]) -> bool {
+    // 28 samples: a region narrower than a sixth of a triangle could slip between them, and would need a level
+    // of refinement that is not there.
     const N: usize = 6;
     let [a, b, c] = corners.map(|p| (positions[p as usize], normals[p as usize]));
     (0..=N).any(|i| {

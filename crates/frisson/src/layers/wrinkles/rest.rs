@@ -11,6 +11,9 @@ use crate::geometry::butterfly::{Emission, LiftedPoints, PatchSurface, Refined, 
 use crate::geometry::{MeshTopology, Topology};
 use crate::tolerances::wrinkles as tolerances;
 
+/// Counter of the noise of leaning folds: knots have 1, heights 2 and one more for every level of detail.
+const LEAN: u64 = 9;
+
 /// A point moved by a tool. Points count the coarse ones first, then the refined ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Influence {
@@ -104,6 +107,7 @@ pub fn influence(
     normal: Vec3,
 ) -> Option<(f32, f32)> {
     let place = line.place(position)?;
+    // The other side of a limb is within reach, too, but looks away.
     if place.normal.dot(normal) <= 0.0 {
         return None;
     }
@@ -124,11 +128,12 @@ fn skew(tool: &WrinkleTool, line: &Line, along: f64) -> f64 {
     }
     let at = along * f64::from(tool.folds);
     let (cell, t) = (at.floor(), at - at.floor());
-    let noise = |k: f64| crate::math::random::signed(tool.jitter.seed, k as u64, 9);
+    let noise = |k: f64| crate::math::random::signed(tool.jitter.seed, k as u64, LEAN);
     let blend = t * t * (3.0 - 2.0 * t);
     let value = noise(cell) + (noise(cell + 1.0) - noise(cell)) * blend;
-    // The noise changes by at most 3 from fold to fold.
-    let steepest = line.length() / (3.0 * f64::from(tool.folds) * f64::from(tool.width));
+    // From -1 to 1 by a smooth step, whose slope is at most 1.5.
+    const STEEPEST_NOISE: f64 = 3.0;
+    let steepest = line.length() / (STEEPEST_NOISE * f64::from(tool.folds) * f64::from(tool.width));
     let wanted = f64::from(tool.jitter.angle_deg).to_radians().tan();
     wanted.min(tolerances::MOST_CONVERGENCE * steepest) * value
 }

@@ -30,6 +30,7 @@ impl WrinklesState {
     /// Refuses a state of other tools.
     pub fn check_fit(&self, rest: &WrinklesRest) -> Result<(), SnapshotError> {
         let count = rest.tools.len();
+        // From a file: a length that is not one would become heights that are not numbers.
         let sound = self.longest.iter().all(|l| l.is_finite() && *l >= 0.0);
         if self.longest.len() == count && self.planes.len() == count && sound {
             return Ok(());

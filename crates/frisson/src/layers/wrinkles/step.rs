@@ -97,6 +97,7 @@ pub(super) fn follow(
     let Patch { surface, line, planes, .. } = scratch.patch(rest);
     surface.measure(&mesh.positions);
     for (index, tool) in rest.tools.iter().enumerate() {
+        // Others measure their length only: their planes are forgotten again.
         let kept = if tool.live { &mut state.planes[index] } else { &mut *planes };
         line.update(&tool.anchors, |p| surface.at(p), kept);
         if tool.grows {
@@ -115,6 +116,7 @@ pub(super) fn show(
     let mut seen = std::mem::take(&mut scratch.seen);
     let patch = scratch.patch(rest);
     patch.surface.measure(&mesh.positions);
+    // Only what tools move: the heights of all other points have never been anything but zero.
     clear(patch, rest);
     seen.clear();
     for index in 0..rest.tools.len() {
@@ -170,6 +172,7 @@ fn lift(
     let influences = if tool.live { &patch.live } else { &tool.influences };
     for i in influences {
         let height = tool.curve.sample(&patch.shape, i.parameter);
+        // Added: where tools cross, folds lie over folds.
         patch.heights[i.point as usize] += amount as f32 * i.weight * height;
     }
     Seen { peak: amount * tool.curve.peak(&patch.shape), compression }
@@ -204,6 +207,7 @@ fn smoothstep(t: f64) -> f64 {
 /// Base positions of refined points (flat, blending into butterfly) and their normals.
 fn refine(patch: &mut Patch, rest: &WrinklesRest) {
     if patch.blends.iter().any(|&b| b > 0.0) {
+        // Flat points need their corners only.
         patch.surface.refine(Normals::Smooth);
     }
     let (surface, blends) = (&patch.surface, &patch.blends);
@@ -249,6 +253,7 @@ fn write_mesh(
         None => {
             // One refined mesh for every set of tools that fold at once, made when it first occurs.
             if !emitted.contains_key(active.as_slice()) {
+                // A map in order of its keys, and only looked up: no bit depends on when a set first occurred.
                 emitted.insert(active.clone(), rest.emit(active));
             }
             &emitted[active.as_slice()]
