@@ -20,8 +20,9 @@ pub use guard::*;
 
 /// Positions closer than this fraction of the mesh's diagonal are one point [-].
 ///
-/// Exporters split vertices at uv seams and write bit-equal copies; this only has to absorb
-/// quantised formats (16 bits: 1.5e-5 of the box). Larger, and thin eyelids weld shut.
+/// Exporters split vertices at uv seams and write bit-equal copies; this only has to absorb the rounding of
+/// what moves them, and stays below the steps of quantised formats (16 bits: 1.5e-5 of the box). Larger, and
+/// thin eyelids weld shut.
 pub const WELD_FRACTION: f32 = 1.0e-6;
 
 /// A triangle with less area than this times its longest edge squared is degenerate [-].

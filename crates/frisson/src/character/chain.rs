@@ -70,6 +70,7 @@ fn apply(track: &super::Track, time: f64, sampling: Sampling, local: &mut Transf
 pub fn rotation_of(matrix: Mat4) -> Quat {
     let x = matrix.x_axis.truncate().normalize_or(Vec3::X);
     let y = matrix.y_axis.truncate();
+    // Squared up from x and y; the third axis is theirs, so that a mirrored matrix gives a rotation too.
     let z = x.cross(y).normalize_or(Vec3::Z);
     Quat::from_mat3(&glam::Mat3::from_cols(x, z.cross(x), z)).normalize()
 }

@@ -111,6 +111,7 @@ impl Track {
     }
 
     fn place(&self, time: f64) -> Place {
+        // `<=`: at the time of a key its own value, and the later one of two keys at one time (a cut).
         let after = self.times.partition_point(|&t| f64::from(t) <= time);
         if after == 0 {
             return Place::Key(0);
@@ -121,6 +122,7 @@ impl Track {
             return Place::Key(left);
         }
         let seconds = self.times[after] - self.times[left];
+        // In f64: an hour into a clip, f32 seconds go in steps of a quarter of a millisecond.
         let fraction = ((time - f64::from(self.times[left])) / f64::from(seconds)) as f32;
         Place::Between { left, fraction, seconds }
     }
@@ -145,6 +147,7 @@ impl Track {
         if self.interpolation == Interpolation::CubicSpline {
             let (ta, tb) = (self.tangent(left, true), self.tangent(left + 1, false));
             for i in 0..self.width {
+                // glTF's tangents are per second; Hermite's are per interval.
                 out[i] = hermite(a[i], dt * ta[i], b[i], dt * tb[i], t);
             }
         } else if sampling == Sampling::Smooth && self.times.len() > 2 {
@@ -161,6 +164,7 @@ impl Track {
     /// C1 through the keys; one-sided differences at the ends. Quaternions are brought to the
     /// hemisphere of the left key first and blended by component (normalised by the caller).
     fn catmull_rom(&self, left: usize, t: f32, dt: f32, rotation: bool, out: &mut [f32]) {
+        // At the ends the key itself stands for the one beyond: one-sided differences.
         let before = left.saturating_sub(1);
         let after = (left + 2).min(self.times.len() - 1);
         let (pa, pb, pp, pn) =

@@ -107,6 +107,7 @@ impl Character {
         let source = &self.meshes[mesh];
         let mut p = source.mesh.positions[vertex];
         for (morph, &weight) in source.morphs.iter().zip(pose.morph_weights(mesh)) {
+            // Morph targets list the vertices they move in ascending order.
             if let Ok(found) = morph.vertices.binary_search(&(vertex as u32)) {
                 p += weight * morph.offsets[found];
             }

@@ -75,6 +75,7 @@ impl Skeleton {
                 Some(_) => return Err(SkeletonError::MissingParent(node.name.clone())),
             }
         }
+        // Breadth first over a list that is its own queue: what a cycle holds is never reached, so that it ends.
         let mut next = 0;
         while next < parents_first.len() {
             let node = parents_first[next];

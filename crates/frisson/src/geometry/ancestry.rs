@@ -60,6 +60,7 @@ impl Ancestry {
         let corners = self.triangles[coarse_triangle as usize];
         let at = Vec2::new(shares[1], shares[2]);
         let parts = self.parts(coarse_triangle);
+        // If every part is degenerate, the first one's first corner.
         let mut best = (parts.start as u32, [1.0, 0.0, 0.0], f32::NEG_INFINITY);
         for index in parts {
             let places = refined[index].map(|v| self.place_in(v, corners));
@@ -73,6 +74,7 @@ impl Ancestry {
                 break;
             }
         }
+        // On the part's rim, where rounding put the place a little outside.
         let positive = best.1.map(|s| s.max(0.0));
         let sum: f32 = positive.iter().sum();
         (best.0, positive.map(|s| s / sum))
@@ -94,6 +96,7 @@ impl Ancestry {
             None => f32::from(u8::from(vertex == wanted)),
             Some(new) => {
                 let (of, shares) = self.made_of[new];
+                // A sum, as a vertex made on an edge may name one corner twice.
                 of.iter().zip(shares).filter(|(v, _)| **v == wanted).map(|(_, s)| s).sum()
             }
         };
@@ -184,6 +187,7 @@ fn barycentric(at: Vec2, [a, b, c]: [Vec2; 3]) -> [f32; 3] {
     let (u, v, w) = (b - a, c - a, at - a);
     let area = u.perp_dot(v);
     if area.abs() <= f32::MIN_POSITIVE {
+        // Never the best part: no place is inside a triangle without area.
         return [1.0, f32::NEG_INFINITY, 0.0];
     }
     let (second, third) = (w.perp_dot(v) / area, u.perp_dot(w) / area);

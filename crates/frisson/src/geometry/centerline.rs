@@ -18,6 +18,7 @@ pub fn centerlines(mesh: &Mesh, points: usize) -> Vec<Vec<Vec3>> {
     let (pieces, count) = welded.components();
     // From anywhere to the farthest place: that is one end; distances from there lead to the other.
     let mut firsts = vec![u32::MAX; count];
+    // Backwards, so that the lowest point of each piece is what stays.
     for (point, &piece) in pieces.iter().enumerate().rev() {
         firsts[piece as usize] = point as u32;
     }
@@ -25,6 +26,7 @@ pub fn centerlines(mesh: &Mesh, points: usize) -> Vec<Vec<Vec3>> {
     let mut ends: Vec<(f64, u32)> = firsts.iter().map(|&first| (0.0, first)).collect();
     for (point, &piece) in pieces.iter().enumerate() {
         let farthest = &mut ends[piece as usize];
+        // Strictly greater: of several that are as far, the first.
         if from_any[point] > farthest.0 && from_any[point].is_finite() {
             *farthest = (from_any[point], point as u32);
         }
@@ -54,6 +56,7 @@ fn line_of(piece: &[(f64, Vec3)], points: usize) -> Option<Vec<Vec3>> {
         *sum += *place;
         *count += 1.0;
     }
+    // Slices without a point (rows farther apart than a slice is long) are passed over.
     let mut line: Vec<Vec3> = sums.iter().filter(|s| s.1 > 0.0).map(|s| s.0 / s.1).collect();
     let last = line.len().checked_sub(1).filter(|last| *last > 0)?;
     // From the middle of an end's slice to the very end.

@@ -54,6 +54,7 @@ impl DiamondPattern {
         };
         let step = 1.0 / self.columns as f32;
         let ridge = |row: u32, column: u32, lean: f32| {
+            // Every other row is half a diamond further round: its corners are the middles of the row before.
             let offset = if row.is_multiple_of(2) { 0.0 } else { 0.5 };
             let start = column as f32 + offset;
             let (a, b) = (self.out_of_place(row, start), self.out_of_place(row + 1, start + lean));
@@ -62,6 +63,7 @@ impl DiamondPattern {
                 let [turn, height] = [0, 1].map(|c| a[c] + (b[c] - a[c]) * t);
                 place((start + lean * t + turn) * step, row as f32 + t + height)
             });
+            // One ray that misses and there is no tube: the whole pattern is refused.
             along.collect::<Option<Vec<Vec3>>>()
         };
         let cells = (0..self.rows).flat_map(|r| (0..self.columns).map(move |c| (r, c)));

@@ -76,6 +76,7 @@ impl<'a> GeodesicWalk<'a> {
         let count = topology.point_count();
         Self {
             topology,
+            // f64: unfolding subtracts squares of distances, and a tether must not come out shorter than the line.
             places: (0..count as u32).map(|p| place(p).as_dvec3()).collect(),
             distance: vec![f64::INFINITY; count],
             nearest: vec![super::NONE; count],
@@ -116,11 +117,13 @@ impl<'a> GeodesicWalk<'a> {
         if distance > self.reach || distance >= self.distance[point as usize] {
             return;
         }
+        // The first time: it has to be cleared before the next run.
         if self.distance[point as usize].is_infinite() {
             self.noted.push(point);
         }
         self.distance[point as usize] = distance;
         self.nearest[point as usize] = nearest;
+        // A binary heap cannot lower a key: the point goes in again.
         self.heap.push(Front { distance, point });
     }
 
@@ -145,6 +148,7 @@ impl<'a> GeodesicWalk<'a> {
             let db = self.distance[other as usize];
             let (beside, beyond) = (self.places[other as usize], self.places[target as usize]);
             if let Some(d) = unfold(at, db, here, beside, beyond) {
+                // The front came through both ends: the nearer one says whose it is.
                 let from = if at < db { from } else { self.nearest[other as usize] };
                 self.note(target, d, from);
             }
@@ -162,6 +166,7 @@ fn unfold(da: f64, db: f64, a: DVec3, b: DVec3, c: DVec3) -> Option<f64> {
     let along = (c - a).dot(b - a) / length;
     let up = ((c - a).length_squared() - along * along).max(0.0).sqrt();
     let source_along = (da * da - db * db + length * length) / (2.0 * length);
+    // Below the edge, the corner above it; rounding may make the square of a flat triangle's height negative.
     let source_up = -(da * da - source_along * source_along).max(0.0).sqrt();
     let height = up - source_up;
     // Folded over: seen from the source, the corner lies before the edge.
@@ -180,6 +185,7 @@ struct Front {
 
 impl Ord for Front {
     fn cmp(&self, other: &Self) -> Ordering {
+        // Turned round, as the heap gives the greatest first. The index breaks ties: same order, same bits.
         other.distance.total_cmp(&self.distance).then(other.point.cmp(&self.point))
     }
 }

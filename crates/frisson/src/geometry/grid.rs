@@ -30,6 +30,7 @@ impl Grid {
     /// Fills the grid with boxes; a box is listed in every cell it meets.
     pub fn build_boxes(&mut self, boxes: impl Iterator<Item = (Vec3, Vec3)>, cell: f32) {
         let expected = boxes.size_hint().0;
+        // A guess that boxes are about a cell large: a table that is too small costs time, not results.
         self.start(cell, 2 * expected);
         for (index, (low, high)) in boxes.enumerate() {
             let (a, b) = (self.cell_of(low), self.cell_of(high));
@@ -58,6 +59,7 @@ impl Grid {
                     let c = IVec3::new(x, y, z);
                     let slot = self.slot(c) as usize;
                     for i in self.starts[slot] as usize..self.starts[slot + 1] as usize {
+                        // Other cells may share the slot.
                         if self.cells[i] == c {
                             each(self.items[i]);
                         }
@@ -80,12 +82,16 @@ impl Grid {
     }
 
     fn start(&mut self, cell: f32, expected: usize) {
+        // A cell of no size would put every place at NaN or infinity.
         self.inverse_cell = 1.0 / cell.max(f32::MIN_POSITIVE);
+        // Half empty, so that few cells share a slot; a power of two, so that a mask replaces the remainder.
         self.mask = (2 * expected.max(8)).next_power_of_two() as u32 - 1;
         self.entries.clear();
     }
 
     fn slot(&self, c: IVec3) -> u32 {
+        // The large odd multipliers of C. Ericson, *Real-Time Collision Detection* (2005), 7.1.3; the shift
+        // brings their upper bits down to where the mask looks.
         let h = (c.x as u32).wrapping_mul(0x8DA6_B343)
             ^ (c.y as u32).wrapping_mul(0xD816_3841)
             ^ (c.z as u32).wrapping_mul(0xCB1A_B31F);

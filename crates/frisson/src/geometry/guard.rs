@@ -40,6 +40,7 @@ impl FoldGuard {
     ) {
         let [aside, opposite] = tolerances::GUARD_FACING_COSINES;
         let [middle, edge] = tolerances::GUARD_BESIDE.map(|share| share * spacing);
+        // Most of a skin faces nothing: those points are left out before anything is sorted into cells.
         let (mean, alike) = normals_that_face_nothing(obstacles, surface, aside);
         self.facing.clear();
         let all = obstacles.iter().map(|&p| surface[p as usize]);
@@ -50,6 +51,7 @@ impl FoldGuard {
         self.cells.fill(&self.facing, farthest);
         for &point in points {
             let wanted = room[point as usize];
+            // Nothing rises here: any room is enough.
             if wanted <= 0.0 {
                 continue;
             }
@@ -71,6 +73,7 @@ impl FoldGuard {
                 if clear >= least {
                     return;
                 }
+                // The offset's part square to the plane half-way: `n - m` is 2 sqrt((1 - cos) / 2) long.
                 let gap = clear * (0.5 * (1.0 - facing)).sqrt();
                 let beside = (offset.length_squared() - gap * gap).max(0.0).sqrt();
                 // Obstacles come in gradually from the side and as they turn: a fold never pops.
@@ -124,6 +127,7 @@ impl Cells {
             (tolerances::GUARD_CELLS_PER_ITEM * items.len() + tolerances::GUARD_LEAST_CELLS) as f32;
         let mut cell = cell.max(f32::MIN_POSITIVE);
         let count = |cell: f32| ((extent / cell).floor() + 1.0).max(Vec3A::ONE);
+        // In f32: the product of three counts may be beyond any integer when two points are far apart.
         while count(cell).element_product() > most {
             cell *= tolerances::GUARD_CELL_GROWTH;
         }
@@ -142,6 +146,7 @@ impl Cells {
             self.starts[c] += self.starts[c - 1];
         }
         self.items.resize(items.len(), [Vec3A::ZERO; 2]);
+        // Three more, so that the last item can be read as the first of four.
         self.normals.iter_mut().for_each(|axis| axis.resize(items.len() + 3, 0.0));
         for (&item, &c) in items.iter().zip(&self.cell_of_item) {
             let c = c as usize;
@@ -179,6 +184,7 @@ impl Cells {
                     while facing != 0 {
                         let item = start + facing.trailing_zeros() as usize;
                         facing &= facing - 1;
+                        // The last four of a row may reach into the next one, whose items come in their own turn.
                         if item < end {
                             each(self.items[item]);
                         }
@@ -190,6 +196,7 @@ impl Cells {
 
     /// Cell of a place along each axis; those outside belong to the outermost.
     fn clamp(&self, place: Vec3A) -> UVec3 {
+        // Casts saturate, and make zero of what is not a number: every place has a cell.
         let cell = ((place - self.low) * self.inverse_cell).max(Vec3A::ZERO);
         cell.as_uvec3().min(self.counts - 1)
     }

@@ -30,6 +30,7 @@ pub fn wrap_sphere(points: &[DVec3]) -> Vec<[u32; 3]> {
             }
             !seen
         });
+        // Sorted, so that the rim is found by search and the faces come in one order.
         edges.sort_unstable();
         // The rim of what the point sees: edges that only one of the removed faces had.
         let rim = edges.iter().filter(|(a, b)| edges.binary_search(&(*b, *a)).is_err());
@@ -51,6 +52,7 @@ fn first_four(points: &[DVec3]) -> Option<[u32; 4]> {
         all.fold((0, 0.0), |best, now| if now.1 > best.1 { now } else { best })
     };
     let a = *points.first()?;
+    // As large as it gets at each step: a thin first tetrahedron would leave the signs of the heights to rounding.
     let (b, length) = furthest(&|p| p.distance(a));
     let along = points[b] - a;
     let (c, width) = furthest(&|p| (p - a).cross(along).length());

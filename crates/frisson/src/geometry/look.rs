@@ -29,6 +29,7 @@ impl Texture {
         if w == 0 || h == 0 || self.rgba.len() < w * h * 4 || !uv.is_finite() {
             return Vec3::ONE;
         }
+        // Values stand at the middles of pixels, hence the half.
         let x = (uv.x - uv.x.floor()) * w as f32 - 0.5;
         let y = (uv.y - uv.y.floor()) * h as f32 - 0.5;
         let (fx, fy) = (x - x.floor(), y - y.floor());
@@ -36,6 +37,7 @@ impl Texture {
             let column = (x.floor() as i64 + dx).rem_euclid(w as i64) as usize;
             let row = (y.floor() as i64 + dy).rem_euclid(h as i64) as usize;
             let at = 4 * (row * w + column);
+            // Linear before mixing: encoded values have no meaningful mean.
             Vec3::from_array([0, 1, 2].map(|k| linear_of(self.rgba[at + k])))
         };
         texel(0, 0).lerp(texel(1, 0), fx).lerp(texel(0, 1).lerp(texel(1, 1), fx), fy)

@@ -124,6 +124,7 @@ pub struct Channels {
 impl Channels {
     /// Empties what is said anew in every tick; storage stays.
     pub fn clear(&mut self) {
+        // `flesh_room` stays: it is said once, when layers start, not in every tick.
         self.wetness.clear();
         self.flesh_offset.clear();
         self.load.clear();
@@ -131,6 +132,7 @@ impl Channels {
 
     /// Carries what was said about a coarse mesh over to the refined one.
     pub fn refine(&mut self, ancestry: &Ancestry) {
+        // Not `load`: it counts the vertices that come out behind refinement already.
         for values in [&mut self.wetness, &mut self.flesh_room] {
             spread(values, ancestry);
         }
@@ -239,6 +241,7 @@ impl Mesh {
             *values = AttributeValues::Vector(Vec::new());
         }
         if let AttributeValues::Vector(values) = values {
+            // No `clear`: the values of the vertices that are there are what is changed.
             values.resize(count, Vec3::ZERO);
             change(values);
         }
@@ -247,6 +250,7 @@ impl Mesh {
     /// The values of an attribute, made if it is not there.
     fn values_of(&mut self, name: &str) -> &mut AttributeValues {
         let index = self.attributes.iter().position(|a| a.name == name).unwrap_or_else(|| {
+            // Of any kind: the callers replace it where they want another.
             let values = AttributeValues::Scalar(Vec::new());
             self.attributes.push(Attribute { name: name.to_owned(), values });
             self.attributes.len() - 1
@@ -273,6 +277,7 @@ impl Mesh {
     #[must_use]
     pub fn area(&self) -> f64 {
         let of = |t: &[u32; 3]| {
+            // f64: a hundred thousand small areas summed in f32 lose their last ones.
             let [a, b, c] = t.map(|v| self.positions[v as usize].as_dvec3());
             0.5 * (b - a).cross(c - a).length()
         };
@@ -327,6 +332,7 @@ impl Bounds {
     /// Whether nothing is inside.
     #[must_use]
     pub fn is_empty(&self) -> bool {
+        // One axis is enough: boxes are empty along all three or none.
         self.min.x > self.max.x
     }
 

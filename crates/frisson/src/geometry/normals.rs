@@ -57,11 +57,13 @@ impl NormalGroups {
         scratch.areas.resize(self.triangles.len(), Vec3::ZERO);
         scratch.areas.par_iter_mut().with_min_len(CHUNK).enumerate().for_each(|(t, area)| {
             let [a, b, c] = self.triangles[t].map(|v| positions[v as usize]);
+            // Not normalised: twice the area is the weight.
             *area = (b - a).cross(c - a);
         });
         scratch.groups.resize(self.triangles_of_group.len(), Vec3::Y);
         let areas = &scratch.areas;
         scratch.groups.par_iter_mut().with_min_len(CHUNK).enumerate().for_each(|(g, normal)| {
+            // Gathered by group, in the order of triangles; scattered, threads would race on the sums.
             let sum: Vec3 =
                 self.triangles_of_group.of(g as u32).iter().map(|&t| areas[t as usize]).sum();
             *normal = sum.normalize_or(Vec3::Y);

@@ -51,11 +51,13 @@ impl Solid {
             cover(&border, at, &mut lids);
         }
         lids.iter_mut().for_each(|t| *t = t.map(vertex));
+        // Own area and that of the lids, of each part.
         let mut areas = vec![[0.0; 2]; parts];
         given.iter().for_each(|t| areas[part(t) as usize][0] += area(t));
         lids.iter().for_each(|t| areas[part(t) as usize][1] += area(t));
         let is_sheet = |t: &[u32; 3]| {
             let [own, lids] = areas[part(t) as usize];
+            // At least, not more: a part without any area is a sheet too.
             lids >= SHEET * own
         };
         lids.retain(|t| !is_sheet(t));
@@ -81,6 +83,7 @@ impl Solid {
             // About a place of its own: far from it the parts of the sum would be large and cancel.
             let origin = *origins[index].get_or_insert_with(|| place(t[0]));
             let [a, b, c] = t.map(|v| place(v) - origin);
+            // Six times the volume; only the sign is wanted. Sheets are summed as well, but never turned.
             volumes[index] += a.dot(b.cross(c));
         }
         for (t, _) in self.triangles.iter_mut().zip(&self.sheet).filter(|(_, sheet)| !**sheet) {
@@ -95,11 +98,13 @@ impl Solid {
 /// pass an edge in one sense than in the other there is a border, so that with the lids none is left.
 fn borders(topology: &Topology) -> Vec<Vec<u32>> {
     let mut sides: Vec<(u32, u32, i32)> = Vec::new();
+    // Triangles with two equal corners pass an edge to and fro: they would add nothing but work.
     for t in topology.triangles.iter().filter(|t| t[0] != t[1] && t[1] != t[2] && t[2] != t[0]) {
         for (a, b) in [(t[0], t[1]), (t[1], t[2]), (t[2], t[0])] {
             sides.push((a.min(b), a.max(b), if a < b { 1 } else { -1 }));
         }
     }
+    // Sorted, not hashed: loops and so lids come out in one order on every machine.
     sides.sort_unstable();
     let mut ways: Vec<(u32, u32)> = Vec::new();
     for edge in sides.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
@@ -121,6 +126,7 @@ fn walk(ways: &[(u32, u32)], points: usize) -> Vec<Vec<u32>> {
         let mut path: Vec<u32> = Vec::new();
         let mut here = ways[start].0;
         loop {
+            // Come round to a place that is on the way already: the ring since then is a loop of its own.
             if on_path[here as usize] != NONE {
                 let ring = path.split_off(on_path[here as usize] as usize);
                 ring.iter().for_each(|&p| on_path[p as usize] = NONE);
@@ -134,6 +140,7 @@ fn walk(ways: &[(u32, u32)], points: usize) -> Vec<Vec<u32>> {
             taken[way] = true;
             here = ways[way].1;
         }
+        // What is left is the start alone: as many ways leave every point as come to it.
         path.iter().for_each(|&p| on_path[p as usize] = NONE);
     }
     loops
@@ -147,6 +154,7 @@ fn cover(border: &[u32], at: impl Fn(u32) -> DVec3, out: &mut Vec<[u32; 3]>) {
     }
     let mut next: Vec<usize> = (0..count).map(|i| (i + 1) % count).collect();
     let mut last: Vec<usize> = (0..count).map(|i| (i + count - 1) % count).collect();
+    // Bits of positive floats are ordered as the floats are, and integers can be keys of a heap.
     let width = |a: usize, b: usize| at(border[a]).distance_squared(at(border[b])).to_bits();
     let mut corners: BinaryHeap<_> =
         (0..count).map(|i| Reverse((width(last[i], next[i]), i, last[i], next[i]))).collect();
@@ -162,6 +170,7 @@ fn cover(border: &[u32], at: impl Fn(u32) -> DVec3, out: &mut Vec<[u32; 3]>) {
             return;
         }
         (next[a], last[b]) = (b, a);
+        // No entry of the heap can name these: what is cut off never comes back.
         (last[i], next[i]) = (usize::MAX, usize::MAX);
         for j in [a, b] {
             corners.push(Reverse((width(last[j], next[j]), j, last[j], next[j])));

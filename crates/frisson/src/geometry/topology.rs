@@ -48,6 +48,7 @@ impl Lists {
             offsets[i + 1] += offsets[i];
         }
         let mut items = vec![0; offsets[count] as usize];
+        // A counting sort: what comes first stays first, which `point_triangles` and others promise.
         let mut next = offsets.clone();
         for (list, item) in pairs {
             items[next[list as usize] as usize] = item;
@@ -123,6 +124,8 @@ impl Topology {
         for (index, t) in triangles.iter().enumerate().filter(|(_, t)| sound(t)) {
             sides.extend((0..3).map(|k| (side(t, k), index as u32, k as u8)));
         }
+        // Sorted by ends, then triangle: equal sides lie together, edges come out sorted for `find_edge`, and nothing
+        // depends on a hash. No two entries are equal, so an unstable sort has one result.
         sides.sort_unstable();
         let mut edges: Vec<[u32; 2]> = Vec::new();
         let mut triangle_edges = vec![[NONE; 3]; triangles.len()];
@@ -231,6 +234,7 @@ impl Topology {
     pub fn components(&self) -> (Vec<u32>, usize) {
         let mut component = vec![NONE; self.point_count()];
         let mut count = 0;
+        // A stack of our own: a recursion would be as deep as a mesh is large.
         let mut stack = Vec::new();
         for start in 0..self.point_count() as u32 {
             if component[start as usize] != NONE {
@@ -269,6 +273,7 @@ fn weld(positions: &[Vec3]) -> (Vec<u32>, Vec<u32>) {
             if key(b).x - key(a).x > reach {
                 break;
             }
+            // Equality by itself: the distance between two places at infinity is not a number.
             if key(a) == key(b) || key(a).distance(key(b)) <= reach {
                 unite(&mut root, a, b);
                 // Bit-equal copies chain to the next one: no need to look at the whole cluster.
@@ -294,6 +299,7 @@ fn weld(positions: &[Vec3]) -> (Vec<u32>, Vec<u32>) {
 /// The first of what an element was united with.
 pub(super) fn find(root: &mut [u32], mut v: u32) -> u32 {
     while root[v as usize] != v {
+        // Path halving: long chains of copies would make every look-up walk them all.
         root[v as usize] = root[root[v as usize] as usize];
         v = root[v as usize];
     }

@@ -91,7 +91,9 @@ pub(crate) fn check_same_bits<L: Layer>(setup: &Setup, frames: usize) {
     };
     let straight = run(1);
     assert!(straight == run(1), "two runs differ");
+    // Three: an odd number cuts the work at other places than two would.
     assert!(straight == run(3), "three threads differ from one");
+    // Right after the start, where buffers are still growing, and in the middle of the motion.
     for at in [1, frames / 2] {
         let mut first = Simulator::new(setup.clone()).expect("a simulator");
         seen(&mut first, at);

@@ -54,6 +54,7 @@ impl LayerParams {
     /// them.
     #[must_use]
     pub fn ridges_over(layers: &[Self], index: usize) -> Vec<Ridge> {
+        // The only layer that feels ridges: said here, so that cloth and folds need not know each other.
         let Self::Cloth(cloth) = &layers[index] else { return Vec::new() };
         let later = layers[index + 1..].iter();
         let folds =

@@ -124,6 +124,7 @@ pub(crate) fn crossings(mesh: &Mesh) -> Vec<Vec3> {
     }
     pairs.sort_unstable();
     pairs.dedup();
+    // By place, not by index: seams split vertices.
     let same_place = |a: u32, b: u32| p[a as usize] == p[b as usize];
     let crossing = |&&(i, j): &&(usize, usize)| {
         let (t, other) = (triangles[i], triangles[j]);
@@ -138,6 +139,7 @@ pub(crate) fn crossings(mesh: &Mesh) -> Vec<Vec3> {
 pub(crate) fn crosses(a: DVec3, b: DVec3, t: [DVec3; 3]) -> bool {
     let n = (t[1] - t[0]).cross(t[2] - t[0]);
     let (da, db) = ((a - t[0]).dot(n), (b - t[0]).dot(n));
+    // Ends in the plane do not count: folds lie upon the surface they come from.
     if da * db >= 0.0 {
         return false;
     }

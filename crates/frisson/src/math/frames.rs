@@ -1,6 +1,6 @@
 //! Directions carried along curves with the least turning.
 
-use glam::{Quat, Vec3};
+use glam::{EulerRot, Quat, Vec3};
 
 use crate::tolerances;
 
@@ -10,8 +10,10 @@ use crate::tolerances;
 pub fn rotation_between(from: Vec3, to: Vec3) -> Quat {
     let cosine = from.dot(to);
     if cosine < tolerances::math::OPPOSITE {
+        // The quaternion below would be zero, and its direction noise.
         return Quat::from_axis_angle(any_perpendicular(from), std::f32::consts::PI);
     }
+    // Half-angle quaternion without trigonometry: (sin a, 1 + cos a) is twice cos(a/2) times the wanted one.
     let axis = from.cross(to);
     Quat::from_xyzw(axis.x, axis.y, axis.z, 1.0 + cosine).normalize()
 }
@@ -21,6 +23,14 @@ pub fn rotation_between(from: Vec3, to: Vec3) -> Quat {
 pub fn any_perpendicular(direction: Vec3) -> Vec3 {
     let helper = if direction.x.abs() < tolerances::math::NEAR_AXIS { Vec3::X } else { Vec3::Y };
     direction.cross(helper).normalize_or(Vec3::Z)
+}
+
+/// The rotation about x, then y, then z [degrees], as scene files give it; the axes stay where they are.
+#[must_use]
+pub fn rotation_xyz_deg(degrees: [f32; 3]) -> Quat {
+    let [x, y, z] = degrees.map(f32::to_radians);
+    // Applied right to left: the last letter of `ZYX` turns first.
+    Quat::from_euler(EulerRot::ZYX, z, y, x)
 }
 
 /// Three orthonormal axes on a curve.
@@ -54,6 +64,7 @@ impl CurveFrame {
     pub fn transported(&self, tangent: Vec3) -> Self {
         let tangent = tangent.normalize_or(self.tangent);
         let turned = rotation_between(self.tangent, tangent) * self.normal;
+        // Squared up anew: rounding of many transports in a row would let the axes drift apart.
         Self::new(tangent, turned)
     }
 }
@@ -68,6 +79,14 @@ mod tests {
         for b in [Vec3::X, -Vec3::Y, a, -a, Vec3::new(-0.3, 0.2, 0.9).normalize()] {
             assert!((rotation_between(a, b) * a - b).length() < 2e-3, "{b}");
         }
+    }
+
+    #[test]
+    fn degrees_turn_about_x_first_and_about_z_last() {
+        let turned = rotation_xyz_deg([90.0, 0.0, 90.0]) * Vec3::Y;
+        assert!((turned - Vec3::Z).length() < 1e-6, "y to z about x, and z stays: {turned}");
+        let turned = rotation_xyz_deg([0.0, 90.0, 90.0]) * Vec3::Z;
+        assert!((turned - Vec3::Y).length() < 1e-6, "z to x about y, x to y about z: {turned}");
     }
 
     #[test]

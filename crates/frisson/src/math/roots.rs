@@ -17,7 +17,9 @@ pub fn find_root(low: f64, high: f64, tolerance: f64, mut f: impl FnMut(f64) -> 
     if (fa > 0.0) == (fb > 0.0) {
         return if fa.abs() <= fb.abs() { a } else { b };
     }
+    // Which end moved last: -1 is `a`, 1 is `b`.
     let mut last_side = 0i8;
+    // A guard only: with every third step a halving, 200 steps narrow any bracket by 2^66, beyond f64's digits.
     for iteration in 0..200 {
         let width = b - a;
         if width.abs() <= tolerance {
@@ -34,6 +36,7 @@ pub fn find_root(low: f64, high: f64, tolerance: f64, mut f: impl FnMut(f64) -> 
         if (fx > 0.0) == (fa > 0.0) {
             (a, fa) = (x, fx);
             if last_side == -1 {
+                // Illinois: an end that stays twice counts half, else regula falsi creeps from one side.
                 fb *= 0.5;
             }
             last_side = -1;
@@ -60,11 +63,13 @@ pub fn find_root_newton(
     let positive_at_a = f(a).0 > 0.0;
     let mut x = 0.5 * (a + b);
     let mut previous_width = f64::INFINITY;
+    // A guard only: 120 halvings are more than an f64 has digits.
     for _ in 0..120 {
         let (value, slope) = f(x);
         if value == 0.0 {
             return x;
         }
+        // The sign of `a` decides, not that `f` rises: the bracket may be given either way round.
         if (value > 0.0) == positive_at_a {
             a = x
         } else {
@@ -78,6 +83,7 @@ pub fn find_root_newton(
         let next = x - step;
         let inside = next > a.min(b) && next < a.max(b);
         if inside
+            // Newton goes on while it narrows the bracket; coming from one side only, its steps must shrink.
             && (width < tolerances::math::BRACKET_SHRINKS * previous_width
                 || step.abs() < 0.5 * width)
         {

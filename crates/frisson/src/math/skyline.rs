@@ -65,12 +65,15 @@ impl Skyline {
 
     /// Factors the matrix in place. False where it is not positive definite.
     pub fn factor(&mut self) -> bool {
+        // Row by row (Cholesky-Crout without roots): everything a row needs lies before it in memory, so that one
+        // split of the entries gives both sides.
         for row in 0..self.len() {
             let begin = self.first[row] as usize;
             let (done, rest) = self.entries.split_at_mut(self.starts[row]);
             let mine = &mut rest[..row + 1 - begin];
             for column in begin..row {
                 let other = self.first[column] as usize;
+                // Columns before either row's first entry are zero in A, and stay zero in L.
                 let from = begin.max(other);
                 let theirs = &done[self.starts[column]..self.starts[column + 1]];
                 let pairs = mine[from - begin..column - begin].iter().zip(&theirs[from - other..]);
@@ -86,6 +89,7 @@ impl Skyline {
                 left -= scaled * factor;
             }
             mine[row - begin] = left;
+            // Not `!(left > 0.0)`: a matrix with a NaN in it must be refused as well.
             if left.is_nan() || left <= 0.0 {
                 return false;
             }
@@ -95,8 +99,10 @@ impl Skyline {
 
     /// Replaces the right-hand side by the solution; the matrix must have been factored.
     pub fn solve(&self, x: &mut [DVec3]) {
+        // L y = b forwards, then D, then the transpose of L backwards.
         for row in 0..self.len() {
             let begin = self.first[row] as usize;
+            // The row's last entry is the diagonal, D: `zip` ends before it.
             let pairs = self.row(row).iter().zip(&x[begin..row]);
             let sum = pairs.fold(DVec3::ZERO, |sum, (l, x)| sum + *x * *l);
             x[row] -= sum;
@@ -104,6 +110,7 @@ impl Skyline {
         for (row, x) in x.iter_mut().enumerate().take(self.len()) {
             *x /= self.entries[self.starts[row + 1] - 1];
         }
+        // Rows of L are columns of its transpose: what is known is taken from all before it at once.
         for row in (0..self.len()).rev() {
             let (begin, own) = (self.first[row] as usize, x[row]);
             for (x, l) in x[begin..row].iter_mut().zip(self.row(row)) {

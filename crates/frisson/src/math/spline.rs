@@ -22,6 +22,7 @@ pub fn catmull_rom_through(points: &[Vec3], parameter: f32) -> Vec3 {
     if last == 0 {
         return points[0];
     }
+    // Beyond the ends the first and last segments go on: a parameter may round past the last point.
     let segment = (parameter.max(0.0) as usize).min(last - 1);
     let at = |i: isize| points[i.clamp(0, last as isize) as usize];
     let s = segment as isize;
@@ -59,9 +60,11 @@ impl Nurbs {
     /// than that and positive weights.
     #[must_use]
     pub fn new(control: &[Vec3], weights: &[f32], degree: usize) -> Option<Self> {
+        // With equal knots a clamped curve has `points - degree` spans: it needs one.
         let enough = control.len() > degree
             && (1..=MOST_DEGREE).contains(&degree)
             && weights.len() == control.len();
+        // A weight that is not positive may put the homogeneous sum at zero: a point at infinity.
         if !enough || weights.iter().any(|&w| w.is_nan() || w <= 0.0) {
             return None;
         }
@@ -79,10 +82,12 @@ impl Nurbs {
         let degree = degree.min(points.len().checked_sub(1)?).min(MOST_DEGREE);
         let parameters = chord_parameters(points)?;
         let n = points.len();
+        // Averages of the parameters: every span has a point in it, or the matrix below would be singular.
         let inner =
             (1..n - degree).map(|j| parameters[j..j + degree].iter().sum::<f32>() / degree as f32);
         let knots = clamped(inner, degree);
         let mut curve = Self { degree, knots, control: vec![Vec4::ZERO; n] };
+        // f64: chords of very different lengths make bases that f32 could not tell apart.
         let mut matrix = vec![0.0f64; n * n];
         for (row, &u) in parameters.iter().enumerate() {
             let (span, basis) = curve.basis(u);
@@ -110,6 +115,7 @@ impl Nurbs {
     /// Index of the knot span and the `degree + 1` basis functions there (Cox-de Boor).
     fn basis(&self, u: f32) -> (usize, [f32; MOST_DEGREE + 1]) {
         let (p, n) = (self.degree, self.control.len());
+        // At u = 1 there is no knot beyond: the last span takes its own end.
         let span = self.knots[p..n].partition_point(|&k| k <= u).clamp(1, n - p) + p - 1;
         let mut values = [0.0f32; MOST_DEGREE + 1];
         values[0] = 1.0;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use glam::{EulerRot, Mat4, Quat, Vec3};
+use glam::{Mat4, Vec3};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -10,6 +10,7 @@ use super::live::LiveTrack;
 use super::path::KeyedTransform;
 use crate::character::{Character, Clip, NodeChain, Pose, Sampling};
 use crate::geometry::Mesh;
+use crate::math::frames::rotation_xyz_deg;
 
 /// Where an actor stands in the world.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -34,10 +35,9 @@ impl Placement {
     /// The matrix.
     #[must_use]
     pub fn world_from_actor(&self) -> Mat4 {
-        let [x, y, z] = self.rotate_deg.map(f32::to_radians);
         Mat4::from_scale_rotation_translation(
             Vec3::splat(self.scale),
-            Quat::from_euler(EulerRot::ZYX, z, y, x),
+            rotation_xyz_deg(self.rotate_deg),
             Vec3::from_array(self.translate),
         )
     }
@@ -220,6 +220,7 @@ impl Actor {
             // They may stand still, too; only posing them would tell.
             Motion::Clip(_) | Motion::Sequence(_) => false,
         };
+        // A path is a motion too: where it stands at one place for a while is not looked into.
         from == to || (held && self.points.is_none() && self.path.is_none())
     }
 
@@ -232,6 +233,7 @@ impl Actor {
         };
         let single = meshes.len() == 1;
         for mesh in &mut meshes {
+            // One mesh goes by its actor's name, so that scenes of one-mesh characters need no second name.
             mesh.name =
                 if single { self.name.clone() } else { format!("{}/{}", self.name, mesh.name) };
         }
@@ -260,6 +262,7 @@ impl Actor {
     #[must_use]
     pub fn clip_time(&self, time: f64) -> f64 {
         let Some(play) = self.clip_play() else { return time };
+        // From the scene's time, never accumulated: a resumed shot and a jump both land on the same clip time.
         let t = play.offset + play.speed * time;
         let duration = self.clip().map_or(0.0, Clip::duration);
         // Euclid's remainder: a clip played backwards goes on at its end.
@@ -315,6 +318,7 @@ impl Actor {
 
     fn joint_at_clip_time(&self, joint: &JointPath, time: f64, clip_time: f64) -> Mat4 {
         let world = self.world_at(time);
+        // Smooth whatever the sampling of the picture: springs would ring with the corners of straight keys.
         if let Motion::Live(track) = &self.motion
             && let Some(matrix) = track.node_at(joint.node, time, Sampling::Smooth)
         {

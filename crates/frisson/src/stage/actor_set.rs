@@ -68,6 +68,7 @@ impl ActorSet {
     /// The actor that a mesh of the frame belongs to, and the mesh's index among its own.
     #[must_use]
     pub fn owner_of(&self, mesh: usize) -> Option<(usize, usize)> {
+        // Linear: scenes have a handful of actors, and this is asked when layers are built.
         (0..self.actors.len()).find_map(|actor| {
             let range = self.mesh_range(actor);
             range.contains(&mesh).then(|| (actor, mesh - range.start))
@@ -83,6 +84,7 @@ impl ActorSet {
     /// Poses every character at a time.
     pub fn set_time(&mut self, time: f64) {
         for (actor, pose) in self.actors.iter().zip(&mut self.poses) {
+            // As other programs play it; layers that react to accelerations ask for smooth joints themselves.
             actor.pose_at(time, Sampling::AsAuthored, pose);
         }
     }

@@ -90,6 +90,7 @@ impl Animated {
 fn interpolate(keys: &[(f64, f64)], frame: f64) -> f64 {
     let after = keys.partition_point(|k| k.0 <= frame);
     match (after.checked_sub(1).map(|i| keys[i]), keys.get(after)) {
+        // No keys: refused by `is_well_formed`, but what is asked before that must have an answer.
         (None, None) => 0.0,
         (None, Some(first)) => first.1,
         (Some(last), None) => last.1,

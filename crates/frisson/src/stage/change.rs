@@ -51,11 +51,13 @@ impl Declarations {
         if old == new {
             return Change::None;
         }
+        // Where a field's type is a reference, what stands beside the `$ref` is about this field and goes first.
         let own = schema.get("x-change").and_then(Value::as_str).and_then(Change::named);
         let schema = self.resolved(schema);
         let declared =
             own.or_else(|| schema.get("x-change").and_then(Value::as_str).and_then(Change::named));
         match (old, new) {
+            // Only undeclared structs are looked into: a declaration on the field is about all of it.
             (Value::Object(a), Value::Object(b)) if declared.is_none() => {
                 let keys = a.keys().chain(b.keys().filter(|k| !a.contains_key(*k)));
                 let one = |key: &String| {
@@ -77,6 +79,7 @@ impl Declarations {
                     .max()
                     .unwrap_or(Change::None)
             }
+            // A list of another length, another variant of an enum, a plain value.
             _ => declared.unwrap_or(Change::Rebuild),
         }
     }

@@ -100,6 +100,7 @@ impl Clock {
     pub fn tick_before(&self, time: f64) -> (u64, f64) {
         let ticks = (time * f64::from(self.tick_hz) - self.start_ticks()).max(0.0);
         let nearest = ticks.round();
+        // A frame on a tick must be that tick, not a look of some nanoseconds beyond the one before.
         if (ticks - nearest).abs() < tolerances::stage::SAME_TICK {
             return (nearest as u64, 0.0);
         }
@@ -126,6 +127,8 @@ impl Clock {
 
     /// Ticks from time 0 to a frame: whole ones and the rest.
     fn ticks_at(&self, frame: i64) -> (i64, f64) {
+        // In whole numbers: at 24000/1001 a sum of floats is a tick off after some hours. i128, as frame numbers and
+        // denominators of files may be as large as their types hold.
         let ticks =
             i128::from(frame) * i128::from(self.rate.denominator) * i128::from(self.tick_hz);
         let per = i128::from(self.rate.numerator.max(1));

@@ -123,10 +123,12 @@ impl Forces {
                 ForceParams::Wind { direction, speed, gust, gust_hz, gust_size, seed } => {
                     let mean = speed.at(frame) as f32;
                     let direction = Vec3::from_array(*direction).normalize_or_zero();
+                    // The noise is the dear part, and most winds have no gust.
                     if mean == 0.0 || *gust == 0.0 {
                         direction * mean
                     } else {
                         let place = position / gust_size.max(tolerances::stage::LEAST_GUST);
+                        // Multiplied in f64: late in a shot the fraction of a gust would be lost in f32.
                         let when = (time * f64::from(*gust_hz)) as f32;
                         let noise = gust_noise(*seed, place, when);
                         let (along, side) = (noise.w, noise.truncate());
@@ -178,17 +180,20 @@ impl Forces {
 /// Every corner of the lattice has one word, four numbers of 16 bits: the sixteen corners around a
 /// place share the words of their edges, so that thirty mixes make four noises.
 fn gust_noise(seed: u64, place: Vec3, when: f32) -> Vec4 {
+    // Time first: all corners of one instant share its word.
     let coordinates = [when, place.z, place.y, place.x];
     let mut words = [seed; 16];
     let mut weights = [1.0f32; 16];
     for (axis, &at) in coordinates.iter().enumerate() {
         let cell = at.floor();
         let t = at - cell;
+        // Smoothstep: the noise has no corner where cells meet.
         let t = t * t * (3.0 - 2.0 * t);
         for k in 0..1usize << axis {
             let (word, weight) = (words[k], weights[k]);
             for (high, share) in [(0, 1.0 - t), (1, t)] {
                 let slot = k | high << axis;
+                // Negative cells wrap to large words: neighbours still differ by one, and the hash takes any.
                 let number = (cell as i64 + high as i64) as u64;
                 words[slot] = random::chain(word, number);
                 weights[slot] = weight * share;

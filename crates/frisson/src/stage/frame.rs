@@ -100,11 +100,13 @@ const FINITE_CHUNK: usize = 4096;
 
 /// Index of the first point that is not finite.
 fn first_non_finite(points: &[Vec3]) -> Option<usize> {
+    // All bits of the exponent: infinite or NaN. As integers without a branch this is one vector operation.
     const EXPONENT: u32 = 0x7F80_0000;
     let holds_bad = |chunk: &[Vec3]| {
         let numbers: &[f32] = bytemuck::cast_slice(chunk);
         numbers.iter().fold(false, |bad, v| bad | (v.to_bits() & EXPONENT == EXPONENT))
     };
+    // `position_first`, not `any`: the message names the same element on any number of threads.
     let chunk = points.par_chunks(FINITE_CHUNK).position_first(holds_bad)?;
     let start = chunk * FINITE_CHUNK;
     points[start..].iter().position(|p| !p.is_finite()).map(|i| start + i)

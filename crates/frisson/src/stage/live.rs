@@ -42,12 +42,15 @@ struct Between<'a> {
 impl LiveTrack {
     /// Adds or replaces the sample of a time; samples at or after it are forgotten.
     pub(super) fn sample_at(&mut self, time: f64) -> &mut LiveSample {
+        // One is left, so that there is always a shape to copy what the caller does not push from.
         while self.samples.len() > 1 && self.samples.last().is_some_and(|s| s.time > time) {
             self.samples.pop();
         }
         match self.samples.last() {
             Some(last) if last.time >= time => {}
+            // The oldest becomes the newest: its storage is written over, nothing is allocated.
             _ if self.samples.len() == KEPT => self.samples.rotate_left(1),
+            // A copy of the last one: a caller may push joints and morph weights at different rates.
             _ => self.samples.push(self.samples.last().cloned().unwrap_or_default()),
         }
         let last = self.samples.len() - 1;
@@ -80,6 +83,7 @@ impl LiveTrack {
         let at = self.between(time)?;
         let matrix = |s: &LiveSample| s.nodes.get(node).copied();
         let (a, b) = (matrix(at.before)?, matrix(at.after)?);
+        // On a sample its own bits: matrices taken apart and put together again differ in the last digits.
         if at.fraction <= 0.0 || at.fraction >= 1.0 {
             return Some(if at.fraction <= 0.0 { a } else { b });
         }
@@ -145,6 +149,7 @@ impl<'a> Between<'a> {
     /// A cubic with the velocities that the samples up to each end had when they were pushed: no jump of
     /// velocity at a sample, and nothing that a later sample could change.
     fn smooth(&self, part: impl Fn(&LiveSample) -> Parts) -> Parts {
+        // At least two: `held` has one, but a fraction of 1, which never comes here.
         let (end, start) = (self.past.len() - 1, self.past.len() - 2);
         let seconds = (self.after.time - self.before.time) as f32;
         let from = part(self.before);
@@ -172,6 +177,7 @@ impl<'a> Between<'a> {
             (velocity(start), velocity(end))
         };
         let t = self.fraction;
+        // Hermite's tangents, per second: times the interval.
         let (u, v) = (t * (1.0 - t) * (1.0 - t) * seconds, t * t * (1.0 - t) * seconds);
         let (t2, t3) = (t * t, t * t * t);
         let mixed = from.times(2.0 * t3 - 3.0 * t2 + 1.0).plus(to.times(3.0 * t2 - 2.0 * t3));

@@ -37,6 +37,7 @@ impl<'a> PrimaryMotion<'a> {
             None => frame.meshes[mesh].clone(),
         };
         // An earlier layer may have refined the mesh: then only the frame knows its vertices.
+        // By number: refinement only ever adds vertices.
         let refined = source.positions.len() != frame.meshes[mesh].positions.len();
         if refined {
             return Ok(Self { mesh, actor: None, source: frame.meshes[mesh].clone() });
@@ -105,6 +106,7 @@ impl<'a> PrimaryMotion<'a> {
         let (actor, _) = self.actor?;
         let start = clock.tick_time(0);
         let end = clock.frame_time(clock.last_frame).max(start);
+        // Order matters: given points move an actor that is otherwise still.
         let end = match &actor.motion {
             Motion::Live(_) => return None,
             _ if actor.points.is_some() => end,

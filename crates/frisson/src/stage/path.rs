@@ -1,8 +1,10 @@
 //! Rigid motion given by keys, for actors and colliders.
 
-use glam::{EulerRot, Quat, Vec3};
+use glam::{Quat, Vec3};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::math::frames::rotation_xyz_deg;
 
 /// How a path runs between its keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -33,10 +35,7 @@ impl KeyedTransform {
     /// [degrees].
     #[must_use]
     pub fn from_frames(rows: &[[f64; 7]], keys: Keys, fps: f64) -> Self {
-        let rotation = |k: &[f64; 7]| {
-            let [x, y, z] = [k[4], k[5], k[6]].map(|d| (d as f32).to_radians());
-            Quat::from_euler(EulerRot::ZYX, z, y, x)
-        };
+        let rotation = |k: &[f64; 7]| rotation_xyz_deg([k[4], k[5], k[6]].map(|d| d as f32));
         let place = |k: &[f64; 7]| Vec3::new(k[1] as f32, k[2] as f32, k[3] as f32);
         Self {
             times: rows.iter().map(|k| k[0] / fps).collect(),
@@ -60,6 +59,7 @@ impl KeyedTransform {
         }
         let (a, b) = (after - 1, after);
         let dt = self.times[b] - self.times[a];
+        // Differences in f64, the fraction in f32: see `Track::place`.
         let t = ((time - self.times[a]) / dt) as f32;
         let line = self.translations[a].lerp(self.translations[b], t);
         let correction = match self.keys {

@@ -12,6 +12,7 @@ pub struct PoseScratch {
 impl PoseScratch {
     /// Forgets what was computed: the actors have been told something new.
     pub fn forget(&mut self) {
+        // NaN equals no time, itself included.
         self.poses.iter_mut().for_each(|(time, _)| *time = f64::NAN);
     }
 

@@ -81,6 +81,7 @@ impl<'a> BuildContext<'a> {
     #[must_use]
     pub fn reference_mesh(&self, mesh: usize) -> Mesh {
         let mut posed = self.frame.meshes[mesh].clone();
+        // A layer may have replaced the mesh by one with other roots: then only the frame knows it.
         if let Some(root) = self.reference.positions(mesh)
             && root.len() == posed.topology.root_vertex_count()
         {

@@ -236,6 +236,7 @@ impl<L: Layer> RunningLayer for Running<L> {
     }
 
     fn take_back(&mut self) {
+        // Swapped, not moved: the storage of the look ahead is what the next one is copied into.
         std::mem::swap(&mut self.state, &mut self.held);
     }
 
@@ -249,6 +250,7 @@ impl<L: Layer> RunningLayer for Running<L> {
 
     fn load(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
         let state = from_snapshot(bytes)?;
+        // Before anything is replaced: a checkpoint that does not fit leaves the layer as it was.
         L::check_fit(&self.rest, &state)?;
         self.state = Some(state);
         self.scratch = L::Scratch::default();
@@ -264,6 +266,7 @@ impl<L: Layer> RunningLayer for Running<L> {
         let Some(params) = params.downcast_ref::<L::Params>() else {
             return Err(LayerError::Other(format!("these are not parameters of {}", L::KIND)));
         };
+        // On demand: a bake never asks, and making a schema costs more than many a build.
         let declarations = self.declarations.get_or_insert_with(Declarations::of::<L::Params>);
         let least = if rebuild { Change::Rebuild } else { Change::None };
         let change = declarations.change(&self.params, params)?.max(least);
@@ -274,6 +277,7 @@ impl<L: Layer> RunningLayer for Running<L> {
                 self.params = params.clone();
             }
             Change::Rebuild | Change::Restart => {
+                // Built before the parameters are taken: where it fails, the layer goes on as it was.
                 self.rest = L::build(params, context)?;
                 self.params = params.clone();
                 let fits = |state: &L::State| L::check_fit(&self.rest, state).is_ok();

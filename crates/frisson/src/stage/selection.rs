@@ -83,6 +83,7 @@ impl MaskPixels {
     #[must_use]
     pub fn at(&self, uv: Vec2) -> f32 {
         let (width, height) = (i64::from(self.width), i64::from(self.height));
+        // In i64: the product of two u32 from a file need not fit into either.
         if !uv.is_finite() || width * height != self.levels.len() as i64 || width * height == 0 {
             return 0.0;
         }
@@ -173,6 +174,7 @@ impl Selection {
         self.by_index(mesh, &mut weights)?;
         self.by_primitive(mesh, skinned, &mut weights)?;
         self.by_image(mesh, &mut weights)?;
+        // At the end: "everything else" than all conditions together.
         if self.invert {
             weights.iter_mut().for_each(|w| *w = 1.0 - *w);
         }
@@ -195,6 +197,7 @@ impl Selection {
         let index = topology.materials.iter().position(|m| &m.name == name).ok_or_else(|| {
             unknown("material", name, mesh, topology.materials.iter().map(|m| m.name.as_str()))
         })?;
+        // Without a list all triangles have the first material.
         let of = |t: usize| topology.triangle_materials.get(t).copied().unwrap_or(0) as usize;
         let corners = topology.triangles.iter().enumerate().filter(|(t, _)| of(*t) == index);
         keep_only(weights, corners.flat_map(|(_, corners)| *corners));
@@ -256,6 +259,7 @@ impl Selection {
             }
             if let Some([ax, ay, az, bx, by, bz]) = self.r#box {
                 let (a, b) = (Vec3::new(ax, ay, az), Vec3::new(bx, by, bz));
+                // Zero inside, as `fade` wants no more: unlike ball and capsule, a box needs no negative distances.
                 *weight *= fade((a - p).max(p - b).max(Vec3::ZERO).length());
             }
         }
@@ -290,6 +294,7 @@ impl Selection {
         }
         keep_only(weights, vertices.iter().copied());
         let Some(own) = &self.weights else { return Ok(()) };
+        // `!contains` also refuses NaN.
         if own.len() != vertices.len() || own.iter().any(|w| !(0.0..=1.0).contains(w)) {
             return Err(SelectionError::Weights { vertices: vertices.len(), weights: own.len() });
         }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use glam::Vec3;
 
 use super::ColliderShape;
-use super::collider::rotation;
 use crate::geometry::{Material, Mesh, MeshTopology};
+use crate::math::frames::rotation_xyz_deg;
 
 /// Corners around a rounded shape, and rows from pole to pole (an even number).
 const AROUND: u32 = 48;
@@ -28,13 +28,13 @@ pub fn solid_mesh(name: &str, shape: &ColliderShape, color: [f32; 3]) -> Option<
         }
         ColliderShape::Ellipsoid { center, radii, rotate_deg } => {
             let (mut p, t) = rounded(Vec3::ZERO, Vec3::ZERO, 1.0);
-            let turn = rotation(*rotate_deg);
+            let turn = rotation_xyz_deg(*rotate_deg);
             p.iter_mut().for_each(|p| *p = v(*center) + turn * (*p * v(*radii)));
             (p, t, false)
         }
         ColliderShape::Box { center, half_size, rotate_deg } => {
             let (mut p, t) = cube();
-            let turn = rotation(*rotate_deg);
+            let turn = rotation_xyz_deg(*rotate_deg);
             p.iter_mut().for_each(|p| *p = v(*center) + turn * (*p * v(*half_size)));
             (p, t, true)
         }
@@ -84,6 +84,7 @@ fn rounded(a: Vec3, b: Vec3, radius: f32) -> (Vec<Vec3>, Vec<[u32; 3]>) {
         }
         triangles.push([at(ROWS - 1, i), at(ROWS - 1, i + 1), last]);
     }
+    // Which way round the pair is given is glam's affair.
     if u.cross(w).dot(axis) < 0.0 {
         triangles.iter_mut().for_each(|t| t.swap(1, 2));
     }
@@ -99,6 +100,7 @@ fn cube() -> (Vec<Vec3>, Vec<[u32; 3]>) {
             let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
             for (a, b) in [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)] {
                 let mut p = Vec3::ZERO;
+                // `a` turns with the side, so that both faces of an axis run counter-clockwise seen from outside.
                 (p[axis], p[u], p[v]) = (side, a * side, b);
                 positions.push(p);
             }

@@ -29,6 +29,7 @@ impl SurfaceMotion {
     pub fn update(&mut self, mesh: &Mesh, dt: f64) {
         let same = self.is_on(mesh);
         let changed = !same && self.topology.is_some();
+        // Swapped: the older positions' storage takes the new ones.
         std::mem::swap(&mut self.previous, &mut self.current);
         self.current.clear();
         self.current.extend_from_slice(&mesh.positions);
@@ -36,6 +37,7 @@ impl SurfaceMotion {
         if same {
             self.bvh.refit(&self.current);
         } else {
+            // Welding is far dearer than refitting; `Arc::ptr_eq` in `is_on` makes it once for a topology.
             let welded = Topology::build(&mesh.positions, &mesh.topology.triangles);
             self.groups = NormalGroups::for_displacement(&mesh.topology, &welded);
             self.bvh = TriangleBvh::build(&mesh.positions, &mesh.topology.triangles);

@@ -6,6 +6,10 @@
 /// by a frame rate are off by less.
 pub const SAME_TICK: f64 = 1.0e-3;
 
+/// How near two times are one [s]: the present is asked for again, and nothing is done. Far below a tick; larger,
+/// and a caller's smallest step forward would be refused as none.
+pub const SAME_TIME: f64 = 1.0e-9;
+
 /// How far beyond the end of a frame a time still belongs to it, in frames [-]: rounding of times only.
 pub const SAME_FRAME: f64 = 1.0e-3;
 

@@ -71,6 +71,7 @@ impl Cascade {
         for &end in levels {
             let mut order: Vec<u32> =
                 (start as u32..end as u32).filter(|&made| needed[made as usize]).collect();
+            // Weights are compared bit by bit: the same valences give the same weights by the same formula.
             let alike = |&a: &u32, &b: &u32| {
                 let count = rules[a as usize].len().cmp(&rules[b as usize].len());
                 count.then_with(|| {
@@ -78,6 +79,7 @@ impl Cascade {
                     pairs.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then)
                 })
             };
+            // Stable, so that points of a group keep the order in which they were made.
             order.sort_by(alike);
             for group in order.chunk_by(|a, b| alike(a, b).is_eq()) {
                 let mut points = Vec::with_capacity(group.len() * rules[group[0] as usize].len());
@@ -89,6 +91,7 @@ impl Cascade {
                         }
                     }));
                 }
+                // Numbered after their points were gathered: a group reads levels before it, never its own points.
                 for &made in group {
                     index[made as usize] = cascade.point_count() as u32;
                     cascade.made += 1;
@@ -143,6 +146,7 @@ impl Cascade {
 /// The points that are refined ones, or that those are made from.
 fn find_needed(coarse: usize, rules: &[Vec<(u32, f64)>], number: &[u32]) -> Vec<bool> {
     let mut needed: Vec<bool> = number.iter().map(|&n| n != NONE).collect();
+    // Backwards: what makes a point was made before it.
     for made in (0..rules.len()).rev() {
         if !needed[made] {
             continue;
@@ -188,6 +192,7 @@ fn combine_all<const SMOOTH: bool>(
         return combine_regular::<SMOOTH>(points, known, out);
     }
     match group.weights.len() {
+        // Counts that common valences give; others take the loop, with the same sums in the same order.
         3 => combine_rows::<3, SMOOTH>(group, points, known, out),
         4 => combine_rows::<4, SMOOTH>(group, points, known, out),
         6 => combine_rows::<6, SMOOTH>(group, points, known, out),
@@ -273,6 +278,7 @@ fn combine_regular<const SMOOTH: bool>(
 /// The regular rule in sixteenths, which are exact.
 #[inline(always)]
 fn combine_eight([a, b, c, d, e, f, g, h]: [Vec3A; 8]) -> Vec3A {
+    // Powers of two change no digit: bit for bit what `combine` sums with the weights (a test compares them).
     let even = a * 8.0 + c * 2.0 - e - g;
     let odd = b * 8.0 - d + f * 2.0 - h;
     // Never minus zero.

@@ -78,6 +78,7 @@ impl Emitter<'_> {
         let sides = self.topology.triangle_edges[t as usize]
             .map(|e| if e == NONE { 0 } else { self.edge_levels[e as usize] });
         let finest = sides.iter().copied().fold(level, u8::max);
+        // Most of the mesh: copied, with the file's own vertices.
         if finest == 0 {
             self.out.triangles.push(self.mesh.triangles[t as usize]);
             self.out.sources.push(t);
@@ -104,6 +105,7 @@ impl Emitter<'_> {
             let spacing = 1u32 << (finest - sides[side]);
             let length = a[0].abs_diff(b[0]).max(a[1].abs_diff(b[1]));
             if length > spacing {
+                // Halved towards the opposite corner until its side is as fine as the neighbour's.
                 let middle = [u32::midpoint(a[0], b[0]), u32::midpoint(a[1], b[1])];
                 self.piece(t, finest, sides, [a, middle, c]);
                 self.piece(t, finest, sides, [middle, b, c]);
@@ -128,6 +130,7 @@ impl Emitter<'_> {
 
     fn new_vertex(&mut self, point: u32, corners: [u32; 3], level: u8, i: u32, j: u32) -> u32 {
         let n = 1u32 << level;
+        // One refined point has as many vertices as its edge has pairs of coarse ones: two along a uv seam.
         let key = match (i, j) {
             (0, _) => [corners[0].min(corners[2]), corners[0].max(corners[2])],
             (_, 0) => [corners[0].min(corners[1]), corners[0].max(corners[1])],
@@ -186,6 +189,7 @@ impl Emission {
             out.triangle_materials =
                 self.sources.iter().map(|&t| mesh.triangle_materials[t as usize]).collect();
         }
+        // Groups of their own, beyond the file's: new vertices at one point are smooth, whatever their edge was.
         let mut next_group = mesh.smoothing.iter().max().map_or(0, |&g| g + 1);
         let mut group_of_point = BTreeMap::new();
         for vertex in &self.vertices {
@@ -222,6 +226,7 @@ impl Emission {
             let mut inside = vec![false; mesh.vertex_count];
             members.iter().for_each(|&v| inside[v as usize] = true);
             let held = |v: &NewVertex| {
+                // A corner without a share does not count: a vertex on an edge is made of two.
                 v.corners.iter().zip(v.barycentric).all(|(&c, s)| s == 0.0 || inside[c as usize])
             };
             let new = (mesh.vertex_count as u32..).zip(&self.vertices);

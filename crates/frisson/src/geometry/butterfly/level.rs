@@ -35,6 +35,7 @@ impl Points {
                 }
             }
         }
+        // Stable: weights of one point are added in the order of the rule, so that the sums have one set of bits.
         scratch.sort_by_key(|&(p, _)| p);
         let mut merged: Stencil = Vec::with_capacity(scratch.len());
         for &(p, w) in scratch.iter() {
@@ -43,6 +44,7 @@ impl Points {
                 _ => merged.push((p, w)),
             }
         }
+        // Weights are dyadic where the mesh is regular, so that what cancels is zero exactly.
         merged.retain(|&(_, w)| w != 0.0);
         self.stencils.push(merged);
         self.rules.push(rule.to_vec());
@@ -80,6 +82,8 @@ impl LevelMesh {
     ) -> Self {
         let mut rule = Stencil::new();
         let mut scratch = Stencil::new();
+        // Later levels have a topology of the few triangles they are about: the whole mesh four times over would be
+        // built for nothing.
         let (topology, global): (&Topology, Option<&[u32]>) = match &self.local {
             None => (coarse, None),
             Some((topology, global)) => (topology, Some(global)),
@@ -151,6 +155,7 @@ pub(super) fn expand(topology: &Topology, levels: &[u8], level: u8, deepest: u8)
             corners.iter().for_each(|&p| marked[p as usize] = true);
         }
     }
+    // Two rings, see above.
     for _ in 0..2 {
         let touched: Vec<usize> = (0..topology.triangles.len())
             .filter(|&t| topology.triangles[t].iter().any(|&p| marked[p as usize]))

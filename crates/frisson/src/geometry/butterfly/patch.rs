@@ -61,6 +61,7 @@ impl PatchSurface {
         let obstacles = near(topology, positions, &corners, reach);
         let stencils = (0..refined.point_count()).flat_map(|i| refined.stencils.of(i));
         let mut normal_points: Vec<u32> = stencils.map(|(p, _)| p).collect();
+        // All that a stencil reads or the guard asks: nothing else of the mesh is touched in a frame.
         normal_points.extend(&obstacles);
         sort_unique(&mut normal_points);
         let mut triangles: Vec<u32> =
@@ -146,7 +147,9 @@ impl PatchSurface {
         if reach <= 0.0 {
             return;
         }
+        // A fold may take a share of the room only: what is farther than that cannot stop it.
         let far = reach / tolerances::GUARD_SHARE;
+        // Two cheap questions first: in most frames of most patches nothing is near.
         let (bent, facing) = (self.find_bends(far), self.may_face_itself());
         if !bent && !facing {
             return;
@@ -253,6 +256,7 @@ impl LiftedPoints {
             let points = &self.points[start..triangle.end as usize];
             triangle.peak = points.iter().fold(0.0f32, |most, &p| {
                 let height = heights[p as usize];
+                // Cheaper than `f32::max`, and NaN loses here as well.
                 if height > most { height } else { most }
             });
             start = triangle.end as usize;
@@ -278,6 +282,7 @@ impl LiftedPoints {
             let range = start..triangle.end as usize;
             start = range.end;
             let [a, b, c] = triangle.corners.map(|p| room[p as usize]);
+            // Room for the highest of them is room for all.
             if a.min(b).min(c) > triangle.peak * tolerances::GUARD_ROOM_FOR_ALL {
                 continue;
             }
@@ -320,6 +325,7 @@ impl RefinedMesh {
     /// Gives a mesh, whose new positions are there already, the refined triangles. What is known about
     /// the coarse vertices is mixed for the new ones.
     pub fn adopt(&self, mesh: &mut Mesh) {
+        // The mesh of the last frame, refined already: mixing again would append the values once more.
         if Arc::ptr_eq(&mesh.topology, &self.topology) {
             return;
         }

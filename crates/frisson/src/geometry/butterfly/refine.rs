@@ -71,6 +71,7 @@ impl Refined {
         for (t, &level) in levels.iter().enumerate().filter(|(_, l)| **l > 0) {
             let edges = topology.triangle_edges[t];
             let sound = |e: &u32| *e != NONE && topology.edge_triangles(*e).len() <= 2;
+            // Three triangles on an edge have no inside to interpolate: the triangle stays coarse, and is reported.
             if !edges.iter().all(sound) {
                 refined.left_out.push(t as u32);
                 continue;
@@ -79,6 +80,7 @@ impl Refined {
             refined.levels[t] = level;
             for e in edges {
                 let known = &mut refined.edge_levels[e as usize];
+                // The finer of the two sides decides: the coarser one takes those points when it is emitted.
                 *known = (*known).max(level);
             }
         }
@@ -96,6 +98,7 @@ impl Refined {
         for (t, &level) in self.levels.iter().enumerate().filter(|(_, l)| **l > 0) {
             self.triangle_starts[t] = self.triangle_points.len() as u32;
             let n = 1usize << level;
+            // Points of a lattice of n on a side that are on no side of it.
             let inner = (n - 1) * (n.max(2) - 2) / 2;
             self.triangle_points.resize(self.triangle_points.len() + inner, NONE);
         }
@@ -135,6 +138,7 @@ impl Refined {
         let n = 1u32 << level;
         let k = n - i - j;
         let on_side = match (i, j, k) {
+            // Two coordinates zero: a corner, which is a coarse point.
             _ if [i, j, k].iter().filter(|&&c| c == 0).count() > 1 => return None,
             (0, _, _) => Some((1, j)),
             (_, 0, _) => Some((2, i)),
@@ -200,6 +204,7 @@ impl Refined {
             if *slot == NONE {
                 continue;
             }
+            // A point on an edge may be noted by both triangles: it gets one number.
             let known = &mut number[*slot as usize];
             if *known == NONE {
                 *known = self.stencils.count() as u32;

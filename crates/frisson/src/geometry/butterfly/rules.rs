@@ -21,6 +21,7 @@ pub fn compute_edge_stencil(topology: &Topology, edge: u32, out: &mut Stencil) {
         [_] => border(topology, edge, a, b, out),
         [left, right] => {
             let (ring_a, ring_b) = (ring(topology, a, edge), ring(topology, b, edge));
+            // Ends on a border have no ring: they count as regular, which mirrors what is missing.
             let odd = |r: &Ring| matches!(r, Ring::Closed(points) if points.len() != 6);
             match (odd(&ring_a), odd(&ring_b)) {
                 (false, false) => regular(topology, edge, [a, b], [left, right], out),
@@ -52,6 +53,7 @@ fn ring(topology: &Topology, center: u32, first: u32) -> Ring {
     let mut triangle = start;
     loop {
         points.push(topology.other_end(edge, center));
+        // Round and round without closing: more than one fan of triangles meets here.
         if points.len() > valence {
             return Ring::Open;
         }
@@ -76,6 +78,7 @@ fn extraordinary(center: u32, ring: &Ring, share: f64, out: &mut Stencil) {
     out.push((center, END * share));
     for (j, &p) in points.iter().enumerate() {
         let weight = match (k, j) {
+            // The paper's formula is for k >= 5; valences 3 and 4 have weights of their own.
             (3, 0) => 5.0 / 12.0,
             (3, _) => -1.0 / 12.0,
             (4, 0) => 3.0 / 8.0,
@@ -112,6 +115,7 @@ fn regular(topology: &Topology, edge: u32, [a, b]: [u32; 2], sides: [u32; 2], ou
 /// Four points along the border, or the plain middle where it does not go on.
 fn border(topology: &Topology, edge: u32, a: u32, b: u32, out: &mut Stencil) {
     let beyond = |end: u32| {
+        // More than one other border edge: two borders meet in a point, and which way to go on is not known.
         let mut others = topology
             .point_edges(end)
             .iter()
@@ -123,6 +127,7 @@ fn border(topology: &Topology, edge: u32, a: u32, b: u32, out: &mut Stencil) {
         }
     };
     match (beyond(a), beyond(b)) {
+        // A border of two edges would name its own ends as what lies beyond.
         (Some(before), Some(after)) if before != b && after != a => {
             out.extend([(before, WING), (a, BORDER_END), (b, BORDER_END), (after, WING)])
         }

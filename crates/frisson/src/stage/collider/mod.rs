@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 mod shape;
 
 pub use shape::ColliderShape;
-pub(crate) use shape::{cuboid, rotation};
+pub(crate) use shape::cuboid;
 
 use super::solid::solid_mesh;
 use super::{ActorSet, Animated, Frame, KeyedTransform, Keys};
@@ -118,6 +118,7 @@ impl Collider {
     #[must_use]
     pub fn pose(&self, fraction: f32) -> (Quat, Vec3) {
         let [(qa, ta), (qb, tb)] = self.poses;
+        // The end itself, not a slerp to it: what is drawn and what is collided with are the same bits.
         if fraction >= 1.0 { (qb, tb) } else { (qa.slerp(qb, fraction), ta.lerp(tb, fraction)) }
     }
 
@@ -136,6 +137,7 @@ impl Collider {
             return Vec3::ZERO;
         }
         let [(qa, ta), (qb, tb)] = self.poses;
+        // From both poses, not from a derivative: over the step the material moves exactly as far as the surface.
         (qb * local + tb - (qa * local + ta)) / self.dt
     }
 }

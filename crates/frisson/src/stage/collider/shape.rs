@@ -1,9 +1,10 @@
 //! What colliders are, and how far a point is from them.
 
-use glam::{DVec3, EulerRot, Quat, Vec3};
+use glam::{DVec3, Vec3};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::math::frames::rotation_xyz_deg;
 use crate::tolerances;
 
 /// Shape of a collider.
@@ -74,22 +75,17 @@ impl ColliderShape {
                 ball(p, a + t * axis, *radius)
             }
             Self::Ellipsoid { center, radii, rotate_deg } => {
-                let r = rotation(*rotate_deg);
+                let r = rotation_xyz_deg(*rotate_deg);
                 let (d, n) = ellipsoid(r.inverse() * (p - v(*center)), v(*radii));
                 (d, r * n)
             }
             Self::Box { center, half_size, rotate_deg } => {
-                let r = rotation(*rotate_deg);
+                let r = rotation_xyz_deg(*rotate_deg);
                 let (d, n) = cuboid(r.inverse() * (p - v(*center)), v(*half_size));
                 (d, r * n)
             }
         }
     }
-}
-
-pub(crate) fn rotation(degrees: [f32; 3]) -> Quat {
-    let [x, y, z] = degrees.map(f32::to_radians);
-    Quat::from_euler(EulerRot::ZYX, z, y, x)
 }
 
 fn ball(p: Vec3, center: Vec3, radius: f32) -> (f32, Vec3) {
@@ -104,6 +100,7 @@ pub(crate) fn cuboid(p: Vec3, half: Vec3) -> (f32, Vec3) {
     if q.max_element() > 0.0 {
         let outside = q.max(Vec3::ZERO);
         let distance = outside.length();
+        // Not zero: `max_element` was above.
         return (distance, outside / distance * sign);
     }
     let normal = if q.x >= q.y && q.x >= q.z {
@@ -121,6 +118,7 @@ pub(crate) fn cuboid(p: Vec3, half: Vec3) -> (f32, Vec3) {
 /// beyond the largest pole, so the bracket always holds the one root we want.
 fn ellipsoid(p: Vec3, radii: Vec3) -> (f32, Vec3) {
     let r = radii.abs().max(Vec3::splat(tolerances::stage::LEAST_RADIUS)).as_dvec3();
+    // One octant serves all: signs come back at the end.
     let q = p.abs().as_dvec3();
     let smallest = r.min_element();
     // On the shortest axis' equator plane the pole itself can be the root; a hair off it the general

@@ -17,6 +17,7 @@ use super::{
 };
 use crate::geometry::{Mesh, MeshTopology};
 use crate::layers::LayerParams;
+use crate::tolerances;
 
 /// Told when layers start and end, so that others can measure time: the engine has no clock.
 pub trait Observer {
@@ -190,7 +191,7 @@ impl Simulator {
     /// Number of the output frame that is shown, or of the last one before.
     #[must_use]
     pub fn frame_number(&self) -> i64 {
-        (self.clock.frame_at(self.time) + 1e-3).floor() as i64
+        (self.clock.frame_at(self.time) + tolerances::stage::SAME_FRAME).floor() as i64
     }
 
     /// Advances by any length of time [s] and shows the frame there.
@@ -217,15 +218,20 @@ impl Simulator {
         observer: &mut dyn Observer,
     ) -> Result<&Frame, SimulatorError> {
         let (last_tick, rest) = self.clock.tick_before(time);
-        if !time.is_finite() || last_tick < self.tick || time < self.time - 1e-9 {
+        if !time.is_finite()
+            || last_tick < self.tick
+            || time < self.time - tolerances::stage::SAME_TIME
+        {
             return Err(SimulatorError::Backwards { wanted: time, now: self.time });
         }
-        if (time - self.time).abs() < 1e-9 {
+        if (time - self.time).abs() < tolerances::stage::SAME_TIME {
             return Ok(&self.frame);
         }
+        // A look beyond the tick never becomes the past: every advance goes on from whole ticks.
         self.return_to_tick();
         let dt = self.clock.tick_seconds();
         while self.tick < last_tick {
+            // Asked between ticks only, where all layers are at one time and a checkpoint can be taken.
             if !observer.goes_on() {
                 self.time = self.clock.tick_time(self.tick);
                 return Err(SimulatorError::Interrupted);
@@ -235,6 +241,7 @@ impl Simulator {
             self.take_step(Span { time: at, dt, is_output }, observer)?;
             self.tick += 1;
         }
+        // Between two ticks: the states move on for this one look, and are taken back before the next tick.
         if rest > 0.0 {
             self.layers.iter_mut().for_each(|l| l.hold());
             self.ahead = true;
@@ -257,6 +264,7 @@ impl Simulator {
 
     /// All that evolves, as bytes: the layers at the last tick, and what was pushed.
     pub fn save(&self) -> Result<Vec<u8>, SimulatorError> {
+        // Ahead of the tick, its state is the held copy: what is saved must not depend on what was looked at.
         let saved = self.layers.iter().map(|l| if self.ahead { l.save_held() } else { l.save() });
         let states: Result<Vec<_>, _> = saved.collect();
         let live: Vec<_> = self.actors.all().iter().map(live_track).collect();
@@ -304,6 +312,7 @@ impl Simulator {
                 *own = track;
             }
         }
+        // The states are those of a tick, and what the frame shows is from before.
         (self.ahead, self.actors_shown) = (false, None);
         (self.tick, self.time) = (tick, self.clock.tick_time(tick));
         Ok(time)

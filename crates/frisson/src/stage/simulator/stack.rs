@@ -47,6 +47,7 @@ impl Simulator {
         self.frame.curves.clear();
         self.frame.points.clear();
         self.frame.images.clear();
+        // What layers and shown colliders added goes; actors come first in a frame.
         self.frame.meshes.truncate(self.base_topologies.len());
         self.actors_shown = None;
         self.frame.index = self.clock.start_frame();
@@ -63,10 +64,12 @@ impl Simulator {
             if self.colliders.shows(&name) {
                 return Err(SimulatorError::ShownCollider(name));
             }
+            // Meshes share their topology: a copy costs positions only.
             self.built_on.push(self.frame.clone());
             let ridges = LayerParams::ridges_over(&self.params, index);
             let built = params.build(&self.build_context(index, &ridges));
             let layer = built.map_err(|error| failed(index, &name, error))?;
+            // Before it starts: later layers are built on notes, not on the motion.
             layer.leave_notes(&mut self.frame);
             self.layers.push(layer);
             self.start_layer(index)?;
@@ -81,6 +84,7 @@ impl Simulator {
     /// Finds who is looked at between outputs.
     pub(super) fn find_wanted(&mut self) {
         let between = |i: usize| self.layers[i..].iter().any(|l| l.needs_surfaces_between_frames());
+        // Entry 0 stands for the actors, entry `i` for layer `i - 1`.
         let wanted = |i: usize| between(i) && (i == 0 || self.is_looked_at(i - 1));
         self.wanted_after = (0..=self.layers.len()).map(wanted).collect();
     }
@@ -116,6 +120,7 @@ impl Simulator {
         for (old, layer) in self.params.iter().zip(&self.layers) {
             states.push((old.name().to_owned(), layer.save()?));
         }
+        // If the new stack cannot be built, the old one is, and goes on where it was.
         let before = std::mem::replace(&mut self.params, params);
         if let Err(error) = self.build_layers() {
             self.params = before;
@@ -195,10 +200,12 @@ impl Simulator {
     }
 
     fn give_params(&mut self, index: usize, rebuild: bool) -> Result<Change, SimulatorError> {
+        // At the start, also in the middle of a shot: rest data must not depend on when they are made.
         let start = self.clock.tick_time(0);
         self.actors.set_time(start);
         self.colliders.set_time(start, 0.0, &self.actors, &mut self.scratch);
         let ridges = LayerParams::ridges_over(&self.params, index);
+        // Taken out, as the context borrows the simulator.
         let mut layers = std::mem::take(&mut self.layers);
         let context = self.build_context(index, &ridges);
         let changed = layers[index].set_params(self.params[index].inner(), rebuild, &context);
@@ -292,6 +299,7 @@ impl Simulator {
         if is_new && (span.is_output || self.wanted_after[0]) {
             self.write_actors(span.time);
         }
+        // After the actors, whose meshes have been emptied of what was said a tick ago, and before any layer steps.
         self.weigh();
         observer.actors_end();
         let number = self.frame_of(span.time);
@@ -323,6 +331,7 @@ impl Simulator {
 
     /// What later layers have put on the meshes of earlier ones weighs in this step.
     fn weigh(&mut self) {
+        // Nobody who feels it, nobody asked: drops need not find out what they weigh.
         let Some(first) = self.layers.iter().position(|l| l.feels_load()) else { return };
         self.frame.meshes.iter_mut().for_each(|m| m.channels.load.clear());
         let frame = &mut self.frame;
@@ -331,6 +340,7 @@ impl Simulator {
 
     /// Frame whose interval a time lies in or at the end of.
     fn frame_of(&self, time: f64) -> i64 {
+        // Rounding must not put the time of a frame into the next one's interval.
         (self.clock.frame_at(time) - tolerances::stage::SAME_FRAME).ceil() as i64
     }
 
@@ -344,6 +354,7 @@ impl Simulator {
             mesh.normals.clear();
             mesh.velocities.clear();
             mesh.channels.clear();
+            // Those of the coarse mesh keep their storage; those that refinement spread would not fit.
             mesh.attributes.retain(|a| a.values.len() == base.vertex_count);
         }
     }

@@ -3,6 +3,9 @@
 //! Answers do not depend on the shape of the tree: among equal distances the lowest triangle wins.
 //! A tree that was refitted many times and one built afresh give the same bits.
 
+mod primitives;
+mod stack;
+
 use std::cell::Cell;
 
 use glam::{Vec3, Vec3A, Vec4};
@@ -13,6 +16,10 @@ use obvhs::{Boundable, BvhBuildParams};
 
 use super::Bounds;
 use crate::tolerances;
+use primitives::{box_distance_sq, intersect, ray_box, triangle_distance_sq};
+use stack::Stack;
+
+pub use primitives::closest_on_triangle;
 
 /// A triangle hit by a ray.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -82,6 +89,7 @@ impl TriangleBvh {
             return Self::default();
         }
         let boxes: Vec<Corners> = corners.iter().map(|&c| Corners(c)).collect();
+        // The builder reports its time; the engine knows no clock.
         let mut ignored = std::time::Duration::ZERO;
         let mut tree = build_bvh2(&boxes, BvhBuildParams::fast_build(), &mut ignored);
         // Parents before children: a backward pass over the nodes refits the tree.
@@ -155,6 +163,7 @@ impl TriangleBvh {
             |triangle, limit| {
                 let (t, barycentric) = intersect(origin, direction, self.corners(triangle))?;
                 let better = t < *limit
+                    // A hit at the very end of the reach counts; of equal ones the lowest triangle.
                     || t == *limit && best.is_none_or(|b| t < b.distance || triangle < b.triangle);
                 if t >= 0.0 && better {
                     *limit = t;
@@ -191,10 +200,12 @@ impl TriangleBvh {
         if b.is_empty() || p.cmplt(b.min).any() || p.cmpgt(b.max).any() {
             return false;
         }
+        // The ways out are not quite unit vectors, and must end outside whatever the place.
         let reach = 2.0 * b.diagonal();
         let winds = |ray: Vec3| {
             let mut left = 0;
             self.raycast_all(p, reach * ray, |triangle, _| {
+                // Winding, not parity: where two parts overlap, two are left and none entered.
                 left += if self.face_normal(triangle).dot(ray) > 0.0 { 1 } else { -1 };
             });
             left > 0
@@ -253,7 +264,8 @@ impl TriangleBvh {
         let best = Cell::new(reach_sq);
         self.visit(
             |node, _| {
-                let d = box_distance_sq(points, node) * (1.0 - 1e-5);
+                let d = box_distance_sq(points, node) * (1.0 - tolerances::geometry::BOX_SLACK);
+                // Entered where any of the four may find something nearer.
                 let entered = d.cmple(best.get());
                 entered.any().then(|| Vec4::select(entered, d, Vec4::MAX).min_element())
             },
@@ -300,7 +312,7 @@ impl TriangleBvh {
         &self,
         enter: impl Fn(&Aabb, f32) -> Option<f32>,
         limit: f32,
-        mut leaf: impl FnMut(u32, &mut f32) -> Option<()>,
+        mut each: impl FnMut(u32, &mut f32) -> Option<()>,
     ) {
         let nodes = &self.tree.nodes;
         let mut limit = limit;
@@ -314,6 +326,7 @@ impl TriangleBvh {
             None => return,
         }
         while let Some((index, distance)) = stack.pop() {
+            // The limit may have shrunk since the node was put there.
             if distance > limit {
                 continue;
             }
@@ -321,13 +334,14 @@ impl TriangleBvh {
             let first = node.first_index;
             if node.is_leaf() {
                 for i in first..first + node.prim_count {
-                    leaf(self.tree.primitive_indices[i as usize], &mut limit);
+                    each(self.tree.primitive_indices[i as usize], &mut limit);
                 }
                 continue;
             }
             let left = enter(nodes[first as usize].aabb(), limit);
             let right = enter(nodes[first as usize + 1].aabb(), limit);
             match (left, right) {
+                // The farther one first: what is pushed last comes off first.
                 (Some(l), Some(r)) if l <= r => {
                     stack.push((first + 1, r));
                     stack.push((first, l));
@@ -344,255 +358,5 @@ impl TriangleBvh {
     }
 }
 
-/// A stack that only allocates on absurdly deep trees.
-struct Stack {
-    near: [(u32, f32); 96],
-    count: usize,
-    far: Vec<(u32, f32)>,
-}
-
-impl Default for Stack {
-    fn default() -> Self {
-        Self { near: [(0, 0.0); 96], count: 0, far: Vec::new() }
-    }
-}
-
-impl Stack {
-    fn push(&mut self, item: (u32, f32)) {
-        if self.count < self.near.len() {
-            self.near[self.count] = item;
-            self.count += 1;
-        } else {
-            self.far.push(item);
-        }
-    }
-
-    fn pop(&mut self) -> Option<(u32, f32)> {
-        if let Some(item) = self.far.pop() {
-            return Some(item);
-        }
-        self.count = self.count.checked_sub(1)?;
-        Some(self.near[self.count])
-    }
-}
-
-/// Entry distance of a ray into a box, if it enters before `limit`.
-fn ray_box(origin: Vec3, direction: Vec3, node: &Aabb, limit: f32) -> Option<f32> {
-    let inverse = direction.recip();
-    let (low, high) = (Vec3::from(node.min) - origin, Vec3::from(node.max) - origin);
-    let (mut enter, mut leave) = (0.0f32, limit);
-    for axis in 0..3 {
-        if direction[axis] == 0.0 {
-            if low[axis] > 0.0 || high[axis] < 0.0 {
-                return None;
-            }
-        } else {
-            let (a, b) = (low[axis] * inverse[axis], high[axis] * inverse[axis]);
-            enter = enter.max(a.min(b));
-            // Widened by two roundings so that faces on the box's border are not lost.
-            leave = leave.min(a.max(b) * (1.0 + 4.0 * f32::EPSILON));
-        }
-    }
-    (enter <= leave).then_some(enter)
-}
-
-/// Distance and barycentric coordinates of a ray-triangle hit (Möller-Trumbore), both sides.
-fn intersect(origin: Vec3, direction: Vec3, [a, b, c]: [Vec3; 3]) -> Option<(f32, [f32; 3])> {
-    let (e1, e2) = (b - a, c - a);
-    let p = direction.cross(e2);
-    let determinant = e1.dot(p);
-    if determinant == 0.0 {
-        return None;
-    }
-    let inverse = 1.0 / determinant;
-    let s = origin - a;
-    let u = s.dot(p) * inverse;
-    let q = s.cross(e1);
-    let v = direction.dot(q) * inverse;
-    let inside = u >= 0.0 && v >= 0.0 && u + v <= 1.0;
-    inside.then(|| (e2.dot(q) * inverse, [1.0 - u - v, u, v]))
-}
-
-/// Squared distances of four points from a box.
-fn box_distance_sq([x, y, z]: [Vec4; 3], node: &Aabb) -> Vec4 {
-    let away = |p: Vec4, low: f32, high: f32| (low - p).max(p - high).max(Vec4::ZERO);
-    let x = away(x, node.min.x, node.max.x);
-    let y = away(y, node.min.y, node.max.y);
-    let z = away(z, node.min.z, node.max.z);
-    x * x + y * y + z * z
-}
-
-/// Squared distances of four points from a triangle: from its plane above its inside, else from its
-/// nearest edge.
-fn triangle_distance_sq([x, y, z]: [Vec4; 3], [a, b, c]: [Vec3; 3]) -> Vec4 {
-    let dot = |v: Vec3, [x, y, z]: [Vec4; 3]| x * v.x + y * v.y + z * v.z;
-    let normal = (b - a).cross(c - a);
-    let mut nearest = Vec4::INFINITY;
-    let mut above = Vec4::ZERO.cmpeq(Vec4::ZERO);
-    for (from, to) in [(a, b), (b, c), (c, a)] {
-        let edge = to - from;
-        let p = [x - from.x, y - from.y, z - from.z];
-        above &= dot(normal.cross(edge), p).cmpge(Vec4::ZERO);
-        let length_sq = edge.length_squared();
-        let inverse = if length_sq > 0.0 { 1.0 / length_sq } else { 0.0 };
-        let t = (dot(edge, p) * inverse).clamp(Vec4::ZERO, Vec4::ONE);
-        let away = [p[0] - edge.x * t, p[1] - edge.y * t, p[2] - edge.z * t];
-        nearest = nearest.min(away[0] * away[0] + away[1] * away[1] + away[2] * away[2]);
-    }
-    let area_sq = normal.length_squared();
-    if area_sq <= 0.0 {
-        return nearest;
-    }
-    let height = dot(normal, [x - a.x, y - a.y, z - a.z]);
-    Vec4::select(above, nearest.min(height * height / area_sq), nearest)
-}
-
-/// Nearest place of a triangle to a point, with its barycentric coordinates (by Voronoi regions,
-/// after C. Ericson, Real-Time Collision Detection, 5.1.5). Degenerate triangles are fine.
-#[must_use]
-pub fn closest_on_triangle(p: Vec3, [a, b, c]: [Vec3; 3]) -> (Vec3, [f32; 3]) {
-    let (ab, ac, ap) = (b - a, c - a, p - a);
-    let (d1, d2) = (ab.dot(ap), ac.dot(ap));
-    if d1 <= 0.0 && d2 <= 0.0 {
-        return (a, [1.0, 0.0, 0.0]);
-    }
-    let bp = p - b;
-    let (d3, d4) = (ab.dot(bp), ac.dot(bp));
-    if d3 >= 0.0 && d4 <= d3 {
-        return (b, [0.0, 1.0, 0.0]);
-    }
-    let vc = d1 * d4 - d3 * d2;
-    if vc <= 0.0 && d1 >= 0.0 && d3 <= 0.0 {
-        let t = ratio(d1, d1 - d3);
-        return (a + t * ab, [1.0 - t, t, 0.0]);
-    }
-    let cp = p - c;
-    let (d5, d6) = (ab.dot(cp), ac.dot(cp));
-    if d6 >= 0.0 && d5 <= d6 {
-        return (c, [0.0, 0.0, 1.0]);
-    }
-    let vb = d5 * d2 - d1 * d6;
-    if vb <= 0.0 && d2 >= 0.0 && d6 <= 0.0 {
-        let t = ratio(d2, d2 - d6);
-        return (a + t * ac, [1.0 - t, 0.0, t]);
-    }
-    let va = d3 * d6 - d5 * d4;
-    if va <= 0.0 && d4 - d3 >= 0.0 && d5 - d6 >= 0.0 {
-        let t = ratio(d4 - d3, (d4 - d3) + (d5 - d6));
-        return (b + t * (c - b), [0.0, 1.0 - t, t]);
-    }
-    let total = va + vb + vc;
-    if total <= 0.0 {
-        return (a, [1.0, 0.0, 0.0]);
-    }
-    let (v, w) = (vb / total, vc / total);
-    (a + v * ab + w * ac, [1.0 - v - w, v, w])
-}
-
-fn ratio(numerator: f32, denominator: f32) -> f32 {
-    if denominator > 0.0 { (numerator / denominator).clamp(0.0, 1.0) } else { 0.0 }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::math::random;
-
-    fn soup(seed: u64, count: usize) -> (Vec<Vec3>, Vec<[u32; 3]>) {
-        let c = |i: usize, k: u64| random::signed(seed, i as u64, k) as f32;
-        let positions: Vec<Vec3> = (0..3 * count)
-            .map(|i| {
-                let center = Vec3::new(c(i / 3, 10), c(i / 3, 11), c(i / 3, 12));
-                center + 0.2 * Vec3::new(c(i, 0), c(i, 1), c(i, 2))
-            })
-            .collect();
-        let triangles = (0..count as u32).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]).collect();
-        (positions, triangles)
-    }
-
-    #[test]
-    fn agrees_with_brute_force_before_and_after_refit() {
-        let (positions, triangles) = soup(1, 300);
-        let mut bvh = TriangleBvh::build(&positions, &triangles);
-        let (moved, _) = soup(2, 300);
-        for positions in [&positions, &moved] {
-            bvh.refit(positions);
-            for i in 0..200u64 {
-                let c = |k| 1.5 * random::signed(3, i, k) as f32;
-                let (p, d) = (Vec3::new(c(0), c(1), c(2)), Vec3::new(c(3), c(4), c(5)));
-                check_closest(&bvh, p);
-                check_ray(&bvh, p, d);
-            }
-        }
-    }
-
-    fn check_closest(bvh: &TriangleBvh, p: Vec3) {
-        let want = (0..bvh.triangle_count() as u32)
-            .map(|t| (closest_on_triangle(p, bvh.corners(t)).0.distance_squared(p), t))
-            .min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))
-            .unwrap();
-        let got = bvh.closest_point(p, f32::INFINITY).unwrap();
-        assert_eq!((got.triangle, got.distance), (want.1, want.0.sqrt()));
-        assert!(bvh.closest_point(p, 0.5 * got.distance).is_none());
-    }
-
-    #[test]
-    fn four_points_at_once_find_what_each_finds_alone() {
-        let (positions, triangles) = soup(7, 300);
-        let bvh = TriangleBvh::build(&positions, &triangles);
-        for i in 0..300u64 {
-            let c = |k| random::signed(8, i, k) as f32;
-            let spread = if i % 2 == 0 { 0.05 } else { 1.0 };
-            let center = Vec3::new(c(0), c(1), c(2));
-            let p: [Vec3; 4] = std::array::from_fn(|k| {
-                let k = 3 + 3 * k as u64;
-                center + spread * Vec3::new(c(k), c(k + 1), c(k + 2))
-            });
-            let lanes = std::array::from_fn(|axis| Vec4::from_array(p.map(|p| p[axis])));
-            // The last is not asked for.
-            let reach = Vec4::new(0.04, 0.01, 100.0, -1.0);
-            let found = bvh.closest_of_four(lanes, reach);
-            assert_eq!(found[3], None);
-            for k in 0..3 {
-                let distance = |t: u32| closest_on_triangle(p[k], bvh.corners(t)).0.distance(p[k]);
-                let want = bvh.closest_point(p[k], reach[k].sqrt());
-                match (want, found[k]) {
-                    (Some(want), Some(got)) => assert!((want.distance - distance(got)) > -1e-5),
-                    (None, None) => {}
-                    (want, got) => {
-                        // On the very edge of the reach rounding may decide.
-                        let at = want.map(|w| w.distance).or(got.map(distance)).unwrap();
-                        assert!((at - reach[k].sqrt()).abs() < 1e-5, "{want:?} {got:?}");
-                    }
-                }
-            }
-        }
-    }
-
-    fn check_ray(bvh: &TriangleBvh, p: Vec3, d: Vec3) {
-        let want = (0..bvh.triangle_count() as u32)
-            .filter_map(|t| Some((intersect(p, d, bvh.corners(t))?.0, t)))
-            .filter(|h| h.0 >= 0.0)
-            .min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let got = bvh.raycast(p, d, f32::INFINITY);
-        assert_eq!(got.map(|h| (h.distance, h.triangle)), want);
-    }
-
-    #[test]
-    fn overlaps_and_empty_trees() {
-        let (positions, triangles) = soup(5, 100);
-        let bvh = TriangleBvh::build(&positions, &triangles);
-        let query = Bounds { min: Vec3::splat(-0.3), max: Vec3::splat(0.4) };
-        let mut got = Vec::new();
-        bvh.overlapping(query, |t| got.push(t));
-        got.sort_unstable();
-        let meets = |t: &u32| {
-            let b = Bounds::of(&bvh.corners(*t));
-            b.min.cmple(query.max).all() && b.max.cmpge(query.min).all()
-        };
-        assert_eq!(got, (0..100).filter(meets).collect::<Vec<_>>());
-        let empty = TriangleBvh::build(&[], &[]);
-        assert!(empty.raycast(Vec3::ZERO, Vec3::X, 1.0).is_none());
-        assert!(empty.closest_point(Vec3::ZERO, 1.0).is_none());
-    }
-}
+mod tests;
