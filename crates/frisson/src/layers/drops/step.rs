@@ -1,4 +1,4 @@
-//! One tick: the surface moves, drops appear, run, merge, shrink.
+//! One tick: the surface moves; drops run, merge and shrink on it; new ones appear.
 
 use super::image::WetImage;
 use super::layer::DropsLayer;
