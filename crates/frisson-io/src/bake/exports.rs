@@ -38,6 +38,7 @@ pub fn export_cache(
 
 /// The document of the only actor and how the scene moved it.
 fn rig_of(reader: &CacheReader, source_dir: &Path) -> Result<(Document, LivingOptions), String> {
+    // From the cache, not from the scene file, which may have changed since.
     let scene: Scene = toml::from_str(&reader.header().scene_text).map_err(|e| e.to_string())?;
     let [(name, actor)] = scene.actors.0.as_slice() else {
         return Err("the scene has several actors".to_owned());
@@ -50,13 +51,14 @@ fn rig_of(reader: &CacheReader, source_dir: &Path) -> Result<(Document, LivingOp
     let document = if Document::is_kind(&path) {
         Document::open_with(&path, &inputs).map_err(|e| e.to_string())?
     } else if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("fbx")) {
-        let character = read_character(&path, &inputs)?;
+        let (character, _) = read_character(&path, &inputs)?;
         let bytes = build_character(&character).and_then(GlbBuilder::into_bytes);
         let bytes = bytes.map_err(|e| e.to_string())?;
         Document::parse(&bytes, None).map_err(|e| e.to_string())?
     } else {
         return Err(format!("{} is no file with a rig (.glb, .gltf, .vrm, .fbx)", actor.source));
     };
+    // Only clips and joints are wanted here; the document itself is written with its textures.
     let options = ReadOptions { textures: false, ..ReadOptions::default() };
     let (character, _) = to_character(&document, &options).map_err(|e| e.to_string())?;
     let rig = LivingOptions {
@@ -81,7 +83,7 @@ fn played_clip(
         return Ok(None);
     }
     if let Some(from) = &actor.clip_from {
-        let source = read_character(&source_dir.join(from), inputs)?;
+        let (source, _) = read_character(&source_dir.join(from), inputs)?;
         let index = clip_index(&source, actor.clip.as_ref()).ok_or("its clip is gone")?;
         let done = retarget(&source, index, character, &actor.joints);
         return done.map(|d| Some(d.clip)).map_err(|e| e.to_string());

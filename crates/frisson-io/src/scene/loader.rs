@@ -36,6 +36,12 @@ impl LoadedActor {
         Self { content, hash: inputs.hash(), files, remarks: Vec::new() }
     }
 
+    /// The same, with what its reader left out, by the name it has in the scene.
+    pub(super) fn telling(mut self, source: &str, left_out: Vec<String>) -> Self {
+        self.remarks.extend(left_out.into_iter().map(|text| format!("{source}: {text}")));
+        self
+    }
+
     /// What needs no file; `identity` says which.
     #[must_use]
     pub fn without_files(content: ActorContent, identity: &str) -> Self {
@@ -101,13 +107,13 @@ pub trait ActorLoader {
     fn load(&self, source: &str, folder: &Path) -> Result<LoadedActor, LoadError>;
 }
 
-/// Reads a character from any file that holds one: glTF, VRM, FBX, BVH.
-pub fn read_character(path: &Path, inputs: &InputSet) -> Result<Character, String> {
+/// Reads a character from any file that holds one: glTF, VRM, FBX, BVH; and what was left out of it, for people.
+pub fn read_character(path: &Path, inputs: &InputSet) -> Result<(Character, Vec<String>), String> {
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
     match extension.to_ascii_lowercase().as_str() {
         #[cfg(feature = "fbx")]
         "fbx" => match crate::fbx::read_fbx_file(path, inputs) {
-            Ok(imported) => Ok(imported.character),
+            Ok(imported) => Ok((imported.character, imported.warnings)),
             Err(error) => Err(error.to_string()),
         },
         #[cfg(not(feature = "fbx"))]
@@ -115,12 +121,12 @@ pub fn read_character(path: &Path, inputs: &InputSet) -> Result<Character, Strin
         "bvh" => {
             let bytes = inputs.read(path).map_err(|e| e.to_string())?;
             let text = String::from_utf8_lossy(&bytes);
-            crate::motion::read_bvh(&text).map_err(|e| e.to_string())
+            Ok((crate::motion::read_bvh(&text).map_err(|e| e.to_string())?, Vec::new()))
         }
         _ => {
             let options = gltf::ReadOptions::default();
             let imported = gltf::read_input(path, &options, inputs).map_err(|e| e.to_string())?;
-            Ok(imported.character)
+            Ok((imported.character, imported.warnings))
         }
     }
 }
@@ -142,14 +148,15 @@ impl ActorLoader for FileLoader {
         if !kinds.contains(&extension.as_str()) {
             return Err(LoadError::UnknownKind(source.to_owned()));
         }
+        // Told by itself: "cannot be read" would not say that it is not there.
         if path.symlink_metadata().is_err() {
             return Err(LoadError::Missing(path));
         }
         let inputs = InputSet::new();
         if ["fbx", "bvh"].contains(&extension.as_str()) {
-            let character = read_character(&path, &inputs).map_err(unreadable)?;
+            let (character, left_out) = read_character(&path, &inputs).map_err(unreadable)?;
             let content = ActorContent::Character(Arc::new(character));
-            return Ok(LoadedActor::from_inputs(content, &inputs));
+            return Ok(LoadedActor::from_inputs(content, &inputs).telling(source, left_out));
         }
         if ["abc", "obj"].contains(&extension.as_str()) {
             // One file has one frame: the rate does not matter. Sequences come in by another door.
@@ -157,7 +164,8 @@ impl ActorLoader for FileLoader {
             let given = given.map_err(|e| unreadable(e.to_string()))?;
             let none = || unreadable("it has no mesh that an actor could be".to_owned());
             let content = ActorContent::Sequence(given.meshes.ok_or_else(none)?, given.seconds);
-            return Ok(LoadedActor::from_inputs(content, &inputs));
+            let loaded = LoadedActor::from_inputs(content, &inputs);
+            return Ok(loaded.telling(source, given.warnings));
         }
         if extension == "frisson" {
             let file = inputs.open(&path).map_err(|e| unreadable(e.to_string()))?;
@@ -172,6 +180,6 @@ impl ActorLoader for FileLoader {
         let imported = gltf::read_input(&path, &gltf::ReadOptions::default(), &inputs)
             .map_err(|e| unreadable(e.to_string()))?;
         let content = ActorContent::Character(Arc::new(imported.character));
-        Ok(LoadedActor::from_inputs(content, &inputs))
+        Ok(LoadedActor::from_inputs(content, &inputs).telling(source, imported.warnings))
     }
 }

@@ -48,7 +48,7 @@ fn load_sequence(source: &str, folder: &Path, fps: f64) -> Result<LoadedActor, L
     let given = given.map_err(|e| unreadable(source, e))?;
     let none = || unreadable(source, "it has no mesh that an actor could be");
     let content = ActorContent::Sequence(given.meshes.ok_or_else(none)?, given.seconds);
-    Ok(LoadedActor::from_inputs(content, &inputs))
+    Ok(LoadedActor::from_inputs(content, &inputs).telling(source, given.warnings))
 }
 
 /// Both were read: the hash and the files are of both.

@@ -1,5 +1,7 @@
 //! Scenes as people write and miswrite them.
 
+use serde_json::json;
+
 use super::*;
 
 fn problems(text: &str) -> Vec<String> {
@@ -156,4 +158,30 @@ fn expectations_that_cannot_be_held_are_refused_where_they_stand() {
         let found = refused(&body);
         assert!(found.contains(place) && found.contains(said), "{body}: {found}");
     }
+}
+
+/// What a reader leaves out of a file is told to whoever uses it.
+#[test]
+fn a_mesh_of_lines_is_left_out_and_said_so() {
+    let mesh =
+        |mode: u32| json!({ "primitives": [{ "attributes": { "POSITION": 0 }, "mode": mode }] });
+    let points =
+        "data:application/octet-stream;base64,AAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAAAAAAAAgD8AAAAA";
+    let document = json!({
+        "asset": { "version": "2.0" }, "scene": 0, "scenes": [{ "nodes": [0, 1] }],
+        "nodes": [{ "mesh": 0 }, { "mesh": 1 }], "meshes": [mesh(4), mesh(1)],
+        "buffers": [{ "byteLength": 36, "uri": points }],
+        "bufferViews": [{ "buffer": 0, "byteLength": 36 }],
+        "accessors": [{ "bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3",
+                        "min": [0, 0, 0], "max": [1, 1, 0] }],
+    });
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.gltf"), document.to_string()).unwrap();
+    let text = "frisson = 2\nframes = [0, 1]\n[actors.a]\nsource = \"a.gltf\"\n";
+    let scene = SceneFile::parse(&folder.path().join("s.toml"), text).unwrap();
+    let remarks = scene.build(&FileLoader).map_err(|e| e.to_string()).unwrap().remarks;
+    assert!(
+        remarks.iter().any(|r| r.starts_with("a.gltf: ") && r.contains("lines")),
+        "{remarks:?}"
+    );
 }

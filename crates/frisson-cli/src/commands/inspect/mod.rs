@@ -53,13 +53,16 @@ impl Inspect {
 
 fn inspect_source(source: &str) -> Result<Findings, Failure> {
     let loaded = Loader.load(source, Path::new("")).map_err(|e| Failure::input(e.to_string()))?;
-    Ok(match loaded.content {
+    let mut found = match loaded.content {
         ActorContent::Character(character) | ActorContent::Pointed(character, ..) => {
             inspect_character(source, &character)
         }
         ActorContent::Meshes(meshes) => inspect_meshes(source, &meshes),
         ActorContent::Sequence(sequence, _) => inspect_meshes(source, sequence.meshes()),
-    })
+    };
+    found.lines.extend(loaded.remarks.iter().map(|remark| format!("note: {remark}")));
+    found.value["remarks"] = json!(loaded.remarks);
+    Ok(found)
 }
 
 fn inspect_meshes(source: &str, meshes: &[Mesh]) -> Findings {
@@ -193,6 +196,7 @@ fn inspect_cache(path: &Path) -> Result<Findings, Failure> {
     let mut reader = CacheReader::open(path)?;
     let part: PathBuf = part_path(path);
     let shown = if path.exists() { path } else { &part };
+    // All of it is read: whoever asks what is in a cache wants to know whether it is whole.
     let damage = reader.verify()?;
     let header = reader.header().clone();
     let (first, last) = (reader.info().first_frame, reader.info().last_frame);
