@@ -9,6 +9,7 @@ const NAME: &str = "unpack-draco";
 #[cfg(feature = "draco")]
 pub fn offer() {
     if let Ok(program) = std::env::current_exe() {
+        // The decoder is another's: a damaged block may panic or take all memory, and a bake must not end by it.
         frisson_io::gltf::set_draco_helper(program, vec![NAME.to_owned()]);
     }
 }

@@ -8,6 +8,13 @@ use frisson_io::scene::{ReadSceneError, SceneError};
 use frisson_judge::JudgeError;
 use frisson_workshop::WorkshopError;
 
+/// Exit codes, as `frisson --help` lists them. 2 is clap's, 5 is [`crate::last_resort`]'s.
+const INPUT: u8 = 1;
+const SIMULATION: u8 = 3;
+const BROKEN: u8 = 4;
+/// As shells count an end by Ctrl-C: 128 and the signal's number.
+pub const INTERRUPTED: u8 = 130;
+
 /// Why a command failed.
 #[derive(Debug)]
 pub enum Failure {
@@ -27,22 +34,22 @@ pub enum Failure {
 impl Failure {
     /// Something is wrong with what was given.
     pub fn input(text: impl Into<String>) -> Self {
-        Self::Message { code: 1, text: text.into(), help: None }
+        Self::Message { code: INPUT, text: text.into(), help: None }
     }
 
     /// The simulation stopped.
     pub fn simulation(text: impl Into<String>) -> Self {
-        Self::Message { code: 3, text: text.into(), help: None }
+        Self::Message { code: SIMULATION, text: text.into(), help: None }
     }
 
     /// The shot is not as it should be.
     pub fn broken(text: impl Into<String>) -> Self {
-        Self::Message { code: 4, text: text.into(), help: None }
+        Self::Message { code: BROKEN, text: text.into(), help: None }
     }
 
     /// Ctrl-C.
     pub fn interrupted(text: impl Into<String>) -> Self {
-        Self::Message { code: 130, text: text.into(), help: None }
+        Self::Message { code: INTERRUPTED, text: text.into(), help: None }
     }
 
     /// Adds what to do.
@@ -58,7 +65,7 @@ impl Failure {
     /// Exit code.
     pub fn code(&self) -> u8 {
         match self {
-            Self::Scene(_) => 1,
+            Self::Scene(_) => INPUT,
             Self::Message { code, .. } => *code,
         }
     }
@@ -122,7 +129,7 @@ impl From<WorkshopError> for Failure {
             WorkshopError::Scene(error) => Self::Scene(error),
             WorkshopError::Simulation(text) => Self::simulation(text),
             WorkshopError::Stopped => Self::interrupted(WorkshopError::Stopped.to_string()),
-            WorkshopError::Input { text, help } => Self::Message { code: 1, text, help },
+            WorkshopError::Input { text, help } => Self::Message { code: INPUT, text, help },
             file @ WorkshopError::File { .. } => Self::input(file.to_string()),
         }
     }
@@ -131,4 +138,13 @@ impl From<WorkshopError> for Failure {
 /// A file operation that failed, with the file's name.
 pub fn file_error(path: &std::path::Path, error: &std::io::Error) -> Failure {
     Failure::input(format!("{}: {error}", path.display()))
+}
+
+/// Refuses to write over a file that is there, unless that was asked for.
+pub fn refuse_existing(path: &std::path::Path, force: bool) -> Result<(), Failure> {
+    if force || !path.exists() {
+        return Ok(());
+    }
+    let problem = format!("{} is already there", path.display());
+    Err(Failure::input(problem).help("give another name with -o, or --force"))
 }

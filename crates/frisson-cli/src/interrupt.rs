@@ -9,7 +9,7 @@ pub fn listen() {
     // Without a handler, Ctrl-C ends the program at once; a bake is resumable then too.
     let _ = ctrlc::set_handler(|| {
         if ASKED.swap(true, Ordering::SeqCst) {
-            std::process::exit(130);
+            std::process::exit(i32::from(crate::failure::INTERRUPTED));
         }
     });
 }

@@ -16,10 +16,12 @@ static PLACE: Mutex<Option<String>> = Mutex::new(None);
 pub fn guard(run: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
     std::panic::set_hook(Box::new(|info| {
         let place = info.location().map(|l| format!("{}:{}", l.file(), l.line()));
+        // Kept, not printed: the hook runs before anybody knows whether somebody catches the panic.
         if let Ok(mut last) = PLACE.lock() {
             *last = place;
         }
     }));
+    // Nothing of what broke is used again: the program ends with the message.
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|cause| Err(mistake(&*cause)))
 }
 

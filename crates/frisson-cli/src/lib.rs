@@ -83,7 +83,9 @@ impl Arguments {
     /// Everything that holds for the whole process.
     fn prepare(&self) -> Result<(), Failure> {
         let limits = Limits::default().raised(self.raise_limits.unwrap_or(1));
+        // Before anything is read: limits are those of the whole process.
         Limits { outside: self.anywhere, ..limits }.put_in_force();
+        // Only this program knows how it can be started again.
         draco_helper::offer();
         set_threads(self.threads)
     }
@@ -101,6 +103,7 @@ pub fn run(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> 
         }
     };
     let ui = Ui { quiet: arguments.quiet, json: arguments.json, farm: arguments.farm };
+    // Everything, preparations included: what panics must end in a message too.
     let outcome = last_resort::guard(|| {
         arguments.prepare()?;
         arguments.command.run(&ui)
@@ -112,6 +115,7 @@ pub fn run(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> 
             failure.code()
         }
     };
+    // What could not be written is a failure even where the work was done: a pipe may lie on a full disk.
     ExitCode::from(ui::unwritten().map_or(code, |lost| lost.max(code)))
 }
 

@@ -92,6 +92,7 @@ static UNWRITTEN: AtomicBool = AtomicBool::new(false);
 fn print_line(text: &str) {
     let mut out = std::io::stdout().lock();
     if let Err(error) = writeln!(out, "{text}").and_then(|()| out.flush())
+        // `frisson inspect | head` closes the pipe and is content.
         && error.kind() != ErrorKind::BrokenPipe
         && !UNWRITTEN.swap(true, Ordering::SeqCst)
     {
@@ -106,6 +107,7 @@ pub fn unwritten() -> Option<u8> {
 
 /// Prints to standard error; if even that fails, nobody is listening.
 fn complain(text: &str) {
+    // Where even this fails there is nowhere left to say so.
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
@@ -129,6 +131,7 @@ fn failure_json(failure: &Failure) -> Value {
 
 /// Drawn for a terminal; `file:line:column: message` otherwise, which editors understand.
 fn show_scene_error(error: &SceneError) {
+    // In a log or an editor `file:line:column` is worth more than a drawing.
     if !std::io::stderr().is_terminal() {
         complain(&error.to_string());
         return;
@@ -235,6 +238,7 @@ impl Bar {
             });
             bar.set_length(total);
             bar.set_position(done);
+        // In a file a line now and then; a bar would fill it with control characters.
         } else if self.last_line.elapsed() > LINE_EVERY {
             self.last_line = Instant::now();
             // Nothing is known of the speed until something is done.
@@ -252,6 +256,7 @@ impl Bar {
 
 impl Progress for Bar {
     fn advance(&mut self, done: u64, total: u64) -> bool {
+        // A resumed bake begins far along: its speed is that of what it does itself.
         if self.started_at == 0 {
             self.started_at = done;
         }
@@ -261,6 +266,7 @@ impl Progress for Bar {
             if let Some(bar) = self.bar.take() {
                 bar.finish_and_clear();
             }
+        // What is over at once needs no bar.
         } else if !self.silent && self.started.elapsed() > PATIENCE {
             self.show(done.max(self.started_at), total);
         }

@@ -58,6 +58,7 @@ impl Bake {
             scene.scene.exports = Vec::new();
         }
         let cache = self.output.clone().unwrap_or_else(|| self.scene.with_extension("frisson"));
+        // Before the first tick: nobody wants to hear after an hour that the disk has another file there.
         self.check_outputs(&scene, &cache)?;
         self.refuse_existing_exports(&scene)?;
         // A person who names a folder that is not there has mistyped it; the first task of a job has not.
@@ -80,6 +81,7 @@ impl Bake {
         let options = BakeOptions { cache: cache.clone(), if_exists };
         let mut progress = ui.progress("baking");
         let outcome = bake(&scene, &Loader, &options, &mut progress)?;
+        // Its bar would draw over what is said next.
         drop(progress);
         match outcome {
             BakeOutcome::Finished(mut report) => {
@@ -145,6 +147,7 @@ impl Bake {
         let mut files = Vec::new();
         for export in &scene.scene.exports {
             let planned = planned_files(std::slice::from_ref(export), &folder);
+            // Resumed after exporting had begun: what is there is whole, as outputs appear only when they are.
             if self.resume && planned.iter().any(|f| f.exists()) {
                 ui.remark(format!("{} is left as it is", planned[0].display()));
                 continue;
@@ -178,6 +181,7 @@ fn is_finished(scene: &SceneFile, cache: &Path) -> Result<bool, Failure> {
         return Ok(false);
     }
     let reader = CacheReader::open(cache)?;
+    // The hash holds the scene and every byte of its files: a cache of the same name may be of another shot.
     let same = reader.header().scene_hash == scene.identity(&Loader)?.hash;
     if same && reader.is_finished() {
         return Ok(true);
@@ -199,6 +203,7 @@ fn interrupted(scene: &Path, last_frame: Option<i64>) -> Failure {
 fn refuse_foreign_report(path: &Path) -> Result<(), Failure> {
     let Ok(text) = std::fs::read_to_string(path) else { return Ok(()) };
     let ours = match path.extension().and_then(|e| e.to_str()) {
+        // By what only our own pages and reports hold: names alone do not say whose a file is.
         Some("html") => text.contains("<h1>Bake of "),
         _ => serde_json::from_str::<serde_json::Value>(&text)
             .is_ok_and(|report| report.get("frames_simulated").is_some()),

@@ -47,6 +47,7 @@ impl Check {
     /// Runs the command.
     pub fn run(&self, ui: &Ui) -> Result<(), Failure> {
         let scene = SceneFile::read(&self.scene)?;
+        // Built even where it is baked next: mistakes are told before minutes pass.
         let built = scene.build(&Loader)?;
         if self.bake {
             return self.hold(&scene, ui);

@@ -75,6 +75,7 @@ impl Demo {
 fn write_scene(path: &Path, text: &str, force: bool) -> Result<(), Failure> {
     frisson_io::outputs::check_writable(path)?;
     match std::fs::read_to_string(path) {
+        // A demo that somebody has begun to change is theirs.
         Ok(there) if there != text && !force => {
             let problem = format!("{} is already there and differs", path.display());
             Err(Failure::input(problem).help("give another folder with -o, or --force"))

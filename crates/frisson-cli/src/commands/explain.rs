@@ -49,6 +49,7 @@ fn describe(item: &Explanation) -> String {
         text += &format!("\n  {line}");
     }
     if !item.parts.is_empty() {
+        // Characters, not bytes: names may be in any script.
         let width = item.parts.iter().map(|(n, _)| n.chars().count()).max().unwrap_or(0);
         text += "\n";
         for (name, words) in &item.parts {

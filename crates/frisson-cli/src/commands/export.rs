@@ -102,6 +102,7 @@ impl Export {
             let (actor, influences) = (self.actor.as_deref(), usize::from(self.influences));
             return write_joints(&self.cache, target, actor, influences, self.force, ui);
         }
+        // The cast has no cache: it is written as it is, rig and clips.
         if let Some(name) = self.cache.to_str().and_then(|c| c.strip_prefix("builtin:")) {
             return self.write_cast(name, ui);
         }
@@ -155,6 +156,7 @@ impl Export {
         target: &Path,
         (number, count): (u32, u32),
     ) -> Result<ExportParams, Failure> {
+        // All parts follow from the number alone: tasks on different machines agree without talking.
         let parts = usd::parts(&usd_target(target)?, reader.info(), count);
         let Some(part) = parts.get(number as usize - 1) else {
             let text = format!("the shot has {} frames: there is no part {number}", parts.len());
@@ -252,6 +254,7 @@ impl Export {
                     ui.say(format!("heights of {} reach {} m", mesh.name, maps.range));
                     files.extend(written);
                 }
+                // One mesh without texture coordinates does not spoil the maps of the others.
                 Err(error) => refused = Some(error),
             }
         }

@@ -63,6 +63,7 @@ impl Gallery {
                 Added::Shown => "",
                 Added::LeftOut => ": left out, it has no [gallery] table",
                 Added::Failed(problem) => {
+                    // Told and gone on from: the page shows the others.
                     ui.show_failure(&problem.into());
                     ""
                 }

@@ -7,7 +7,7 @@ use frisson_io::outputs;
 use frisson_workshop::garment::{self, Kind, Order};
 use serde_json::json;
 
-use crate::failure::{Failure, file_error};
+use crate::failure::{Failure, file_error, refuse_existing};
 use crate::ui::Ui;
 
 /// Put a skirt, a shirt or a cape on a character that has none.
@@ -86,10 +86,7 @@ impl Garment {
         let output = self.output.clone().unwrap_or_else(|| self.default_output(kind));
         let (dressed, inputs) = garment::make(&self.character, &order)?;
         outputs::prepare(std::slice::from_ref(&output), &inputs)?;
-        if output.exists() && !self.force {
-            let problem = format!("{} is already there", output.display());
-            return Err(Failure::input(problem).help("give another name with -o, or --force"));
-        }
+        refuse_existing(&output, self.force)?;
         frisson_io::gltf::write_character(&dressed, &output, self.force)
             .map_err(|e| file_error(&output, &std::io::Error::other(e.to_string())))?;
         let vertices = dressed.meshes.last().map_or(0, |m| m.mesh.positions.len());

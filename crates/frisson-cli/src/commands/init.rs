@@ -9,7 +9,7 @@ use frisson_workshop::propose::{Proposal, Request};
 use serde_json::json;
 
 use super::render::Render;
-use crate::failure::{Failure, file_error};
+use crate::failure::{Failure, file_error, refuse_existing};
 use crate::ui::Ui;
 
 /// Write a first scene file for a character.
@@ -57,10 +57,7 @@ impl Init {
         let output = self.output.clone().unwrap_or_else(|| request.default_output());
         let proposal = request.scene_for(&output)?;
         outputs::prepare(std::slice::from_ref(&output), &proposal.inputs)?;
-        if output.exists() && !self.force {
-            let problem = format!("{} is already there", output.display());
-            return Err(Failure::input(problem).help("give another name with -o, or --force"));
-        }
+        refuse_existing(&output, self.force)?;
         if proposal.is_still {
             ui.remark(format!("{} has no clip: it stands still for 100 frames", self.character));
         }
@@ -88,10 +85,7 @@ impl Init {
         for layer in &proposal.layers {
             let picture = output.with_extension(format!("{}.png", layer.name));
             let render = Render::of_selection(output.to_owned(), layer.name.clone(), self.force);
-            if picture.exists() && !self.force {
-                let problem = format!("{} is already there", picture.display());
-                return Err(Failure::input(problem).help("give another name with -o, or --force"));
-            }
+            refuse_existing(&picture, self.force)?;
             match render.show(&scene, &layer.name, &picture, ui) {
                 Ok(()) => {}
                 Err(Failure::Message { text, .. }) => {

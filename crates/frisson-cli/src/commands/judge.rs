@@ -63,12 +63,7 @@ impl Judge {
         }
         let mut reader = open(&self.subject)?;
         let judgement = self.judge(&mut reader, ui)?;
-        let apart = match &self.against {
-            Some(other) => {
-                compare_shots(&mut reader, &mut open(other)?, &mut ui.progress("comparing"))?
-            }
-            None => Vec::new(),
-        };
+        let apart = self.compare(&mut reader, ui)?;
         self.answer(ui, &judgement, &apart, &[])
     }
 
@@ -77,6 +72,12 @@ impl Judge {
         self.limit.iter().for_each(|&(measure, limit)| limits.set(measure, limit));
         let mut progress = ui.progress("judging");
         Ok(judge_bake(reader, &self.subject, &limits, self.frames, &mut progress)?)
+    }
+
+    /// How far the other bake is, if one was given.
+    fn compare(&self, reader: &mut CacheReader, ui: &Ui) -> Result<Vec<Apart>, Failure> {
+        let Some(other) = &self.against else { return Ok(Vec::new()) };
+        Ok(compare_shots(reader, &mut open(other)?, &mut ui.progress("comparing"))?)
     }
 
     fn judge_scene(&self, ui: &Ui) -> Result<(), Failure> {
@@ -92,12 +93,7 @@ impl Judge {
         for layer in &scene.scene.layers {
             seen.push((layer.name().to_owned(), visible(&mut bakery, &mut reader, layer.name())?));
         }
-        let apart = match &self.against {
-            Some(other) => {
-                compare_shots(&mut reader, &mut open(other)?, &mut ui.progress("comparing"))?
-            }
-            None => Vec::new(),
-        };
+        let apart = self.compare(&mut reader, ui)?;
         self.answer(ui, &judgement, &apart, &seen)
     }
 
@@ -179,6 +175,9 @@ fn place([x, y, z]: [f32; 3]) -> String {
     format!("[{x:.3}, {y:.3}, {z:.3}]")
 }
 
+/// Frames from look to look for [`visible`]: a picture costs as much as all other measures of its frame.
+const LOOK_EVERY: u32 = 4;
+
 /// Largest share of the picture that a layer changes; nothing where the scene does not bake without it.
 fn visible(
     bakery: &mut Bakery,
@@ -188,7 +187,8 @@ fn visible(
     let without = Variant { without: Some(layer.to_owned()), ..Variant::default() };
     // Another layer may need this one.
     let Ok(mut other) = bakery.open(&without) else { return Ok(None) };
-    let request = Request { every: 4, ..Request::new(Measure::Visible, Default::default()) };
+    let request =
+        Request { every: LOOK_EVERY, ..Request::new(Measure::Visible, Default::default()) };
     let series = measure(reader, Some(&mut other), &[request], bakery.progress())?;
     let shares = series.iter().flat_map(|s| &s.readings).map(|r| r.value);
     Ok(Some(shares.fold(0.0, f64::max)))

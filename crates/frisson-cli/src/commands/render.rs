@@ -13,7 +13,7 @@ use frisson_workshop::show;
 use serde_json::json;
 
 use super::scratch::Scratch;
-use crate::failure::Failure;
+use crate::failure::{Failure, refuse_existing};
 use crate::interrupt;
 use crate::ui::Ui;
 
@@ -169,6 +169,7 @@ impl CameraOptions {
         if self.eye.is_some() {
             (params.eye, params.target) = (self.eye, self.target);
         } else if self.yaw.is_some() || self.pitch.is_some() {
+            // An angle given here beats a place given in the scene.
             (params.eye, params.target) = (None, None);
         }
         if !self.on.is_empty() {
@@ -230,10 +231,7 @@ impl Render {
     pub fn run(&self, ui: &Ui) -> Result<(), Failure> {
         interrupt::listen();
         let output = self.output_path();
-        if output.exists() && !self.force {
-            let text = format!("{} is already there", output.display());
-            return Err(Failure::input(text).help("give another name with -o, or --force"));
-        }
+        refuse_existing(&output, self.force)?;
         if self.plots {
             let count = write_charts(&self.cache, &output)?;
             ui.say(format!("{} ({count} charts)", output.display()));
@@ -285,6 +283,7 @@ impl Render {
 
     fn pictures(&self) -> Result<Pictures, Failure> {
         let mut shot = self.open(&self.cache)?;
+        // A tall subject gets tall panels, unless somebody wants a size.
         if self.is_sheet() && self.size.is_none() {
             shot.fit_shape()?;
         }
@@ -294,6 +293,7 @@ impl Render {
             Some(path) if path.as_os_str() == "primary" => Beside::Primary,
             Some(path) => {
                 let mut other = self.open(path)?;
+                // One camera for both: differences must be of the motion, not of the framing.
                 other.set_camera(shot.camera());
                 other.options = shot.options;
                 Beside::Cache(Box::new(other), label(path))
@@ -349,6 +349,7 @@ impl Render {
         camera: CameraParams,
         overlays: Overlays,
     ) -> Result<Shot, Failure> {
+        // Panels of a sheet are looked at side by side: a quarter of the pixels.
         let usual = if self.is_sheet() && self.show.is_none() { (480, 270) } else { (960, 540) };
         let (width, height) = self.size.unwrap_or(usual);
         let mut options = if self.fine {
@@ -359,7 +360,7 @@ impl Render {
         options.samples = self.samples.unwrap_or(options.samples);
         let params = self.camera.apply(camera);
         let mut shot = Shot::open(path, Some(params), overlays, options)?;
-        shot.shutter = self.motion_blur.clamp(0.0, 2.0);
+        shot.shutter = self.motion_blur.clamp(0.0, LONGEST_SHUTTER);
         Ok(shot)
     }
 
@@ -386,12 +387,16 @@ impl Render {
     }
 }
 
+/// Longest that a shutter may be open, in frames [-]: beyond, blur no longer looks like motion.
+const LONGEST_SHUTTER: f32 = 2.0;
+
 fn label(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 fn parse_size(text: &str) -> Result<(u32, u32), String> {
     let (w, h) = text.split_once('x').ok_or("must look like 960x540")?;
+    // The largest side that PNG viewers and textures commonly take.
     let side = |s: &str| s.parse::<u32>().ok().filter(|v| (1..=16_384).contains(v));
     side(w).zip(side(h)).ok_or_else(|| "must be 1 to 16384 pixels a side".to_owned())
 }

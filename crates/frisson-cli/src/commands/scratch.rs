@@ -33,6 +33,7 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         if self.is_ours {
+            // Best effort: a folder left in the system's temporary files is no reason to fail.
             let _ = std::fs::remove_dir_all(&self.path);
         }
     }

@@ -58,6 +58,7 @@ fn open_browser(url: &str) {
     let (program, arguments): (&str, &[&str]) = if cfg!(target_os = "macos") {
         ("open", &[])
     } else if cfg!(windows) {
+        // The empty text is the window's title, for which `start` takes a first argument in quotes.
         ("cmd", &["/c", "start", ""])
     } else {
         ("xdg-open", &[])

@@ -84,7 +84,7 @@ impl Sweep {
         }
         interrupt::listen();
         let scene = SceneFile::read(&self.scene)?;
-        let sweep = self.plan(output)?;
+        let sweep = self.as_asked(output)?;
         let mut bar = ui.progress("");
         let table = sweep.run(&scene, &mut bar).map_err(stopped)?;
         // It would draw over the table.
@@ -93,6 +93,7 @@ impl Sweep {
         lines(&table).iter().for_each(|line| ui.say(line));
         ui.say(format!("open {} in a browser: sheet, moving grid, table", sweep.page().display()));
         ui.say(format!("take one with: frisson sweep {} --pick N", self.scene.display()));
+        // After everything is written and said: a few that failed do not cost the others.
         let failed = table.variants.iter().filter(|r| r.problem.is_some()).count();
         if failed > 0 {
             let text = format!("{failed} of {} variants could not be baked", table.variants.len());
@@ -101,7 +102,8 @@ impl Sweep {
         Ok(())
     }
 
-    fn plan(&self, output: PathBuf) -> Result<sweep::Sweep, Failure> {
+    /// The sweep that the command line describes.
+    fn as_asked(&self, output: PathBuf) -> Result<sweep::Sweep, Failure> {
         let axes = self.set.iter().map(|s| Axis::parse(s)).collect::<Result<_, _>>()?;
         let measures = self.measure.iter().map(|m| Asked::parse(m)).collect::<Result<_, _>>()?;
         let sampling = match (self.random, self.latin) {

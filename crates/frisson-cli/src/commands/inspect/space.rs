@@ -24,11 +24,13 @@ pub fn tree(character: &Character, pose: &Pose, lines: &mut Vec<String>) {
             None => stack.push((index, 0)),
         }
     }
+    // A stack of our own, deep rigs being deep; turned round, so that nodes come in their own order.
     stack.reverse();
     let mut is_joint = vec![false; nodes.len()];
     character.skins.iter().flat_map(|s| &s.joints).for_each(|&joint| is_joint[joint] = true);
     while let Some((index, depth)) = stack.pop() {
         let mark = if is_joint[index] { " *" } else { "" };
+        // A chain of a thousand joints would be all spaces.
         let indent = "  ".repeat(depth.min(DEEPEST_INDENT));
         let label = format!("  {indent}{}{mark}", nodes[index].name);
         lines.push(format!("{label:<PLACE_COLUMN$} {}", point(node_place(pose, index))));
