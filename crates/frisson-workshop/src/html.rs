@@ -68,6 +68,7 @@ pub fn table<'a>(
 
 /// Text as it may stand in a page.
 pub fn escape(text: &str) -> String {
+    // Ampersands first, or they would be escaped twice.
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 

@@ -91,6 +91,7 @@ impl BenchOptions {
     /// Median time of a call [s], after one call to warm up.
     pub fn median_seconds(&self, mut call: impl FnMut()) -> f64 {
         call();
+        // Odd, so that the median is one of them.
         let repeats = if self.quick { 5 } else { 15 };
         let mut times: Vec<f64> = (0..repeats)
             .map(|_| {
@@ -99,6 +100,7 @@ impl BenchOptions {
                 started.elapsed().as_secs_f64()
             })
             .collect();
+        // The median, not the mean: one slice given to another program must not count.
         times.sort_by(f64::total_cmp);
         times[repeats / 2]
     }

@@ -90,6 +90,7 @@ impl Entry {
         let entry: Self = serde_json::from_str(&std::fs::read_to_string(path).ok()?).ok()?;
         let pictures = entry.strip.iter().chain(&entry.animation);
         let there = pictures.clone().all(|p| folder.join(p).exists());
+        // A record without its pictures is a run that was stopped.
         (entry.strip.is_some() && there).then_some(entry)
     }
 

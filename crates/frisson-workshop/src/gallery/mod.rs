@@ -112,6 +112,7 @@ impl Gallery {
         if !self.force
             && let Some(done) = Entry::read(&record, &self.output)
             && done.scene_text == scene.text
+            // A whole one serves a quick run; a quick one does not serve a whole run.
             && (self.quick || !done.quick)
         {
             return Ok(Some(done));
@@ -144,6 +145,7 @@ impl Gallery {
         std::fs::create_dir_all(&folder).map_err(|e| WorkshopError::file(&folder, e))?;
         let mut bakery = Bakery::new(scene, &Loader, &folder, jobs).with_cache(cache);
         let outcomes = hold(&mut bakery, &|_, e| self.all_promises || !is_slow(e));
+        // Removed whatever the judge says, and only then is either error told.
         let removed = std::fs::remove_dir_all(&folder);
         let outcomes = outcomes.map_err(WorkshopError::of)?;
         removed.map_err(|e| WorkshopError::file(&folder, e))?;

@@ -87,6 +87,7 @@ fn expectations(page: &mut String, entry: &Entry) {
 
 /// What the figures were measured on.
 fn machine() -> String {
+    // Where there is none (not Linux), the number of threads has to do.
     let cpu = std::fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| {
         let line = text.lines().find(|l| l.starts_with("model name"))?;
         Some(line.split_once(':')?.1.trim().to_owned())

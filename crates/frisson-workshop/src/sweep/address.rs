@@ -101,6 +101,7 @@ impl Address {
         let Some(found) = all.iter().find(|e| e.path == known) else {
             return Err(unknown_parameter(path, known, owner, &all));
         };
+        // From what `explain` says, which is made from the schema.
         let whole = found.form.as_deref().is_some_and(|f| f.starts_with("a whole number"));
         steps.extend(rest.iter().map(|word| match word.parse() {
             Ok(index) => Step::Index(index),
@@ -170,6 +171,7 @@ impl<'a> Node<'a> {
         match (self, step) {
             (Self::Table(table), Step::Key(key)) => {
                 if !table.contains_key(key) {
+                    // A table left to its defaults is written, in braces, when something in it changes.
                     table.insert(key, Item::Value(Value::InlineTable(Default::default())));
                 }
                 Self::of(table.get_mut(key)?)

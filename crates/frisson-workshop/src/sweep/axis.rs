@@ -100,6 +100,7 @@ impl Axis {
                 } else {
                     low + (high - low) * share
                 };
+                // Digits count from the size of a step: where steps are ratios, from the value itself.
                 let unit = if logarithmic { value } else { high - low };
                 number(if whole { value.round() } else { rounded(value, unit) }, whole)
             }
@@ -173,6 +174,7 @@ fn split(text: &str) -> Vec<String> {
 fn spelled(text: &str) -> String {
     match text.parse::<toml_edit::Value>() {
         Ok(_) => text.to_owned(),
+        // Nobody wants to quote words within a shell's own quotes.
         Err(_) => toml_edit::Value::from(text).to_string(),
     }
 }

@@ -49,6 +49,7 @@ impl Crew {
                 scope.spawn(move || {
                     let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads).build();
                     loop {
+                        // Taken one by one: variants differ in length, and fixed shares would leave workers idle.
                         let job = next.fetch_add(1, Ordering::SeqCst);
                         if job >= jobs || stop.load(Ordering::SeqCst) {
                             return;
@@ -66,12 +67,14 @@ impl Crew {
                     }
                 });
             }
+            // The last sender is gone when the last worker is: that is how the loop below ends.
             drop(sender);
             loop {
                 match receiver.recv_timeout(EVERY) {
                     Ok((job, Ok(result))) => results[job] = Some(result),
                     Ok((_, Err(error))) => {
                         stop.store(true, Ordering::SeqCst);
+                        // The first one that comes in; the others are mostly its consequences.
                         failure.get_or_insert(error);
                     }
                     Err(RecvTimeoutError::Disconnected) => break,
@@ -99,6 +102,7 @@ struct Told<'a> {
 impl Progress for Told<'_> {
     fn advance(&mut self, done: u64, total: u64) -> bool {
         let share = STEPS * done.min(total) / total.max(1);
+        // A job is done when its result is there, not when its last frame is.
         self.done.store(share.min(STEPS - 1), Ordering::SeqCst);
         !self.stop.load(Ordering::SeqCst)
     }

@@ -153,6 +153,7 @@ impl<'a> Run<'a> {
             columns: None,
             goal_column: None,
         };
+        // Number 0, always there: a sweep without the scene as it is says nothing.
         let base = run.variant(None)?;
         run.reference = base.without(&run.layers(), &run.loader);
         run.variants.push(base);
@@ -204,6 +205,7 @@ impl<'a> Run<'a> {
 
     fn bake(&mut self, jobs: &mut dyn Jobs) -> Result<(), WorkshopError> {
         let from = self.problems.len();
+        // The reference once, with the first batch.
         let new = self.variants[from..].iter().chain(self.reference.iter().filter(|_| from == 0));
         let distinct = distinct(new);
         jobs.begin(&format!("baking {} variants (% of each)", distinct.len()));
@@ -218,10 +220,12 @@ impl<'a> Run<'a> {
         let found: Vec<Option<String>> = self.variants[from..].iter().map(problem).collect();
         let no_reference = self.reference.as_ref().is_some_and(|r| problem(r).is_some());
         self.problems.extend(found);
+        // Other layers may need the swept one: then `effect` has nothing to be measured against.
         if no_reference {
             self.reference = None;
         }
         match &self.problems[..] {
+            // One that can be baked is enough for a page.
             [first @ Some(_), rest @ ..] if rest.iter().all(Option::is_some) => {
                 let text = first.clone().unwrap_or_default();
                 Err(WorkshopError::Simulation(format!("no variant could be baked: {text}")))

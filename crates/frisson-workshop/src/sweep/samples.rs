@@ -59,6 +59,7 @@ fn grid(axes: &[Axis]) -> Result<Vec<Vec<String>>, WorkshopError> {
                 "write 2..6/5 for five, or take samples with --latin N or --random N",
             )
         })?;
+        // Before the rows are made: a product of three long lists does not fit into memory.
         refuse_too_many(rows.len().saturating_mul(values.len()))?;
         let with = |row: &Vec<String>, value: &String| {
             row.iter().chain([value]).cloned().collect::<Vec<String>>()
@@ -73,11 +74,15 @@ fn random(axes: usize, count: usize, seed: u64) -> Vec<Vec<f64>> {
     (0..count).map(point).collect()
 }
 
+/// Takes the orders from other random numbers than the places within the parts.
+const ORDERS: u64 = 0x1a71;
+
 /// Points of a Latin hypercube.
 pub fn latin(axes: usize, count: usize, seed: u64) -> Vec<Vec<f64>> {
     let order = |axis: usize| {
         let mut parts: Vec<usize> = (0..count).collect();
-        parts.sort_by_key(|&p| (hash(seed ^ 0x1a71, axis as u64, p as u64), p));
+        // A random order by sorting on random keys; the part itself breaks ties, so that it is the same everywhere.
+        parts.sort_by_key(|&p| (hash(seed ^ ORDERS, axis as u64, p as u64), p));
         parts
     };
     let orders: Vec<Vec<usize>> = (0..axes).map(order).collect();

@@ -5,6 +5,8 @@
 
 use super::samples::latin;
 
+/// Samples of the first batch at least.
+const LEAST_FIRST: usize = 5;
 /// First step around the best sample, as a share of an axis.
 const FIRST_STEP: f64 = 0.2;
 /// Shortest step: finer than what a sheet shows.
@@ -33,7 +35,9 @@ impl Search {
     /// The next points; none when it is over.
     pub fn next(&mut self) -> Vec<Vec<f64>> {
         let mut points = match &self.best {
-            None => latin(self.axes, (2 * self.axes + 2).max(5).min(self.left), self.seed),
+            None => {
+                latin(self.axes, (2 * self.axes + 2).max(LEAST_FIRST).min(self.left), self.seed)
+            }
             Some((_, best)) => {
                 let best = best.clone();
                 let mut points = self.around(&best);
@@ -78,6 +82,7 @@ impl Search {
                 better = true;
             }
         }
+        // The first batch has no step yet that could be too long.
         if !first && !better {
             self.step *= 0.5;
         }

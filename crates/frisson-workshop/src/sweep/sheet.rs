@@ -21,6 +21,16 @@ const COMPARED: usize = 32;
 /// Frames of the moving grid.
 const MOVING: usize = 30;
 
+/// Panel of a sheet [pixels], and samples of each pixel.
+const PANEL: (u32, u32) = (360, 270);
+const SAMPLES: u32 = 8;
+/// Longer side of a panel of the moving grid, smaller where there are many of them [pixels], and its samples: thirty
+/// frames of sixty panels are drawn in the time of a sheet or two.
+const SIDE: u32 = 180;
+const SMALL: u32 = 130;
+const MANY: usize = 12;
+const MOVING_SAMPLES: u32 = 4;
+
 /// Variants that can be drawn.
 pub struct Sheet {
     shots: Vec<Seen>,
@@ -52,7 +62,8 @@ impl Sheet {
         loader: &dyn ActorLoader,
         progress: &mut dyn Progress,
     ) -> Result<Self, WorkshopError> {
-        let options = RenderOptions { samples: 8, ..RenderOptions::preview(360, 270) };
+        let options =
+            RenderOptions { samples: SAMPLES, ..RenderOptions::preview(PANEL.0, PANEL.1) };
         let mut shots: Vec<Seen> = Vec::new();
         for (done, panel) in panels.iter().enumerate() {
             go_on(progress, done, panels.len())?;
@@ -110,12 +121,12 @@ impl Sheet {
         let (first, last, fps) = (shot.first(), shot.last(), shot.fps());
         let frames = spread(first, last, MOVING);
         let rate = fps * frames.len() as f64 / (last - first + 1).max(1) as f64;
-        let side = if self.shots.len() > 12 { 130 } else { 180 };
+        let side = if self.shots.len() > MANY { SMALL } else { SIDE };
         for Seen { shot, .. } in &mut self.shots {
             let (width, height) = (shot.options.width, shot.options.height);
             let even = |pixels: u32| (pixels * side / width.max(height)).max(2) & !1;
             (shot.options.width, shot.options.height) = (even(width), even(height));
-            shot.options.samples = 4;
+            shot.options.samples = MOVING_SAMPLES;
         }
         let mut writer = None;
         let (mut done, total) = (0, frames.len() * self.shots.len());
@@ -133,9 +144,13 @@ impl Sheet {
     }
 }
 
+/// Columns to rows of a sheet, and the most columns that a screen shows.
+const ASPECT: f64 = 1.4;
+const MOST_COLUMNS: u32 = 8;
+
 /// A sheet about as wide as it is high, rather wider.
 fn columns(count: usize) -> u32 {
-    ((1.4 * count as f64).sqrt().ceil() as u32).min(count as u32).clamp(1, 8)
+    ((ASPECT * count as f64).sqrt().ceil() as u32).min(count as u32).clamp(1, MOST_COLUMNS)
 }
 
 /// The frame at which the variants are farthest apart.
@@ -146,6 +161,7 @@ fn differing_frame(panels: &[Panel]) -> Result<i64, WorkshopError> {
     }
     let Some(info) = readers.first().map(|r| r.info().clone()) else { return Ok(0) };
     let frames = spread(info.first_frame, info.last_frame, COMPARED);
+    // Below any spread: where all are alike, the first frame.
     let mut best = (-1.0, info.first_frame);
     let mut frame = Frame::default();
     for &number in &frames {

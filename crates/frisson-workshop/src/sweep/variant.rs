@@ -53,6 +53,8 @@ impl Variant {
 
     /// Its file in a folder, without an ending. Named by what it is: any later sweep finds it again.
     pub fn file(&self, folder: &Path, ending: &str) -> PathBuf {
+        // 48 bits of 128: names stay short, and a thousand variants meet by chance once in 10^8 sweeps; `is_baked`
+        // compares the whole hash.
         folder.join(format!("{:012x}.{ending}", self.hash >> 80))
     }
 }
@@ -84,6 +86,7 @@ pub fn bake_variant(
         return match bake(&variant.scene, loader, &options, progress) {
             Ok(BakeOutcome::Finished(_)) => Ok(None),
             Ok(BakeOutcome::Paused { .. }) => Err(WorkshopError::Stopped),
+            // A half bake of another text under this name: begun anew.
             Err(BakeError::Cache(CacheError::SceneChanged(_))) if if_exists == IfExists::Resume => {
                 if_exists = IfExists::Replace;
                 continue;
@@ -133,6 +136,7 @@ pub fn measure_variant(
 ) -> Result<Measured, WorkshopError> {
     let record = variant.file(folder, "json");
     let against = reference.map_or_else(String::new, |r| format!("{:032x}", r.hash));
+    // Measuring costs as much as baking a short shot; a record counts only beside the same reference.
     if let Some(known) = read_record(&record)
         && known.against == against
         && columns
