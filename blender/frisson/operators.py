@@ -258,11 +258,4 @@ CLASSES = (
 )
 
 
-def register():
-    for made in CLASSES:
-        bpy.utils.register_class(made)
-
-
-def unregister():
-    for made in reversed(CLASSES):
-        bpy.utils.unregister_class(made)
+register, unregister = bpy.utils.register_classes_factory(CLASSES)

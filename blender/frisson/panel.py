@@ -156,11 +156,4 @@ class FRISSON_PT_physics(Frisson, bpy.types.Panel):
 CLASSES = (FRISSON_UL_layers, FRISSON_MT_add, FRISSON_PT_sidebar, FRISSON_PT_physics)
 
 
-def register():
-    for made in CLASSES:
-        bpy.utils.register_class(made)
-
-
-def unregister():
-    for made in reversed(CLASSES):
-        bpy.utils.unregister_class(made)
+register, unregister = bpy.utils.register_classes_factory(CLASSES)
