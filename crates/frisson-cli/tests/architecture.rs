@@ -197,3 +197,26 @@ fn only_the_command_prints() {
         }
     }
 }
+
+/// What a page of the book links to, as far as it lies in the book.
+fn links(page: &str) -> Vec<String> {
+    let inside = |target: &&str| !target.contains("://") && !target.starts_with('#');
+    let targets = page.split("](").skip(1).filter_map(|rest| rest.split([')', ' ', '#']).next());
+    targets.filter(inside).filter(|t| !t.is_empty()).map(str::to_owned).collect()
+}
+
+#[test]
+fn every_page_of_the_book_is_listed_and_every_link_leads_somewhere() {
+    let book = root().join("book/src");
+    let listed = links(&read(&book.join("SUMMARY.md")));
+    for entry in std::fs::read_dir(&book).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        if !name.ends_with(".md") {
+            continue;
+        }
+        assert!(name == "SUMMARY.md" || listed.contains(&name), "SUMMARY.md misses {name}");
+        for target in links(&read(&book.join(&name))) {
+            assert!(book.join(&target).exists(), "{name} links to {target}, which is not there");
+        }
+    }
+}
