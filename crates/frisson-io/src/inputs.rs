@@ -164,6 +164,7 @@ impl InputSet {
         self.check_size(path, length, limit)?;
         let mut bytes = Vec::with_capacity(length as usize);
         // The file may grow while it is read.
+        // One more than allowed, to tell a file of exactly the limit from a longer one.
         file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(|e| io(path, e))?;
         self.check_size(path, bytes.len() as u64, limit)?;
         self.remember(path, bytes.len() as u64, |hash| hash.update(&bytes))?;
@@ -198,6 +199,7 @@ impl InputSet {
 
     /// The path of a file that another one names, if that is allowed.
     pub fn path_beside(&self, folder: Option<&Path>, name: &str) -> Result<PathBuf, InputError> {
+        // Bytes that came from memory lie beside nothing.
         let folder = folder.ok_or_else(|| {
             InputError::Name(format!("{name:?} is named, but there is no folder"))
         })?;
@@ -290,6 +292,7 @@ pub fn open_regular(path: &Path) -> Result<(File, u64), InputError> {
     check_regular(path, &std::fs::metadata(path).map_err(|e| io(path, e))?)?;
     let file = File::open(path).map_err(|e| io(path, e))?;
     let metadata = file.metadata().map_err(|e| io(path, e))?;
+    // Again, on what was opened: the name may have changed its file in between.
     check_regular(path, &metadata)?;
     Ok((file, metadata.len()))
 }
@@ -312,6 +315,7 @@ pub(crate) fn stays_inside(folder: &Path, name: &Path) -> bool {
             Component::CurDir => {}
             Component::RootDir | Component::Prefix(_) => return false,
         }
+        // At any point of the way: `../other/b` ends deeper than it began, and outside.
         if depth < 0 {
             return false;
         }

@@ -40,6 +40,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
+            // The largest length that 32 bits hold.
             file_bytes: (4 << 30) - 1,
             source_bytes: 8 << 30,
             scene_bytes: 16 << 20,

@@ -78,6 +78,7 @@ impl FoldMaps {
         for &triangle in &mesh.topology.triangles {
             maps.draw(&fold, mesh, triangle, &mut filled);
         }
+        // One pixel a pass, each from those that were filled before it.
         for _ in 0..PADDING {
             maps.grow(&mut filled);
         }
@@ -103,6 +104,7 @@ impl FoldMaps {
                 let mix = |k: usize| weights[k];
                 let height = (0..3).map(|k| mix(k) * fold.heights[corners[k]]).sum();
                 let slope: Vec3 = (0..3).map(|k| mix(k) * fold.slopes[corners[k]]).sum();
+                // The normal of a height field: minus its slopes, and one.
                 let normal = Vec3::new(-slope.dot(tangent), -slope.dot(up), 1.0).normalize();
                 let pixel = y * self.size + x;
                 self.heights[pixel] = height;
@@ -243,6 +245,7 @@ fn vector<'a>(attributes: &'a [Attribute], name: &str) -> Option<&'a [Vec3]> {
 
 /// Area-weighted gradients of a height, welded across seams.
 fn slopes(base: &[Vec3], heights: &[f32], triangles: &[[u32; 3]]) -> Vec<Vec3> {
+    // Welded on the smooth surface, where both sides of a seam lie together.
     let topology = Topology::build(base, triangles);
     let mut sums = vec![(Vec3::ZERO, 0.0f32); topology.point_count()];
     for (corners, points) in triangles.iter().zip(&topology.triangles) {

@@ -74,6 +74,7 @@ pub fn refuse_inputs(outputs: &[PathBuf], inputs: &[PathBuf]) -> Result<(), Outp
 
 /// Refuses two outputs of one name.
 pub fn refuse_twice(outputs: &[PathBuf]) -> Result<(), OutputError> {
+    // By place, not by name: `a.abc` and `./a.abc` are one.
     let mut places: Vec<PathBuf> = outputs.iter().map(|p| place(p)).collect();
     places.sort();
     match places.windows(2).find(|w| w[0] == w[1]) {
@@ -135,6 +136,7 @@ fn probe(path: &Path) -> std::io::Result<()> {
         match here.metadata() {
             Ok(there) if there.is_dir() => {
                 let probe = here.join(format!(".frisson-probe.{}", std::process::id()));
+                // `create_new`: never opens what is there, not even through a link.
                 OpenOptions::new().write(true).create_new(true).open(&probe)?;
                 return fs::remove_file(&probe);
             }

@@ -152,10 +152,12 @@ pub fn bake(
 ) -> Result<BakeOutcome, BakeError> {
     let started = Instant::now();
     let built = scene.build(loader)?;
+    // Only now is it known which files the actors are made of.
     outputs::refuse_inputs(&cache_files(&options.cache), &built.inputs)?;
     let header = header(scene, &built.stage, built.hash, built.sources);
     let remarks = built.remarks;
     let (writer, resume) = CacheWriter::open(&options.cache, &header, options.if_exists)?;
+    // Of the first frame, before a resume moves the stage: see there.
     let normals = OutputNormals::new(built.stage.frame());
     let mut bake = Bake {
         timers: Timers::new(built.stage.layers().len()),
@@ -256,6 +258,7 @@ impl Bake {
         let clock = *self.stage.clock();
         let mut preroll = Preroll::default();
         let total = clock.frame_count() + u64::from(clock.preroll_frames);
+        // The first frame needs no step; with a pre-roll it is stepped to, and resumed it is in the file.
         if resumed_after.is_none() && clock.preroll_frames == 0 {
             self.simulated += 1;
             self.output_frame()?;
@@ -263,6 +266,7 @@ impl Bake {
         loop {
             let at = self.stage.frame_number();
             let done = (at - clock.start_frame() + 1).max(0) as u64;
+            // Asked before the end is looked at, so that the bar comes to 100 %.
             let go_on = progress.advance(done.min(total), total);
             if at >= clock.last_frame {
                 return Ok(true);
@@ -296,6 +300,7 @@ impl Bake {
         self.writer.write_frame(&self.output, &reports)?;
         self.timers.end_frame();
         self.kept += 1;
+        // Nobody resumes behind the last frame.
         let is_last = number >= self.stage.clock().last_frame;
         if !is_last && self.writer.checkpoint_due() {
             let state = self.stage.save().map_err(|e| self.failed(e))?;

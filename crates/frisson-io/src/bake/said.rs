@@ -63,6 +63,7 @@ impl Said {
                 self.measures.len() - 1
             });
             let values = &mut self.measures[index].values;
+            // Rows that were passed over, where the layer said nothing.
             values.resize(row, None);
             values.push(measure.value.is_finite().then_some(measure.value));
         }

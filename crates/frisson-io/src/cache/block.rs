@@ -112,6 +112,7 @@ impl Entry {
         if room.is_none_or(|room| entry.stored > room) {
             return Err("the file ends inside this block".to_owned());
         }
+        // 64 more for blocks of a few bytes, whose heads weigh more than what they say.
         if entry.raw > entry.stored.saturating_mul(MAX_EXPANSION).saturating_add(64) {
             return Err("its length makes no sense".to_owned());
         }
@@ -120,6 +121,7 @@ impl Entry {
 
     fn compute_checksum(&self, stored: &[u8]) -> u64 {
         let mut hash = Xxh3::new();
+        // All of the head but the checksum itself.
         hash.update(&self.head()[..32]);
         hash.update(stored);
         hash.digest()
@@ -147,6 +149,7 @@ pub fn preamble() -> [u8; PREAMBLE as usize] {
 pub fn append_block(out: &mut Vec<u8>, base: u64, kind: Kind, number: i64, raw: &[u8]) -> Entry {
     let start = out.len();
     let room = lz4_flex::block::get_maximum_output_size(raw.len());
+    // Compressed in place behind a head that is filled in afterwards: no copy of what may be megabytes.
     out.resize(start + HEAD + room, 0);
     // The output is as large as the worst case: compression has no way to fail.
     let stored = lz4_flex::block::compress_into(raw, &mut out[start + HEAD..]).unwrap_or(0);
@@ -177,6 +180,7 @@ pub fn read_block<R: Read + Seek>(
     if let Err(e) = file.read_exact(&mut head) {
         return short(e);
     }
+    // The index is checked against the file: either may be of another run.
     if head != entry.head() {
         return Ok(Err("the block's head is not what the index says".to_owned()));
     }
@@ -241,6 +245,7 @@ pub fn scan<R: Read + Seek>(file: &mut R) -> io::Result<Scan> {
             break;
         }
         offset = entry.end();
+        // What follows is the trailer, which is no block.
         if entry.kind == Kind::End {
             if length - offset < TRAILER {
                 found.damage = Some("the last bytes are missing".to_owned());
@@ -294,6 +299,7 @@ pub fn read_index<R: Read + Seek>(file: &mut R) -> io::Result<Option<Vec<Entry>>
         let head: [u8; HEAD] = bytes.get(..HEAD)?.try_into().ok()?;
         Entry::from_head(&head, u64_at(bytes, HEAD), length).ok()
     };
+    // One entry that makes no sense and there is no index: the file is then read block by block.
     Ok(raw.chunks(HEAD + 8).map(|c| if c.len() == HEAD + 8 { one(c) } else { None }).collect())
 }
 

@@ -211,6 +211,7 @@ impl Encoder<'_> {
                 last = bits;
             }
         }
+        // All lowest bytes, then all next ones: what changes little stands together.
         for plane in 0..4 {
             self.out.extend(self.words.iter().map(|w| (w >> (8 * plane)) as u8));
         }
@@ -240,6 +241,7 @@ impl Encoder<'_> {
 
 /// Small differences of either sign become small numbers.
 fn zigzag(difference: u32) -> u32 {
+    // -1 becomes 1, 1 becomes 2: the upper planes stay zero for either sign.
     (difference << 1) ^ (((difference as i32) >> 31) as u32)
 }
 
@@ -291,6 +293,7 @@ pub fn decode_frame(
     for (head, image) in head.images.iter().zip(&mut out.images) {
         decode_image(head, &mut body, image)?;
     }
+    // Checked against its checksum, but a later version may have written it: what is not understood is refused.
     if body.rest.is_empty() { Ok(()) } else { Err("it is longer than it says".to_owned()) }
 }
 
@@ -306,6 +309,7 @@ fn decode_curves(head: &CurvesHead, body: &mut Decoder, curves: &mut Curves) -> 
     })?;
     body.vectors(head.velocities, &mut curves.velocities)?;
     let sum: u64 = curves.counts.iter().map(|&c| u64::from(c)).sum();
+    // Whoever walks over curves cuts their points by these counts.
     if sum != u64::from(head.points) {
         return Err(format!("curves {:?} do not add up", head.name));
     }
@@ -315,6 +319,7 @@ fn decode_curves(head: &CurvesHead, body: &mut Decoder, curves: &mut Curves) -> 
 fn decode_image(head: &ImageHead, body: &mut Decoder, image: &mut Image) -> Result<(), String> {
     image.name.clone_from(&head.name);
     image.mesh.clone_from(&head.mesh);
+    // Both come from the file.
     let count = head.width.checked_mul(head.height);
     let count = count.ok_or_else(|| format!("image {:?} is too large", head.name))?;
     let mut pixels: Vec<[u8; 4]> = Vec::new();

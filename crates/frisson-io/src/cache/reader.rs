@@ -68,6 +68,7 @@ impl CacheReader {
         let finished = index.is_some();
         let scan = match index {
             Some(entries) => Scan { entries, ..Scan::default() },
+            // Unfinished or damaged: slower, and as far as it goes.
             None => block::scan(&mut bytes).map_err(io)?,
         };
         let damage = scan.damage.map(|problem| Damage { offset: scan.good_until, problem });
@@ -76,6 +77,7 @@ impl CacheReader {
             info: ShotInfo {
                 rate: header.rate,
                 first_frame: header.first_frame,
+                // No frame yet; `FAR_FRAME` keeps the subtraction from overflowing.
                 last_frame: header.first_frame - 1,
             },
             bytes,
@@ -211,6 +213,7 @@ impl FrameSource for CacheReader {
         self.raw = bytes;
         decoded.map_err(damaged)?;
         let spare = self.recent.len().saturating_sub(out.meshes.len() + SPARE_TOPOLOGIES);
+        // The oldest first: those of this frame were pushed last.
         self.recent.drain(..spare);
         Ok(())
     }

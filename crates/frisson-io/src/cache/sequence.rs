@@ -58,6 +58,7 @@ impl MeshSequence for CacheSequence {
         let at = (time * info.rate.fps()).clamp(info.first_frame as f64, info.last_frame as f64);
         let before = at.floor() as i64;
         let fraction = (at - before as f64) as f32;
+        // `before` must survive the second reading, which takes the other slot.
         let a = state.load(before, before);
         let b = state.load((before + 1).min(info.last_frame), before);
         let rest = &self.meshes[mesh].positions;
@@ -67,6 +68,7 @@ impl MeshSequence for CacheSequence {
             (Some(a), Some(b)) if a.len() == rest.len() && b.len() == rest.len() => {
                 out.extend(a.iter().zip(b).map(|(a, b)| a.lerp(*b, fraction)));
             }
+            // Another number of vertices than at the start cannot be mixed: the mesh stands.
             _ => out.extend_from_slice(rest),
         }
     }

@@ -71,6 +71,7 @@ impl CacheWriter {
         if_exists: IfExists,
     ) -> Result<(Self, Option<ResumePoint>), CacheError> {
         let part = part_path(path);
+        // Before anything is opened for writing.
         refuse_strange(path, &part)?;
         if if_exists == IfExists::Refuse || if_exists == IfExists::Resume {
             refuse_existing(path, &part, if_exists)?;
@@ -100,6 +101,7 @@ impl CacheWriter {
             scratch: Scratch::default(),
             left: false,
         };
+        // After the lock: the file of another process may be half written at any time before.
         writer.refuse_foreign()?;
         let resumed = if if_exists == IfExists::Resume { writer.recover(header)? } else { None };
         if resumed.is_none() {
@@ -152,9 +154,11 @@ impl CacheWriter {
         let is_state = |e: &&Entry| matches!(e.kind, Kind::Checkpoint | Kind::Pause);
         let Some(state) = scan.entries.iter().rfind(is_state).copied() else { return Ok(None) };
         let bytes = self.read(&state)?;
+        // A checkpoint belongs to the file; what a pause left goes: finished bytes know nothing of it.
         let keep = if state.kind == Kind::Pause { state.offset } else { state.end() };
         for entry in scan.entries.into_iter().filter(|e| e.end() <= keep) {
             if entry.kind == Kind::Topology {
+                // As if it had been written by this run: the same topology gets the same number again.
                 let hash = xxh3_128(&self.read(&entry)?);
                 self.topologies.insert(hash, entry.number as u32);
             }
@@ -267,6 +271,7 @@ impl CacheWriter {
         self.pending.extend_from_slice(&block::trailer(end_offset));
         self.flush()?;
         let io = |error| CacheError::Io { path: self.part.clone(), error };
+        // Before the name: after a power cut a file of that name must not be empty.
         self.file.sync_all().map_err(io)?;
         std::fs::rename(&self.part, &self.path).map_err(io)
     }
@@ -304,6 +309,7 @@ impl CacheWriter {
         self.cut_left()?;
         let pending = std::mem::take(&mut self.pending);
         let written = self.write_at_end(&pending);
+        // Kept where it failed, for whoever tries again; its storage otherwise.
         self.pending = pending;
         written?;
         self.length += self.pending.len() as u64;

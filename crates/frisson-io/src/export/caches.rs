@@ -50,6 +50,7 @@ pub(crate) fn write_point_caches(
             cache.frames += 1;
         }
         done += 1;
+        // A mesh that is missing in a frame: these formats have no holes.
         if let Some((name, _)) = caches.iter().find(|(_, cache)| cache.frames != done) {
             return Err(changing(name, number));
         }

@@ -28,6 +28,7 @@ impl PendingFile {
         if let Some(folder) = path.parent().filter(|f| !f.as_os_str().is_empty()) {
             fs::create_dir_all(folder).map_err(|e| ExportError::at(path, e))?;
         }
+        // Beside it, as a rename must stay on one disk; hidden, and with the process, as two may export at once.
         let partial = path.with_file_name(format!(".{name}.{}.partial", std::process::id()));
         let file = File::create(&partial).map_err(|e| ExportError::at(path, e))?;
         // Held until the file is whole: a later run takes away what nobody holds. Where locks are not
@@ -42,6 +43,7 @@ impl PendingFile {
         let path = self.path.clone();
         let result = self.finish_file();
         result.map_err(|e| ExportError::at(&path, e)).and_then(|bytes| {
+            // Asked again: somebody may have put a file there in the meantime.
             refuse_existing(&path, self.overwrite)?;
             fs::rename(&self.partial, &path).map_err(|e| ExportError::at(&path, e))?;
             Ok(WrittenFile { path: path.clone(), bytes, remarks: Vec::new() })
@@ -52,6 +54,7 @@ impl PendingFile {
         let Some(mut out) = self.out.take() else { return Ok(0) };
         out.flush()?;
         let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+        // Before the rename: the name promises that the file is whole.
         file.sync_data()?;
         Ok(file.metadata()?.len())
     }

@@ -37,6 +37,7 @@ impl<'a> Frames<'a> {
         let (format, _) = params.target()?;
         let has_velocities = matches!(format, ExportFormat::Alembic | ExportFormat::Usd);
         let has_normals = has_velocities || format == ExportFormat::Obj;
+        // One frame has no velocity.
         let several = source.info().last_frame > source.info().first_frame;
         Ok(Self {
             source,
@@ -104,6 +105,7 @@ impl<'a> Frames<'a> {
 
     fn advance_window(&mut self, frame: i64) -> Result<(), ExportError> {
         let whole = self.source.info().clone();
+        // Storage of frames goes round: a shot of any length takes that of four.
         self.spare.extend(self.previous.take());
         self.previous = self.current.take();
         self.current = self.next.take();
@@ -132,6 +134,7 @@ impl<'a> Frames<'a> {
             scale_frame(&mut frame, scale);
         }
         if let Some(last) = self.current.as_ref().or(self.previous.as_ref()) {
+            // Once here, instead of a comparison of all triangles in every writer.
             share_topologies(&mut frame, last);
         }
         // Frames that are only read for velocities do not make a name known.
@@ -346,6 +349,7 @@ fn check_mesh(mesh: &Mesh) -> Result<(), String> {
     if let Some(bad) = topology.triangles.iter().flatten().find(|&&i| i as usize >= count) {
         return Err(format!("a triangle names vertex {bad} of {count}"));
     }
+    // Indices of corners are signed 32 bits in all of these formats.
     if topology.triangles.len() > i32::MAX as usize / 3 {
         return Err("too many triangles for the format".to_owned());
     }

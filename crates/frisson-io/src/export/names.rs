@@ -26,6 +26,7 @@ impl NameRule {
         match clean.chars().next() {
             None => "shape".to_owned(),
             Some(c) if self == Self::Identifier && c.is_ascii_digit() => format!("_{clean}"),
+            // Names that begin with a dot are hidden files.
             Some('.') if self == Self::Plain => clean.replacen('.', "_", 1),
             _ => clean,
         }

@@ -62,6 +62,7 @@ impl Outputs<'_> {
             .map(|frame| self.with_part(&format!("{frame:04}")));
         let mut paths: Vec<PathBuf> = paths.collect();
         paths.push(library_path.clone());
+        // All before the first: no half of a sequence is left because the last one was there.
         paths.iter().try_for_each(|path| refuse_existing(path, self.overwrite))?;
         let library_name = library_path.file_name().unwrap_or_default().to_string_lossy();
         let mut library = obj::Library::new();
@@ -74,6 +75,7 @@ impl Outputs<'_> {
                 .map_err(|e| e.in_file(path))?;
             written.push(file.finish()?);
         }
+        // Past the end: that is where names nobody knows are told.
         frames.next()?;
         if !library.is_empty() {
             let mut file = PendingFile::create(&library_path, self.overwrite)?;

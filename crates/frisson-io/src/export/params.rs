@@ -162,6 +162,7 @@ impl ExportParams {
         if !(self.shape_error.is_finite() && self.shape_error >= 0.0) {
             return Err(ExportError::NoRig(format!("shape_error {}", self.shape_error)));
         }
+        // Joints and clips of the document stay as they are, in metres.
         if self.keep_rig && (self.scale != 1.0 || self.glb.is_none()) {
             let problem = "keep_rig is for GLB at its own scale".to_owned();
             return Err(ExportError::NoRig(problem));

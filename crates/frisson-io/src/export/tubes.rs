@@ -9,6 +9,7 @@
 use std::sync::Arc;
 
 use frisson::geometry::{Material, Mesh, MeshTopology};
+use frisson::math::frames::CurveFrame;
 use frisson::stage::{Curves, Frame};
 use glam::{Vec2, Vec3};
 use schemars::JsonSchema;
@@ -16,10 +17,6 @@ use serde::{Deserialize, Serialize};
 
 /// Diameter of strands that have none [m]: a thick hair.
 const DEFAULT_WIDTH: f32 = 1.0e-4;
-
-/// One plus the cosine of two directions from which a turn from one to the other is known [-]: nearer to
-/// straight back, its axis is rounding noise.
-const LEAST_TURN: f32 = 1.0e-4;
 
 /// How strands become triangles, where a format has no curves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -87,6 +84,7 @@ impl Tubes {
 /// One strand of how many is written.
 fn thinning(params: &TubeParams, curves: &Curves) -> usize {
     let total = curves.points.len() * params.sides as usize;
+    // By points, not by strands: long hair takes more.
     total.div_ceil(params.most_vertices as usize).max(1)
 }
 
@@ -137,36 +135,26 @@ fn topology(params: &TubeParams, curves: &Curves, every: usize) -> MeshTopology 
 fn positions(params: &TubeParams, curves: &Curves, every: usize) -> Vec<Vec3> {
     let sides = params.sides as usize;
     let mut out = Vec::with_capacity(curves.points.len() * sides / every + sides);
+    // What is left covers as much as all did.
     let thicker = every as f32;
     for range in strands(curves, every) {
         let points = &curves.points[range.clone()];
         let width = |k: usize| curves.widths.get(range.start + k).copied().unwrap_or(DEFAULT_WIDTH);
-        let mut along = (points[1] - points[0]).normalize_or(Vec3::Y);
-        let mut across = along.any_orthonormal_vector();
+        // Any direction across: what counts is that the rings do not twist from here on.
+        let mut frame = CurveFrame::new(points[1] - points[0], Vec3::ZERO);
         for (k, &p) in points.iter().enumerate() {
             let (before, after) =
                 (points[k.saturating_sub(1)], points[(k + 1).min(points.len() - 1)]);
-            let next = (after - before).normalize_or(along);
-            across = carry(across, along, next);
-            along = next;
-            let second = along.cross(across);
+            frame = frame.transported(after - before);
             let radius = 0.5 * thicker * width(k);
             out.extend((0..sides).map(|corner| {
                 let (sine, cosine) =
                     (std::f32::consts::TAU * corner as f32 / sides as f32).sin_cos();
-                p + radius * (cosine * across + sine * second)
+                p + radius * (cosine * frame.normal + sine * frame.binormal)
             }));
         }
     }
     out
-}
-
-/// A vector across `from`, carried to across `to` with the least turning.
-fn carry(across: Vec3, from: Vec3, to: Vec3) -> Vec3 {
-    let scale = 1.0 + from.dot(to);
-    let turned =
-        if scale > LEAST_TURN { across - (from + to) * (to.dot(across) / scale) } else { across };
-    (turned - to * to.dot(turned)).normalize_or(to.any_orthonormal_vector())
 }
 
 #[cfg(test)]

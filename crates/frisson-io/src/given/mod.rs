@@ -67,15 +67,7 @@ pub struct Given {
 /// Why a file gives nothing.
 #[derive(Debug, Error)]
 pub enum GivenError {
-    /// The disk says no.
-    #[error("{}: {problem}", path.display())]
-    Io {
-        /// Which file.
-        path: PathBuf,
-        /// What it said.
-        problem: std::io::Error,
-    },
-    /// The file cannot be used as an input.
+    /// The file cannot be used as an input, or the disk says no.
     #[error(transparent)]
     Input(#[from] crate::inputs::InputError),
     /// The Alembic reader says no.
@@ -108,7 +100,7 @@ impl GivenError {
     }
 
     fn io(path: &Path, problem: std::io::Error) -> Self {
-        Self::Io { path: path.to_owned(), problem }
+        Self::Input(crate::inputs::InputError::Io { path: path.to_owned(), error: problem })
     }
 }
 

@@ -16,6 +16,7 @@ pub(super) fn playing_seconds(actor: &Actor, loaded: &LoadedActor) -> f64 {
         (_, LoadedContent::Pointed(_, _, seconds)) if actor.points.is_some() => *seconds,
         (Motion::Clip(play), _) => {
             let duration = actor.clip().map_or(0.0, |c| c.duration());
+            // A clip that stands or runs backwards has no end that could be the shot's.
             if play.speed > 0.0 { (duration - play.offset) / play.speed } else { 0.0 }
         }
         (Motion::Sequence(_), LoadedContent::Sequence(_, seconds)) => *seconds,

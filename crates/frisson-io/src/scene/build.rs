@@ -79,6 +79,7 @@ impl SceneFile {
     /// Reads the actors and everything that layers name; builds nothing yet, so that a caller may put
     /// its own motion in the place of an actor's.
     pub fn read_all(&self, loader: &dyn ActorLoader) -> Result<ReadScene, SceneError> {
+        // Cheapest first: what the text alone decides comes before files are read.
         self.check_exports()?;
         self.check_expectations()?;
         let actors = self.load_actors(loader)?;
@@ -91,6 +92,7 @@ impl SceneFile {
             self.scene.actors.0.iter().map(|(name, a)| (name.clone(), a.source.clone())).collect();
         let remarks = actors.iter().flat_map(|(_, loaded)| loaded.remarks.clone()).collect();
         let actors: Vec<Actor> = actors.into_iter().map(|(actor, _)| actor).collect();
+        // Needs the actors, and comes before layers are built on points that mean something else.
         let moved = self.moved_points(&actors, &clock);
         if !moved.is_empty() {
             return Err(self.fail_all(moved));
@@ -227,6 +229,7 @@ impl SceneFile {
             return Err(self.fail(problem));
         }
         let mut clock = Clock::new(rate, first, last);
+        // Rounded up: at least as long as was asked for. 600 s at the fastest rate fit.
         clock.preroll_frames = (self.scene.preroll * rate.fps()).ceil() as u32;
         let frames = clock.frame_count() + u64::from(clock.preroll_frames);
         let most = Limits::in_force().frames;
@@ -250,6 +253,7 @@ impl SceneFile {
     fn hash(&self, actors: &[(Actor, LoadedActor)], clock: &Clock, layers: &[LayerParams]) -> u128 {
         let sources: Vec<u128> = actors.iter().map(|(_, loaded)| loaded.hash).collect();
         let mut scene = self.scene.clone();
+        // What changes no motion counts not: another camera must not cost a bake.
         scene.exports = Vec::new();
         scene.camera = CameraParams::default();
         scene.gallery = None;
@@ -274,6 +278,7 @@ impl SceneFile {
     }
 
     fn seeded_layers(&self, layers: &[LayerParams]) -> Result<Vec<LayerParams>, SceneError> {
+        // Most scenes: nothing to add, and no round trip.
         if self.scene.seed == 0 {
             return Ok(layers.to_vec());
         }
@@ -310,6 +315,7 @@ impl SceneFile {
             }
             SimulatorError::DuplicateLayer(name) => {
                 let named = |l: &LayerParams| l.name() == name;
+                // The later of the two is the one to rename.
                 let index = self.scene.layers.iter().rposition(named).unwrap_or(0);
                 Problem::new(error.to_string(), self.layer_span(index, "name"))
             }

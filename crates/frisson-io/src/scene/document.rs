@@ -99,6 +99,7 @@ fn convert(item: &Spanned<DeValue>, spans: &mut Spans, problems: &mut Vec<Proble
         DeValue::String(text) => Value::String(text.to_string()),
         DeValue::Boolean(b) => Value::Bool(*b),
         DeValue::Integer(i) => {
+            // Seeds use all 64 bits: what is too large for a signed number may still be an unsigned one.
             let signed = i64::from_str_radix(i.as_str(), i.radix()).map(Number::from);
             let unsigned = || u64::from_str_radix(i.as_str(), i.radix()).map(Number::from);
             match signed.or_else(|_| unsigned()) {

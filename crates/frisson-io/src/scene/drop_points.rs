@@ -29,6 +29,7 @@ pub(super) fn read_points(path: &Path, fps: f64, read: &InputSet) -> Result<Vec<
         for frame in 0..=frames as u32 {
             let at = f64::from(frame) / fps;
             let points = sequence.points_at(at).map_err(|e| e.to_string())?;
+            // By id: points may come in another order in every frame.
             let fresh = (0..points.positions.len()).filter(|&i| seen.insert(points.ids[i]));
             rows.extend(fresh.map(|i| row(&points, i, frame)));
         }

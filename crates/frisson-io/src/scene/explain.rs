@@ -68,6 +68,7 @@ fn unit_in(text: &str) -> Option<String> {
 pub fn explain(name: &str) -> Result<Vec<Explanation>, Option<String>> {
     let mut all = Vec::new();
     collect(schema(), "", &mut Vec::new(), &mut all);
+    // With the dot: `limit` must not find `max_limit`.
     let suffix = format!(".{name}");
     let matches = |e: &&Explanation| e.path == name || e.path.ends_with(&suffix);
     let found: Vec<Explanation> = all.iter().filter(matches).cloned().collect();

@@ -29,6 +29,7 @@ pub(super) fn read_selection_files(
     let one = |(layer, params): (usize, &LayerParams)| {
         let bad = |problem: String| BadFile { layer, problem };
         let mut value = serde_json::to_value(params).map_err(|e| bad(e.to_string()))?;
+        // Untouched parameters are handed on as they are: a round trip through JSON costs, and lists may be long.
         if !fill(&mut value, folder, (read, fps)).map_err(bad)? {
             return Ok(params.clone());
         }
@@ -122,6 +123,7 @@ fn read_rows(
     let bytes = read.read_beside(Some(folder), name).map_err(|e| e.to_string())?;
     let text = String::from_utf8(bytes).map_err(|_| "it is no text".to_owned())?;
     let mut rows = Vec::new();
+    // Spreadsheets begin their text with a byte order mark.
     for (number, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
         let line = line.split('#').next().unwrap_or_default();
         let between = |c: char| c == ',' || c == ';' || c.is_whitespace();
@@ -130,6 +132,7 @@ fn read_rows(
         match row {
             Ok(row) if row.is_empty() => {}
             Ok(row) => rows.push(row),
+            // A heading.
             Err(_) if number == 0 => {}
             Err(word) => return Err(format!("line {}: {word:?} is no number", number + 1)),
         }

@@ -21,6 +21,7 @@ pub(super) fn read_guides(
         let mut points = curves.points.iter();
         for &count in &curves.counts {
             let guide: Guide = points.by_ref().take(count as usize).map(|p| p.to_array()).collect();
+            // A curve of one point has no direction.
             if guide.len() >= 2 {
                 guides.push(guide);
             }

@@ -65,6 +65,7 @@ impl SceneFile {
     pub fn parse(path: &Path, text: &str) -> Result<Self, SceneError> {
         let fail = |problems| SceneError::new(path.to_owned(), text.to_owned(), problems);
         let (value, spans) = document::parse(text).map_err(fail)?;
+        // All mistakes at once and each with its place; serde would stop at the first, without one.
         let problems = validate::validate(schema(), &value, &spans);
         if !problems.is_empty() {
             return Err(fail(problems));

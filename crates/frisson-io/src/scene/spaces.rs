@@ -102,5 +102,6 @@ fn has_moved(name: &str, layer: &LayerParams, actors: &ActorSet, reference: &Ref
     let size = mesh.bounds().diagonal() * actors.all()[actor].placement.scale;
     let now = reference.positions(index).unwrap_or_default();
     let places = mesh.positions.iter().zip(now);
+    // Where both spaces are one, an old scene means what it always meant, and is read silently.
     places.map(|(was, now)| (scale * *was).distance(*now)).any(|d| d > SAME_PLACE * size)
 }

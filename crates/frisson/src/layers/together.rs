@@ -6,11 +6,12 @@ use super::LayerParams;
 use super::cloth::ClothParams;
 use super::folds::{Fold, FoldsParams};
 use super::hair::HairParams;
+use super::moved::grid;
 use super::soft::{CoatParams, PrimitiveParams, SoftObject, SoftParams};
 use crate::geometry::{Mesh, TriangleBvh};
 use crate::stage::{
-    Actor, Anchor, Animated, Clock, Forces, KeyedTransform, NoObserver, Rate, Selection, Setup,
-    Simulator,
+    Actor, Anchor, Animated, Clock, EARTH_GRAVITY, Forces, KeyedTransform, NoObserver, Rate,
+    Selection, Setup, Simulator,
 };
 
 /// A lump of three coats that blend, about 15 cm in radius, that rises by 6 cm within a second and
@@ -27,17 +28,11 @@ fn lump() -> LayerParams {
 }
 
 fn stage(actor: Mesh, layers: &[LayerParams]) -> Simulator {
-    let actor = Actor::meshes_named(actor.name.clone(), vec![actor]);
+    let actors = vec![Actor::meshes_named(actor.name.clone(), vec![actor])];
     let clock = Clock::new(Rate::whole(30), 0, 1000);
-    let forces = Forces::new(Vec3::Y * -9.81, vec![], 30.0);
-    Simulator::new(Setup {
-        clock,
-        actors: vec![actor],
-        forces,
-        layers: layers.to_vec(),
-        ..Setup::default()
-    })
-    .unwrap()
+    let forces = Forces::new(EARTH_GRAVITY, vec![], 30.0);
+    let layers = layers.to_vec();
+    Simulator::new(Setup { clock, actors, forces, layers, ..Setup::default() }).unwrap()
 }
 
 /// Distance of points from a mesh of the frame, negative inside.
@@ -54,21 +49,10 @@ fn distances(stage: &Simulator, name: &str, points: &[Vec3]) -> Vec<f32> {
 }
 
 /// A square of cloth above the lump.
-fn square(count: u32, size: f32, height: f32) -> Mesh {
+fn square(count: usize, size: f32, height: f32) -> Mesh {
     let step = size / (count - 1) as f32;
-    let at = |i: u32, j: u32| {
-        Vec3::new(i as f32 * step - 0.5 * size, height, j as f32 * step - 0.5 * size)
-    };
-    let positions = (0..count).flat_map(|j| (0..count).map(move |i| at(i, j))).collect();
-    let mut triangles = Vec::new();
-    for j in 0..count - 1 {
-        for i in 0..count - 1 {
-            let v = j * count + i;
-            triangles.push([v, v + count, v + 1]);
-            triangles.push([v + 1, v + count, v + count + 1]);
-        }
-    }
-    Mesh::new("sheet", positions, triangles)
+    let at = |i: usize| i as f32 * step - 0.5 * size;
+    grid("sheet", count - 1, count - 1, |i, j| Vec3::new(at(i), height, at(j)))
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use super::{AlembicError, Result};
-use crate::inputs::InputSet;
+use crate::inputs::{InputError, InputSet};
 
 const BLOCK: u64 = 1 << 63;
 /// Largest block read at once [bytes]: a sample of a hundred million points.
@@ -25,7 +25,7 @@ enum Source {
 
 impl Bytes {
     pub fn open(path: &Path, inputs: &InputSet) -> Result<Self> {
-        let io = |problem| AlembicError::Io { path: path.to_owned(), problem };
+        let io = |error| InputError::Io { path: path.to_owned(), error };
         let file = inputs.open(path)?;
         let length = file.metadata().map_err(io)?.len();
         Ok(Self { source: Source::File { file: Mutex::new(file), path: path.to_owned() }, length })
@@ -71,7 +71,7 @@ impl Bytes {
                 let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
                 let mut out = vec![0; size as usize];
                 let done = file.seek(SeekFrom::Start(at)).and_then(|_| file.read_exact(&mut out));
-                done.map_err(|problem| AlembicError::Io { path: path.clone(), problem })?;
+                done.map_err(|error| InputError::Io { path: path.clone(), error })?;
                 Ok(out)
             }
         }

@@ -25,22 +25,12 @@ mod tests;
 pub use file::{AlembicFile, ShapeInfo};
 pub use sequence::AlembicMeshes;
 
-use std::path::PathBuf;
-
 use thiserror::Error;
 
 /// Why an Alembic file cannot be read.
 #[derive(Debug, Error)]
 pub enum AlembicError {
-    /// The disk says no.
-    #[error("{}: {problem}", path.display())]
-    Io {
-        /// Which file.
-        path: PathBuf,
-        /// What it said.
-        problem: std::io::Error,
-    },
-    /// The file cannot be used as an input.
+    /// The file cannot be used as an input, or the disk says no.
     #[error(transparent)]
     Input(#[from] crate::inputs::InputError),
     /// Another container.

@@ -75,15 +75,8 @@ fn stage_of(character: Arc<Character>) -> Simulator {
     element.frequency_hz = Some(3.0);
     let clock = Clock::new(Rate::whole(24), 0, 20);
     let forces = Forces::new(EARTH_GRAVITY, vec![], 24.0);
-    let layers = [LayerParams::Flesh(element)];
-    Simulator::new(Setup {
-        clock,
-        actors: vec![actor],
-        forces,
-        layers: layers.to_vec(),
-        ..Setup::default()
-    })
-    .unwrap()
+    let (actors, layers) = (vec![actor], vec![LayerParams::Flesh(element)]);
+    Simulator::new(Setup { clock, actors, forces, layers, ..Setup::default() }).unwrap()
 }
 
 fn export(influences: usize, limit: usize) -> (JointsReport, Character) {

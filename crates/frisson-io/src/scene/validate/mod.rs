@@ -64,6 +64,7 @@ impl<'a> Validator<'a> {
         if let Some(choices) = choices {
             self.check_choice(choices, given);
         }
+        // What has the wrong type has no range or parts worth complaining of.
         if !self.check_type(rules, given) {
             return;
         }

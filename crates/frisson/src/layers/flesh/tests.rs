@@ -102,13 +102,7 @@ fn stage_with(
     let clock = Clock::new(Rate::whole(fps), 0, frames);
     let layers: Vec<LayerParams> = layers.into_iter().map(LayerParams::Flesh).collect();
     let forces = Forces::new(EARTH_GRAVITY, vec![], f64::from(fps));
-    Simulator::new(Setup {
-        clock,
-        actors: vec![actor],
-        forces,
-        layers: layers.to_vec(),
-        ..Setup::default()
-    })
+    Simulator::new(Setup { clock, actors: vec![actor], forces, layers, ..Setup::default() })
 }
 
 fn stage(params: FleshParams, fps: u32) -> Simulator {
