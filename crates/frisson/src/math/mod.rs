@@ -1,5 +1,6 @@
-//! Numbers without geometry: oscillators, frames, splines, roots, banded systems, random numbers.
+//! Numbers without geometry: oscillators, frames, splines, bells, roots, banded systems, random numbers.
 
+pub mod bell;
 pub mod frames;
 pub mod oscillator;
 pub mod random;

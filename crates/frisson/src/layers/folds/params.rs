@@ -374,7 +374,7 @@ impl FoldAttenuation {
         match self {
             _ if y >= 1.0 => 0.0,
             Self::Implicit => (y - 1.0) * (y - 1.0),
-            Self::Bell => (1.0 + y * (-22.0 + y * (17.0 - 4.0 * y)) / 9.0).clamp(0.0, 1.0),
+            Self::Bell => crate::math::bell::bell(y),
             Self::Sharp => {
                 // A hyperbola instead of |x|: cloth has a thickness, and so does its crest.
                 let round = tolerances::CREST_ROUNDING;

@@ -329,6 +329,7 @@ impl WrinkleTool {
             return bad("crest", "a crest has at least one control point".to_owned());
         }
         let shares: f32 = self.detail_levels().iter().map(|l| l.share).sum();
+        // To a thousandth: three thirds are written as 0.333.
         if (shares - 1.0).abs() > 1e-3 {
             return bad("levels", format!("shares sum to {shares}, they must sum to 1"));
         }
@@ -365,8 +366,7 @@ impl SideAttenuation {
             _ if y >= 1.0 => 0.0,
             Self::None => 1.0,
             Self::Linear => 1.0 - z.abs(),
-            // 1 + (-4 z^6 + 17 z^4 - 22 z^2) / 9: flat at the middle and at both sides.
-            Self::Bell => (1.0 + y * (-22.0 + y * (17.0 - 4.0 * y)) / 9.0).clamp(0.0, 1.0),
+            Self::Bell => crate::math::bell::bell(y),
         }
     }
 }
