@@ -164,6 +164,7 @@ impl<W: Write + Seek> Archive<W> {
                 format!("a sample of {} bytes does not fit its property", bytes.len()),
             ));
         }
+        // Stored before each sample: readers only use it to tell equal ones, any digest will do.
         let key = xxh3_128(bytes);
         if property.repeats_last(key, count) {
             property.repeat();
@@ -208,6 +209,7 @@ impl<W: Write + Seek> Archive<W> {
     fn samplings_to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::new();
         for (index, sampling) in self.samplings.iter().enumerate() {
+            // As many as the longest of those that use it: readers take the length of a shot from here.
             let users = self.properties.iter().filter(|p| p.sampling() as usize == index);
             let samples = users.map(Property::samples).max().unwrap_or(0);
             out.extend(samples.to_le_bytes());

@@ -18,6 +18,7 @@ impl MetadataTable {
         if let Some(index) = self.texts.iter().position(|t| t == text) {
             return index as u8 + 1;
         }
+        // Lengths have one byte, and 0 and 255 of the indices mean something else.
         if text.len() > 0xff || self.texts.len() == Self::CAPACITY {
             return Self::INLINE;
         }

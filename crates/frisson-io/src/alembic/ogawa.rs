@@ -80,6 +80,7 @@ impl<W: Write + Seek> Ogawa<W> {
     /// Names the root group and marks the file as whole.
     pub fn finish(mut self, root: Child) -> io::Result<W> {
         self.out.flush()?;
+        // Last of all, after everything else has been handed to the system.
         self.out.seek(SeekFrom::Start(STATE_OFFSET))?;
         self.out.write_all(&[WHOLE, VERSION[0], VERSION[1]])?;
         self.out.write_all(&root.0.to_le_bytes())?;

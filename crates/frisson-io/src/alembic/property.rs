@@ -192,6 +192,7 @@ impl Property {
                 self.first_changed = self.samples;
             } else {
                 let last = self.stored[self.stored.len() - 1];
+                // Repeats so far become entries: between first and last change all must be there.
                 let repeats = self.samples - self.last_changed - 1;
                 self.stored.extend(std::iter::repeat_n(last, repeats as usize));
             }

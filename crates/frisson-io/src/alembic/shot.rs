@@ -83,11 +83,13 @@ impl TopologyArrays {
         self.uvs.extend(topology.uvs.iter().map(|uv| [uv.x, 1.0 - uv.y]));
         self.uv_indices.clear();
         if !topology.uvs.is_empty() {
+            // Corners ask for the texture coordinate of their vertex.
             self.uv_indices.extend(self.indices.iter().map(|&i| i as u32));
         }
         self.rgb.clear();
         self.rgb.extend(topology.colors.iter().map(|&[r, g, b, _]| [r, g, b]));
         self.alpha.clear();
+        // An opacity of one everywhere says nothing.
         if topology.colors.iter().any(|c| c[3] != 1.0) {
             self.alpha.extend(topology.colors.iter().map(|c| c[3]));
         }
@@ -257,6 +259,7 @@ impl<W: Write + Seek> Shot<W> {
         let archive = &mut self.archive;
         for (name, track) in &mut self.meshes {
             if !present.contains(name.as_str()) {
+                // When it comes back it is written whole: the frame before had no faces to repeat.
                 track.topology = None;
                 let faces = Some(Faces::default());
                 track.mesh.write(archive, &PolyMeshSample { faces, ..Default::default() })?;

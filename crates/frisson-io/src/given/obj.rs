@@ -150,6 +150,7 @@ impl Reader {
         for triangle in triangles {
             let vertices = triangle.map(|k| self.object.vertex(corners[k]));
             let [a, b, c] = vertices;
+            // Polygons that name a corner twice leave triangles without an area.
             if a != b && b != c && a != c {
                 self.object.triangles.push(vertices);
                 self.object.triangle_materials.push(self.object.material);
@@ -192,6 +193,7 @@ impl Reader {
 
     fn mesh(&self, name: String, object: Object) -> Mesh {
         let positions: Vec<Vec3> = object.vertices.iter().map(|v| self.positions[v.0]).collect();
+        // All or none: a mesh with some of them has nothing to draw by.
         let uvs: Option<Vec<Vec2>> =
             object.vertices.iter().map(|v| v.1.map(|uv| self.uvs[uv])).collect();
         let normals: Option<Vec<Vec3>> =
@@ -200,6 +202,7 @@ impl Reader {
         let mut used: Vec<u16> = object.triangle_materials.clone();
         used.sort_unstable();
         used.dedup();
+        // Only the materials of this object, numbered anew.
         let slot = |m: &u16| used.binary_search(m).unwrap_or(0) as u16;
         let material = |m: &u16| match self.materials.get(usize::from(*m)) {
             Some(name) => Material { name: name.clone(), ..Material::default() },

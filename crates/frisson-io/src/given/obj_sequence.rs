@@ -52,6 +52,7 @@ fn frames(pattern: &Path) -> Result<Vec<(i64, PathBuf)>, GivenError> {
         }
     }
     found.sort();
+    // `cat.1.obj` beside `cat.0001.obj`: the first by name.
     found.dedup_by_key(|(frame, _)| *frame);
     if found.is_empty() {
         return Err(GivenError::damaged(pattern, "there is no file of this sequence"));

@@ -36,6 +36,7 @@ impl PointCache {
         let header =
             if mdd { read_mdd(&mut file, length) } else { read_pc2(&mut file, length, fps) };
         let header = header.map_err(|problem| GivenError::damaged(path, problem))?;
+        // Checked as a product, not by reading: a header may promise more than any disk holds.
         let needed = (header.points as u64)
             .checked_mul(POINT)
             .and_then(|sample| sample.checked_mul(header.times.len() as u64))
@@ -131,6 +132,7 @@ fn read_pc2(file: &mut File, length: u64, fps: f64) -> Result<Header, String> {
     if take::<12>(file)? != *b"POINTCACHE2\0" {
         return Err("it does not begin like a PC2 point cache".to_owned());
     }
+    // There has only ever been one.
     let _version = take::<4>(file)?;
     let points = count(i32::from_le_bytes(take(file)?), "points")?;
     let first = f64::from(f32::from_le_bytes(take(file)?));

@@ -34,6 +34,7 @@ impl<S: SampleSource> SampledMeshes<S> {
         for mesh in &meshes {
             firsts.push(firsts[firsts.len() - 1] + mesh.positions.len());
         }
+        // Read and let go: memory holds two of them, however long the shot.
         for sample in 0..times.len() {
             source.read(sample)?;
         }

@@ -258,6 +258,7 @@ impl<'a> Accessors<'a> {
         let item = self.document.item(Kind::Accessor, index)?;
         let layout = self.checked_layout(&item, index, shapes)?;
         let numbers = layout.count.saturating_mul(layout.shape.width());
+        // Before the allocation: a count is only a number in a text.
         self.pay(|| item.place(), numbers)?;
         let invalid = |problem: String| item.invalid(problem);
         let mut out = Vec::new();
@@ -335,6 +336,7 @@ impl<'a> Accessors<'a> {
         let mut previous = None;
         places.each(count, |k, bytes| {
             let element = component.unsigned(bytes).unwrap_or(0) as usize;
+            // The format demands it, and whoever uses the list searches it by halves.
             if element >= layout.count || previous.is_some_and(|p| p >= element) {
                 return Err(item.invalid("sparse indices must ascend and stay below the count"));
             }
@@ -354,6 +356,7 @@ impl<'a> Accessors<'a> {
     ) -> Result<Elements<'a>> {
         let size = layout.element_bytes();
         let data = self.document.view(view)?;
+        // Sparse parts are packed tightly, whatever their view says.
         let stride = data.stride.filter(|_| strided).unwrap_or(size);
         if stride < size {
             let problem = format!("a stride of {stride} bytes is less than an element ({size})");

@@ -78,6 +78,7 @@ fn decode_base64(text: &str) -> std::result::Result<Vec<u8>, String> {
             b'=' | b'\n' | b'\r' | b' ' => continue,
             _ => return Err(format!("{:?} is not a base64 character", char::from(byte))),
         };
+        // Only the last bits are still wanted; the mask keeps the shift from overflowing.
         bits = (bits << 6 | u32::from(value)) & 0x00FF_FFFF;
         count += 6;
         if count >= 8 {

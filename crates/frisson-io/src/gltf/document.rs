@@ -165,6 +165,7 @@ impl Document {
         for index in 0..self.count(Kind::Buffer)? {
             let item = self.item(Kind::Buffer, index)?;
             let bytes = match item.value.get("uri") {
+                // The first buffer of a GLB may be its chunk; others without an address hold nothing.
                 None => bin.filter(|_| index == 0).map(<[u8]>::to_vec),
                 Some(Value::String(uri)) => Some(self.read_uri(&item, uri)?),
                 Some(_) => return Err(item.invalid("\"uri\" must be text")),
@@ -188,6 +189,7 @@ impl Document {
         let name = name_of_uri(uri).map_err(|p| item.invalid(p))?;
         let read = self.inputs.read_beside(self.base_dir.as_deref(), &name);
         let mut bytes = read.map_err(|e| item.invalid(e.to_string()))?;
+        // Files beside it may be padded.
         bytes.truncate(item.required_index("byteLength")?);
         Ok(bytes)
     }

@@ -112,6 +112,7 @@ impl Importer<'_> {
         let skins = std::mem::take(&mut self.skins);
         let name = "character".to_owned();
         let mut character = Character { name, skeleton, skins, meshes, clips };
+        // After skins and nodes are known: only then is it seen which meshes are turned inside out.
         turn_mirrored_meshes(&mut character);
         self.check_weight_tracks(&mut character);
         Ok(character)

@@ -75,6 +75,7 @@ impl GrownFile<'_> {
             attributes.retain(|name, _| !follows_joints(name));
             attributes.extend(influences[range].clone());
         }
+        // Another node may carry the same mesh without flesh: it keeps the old weights.
         let shared = uses_of_mesh(&document.json, kept.mesh) > 1;
         let mesh = if shared {
             builder.push("meshes", mesh)
@@ -115,9 +116,6 @@ pub(super) fn write_clip_first(builder: &mut GlbBuilder, clip: &Clip) -> Result<
         return Ok(());
     }
     let animation = json!({ "name": clip.name, "samplers": samplers, "channels": channels });
-    let index = builder.push("animations", animation);
-    if let Some(animations) = builder.json["animations"].as_array_mut() {
-        animations[..=index].rotate_right(1);
-    }
+    builder.push_first_animation(animation);
     Ok(())
 }

@@ -72,6 +72,7 @@ fn primitive_of<'a>(mesh: Item<'a>, index: usize, value: &'a Value) -> Primitive
 
 /// The drawing mode, or why the primitive is passed over.
 fn is_read(primitive: &Primitive<'_>) -> Result<std::result::Result<usize, &'static str>> {
+    // 4 is triangles, the format's default.
     let mode = primitive.number("mode")?.unwrap_or(4);
     Ok(match mode {
         0..=3 => Err("points and lines are left out"),
@@ -324,6 +325,7 @@ pub(crate) fn smoothing_groups(positions: &[Vec3], normals: &[Vec3]) -> Vec<u32>
         (place, direction.round().as_i16vec3().to_array())
     };
     let mut order: Vec<u32> = (0..positions.len() as u32).collect();
+    // Sorted, not hashed: groups are numbered alike on every machine.
     order.sort_by_cached_key(|&v| (key(v), v));
     let mut groups = vec![0; positions.len()];
     let mut group = 0;

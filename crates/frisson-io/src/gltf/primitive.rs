@@ -151,6 +151,7 @@ impl Importer<'_> {
             fits("NORMAL", normals.len() / 3)?;
             out.normals = normals.chunks_exact(3).map(Vec3::from_slice).collect();
         }
+        // The set that the base colour uses: we keep one.
         let name = format!("TEXCOORD_{}", uv_use.set);
         if let Some((_, uvs)) = self.attribute_floats(primitive, &name, &[Shape::Vec2])? {
             fits(&name, uvs.len() / 2)?;
@@ -234,6 +235,7 @@ impl Importer<'_> {
             5 => indices
                 .windows(3)
                 .enumerate()
+                // Every second triangle of a strip turns the other way.
                 .map(|(k, w)| if k % 2 == 0 { [w[0], w[1], w[2]] } else { [w[0], w[2], w[1]] })
                 .filter(whole)
                 .collect(),

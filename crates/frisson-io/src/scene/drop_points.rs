@@ -10,6 +10,8 @@ use crate::inputs::InputSet;
 
 /// Density of what a width stands for [kg/m³]: water's; tables give masses of other liquids.
 const DENSITY: f64 = 1000.0;
+/// How far before a frame a time is that frame, in frames [-].
+const SAME_FRAME: f64 = 1e-6;
 /// Most frames of a file that are looked at: ten minutes at 120 a second.
 const MOST_FRAMES: f64 = 72_000.0;
 
@@ -19,7 +21,8 @@ pub(super) fn read_points(path: &Path, fps: f64, read: &InputSet) -> Result<Vec<
     if given.points.is_empty() {
         return Err("it has no points".to_owned());
     }
-    let frames = (given.seconds * fps + 1e-6).floor();
+    // A file of whole frames must not lose its last one to rounding.
+    let frames = (given.seconds * fps + SAME_FRAME).floor();
     if !(0.0..=MOST_FRAMES).contains(&frames) {
         return Err(format!("it has {frames} frames, at most {MOST_FRAMES} are read"));
     }

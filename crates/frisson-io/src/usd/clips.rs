@@ -33,6 +33,7 @@ pub fn parts(root: &Path, info: &ShotInfo, count: u32) -> Vec<Part> {
     let (first, last) = (info.first_frame, info.last_frame);
     let frames = (last - first + 1).max(1);
     let count = i64::from(count.max(1)).min(frames);
+    // Whole numbers: every frame is in one part, and lengths differ by one at most.
     let start = |part: i64| first + frames * part / count;
     let stem = root.file_stem().unwrap_or_default().to_string_lossy();
     let part = |number: i64| {

@@ -37,6 +37,7 @@ fn most_frequent(values: &[i32]) -> i32 {
     for &value in values {
         *counts.entry(value).or_insert(0_u32) += 1;
     }
+    // In a sorted map: which of two equally frequent ones is taken does not depend on a hash.
     counts.into_iter().max_by_key(|&(_, count)| count).map_or(0, |(value, _)| value)
 }
 

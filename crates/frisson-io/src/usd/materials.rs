@@ -46,6 +46,7 @@ impl Materials {
 
 fn material_prim(name: &str, material: &Material) -> Prim {
     let [r, g, b, alpha] = material.base_color;
+    // UsdPreviewSurface knows no transmission: clear things are thin.
     let opacity = alpha * (1.0 - material.transmission);
     let shader = Prim {
         name: "Surface".to_owned(),

@@ -24,6 +24,7 @@ pub(crate) fn write_shot(
     frames: &mut Frames<'_>,
 ) -> Result<(), ExportError> {
     let mut names = Names::new(NameRule::Identifier);
+    // Taken: a shape of that name gets another.
     names.get("Materials");
     let mut shot = Shot {
         writer,
@@ -226,6 +227,7 @@ fn write_topology(
     topology: &MeshTopology,
 ) -> Result<[Option<ArrayId>; 3], ExportError> {
     let counts = vec![3_i32; topology.triangles.len()];
+    // USD counts v from the bottom of the picture.
     let uvs: Vec<[f32; 2]> = topology.uvs.iter().map(|uv| [uv.x, 1.0 - uv.y]).collect();
     let uvs = match uvs.is_empty() {
         true => None,
@@ -275,6 +277,7 @@ fn set_points(
         (low, high) =
             positions.iter().fold((first, first), |(low, high), &p| (low.min(p), high.max(p)));
     }
+    // Widths are diameters.
     let margin = Vec3::splat(0.5 * width);
     let extent = [(low - margin).to_array(), (high + margin).to_array()];
     track.set(writer, "extent", "float3[]", None, ArrayData::Vec3(&extent))?;

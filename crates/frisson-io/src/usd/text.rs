@@ -77,6 +77,7 @@ impl<W: Write> TextWriter<W> {
                 write!(self.out, " = {}{interpolation}", self.arrays[id.0 as usize])?;
             }
             Value::Samples(samples) => {
+                // Metadata cannot stand behind samples: the attribute is declared first, then sampled.
                 if !interpolation.is_empty() {
                     write!(self.out, "{interpolation}\n{pad}{uniform}{type_name} {name}")?;
                 }
@@ -117,6 +118,7 @@ impl<W: Write> LayerWriter for TextWriter<W> {
             ArrayData::Vec3(values) => list(values, |v| tuple(v)),
         };
         let next = self.arrays.len() as u64;
+        // Equal arrays are held once: most of a shot's topology and texture coordinates are.
         let id = *self.index.entry(xxh3_128(text.as_bytes())).or_insert(next);
         if id == next {
             self.bytes += text.len() as u64;

@@ -42,6 +42,7 @@ impl Bytes {
 
     /// The root group, if this is a whole Ogawa file.
     pub fn root(&self) -> Result<u64> {
+        // A file may be shorter than its own header.
         let header = self.read("header", 0, 16.min(self.length))?;
         if header.starts_with(b"\x89HDF") {
             let text = "this Alembic file is in the old HDF5 container: save it as Ogawa";

@@ -129,6 +129,7 @@ impl AlembicFile {
         for &index in &placed.chain {
             let track = &self.transforms[index];
             if !track.inherits(&self.bytes, &self.samplings, time)? {
+                // What is above counts no longer.
                 world = DMat4::IDENTITY;
             }
             world *= track.matrix(&self.bytes, &self.samplings, time)?;
@@ -191,6 +192,7 @@ impl AlembicFile {
             let problem = format!("{stored} samples are promised, fewer are there");
             return Err(AlembicError::damaged(placed.info.path.clone(), problem));
         }
+        // The last sample that is still the first one.
         let first = points.changes.0.max(1) - 1;
         Ok((first..=first + stored).map(|s| times.time(s)).collect())
     }
@@ -299,6 +301,7 @@ impl AlembicFile {
         if ids.is_empty() {
             ids = self.ids(placed, "groom_id", time)?;
         }
+        // Ids of another number than the curves are of something else.
         let fit = ids.len() == out.counts.len();
         out.ids = if fit { ids } else { (0..out.counts.len() as u64).collect() };
         out.color = Vec3::splat(0.5);
@@ -321,6 +324,7 @@ impl AlembicFile {
         if let Some((velocities, _)) = placed.values(".velocities").filter(|(v, _)| v.samples > 0) {
             let world = self.world(placed, time)?;
             let found = velocities.vectors(&self.bytes, self.sample_at(velocities, time)?)?;
+            // Velocities turn and scale with the points, and are not moved.
             let turn = |v: Vec3| world.transform_vector3(DVec3::from(v)).as_vec3();
             if found.len() == total {
                 out.velocities = found.into_iter().map(turn).collect();

@@ -143,6 +143,7 @@ fn blend(a: DMat4, b: DMat4, t: f64) -> DMat4 {
     let (sb, rb, tb) = b.to_scale_rotation_translation();
     let turned = ra.slerp(rb, t);
     let whole = DMat4::from_scale_rotation_translation(sa.lerp(sb, t), turned, ta.lerp(tb, t));
+    // A matrix without a determinant has no rotation to turn by.
     if whole.is_finite() { whole } else { a }
 }
 

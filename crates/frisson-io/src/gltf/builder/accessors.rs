@@ -125,6 +125,7 @@ impl GlbBuilder {
             });
         }
         let accessor = self.push("accessors", accessor);
+        // Where some are not listed, zero is among the values, and belongs to the bounds.
         let all = places.len() == count;
         let zero = [Vec3::ZERO];
         let bounds: Vec<Vec3> =

@@ -25,6 +25,7 @@ impl GlbBuilder {
             } else {
                 let old = document.items("buffers")?.get(index).cloned();
                 fallbacks.push(old.unwrap_or_else(|| json!({})));
+                // Buffer 0 is ours: fallbacks, which hold nothing, are counted from 1.
                 places.push((fallbacks.len(), 0));
             }
         }

@@ -103,6 +103,7 @@ impl GlbBuilder {
         let path = temporary(output, "bin");
         let opened = File::options().read(true).write(true).create(true).truncate(true).open(&path);
         let opened = opened.map_err(|e| GltfError::io(&path, e))?;
+        // Held against being taken for a left-over of a killed run.
         let _ = opened.try_lock();
         let file = BufWriter::new(opened);
         Ok(Self { store: Store::Spool { path, file, length: 0 }, ..Self::new() })
@@ -160,6 +161,7 @@ impl GlbBuilder {
     }
 
     fn align(&mut self) -> Result<()> {
+        // Every view begins at a multiple of four, whatever its numbers are.
         let padding = (4 - self.store.length() % 4) % 4;
         self.store.append(&[0; 3][..padding as usize])
     }
@@ -235,6 +237,7 @@ impl GlbBuilder {
             declare_extensions(&mut self.json);
         }
         let mut text = serde_json::to_vec(&self.json)?;
+        // Chunks of a GLB end at multiples of four, text with spaces.
         text.resize(text.len().next_multiple_of(4), b' ');
         let bin_part = if bin_length > 0 { 8 + bin_length } else { 0 };
         let total = 12 + 8 + text.len() as u64 + bin_part;

@@ -118,6 +118,7 @@ impl Grown {
             if let Some(original) = place[twin.joint] {
                 place[twin.node] = Some(skin.joints.len());
                 skin.joints.push(twin.node);
+                // A twin at rest stands where its joint stands.
                 skin.inverse_bind.push(skin.inverse_bind[original]);
             }
         }

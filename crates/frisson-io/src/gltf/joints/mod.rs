@@ -117,6 +117,7 @@ pub fn export_joints(
     let clock = *stage.clock();
     let total = clock.frame_count() + u64::from(clock.preroll_frames);
     for done in 0..total {
+        // Not the pre-roll.
         if stage.frame_number() >= clock.first_frame {
             export.add_frame(stage);
         }
@@ -216,6 +217,7 @@ impl JointsExport {
             let Some(flesh) = flesh_of(stage, twin.layer, self.actor) else { continue };
             let Some(swing) = flesh.swing(stage.clock(), stage.actors(), time) else { continue };
             self.report.peak = self.report.peak.max(swing.elongation.length());
+            // The swing is known in the world; the twin is a child of its joint.
             let moved = world[twin.joint].inverse() * swing.world_motion() * world[twin.joint];
             let (_, rotation, translation) = moved.to_scale_rotation_translation();
             let track = &mut self.clip.tracks[first + 2 * index].values;

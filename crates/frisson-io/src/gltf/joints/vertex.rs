@@ -44,6 +44,7 @@ impl Vertex {
 
     fn overlay(&self) -> Vec<(usize, Option<usize>, f32)> {
         let sum: f32 = self.swings.iter().map(|s| s.1).sum();
+        // Weights add up to one: elements that ask for more together are all taken back alike.
         let scale = if sum > 1.0 { 1.0 / sum } else { 1.0 };
         let whole: f32 = self.joints.iter().map(|j| j.1).sum();
         let mut shares = Vec::new();

@@ -146,6 +146,7 @@ impl<'a> MorphBake<'a> {
     fn read(&mut self, offset: usize) -> Result<()> {
         self.source.read_frame(self.first + offset as i64, &mut self.frame)?;
         self.done += 1;
+        // Both passes read every frame.
         if !self.progress.advance(self.done, 2 * self.count as u64) {
             return Err(GltfError::Stopped);
         }

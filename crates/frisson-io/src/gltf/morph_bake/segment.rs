@@ -35,6 +35,7 @@ impl MorphBake<'_> {
         let (mut samplers, mut channels) = (Vec::new(), Vec::new());
         for offset in 0..self.count {
             self.read(offset)?;
+            // A frame on the border ends the segment before it, and is the base of the next.
             let segment = offset.saturating_sub(1) / self.span();
             if offset > 0 {
                 self.write_targets(builder, &mut segments, segment, offset)?;

@@ -51,6 +51,7 @@ impl<W: Write + Seek> BinaryWriter<W> {
     }
 
     fn align(&mut self) -> io::Result<u64> {
+        // Readers map the file and read words where they lie.
         let padding = self.position.next_multiple_of(8) - self.position;
         self.put(&[0; 8][..padding as usize])?;
         Ok(self.position)
@@ -86,6 +87,7 @@ impl<W: Write + Seek> BinaryWriter<W> {
 
     fn double(&mut self, value: f64) -> io::Result<u64> {
         let single = value as f32;
+        // A double that is a float stands in the word itself: frame numbers do, 23.976 does not.
         if f64::from(single) == value {
             return Ok(Kind::Double.inline(single.to_bits()));
         }
@@ -145,6 +147,7 @@ impl<W: Write + Seek> BinaryWriter<W> {
         let base = if path == "/" { "" } else { path };
         for (number, prim) in prims.iter().enumerate() {
             let child = format!("{base}/{}", prim.name);
+            // Properties come after the child prims, as their siblings.
             let has_sibling = number + 1 < prims.len() || !props.is_empty();
             let index = self.add_path(&child, &prim.name, false, out);
             self.collect_paths(&child, &prim.children, &prim.properties, out);
@@ -167,6 +170,7 @@ impl<W: Write + Seek> BinaryWriter<W> {
         let index = out.elements.len();
         out.index.insert(path.to_owned(), index as u32);
         let token = self.tokens.get(element) as i32;
+        // The sign says that it is a property.
         out.elements.push(if property { -token } else { token });
         out.jumps.push(0);
         index
@@ -297,6 +301,7 @@ impl<W: Write + Seek> BinaryWriter<W> {
             self.put(&size.to_le_bytes())?;
         }
         self.out.flush()?;
+        // Last of all: without its beginning, a torn file is not taken for a whole one.
         self.out.seek(SeekFrom::Start(0))?;
         self.out.write_all(b"PXR-USDC")?;
         self.out.write_all(&VERSION)?;
@@ -324,6 +329,7 @@ impl<W: Write + Seek> LayerWriter for BinaryWriter<W> {
             ArrayData::Vec2(_) => Kind::Vec2f,
             ArrayData::Vec3(_) => Kind::Vec3f,
         };
+        // The format's word for an array of nothing: no position.
         if data.is_empty() {
             return Ok(ArrayId(ARRAY | kind.at(0)));
         }

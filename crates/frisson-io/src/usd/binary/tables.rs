@@ -55,6 +55,7 @@ impl Specs {
             }
             self.field_sets.push(index as i32);
         }
+        // The end of a set.
         self.field_sets.push(-1);
     }
 }
