@@ -80,6 +80,7 @@ pub(crate) fn write_frame(
         write_vectors(out, "v", &curves.points)?;
         for &count in curves.counts.iter() {
             let last = counts.positions + count as usize;
+            // A line of one point is none.
             if count > 1 {
                 write!(out, "l")?;
                 (counts.positions..last).try_for_each(|i| write!(out, " {i}"))?;
@@ -108,6 +109,7 @@ fn write_mesh(
     writeln!(out, "o {}", one_word(&mesh.name))?;
     write_vectors(out, "v", &mesh.positions)?;
     for uv in &topology.uvs {
+        // OBJ counts v from the bottom of the picture.
         writeln!(out, "vt {} {}", uv.x, 1.0 - uv.y)?;
     }
     write_vectors(out, "vn", &mesh.normals)?;
@@ -115,6 +117,7 @@ fn write_mesh(
         true => BTreeSet::from([0]),
         false => topology.triangle_materials.iter().copied().collect(),
     };
+    // By material, as OBJ switches materials by lines: one switch each.
     for number in used {
         if let Some(material) = topology.materials.get(usize::from(number)) {
             writeln!(out, "usemtl {}", library.name(material))?;

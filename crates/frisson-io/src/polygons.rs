@@ -38,6 +38,7 @@ fn clip_ears(corners: &[Vec3], out: &mut Vec<[usize; 3]>) {
             (b - a).perp_dot(c - a) > 0.0
                 && left.iter().all(|&i| three.contains(&i) || !inside(flat[i], a, b, c))
         });
+        // Crossing or flat: what is left becomes a fan.
         let Some(k) = ear else { break };
         out.push([left[(k + count - 1) % count], left[k], left[(k + 1) % count]]);
         left.remove(k);

@@ -247,6 +247,7 @@ impl Importer<'_> {
                 moves.extend(copies.iter().map(|&v| (v, offset)));
             }
             moves.sort_by_key(|m| m.0);
+            // A shape that names a vertex twice moves it once.
             moves.dedup_by_key(|m| m.0);
             let (vertices, offsets) = moves.into_iter().unzip();
             targets.push(MorphTarget { name: channel.element.name.to_string(), vertices, offsets });

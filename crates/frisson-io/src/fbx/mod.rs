@@ -93,7 +93,9 @@ fn read_scene(
         file_format: ufbx::FileFormat::Fbx,
         target_axes: ufbx::CoordinateAxes::right_handed_y_up(),
         target_unit_meters: 1.0,
+        // Into vertices and nodes, not as a scale on the root: layers measure in metres.
         space_conversion: ufbx::SpaceConversion::ModifyGeometry,
+        // FBX moves geometry beside its node, which we have no word for: a node of its own does it.
         geometry_transform_handling: ufbx::GeometryTransformHandling::HelperNodes,
         inherit_mode_handling: ufbx::InheritModeHandling::HelperNodes,
         clean_skin_weights: true,

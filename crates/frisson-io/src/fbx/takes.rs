@@ -60,6 +60,7 @@ impl Importer<'_> {
             let props = driven.flat_map(|e| e.props.iter()).filter(|p| &*p.name == "DeformPercent");
             let mut times: Vec<f64> = props.flat_map(|p| p.keys.iter().map(|k| k.time)).collect();
             times.sort_by(f64::total_cmp);
+            // As single precision sees them: two that are one there would divide by nothing.
             times.dedup_by(|a, b| (*a as f32) <= (*b as f32));
             times.truncate(MAX_WEIGHT_KEYS);
             if times.is_empty() {

@@ -22,6 +22,7 @@ impl Importer<'_> {
             if joints.is_empty() {
                 return Err(item.invalid("it has no joints"));
             }
+            // Influences name joints by 16 bits.
             if joints.len() > usize::from(u16::MAX) {
                 return Err(item.invalid(format!("{} joints are too many", joints.len())));
             }
@@ -44,6 +45,7 @@ impl Importer<'_> {
             let problem = format!("{} inverse bind matrices for {joints} joints", layout.count);
             return Err(skin.invalid(problem));
         }
+        // There may be more of them than joints.
         Ok(numbers.chunks_exact(16).take(joints).map(Mat4::from_cols_slice).collect())
     }
 
@@ -106,6 +108,7 @@ impl Importer<'_> {
             Some(other) => return Err(invalid(format!("interpolation {other:?} is not known"))),
         };
         let triple = if interpolation == Interpolation::CubicSpline { 3 } else { 1 };
+        // As many weights as the mesh has targets, which is not read yet.
         let width = if width == 0 { values.len() / (times.len() * triple) } else { width };
         if width == 0 || values.len() != times.len() * triple * width {
             let (keys, numbers) = (times.len(), values.len());

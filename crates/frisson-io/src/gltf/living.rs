@@ -251,10 +251,12 @@ impl<'a> Living<'a> {
                 let source = &self.character.meshes[moves.mesh];
                 let bind = Bind::new(self.character, moves.mesh, &self.pose);
                 let rest = bind.rest_positions();
+                // What only rounding moved becomes zero, so that sparse targets stay sparse.
                 let still = STILL * source.mesh.bounds().diagonal();
                 let mut out = Vec::with_capacity(rest.len());
                 for (vertex, rest) in rest.into_iter().enumerate() {
                     let Some(&world) = mesh.positions.get(vertex) else { break };
+                    // A flat matrix has no way back: no move before the skin can put the vertex right.
                     let Some(inverse) = invert(bind.matrix(vertex)) else {
                         flat += 1;
                         out.push(Vec3::ZERO);
@@ -277,6 +279,7 @@ impl<'a> Living<'a> {
     fn check_room(&self) -> Result<()> {
         let vertices =
             self.moves.iter().map(|m| self.character.meshes[m.mesh].mesh.positions.len());
+        // 12 bytes a vector.
         let bytes = vertices.sum::<usize>().saturating_mul(12 * self.count);
         if bytes <= MAX_MOVES {
             return Ok(());
@@ -384,6 +387,7 @@ impl<'a> Bind<'a> {
 
     /// How much larger the first vertex's surroundings become.
     fn scale(&self) -> Option<f32> {
+        // Of its volume: the same in all directions or not.
         let scale = self.matrix(0).matrix3.determinant().abs().cbrt();
         (scale.is_finite() && scale > 0.0).then_some(scale)
     }

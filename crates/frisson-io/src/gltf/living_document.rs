@@ -78,6 +78,7 @@ impl LivingFile<'_> {
         let count = moves.shapes.shapes.len();
         extend_numbers(&mut value, "weights", old, count);
         let mut names: Vec<Value> = array(&value["extras"], "targetNames").unwrap_or(&[]).to_vec();
+        // Names count from the first target: those that have none must not take ours.
         (names.len()..old).for_each(|k| names.push(json!(format!("target_{k}"))));
         names.truncate(old);
         names.extend((0..count).map(|k| json!(format!("frisson_{k:03}"))));
@@ -120,6 +121,7 @@ impl LivingFile<'_> {
                 TrackTarget::Translation(node) => (node, "translation"),
                 TrackTarget::Rotation(node) => (node, "rotation"),
                 TrackTarget::Scale(node) => (node, "scale"),
+                // Written below, together with the weights of the new targets: a node has one channel of weights.
                 TrackTarget::MorphWeights(node) if moved(node).is_some() => continue,
                 TrackTarget::MorphWeights(node) => (node, "weights"),
             };
@@ -201,6 +203,7 @@ fn extend_targets(
     let first = targets.first().and_then(Value::as_object);
     let others: Vec<String> =
         first.into_iter().flatten().map(|(k, _)| k.clone()).filter(|k| k != "POSITION").collect();
+    // An accessor without a view is all zeros: it takes no bytes.
     let zeros = json!({ "componentType": 5126, "count": vertices, "type": "VEC3" });
     let needs_zeros = !others.is_empty() || accessors.is_empty();
     let zeros = needs_zeros.then(|| builder.push("accessors", zeros));
@@ -281,6 +284,7 @@ fn widen_weights(
             let animation = &mut builder.json["animations"][index];
             let samplers = animation.get_mut("samplers").and_then(Value::as_array_mut);
             let Some(samplers) = samplers else { continue };
+            // A new sampler, not the old one changed: another channel may use that too.
             samplers.push(sampler);
             let last = samplers.len() - 1;
             animation["channels"][channel]["sampler"] = json!(last);

@@ -142,6 +142,7 @@ impl Unpacked {
 
     #[cfg(feature = "draco")]
     fn put_accessor(&mut self, index: usize, value: Value, filled: &mut BTreeSet<usize>) -> usize {
+        // Accessors may be shared: the first to fill one keeps its number, others get one of their own.
         if filled.insert(index) {
             self.json["accessors"][index] = value;
             return index;
@@ -183,6 +184,7 @@ impl Unpacked {
                     (document.item(Kind::View, index)?.value.clone(), document.view(index)?.bytes)
                 }
             };
+            // Views begin at multiples of four bytes.
             bin.resize(bin.len().next_multiple_of(4), 0);
             view["buffer"] = json!(0);
             view["byteOffset"] = json!(bin.len());
@@ -223,6 +225,7 @@ fn make_weights_whole(packed: &mut super::draco::DracoMesh, block: &Value) {
         places.iter().for_each(|&(s, k)| sets[s][k] /= sum);
         let others: f32 =
             places.iter().filter(|&&p| p != (set, slot)).map(|&(s, k)| sets[s][k]).sum();
+        // The largest takes what rounding left: of it, least is changed.
         sets[set][slot] = 1.0 - others;
     }
     for (&attribute, set) in chosen.iter().zip(&sets) {

@@ -123,6 +123,7 @@ fn write_mesh(
     }
     let node = builder.push("nodes", node);
     match mesh.skin {
+        // A skinned mesh goes where its joints are, whatever node it hangs from: validators want it at a root.
         Some(_) => builder.add_to_scene(node),
         None => add_child(builder, mesh.node, node),
     }
@@ -163,6 +164,7 @@ fn exact_list(influences: &Influences, vertex: usize) -> Vec<(u16, f32)> {
     list.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     let others: f32 = list.iter().skip(1).map(|e| e.1).sum();
     if let Some(first) = list.first_mut() {
+        // The heaviest takes what rounding left.
         first.1 = 1.0 - others;
     }
     list
@@ -205,6 +207,7 @@ fn write_clip(
 }
 
 pub(super) fn write_sampler(builder: &mut GlbBuilder, track: &Track) -> Result<Value> {
+    // Weights are scalars, one after the other; the format counts them by the mesh's targets.
     let width = if matches!(track.target, TrackTarget::MorphWeights(_)) { 1 } else { track.width };
     let interpolation = match track.interpolation {
         Interpolation::Step => "STEP",

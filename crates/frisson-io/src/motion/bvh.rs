@@ -123,6 +123,7 @@ fn joint(
         return Err(words.wrong("joints are nested too deeply"));
     }
     let mut name = words.next()?.to_owned();
+    // Clips and tables find joints by name.
     while out.nodes.iter().any(|n| n.name == name) {
         name.push_str(".2");
     }
@@ -198,6 +199,7 @@ fn motion(words: &mut Words<'_>, hierarchy: &Hierarchy) -> Result<Clip, BvhError
                 Channel::Position(axis) => places[node][axis] = number,
                 Channel::Rotation(axis) => {
                     let axis = [Vec3::X, Vec3::Y, Vec3::Z][axis];
+                    // In the order of the channels: that is what the format means by it.
                     turns[node] *= Quat::from_axis_angle(axis, number.to_radians());
                 }
             }

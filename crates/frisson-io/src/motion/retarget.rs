@@ -76,6 +76,7 @@ pub fn retarget(
     let same_rest = rests_agree(source, target, &counterparts);
     let tracks = match same_rest {
         true => taken_over(clip, &counterparts),
+        // Only where it must: taking tracks over keeps their keys and their interpolation.
         false => Transfer::new(source, target, &counterparts, &moved).tracks(clip),
     };
     let clip = Clip { name: clip.name.clone(), tracks };
@@ -219,6 +220,7 @@ impl<'a> Transfer<'a> {
         let nodes = self.target.skeleton.nodes();
         let bones = (0..nodes.len()).filter(|&c| nodes[c].parent == Some(ours)).filter_map(|c| {
             let child = self.counterparts[c]?;
+            // Names may match across limbs: only what is a bone in both counts.
             let below = self.source.skeleton.is_below(child, theirs) && child != theirs;
             let a = origin(&self.target_rest[c]) - origin(&self.target_rest[ours]);
             let b = origin(&self.source_rest[child]) - origin(&self.source_rest[theirs]);
@@ -286,6 +288,7 @@ impl<'a> Transfer<'a> {
 
     fn local_rotation(&self, ours: usize, theirs: usize, now: &Mat4, parent: &Mat4) -> Quat {
         let turned = rotation(now) * rotation(&self.source_rest[theirs]).inverse();
+        // The same turn in our axes.
         let turned = self.turn * turned * self.turn.inverse();
         let world = turned * self.aligns[ours] * rotation(&self.target_rest[ours]);
         (rotation(parent).inverse() * world).normalize()
@@ -368,6 +371,7 @@ fn axes_turn(theirs: &[Vec3], ours: &[Vec3]) -> Quat {
     for x in axes {
         for y in axes.into_iter().filter(|y| y.dot(x) == 0.0) {
             let turn = Quat::from_mat3(&glam::Mat3::from_cols(x, y, x.cross(y)));
+            // The sum of products is largest where both clouds lie the same way.
             let fit: f32 =
                 theirs.iter().zip(ours).map(|(p, q)| (turn * (*p - a)).dot(*q - b)).sum();
             // Equal fits, as of a single chain of joints, stay as they are.

@@ -178,6 +178,7 @@ impl Fps {
     fn from_number(fps: f64) -> Option<Self> {
         let ok = RATES.contains(&fps);
         let whole = || Rate::whole(fps as u32);
+        // A fraction, as rates are all the way down; 23.976 is then what it says, not 24000/1001.
         let over = || Rate { numerator: (fps * DECIMAL).round() as u32, denominator: 1000 };
         ok.then(|| Self(if fps.fract() == 0.0 { whole() } else { over() }))
     }

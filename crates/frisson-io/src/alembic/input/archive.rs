@@ -72,6 +72,7 @@ pub(super) fn read_tree(bytes: &Bytes) -> Result<Tree> {
     }
     let metadata = metadata_table(&bytes.block("metadata", root[5])?)?;
     let samplings = TimeSampling::read_all(&bytes.block("time samplings", root[4])?)?;
+    // A part takes eight bytes; writers store equal ones once and name them again, but not without end.
     let parts_left = 4 * (bytes.length() / 8) + FREE_PARTS;
     let mut reader = TreeReader { bytes, metadata, parts_left };
     let top = reader.object(root[2], String::new(), String::new(), 0)?;
@@ -193,6 +194,7 @@ impl TreeReader<'_> {
             } else if flags & 0x800 != 0 {
                 (0, 0)
             } else {
+                // Neither flag: every sample differs from the one before.
                 (1, samples.saturating_sub(1))
             };
             if flags & 0x100 != 0 {

@@ -48,6 +48,7 @@ impl<T: Copy + Default> CornerValues<T> {
         let place = match self.places() {
             0 => return None,
             n if n == corners => corner,
+            // The number of values says what they belong to.
             n if n == points => point,
             _ => return None,
         };
@@ -64,6 +65,7 @@ type CornerKey = (u32, [u32; 2], [u32; 3]);
 /// Triangles of some faces over `points`.
 pub(super) fn build_shape(place: &str, faces: &Faces, points: &[Vec3]) -> Result<Shape> {
     let wrong = |problem: String| AlembicError::damaged(place, problem);
+    // Saturated: counts of a damaged file may add up to anything.
     let corners: i64 = faces.counts.iter().map(|c| (*c).max(0)).fold(0, i64::saturating_add);
     if usize::try_from(corners).ok() != Some(faces.indices.len()) {
         return Err(wrong(format!("{} corners where faces have {corners}", faces.indices.len())));

@@ -45,6 +45,7 @@ impl AlembicFile {
         let Some(geometry) = compound(&object.properties, ".geom") else { return Ok(()) };
         let is = |name: &str| object.schema.starts_with(name);
         let Some(points) = values(geometry, "P").filter(|p| p.samples > 0) else { return Ok(()) };
+        // Programs put a shape below a transform of its own: people know the transform's name.
         let lone = branch.parent.filter(|p| p.children.len() == 1 && !p.name.is_empty());
         let name = lone.map_or(&object.name, |p| &p.name).clone();
         let times = sampling(&self.samplings, points)?;

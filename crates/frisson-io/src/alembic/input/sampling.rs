@@ -71,6 +71,7 @@ impl TimeSampling {
     /// The samples around a time, of `count` in all; the first and the last hold beyond them.
     pub fn locate(&self, time: f64, count: u64) -> Place {
         let at = |sample| Place { before: sample, after: sample, fraction: 0.0 };
+        // By halves, and by formula: cycles have no list of times to search.
         let (mut low, mut high) = (0, count);
         while low < high {
             let middle = low + (high - low) / 2;

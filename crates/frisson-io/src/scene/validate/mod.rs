@@ -86,6 +86,7 @@ impl<'a> Validator<'a> {
         if wanted.is_empty() || wanted.iter().any(|t| is_of_type(value, t)) {
             return true;
         }
+        // TOML has no null: an option is left out instead.
         let named: Vec<&str> = wanted.iter().filter(|t| **t != "null").map(|t| say(t)).collect();
         let problem = Problem::new(
             format!("`{name}` must be {}, not {}", named.join(" or "), kind_of(value)),
@@ -114,6 +115,7 @@ impl<'a> Validator<'a> {
     ) {
         let Some(number) = value.as_f64() else { return };
         let bound = |key: &str| rules.get(key).and_then(Value::as_f64);
+        // `uint8` and the like say their range by their name only.
         let (format_min, format_max) = format_range(rules);
         let min = bound("minimum").or(format_min);
         let max = bound("maximum").or(format_max);
@@ -236,6 +238,7 @@ impl<'a> Validator<'a> {
 
     fn check_choice(&mut self, choices: &'a [Value], given: Given<'_>) {
         let Given { value, spans, name, .. } = given;
+        // References are followed first: what the alternatives have in common stands in the types they name.
         let choices: Vec<&'a Value> = choices
             .iter()
             .map(|c| follow(self.root, c))
@@ -289,6 +292,7 @@ impl<'a> Validator<'a> {
             }
             return;
         };
+        // Two kinds in one table: which was meant nobody can say.
         if table.len() != 1 {
             let problem = Problem::new(
                 format!("`{name}` must say exactly one of {}", list(&tags)),
