@@ -27,15 +27,15 @@ pub fn geodesic_distances(
     positions: &[Vec3],
     sources: &[u32],
 ) -> (Vec<f64>, Vec<u32>) {
-    let seeds: Vec<GeodesicSeed> =
-        sources.iter().map(|&point| GeodesicSeed { point, distance: 0.0, label: point }).collect();
+    let starts: Vec<GeodesicStart> =
+        sources.iter().map(|&point| GeodesicStart { point, distance: 0.0, label: point }).collect();
     let place = |p: u32| positions[topology.vertex_of_point[p as usize] as usize];
-    march_geodesic(topology, place, &seeds, f64::INFINITY)
+    march_geodesic(topology, place, &starts, f64::INFINITY)
 }
 
 /// A point that a front starts from, at a distance it already has.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct GeodesicSeed {
+pub struct GeodesicStart {
     /// The point.
     pub point: u32,
     /// Its distance [m].
@@ -44,20 +44,20 @@ pub struct GeodesicSeed {
     pub label: u32,
 }
 
-/// Distance and label of every point that seeds reach within `reach` [m]; others are at infinity,
+/// Distance and label of every point that the starts reach within `reach` [m]; others are at infinity,
 /// with [`super::NONE`]. `place` gives the position of a point. See [`geodesic_distances`].
 pub fn march_geodesic(
     topology: &Topology,
     place: impl Fn(u32) -> Vec3,
-    seeds: &[GeodesicSeed],
+    starts: &[GeodesicStart],
     reach: f64,
 ) -> (Vec<f64>, Vec<u32>) {
     let mut walk = GeodesicWalk::new(topology, place);
-    walk.run(seeds, reach);
+    walk.run(starts, reach);
     (walk.distance, walk.nearest)
 }
 
-/// [`march_geodesic`] for many seeds in turn: only what was reached is cleared between runs.
+/// [`march_geodesic`] for many starts in turn: only what was reached is cleared between runs.
 pub struct GeodesicWalk<'a> {
     topology: &'a Topology,
     places: Vec<DVec3>,
@@ -87,16 +87,16 @@ impl<'a> GeodesicWalk<'a> {
         }
     }
 
-    /// Walks from the seeds to everything within `reach`; the points reached, in a fixed order.
-    pub fn run(&mut self, seeds: &[GeodesicSeed], reach: f64) -> &[u32] {
+    /// Walks from the starts to everything within `reach`; the points reached, in a fixed order.
+    pub fn run(&mut self, starts: &[GeodesicStart], reach: f64) -> &[u32] {
         for p in self.noted.drain(..) {
             self.distance[p as usize] = f64::INFINITY;
             self.nearest[p as usize] = super::NONE;
             self.done[p as usize] = false;
         }
         self.reach = reach;
-        for seed in seeds {
-            self.note(seed.point, seed.distance, seed.label);
+        for start in starts {
+            self.note(start.point, start.distance, start.label);
         }
         while let Some(front) = self.heap.pop() {
             // A point is pushed anew whenever a shorter way is found; what is left of the older ones is stale.
@@ -107,7 +107,7 @@ impl<'a> GeodesicWalk<'a> {
         &self.noted
     }
 
-    /// Distance of a point from the seeds of the last run.
+    /// Distance of a point from the starts of the last run.
     #[must_use]
     pub fn distance(&self, point: u32) -> f64 {
         self.distance[point as usize]

@@ -24,7 +24,7 @@ pub use band::{BandPoint, BandRegions, BandSettings, DistanceBand, Soup};
 pub use bvh::{ClosestPoint, RayHit, TriangleBvh, closest_on_triangle};
 pub use centerline::centerlines;
 pub use diamonds::DiamondPattern;
-pub use geodesic::{GeodesicSeed, GeodesicWalk, geodesic_distances, march_geodesic};
+pub use geodesic::{GeodesicStart, GeodesicWalk, geodesic_distances, march_geodesic};
 pub use grid::Grid;
 pub use guard::{FoldGuard, clearance, may_be_nearer};
 pub use hull::wrap_sphere;

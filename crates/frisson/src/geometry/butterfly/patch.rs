@@ -7,7 +7,8 @@ use glam::{Vec3, Vec3A};
 
 use super::{Cascade, Emission, Normals, Refined};
 use crate::geometry::{
-    FoldGuard, GeodesicSeed, Mesh, MeshTopology, Topology, clearance, march_geodesic, may_be_nearer,
+    FoldGuard, GeodesicStart, Mesh, MeshTopology, Topology, clearance, march_geodesic,
+    may_be_nearer,
 };
 use crate::tolerances;
 
@@ -347,10 +348,10 @@ pub fn vertices_of(topology: &Topology, points: &[u32]) -> Vec<(u32, u32)> {
 
 /// Points nearer than `reach` to some others along the surface, those included, ascending.
 fn near(topology: &Topology, positions: &[Vec3], points: &[u32], reach: f32) -> Vec<u32> {
-    let seed = |&point: &u32| GeodesicSeed { point, distance: 0.0, label: point };
-    let seeds: Vec<GeodesicSeed> = points.iter().map(seed).collect();
+    let start = |&point: &u32| GeodesicStart { point, distance: 0.0, label: point };
+    let starts: Vec<GeodesicStart> = points.iter().map(start).collect();
     let place = |p: u32| positions[p as usize];
-    let (distances, _) = march_geodesic(topology, place, &seeds, f64::from(reach));
+    let (distances, _) = march_geodesic(topology, place, &starts, f64::from(reach));
     let reached = |p: &u32| distances[*p as usize] <= f64::from(reach);
     (0..topology.point_count() as u32).filter(reached).collect()
 }

@@ -19,7 +19,7 @@
 use glam::{DVec3, Vec3};
 
 use super::strips::{Grouped, Strips};
-use crate::geometry::{GeodesicSeed, GeodesicWalk, Topology};
+use crate::geometry::{GeodesicStart, GeodesicWalk, Topology};
 use crate::tolerances::cloth as limits;
 
 /// Two coarse nodes and how far apart they can be. Nodes count from the start of the strip.
@@ -249,7 +249,7 @@ fn build_level(
         level.nodes.push(node);
         let far = limits::SPAN_REACH * spacing;
         let point = input.order[node as usize];
-        let seed = GeodesicSeed { point, distance: 0.0, label: coarse };
+        let seed = GeodesicStart { point, distance: 0.0, label: coarse };
         let reached_points = walk.run(&[seed], far).to_vec();
         for p in reached_points {
             let other = input.node_of_point[p as usize];

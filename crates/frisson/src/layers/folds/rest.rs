@@ -11,7 +11,7 @@ use super::params::{Fold, FoldsParams};
 use super::section::Sections;
 use crate::geometry::butterfly::{Emission, PatchSurface, Refined, RefinedMesh};
 use crate::geometry::{
-    GeodesicSeed, MeshTopology, Topology, TriangleBvh, closest_on_triangle, march_geodesic,
+    GeodesicStart, MeshTopology, Topology, TriangleBvh, closest_on_triangle, march_geodesic,
 };
 use crate::math::spline::Nurbs;
 use crate::stage::{BuildContext, LayerError, PrimaryMotion};
@@ -276,7 +276,7 @@ pub(super) fn seeds(
     corners: impl Fn(u32) -> [u32; 3],
     positions: &[Vec3],
     triangles: &[u32],
-) -> Vec<GeodesicSeed> {
+) -> Vec<GeodesicStart> {
     let mut out = Vec::new();
     for (i, &t) in triangles.iter().enumerate() {
         for point in corners(t) {
@@ -293,7 +293,7 @@ pub(super) fn seeds(
                     |best, d| if d.0 < best.0 { d } else { best },
                 );
             let distance = f64::from(distance);
-            out.push(GeodesicSeed { point, distance, label: label as u32 });
+            out.push(GeodesicStart { point, distance, label: label as u32 });
         }
     }
     out
