@@ -179,7 +179,7 @@ impl Field for Clay {
             }
         }
         let d = self.distance(parts, center);
-        // Ellipsoids underestimate distances, down to half: twice the reach is safe.
+        // The estimate of an ellipsoid's distance may be twice the distance: twice the reach is safe.
         d.abs() <= 2.0 * reach
     }
 

@@ -96,7 +96,7 @@ impl Ancestry {
             None => f32::from(u8::from(vertex == wanted)),
             Some(new) => {
                 let (of, shares) = self.made_of[new];
-                // A sum, as a vertex made on an edge may name one corner twice.
+                // A sum of nothing where the vertex belongs to a neighbour: no share.
                 of.iter().zip(shares).filter(|(v, _)| **v == wanted).map(|(_, s)| s).sum()
             }
         };

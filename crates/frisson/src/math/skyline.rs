@@ -89,7 +89,7 @@ impl Skyline {
                 left -= scaled * factor;
             }
             mine[row - begin] = left;
-            // Not `!(left > 0.0)`: a matrix with a NaN in it must be refused as well.
+            // NaN fails every comparison, and must be refused as well.
             if left.is_nan() || left <= 0.0 {
                 return false;
             }

@@ -127,7 +127,7 @@ impl Clock {
 
     /// Ticks from time 0 to a frame: whole ones and the rest.
     fn ticks_at(&self, frame: i64) -> (i64, f64) {
-        // In whole numbers: at 24000/1001 a sum of floats is a tick off after some hours. i128, as frame numbers and
+        // In whole numbers: 24000/1001 is no exact float, and its error would grow with the frame. i128, as frame numbers and
         // denominators of files may be as large as their types hold.
         let ticks =
             i128::from(frame) * i128::from(self.rate.denominator) * i128::from(self.tick_hz);

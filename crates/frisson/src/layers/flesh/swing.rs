@@ -196,7 +196,7 @@ fn shift(positions: &mut [Vec3], alphas: &[f32], u: Vec3) {
     ];
     for (three, alpha) in numbers.chunks_exact_mut(3).zip(alphas.chunks_exact(4)) {
         let alpha = Vec4::from_slice(alpha);
-        // x y z of four vertices, as they lie in memory: three vertices' weights begin within the twelve numbers.
+        // As the twelve numbers lie in memory: xyzx yzxy zxyz, each with the weight of its vertex.
         let shares = [alpha.xxxy(), alpha.yyzz(), alpha.zwww()];
         for i in 0..3 {
             three[i] = (Vec4::from_array(three[i]) + shares[i] * ways[i]).to_array();
