@@ -283,6 +283,18 @@ impl Mesh {
         };
         self.topology.triangles.iter().map(of).sum()
     }
+
+    /// Volume that a closed mesh encloses [m³]; negative where it is inside out.
+    #[must_use]
+    pub fn volume(&self) -> f64 {
+        // Tetrahedra from a point of its own: from a far origin large parts would cancel.
+        let Some(origin) = self.positions.first().map(|p| p.as_dvec3()) else { return 0.0 };
+        let of = |t: &[u32; 3]| {
+            let [a, b, c] = t.map(|v| self.positions[v as usize].as_dvec3() - origin);
+            a.dot(b.cross(c)) / 6.0
+        };
+        self.topology.triangles.iter().map(of).sum()
+    }
 }
 
 /// An axis-aligned box; empty when `min > max`.

@@ -136,15 +136,7 @@ mod tests {
             let mesh = solid_mesh("tool", shape, [0.5; 3]).unwrap();
             assert!(mesh.positions.iter().all(|p| shape.signed_distance(*p).0.abs() < 2e-3));
             // Outwards: the volume is positive, and close to the shape's own.
-            let volume: f32 = mesh
-                .topology
-                .triangles
-                .iter()
-                .map(|t| {
-                    let [a, b, c] = t.map(|v| mesh.positions[v as usize]);
-                    a.dot(b.cross(c)) / 6.0
-                })
-                .sum();
+            let volume = mesh.volume() as f32;
             let pi = std::f32::consts::PI;
             let exact = match shape {
                 ColliderShape::Sphere { radius, .. } => 4.0 / 3.0 * pi * radius.powi(3),
