@@ -1,19 +1,20 @@
 //! A mesh that others may be inside of, or go through.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use frisson::geometry::{Bounds, Mesh, MeshTopology, Topology, TriangleBvh};
 use frisson::stage::Curves;
 use glam::Vec3;
 use rayon::prelude::*;
 
+use crate::bundles::{Bundles, Meeting};
+use crate::pieces::vertex_groups;
 use crate::shape::{Shape, starts};
+use crate::sides::insides;
 use crate::statistic::Sample;
 
 /// Places along a segment that are asked, besides its ends.
 const ALONG: [f32; 3] = [0.25, 0.5, 0.75];
-/// Elements that one task takes: tasks are the same whatever the number of threads.
-const TASK: usize = 256;
 
 /// The tree and the connections of a mesh, kept from frame to frame.
 #[derive(Default)]
@@ -22,6 +23,10 @@ pub struct Body {
     topology: Option<Arc<MeshTopology>>,
     welded: Topology,
     is_closed: bool,
+    /// Edges of the welded points, by their first vertices; made when they are first asked for.
+    own_edges: OnceLock<Bundles>,
+    /// What hangs together, vertex by vertex; made when it is first asked for.
+    groups: OnceLock<Vec<u32>>,
 }
 
 impl Body {
@@ -36,6 +41,20 @@ impl Body {
         self.welded = Topology::build(&mesh.positions, &mesh.topology.triangles);
         self.is_closed = self.welded.is_closed();
         self.topology = Some(mesh.topology.clone());
+        (self.own_edges, self.groups) = (OnceLock::new(), OnceLock::new());
+    }
+
+    /// Of each vertex the one that stands for all that hangs together with it, where the triangles are those that
+    /// the body was last updated with.
+    #[must_use]
+    pub fn groups(&self, triangles: &[[u32; 3]]) -> &[u32] {
+        self.groups.get_or_init(|| vertex_groups(triangles, &self.welded))
+    }
+
+    /// Its tree.
+    #[must_use]
+    pub fn tree(&self) -> &TriangleBvh {
+        &self.tree
     }
 
     /// Whether every edge has two triangles: only then has it an inside without doubt.
@@ -69,55 +88,64 @@ impl Body {
         if self.tree.is_inside(p) { self.distance(p) } else { 0.0 }
     }
 
-    /// Edges that go through triangles of this body: (edge, place). What only touches does not cross: both
-    /// ends are more than `deeper` [m] from the triangle's plane. An edge of the body itself does not go
+    /// Edges that go through triangles of this body: (edge, place), by edge and then by place. What only touches
+    /// does not cross: both ends are more than `deeper` [m] from the triangle's plane.
+    #[must_use]
+    pub fn crossings(&self, edges: &Bundles, points: &[Vec3], deeper: f32) -> Vec<(u32, Vec3)> {
+        self.crossings_but(edges, points, deeper, |_| false)
+    }
+
+    /// Edges of this body, as its points are welded, that go through its own triangles. An edge does not go
     /// through triangles it shares a point with.
     #[must_use]
-    pub fn crossings(
+    pub fn own_crossings(&self, positions: &[Vec3], deeper: f32) -> Vec<(u32, Vec3)> {
+        let Topology { point_of_vertex, vertex_of_point, triangles, edges, .. } = &self.welded;
+        let own = self.own_edges.get_or_init(|| {
+            let vertex = |p: u32| vertex_of_point[p as usize];
+            let edges: Vec<[u32; 2]> = edges.iter().map(|ends| ends.map(vertex)).collect();
+            Bundles::of(&edges, positions)
+        });
+        self.crossings_but(own, positions, deeper, |m| {
+            let corners = triangles[m.triangle as usize];
+            m.edge.ends.iter().any(|&v| corners.contains(&point_of_vertex[v as usize]))
+        })
+    }
+
+    fn crossings_but(
         &self,
-        edges: &[[u32; 2]],
+        edges: &Bundles,
         points: &[Vec3],
-        is_own: bool,
         deeper: f32,
+        is_excepted: impl Fn(&Meeting) -> bool + Sync,
     ) -> Vec<(u32, Vec3)> {
-        let own = |t: u32, [a, b]: [u32; 2]| {
-            let corners = self.welded.triangles[t as usize];
-            is_own && (corners.contains(&a) || corners.contains(&b))
-        };
-        let bounds = self.bounds();
-        let one = |(index, &ends): (usize, &[u32; 2]), found: &mut Vec<(u32, Vec3)>| {
-            let [a, b] = ends.map(|e| points[e as usize]);
-            let (low, high) = (a.min(b), a.max(b));
-            if low.cmpgt(bounds.max).any() || high.cmplt(bounds.min).any() {
+        let mut found = edges.meet(&self.tree, points, 0.0, |m, found: &mut Vec<(u32, Vec3)>| {
+            let [a, b] = m.segment;
+            if is_excepted(m) {
                 return;
             }
-            self.tree.raycast_all(a, b - a, |t, s| {
-                // How far each end is from the plane: the shares of the edge on its sides.
-                let across = (b - a).dot(self.tree.face_normal(t)).abs();
-                if across * s.min(1.0 - s) > deeper && !own(t, ends) {
-                    found.push((index as u32, a + s * (b - a)));
-                }
-            });
-        };
-        let task = |(task, edges): (usize, &[[u32; 2]])| {
-            let mut found = Vec::new();
-            for (i, e) in edges.iter().enumerate() {
-                one((task * TASK + i, e), &mut found);
+            let Some(s) = self.tree.crossing(m.triangle, a, b - a) else { return };
+            // How far each end is from the plane: the shares of the edge on its sides.
+            let across = (b - a).dot(self.tree.face_normal(m.triangle)).abs();
+            if across * s.min(1.0 - s) > deeper {
+                found.push((m.edge.number, a + s * (b - a)));
             }
-            // The tree answers in no particular order.
-            found.sort_unstable_by(|x, y| {
-                x.0.cmp(&y.0)
-                    .then(x.1.to_array().map(f32::to_bits).cmp(&y.1.to_array().map(f32::to_bits)))
-            });
-            found
-        };
-        edges.par_chunks(TASK).enumerate().flat_map_iter(task).collect()
+        });
+        // The tree answers in no particular order.
+        let bits = |place: Vec3| place.to_array().map(f32::to_bits);
+        found.sort_unstable_by(|x, y| x.0.cmp(&y.0).then_with(|| bits(x.1).cmp(&bits(y.1))));
+        found
     }
 }
 
-/// Depth of every point of a shape [m]. Roots of curves do not count: they grow from the skin.
+/// Depth of the points of a shape that are not `left_out` [m]. Roots of curves are not deep: they grow from the
+/// skin. `links` are what joins the points.
 #[must_use]
-pub fn point_depths(body: &Body, shape: Shape) -> Vec<Sample> {
+pub fn point_depths(
+    body: &Body,
+    shape: Shape,
+    links: &Bundles,
+    left_out: impl Fn(usize) -> bool + Sync,
+) -> Vec<Sample> {
     let points = shape.points();
     let mut is_root = vec![false; if matches!(shape, Shape::Curves(_)) { points.len() } else { 0 }];
     if let Shape::Curves(curves) = shape {
@@ -125,12 +153,13 @@ pub fn point_depths(body: &Body, shape: Shape) -> Vec<Sample> {
             starts(&curves.counts).into_iter().zip(&curves.counts).filter(|(_, c)| **c > 0);
         filled.for_each(|(start, _)| is_root[start as usize] = true);
     }
+    let is_asked = |i: usize| !left_out(i) && !is_root.get(i).is_some_and(|root| *root);
+    let is_inside = insides(body, points, links, is_asked);
     let depth = |(i, &place): (usize, &Vec3)| {
-        let counts = !is_root.get(i).is_some_and(|root| *root);
-        let value = if counts { body.depth(place) } else { 0.0 };
-        Sample { value, element: i as u32, place }
+        let value = if is_inside[i] { body.distance(place) } else { 0.0 };
+        (!left_out(i)).then_some(Sample { value, element: i as u32, place })
     };
-    points.par_iter().enumerate().map(depth).collect()
+    points.par_iter().enumerate().filter_map(depth).collect()
 }
 
 /// Depth of every edge or segment of a shape [m]: of its middle, or of several places along it.

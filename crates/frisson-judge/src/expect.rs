@@ -9,16 +9,19 @@ use serde::Serialize;
 use crate::bakery::{Bakery, Variant};
 use crate::difference::difference;
 use crate::gauge::unit;
+use crate::in_between::apart_between;
 use crate::measure::{JudgeError, Request, Series, measure, read_at};
-use crate::motion::{MM, distances};
-use crate::shape::{Shape, Snapshot};
-use crate::statistic::{Reading, Sample};
+use crate::shape::Shape;
+use crate::statistic::{Reading, Sample, Sum};
 
 /// Smallest number whose digits are said, and how many decimals at most.
 const LEAST_SAID: f64 = 1e-6;
 const MOST_DECIMALS: i32 = 6;
 /// What a difference as large as the shot's own chaos counts as [-]: one of twice the chaos as 0.02.
 const CHAOS_COUNTS: f64 = 0.01;
+
+/// Rate from which a curve through the frames of a bake is as good as the bake, as it has all ticks [frames/s].
+const FINE: f64 = 120.0;
 
 /// How a promise fared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -306,12 +309,43 @@ fn rates(bakery: &mut Bakery, job: &Job) -> Result<Series, JudgeError> {
     };
     for fps in &subject.rates {
         let variant = Variant { rate: Some(fps.0), ..job.main.clone() };
-        let Some(c) = compared(bakery, job, &variant)? else { continue };
-        let share = c.difference / c.effect.max(f64::MIN_POSITIVE);
-        let excused = if chaos > 0.0 { CHAOS_COUNTS * c.difference / chaos } else { f64::INFINITY };
-        readings.push(Reading { value: share.min(excused), ..c.worst });
+        let Some(mut c) = compared(bakery, job, &variant)? else { continue };
+        let reading = |c: &Compared| {
+            let share = c.difference / c.effect.max(f64::MIN_POSITIVE);
+            let excused =
+                if chaos > 0.0 { CHAOS_COUNTS * c.difference / chaos } else { f64::INFINITY };
+            Reading { value: share.min(excused), ..c.worst }
+        };
+        readings.push(reading(&c));
+        if let Some((difference, worst)) = between(bakery, job, &variant)? {
+            (c.difference, c.worst) = (difference, worst);
+            readings.push(reading(&c));
+        }
     }
     Ok(Series { readings })
+}
+
+/// How far the frames of a variant are from a curve through the finest rate, where they are none of its frames:
+/// (RMS [mm], the worst, its frame counted at the rate of the scene).
+fn between(
+    bakery: &mut Bakery,
+    job: &Job,
+    variant: &Variant,
+) -> Result<Option<(f64, Reading)>, JudgeError> {
+    let subject = &job.request.subject;
+    let rates = subject.rates.iter().map(|f| f.0).filter(|r| r.fps() >= FINE);
+    let finest = rates.max_by(|a, b| a.fps().total_cmp(&b.fps()));
+    let (Some(finest), Some(name)) = (finest, subject.shape.as_deref()) else { return Ok(None) };
+    let fps = bakery.scene().scene.fps.0.fps();
+    let mut coarse = bakery.open(variant)?;
+    let mut fine = bakery.open(&Variant { rate: Some(finest), ..job.main.clone() })?;
+    let ends = subject.frames.map_or([0.0, f64::INFINITY], |f| f.map(|f| f as f64 / fps));
+    let apart = apart_between(&mut coarse, &mut fine, name, ends)?;
+    let factor = fps / coarse.info().rate.fps();
+    let reading = |(rms, worst, frame): (f64, Sample, i64)| {
+        (rms, worst.reading((frame as f64 * factor).round() as i64))
+    };
+    Ok(apart.map(reading))
 }
 
 struct Compared {
@@ -337,7 +371,8 @@ fn compared(
     let [from, to] = subject.frames.unwrap_or([first, last]);
     let (mut a, mut b, mut c) = (Frame::default(), Frame::default(), Frame::default());
     main.read_frame(first, &mut a)?;
-    let start = Shape::find(&a, name).map(Snapshot::of).unwrap_or_default();
+    let at_start = a.clone();
+    let start = Shape::find(&at_start, name);
     let (mut sums, mut worst) = ([Sum::default(); 2], None::<Reading>);
     for number in from.max(first)..=to.min(last) {
         main.read_frame(number, &mut a)?;
@@ -367,29 +402,13 @@ fn compared(
         let plain = Shape::find(&c, name).filter(|_| has);
         let effect = match plain {
             Some(plain) => Some(difference(now, plain)),
-            None => distances(&start, now, MM),
+            // Made by the layer alone: how far it has come.
+            None => start.map(|start| difference(now, start)),
         };
         sums[1].add(&effect.unwrap_or_default());
     }
     let [difference, effect] = sums.map(|s| s.rms());
     Ok(worst.map(|worst| Compared { difference, effect, worst }))
-}
-
-#[derive(Clone, Copy, Default)]
-struct Sum {
-    squares: f64,
-    count: usize,
-}
-
-impl Sum {
-    fn add(&mut self, samples: &[Sample]) {
-        self.squares += samples.iter().map(|s| f64::from(s.value).powi(2)).sum::<f64>();
-        self.count += samples.len();
-    }
-
-    fn rms(self) -> f64 {
-        (self.squares / self.count.max(1) as f64).sqrt()
-    }
 }
 
 #[cfg(test)]

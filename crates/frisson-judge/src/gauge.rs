@@ -4,9 +4,10 @@ use frisson::stage::Frame;
 use frisson_io::scene::{Measure, Part, Statistic, Subject};
 use glam::Vec3;
 
-use crate::body::{Body, point_depths, segment_depths, segments, volume};
+use crate::body::{Body, point_depths, segment_depths, volume};
+use crate::bundles::Links;
 use crate::difference::difference;
-use crate::motion::{MM, Steps, Turns, distances, speeds};
+use crate::motion::{MM, Steps, Turns, distances, kick, pop, speeds};
 use crate::pieces::pieces;
 use crate::shape::{Shape, Snapshot};
 use crate::statistic::{Reading, Sample, reduce};
@@ -77,6 +78,7 @@ pub struct Gauge {
     lengths: Option<Lengths>,
     body: Body,
     own: Body,
+    links: Links,
 }
 
 impl Gauge {
@@ -95,6 +97,7 @@ impl Gauge {
             lengths: None,
             body: Body::default(),
             own: Body::default(),
+            links: Links::default(),
         }
     }
 
@@ -154,10 +157,10 @@ impl Gauge {
                 samples?
             }
             // A pop is known only by the step after it: it belongs to the frame before.
-            Measure::Pop => return Some((index - 1, self.steps.add(shape)?.pops)),
+            Measure::Pop => return Some((index - 1, self.steps.add(shape, pop)?)),
             Measure::Kick => {
                 let per_second = self.rate(moment);
-                let mut kicks = self.steps.add(shape)?.kicks;
+                let mut kicks = self.steps.add(shape, kick)?;
                 kicks.iter_mut().for_each(|k| k.value *= per_second);
                 return Some((index - 1, kicks));
             }
@@ -223,7 +226,9 @@ impl Gauge {
             return Some(shape.points().iter().enumerate().map(one).collect());
         }
         let mut depths = match self.subject.part {
-            None | Some(Part::Points | Part::Curves) => point_depths(&self.body, shape),
+            None | Some(Part::Points | Part::Curves) => {
+                point_depths(&self.body, shape, self.links.of(shape), |_| false)
+            }
             Some(Part::Midpoints) => segment_depths(&self.body, shape, true),
             Some(Part::Segments) => segment_depths(&self.body, shape, false),
         };
@@ -237,12 +242,12 @@ impl Gauge {
             Some(body) if body != shape.name() => {
                 let Shape::Mesh(body) = Shape::find(moment.frame, body)? else { return None };
                 self.body.update(body);
-                self.body.crossings(&segments(shape), shape.points(), false, deeper)
+                self.body.crossings(self.links.of(shape), shape.points(), deeper)
             }
             _ => {
                 let Shape::Mesh(mesh) = shape else { return None };
                 self.own.update(mesh);
-                own_crossings(&self.own, &mesh.positions, deeper)
+                self.own.own_crossings(&mesh.positions, deeper)
             }
         };
         if let Some(within) = self.subject.within {
@@ -304,14 +309,6 @@ impl Gauge {
 
 fn is_within(p: Vec3, [x, y, z, far_x, far_y, far_z]: [f32; 6]) -> bool {
     p.cmpge(Vec3::new(x, y, z)).all() && p.cmple(Vec3::new(far_x, far_y, far_z)).all()
-}
-
-/// Edges of a mesh that go through its own triangles.
-#[must_use]
-pub fn own_crossings(body: &Body, positions: &[Vec3], deeper: f32) -> Vec<(u32, Vec3)> {
-    let welded = body.welded();
-    let points: Vec<Vec3> = welded.vertex_of_point.iter().map(|&v| positions[v as usize]).collect();
-    body.crossings(&welded.edges, &points, true, deeper)
 }
 
 fn places(shape: Shape, axis: Option<[f32; 3]>) -> Vec<Sample> {

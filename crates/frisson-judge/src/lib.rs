@@ -20,15 +20,21 @@
 
 mod bakery;
 mod body;
+mod bundles;
 mod difference;
 mod expect;
 mod findings;
 mod gauge;
+mod groups;
+mod in_between;
 mod measure;
 mod motion;
 mod pieces;
+#[cfg(test)]
+mod plain;
 mod retime;
 mod shape;
+mod sides;
 mod statistic;
 mod stretch;
 mod visible;

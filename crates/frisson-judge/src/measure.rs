@@ -11,7 +11,7 @@ use crate::gauge::{Gauge, Moment};
 use crate::statistic::Reading;
 
 /// Times closer than this are the same [s]: far below a tick, far above what f64 loses in a day.
-const SAME_TIME: f64 = 1e-7;
+pub const SAME_TIME: f64 = 1e-7;
 
 /// Why a shot cannot be judged.
 #[derive(Debug, Error)]

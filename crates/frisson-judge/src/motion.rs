@@ -9,11 +9,19 @@ use crate::statistic::Sample;
 /// Millimetres in a metre.
 pub const MM: f32 = 1000.0;
 
-/// Speed of every point since a remembered frame [mm/s].
+/// Speed of every point since a remembered frame [mm/s]. Where a mesh has other vertices than before, the speed at
+/// which its surface moves: what slides within it is not seen.
 #[must_use]
 pub fn speeds(before: &Snapshot, now: Shape, seconds: f64) -> Option<Vec<Sample>> {
     let per_second = (f64::from(MM) / seconds) as f32;
-    distances(before, now, per_second)
+    distances(before, now, per_second).or_else(|| {
+        let surface = before.surface()?;
+        let one = |(i, &place): (usize, &Vec3)| {
+            let value = per_second * surface.closest_point(place, f32::MAX.sqrt())?.distance;
+            Some(Sample { value, element: i as u32, place })
+        };
+        Some(now.points().par_iter().enumerate().filter_map(one).collect())
+    })
 }
 
 /// Distance of every point from where it was, times a scale.
@@ -34,53 +42,64 @@ pub struct Steps {
     past: Vec<Snapshot>,
 }
 
-/// A jump of place [mm] and of velocity [mm per frame] at the frame before the newest.
-pub struct Jumps {
-    /// How far a step goes beyond what the steps before and after it share.
-    pub pops: Vec<Sample>,
-    /// How far a change of velocity goes beyond those beside it.
-    pub kicks: Vec<Sample>,
-}
+/// What of three steps, one after the other, is not shared [m]: of the one in the middle.
+pub type Unshared = fn(before: Vec3, step: Vec3, after: Vec3) -> f32;
 
 impl Steps {
-    /// Takes the next frame; gives the jumps of the step into the frame before it.
-    pub fn add(&mut self, now: Shape) -> Option<Jumps> {
-        let jumps = self.jumps(now);
+    /// Takes the next frame; gives what is not shared of the steps into the frame before it [mm].
+    pub fn add(&mut self, now: Shape, unshared: Unshared) -> Option<Vec<Sample>> {
+        let samples = self.samples(now, unshared).map(ParallelIterator::collect);
+        self.remember(now);
+        samples
+    }
+
+    /// As [`Steps::add`], but only the largest.
+    pub fn add_worst(&mut self, now: Shape, unshared: Unshared) -> Option<Sample> {
+        let samples = self.samples(now, unshared);
+        let worst = samples.and_then(|samples| samples.reduce_with(Sample::larger));
+        self.remember(now);
+        worst
+    }
+
+    fn remember(&mut self, now: Shape) {
         let mut oldest =
             if self.past.len() == 3 { self.past.remove(0) } else { Snapshot::default() };
         oldest.take(now);
         self.past.push(oldest);
-        jumps
     }
 
-    fn jumps(&self, now: Shape) -> Option<Jumps> {
+    fn samples<'a>(
+        &'a self,
+        now: Shape<'a>,
+        unshared: Unshared,
+    ) -> Option<impl ParallelIterator<Item = Sample> + 'a> {
         let [a, b, c] = self.past.as_slice() else { return None };
         let matches = [a.match_points(now)?, b.match_points(now)?, c.match_points(now)?];
-        let past =
-            |k: usize, i: usize| -> Option<Vec3> { Some([a, b, c][k].points[matches[k].of(i)?]) };
-        let one = |(i, &d): (usize, &Vec3)| {
-            let (a, b, c) = (past(0, i)?, past(1, i)?, past(2, i)?);
-            let (before, step, after) = (b - a, c - b, d - c);
-            let sample =
-                |value: f32| Sample { value: MM * value.max(0.0), element: i as u32, place: c };
-            Some((sample(pop(before, step, after)), sample(kick(before, step, after))))
+        let one = move |(i, &d): (usize, &Vec3)| {
+            let [a, b, c] = [
+                a.points[matches[0].of(i)?],
+                b.points[matches[1].of(i)?],
+                c.points[matches[2].of(i)?],
+            ];
+            let value = MM * unshared(b - a, c - b, d - c).max(0.0);
+            Some(Sample { value, element: i as u32, place: c })
         };
-        let both = now.points().par_iter().enumerate().filter_map(one);
-        let (pops, kicks) = both.unzip();
-        Some(Jumps { pops, kicks })
+        Some(now.points().par_iter().enumerate().filter_map(one))
     }
 }
 
 /// How far a step goes beyond the mean of its neighbours, less what they differ between themselves and
 /// less the larger of them: a bounce, whose velocity changes for good, is none, nor is the fastest step of
 /// a paw; a place that jumps and goes on as before is.
-fn pop(before: Vec3, step: Vec3, after: Vec3) -> f32 {
+#[must_use]
+pub fn pop(before: Vec3, step: Vec3, after: Vec3) -> f32 {
     let shared = 0.5 * (after - before).length() + before.length().max(after.length());
     (step - 0.5 * (before + after)).length() - shared
 }
 
 /// Change of velocity that is not spread over two steps.
-fn kick(before: Vec3, step: Vec3, after: Vec3) -> f32 {
+#[must_use]
+pub fn kick(before: Vec3, step: Vec3, after: Vec3) -> f32 {
     ((step - before).length() - (after - step).length()).abs()
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use frisson::geometry::{Bounds, Mesh, MeshTopology};
+use frisson::geometry::{Bounds, Mesh, MeshTopology, TriangleBvh};
 use frisson::stage::{Curves, Frame, Points};
 use glam::Vec3;
 
@@ -114,6 +114,13 @@ impl Snapshot {
         let mut snapshot = Self::default();
         snapshot.take(shape);
         snapshot
+    }
+
+    /// The remembered surface, if it was one.
+    #[must_use]
+    pub fn surface(&self) -> Option<TriangleBvh> {
+        let topology = self.topology.as_ref()?;
+        Some(TriangleBvh::build(&self.points, &topology.triangles))
     }
 
     /// Which remembered point each point of `shape` is; nothing where the shapes cannot be compared

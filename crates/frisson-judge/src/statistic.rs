@@ -1,7 +1,14 @@
 //! Many values, and the one that speaks for them.
 
+use std::cmp::Ordering;
+
 use frisson_io::scene::Statistic;
 use glam::Vec3;
+
+/// Shares of the order of all values at which the 1st and the 99th percentile are.
+const P1: f64 = 0.01;
+/// See [`P1`].
+pub const P99: f64 = 0.99;
 
 /// A value of one element.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -12,6 +19,47 @@ pub struct Sample {
     pub element: u32,
     /// Where it is [m].
     pub place: Vec3,
+}
+
+impl Sample {
+    /// The larger of two; of equal ones that of the lower element.
+    #[must_use]
+    pub fn larger(self, other: Self) -> Self {
+        if self.order(&other).is_lt() { other } else { self }
+    }
+
+    /// By value and then by element, the lowest last.
+    fn order(&self, other: &Self) -> Ordering {
+        self.value.total_cmp(&other.value).then(other.element.cmp(&self.element))
+    }
+
+    /// What it says of a frame.
+    #[must_use]
+    pub fn reading(self, frame: i64) -> Reading {
+        let Self { value, element, place } = self;
+        Reading { value: f64::from(value), frame, element: Some(element), place: Some(place) }
+    }
+}
+
+/// Many values, gathered without being kept.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sum {
+    squares: f64,
+    count: usize,
+}
+
+impl Sum {
+    /// Takes more values.
+    pub fn add(&mut self, samples: &[Sample]) {
+        self.squares += samples.iter().map(|s| f64::from(s.value).powi(2)).sum::<f64>();
+        self.count += samples.len();
+    }
+
+    /// Root of the mean square of all; 0 of none.
+    #[must_use]
+    pub fn rms(self) -> f64 {
+        (self.squares / self.count.max(1) as f64).sqrt()
+    }
 }
 
 /// A value of a frame or of a shot, with what it is about.
@@ -34,17 +82,12 @@ pub fn reduce(samples: &mut [Sample], statistic: Statistic, frame: i64) -> Optio
         return None;
     }
     let whole = |value: f64| Reading { value, frame, element: None, place: None };
-    let whose = |s: Sample| Reading {
-        value: f64::from(s.value),
-        frame,
-        element: Some(s.element),
-        place: Some(s.place),
-    };
+    let whose = |s: Sample| s.reading(frame);
     Some(match statistic {
         Statistic::Min => whose(ranked(samples, 0.0)),
-        Statistic::P1 => whose(ranked(samples, 0.01)),
+        Statistic::P1 => whose(ranked(samples, P1)),
         Statistic::P50 => whose(ranked(samples, 0.5)),
-        Statistic::P99 => whose(ranked(samples, 0.99)),
+        Statistic::P99 => whose(ranked(samples, P99)),
         Statistic::Max => whose(ranked(samples, 1.0)),
         Statistic::Mean => whole(mean(samples, |v| v)),
         Statistic::Rms => whole(mean(samples, |v| v * v).sqrt()),
@@ -53,7 +96,7 @@ pub fn reduce(samples: &mut [Sample], statistic: Statistic, frame: i64) -> Optio
             Reading { value: f64::from(high.value) - f64::from(low.value), ..whose(high) }
         }
         Statistic::Evenness => {
-            let (high, low) = (ranked(samples, 0.99), ranked(samples, 0.01));
+            let (high, low) = (ranked(samples, P99), ranked(samples, P1));
             let value = f64::from(high.value) / f64::from(low.value).max(f64::MIN_POSITIVE);
             Reading { value, ..whose(high) }
         }
@@ -62,10 +105,14 @@ pub fn reduce(samples: &mut [Sample], statistic: Statistic, frame: i64) -> Optio
 
 /// The sample at a share of the order, by value and then by element: the same whatever the order given.
 fn ranked(samples: &mut [Sample], share: f64) -> Sample {
-    let rank = (share * (samples.len() - 1) as f64).round() as usize;
-    let order =
-        |a: &Sample, b: &Sample| a.value.total_cmp(&b.value).then(b.element.cmp(&a.element));
-    *samples.select_nth_unstable_by(rank, order).1
+    let rank = rank(samples.len(), share);
+    *samples.select_nth_unstable_by(rank, Sample::order).1
+}
+
+/// Place in the order of so many, at least one, of the one at a share of it.
+#[must_use]
+pub fn rank(count: usize, share: f64) -> usize {
+    (share * (count - 1) as f64).round() as usize
 }
 
 /// Summed in the order of the elements, so that the bits do not depend on an earlier reordering.

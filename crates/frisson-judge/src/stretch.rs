@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use crate::body::{curve_segments, edges_of};
 use crate::shape::{Shape, Snapshot, starts};
-use crate::statistic::Sample;
+use crate::statistic::{P99, Sample, rank};
 
 /// Lengths below this share of the mean do not count: their ratio says nothing [-].
 const SHORTEST: f32 = 1e-3;
@@ -38,20 +38,35 @@ impl Lengths {
         Self { known: Snapshot::of(shape), chains, rest, shortest: SHORTEST * mean as f32 }
     }
 
+    /// Whether the 99th percentile of the ratios is above a limit: counted, not sorted.
+    #[must_use]
+    pub fn p99_is_above(&self, now: Shape, limit: f64) -> bool {
+        let Some(ratios) = self.each(now) else { return false };
+        let count = |ratio: Sample| [1, usize::from(f64::from(ratio.value) > limit)];
+        let both = |a: [usize; 2], b: [usize; 2]| [a[0] + b[0], a[1] + b[1]];
+        let [all, above] = ratios.map(count).reduce(|| [0, 0], both);
+        // The one at the rank is above if all behind it and itself are.
+        all > 0 && above >= all - rank(all, P99)
+    }
+
     /// Length now / length at the reference, of every edge, curve or segment that is in both.
     #[must_use]
     pub fn ratios(&self, now: Shape) -> Option<Vec<Sample>> {
+        self.each(now).map(ParallelIterator::collect)
+    }
+
+    fn each<'a>(&'a self, now: Shape<'a>) -> Option<impl ParallelIterator<Item = Sample> + 'a> {
         if self.known.match_points(now)? != crate::shape::Match::Same {
             return None;
         }
         let is_curve = matches!(now, Shape::Curves(_));
         let points = now.points();
-        let one = |(i, (&chain, &rest)): (usize, (&[u32; 2], &f32))| {
+        let one = move |(i, (&chain, &rest)): (usize, (&[u32; 2], &f32))| {
             let value = length(now, chain, is_curve) / rest;
             let place = 0.5 * (points[chain[0] as usize] + points[chain[1] as usize]);
             (rest > self.shortest).then_some(Sample { value, element: i as u32, place })
         };
-        Some(self.chains.par_iter().zip(&self.rest).enumerate().filter_map(one).collect())
+        Some(self.chains.par_iter().zip(&self.rest).enumerate().filter_map(one))
     }
 }
 

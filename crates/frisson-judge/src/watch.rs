@@ -6,9 +6,9 @@ use frisson_io::scene::{Measure, Part, Statistic};
 use glam::Vec3;
 
 use crate::body::{Body, point_depths, volume};
+use crate::bundles::Links;
 use crate::findings::Limits;
-use crate::gauge::own_crossings;
-use crate::motion::{MM, Steps, Turns};
+use crate::motion::{MM, Steps, Turns, pop};
 use crate::pieces::pieces;
 use crate::shape::{Match, Shape, Snapshot};
 use crate::statistic::{Reading, Sample, reduce};
@@ -178,6 +178,7 @@ struct Watched {
     frames: usize,
     lengths: Lengths,
     body: Body,
+    links: Links,
     at_start: Option<Whole>,
     /// Points that are inside of another shape from the start: (body, flags).
     rooted: Vec<(String, Vec<bool>)>,
@@ -207,6 +208,7 @@ impl Watched {
             frames: 0,
             lengths: Lengths::of(shape, Part::Curves),
             body: Body::default(),
+            links: Links::default(),
             at_start: None,
             rooted: Vec::new(),
         }
@@ -229,10 +231,12 @@ impl Watched {
             self.travel = f32::INFINITY;
             return;
         }
-        if let Some(mut jumps) = self.steps.add(shape) {
-            ledger.note(self, Measure::Pop, reduce(&mut jumps.pops, Statistic::Max, frame - 1));
-        }
-        if let Some(mut ratios) = self.lengths.ratios(shape) {
+        let jump = self.steps.add_worst(shape, pop);
+        ledger.note(self, Measure::Pop, jump.map(|s| s.reading(frame - 1)));
+        let limit = ledger.limits.of(Measure::Stretch, self.size, self.is_curve);
+        // Most frames keep to the limit: to know that, nothing needs to be put in order.
+        let is_above = self.lengths.p99_is_above(shape, limit);
+        if let Some(mut ratios) = is_above.then(|| self.lengths.ratios(shape)).flatten() {
             ledger.note(self, Measure::Stretch, reduce(&mut ratios, Statistic::P99, frame));
         }
         self.turns.add(shape, SHIVER * self.size);
@@ -252,7 +256,7 @@ impl Watched {
     /// Crossings with itself, pieces, volume.
     fn look_closely(&mut self, mesh: &Mesh, frame: i64, ledger: &mut Ledger) {
         self.body.update(mesh);
-        let crossings = own_crossings(&self.body, &mesh.positions, TOUCH * self.size);
+        let crossings = self.body.own_crossings(&mesh.positions, TOUCH * self.size);
         let now = Whole {
             volume: volume(mesh),
             pieces: pieces(mesh, &self.body),
@@ -302,16 +306,16 @@ impl Pair<'_> {
     fn look(&self, watched: &mut Watched, shape: Shape, ledger: &mut Ledger) {
         let size = watched.size.max(self.body.bounds().diagonal());
         let limit = ledger.limits.of(Measure::Inside, size, false);
-        let mut depths = point_depths(self.body, shape);
+        let count = shape.points().len();
+        let rooted = watched.rooted.iter().find(|(body, f)| body == self.name && f.len() == count);
+        let is_rooted = |i: usize| rooted.is_some_and(|(_, flags)| flags[i]);
+        let mut depths = point_depths(self.body, shape, watched.links.of(shape), is_rooted);
         depths.iter_mut().for_each(|d| d.value *= MM);
         if self.is_first {
             // What is inside at the start belongs there: roots, a collar, an eye.
             let flags = depths.iter().map(|d| f64::from(d.value) > limit).collect();
             watched.rooted.push((self.name.to_owned(), flags));
-        }
-        let rooted = watched.rooted.iter().find(|(body, _)| body == self.name);
-        if let Some((_, flags)) = rooted.filter(|(_, f)| f.len() == depths.len()) {
-            depths.retain(|d| !flags[d.element as usize]);
+            return;
         }
         if watched.is_liquid {
             // A drop on an arm goes where the arm goes: into the body it is pressed against, too.

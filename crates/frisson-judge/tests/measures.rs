@@ -390,3 +390,16 @@ fn half_of_a_picture_changes_when_half_of_the_sheet_does() {
     let empty = Frame::default();
     near(changed_share(&flat, &empty, None), 1.0, 0.0);
 }
+
+#[test]
+fn a_surface_that_is_made_anew_in_every_frame_has_a_speed_too() {
+    // Another number of vertices in every frame; the surface rises by 0.1 m/s, and slides by 0.7.
+    let rise = |t: f64| {
+        let cells = 40 + (t * 30.0).round() as u32 % 3;
+        let way = Vec3::new(0.7, 0.1, 0.0) * t as f32;
+        meshes(vec![moved(sheet("a", cells, 30.0), way)])
+    };
+    let inner = Subject { of: Some(Statistic::P50), ..of("a") };
+    let got = read(&mut Formula::new(30, 20, rise), Measure::Rest, inner, OverFrames::Max);
+    near(got.unwrap().value, 100.0, 0.1);
+}

@@ -63,17 +63,20 @@ pub fn run(options: &BenchOptions) -> Result<Vec<Table>, WorkshopError> {
         let mut failed = None;
         let judging = options.median_seconds(|| {
             let judged = judge_shot(&mut shot, &[], &Limits::default(), None, &mut Silent);
-            failed = judged.err();
+            failed = failed.take().or(judged.err());
         });
         if let Some(error) = failed {
             return Err(WorkshopError::of(error));
         }
         let mut frame = Frame::default();
+        let mut unread = None;
         let reading = options.median_seconds(|| {
-            for number in 1..=FRAMES {
-                let _ = shot.read_frame(number, &mut frame);
-            }
+            let read = (1..=FRAMES).try_for_each(|number| shot.read_frame(number, &mut frame));
+            unread = unread.take().or(read.err());
         });
+        if let Some(error) = unread {
+            return Err(WorkshopError::of(error));
+        }
         let ms = |seconds: f64| 1e3 * seconds / FRAMES as f64;
         table.row([
             points.to_string(),

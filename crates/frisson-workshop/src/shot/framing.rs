@@ -8,6 +8,7 @@ use frisson_picture::overlay::attribute_range;
 use frisson_picture::{Camera, Framing, GroundChoice, View};
 use glam::{Quat, Vec3};
 
+use super::colours::told_apart;
 use super::effect::{Watcher, is_drop};
 use super::{FRAMED, Shot, matches, spread};
 use crate::WorkshopError;
@@ -177,6 +178,7 @@ impl Shot {
         }
         self.camera = self.camera_for(&framing)?;
         self.look = self.build_look(lowest, range);
+        self.look.materials = told_apart(&self.frame, &self.cloths);
         Ok(())
     }
 

@@ -1,5 +1,6 @@
 //! A cache as a camera sees it: framing, look, overlays, one picture per frame.
 
+mod colours;
 mod drawing;
 mod effect;
 mod framing;
@@ -37,6 +38,8 @@ pub struct Shot {
     rig: Option<Rig>,
     /// Names of the layers of drops: their shapes fall away, and lead no camera.
     drops: Vec<String>,
+    /// Names of the meshes that layers of cloth move.
+    cloths: Vec<String>,
     /// Whether all layers only deform what the actors bring.
     only_deforms: bool,
     /// What the layers do, as far as it is known.
@@ -78,6 +81,7 @@ impl Shot {
         let params =
             params.or_else(|| scene.as_ref().map(|s| s.scene.camera.clone())).unwrap_or_default();
         let drops = scene.as_ref().map(drops_of).unwrap_or_default();
+        let cloths = scene.as_ref().map(cloths_of).unwrap_or_default();
         let only_deforms = scene.as_ref().is_some_and(only_deforms);
         let rig = match Rig::build(scene, loader) {
             Ok(rig) => Some(rig),
@@ -94,6 +98,7 @@ impl Shot {
             overlays,
             rig,
             drops,
+            cloths,
             only_deforms,
             effect: Effect::default(),
             follow: false,
@@ -119,6 +124,7 @@ impl Shot {
             overlays: other.overlays.clone(),
             rig: None,
             drops: other.drops.clone(),
+            cloths: other.cloths.clone(),
             only_deforms: other.only_deforms,
             effect: Effect::default(),
             follow: other.follow,
@@ -199,6 +205,15 @@ fn drops_of(scene: &SceneFile) -> Vec<String> {
         _ => None,
     };
     scene.scene.layers.iter().filter_map(name).collect()
+}
+
+/// Names of the meshes of cloth.
+fn cloths_of(scene: &SceneFile) -> Vec<String> {
+    let mesh = |layer: &LayerParams| match layer {
+        LayerParams::Cloth(cloth) => Some(cloth.on.clone()),
+        _ => None,
+    };
+    scene.scene.layers.iter().filter_map(mesh).collect()
 }
 
 /// Takes shapes out of a frame, by name or the beginning of it.

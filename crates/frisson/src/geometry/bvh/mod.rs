@@ -191,6 +191,12 @@ impl TriangleBvh {
         );
     }
 
+    /// Where the line `origin + t direction` meets one triangle, from either side: t.
+    #[must_use]
+    pub fn crossing(&self, triangle: u32, origin: Vec3, direction: Vec3) -> Option<f32> {
+        intersect(origin, direction, self.corners(triangle)).map(|(t, _)| t)
+    }
+
     /// Whether a point is inside: by the surfaces left and entered on the way out, along two rays that must
     /// agree, or a third decides. Of a closed mesh with outward triangles; where parts of it overlap, inside
     /// of any of them is inside.
