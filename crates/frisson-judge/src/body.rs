@@ -16,6 +16,9 @@ use crate::statistic::Sample;
 /// Places along a segment that are asked, besides its ends.
 const ALONG: [f32; 3] = [0.25, 0.5, 0.75];
 
+/// Farther than anything [m]; its square is still a number.
+pub const ANYWHERE: f32 = 1e19;
+
 /// The tree and the connections of a mesh, kept from frame to frame.
 #[derive(Default)]
 pub struct Body {
@@ -78,7 +81,7 @@ impl Body {
     /// Distance from the surface [m].
     #[must_use]
     pub fn distance(&self, p: Vec3) -> f32 {
-        self.tree.closest_point(p, f32::MAX.sqrt()).map_or(f32::INFINITY, |c| c.distance)
+        self.tree.closest_point(p, ANYWHERE).map_or(f32::INFINITY, |c| c.distance)
     }
 
     /// How deep a point is inside [m]; 0 outside. Where parts of a body overlap, inside of any of them

@@ -5,7 +5,7 @@ use frisson::geometry::TriangleBvh;
 use glam::Vec3;
 use rayon::prelude::*;
 
-use crate::body::curve_segments;
+use crate::body::{ANYWHERE, curve_segments};
 use crate::motion::{MM, distances};
 use crate::shape::{Match, Shape, Snapshot};
 use crate::statistic::Sample;
@@ -32,7 +32,7 @@ fn surface_distance(now: Shape, other: Shape) -> Vec<Sample> {
 
 fn one_way(points: &[Vec3], tree: &TriangleBvh) -> Vec<Sample> {
     let one = |(i, &place): (usize, &Vec3)| {
-        let near = tree.closest_point(place, f32::MAX.sqrt())?;
+        let near = tree.closest_point(place, ANYWHERE)?;
         Some(Sample { value: MM * near.distance, element: i as u32, place })
     };
     points.par_iter().enumerate().filter_map(one).collect()

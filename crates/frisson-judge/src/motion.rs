@@ -3,6 +3,7 @@
 use glam::Vec3;
 use rayon::prelude::*;
 
+use crate::body::ANYWHERE;
 use crate::shape::{Match, Shape, Snapshot};
 use crate::statistic::Sample;
 
@@ -17,7 +18,7 @@ pub fn speeds(before: &Snapshot, now: Shape, seconds: f64) -> Option<Vec<Sample>
     distances(before, now, per_second).or_else(|| {
         let surface = before.surface()?;
         let one = |(i, &place): (usize, &Vec3)| {
-            let value = per_second * surface.closest_point(place, f32::MAX.sqrt())?.distance;
+            let value = per_second * surface.closest_point(place, ANYWHERE)?.distance;
             Some(Sample { value, element: i as u32, place })
         };
         Some(now.points().par_iter().enumerate().filter_map(one).collect())

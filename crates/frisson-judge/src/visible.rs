@@ -41,9 +41,11 @@ fn bounds(frame: &Frame, subject: Option<&str>) -> Bounds {
     shapes.fold(Bounds::EMPTY, |b, s| b.union(Bounds::of(s.points())))
 }
 
-/// A number for a name: the same in both frames, whatever else is in them.
+/// A number for a name: the same in both frames, whatever else is in them (Fowler, Noll and Vo's hash, FNV-1a).
 fn mark(name: &str) -> u32 {
-    name.bytes().fold(0x811C_9DC5, |h, b| (h ^ u32::from(b)).wrapping_mul(0x0100_0193))
+    const START: u32 = 0x811C_9DC5;
+    const PRIME: u32 = 0x0100_0193;
+    name.bytes().fold(START, |h, b| (h ^ u32::from(b)).wrapping_mul(PRIME))
 }
 
 #[derive(Clone, Copy, PartialEq)]

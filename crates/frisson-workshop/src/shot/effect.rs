@@ -18,6 +18,8 @@ const EVEN: f32 = 1.3;
 /// Share of the way to the next chosen frame within which a better one is looked for [-]: two must not
 /// meet.
 const APART: f64 = 0.98;
+/// Least part of the even distance between two chosen frames [-]: neighbours show the same twice.
+const NEWS: f64 = 0.6;
 
 /// How far off the skin a look towards the camera starts, and how far it goes, in sizes of the subject [-].
 const OFF_SKIN: f32 = 2e-3;
@@ -227,11 +229,22 @@ impl Effect {
         let reach = (last - first) as f64 / (spread.len() - 1) as f64 / 2.0;
         let mut chosen: Vec<i64> = Vec::new();
         for &center in spread {
-            // Stretches overlap: what one of them has chosen is no news in the next.
-            let is_new = |n: i64| chosen.last().is_none_or(|last| n > *last);
+            // Stretches overlap: what one of them has chosen, and what lies beside it, is no news in the next.
+            let is_new = |n: i64| {
+                let far = (2.0 * NEWS * reach).max(1.0);
+                chosen.last().is_none_or(|last| (n - last) as f64 >= far)
+            };
             let close = |n: i64| (n - center).abs() as f64 <= reach.max(0.5) * APART && is_new(n);
-            let found = inside().filter(|(n, _)| close(*n)).max_by(|a, b| a.1.total_cmp(&b.1));
-            chosen.extend(Some(found.map_or(center, |f| f.0)).filter(|n| is_new(*n)));
+            // Of frames that show as much the one nearest to the rhythm.
+            let off = |n: i64| (n - center).abs();
+            let order = |a: &&(i64, f32), b: &&(i64, f32)| {
+                a.1.total_cmp(&b.1).then(off(b.0).cmp(&off(a.0)))
+            };
+            let found = inside().filter(|(n, _)| close(*n)).max_by(order);
+            let latest = (center as f64 + reach).floor() as i64;
+            // Where nothing was looked at that is far enough: the first frame that is.
+            let next = || (center..=latest.min(last)).find(|n| is_new(*n));
+            chosen.extend(found.map(|f| f.0).or_else(next));
         }
         chosen
     }
@@ -262,6 +275,12 @@ mod tests {
         let frames: Vec<(i64, f32)> = (0..=14).map(|n| (n, value(n))).collect();
         let best = Effect { frames, ..Effect::default() }.best_frames(&[0, 5, 9, 14]);
         assert!(best.windows(2).all(|w| w[0] < w[1]) && best.contains(&7), "{best:?}");
+        // Two neighbours that show most, on both sides of the middle between two stretches: once is enough.
+        let value = |n: i64| if n == 24 || n == 26 { 1.0 } else { 0.1 };
+        let frames: Vec<(i64, f32)> = (0..=50).map(|n| (n, value(n))).collect();
+        let best = Effect { frames, ..Effect::default() }.best_frames(&[0, 10, 20, 30, 40, 50]);
+        assert_eq!(best.len(), 6, "{best:?}");
+        assert!(best.windows(2).all(|w| w[1] - w[0] >= 6), "{best:?}");
         let even = Effect { frames: (0..=40).map(|n| (n, 1.0)).collect(), ..Effect::default() };
         assert_eq!(even.best_frames(&[0, 20, 40]), vec![0, 20, 40]);
     }

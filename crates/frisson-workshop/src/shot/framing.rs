@@ -29,6 +29,8 @@ const SMALL: f32 = 0.4;
 const AROUND: f32 = 0.6;
 /// Least part of the subject that a close-up shows: it must be known for what it is.
 const RECOGNISED: f32 = 0.22;
+/// Most of the subject that a close-up shows [-]: what leaves out less looks like a picture that was cut off.
+const WORTH_IT: f32 = 0.65;
 /// Least size of what is framed [m]: a single point has a shape, too.
 const LEAST_SIZE: f32 = 1e-6;
 /// Length of velocity lines: the way of this long [s].
@@ -135,7 +137,8 @@ impl Shot {
         }
         let room = (AROUND * size).max(0.5 * (RECOGNISED * whole - size));
         let wide = Bounds { min: region.min - room, max: region.max + room };
-        Some(Bounds { min: wide.min.max(subject.min), max: wide.max.min(subject.max) })
+        let part = Bounds { min: wide.min.max(subject.min), max: wide.max.min(subject.max) };
+        (part.diagonal() <= WORTH_IT * whole).then_some(part)
     }
 
     /// Sets camera, ground and colour scale so that they hold for all the given frames.
