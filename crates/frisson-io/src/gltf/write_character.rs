@@ -21,7 +21,12 @@ pub fn write_character(character: &Character, path: &Path, overwrite: bool) -> R
 /// The GLB of a character, ready to be added to or finished.
 pub fn build_character(character: &Character) -> Result<GlbBuilder> {
     let mut builder = GlbBuilder::new();
-    write_nodes(&mut builder, character);
+    let own: Vec<Option<usize>> =
+        character.meshes.iter().map(|mesh| own_node(character, mesh)).collect();
+    // A skin moves its mesh, whatever node carries it: that stands by itself, or validators wonder.
+    let skinned = character.meshes.iter().zip(&own).filter(|(mesh, _)| mesh.skin.is_some());
+    let free: Vec<usize> = skinned.filter_map(|(_, own)| *own).collect();
+    write_nodes(&mut builder, character, &free);
     for skin in &character.skins {
         let matrices = builder.matrices(&skin.inverse_bind)?;
         let value =
@@ -30,8 +35,8 @@ pub fn build_character(character: &Character) -> Result<GlbBuilder> {
     }
     let mut table = MaterialTable::default();
     let mut mesh_nodes = Vec::new();
-    for mesh in &character.meshes {
-        mesh_nodes.push(write_mesh(&mut builder, &mut table, mesh)?);
+    for (mesh, own) in character.meshes.iter().zip(own) {
+        mesh_nodes.push(write_mesh(&mut builder, &mut table, mesh, own)?);
     }
     for clip in &character.clips {
         write_clip(&mut builder, character, &mesh_nodes, clip)?;
@@ -39,9 +44,15 @@ pub fn build_character(character: &Character) -> Result<GlbBuilder> {
     Ok(builder)
 }
 
-fn write_nodes(builder: &mut GlbBuilder, character: &Character) {
+/// Writes the skeleton; `free` are nodes that stand by themselves.
+fn write_nodes(builder: &mut GlbBuilder, character: &Character, free: &[usize]) {
     let nodes = character.skeleton.nodes();
-    for node in nodes {
+    for (index, node) in nodes.iter().enumerate() {
+        if free.contains(&index) {
+            builder.push("nodes", json!({ "name": node.name }));
+            builder.add_to_scene(index);
+            continue;
+        }
         builder.push(
             "nodes",
             json!({
@@ -52,14 +63,15 @@ fn write_nodes(builder: &mut GlbBuilder, character: &Character) {
             }),
         );
     }
-    for (index, node) in nodes.iter().enumerate() {
-        if let Some(parent) = node.parent {
+    let bound = |index: &usize| !free.contains(index);
+    for index in (0..nodes.len()).filter(bound) {
+        if let Some(parent) = nodes[index].parent {
             add_child(builder, parent, index);
         }
     }
     // The joints of a skin must have a common root.
     let roots: Vec<usize> =
-        (0..nodes.len()).filter(|&index| nodes[index].parent.is_none()).collect();
+        (0..nodes.len()).filter(|&i| nodes[i].parent.is_none() && bound(&i)).collect();
     match roots[..] {
         [] => {}
         [root] => builder.add_to_scene(root),
@@ -79,12 +91,24 @@ pub(super) fn add_child(builder: &mut GlbBuilder, parent: usize, child: usize) {
     }
 }
 
-/// Writes a mesh on a node of its own and answers that node: several of our meshes may ride on one
+/// The node that a mesh is alone on and shares its name with: where it was in the file it came from. Beside it,
+/// a second of that name would get a number in every program that wants them different.
+fn own_node(character: &Character, mesh: &CharacterMesh) -> Option<usize> {
+    let nodes = character.skeleton.nodes();
+    let alone = character.meshes.iter().filter(|m| m.node == mesh.node).count() == 1;
+    let named = nodes.get(mesh.node)?.name == mesh.mesh.name;
+    let is_joint = character.skins.iter().any(|s| s.joints.contains(&mesh.node));
+    let carries = mesh.skin.is_some() && nodes.iter().any(|n| n.parent == Some(mesh.node));
+    (alone && named && !is_joint && !carries).then_some(mesh.node)
+}
+
+/// Writes a mesh on its own node, or on a new one, and answers that: several of our meshes may ride on one
 /// joint, where glTF has room for one.
 fn write_mesh(
     builder: &mut GlbBuilder,
     table: &mut MaterialTable,
     mesh: &CharacterMesh,
+    own: Option<usize>,
 ) -> Result<usize> {
     let topology = &mesh.mesh.topology;
     let mut attributes = Map::new();
@@ -117,11 +141,14 @@ fn write_mesh(
     }
     value["primitives"] = Value::Array(parts);
     let index = builder.push("meshes", value);
-    let mut node = json!({ "name": mesh.mesh.name, "mesh": index });
-    if let Some(skin) = mesh.skin {
-        node["skin"] = json!(skin);
+    let mut carried = Map::from_iter([("mesh".to_owned(), json!(index))]);
+    carried.extend(mesh.skin.map(|skin| ("skin".to_owned(), json!(skin))));
+    if let Some((own, object)) = own.and_then(|n| Some((n, builder.object_mut("nodes", n)?))) {
+        object.extend(carried);
+        return Ok(own);
     }
-    let node = builder.push("nodes", node);
+    carried.insert("name".to_owned(), json!(mesh.mesh.name));
+    let node = builder.push("nodes", Value::Object(carried));
     match mesh.skin {
         // A skinned mesh goes where its joints are, whatever node it hangs from: validators want it at a root.
         Some(_) => builder.add_to_scene(node),

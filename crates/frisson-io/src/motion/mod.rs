@@ -3,6 +3,7 @@
 mod bvh;
 mod names;
 mod retarget;
+mod same_rig;
 
 #[cfg(test)]
 mod tests;

@@ -26,6 +26,11 @@ fn a_character_comes_back_as_it_was_written() {
             assert_close(&a, &b, 1e-6);
         }
     }
+    // Written and read once more, no name gets a number behind it.
+    let names = |c: &frisson::character::Character| -> Vec<String> {
+        c.skeleton.nodes().iter().map(|n| n.name.clone()).collect()
+    };
+    assert!(names(&after).iter().all(|n| !n.ends_with(".2")), "{:?}", names(&after));
     assert!(matches!(write_character(&before, &path, false), Err(GltfError::Exists(_))));
     write_character(&before, &path, true).unwrap();
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no left-overs");

@@ -6,8 +6,9 @@ use frisson::character::Character;
 use frisson::geometry::{Bounds, Mesh};
 
 use super::layer::Proposed;
+use super::pins::pins;
 
-/// How much wider than the garment the box around its pins is, on every side, in sizes of it [-].
+/// How near a part of a body is that a garment may meet, in sizes of it [-].
 const BESIDE: f32 = 0.1;
 
 /// Words in the names of meshes that hang and swing.
@@ -16,17 +17,12 @@ const HANGING: [&str; 12] = [
     "flag", "cloth",
 ];
 
-/// Words in the names of materials along the border that a garment is held by.
-const HELD_BY: [&str; 3] = ["band", "collar", "pins"];
-
 /// Share of a garment's height that skinned meshes must reach over to be all that it meets [-].
 const COVERED: f32 = 0.6;
 
-/// Share of a garment's height, from the top, that is held.
-const HELD: f32 = 0.12;
-
-/// Cloth for the meshes that look like it. `meshes` are the character's, as they are at the first frame.
-pub fn propose_cloth(character: &Character, meshes: &[Mesh]) -> Vec<Proposed> {
+/// Cloth for the meshes that look like it. `meshes` are the character's, as they are at the first frame, `modelled` as
+/// they were modelled.
+pub fn propose_cloth(character: &Character, modelled: &[Mesh], meshes: &[Mesh]) -> Vec<Proposed> {
     let mut layers: Vec<Proposed> = Vec::new();
     for (index, mesh) in meshes.iter().enumerate() {
         let name = character.meshes[index].mesh.name.to_lowercase();
@@ -35,7 +31,7 @@ pub fn propose_cloth(character: &Character, meshes: &[Mesh]) -> Vec<Proposed> {
         let name = if taken == 0 { (*word).to_owned() } else { format!("{word}_{}", taken + 1) };
         let bodies = bodies_under(character, meshes, index);
         let level = subdivision(mesh, &bodies_of(meshes, &bodies));
-        let (held, pins) = pins(mesh);
+        let (held, pins) = pins(mesh, &modelled[index], &bodies_of(modelled, &bodies));
         let why = format!(
             "{} looks like it hangs: take the # away to simulate it. `pins` is {};\n\
              `bodies` is what it must stay outside of{}.",
@@ -84,24 +80,6 @@ fn bodies_under<'a>(character: &Character, meshes: &'a [Mesh], garment: usize) -
     } else {
         others().filter(near).map(name).collect()
     }
-}
-
-/// What holds a garment, in words and as text: its band or collar if it has one, else a box around its top.
-fn pins(mesh: &Mesh) -> (&'static str, String) {
-    let held_by = |name: &str| HELD_BY.iter().any(|word| name.to_lowercase().contains(word));
-    let materials = &mesh.topology.materials;
-    if let Some(band) = materials.iter().find(|m| materials.len() > 1 && held_by(&m.name)) {
-        return ("the band along its border", format!("pins = {{ material = {:?} }}", band.name));
-    }
-    let bounds = Bounds::of(&mesh.positions);
-    let size = bounds.max - bounds.min;
-    let low = bounds.max.y - HELD * size.y;
-    let (a, b) = (bounds.min - BESIDE * size, bounds.max + BESIDE * size);
-    let text = format!(
-        "pins = {{ box = [{:.3}, {low:.3}, {:.3}, {:.3}, {:.3}, {:.3}] }}",
-        a.x, a.z, b.x, b.y, b.z
-    );
-    ("a box around its top", text)
 }
 
 fn bodies_of<'a>(meshes: &'a [Mesh], names: &[&str]) -> Vec<&'a Mesh> {

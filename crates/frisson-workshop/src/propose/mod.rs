@@ -7,6 +7,7 @@ mod cover;
 mod flesh;
 mod head;
 mod layer;
+mod pins;
 mod springs;
 mod units;
 
@@ -207,7 +208,7 @@ impl Request {
         // Points are given where the actors stand at the first frame.
         let start = moving.map_or(resting, |(who, _)| who);
         let at_start = posed(start, 0.0);
-        layers.extend(propose_cloth(character, &at_start));
+        layers.extend(propose_cloth(character, &posed(resting, 0.0), &at_start));
         if let Some((moving, duration)) = moving {
             layers.extend(propose_wrinkles(resting, moving, *duration));
         }
