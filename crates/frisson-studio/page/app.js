@@ -10,7 +10,7 @@ import { Legend, ViewMenu, menu, setOption } from "./look.js";
 import { a, b, counts, latencies, shown } from "./player.js";
 import {
   compared, connected, dialog, doc, engine, follow, frame, graphsOpen, layers, looping, moment, notice, options, panel, playing, range,
-  redo, remote, save, say, schema, selectedLayer, splitAt, symmetry, takeFirst, theme, tool, trouble, trying, undo,
+  redo, remote, save, say, schema, selectedLayer, speed, splitAt, symmetry, takeFirst, theme, tool, trouble, trying, undo,
 } from "./state.js";
 import { TextPane } from "./text.js";
 import { Timeline, go, stepBy } from "./timeline.js";
@@ -108,7 +108,7 @@ function Picture() {
   useEffect(() => {
     view = new View(place.current);
     attach(view);
-    window.studio = { view, frame, trouble, playing, doc, remote, engine, counts, shown, a, b, latencies, layers, controlsOf, send };
+    window.studio = { view, frame, trouble, playing, doc, remote, engine, counts, shown, a, b, latencies, layers, controlsOf, send, speed };
   }, []);
   const verts = (shown.a?.head.meshes ?? []).reduce((sum, m) => sum + m.count, 0);
   return html`<main class=${`view ${dropping.value ? "drop" : ""}`}
@@ -143,7 +143,7 @@ function App() {
 
 const PLAIN = {
   " ": () => { playing.value = !playing.value; }, l: () => { looping.value = !looping.value; }, t: () => { panel.value = panel.value === "tune" ? "text" : "tune"; },
-  g: () => { graphsOpen.value = !graphsOpen.value; }, b: () => { dialog.value = "bake"; }, a: () => view.frameAll(), r: () => view.lookAsScene(),
+  g: () => { graphsOpen.value = !graphsOpen.value; }, b: () => { dialog.value = "bake"; }, a: () => view.frameAll(), ".": () => view.frameChosen(), r: () => view.lookAsScene(),
   z: () => setOption("wireframe", !options.value.wireframe), o: () => setOption("overlays", !options.value.overlays), i: () => setOption("insides", !options.value.insides), "+": () => { if (doc.value) dialog.value = "add"; }, x: () => { symmetry.value = !symmetry.value; },
   k: () => compareWithout(Math.max(0, selectedLayer.value)), "?": () => { dialog.value = "help"; }, Home: () => go(range.value[0]), End: () => go(range.value[1]),
   "/": () => { panel.value = "tune"; setTimeout(() => document.getElementById("search")?.focus()); }, 0: () => { selectedLayer.value = -1; },

@@ -41,7 +41,7 @@ const KEYS = [
   ["Ctrl Z", "undo"], ["Ctrl Shift Z", "redo"], ["Ctrl S", "save"], ["Ctrl O", "open"], ["B", "bake and export"],
   ["/", "find a parameter"], ["1 … 9", "choose a layer"], ["0", "the shot itself"], ["T", "text or controls"], ["G", "graphs and findings"],
   ["V W F P M H N D C", "tools: look, wrinkle, fold, pins, select, comb, parting, drops, collider"], ["X", "left and right alike"], ["Enter Esc", "end or drop a curve"],
-  ["A", "see everything"], ["R", "the scene's own camera"], ["Z", "wireframe"], ["O", "lines and points of layers"], ["I", "insides of layers"], ["+", "add a layer"], ["K", "compare without the chosen layer"], ["L", "loop"], ["?", "this page"],
+  ["A", "see everything"], [".", "see the chosen layer"], ["R", "the scene's own camera"], ["Z", "wireframe"], ["O", "lines and points of layers"], ["I", "insides of layers"], ["+", "add a layer"], ["K", "compare without the chosen layer"], ["L", "loop"], ["?", "this page"],
 ];
 
 function Help() {
@@ -114,11 +114,11 @@ function Bake({ view }) {
         <input type="text" aria-label="file" value=${file.value || `${stem}.${ending}`} onInput=${e => { file.value = e.target.value; }} />
         <button class="edge" id="export" disabled=${running || !baked} onClick=${() => start({ export: { export: { [key]: file.value || `${stem}.${ending}` }, replace: true } })}>Export</button></div>
       <span>Ray-traced</span><div class="row">
-        <button class="edge" disabled=${running || !baked} onClick=${() => render("still")}>This view</button>
+        <button class="edge" id="still" disabled=${running || !baked} onClick=${() => render("still")}>This view</button>
         <button class="edge" disabled=${running || !baked} onClick=${() => render("sheet")}>Contact sheet</button>
         <button class="edge" disabled=${running || !baked} onClick=${() => render("animation")}>Animation (WebP)</button></div>
       <span>Of this view</span><div class="row">
-        <button class="edge" onClick=${() => picture(view, stem)}>PNG</button>
+        <button class="edge" id="png" onClick=${() => picture(view, stem)}>PNG</button>
         <button class="edge" id="film" onClick=${() => trying(() => film(view, stem))}>WebM</button>
         <span class="faint">as it is drawn here</span></div>
       <span>Judge</span><div class="row"><button class="edge" disabled=${running || !baked} onClick=${() => start("judge")}>Look for pops, jitter, stretch</button></div>

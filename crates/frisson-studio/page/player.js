@@ -8,8 +8,8 @@ import { compared, engine, fps, frame, looping, playing, range, remote, speed } 
 const MOST_BYTES = 256 << 20;
 /** Frames asked for at a time. */
 const AT_ONCE = 16;
-/** Topologies kept: surfaces that change with every frame leave many behind. */
-const MOST_TOPOLOGIES = 256;
+/** Bytes of topologies kept, for each side: surfaces that change with every frame leave many behind. */
+const MOST_TOPOLOGY_BYTES = 96 << 20;
 
 /** Frames of one side: `a`, or `b` that it is compared with. */
 class Reel {
@@ -27,6 +27,7 @@ class Reel {
     this.revision = 0;
     this.followed = 0;
     this.topologies = new Map();
+    this.topologyBytes = 0;
     this.textures = new Map();
     this.generation = (this.generation ?? 0) + 1;
   }
@@ -72,7 +73,7 @@ class Reel {
     if (!head.frame) return;
     const piece = ([, at]) => unpack(buffer, body + at);
     head.textures.forEach(([id, at, length]) => this.textures.set(id, buffer.slice(body + at, body + at + length)));
-    head.topologies.forEach(one => this.topologies.set(one[0], { ...piece(one), id: one[0] }));
+    head.topologies.forEach(one => this.keepTopology(one[0], { ...piece(one), bytes: one[2] }));
     this.take = head.take;
     const [at, length] = head.frame;
     this.add({ ...unpack(buffer, body + at), bytes: length });
@@ -90,23 +91,37 @@ class Reel {
   /** Gets the topologies that a frame needs and the page has not. */
   async complete(parcel) {
     const needed = [...parcel.head.meshes, ...parcel.head.curves].map(s => s.topology);
+    // What is used now is let go last.
+    for (const id of needed.filter(one => this.topologies.has(one))) this.keepTopology(id, this.topologies.get(id));
     await Promise.all(needed.filter(id => !this.topologies.has(id)).map(id => this.learn(id)));
     return parcel;
   }
 
   async learn(id) {
-    const topology = unpack(await getBytes(`topology?id=${id}&side=${this.side}`));
-    topology.id = id;
+    const bytes = await getBytes(`topology?id=${id}&side=${this.side}`);
+    const topology = { ...unpack(bytes), bytes: bytes.byteLength };
     for (const material of topology.head.materials ?? []) {
       if (material.texture !== null && !this.textures.has(material.texture)) {
         this.textures.set(material.texture, await getBytes(`texture?id=${material.texture}&side=${this.side}`));
       }
     }
-    this.topologies.set(id, topology);
+    this.keepTopology(id, topology);
+  }
+
+  keepTopology(id, topology) {
+    this.letGo(id);
+    this.topologies.set(id, { ...topology, id });
+    this.topologyBytes += topology.bytes;
     for (const key of this.topologies.keys()) {
-      if (this.topologies.size <= MOST_TOPOLOGIES) break;
-      this.topologies.delete(key);
+      // A frame has a few dozen shapes at most.
+      if (this.topologyBytes <= MOST_TOPOLOGY_BYTES || this.topologies.size <= 64) break;
+      this.letGo(key);
     }
+  }
+
+  letGo(id) {
+    this.topologyBytes -= this.topologies.get(id)?.bytes ?? 0;
+    this.topologies.delete(id);
   }
 }
 

@@ -45,7 +45,8 @@ function surface(material, textures) {
 }
 
 class MeshShape {
-  constructor(topology, reel) {
+  /** `before` is the same shape with another topology. */
+  constructor(topology, reel, before) {
     this.topology = topology;
     const { head } = topology;
     const geometry = new BufferGeometry();
@@ -57,8 +58,13 @@ class MeshShape {
     geometry.setAttribute("color", new BufferAttribute(new Uint8Array(4 * head.vertices).fill(255), 4, true));
     head.groups.forEach(([material, start, count]) => geometry.addGroup(start, count, material));
     geometry.boundingSphere = new Sphere(new Vector3(0.5, 0.5, 0.5), 0.87);
-    this.materials = head.materials.map(m => surface(m, reel.textures));
-    this.plain = new MeshStandardMaterial({ vertexColors: true, roughness: 0.75, side: DoubleSide });
+    this.named = JSON.stringify(head.materials);
+    // A surface whose triangles change with every frame keeps its materials: to make them takes longer than a frame.
+    const keeps = before?.named === this.named;
+    this.materials = keeps ? before.materials : head.materials.map(m => surface(m, reel.textures));
+    this.plain = before?.plain ?? new MeshStandardMaterial({ vertexColors: true, roughness: 0.75, side: DoubleSide });
+    if (keeps) before.materials = [];
+    if (before) before.plain = null;
     this.object = new Mesh(geometry, this.materials);
     this.object.castShadow = this.object.receiveShadow = true;
     this.object.matrixAutoUpdate = true;
@@ -90,7 +96,7 @@ class MeshShape {
       if (this.own && !this.ownShown) {
         colours.array.set(this.own);
         colours.needsUpdate = true;
-        this.materials.forEach(m => { m.vertexColors = true; m.needsUpdate = true; });
+        for (const m of this.materials.filter(one => !one.vertexColors)) m.vertexColors = m.needsUpdate = true;
         this.ownShown = true;
       }
       return;
@@ -135,7 +141,7 @@ class MeshShape {
 
   dispose() {
     this.object.geometry.dispose();
-    this.plain.dispose();
+    this.plain?.dispose();
     this.materials.forEach(m => { m.map?.dispose(); m.dispose(); });
   }
 }
@@ -250,19 +256,18 @@ export class Shapes {
       const key = `${kind}/${shape.name}`;
       seen.add(key);
       let known = this.shapes.get(key);
-      if (known && known.topology?.id !== shape.topology) {
-        this.remove(key);
-        known = null;
-      }
-      if (!known) {
-        known = make();
+      if (!known || known.topology?.id !== shape.topology) {
+        const made = make(known);
+        // Not before: programs that nobody uses for a moment are made again.
+        if (known) this.remove(key);
+        known = made;
         this.shapes.set(key, known);
         this.group.add(known.object);
       }
       known.update(parcel, shape, options);
     };
     const { head } = parcel;
-    head.meshes.forEach(s => one("mesh", s, () => new MeshShape(reel.topologies.get(s.topology), reel)));
+    head.meshes.forEach(s => one("mesh", s, before => new MeshShape(reel.topologies.get(s.topology), reel, before)));
     head.curves.forEach(s => one("curves", s, () => new CurvesShape(reel.topologies.get(s.topology))));
     head.points.forEach(s => one("points", s, () => new PointsShape()));
     for (const key of this.shapes.keys()) if (!seen.has(key)) this.remove(key);

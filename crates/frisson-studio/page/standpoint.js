@@ -1,16 +1,17 @@
 // Where the picture is seen from: camera, ground and light fit the scene.
 import { GridHelper, Vector3 } from "./third-party.js";
-import { options, remote } from "./state.js";
+import { layers, options, places, remote, selectedLayer } from "./state.js";
 
 /** Methods of the view. */
 export const standpoint = {
-  bounds() {
+  /** The box around shapes, all of them unless some are asked for. */
+  bounds(wanted = () => true) {
     const low = new Vector3(Infinity, Infinity, Infinity);
     const high = new Vector3(-Infinity, -Infinity, -Infinity);
     const p = new Vector3();
-    for (const shape of this.left.shapes.values()) {
+    for (const [key, shape] of this.left.shapes) {
       const head = shape.shape;
-      if (!head || head.count === 0 || head.topology === undefined) continue;
+      if (!head || head.count === 0 || head.topology === undefined || !wanted(key.slice(key.indexOf("/") + 1))) continue;
       const array = shape.object.geometry.attributes.position.array;
       const k = head.cube[3] / 65535;
       const stride = 3 * Math.max(1, Math.floor(head.count / 4000));
@@ -86,6 +87,24 @@ export const standpoint = {
     this.aim(Math.atan2(toward.x, toward.z), Math.asin(Math.min(1, Math.max(-1, toward.y))));
     this.controls.update();
     this.touch();
+  },
+
+  /** The chosen layer in view: the points it names, else what it adds, else the mesh it is on. */
+  frameChosen() {
+    const layer = layers.value[selectedLayer.value];
+    if (!layer) return this.frameAll();
+    const { name, on } = layer.params;
+    const own = places.value.filter(p => p.layer === layer.index).map(p => this.whereIs(p)).filter(Boolean);
+    const box = { low: new Vector3(Infinity, Infinity, Infinity), high: new Vector3(-Infinity, -Infinity, -Infinity) };
+    own.forEach(p => { box.low.min(p); box.high.max(p); });
+    const added = shape => shape === name || shape.startsWith(`${name}.`) || shape.startsWith(`${name}/`);
+    const worn = shape => [].concat(on ?? []).some(mesh => shape === mesh || shape.startsWith(`${mesh}/`));
+    const names = [...this.left.shapes.keys()].map(key => key.slice(key.indexOf("/") + 1));
+    const found = own.length ? box : names.some(added) ? this.bounds(added) : names.some(worn) ? this.bounds(worn) : this.bounds();
+    const middle = found.low.clone().add(found.high).multiplyScalar(0.5);
+    // A point alone is seen with what is around it.
+    const size = Math.max(found.high.distanceTo(found.low), 0.12 * this.size);
+    return this.lookAt(middle.toArray(), 0.62 * size / Math.tan(this.camera.fov * Math.PI / 360) / Math.min(1, this.camera.aspect));
   },
 
   /** Looks closely at a place. */

@@ -224,7 +224,10 @@ export class View {
       this.left.group.visible = true;
     }
     const { revision } = shown;
-    this.pace.begin(() => note("drawn", revision));
+    this.pace.begin(now => {
+      this.firstDrawn ??= now;
+      note("drawn", revision);
+    });
     this.drawn += 1;
     if (this.drawn === 1) setTimeout(() => this.furnish(), FURNISHED_AFTER);
     this.times.push(performance.now());

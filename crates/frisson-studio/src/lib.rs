@@ -28,6 +28,7 @@ mod proposals;
 mod reel;
 mod reveal;
 mod roots;
+mod rough;
 mod routes;
 mod server;
 mod studio;

@@ -13,12 +13,16 @@ use crate::draft::lighten;
 use crate::engine::Order;
 use crate::problems::{Trouble, troubles};
 use crate::reveal::{Depths, Reveal};
+use crate::rough::roughen;
 
 /// A simulator and the scene it is made from.
 pub struct Live {
     simulator: Simulator,
+    /// The scene as it is simulated here, with all that there is to be seen.
     scene: SceneFile,
     draft: bool,
+    /// Whether less of it is shown.
+    is_rough: bool,
     normals: OutputNormals,
     shown: Frame,
     depths: Depths,
@@ -32,10 +36,29 @@ impl Live {
     pub fn build(order: &Order) -> Result<Self, Vec<Trouble>> {
         let scene = prepared(order);
         let built = scene.build(&Loader).map_err(|e| troubles(&e))?;
-        let normals = OutputNormals::new(built.stage.frame());
-        let shown = Frame::default();
-        let depths = Depths::default();
-        Ok(Self { simulator: built.stage, scene, draft: order.draft, normals, shown, depths })
+        Ok(Self {
+            normals: OutputNormals::new(built.stage.frame()),
+            simulator: built.stage,
+            scene,
+            draft: order.draft,
+            is_rough: false,
+            shown: Frame::default(),
+            depths: Depths::default(),
+        })
+    }
+
+    /// Whether less is shown than there is, for the sake of time.
+    #[must_use]
+    pub fn is_rough(&self) -> bool {
+        self.is_rough
+    }
+
+    /// Shows all that there is; the motion stays as it is.
+    pub fn refine(&mut self) -> Result<(), Vec<Trouble>> {
+        let layers = self.scene.stage_layers().map_err(|e| troubles(&e))?;
+        self.simulator.set_all_params(&layers).map_err(|e| self.failed(&e))?;
+        self.is_rough = false;
+        Ok(())
     }
 
     /// The simulator.
@@ -68,13 +91,15 @@ impl Live {
             return self.build_again(order, reach);
         }
         let scene = prepared(order);
-        let layers = scene.stage_layers().map_err(|e| troubles(&e))?;
+        let mut layers = scene.stage_layers().map_err(|e| troubles(&e))?;
+        let is_rough = order.hasty && roughen(&mut layers);
         let same_forces = scene.scene.gravity == self.scene.scene.gravity
             && scene.scene.forces == self.scene.scene.forces;
         if layers == self.simulator.params() && same_forces {
             self.scene = scene;
             return Ok(("none", None));
         }
+        self.is_rough = is_rough;
         let change = match self.jump_with(order, reach, &layers) {
             Some(changed) => named(changed.map_err(|e| stage_trouble(&scene, &e))?),
             None => {
@@ -173,7 +198,7 @@ impl Live {
     }
 
     /// Whether it stands at a frame, not between it and the next.
-    fn stands_at(&self, frame: i64) -> bool {
+    pub fn stands_at(&self, frame: i64) -> bool {
         (self.simulator.clock().frame_time(frame) - self.simulator.time()).abs() < SAME_TIME
     }
 
@@ -263,7 +288,18 @@ fn prepared(order: &Order) -> SceneFile {
         lighten(&mut scene.scene);
     }
     order.reveal.apply(&mut scene.scene);
+    scene.scene.layers.iter_mut().for_each(leave_out_unseen);
     scene
+}
+
+/// Takes away what the page does not show and costs time: an image of wetness is scanned whole in every frame. The same
+/// trails are seen as a mesh.
+fn leave_out_unseen(layer: &mut LayerParams) {
+    if let LayerParams::Drops(own) = layer
+        && own.trails.image > 0
+    {
+        (own.trails.image, own.trails.mesh) = (0, true);
+    }
 }
 
 /// What cannot change while it runs.
@@ -292,7 +328,53 @@ mod tests {
 
     fn order(text: &str) -> Order {
         let scene = SceneFile::parse(Path::new("sheet.toml"), text).unwrap();
-        Order { scene, draft: false, reveal: Reveal::default(), at: 0, again: false, revision: 1 }
+        Order { scene, draft: false, reveal: Reveal::default(), at: 0, again: false, revision: 1, hasty: false }
+    }
+
+    const HAIR: &str = "frisson = 2\nframes = [0, 4]\n[actors.ball]\n\
+        source = \"builtin:sphere?radius=0.1\"\npath = [[0,0,0,0,0,0,0],[4,0,0,0,0,60,0]]\n[[layers]]\n\
+        [layers.hair]\nname = \"hair\"\non = \"ball\"\nwisps = 12\nlength = 0.1\ngoal_hz = 1.0\n\
+        strands = { per_wisp = 400, points = 16 }\n";
+    const SOFT: &str = include_str!("../scenes/soft-two-points.toml");
+
+    /// An edit of one line, then two frames; in haste or not. The motion, and how much was shown of it before and
+    /// after there was time.
+    fn edited(text: &str, (from, to): (&str, &str), hasty: bool) -> (Vec<u8>, [usize; 2], Frame) {
+        let size = |live: &Live| {
+            let frame = live.simulator().frame();
+            let meshes = frame.meshes.iter().map(|m| m.positions.len()).sum::<usize>();
+            meshes + frame.curves.iter().map(|c| c.points.len()).sum::<usize>()
+        };
+        let mut live = Live::build(&order(text)).unwrap();
+        let changed = text.replacen(from, to, 1);
+        assert_ne!(text, changed);
+        let (change, _) =
+            live.follow(&Order { hasty, ..order(&changed) }, &|_| None).unwrap();
+        assert_eq!((change, live.is_rough()), ("live", hasty));
+        (0..2).for_each(|_| assert!(live.advance(&mut NoObserver).unwrap()));
+        let rough = size(&live);
+        live.refine().unwrap();
+        assert!(!live.is_rough());
+        (live.save().unwrap(), [rough, size(&live)], live.simulator().frame().clone())
+    }
+
+    /// What is shown in haste is less, moves as the whole does, and is the same as ever once there is time.
+    #[test]
+    fn haste_changes_what_is_drawn_and_not_what_moves() {
+        for (text, edit) in [
+            (HAIR, ("goal_hz = 1.0", "goal_hz = 2.0")),
+            (SOFT, ("name = \"pair\"", "name = \"pair\"\nfriction = 0.7")),
+        ] {
+            let (motion, [all, same], frame) = edited(text, edit, false);
+            let (in_haste, [less, whole], refined) = edited(text, edit, true);
+            assert!(motion == in_haste, "{edit:?}: another motion");
+            assert!(less < all && whole == same && same == all, "{less} of {all}, {whole}");
+            let places = |f: &Frame| {
+                let meshes = f.meshes.iter().flat_map(|m| m.positions.clone());
+                meshes.chain(f.curves.iter().flat_map(|c| c.points.clone())).collect::<Vec<_>>()
+            };
+            assert!(places(&frame) == places(&refined), "{edit:?}: another picture");
+        }
     }
 
     /// Nodes of cloth are numbered from its pins: a state with other pins is not this cloth's.

@@ -3,12 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::wire::SentFrame;
+use crate::wire::{SentFrame, SentTopology};
 
 /// Frames and checkpoints of one simulation, within a budget of memory.
 pub struct Reel {
     frames: BTreeMap<i64, SentFrame>,
     states: BTreeMap<i64, Arc<Vec<u8>>>,
+    /// Topologies that frames refer to: by how many, and their bytes with those of their textures. A surface whose
+    /// triangles change with every frame has more of them than of positions.
+    topologies: BTreeMap<u64, (usize, usize)>,
     frame_bytes: usize,
     state_bytes: usize,
     limits: ReelLimits,
@@ -30,8 +33,8 @@ impl Default for ReelLimits {
     }
 }
 
-fn weight(frame: &SentFrame) -> usize {
-    frame.bytes.len()
+fn weight(topology: &SentTopology) -> usize {
+    topology.bytes.len() + topology.textures.iter().map(|(_, bytes)| bytes.len()).sum::<usize>()
 }
 
 impl Reel {
@@ -40,6 +43,7 @@ impl Reel {
     pub fn new(limits: ReelLimits) -> Self {
         Self {
             frames: BTreeMap::new(),
+            topologies: BTreeMap::new(),
             states: BTreeMap::new(),
             frame_bytes: 0,
             state_bytes: 0,
@@ -73,9 +77,9 @@ impl Reel {
 
     /// Adds a frame; drops the one farthest from the playhead where there is no room.
     pub fn add_frame(&mut self, number: i64, frame: SentFrame, playhead: i64) {
-        self.frame_bytes += weight(&frame);
+        self.count(&frame);
         if let Some(old) = self.frames.insert(number, frame) {
-            self.frame_bytes -= weight(&old);
+            self.discount(&old);
         }
         while self.frame_bytes > self.limits.frames && self.frames.len() > 2 {
             // What was played goes first: it is farther from what will be looked at next.
@@ -84,7 +88,32 @@ impl Reel {
                 break;
             };
             if let Some(old) = self.frames.remove(&farthest) {
-                self.frame_bytes -= weight(&old);
+                self.discount(&old);
+            }
+        }
+    }
+
+    /// Takes a frame into account, and topologies that no other frame has.
+    fn count(&mut self, frame: &SentFrame) {
+        self.frame_bytes += frame.bytes.len();
+        for topology in &frame.topologies {
+            let (users, bytes) = self.topologies.entry(topology.id).or_insert((0, weight(topology)));
+            if *users == 0 {
+                self.frame_bytes += *bytes;
+            }
+            *users += 1;
+        }
+    }
+
+    /// The other way round.
+    fn discount(&mut self, frame: &SentFrame) {
+        self.frame_bytes -= frame.bytes.len();
+        for topology in &frame.topologies {
+            let Some((users, bytes)) = self.topologies.get_mut(&topology.id) else { continue };
+            *users -= 1;
+            if *users == 0 {
+                self.frame_bytes -= *bytes;
+                self.topologies.remove(&topology.id);
             }
         }
     }
@@ -124,16 +153,35 @@ impl Reel {
         }
     }
 
+    /// Whether there is a state after a frame.
+    #[must_use]
+    pub fn has_state(&self, number: i64) -> bool {
+        self.states.contains_key(&number)
+    }
+
+    /// Forgets frames that were shown in haste; gives the first of them. Their states stay.
+    pub fn forget_rough(&mut self) -> Option<i64> {
+        let rough = self.frames.iter().filter(|(_, f)| f.is_rough);
+        let rough: Vec<i64> = rough.map(|(number, _)| *number).collect();
+        for number in &rough {
+            if let Some(old) = self.frames.remove(number) {
+                self.discount(&old);
+            }
+        }
+        rough.first().copied()
+    }
+
     /// Forgets how all frames looked; the states stay, to show them again.
     pub fn forget_looks(&mut self) {
         self.frames.clear();
+        self.topologies.clear();
         self.frame_bytes = 0;
     }
 
     /// Forgets everything from a frame on.
     pub fn cut(&mut self, from: i64) {
         for old in self.frames.split_off(&from).values() {
-            self.frame_bytes -= weight(old);
+            self.discount(old);
         }
         for old in self.states.split_off(&from).values() {
             self.state_bytes -= old.len();
@@ -165,7 +213,12 @@ mod tests {
     use super::*;
 
     fn frame(bytes: usize) -> SentFrame {
-        SentFrame { bytes: Arc::new(vec![0; bytes]), topologies: Vec::new(), measures: Vec::new() }
+        SentFrame {
+            bytes: Arc::new(vec![0; bytes]),
+            topologies: Vec::new(),
+            measures: Vec::new(),
+            is_rough: false,
+        }
     }
 
     #[test]
@@ -180,6 +233,42 @@ mod tests {
         let (near, _) = reel.state_before(30).unwrap();
         assert!((0..=30).contains(&near));
         assert_eq!(reel.state_before(49).unwrap().0, 49);
+    }
+
+    /// Triangles weigh, too: once for all frames that share them, and again for every surface that has others.
+    #[test]
+    fn topologies_are_part_of_the_budget() {
+        let with = |id: u64| {
+            let bytes = Arc::new(vec![0; 300]);
+            let textures = vec![(id + 1000, Arc::new(vec![0; 50]))];
+            SentFrame { topologies: vec![SentTopology { id, bytes, textures }], ..frame(100) }
+        };
+        let mut reel = Reel::new(ReelLimits { frames: 2000, states: 100 });
+        (0..10).for_each(|n| reel.add_frame(n, with(7), 9));
+        assert_eq!((reel.bytes(), reel.runs()), (1350, vec![[0, 9]]));
+        for n in 10..60 {
+            reel.add_frame(n, with(n as u64), n);
+            assert!(reel.bytes() <= 2000, "{n}: {}", reel.bytes());
+        }
+        assert_eq!(reel.runs(), vec![[56, 59]]);
+        reel.cut(0);
+        assert_eq!(reel.bytes(), 0);
+        assert!(reel.topologies.is_empty());
+    }
+
+    #[test]
+    fn what_was_shown_in_haste_can_be_shown_again() {
+        let mut reel = Reel::new(ReelLimits::default());
+        for n in 0..6 {
+            let is_rough = n == 2 || n == 3;
+            reel.add_frame(n, SentFrame { is_rough, ..frame(4) }, 0);
+            reel.add_state(n, vec![0; 4]);
+        }
+        assert_eq!(reel.forget_rough(), Some(2));
+        assert_eq!(reel.runs(), vec![[0, 1], [4, 5]]);
+        assert!(reel.has_state(3), "the motion is kept");
+        assert_eq!(reel.bytes(), 16 + 24);
+        assert_eq!(reel.forget_rough(), None);
     }
 
     #[test]

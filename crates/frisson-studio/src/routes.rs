@@ -215,7 +215,9 @@ fn post(studio: &Studio, asked: &Asked) -> Result<Answer, Refusal> {
     match asked.path {
         "edit" => {
             let body: EditBody = asked.body()?;
-            let edited = studio.change(body.moment, |document| {
+            // Edits that are one step of what can be undone come from something that is dragged.
+            let moment = Moment { hasty: body.merge.is_some(), ..body.moment };
+            let edited = studio.change(moment, |document| {
                 document.edit(&body.edits, &body.label, body.merge)
             });
             return written(studio, edited?.0);

@@ -3,6 +3,8 @@
 //! The first runs with every change; the others (`--ignored`) in the long lane.
 //! `FRISSON_STUDIO_PICTURES=FOLDER` keeps pictures of the pages.
 
+#[path = "support/lines.rs"]
+mod lines;
 #[path = "support/measure.rs"]
 mod measure;
 mod support;
@@ -42,10 +44,15 @@ fn scene(folder: &Path, name: &str, text: &str) -> PathBuf {
     path
 }
 
+/// The page of the program, or one that somebody works on.
+fn page() -> Page {
+    Page(std::env::var_os("FRISSON_STUDIO_PAGE").map(Into::into))
+}
+
 /// Serves in this process.
 fn serve(what: &Path) -> String {
     let studio = Studio::open(what.to_str().unwrap()).unwrap();
-    let served = Served::bind(studio, 0, Page(None)).unwrap();
+    let served = Served::bind(studio, 0, page()).unwrap();
     let url = served.url();
     std::thread::spawn(move || served.run());
     url
@@ -277,7 +284,7 @@ fn film_the_view() {
 fn serve_when_asked() {
     let Some(what) = std::env::var_os("FRISSON_STUDIO_SERVE") else { return };
     let studio = Studio::open(what.to_str().unwrap()).unwrap();
-    let served = Served::bind(studio, 0, Page(None)).unwrap();
+    let served = Served::bind(studio, 0, page()).unwrap();
     println!("served at {}", served.url());
     served.run();
 }

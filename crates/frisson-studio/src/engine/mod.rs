@@ -11,7 +11,7 @@ use frisson_io::FrameSource;
 use frisson_io::cache::CacheReader;
 use serde_json::{Value, json};
 
-use self::news::State;
+use self::news::{State, WorkDone};
 pub use self::news::{Got, News, Order, Wanted};
 use self::playing::play_cache;
 use self::worker::Worker;
@@ -68,6 +68,7 @@ impl Engine {
             ordered: None,
             is_playing: false,
             stop: false,
+            work: WorkDone::default(),
         };
         Arc::new(Self { state: Mutex::new(state), wake: Condvar::new(), bell })
     }
@@ -77,6 +78,7 @@ impl Engine {
         let mut state = lock(&self.state);
         // What waits may ask for more than the newer one.
         let again = state.order.as_ref().is_some_and(|o| o.again);
+        state.work.outdated += u64::from(state.order.is_some());
         state.order = Some(Order { again: order.again || again, ..order });
         state.ordered = Some(Instant::now());
         drop(state);
@@ -110,7 +112,8 @@ impl Engine {
             "revision": news.revision, "take": news.take, "range": news.range, "fps": news.fps,
             "busy": news.busy, "trouble": news.trouble, "change": news.change,
             "change_ms": news.change_ms, "frame_ms": news.frame_ms, "layers": news.layers,
-            "ready": state.reel.runs(), "bytes": state.reel.bytes(),
+            "ready": state.reel.runs(), "bytes": state.reel.bytes(), "rough": news.rough,
+            "work": state.work,
         })
     }
 

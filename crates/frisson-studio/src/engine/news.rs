@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use frisson_io::scene::SceneFile;
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::problems::Trouble;
@@ -27,6 +28,29 @@ pub struct Order {
     pub again: bool,
     /// Number of the text.
     pub revision: u64,
+    /// Whether the next of many edits is on its way, as from a slider that is dragged: then a picture that comes soon
+    /// is worth more than a whole one.
+    pub hasty: bool,
+}
+
+/// Work done since the start, which does not depend on what else the machine does.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct WorkDone {
+    /// Orders followed.
+    pub orders: u64,
+    /// Orders that a newer one replaced before anybody began them.
+    pub outdated: u64,
+    /// Ticks simulated.
+    pub ticks: u64,
+    /// Frames packed, and those of them in haste.
+    pub frames: u64,
+    pub rough: u64,
+    /// Bytes of these frames.
+    pub bytes: u64,
+    /// Time to become what the last order says, to pack its frame, and to save a state, lately [ms].
+    pub follow_ms: f64,
+    pub pack_ms: f64,
+    pub save_ms: f64,
 }
 
 /// What is known of the simulation.
@@ -50,6 +74,8 @@ pub struct News {
     pub change_ms: f64,
     /// How long a frame takes, lately [ms].
     pub frame_ms: f64,
+    /// Whether the frames of the last edits were shown in haste, and will be shown again.
+    pub rough: bool,
     /// Places that layers name.
     pub places: Arc<Vec<Value>>,
     /// Layers that are there: kind and name.
@@ -97,6 +123,7 @@ pub(super) struct State {
     /// Whether the page plays.
     pub is_playing: bool,
     pub stop: bool,
+    pub work: WorkDone,
 }
 
 /// After an edit, what comes later is left alone for so long: most edits are one of many that a slider
@@ -107,11 +134,11 @@ const QUIET: Duration = Duration::from_millis(250);
 const REMEMBERED_CUTS: usize = 256;
 
 impl State {
-    /// How long a frame beyond the playhead has to wait.
-    pub fn quiet(&self, goal: i64) -> Option<Duration> {
+    /// How long it is until whoever makes edits is taken to have ended; nothing where that is over.
+    pub fn quiet(&self) -> Option<Duration> {
         let ended = self.ordered? + QUIET;
         let left = ended.saturating_duration_since(Instant::now());
-        (goal != self.playhead && !self.is_playing && !left.is_zero()).then_some(left)
+        (!left.is_zero()).then_some(left)
     }
 
     pub fn new_take(&mut self, cut: i64) {

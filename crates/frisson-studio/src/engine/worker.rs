@@ -14,12 +14,14 @@ use crate::live::Live;
 use crate::problems::Trouble;
 use crate::reveal::Reveal;
 use crate::roots::Roots;
-use crate::wire::{Seen, Topologies, pack};
+use crate::wire::{Seen, SentFrame, Topologies, pack};
 
 /// What the thread does next.
 enum Task {
     Stop,
     Take(Box<Order>),
+    /// Show again what was shown in haste.
+    Refine,
     Make(i64),
 }
 
@@ -28,8 +30,10 @@ struct Patience<'a>(&'a Engine);
 
 impl Observer for Patience<'_> {
     fn goes_on(&mut self) -> bool {
-        let state = lock(&self.0.state);
-        state.order.is_none() && !state.stop
+        let mut state = lock(&self.0.state);
+        let goes_on = state.order.is_none() && !state.stop;
+        state.work.ticks += u64::from(goes_on);
+        goes_on
     }
 }
 
@@ -62,6 +66,7 @@ impl Worker {
                     self.engine.say(|news| news.revision = revision);
                     taken
                 }
+                Task::Refine => self.guarded(Self::refine),
                 Task::Make(goal) => self.guarded(|w| w.make(goal)),
             };
             if let Err(trouble) = outcome {
@@ -103,8 +108,17 @@ impl Worker {
                 let goal = state.reel.first_gap(playhead, last).or_else(behind);
                 let near = |g: &i64| (0..AHEAD).contains(&(g - playhead));
                 let wanted = |g: &i64| state.reel.has_room() || near(g);
-                if let Some(goal) = goal.filter(wanted) {
-                    let Some(quiet) = state.quiet(goal) else { return Task::Make(goal) };
+                let goal = goal.filter(wanted);
+                let quiet = state.quiet();
+                let is_rough = self.live.as_ref().is_some_and(Live::is_rough);
+                if is_rough && quiet.is_none() {
+                    return Task::Refine;
+                }
+                let is_looked_at = |g: &i64| *g == playhead || state.is_playing;
+                if let Some(goal) = goal.filter(|g| quiet.is_none() || is_looked_at(g)) {
+                    return Task::Make(goal);
+                }
+                if let Some(quiet) = quiet.filter(|_| is_rough || goal.is_some()) {
                     let waited = engine.wake.wait_timeout(state, quiet);
                     (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
                     continue;
@@ -126,6 +140,9 @@ impl Worker {
         if is_new {
             self.engine.say(|news| news.busy = "building");
         }
+        if self.live.as_ref().is_some_and(|l| !l.stands_at(order.at)) {
+            self.keep_state()?;
+        }
         let engine = Arc::clone(&self.engine);
         let reach = |number: i64| lock(&engine.state).reel.state_before(number);
         let (change, kept) = match &mut self.live {
@@ -140,6 +157,9 @@ impl Worker {
         let Some(live) = &mut self.live else { return Ok(()) };
         let clock = *live.simulator().clock();
         let mut state = lock(&engine.state);
+        state.work.orders += 1;
+        state.work.follow_ms = started.elapsed().as_secs_f64() * 1e3;
+        state.news.rough = live.is_rough();
         if change != "none" {
             // What was simulated before the present stays as it was seen.
             let cut = kept.unwrap_or(i64::MIN);
@@ -211,8 +231,26 @@ impl Worker {
         (state.roots, state.news.places) = (roots, places);
     }
 
+    /// Shows again what was shown in haste, now that there is time for all of it.
+    fn refine(&mut self) -> Result<(), Vec<Trouble>> {
+        let Some(live) = &mut self.live else { return Ok(()) };
+        live.refine()?;
+        let stands = live.stands_at(live.simulator().frame_number());
+        let mut state = lock(&self.engine.state);
+        if let Some(first) = state.reel.forget_rough() {
+            state.new_take(first);
+        }
+        drop(state);
+        if stands {
+            self.keep()?;
+        }
+        self.engine.say(|news| news.rough = false);
+        Ok(())
+    }
+
     /// Comes one frame nearer to the goal.
     fn make(&mut self, goal: i64) -> Result<(), Vec<Trouble>> {
+        self.keep_state()?;
         let started = Instant::now();
         let Some(live) = &mut self.live else { return Ok(()) };
         let engine = Arc::clone(&self.engine);
@@ -244,24 +282,45 @@ impl Worker {
         Ok(())
     }
 
-    /// Keeps the frame that the simulation shows, and its state.
+    /// Keeps the frame that the simulation shows.
     fn keep(&mut self) -> Result<(), Vec<Trouble>> {
         let Some(live) = &mut self.live else { return Ok(()) };
         let number = live.simulator().frame_number();
         if number < live.simulator().clock().first_frame {
             return Ok(());
         }
+        let started = Instant::now();
+        let is_rough = live.is_rough();
         let inner = if self.reveal.insides { insides(live.simulator()) } else { Vec::new() };
         let (frame, names, reports) = live.shown(self.reveal);
         let seen = Seen { frame, names: &names, reports: &reports, insides: &inner };
-        let sent = pack(&seen, &mut self.topologies);
-        let saved = live.save()?;
+        let sent = SentFrame { is_rough, ..pack(&seen, &mut self.topologies) };
         let mut state = lock(&self.engine.state);
+        state.work.frames += 1;
+        state.work.rough += u64::from(is_rough);
+        state.work.bytes += sent.bytes.len() as u64;
+        state.work.pack_ms = started.elapsed().as_secs_f64() * 1e3;
         let playhead = state.playhead;
         state.reel.add_frame(number, sent, playhead);
-        state.reel.add_state(number, saved);
         drop(state);
         self.engine.wake.notify_all();
+        Ok(())
+    }
+
+    /// Keeps the state of the frame that is about to be left, to come back to. Not before: whoever drags a slider
+    /// waits for the picture, and the next edit needs no state of a frame that the simulation still stands at.
+    fn keep_state(&mut self) -> Result<(), Vec<Trouble>> {
+        let Some(live) = &self.live else { return Ok(()) };
+        let number = live.simulator().frame_number();
+        let is_before = number < live.simulator().clock().first_frame;
+        if is_before || !live.stands_at(number) || lock(&self.engine.state).reel.has_state(number) {
+            return Ok(());
+        }
+        let started = Instant::now();
+        let saved = live.save()?;
+        let mut state = lock(&self.engine.state);
+        state.work.save_ms = started.elapsed().as_secs_f64() * 1e3;
+        state.reel.add_state(number, saved);
         Ok(())
     }
 }

@@ -88,6 +88,7 @@ impl Studio {
             at: frame,
             again: true,
             revision: 1,
+            hasty: false,
         });
         open.compared = Some((engine, how.clone()));
         drop(open);

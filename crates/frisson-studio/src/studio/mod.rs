@@ -40,7 +40,11 @@ pub struct Moment {
     pub frame: i64,
     /// Simulate again from the start.
     pub again: bool,
+    /// Whether more edits like it are on their way.
+    #[serde(skip)]
+    pub hasty: bool,
 }
+
 impl Studio {
     /// Opens a scene file, a character or a cache.
     pub fn open(what: &str) -> Result<Arc<Self>, Refusal> {
@@ -56,7 +60,7 @@ impl Studio {
         let jobs = Arc::new(Jobs::new(Arc::clone(&bell)));
         let pages = Mutex::default();
         let studio = Arc::new(Self { folder, open: Mutex::new(open), jobs, bell, pages });
-        studio.simulate(Moment { frame: i64::MIN, again: true });
+        studio.simulate(Moment { frame: i64::MIN, again: true, hasty: false });
         let watcher = Arc::downgrade(&studio);
         std::thread::spawn(move || {
             while let Some(studio) = watcher.upgrade() {
@@ -87,7 +91,7 @@ impl Studio {
         document.keep_safe();
         if document.look_outside() {
             drop(open);
-            self.simulate(Moment { frame: i64::MIN, again: true });
+            self.simulate(Moment { frame: i64::MIN, again: true, hasty: false });
         }
     }
 
@@ -104,6 +108,7 @@ impl Studio {
                 at: moment.frame,
                 again: moment.again,
                 revision: document.revision(),
+                hasty: moment.hasty,
             });
         }
         drop(open);

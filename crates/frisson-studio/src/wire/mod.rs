@@ -32,6 +32,8 @@ pub struct SentFrame {
     pub topologies: Vec<SentTopology>,
     /// What the layers measured: layer, measure, unit, value.
     pub measures: Vec<(String, String, String, f64)>,
+    /// Whether it was shown in haste: less of it than there is.
+    pub is_rough: bool,
 }
 
 /// All that is to be seen of a frame.
@@ -84,6 +86,7 @@ pub fn pack(seen: &Seen, topologies: &mut Topologies) -> SentFrame {
         bytes: Arc::new(parcel.close(&head)),
         topologies: used,
         measures: measures.collect(),
+        is_rough: false,
     }
 }
 
@@ -95,7 +98,7 @@ fn pack_mesh(mesh: &Mesh, topology: u64, parcel: &mut Parcel) -> Value {
         "count": mesh.positions.len(), "positions": positions,
     });
     if mesh.normals.len() == mesh.positions.len() {
-        head["normals"] = add_directions(parcel, mesh.normals.iter().map(|n| (*n, 0))).into();
+        head["normals"] = add_directions(parcel, &mesh.normals, |_, n| (*n, 0)).into();
     }
     let mut attributes = Vec::new();
     for attribute in &mesh.attributes {
@@ -113,22 +116,25 @@ fn pack_mesh(mesh: &Mesh, topology: u64, parcel: &mut Parcel) -> Value {
 fn pack_curves(curves: &Curves, topology: u64, parcel: &mut Parcel) -> Value {
     let cube = Cube::around(&curves.points);
     let positions = add_points(parcel, &cube, &curves.points);
-    let mut tangents = Vec::with_capacity(curves.points.len());
-    let mut first = 0;
-    for count in curves.counts.iter().map(|c| *c as usize) {
-        let points = curves.points.get(first..first + count).unwrap_or_default();
-        for at in 0..points.len() {
-            let (a, b) = (at.saturating_sub(1), (at + 1).min(points.len() - 1));
-            let along = 255.0 * at as f32 / (points.len() - 1).max(1) as f32;
-            tangents.push(((points[b] - points[a]).normalize_or(Vec3::Y), along as u8));
-        }
-        first += count;
+    // Of every point: where it stands on its curve, and how many points that has.
+    let mut stands = Vec::with_capacity(curves.points.len());
+    for count in &curves.counts {
+        stands.extend((0..*count).map(|at| (at, *count)));
     }
+    stands.resize(curves.points.len(), (0, 1));
+    let tangent = |index: usize, &(at, count): &(u32, u32)| {
+        let before = index - at.min(1) as usize;
+        let after = if at + 1 < count { index + 1 } else { index };
+        let along = 255.0 * at as f32 / (count - 1).max(1) as f32;
+        let chord = curves.points.get(after).unwrap_or(&Vec3::ZERO) - curves.points[before];
+        (chord.normalize_or(Vec3::Y), along as u8)
+    };
+    let tangents = add_directions(parcel, &stands, tangent);
     let width = curves.widths.iter().copied().fold(0.0, f32::max);
     json!({
         "name": curves.name, "topology": topology, "cube": cube.json(), "width": width,
         "count": curves.points.len(), "positions": positions,
-        "tangents": add_directions(parcel, tangents.into_iter()),
+        "tangents": tangents,
     })
 }
 
@@ -164,6 +170,30 @@ mod tests {
 
     fn triangle() -> Mesh {
         Mesh::new("t", vec![Vec3::ZERO, Vec3::X, 3.0 * Vec3::Y], vec![[0, 1, 2]])
+    }
+
+    /// Curves of several pieces of packing: a tangent is the chord between a point's neighbours on its own curve.
+    #[test]
+    fn tangents_of_curves_do_not_reach_over_to_the_next() {
+        let counts = vec![3; 6000];
+        let points: Vec<Vec3> = (0..18_000)
+            .map(|i| match i % 3 {
+                0 => Vec3::ZERO,
+                1 => Vec3::X,
+                _ => Vec3::new(1.0, 1.0, 0.0),
+            })
+            .collect();
+        let curves = Curves { counts, points, ..Curves::default() };
+        let frame = Frame { curves: vec![curves], ..Frame::default() };
+        let seen = Seen { frame: &frame, names: &[], reports: &[], insides: &[] };
+        let sent = pack(&seen, &mut Topologies::numbered(1, 2));
+        let head = head(&sent.bytes);
+        let body = 4 + u32::from_le_bytes(sent.bytes[..4].try_into().unwrap()) as usize;
+        let place = body + head["curves"][0]["tangents"].as_u64().unwrap() as usize;
+        for curve in [0, 2730, 2731, 5999] {
+            let own = &sent.bytes[place + 12 * curve..][..12];
+            assert_eq!(own, [127, 0, 0, 0, 90, 90, 0, 127, 0, 127, 0, 255], "curve {curve}");
+        }
     }
 
     #[test]

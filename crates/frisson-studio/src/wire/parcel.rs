@@ -2,10 +2,13 @@
 
 use frisson::geometry::Bounds;
 use glam::Vec3;
+use rayon::prelude::*;
 use serde_json::{Value, json};
 
 /// Steps of a 16-bit position along an edge of its cube.
 const STEPS: f32 = 65535.0;
+/// Items that one core packs at a time: fewer would cost more to hand out than to pack.
+const PIECE: usize = 8192;
 /// Steps of an 8-bit normal along an axis.
 const NORMAL_STEPS: f32 = 127.0;
 
@@ -20,6 +23,24 @@ impl Parcel {
     pub fn add(&mut self, bytes: impl IntoIterator<Item = u8>) -> usize {
         let place = self.body.len();
         self.body.extend(bytes);
+        self.body.resize(self.body.len().next_multiple_of(4), 0);
+        place
+    }
+
+    /// Adds an array of items that have so many bytes each, written by all cores; returns where it begins.
+    fn add_each<T: Sync, const N: usize>(
+        &mut self,
+        items: &[T],
+        bytes: impl Fn(usize, &T) -> [u8; N] + Sync,
+    ) -> usize {
+        let place = self.body.len();
+        self.body.resize(place + N * items.len(), 0);
+        let pieces = self.body[place..].par_chunks_mut(N * PIECE).zip(items.par_chunks(PIECE));
+        pieces.enumerate().for_each(|(piece, (out, items))| {
+            for (k, (out, item)) in out.chunks_exact_mut(N).zip(items).enumerate() {
+                out.copy_from_slice(&bytes(piece * PIECE + k, item));
+            }
+        });
         self.body.resize(self.body.len().next_multiple_of(4), 0);
         place
     }
@@ -75,19 +96,23 @@ impl Cube {
 
 /// Adds points in their cube.
 pub(super) fn add_points(parcel: &mut Parcel, cube: &Cube, points: &[Vec3]) -> usize {
-    parcel.add(points.iter().flat_map(|p| cube.quantise(*p)).flat_map(u16::to_le_bytes))
+    parcel.add_each(points, |_, p| {
+        let [[a, b], [c, d], [e, f]] = cube.quantise(*p).map(u16::to_le_bytes);
+        [a, b, c, d, e, f]
+    })
 }
 
-/// Unit vectors in three signed bytes; the fourth is free for the caller.
-pub(super) fn add_directions(
+/// Unit vectors of some things in three signed bytes; the fourth is free for the caller.
+pub(super) fn add_directions<T: Sync>(
     parcel: &mut Parcel,
-    directions: impl Iterator<Item = (Vec3, u8)>,
+    things: &[T],
+    direction: impl Fn(usize, &T) -> (Vec3, u8) + Sync,
 ) -> usize {
-    let packed = |(d, extra): (Vec3, u8)| {
+    parcel.add_each(things, |index, thing| {
+        let (d, extra) = direction(index, thing);
         let [x, y, z] = (d * NORMAL_STEPS).to_array().map(|v| v.round() as i8 as u8);
         [x, y, z, extra]
-    };
-    parcel.add(directions.flat_map(packed))
+    })
 }
 
 /// Scalars in a byte each, with the range they span.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use frisson::geometry::{Material, Mesh, MeshTopology};
+use frisson::geometry::{Material, Mesh, MeshTopology, Texture};
 use frisson::stage::Curves;
 use glam::Vec3;
 use serde_json::{Value, json};
@@ -29,6 +29,8 @@ enum Known {
 pub struct Topologies {
     /// Those of the latest frames.
     recent: Vec<(Known, SentTopology)>,
+    /// Textures of these: a mesh that is refined otherwise in every frame keeps its own.
+    textures: Vec<(Arc<Texture>, u64, Arc<Vec<u8>>)>,
     next: u64,
     step: u64,
 }
@@ -40,7 +42,7 @@ impl Topologies {
     /// Numbers from `first` on in steps of `step`, so that two simulations never share one.
     #[must_use]
     pub fn numbered(first: u64, step: u64) -> Self {
-        Self { recent: Vec::new(), next: first, step }
+        Self { recent: Vec::new(), textures: Vec::new(), next: first, step }
     }
 
     fn take_number(&mut self) -> u64 {
@@ -67,16 +69,30 @@ impl Topologies {
         let mut textures = Vec::new();
         for material in &mesh.topology.materials {
             if let Some(texture) = &material.texture {
-                let mut bytes = Vec::with_capacity(8 + texture.rgba.len());
-                bytes.extend(texture.width.to_le_bytes());
-                bytes.extend(texture.height.to_le_bytes());
-                bytes.extend(&texture.rgba);
-                textures.push((self.take_number(), Arc::new(bytes)));
+                textures.push(self.of_texture(texture));
             }
         }
         let ids: Vec<u64> = textures.iter().map(|(id, _)| *id).collect();
         let bytes = Arc::new(mesh_topology(mesh, &ids));
         self.remember(Known::Mesh(mesh.topology.clone()), SentTopology { id, bytes, textures })
+    }
+
+    /// A texture's number and bytes.
+    fn of_texture(&mut self, texture: &Arc<Texture>) -> (u64, Arc<Vec<u8>>) {
+        let is_same = |(known, ..): &&(Arc<Texture>, _, _)| Arc::ptr_eq(known, texture);
+        if let Some((_, id, bytes)) = self.textures.iter().find(is_same) {
+            return (*id, Arc::clone(bytes));
+        }
+        let mut bytes = Vec::with_capacity(8 + texture.rgba.len());
+        bytes.extend(texture.width.to_le_bytes());
+        bytes.extend(texture.height.to_le_bytes());
+        bytes.extend(&texture.rgba);
+        let (id, bytes) = (self.take_number(), Arc::new(bytes));
+        if self.textures.len() >= REMEMBERED {
+            self.textures.remove(0);
+        }
+        self.textures.push((Arc::clone(texture), id, Arc::clone(&bytes)));
+        (id, bytes)
     }
 
     /// The topology of curves.

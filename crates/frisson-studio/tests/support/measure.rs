@@ -1,79 +1,93 @@
-//! How long things take, on the page.
+//! How long things take on the page, and how much is done for them.
+
+use std::time::Instant;
 
 use super::support::Browser;
-use super::{CAT, SHOWN, browser_or_say, scene, serve};
+use super::{CAT, SHOWN, browser_or_say, scene, serve, spawn};
 
-/// One scene of each layer.
-const LAYERS: [&str; 7] = [
-    "demo-cat",
-    "wrinkles-wrist",
-    "cloth-flag",
-    "folds-tablecloth-plus",
-    "hair-curly",
-    "drops-tear",
-    "soft-muscles",
+/// One scene of each layer: its name, and a parameter that is seen at once where the first one that is live only
+/// changes what happens next.
+const LAYERS: [(&str, &str); 7] = [
+    ("demo-cat", ""),
+    ("wrinkles-wrist", ""),
+    ("cloth-flag", ""),
+    ("folds-tablecloth-plus", ""),
+    ("hair-curly", "strands.curl_radius"),
+    ("drops-tear", "trails.width"),
+    ("soft-muscles", "bulge"),
 ];
 
 /// Those of them that have a draft worth measuring.
-const HEAVY: [&str; 3] = ["hair-curly", "drops-tear", "soft-muscles"];
+const HEAVY: [&str; 4] = ["cloth-flag", "hair-curly", "drops-tear", "soft-muscles"];
 
 /// Frame until which the layers have run when they are tuned.
 const EARLY: &str = "studio.engine.value.range[0] + 4";
 
-/// Sends edits of the first parameter that may change while it runs, one when the picture of the last is
-/// there, and answers with the times: edit taken, frame there, picture drawn; the time of the engine and of
-/// a frame; how long a picture alone takes where nothing else goes on.
-const EDITS: &str = "(async () => { \
+/// Drags a slider: sends edits of one parameter, one when the picture of the last is there, and answers with times
+/// (edit taken, frame there, picture drawn, and how long after the last one the whole picture was there) and with what
+/// was done for an edit: ticks, frames, bytes.
+const EDITS: &str = "(async (wanted, moving) => { \
     const layer = studio.layers.value[0]; \
     const all = studio.controlsOf(layer).filter(c => c.control.kind === 'number' && c.control.change === 'live' \
-        && c.control.slider && typeof c.value === 'number'); \
-    const c = all[0]; if (!c) return null; \
-    const times = []; \
-    for (let k = 0; k < 12; k++) { \
+        && c.control.slider && (typeof c.value === 'number' || c.path.endsWith(wanted || '-'))); \
+    const c = wanted ? all.find(x => x.path.endsWith(wanted)) : all[0]; if (!c) return null; \
+    const pause = t => new Promise(d => setTimeout(d, t)); \
+    studio.playing.value = moving; if (moving) await pause(1500); \
+    const times = []; const before = { ...studio.engine.value.work }; const count = COUNT; \
+    for (let k = 0; k < count; k++) { \
         const [low, high] = c.control.slider; \
-        const value = low + (high - low) * (0.3 + 0.03 * k); \
+        const value = low + (high - low) * (0.3 + 0.4 * k / count); \
         studio.latencies.length = 0; \
-        await studio.send([{ set: { path: c.path, value: c.control.whole ? Math.round(value) + k : value } }], 'measure', null); \
-        for (let w = 0; w < 400 && !studio.latencies[0]?.drawn; w++) await new Promise(d => setTimeout(d, 5)); \
+        await studio.send([{ set: { path: c.path, value: c.control.whole ? Math.round(value) + k : value } }], 'measure', 'measure'); \
+        for (let w = 0; w < 4000 && !studio.latencies[0]?.drawn; w++) await pause(2); \
         const one = studio.latencies[0]; \
-        if (one?.drawn) times.push([one.drawn - one.started, studio.engine.value.change_ms, one.answered - one.started, one.got - one.started]); \
+        if (one?.drawn) times.push([one.drawn - one.started, one.answered - one.started, one.got - one.started]); \
     } \
-    times.sort((a, b) => a[0] - b[0]); \
-    const gl = studio.view.renderer.getContext(); const pixel = new Uint8Array(4); const drawing = []; \
-    for (let k = 0; k < 7; k++) { \
-        const begun = performance.now(); studio.view.drawWhole(); \
-        gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, pixel); drawing.push(performance.now() - begun); \
-        await new Promise(d => setTimeout(d, 30)); \
-    } \
-    drawing.sort((a, b) => a - b); \
-    const middle = k => times.map(t => t[k]).sort((a, b) => a - b)[times.length >> 1]; \
-    return { path: c.path, n: times.length, median: times[times.length >> 1]?.[0], \
-        p95: times[Math.floor(times.length * 0.95)]?.[0], engine: middle(1), answered: middle(2), got: middle(3), frame: studio.engine.value.frame_ms, picture: drawing[3] }; })()";
+    const last = performance.now(); \
+    for (let w = 0; w < 4000 && (studio.engine.value.rough || studio.view.lastDrawnTake !== studio.engine.value.take || studio.view.pace.fence || studio.view.pace.coarseness); w++) await pause(5); \
+    const whole = performance.now() - last; const work = studio.engine.value.work; \
+    studio.playing.value = false; \
+    const sorted = k => times.map(t => t[k]).sort((a, b) => a - b); const at = (k, s) => Math.round(10 * sorted(k)[Math.min(times.length - 1, Math.floor(times.length * s))]) / 10; \
+    const each = x => Math.round((work[x] - before[x]) / times.length * 10) / 10; const short = x => Math.round(10 * x) / 10; \
+    return { path: c.path.replace(/^.*?\\.\\w+\\./, ''), n: times.length, median: at(0, 0.5), p95: at(0, 0.95), answered: at(1, 0.5), got: at(2, 0.5), \
+        whole_after: short(whole), follow_ms: short(work.follow_ms), pack_ms: short(work.pack_ms), save_ms: short(work.save_ms), frame_ms: short(studio.engine.value.frame_ms), \
+        each: { orders: each('orders'), ticks: each('ticks'), frames: each('frames'), rough: each('rough'), kB: Math.round(each('bytes') / 1e3) } }; })";
 
-/// Prints the table of the book: no limit is held, the machine may be busy.
+fn setting(name: &str, otherwise: &str) -> String {
+    std::env::var(name).unwrap_or_else(|_| otherwise.to_owned())
+}
+
+/// Prints the tables of the book: no limit is held, the machine may be busy.
+///
+/// `FRISSON_STUDIO_LAYERS` chooses scenes, `FRISSON_STUDIO_EDITS` says how many edits of each (24),
+/// `FRISSON_STUDIO_MINUTES` how long to play for the memory (0.2).
 #[test]
 #[ignore = "slow: the long lane runs it"]
 fn measure() {
     let Some(program) = browser_or_say() else { return };
     let folder = tempfile::tempdir().unwrap();
-    let started = std::time::Instant::now();
-    let url = serve(&scene(folder.path(), "cat.toml", CAT));
-    let served = started.elapsed();
+    let path = scene(folder.path(), "cat.toml", CAT);
     let mut browser = Browser::open(&program, "about:blank");
-    let asked = std::time::Instant::now();
-    browser.go(&url);
+    first_pictures(&mut browser, &path);
+    browser.go(&serve(&path));
     browser.wait(SHOWN);
-    eprintln!("start to first picture: {:?} (server {served:?})", asked.elapsed() + served);
-    let chosen = std::env::var("FRISSON_STUDIO_LAYERS").unwrap_or_else(|_| LAYERS.join(" "));
+    let names: Vec<&str> = LAYERS.iter().map(|(name, _)| *name).collect();
+    let chosen = setting("FRISSON_STUDIO_LAYERS", &names.join(" "));
     for name in chosen.split(' ').filter(|n| !n.is_empty()) {
         open_gallery(&mut browser, name);
-        edit(&mut browser, name, EARLY);
-        // Drafts are for layers whose frame takes longer than a picture may.
+        let seen = LAYERS.iter().find(|(n, _)| *n == name).map_or("", |(_, seen)| *seen);
+        edit(&mut browser, name, EARLY, ("", false));
+        if !seen.is_empty() {
+            edit(&mut browser, name, EARLY, (seen, false));
+        }
         if HEAVY.contains(&name) {
+            edit(&mut browser, &format!("{name}, playing"), EARLY, ("", true));
             browser.click("#draft");
             browser.wait("studio.remote.value.draft && studio.engine.value.change === 'build'");
-            edit(&mut browser, &format!("{name}, draft"), "studio.engine.value.range[1]");
+            draft_rate(&mut browser, name);
+            edit(&mut browser, &format!("{name}, draft"), EARLY, ("", false));
             browser.click("#draft");
+            browser.wait("!studio.remote.value.draft");
         }
     }
     for (name, triangles) in [("10k vertices", 20_000), ("100k vertices", 200_000)] {
@@ -87,29 +101,70 @@ fn measure() {
     scene(folder.path(), "strands.toml", STRANDS);
     open_file(&mut browser, "strands.toml");
     eprintln!("10k strands: {}", frames_a_second(&mut browser));
-    let minutes: f64 = std::env::var("FRISSON_STUDIO_MINUTES").map_or(0.2, |m| m.parse().unwrap());
-    let heap = "performance.memory.usedJSHeapSize / 1e6";
-    let before = (browser.get(heap), resident());
-    browser.get(&format!(
-        "(async () => {{ studio.playing.value = true; await new Promise(x => setTimeout(x, {})); studio.playing.value = false }})()",
-        60e3 * minutes
-    ));
-    eprintln!(
-        "memory before and after {minutes} minutes of playing [MB]: page {} to {}, server and test {} to {}",
-        before.0,
-        browser.get(heap),
-        before.1,
-        resident()
-    );
+    memory(&mut browser);
+}
+
+/// From the start of the program to the first picture of the demo, five times.
+fn first_pictures(browser: &mut Browser, path: &std::path::Path) {
+    let mut all = Vec::new();
+    for _ in 0..5 {
+        browser.go("about:blank");
+        let started = Instant::now();
+        let (mut child, url) = spawn(path);
+        browser.go(&url);
+        let asked = started.elapsed().as_secs_f64();
+        browser.wait("studio.view.firstDrawn");
+        // The page's own clock starts when it is asked for.
+        all.push(asked + browser.get("studio.view.firstDrawn / 1e3").as_f64().unwrap());
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    all.sort_by(f64::total_cmp);
+    eprintln!("start to first picture [s]: median {:.2}, of {all:.2?}", all[2]);
+}
+
+/// Prints how much memory page and server have while it plays on, soft bodies with other triangles in every frame
+/// last.
+fn memory(browser: &mut Browser) {
+    let minutes: f64 = setting("FRISSON_STUDIO_MINUTES", "0.2").parse().unwrap();
+    for name in ["demo-cat", "soft-two-points"] {
+        open_gallery(browser, name);
+        browser.wait("studio.engine.value.ready[0]?.[1] === studio.engine.value.range[1]");
+        browser.get("(studio.speed.value = 2, studio.playing.value = true, 0)");
+        // Four looks: once warm, it should stay as it is.
+        let looks: Vec<String> = (0..=4)
+            .map(|k| {
+                let pause = if k == 0 { 3e3 } else { 60e3 * minutes / 8.0 };
+                browser.get(&format!("new Promise(x => setTimeout(x, {pause}))"));
+                browser.collect_garbage();
+                let page = browser.get("Math.round(performance.memory.usedJSHeapSize / 1e5) / 10");
+                let held = browser.get("Math.round((studio.a.bytes + studio.a.topologyBytes) / 1e5) / 10");
+                let buffers = browser.get("studio.view.renderer.info.memory.geometries");
+                format!("page {page} (frames {held}, {buffers} geometries) server {:.0}", resident())
+            })
+            .collect();
+        browser.get("(studio.speed.value = 1, studio.playing.value = false, 0)");
+        eprintln!("memory in {:.2} minutes of {name} [MB]: {}", minutes / 2.0, looks.join("; "));
+    }
 }
 
 /// Prints how long edits take to be seen, at the fifth frame, once the layers have run until a frame.
-fn edit(browser: &mut Browser, what: &str, until: &str) {
+fn edit(browser: &mut Browser, what: &str, until: &str, (path, moving): (&str, bool)) {
     browser.get(&format!("studio.frame.value = {EARLY}"));
     browser.wait(&format!(
         "studio.engine.value.ready.some(r => r[1] >= {until}) && studio.shown.number === studio.frame.value"
     ));
-    eprintln!("{what}: slider to picture [ms] {}", browser.get(EDITS));
+    let count = setting("FRISSON_STUDIO_EDITS", "24");
+    let edits = EDITS.replace("COUNT", &count);
+    eprintln!("{what}: {}", browser.get(&format!("{edits}('{path}', {moving})")));
+}
+
+/// Prints how many frames a second are simulated in a draft, over half a second of the shot at least.
+fn draft_rate(browser: &mut Browser, name: &str) {
+    browser.wait("studio.engine.value.busy === '' || studio.engine.value.ready[0][1] >= studio.engine.value.range[0] + 45");
+    let said = browser.get("({ frame_ms: Math.round(studio.engine.value.frame_ms * 10) / 10, a_second: Math.round(1e4 / studio.engine.value.frame_ms) / 10, \
+        ready: studio.engine.value.ready, kB: Math.round(studio.engine.value.work.bytes / studio.engine.value.work.frames / 1e3) })");
+    eprintln!("{name}, draft, simulated: {said}");
 }
 
 /// Ten thousand strands on a ball that turns.

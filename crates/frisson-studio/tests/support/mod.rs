@@ -201,6 +201,11 @@ impl Browser {
         }
     }
 
+    /// Lets the page forget what it needs no more, so that what is left can be measured.
+    pub fn collect_garbage(&mut self) {
+        self.call("HeapProfiler.collectGarbage", json!({}));
+    }
+
     /// Keeps a picture of the page where somebody wants to look at it.
     pub fn picture(&mut self, name: &str) {
         let Some(folder) = std::env::var_os("FRISSON_STUDIO_PICTURES") else { return };

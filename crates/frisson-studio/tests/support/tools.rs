@@ -39,7 +39,7 @@ fn text(browser: &mut Browser) -> String {
 }
 
 /// Waits until the simulation has followed the text, and that nothing is wrong with it.
-fn followed(browser: &mut Browser) {
+pub(super) fn followed(browser: &mut Browser) {
     browser.wait("studio.engine.value.revision === studio.doc.value.revision && studio.view.lastDrawnTake === studio.engine.value.take");
     assert_eq!(browser.get("JSON.stringify(studio.trouble.value)"), "[]", "{}", text(browser));
 }
@@ -54,7 +54,7 @@ fn show_head() -> Option<Shown> {
 
 /// Where a point of a mesh's surface that faces the camera is on the page: a share across and down its
 /// picture.
-fn on(browser: &mut Browser, mesh: &str, across: f64, down: f64) -> (f64, f64) {
+pub(super) fn on(browser: &mut Browser, mesh: &str, across: f64, down: f64) -> (f64, f64) {
     let found = browser.get(&format!(
         "(() => {{ const v = studio.view, b = v.canvas.getBoundingClientRect(), s = []; \
          for (let y = 2; y < b.height; y += 6) for (let x = 2; x < b.width; x += 6) if (v.hit(x, y)?.name === '{mesh}') s.push([x, y]); \
@@ -140,7 +140,7 @@ fn every_tool_writes_what_it_drew() {
 }
 
 /// Where a point that an expression gives is on the page.
-fn middle_of(browser: &mut Browser, expression: &str) -> (f64, f64) {
+pub(super) fn middle_of(browser: &mut Browser, expression: &str) -> (f64, f64) {
     let at = browser.get(&format!(
         "(() => {{ const v = studio.view, b = v.canvas.getBoundingClientRect(); \
          const p = v.toScreen(v.camera.position.clone().fromArray({expression})); return [b.x + p.x, b.y + p.y] }})()"
