@@ -48,6 +48,28 @@ pub struct Points {
     pub attributes: Vec<Attribute>,
 }
 
+/// A drop in the air.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct FallingDrop {
+    /// Centre [m].
+    pub position: Vec3,
+    /// Velocity [m/s].
+    pub velocity: Vec3,
+    /// Mass [kg].
+    pub mass: f32,
+    /// Radius of its ball [m].
+    pub radius: f32,
+}
+
+/// What a layer has in the air.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Falling {
+    /// Name of the layer.
+    pub layer: String,
+    /// Its drops, in order of birth.
+    pub drops: Vec<FallingDrop>,
+}
+
 /// A picture in the texture coordinates of a mesh: wetness, stains.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Image {
@@ -75,6 +97,9 @@ pub struct Frame {
     /// Images over meshes.
     #[serde(default)]
     pub images: Vec<Image>,
+    /// Drops in the air, for later layers that they fall through; emptied before every tick, not stored in files.
+    #[serde(skip)]
+    pub falling: Vec<Falling>,
 }
 
 impl Frame {

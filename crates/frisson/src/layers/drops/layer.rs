@@ -61,7 +61,8 @@ impl Layer for DropsLayer {
     }
 
     fn looks_at<'a>(_params: &'a DropsParams, rest: &'a DropsRest) -> Option<&'a [usize]> {
-        rest.shown_on.is_none().then_some(&rest.meshes[..])
+        // The mesh that only shows them is looked at in outputs alone, and those are written anyway.
+        Some(&rest.meshes)
     }
 
     fn weigh(view: View<'_, Self>, frame: &mut Frame) {

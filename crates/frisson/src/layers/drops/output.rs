@@ -13,7 +13,7 @@ use super::state::{Droplet, DropsState, Phase};
 use super::strip_mesh::StripGround;
 use super::trail::paint;
 use crate::geometry::{Attribute, AttributeValues, Material, Mesh, TriangleBvh};
-use crate::stage::{Frame, Image, Points, StepContext, Work};
+use crate::stage::{Falling, FallingDrop, Frame, Image, Points, StepContext, Work};
 use crate::tolerances::drops::THREAD_VISCOSITY;
 
 /// Liquid in cloth at which it is wet to two thirds [kg/m²]: a shirt takes up about its own weight.
@@ -58,6 +58,7 @@ impl Show<'_> {
         if self.params.shape.points {
             self.show_points(frame);
         }
+        self.show_falling(frame);
         if context.is_output {
             let shown = !(self.state.drops.is_empty() && self.state.trail.pieces.is_empty());
             let Scratch { surface, bodies, strip_mesh, moved_since_shown, .. } = &mut *self.scratch;
@@ -121,6 +122,19 @@ impl Show<'_> {
         scalar(&mut points.attributes, "held", drops.iter().map(|d| f32::from(u8::from(d.held))));
         let in_air = drops.iter().map(|d| f32::from(u8::from(!d.is_on_surface())));
         scalar(&mut points.attributes, "in_air", in_air);
+    }
+
+    /// Drops in the air, for layers that they fall through.
+    fn show_falling(&self, frame: &mut Frame) {
+        let list = find_falling(frame, &self.params.name);
+        list.drops.clear();
+        for drop in &self.state.drops {
+            if let Phase::Air { position, velocity, .. } = drop.phase {
+                let (position, velocity) = (position.as_vec3(), velocity.as_vec3());
+                let (mass, radius) = (drop.mass as f32, self.radius(drop));
+                list.drops.push(FallingDrop { position, velocity, mass, radius });
+            }
+        }
     }
 
     /// Radius of a ball of a drop's volume [m].
@@ -325,6 +339,14 @@ fn find_points<'a>(frame: &'a mut Frame, name: &str) -> &'a mut Points {
         frame.points.len() - 1
     });
     &mut frame.points[index]
+}
+
+fn find_falling<'a>(frame: &'a mut Frame, layer: &str) -> &'a mut Falling {
+    let index = frame.falling.iter().position(|f| f.layer == layer).unwrap_or_else(|| {
+        frame.falling.push(Falling { layer: layer.to_owned(), ..Falling::default() });
+        frame.falling.len() - 1
+    });
+    &mut frame.falling[index]
 }
 
 fn attribute<'a>(

@@ -47,6 +47,7 @@ impl Simulator {
         self.frame.curves.clear();
         self.frame.points.clear();
         self.frame.images.clear();
+        self.frame.falling.clear();
         // What layers and shown colliders added goes; actors come first in a frame.
         self.frame.meshes.truncate(self.base_topologies.len());
         self.actors_shown = None;
@@ -347,6 +348,7 @@ impl Simulator {
     /// Gives the actors' meshes their own topology back, which a layer may have refined, and empties
     /// what layers said about them in the tick before.
     fn restore_actor_meshes(&mut self) {
+        self.frame.falling.iter_mut().for_each(|f| f.drops.clear());
         for (mesh, base) in self.frame.meshes.iter_mut().zip(&self.base_topologies) {
             if !Arc::ptr_eq(&mesh.topology, base) {
                 mesh.topology = Arc::clone(base);
@@ -385,14 +387,14 @@ mod tests {
     use crate::geometry::Mesh;
     use crate::stage::{Actor, Setup};
 
-    /// A soft ball, then drops on a mesh.
-    fn ball_and_drops(on: &str) -> Simulator {
+    /// A soft ball, then drops on a mesh, shown on that one or another.
+    fn ball_and_drops(on: &str, shown_on: Option<&str>) -> Simulator {
         let corners = [(-1.0, -1.0), (-1.0, 1.0), (1.0, 1.0), (1.0, -1.0)];
         let corners = corners.map(|(x, z)| Vec3::new(x, -1.0, z)).to_vec();
         let floor = Mesh::new("floor", corners, vec![[0, 1, 2], [0, 2, 3]]);
         let ball = json!({ "soft": { "name": "ball", "cell": 0.05, "objects": [
             { "name": "ball", "thickness": 0.2, "primitives": [{ "point": [0.0, 0.0, 0.0] }] } ] } });
-        let drops = json!({ "drops": { "name": "rain", "on": on, "sources": [
+        let drops = json!({ "drops": { "name": "rain", "on": on, "shown_on": shown_on, "sources": [
             { "region": { "count": 4, "mass": [2e-6, 1e-5] } } ] } });
         let layer = |value| serde_json::from_value(value).unwrap();
         let actors = vec![Actor::meshes_named("floor", vec![floor])];
@@ -402,7 +404,9 @@ mod tests {
 
     #[test]
     fn a_surface_is_made_between_outputs_only_where_a_later_layer_looks_at_it() {
-        assert_eq!(ball_and_drops("floor").wanted_after, [true, false, false]);
-        assert_eq!(ball_and_drops("ball").wanted_after, [true, true, false]);
+        assert_eq!(ball_and_drops("floor", None).wanted_after, [true, false, false]);
+        assert_eq!(ball_and_drops("ball", None).wanted_after, [true, true, false]);
+        // Where drops are only shown, they are shown in outputs.
+        assert_eq!(ball_and_drops("floor", Some("ball")).wanted_after, [true, false, false]);
     }
 }

@@ -43,6 +43,24 @@ fn thrown(in_air: bool) -> Lab {
 }
 
 #[test]
+fn later_layers_are_told_what_is_in_the_air() {
+    let mut lab = thrown(false);
+    lab.run(20);
+    let told = &lab.frame().falling;
+    assert_eq!((told.len(), told[0].layer.as_str(), told[0].drops.len()), (1, "d", 2));
+    for (drop, falling) in lab.state().drops.iter().zip(&told[0].drops) {
+        let Phase::Air { position, velocity, .. } = drop.phase else { panic!("in the air") };
+        assert_eq!(falling.position, position.as_vec3());
+        assert_eq!(falling.velocity, velocity.as_vec3());
+        assert_eq!(falling.mass, drop.mass as f32);
+    }
+    // On the floor they are nobody's rain any more.
+    lab.run(200);
+    assert!(lab.state().drops.iter().all(Droplet::is_on_surface));
+    assert!(lab.frame().falling[0].drops.is_empty());
+}
+
+#[test]
 fn drops_that_meet_in_the_air_become_one() {
     let mut lab = thrown(true);
     lab.run(40);
