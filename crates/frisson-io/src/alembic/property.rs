@@ -204,6 +204,7 @@ impl Property {
         self.last_key = key;
         self.last_count = count;
         self.samples += 1;
+        // A chain of what was there, what comes and its place: the same values at other frames give another digest.
         let mut link = [0_u8; 36];
         link[..16].copy_from_slice(&self.digest.to_le_bytes());
         link[16..32].copy_from_slice(&key.to_le_bytes());
@@ -228,10 +229,12 @@ impl Property {
         let constant = self.first_changed == 0;
         let partly_constant =
             !constant && (self.first_changed != 1 || self.last_changed + 1 != self.samples);
+        // 0 is a compound, 3 an array whose samples all have one element.
         let kind = match self.shape {
             Shape::Scalar => 1,
             Shape::Array => 2 | u32::from(self.all_single),
         };
+        // Bits 0-1 kind, 2-3 width of numbers, 4-7 type, 12-19 extent, 20-27 entry in the table of metadata.
         let flags = kind
             | width.bits()
             | self.data_type.pod.code() << 4
@@ -299,6 +302,7 @@ impl NumberWidth {
     }
 
     fn write(self, out: &mut Vec<u8>, value: usize) {
+        // Lossless: counts are u32, and `holding` has seen the lengths of texts.
         let bytes = (value as u32).to_le_bytes();
         let count = match self {
             Self::One => 1,

@@ -35,6 +35,7 @@ const BLOCK: u64 = 1 << 63;
 
 pub(crate) fn read(bytes: &[u8]) -> ReadArchive {
     assert_eq!(&bytes[..8], b"Ogawa\xff\x00\x01", "not a whole Ogawa file");
+    // Entry 0 is the empty text and is not stored.
     let mut reader = Reader { bytes, metadata: vec![String::new()] };
     let root = reader.group(u64_at(bytes, 8));
     assert_eq!(root.len(), 6);
@@ -107,7 +108,9 @@ impl<'a> Reader<'a> {
         let group = self.group(at);
         let mut object = ReadObject { name, metadata, ..ReadObject::default() };
         self.compound(group[0], "", &mut object.properties);
+        // First the properties, last the headers of the children, the children in between.
         let headers = self.block(group[group.len() - 1]);
+        // Behind the headers stand two digests of 16 bytes: of the properties and of the children.
         let mut headers = Cursor { bytes: &headers[..headers.len() - 32] };
         for &child in &group[1..group.len() - 1] {
             let name = headers.text(4);
@@ -131,9 +134,11 @@ impl<'a> Reader<'a> {
             let width = [1, 2, 4][(flags >> 2 & 3) as usize];
             let metadata_index = (flags >> 20 & 0xff) as usize;
             let mut property = ReadProperty { flags, ..ReadProperty::default() };
+            // Samples, first and last change; a compound (kind 0) has none of them.
             let mut counts = (0, 0, 0);
             if flags & 3 != 0 {
                 let samples = headers.number(width);
+                // Bit 9: partly constant, both changes are written; bit 11: constant; else every sample is another.
                 counts = match (flags & 0x200 != 0, flags & 0x800 != 0) {
                     (true, _) => (samples, headers.number(width), headers.number(width)),
                     (_, true) => (samples, 0, 0),
@@ -166,6 +171,7 @@ impl<'a> Reader<'a> {
         (count, first, last): (usize, usize, usize),
     ) -> Vec<Vec<u8>> {
         let stored = self.group(at);
+        // Of an array, every sample is followed by its dimensions.
         let stride = if flags & 3 == 1 { 1 } else { 2 };
         let used = if first == 0 { 1 } else { last - first + 2 };
         assert_eq!(stored.len(), if count == 0 { 0 } else { used * stride });
@@ -175,6 +181,7 @@ impl<'a> Reader<'a> {
                 i if i >= last => last - first + 1,
                 i => i - first + 1,
             };
+            // A sample of no bytes may be an empty block, without a key.
             let block = self.block(stored[place * stride]);
             match block.split_at_checked(16) {
                 Some((key, data)) => {

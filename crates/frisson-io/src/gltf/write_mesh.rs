@@ -20,10 +20,12 @@ pub(super) struct MaterialTable {
 impl MaterialTable {
     /// Index in the document of a material, written on first use.
     pub fn index(&mut self, builder: &mut GlbBuilder, material: &Material) -> Result<usize> {
+        // A few materials to a character: a search in turn, as floats have no hash.
         if let Some((_, index)) = self.materials.iter().find(|(m, _)| m == material) {
             return Ok(*index);
         }
         let mut pbr = json!({
+            // The format allows factors in [0, 1] only.
             "baseColorFactor": material.base_color.map(|c| c.clamp(0.0, 1.0)),
             "metallicFactor": material.metallic.clamp(0.0, 1.0),
             "roughnessFactor": material.roughness.clamp(0.0, 1.0),
@@ -58,9 +60,11 @@ impl MaterialTable {
         if let Some((_, index)) = self.textures.iter().find(|(t, _)| Arc::ptr_eq(t, texture)) {
             return Ok(Some(*index));
         }
+        // A texture that is no picture costs its colour, not the whole bake.
         let Ok(bytes) = encode_png(texture) else { return Ok(None) };
         let view = builder.view(&bytes, ViewUse::Other, None)?;
         let image = builder.push("images", json!({ "bufferView": view, "mimeType": "image/png" }));
+        // Empty: repeats, and the reader's own filter.
         let sampler = builder.push("samplers", json!({}));
         let index = builder.push("textures", json!({ "source": image, "sampler": sampler }));
         self.textures.push((Arc::clone(texture), index));
@@ -120,6 +124,7 @@ pub(super) fn primitives(
     attributes: &Value,
 ) -> Result<Vec<Value>> {
     let slot_of = |t: usize| topology.triangle_materials.get(t).map_or(0, |&m| usize::from(m));
+    // From the triangles, which may name more materials than the mesh has.
     let slots = (0..topology.triangles.len()).map(slot_of).max().map_or(1, |m| m + 1);
     let mut by_slot: Vec<Vec<[u32; 3]>> = vec![Vec::new(); slots];
     for (t, triangle) in topology.triangles.iter().enumerate() {
@@ -147,6 +152,7 @@ pub(super) struct Shading {
 
 impl Shading {
     pub fn new(topology: &MeshTopology, positions: &[Vec3]) -> Self {
+        // Welded, so that a seam of texture coordinates is no crease.
         let welded = Topology::build(positions, &topology.triangles);
         let groups = NormalGroups::for_shading(topology, &welded);
         Self { groups, scratch: NormalScratch::default() }
