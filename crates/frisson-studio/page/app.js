@@ -96,7 +96,7 @@ function Split() {
   };
   const bad = compared.value.engine.trouble[0]?.message;
   const what = bad ? `cannot be compared: ${bad}` : compared.value.how.without !== undefined
-    ? `without ${layers.value[compared.value.how.without]?.params.name ?? "layers"}` : "as it was";
+    ? `without the layer “${layers.value[compared.value.how.without]?.params.name ?? ""}”` : "as it was";
   return html`<div class="side" style="left:12px">now</div><div class="side" style="right:12px">${what}</div>
     <div class="split" role="slider" tabindex="0" aria-label="split" aria-valuenow=${Math.round(100 * splitAt.value)} style=${`left:${100 * splitAt.value}%`}
     onPointerDown=${e => e.target.setPointerCapture(e.pointerId)} onPointerMove=${drag}
@@ -162,7 +162,10 @@ addEventListener("keydown", event => {
   else if (ctrl && key === "s") saveOrAsk();
   else if (ctrl && key === "o") dialog.value = "open";
   else if (typing || ctrl || event.altKey) taken = false;
-  else if (dialog.value) taken = false;
+  else if (dialog.value) {
+    taken = key === "Escape";
+    if (taken) dialog.value = null;
+  }
   else if (drawKey(event, view)) taken = true;
   else if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
     if (event.target.type === "range") return;
@@ -176,6 +179,11 @@ addEventListener("keydown", event => {
     taken = Boolean(found);
   }
   if (taken) event.preventDefault();
+});
+
+// A button that was clicked does not keep the keyboard: space plays. Who uses keys has it where they put it.
+addEventListener("click", event => {
+  if (event.detail > 0 && !event.target.closest(".dialog")) event.target.closest("button")?.blur();
 });
 
 // What is open beside a menu closes it.

@@ -42,7 +42,7 @@ export function Layers() {
     ${doc.value && layers.value.length === 0 && off.length === 0 && html`<p class="faint">No layer yet: add one, or draw on the model.</p>`}
     ${doc.value && html`<div class=${`layer ${selectedLayer.value < 0 ? "chosen" : ""}`}><span style="width:15px"></span>
       <button class="name" onClick=${() => choose(-1)}>Shot, forces, colliders</button></div>`}
-    ${chosen && html`<p class="row" style="margin-top:8px;flex-wrap:wrap"><button class="edge" id="without" aria-pressed=${compared.value !== null} onClick=${() => compareWithout(selectedLayer.value)}
+    ${chosen && html`<p class="pair"><button class="edge" id="without" aria-pressed=${compared.value !== null} onClick=${() => compareWithout(selectedLayer.value)}
       title="Left with, right without the chosen layer (K)">${compared.value ? "End A/B" : "A/B without it"}</button>
       ${!compared.value && html`<button class="edge" id="with-now" title="Right stays as it is now; what is tuned from here on is seen left" onClick=${compareNow}>A/B with now</button>`}
       <button class="edge" title="Take the layer out of the text" onClick=${() => removeLayer(chosen)}>Remove</button></p>`}
