@@ -27,6 +27,7 @@ export const standpoint = {
   /** A scene that was not seen before: ground, light and camera fit it. */
   meet() {
     this.opened = remote.value?.opened;
+    this.isBare = this.left.shapes.size === 0;
     const { low, high } = this.bounds();
     const size = high.distanceTo(low) || 1;
     const middle = low.clone().add(high).multiplyScalar(0.5);

@@ -159,7 +159,9 @@ export class View {
     if (!shown.a) return;
     const settings = { ...options.value, covered: this.covered, range: this.colourRange() };
     this.left.show(shown.a, a, settings);
-    if (this.opened !== remote.value?.opened) this.meet();
+    // Soft bodies may be all there is, and come after the first picture.
+    const appears = this.isBare && this.left.shapes.size > 0;
+    if (this.opened !== remote.value?.opened || appears) this.meet();
     this.goAlong();
     if (compared.value && shown.b) this.right.show(shown.b, b, settings);
     else this.right.clear();
