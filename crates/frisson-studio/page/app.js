@@ -1,13 +1,13 @@
 // The page: layout, keys, and what belongs to no other module.
 import { effect, html, render, signal, useEffect, useRef } from "./third-party.js";
 import { getJson, post, postFile } from "./api.js";
-import { Tune, controlsOf, send } from "./controls.js";
+import { Tune, controlsOf, letGo, send } from "./controls.js";
 import { Dialogs, Progress, icon } from "./dialogs.js";
 import { TOOLS, Tools, attach, chooseTool, drawKey } from "./draw.js";
 import { Graphs } from "./graphs.js";
 import { AddLayer, Layers, compareWithout } from "./layers.js";
 import { Legend, ViewMenu, menu, setOption } from "./look.js";
-import { a, b, counts, latencies, shown } from "./player.js";
+import { a, b, counts, latencies, seen, shown } from "./player.js";
 import {
   compared, connected, dialog, doc, engine, follow, frame, graphsOpen, layers, looping, moment, notice, options, panel, playing, range,
   redo, remote, save, say, schema, selectedLayer, speed, splitAt, symmetry, takeFirst, theme, tool, trouble, trying, undo,
@@ -96,7 +96,7 @@ function Split() {
   };
   const bad = compared.value.engine.trouble[0]?.message;
   const what = bad ? `cannot be compared: ${bad}` : compared.value.how.without !== undefined
-    ? `without ${layers.value[compared.value.how.without]?.params.name ?? "layers"}` : "as it was";
+    ? `without the layer “${layers.value[compared.value.how.without]?.params.name ?? ""}”` : "as it was";
   return html`<div class="side" style="left:12px">now</div><div class="side" style="right:12px">${what}</div>
     <div class="split" role="slider" tabindex="0" aria-label="split" aria-valuenow=${Math.round(100 * splitAt.value)} style=${`left:${100 * splitAt.value}%`}
     onPointerDown=${e => e.target.setPointerCapture(e.pointerId)} onPointerMove=${drag}
@@ -108,9 +108,11 @@ function Picture() {
   useEffect(() => {
     view = new View(place.current);
     attach(view);
-    window.studio = { view, frame, trouble, playing, doc, remote, engine, counts, shown, a, b, latencies, layers, controlsOf, send, speed };
+    window.studio = { view, frame, trouble, playing, doc, remote, engine, counts, shown, a, b, latencies, layers, controlsOf, letGo, send, speed };
   }, []);
-  const verts = (shown.a?.head.meshes ?? []).reduce((sum, m) => sum + m.count, 0);
+  const { meshes = [], curves = [] } = seen.value ? shown.a?.head ?? {} : {};
+  const verts = meshes.reduce((sum, m) => sum + m.count, 0);
+  const hairs = curves.reduce((sum, c) => sum + (a.topologies.get(c.topology)?.head.counts[1] ?? 0), 0);
   return html`<main class=${`view ${dropping.value ? "drop" : ""}`}
       onDragOver=${e => { e.preventDefault(); dropping.value = true; }} onDragLeave=${() => { dropping.value = false; }} onDrop=${take}>
     <div class="place" ref=${place}></div>
@@ -118,7 +120,8 @@ function Picture() {
     <${Legend} ends=${() => view?.colourRange()} />
     <${Banners} />
     <div class="hint"><span class="grow"></span>
-      ${frame.value >= 0 && verts > 0 && html`<div>${verts.toLocaleString("en")} vertices</div>`}</div>
+      ${engine.value?.rough && html`<div id="rough">shown roughly until you let go</div>`}
+      ${verts + hairs > 0 && html`<div>${verts.toLocaleString("en")} vertices${hairs > 0 ? `, ${hairs.toLocaleString("en")} hairs` : ""}</div>`}</div>
     ${notice.value && html`<div class=${`notice ${notice.value.kind}`} role="status">${notice.value.text}</div>`}
   </main>`;
 }
@@ -159,7 +162,10 @@ addEventListener("keydown", event => {
   else if (ctrl && key === "s") saveOrAsk();
   else if (ctrl && key === "o") dialog.value = "open";
   else if (typing || ctrl || event.altKey) taken = false;
-  else if (dialog.value) taken = false;
+  else if (dialog.value) {
+    taken = key === "Escape";
+    if (taken) dialog.value = null;
+  }
   else if (drawKey(event, view)) taken = true;
   else if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
     if (event.target.type === "range") return;
@@ -173,6 +179,11 @@ addEventListener("keydown", event => {
     taken = Boolean(found);
   }
   if (taken) event.preventDefault();
+});
+
+// A button that was clicked does not keep the keyboard: space plays. Who uses keys has it where they put it.
+addEventListener("click", event => {
+  if (event.detail > 0 && !event.target.closest(".dialog")) event.target.closest("button")?.blur();
 });
 
 // What is open beside a menu closes it.

@@ -1,8 +1,9 @@
 // The parameters of a layer, of the forces and of the scene, as controls made from the schema.
 import { computed, html, signal, useRef, useSignal } from "./third-party.js";
 import {
-  doc, edit, frame, layers, onlyChanged, range, schema, search, selectedLayer,
+  doc, edit, frame, layers, onlyChanged, range, schema, search, selectedLayer, trying,
 } from "./state.js";
+import { post } from "./api.js";
 import { CurveEditor, valueOf } from "./curve.js";
 import { controlOf, layerSchema, resolve, sliderRange, tidy, unitOf, words } from "./schema.js";
 import { expect, latencies } from "./player.js";
@@ -13,6 +14,19 @@ export const explained = signal(null);
 let gesture = 0;
 let sending = false;
 let waiting = null;
+
+let ended = false;
+
+/** Says that what was dragged is let go, once all of it was sent: then the whole picture is made. */
+export function letGo() {
+  ended = true;
+  if (!sending) tellEnd();
+}
+
+function tellEnd() {
+  ended = false;
+  trying(() => post("rest"));
+}
 
 /** Sends an edit; while one is on its way, only the newest of those that follow is sent. */
 export async function send(edits, label, merge) {
@@ -29,6 +43,8 @@ export async function send(edits, label, merge) {
     const next = waiting;
     waiting = null;
     await send(next.edits, next.label, next.merge);
+  } else if (ended) {
+    tellEnd();
   }
   return done;
 }
@@ -79,7 +95,7 @@ function NumberControl({ path, name, control, value, id }) {
         shown.value = fromSlider(Number(e.target.value));
         give(shown.value, `${path}#${dragging.current || (dragging.current = ++gesture)}`);
       }}
-      onChange=${() => { shown.value = null; dragging.current = 0; }} />`}`;
+      onChange=${() => { shown.value = null; dragging.current = 0; letGo(); }} />`}`;
 }
 
 function Reset({ path, name }) {
@@ -95,7 +111,7 @@ function VectorControl({ path, name, control, value, id }) {
   const numbers = Array.isArray(value) ? value : Array(control.count).fill(null);
   if (control.count === 3 && isColour(name)) {
     return html`<input id=${id} type="color" value=${toHex(numbers.map(v => v ?? 0.5))}
-      onInput=${e => set(path, fromHex(e.target.value), name, `${path}#colour`)} /><${Reset} path=${path} name=${name} />`;
+      onInput=${e => set(path, fromHex(e.target.value), name, `${path}#colour`)} onChange=${letGo} /><${Reset} path=${path} name=${name} />`;
   }
   return html`<span></span><${Reset} path=${path} name=${name} />
     <span class="vector">${numbers.map((v, k) => html`<input type="number" step="any" id=${k === 0 ? id : undefined}

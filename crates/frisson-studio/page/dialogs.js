@@ -24,13 +24,13 @@ export function Frame({ title, children }) {
   const box = useRef(null);
   useEffect(() => {
     const before = document.activeElement;
-    const first = [".inside input", ".inside button", "button"].map(s => box.current.querySelector(s)).find(Boolean);
-    first?.focus();
+    // What is typed first, where something is; else the dialog itself.
+    (box.current.querySelector(".inside input[type=search], #save-name") ?? box.current).focus();
     return () => before?.focus?.();
   }, []);
   const close = () => { dialog.value = null; };
   return html`<div class="shade" onPointerDown=${e => { if (e.target.className === "shade") close(); }}>
-    <div class="dialog" role="dialog" aria-modal="true" aria-label=${title} ref=${box} onKeyDown=${e => { if (e.key === "Escape") close(); }}>
+    <div class="dialog" role="dialog" aria-modal="true" tabindex="-1" aria-label=${title} ref=${box} onKeyDown=${e => { if (e.key === "Escape") close(); }}>
       <header>${title}<span class="grow"></span><button aria-label="close" onClick=${close}>✕</button></header>
       <div class="inside">${children}</div>
     </div></div>`;
@@ -46,7 +46,7 @@ const KEYS = [
 
 function Help() {
   return html`<${Frame} title="Keys"><div class="keys">${KEYS.map(([key, about]) =>
-    html`<div><span>${about}</span><span>${key.split(" ").map(k => html`<kbd>${k}</kbd> `)}</span></div>`)}</div>
+    html`<div class=${key.length > 14 ? "whole" : ""}><span>${about}</span><span>${key.split(" ").map(k => html`<kbd>${k}</kbd> `)}</span></div>`)}</div>
     <p class="faint">Drag to orbit; right button, or two fingers with Ctrl, to pan; wheel or pinch to zoom. Every edit is an edit of the text, and can be undone.</p><//>`;
 }
 

@@ -1,5 +1,5 @@
 // Tools that draw on the model: one pointer, from press to release. What is drawn sticks to triangles of the actor's own mesh.
-import { Vector3, effect, html, signal } from "./third-party.js";
+import { Vector3, effect, html, signal, untracked } from "./third-party.js";
 import { anchors } from "./anchors.js";
 import { brushedKey, endBrush, showChosen, startBrush, stroke, targets } from "./brush.js";
 import { send } from "./controls.js";
@@ -112,7 +112,7 @@ export function attach(view) {
   });
 
   canvas.addEventListener("dblclick", () => { if (tool.value === "fold") trying(() => endFold(view)); });
-  effect(() => { tool.value; selectedLayer.value; brushedKey.value; layers.value; if (view.size) trying(() => showChosen(view)); });
+  effect(() => { tool.value; selectedLayer.value; brushedKey.value; layers.value; if (view.size) untracked(() => trying(() => showChosen(view))); });
   view.painters.add(() => {
     if (!curve.length) return;
     clearGroup(view.marks);

@@ -24,11 +24,33 @@ effect(() => {
     asked = key;
     try {
       const found = await getJson("measures");
-      if (series.peek().length === 0) hidden.value = new Set(found.slice(4).map(s => `${s.layer}/${s.name}`));
+      if (series.peek().length === 0) hidden.value = hiddenAtFirst(found);
       series.value = found;
     } finally { busy = false; }
   }), 400);
 });
+
+/** Of many measures the first four that change are shown at first: a level line tells nothing. */
+function hiddenAtFirst(found) {
+  const moves = found.filter(s => s.values.some(([, v]) => v !== s.values[0][1]));
+  const first = (moves.length ? moves : found).slice(0, 4);
+  return new Set(found.filter(s => !first.includes(s)).map(s => `${s.layer}/${s.name}`));
+}
+
+/** Measures of one unit and one order of size share a scale: thousands would press shares of one flat. */
+function scaleOf(s) {
+  const most = s.values.reduce((most, [, v]) => Math.max(most, Math.abs(v)), 0);
+  return `${s.unit}/${most > 0 ? Math.floor(Math.log10(most) / 2) : 0}`;
+}
+
+/** Numbers on an axis: short, whatever their size. */
+const ticks = (_, values) => values.map(v => v === null ? "" : Math.abs(v) >= 1e4 || (v !== 0 && Math.abs(v) < 1e-3) ? v.toExponential(0) : String(Number(v.toPrecision(5))));
+
+/** The value of a measure at a frame. */
+const valueAt = (s, number) => {
+  const found = s.values.find(([n]) => n === number);
+  return found ? Number(found[1].toPrecision(4)) : "";
+};
 
 export function Graphs({ view }) {
   const place = useRef(null);
@@ -39,11 +61,14 @@ export function Graphs({ view }) {
     const rows = chosen.map(s => { const known = new Map(s.values); return numbers.map(n => known.get(n) ?? null); });
     const text = getComputedStyle(place.current).color;
     if (numbers.length < 2 || chosen.length === 0) return undefined;
+    // Two scales have an axis, left and right; what has another is told by the numbers beside its name.
+    const scales = [...new Set(chosen.map(scaleOf))];
+    const axis = (scale, side) => ({ scale, side, stroke: COLOURS[chosen.findIndex(s => scaleOf(s) === scale) % COLOURS.length], grid: { show: side === 3, stroke: "#8883" }, size: 52, values: ticks });
     plot.current = new uPlot({
       width: place.current.clientWidth - 8, height: 178, legend: { show: false }, cursor: { drag: { x: false, y: false } },
       scales: { x: { time: false } },
-      axes: [{ stroke: text, grid: { stroke: "#8883" }, size: 28 }, { stroke: text, grid: { stroke: "#8883" }, size: 56 }],
-      series: [{}, ...chosen.map((s, k) => ({ label: `${s.layer} ${s.name}`, stroke: COLOURS[k % COLOURS.length], width: 1.6 }))],
+      axes: [{ stroke: text, grid: { stroke: "#8883" }, size: 28 }, axis(scales[0], 3), ...(scales[1] ? [axis(scales[1], 1)] : [])],
+      series: [{}, ...chosen.map((s, k) => ({ scale: scaleOf(s), label: `${s.layer} ${s.name}`, stroke: COLOURS[k % COLOURS.length], width: 1.6 }))],
       hooks: {
         draw: [u => {
           const x = u.valToPos(frame.peek(), "x", true);
@@ -77,7 +102,7 @@ export function Graphs({ view }) {
       const place_ = chosen.indexOf(s);
       return html`<label key=${key}><input type="checkbox" checked=${!hidden.value.has(key)} onChange=${() => toggle(key)} />
         <span style=${`width:9px;height:9px;border-radius:5px;flex:none;background:${place_ >= 0 ? COLOURS[place_ % COLOURS.length] : "transparent"}`}></span>
-        <span>${s.layer} ${s.name} <span class="faint">${s.unit === "-" ? "" : s.unit}</span></span></label>`;
+        <span class="grow">${s.layer} ${s.name}</span><span class="faint value">${valueAt(s, frame.value)} ${s.unit === "-" ? "" : s.unit}</span></label>`;
     })}${series.value.length === 0 && html`<p class="faint">The layers measure nothing yet.</p>`}</div>
     <div class="plot" ref=${place}></div>
     <div class="findings">${findings === null || findings === undefined

@@ -12,6 +12,9 @@ export function compareWithout(layer) {
   return trying(() => post("compare", { how, moment: moment() }));
 }
 
+/** Compares with the scene as it is at this moment, or ends that. */
+export const compareNow = () => trying(() => post("compare", { how: compared.value ? null : { as: "now" }, moment: moment() }));
+
 const change = body => trying(() => post("switch", { ...body, moment: moment() }));
 
 function choose(index) {
@@ -39,8 +42,9 @@ export function Layers() {
     ${doc.value && layers.value.length === 0 && off.length === 0 && html`<p class="faint">No layer yet: add one, or draw on the model.</p>`}
     ${doc.value && html`<div class=${`layer ${selectedLayer.value < 0 ? "chosen" : ""}`}><span style="width:15px"></span>
       <button class="name" onClick=${() => choose(-1)}>Shot, forces, colliders</button></div>`}
-    ${chosen && html`<p class="row" style="margin-top:8px;flex-wrap:wrap"><button class="edge" id="without" aria-pressed=${compared.value !== null} onClick=${() => compareWithout(selectedLayer.value)}
+    ${chosen && html`<p class="pair"><button class="edge" id="without" aria-pressed=${compared.value !== null} onClick=${() => compareWithout(selectedLayer.value)}
       title="Left with, right without the chosen layer (K)">${compared.value ? "End A/B" : "A/B without it"}</button>
+      ${!compared.value && html`<button class="edge" id="with-now" title="Right stays as it is now; what is tuned from here on is seen left" onClick=${compareNow}>A/B with now</button>`}
       <button class="edge" title="Take the layer out of the text" onClick=${() => removeLayer(chosen)}>Remove</button></p>`}
   </div>`;
 }

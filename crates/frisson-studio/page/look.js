@@ -2,6 +2,7 @@
 import { effect, html, signal } from "./third-party.js";
 import { post } from "./api.js";
 import { send } from "./controls.js";
+import { compareNow } from "./layers.js";
 import { INSIDES, kindsOf } from "./overlays.js";
 import { seen, shown } from "./player.js";
 import { heatBar, strainBar } from "./shaders.js";
@@ -40,8 +41,6 @@ effect(() => {
   asked = key;
   trying(() => post("reveal", { reveal, moment: moment() }));
 });
-
-const compareNow = () => trying(() => post("compare", { how: compared.value ? null : { as: "now" }, moment: moment() }));
 
 function keepCamera(view) {
   const { eye, target, fov_deg } = view.cameraParams();

@@ -34,7 +34,7 @@ export class Pace {
     // Seen at the next look only: a part of what is measured is waiting.
     this.cost = (now - this.begun) * 4 ** this.coarseness;
     this.ended = now;
-    this.finished(now);
+    this.finished(now, now - this.begun);
     return true;
   }
 

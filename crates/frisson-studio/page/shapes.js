@@ -162,7 +162,7 @@ function edgeSums(p, index, edge, count) {
 }
 
 class CurvesShape {
-  constructor(topology) {
+  constructor(topology, before) {
     this.topology = topology;
     const [at, curves] = topology.head.counts;
     const counts = u32(topology, at, curves);
@@ -183,7 +183,12 @@ class CurvesShape {
     geometry.setAttribute("tangent", dynamic(new BufferAttribute(new Int8Array(4 * points), 4, true)));
     geometry.setIndex(new BufferAttribute(index, 1));
     geometry.boundingSphere = new Sphere(new Vector3(0.5, 0.5, 0.5), 0.87);
-    this.object = new LineSegments(geometry, hairMaterial(topology.head.color, counts[0] ?? 1));
+    const named = JSON.stringify([topology.head.color, counts[0] ?? 1]);
+    const keeps = before?.named === named;
+    this.named = named;
+    this.material = keeps ? before.material : hairMaterial(topology.head.color, counts[0] ?? 1);
+    if (keeps) before.material = null;
+    this.object = new LineSegments(geometry, this.material);
     this.object.userData.shape = this;
   }
 
@@ -198,7 +203,7 @@ class CurvesShape {
 
   dispose() {
     this.object.geometry.dispose();
-    this.object.material.dispose();
+    this.material?.dispose();
   }
 }
 
@@ -268,7 +273,7 @@ export class Shapes {
     };
     const { head } = parcel;
     head.meshes.forEach(s => one("mesh", s, before => new MeshShape(reel.topologies.get(s.topology), reel, before)));
-    head.curves.forEach(s => one("curves", s, () => new CurvesShape(reel.topologies.get(s.topology))));
+    head.curves.forEach(s => one("curves", s, before => new CurvesShape(reel.topologies.get(s.topology), before)));
     head.points.forEach(s => one("points", s, () => new PointsShape()));
     for (const key of this.shapes.keys()) if (!seen.has(key)) this.remove(key);
   }

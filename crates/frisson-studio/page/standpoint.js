@@ -27,6 +27,7 @@ export const standpoint = {
   /** A scene that was not seen before: ground, light and camera fit it. */
   meet() {
     this.opened = remote.value?.opened;
+    this.isBare = this.left.shapes.size === 0;
     const { low, high } = this.bounds();
     const size = high.distanceTo(low) || 1;
     const middle = low.clone().add(high).multiplyScalar(0.5);
@@ -39,7 +40,8 @@ export const standpoint = {
     this.grid.material.vertexColors = false;
     this.grid.material.transparent = true;
     this.grid.material.opacity = 0.28;
-    this.grid.position.set(Math.round(middle.x / cell) * cell, low.y, Math.round(middle.z / cell) * cell);
+    this.cell = cell;
+    this.layGrid(middle);
     this.floor.position.set(middle.x, low.y + 1e-4 * size, middle.z);
     this.floor.scale.setScalar(20 * size);
     this.scene.add(this.grid);
@@ -54,6 +56,12 @@ export const standpoint = {
     options.value = { ...options.value, follow: remote.value?.camera?.follow ?? false, colour: "" };
     this.lookAsScene();
     this.repaint();
+  },
+
+  /** The grid lies below the subject wherever it goes; by whole cells, so that it is seen to stand. */
+  layGrid(middle) {
+    const snapped = value => Math.round(value / this.cell) * this.cell;
+    this.grid.position.set(snapped(middle.x), this.ground, snapped(middle.z));
   },
 
   /** The camera of the scene file, or one that sees everything. */
@@ -120,6 +128,7 @@ export const standpoint = {
   goAlong() {
     const { low, high } = this.bounds();
     const middle = low.add(high).multiplyScalar(0.5);
+    if (this.grid) this.layGrid(middle);
     if (this.middle && options.value.follow) {
       const moved = middle.clone().sub(this.middle);
       this.camera.position.add(moved);

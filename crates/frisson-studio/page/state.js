@@ -40,7 +40,8 @@ export const compared = computed(() => remote.value?.compared ?? null);
 export const job = computed(() => remote.value?.job ?? null);
 export const range = computed(() => engine.value?.range ?? [0, 0]);
 export const fps = computed(() => engine.value?.fps || 30);
-export const places = computed(() => remote.value?.places ?? []);
+/** Places that layers name. Set only when they are others: the picture is drawn anew for them. */
+export const places = signal([]);
 export const trouble = computed(() => {
   const text = doc.value?.trouble ?? [];
   return text.length ? text : engine.value?.trouble ?? [];
@@ -69,20 +70,28 @@ export async function trying(work) {
   }
 }
 
-export const moment = () => ({ frame: frame.value, again: again.value });
+/** Points of hair that are drawn in a twentieth of a second, as far as is known. */
+export const room = { points: 0 };
+export const moment = () => ({ frame: frame.value, again: again.value, room: room.points });
 
+const isSame = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+const isPart = (part, whole) => Object.entries(part).every(([key, value]) => isSame(value, whole[key]));
+
+/** News come many times a second while frames are simulated; only what differs is passed on. */
 function take(state) {
   batch(() => {
     const before = doc.value;
     const is_new = remote.value?.opened !== state.opened;
     remote.value = state;
-    if (state.document) {
+    if (!isSame(state.places ?? [], places.value)) places.value = state.places ?? [];
+    const says_nothing_new = before && state.document && !is_new && isPart(state.document, before);
+    if (state.document && !says_nothing_new) {
       const now = state.document.text === undefined && before && !is_new
         ? { ...before, ...state.document } : state.document;
       // While the text has mistakes, the lists show what it said before.
       if (now.scene === null && before && !is_new) now.scene = before.scene;
       doc.value = now;
-    } else {
+    } else if (!state.document) {
       doc.value = null;
     }
     if (is_new) {

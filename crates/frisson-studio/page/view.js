@@ -2,17 +2,21 @@
 import {
   ACESFilmicToneMapping, Color, DirectionalLight, Group, HemisphereLight, Mesh, OrbitControls, PCFShadowMap,
   PerspectiveCamera, PlaneGeometry, PMREMGenerator, Raycaster, RoomEnvironment, Scene, ShadowMaterial, Vector2, Vector3,
-  WebGLRenderer, effect,
+  WebGLRenderer, effect, untracked,
 } from "./third-party.js";
 import { showInsides, showPlaces } from "./overlays.js";
 import { a, b, fetchShown, note, onExpect, readAhead, shown, tick } from "./player.js";
 import { Shapes } from "./shapes.js";
 import { Pace } from "./pace.js";
 import { standpoint } from "./standpoint.js";
-import { compared, options, places, playing, range, selectedLayer, splitAt, theme, remote } from "./state.js";
+import { compared, options, places, playing, range, remote, room, selectedLayer, splitAt, theme } from "./state.js";
 
 /** The room is built this long after the first picture [ms]. */
 const FURNISHED_AFTER = 400;
+/** A picture that comes as quickly is felt to come at once [ms]. */
+const QUICK = 50;
+/** Fewer points of hair tell nothing about how long they take. */
+const LEAST_TOLD = 4000;
 const BACKGROUND = { light: 0xe7e5e1, dark: 0x24262b };
 
 export class View {
@@ -51,7 +55,12 @@ export class View {
     this.painters = new Set();
     new ResizeObserver(() => this.resize()).observe(canvas.parentElement);
     this.resize();
-    effect(() => { theme.value; options.value; splitAt.value; places.value; selectedLayer.value; this.repaint(); });
+    effect(() => {
+      theme.value; options.value; places.value; selectedLayer.value;
+      // What it reads besides would draw everything anew with every piece of news.
+      untracked(() => this.repaint());
+    });
+    effect(() => { splitAt.value; this.touch(); });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.repaint());
     const loop = now => { this.step(now); requestAnimationFrame(loop); };
     requestAnimationFrame(loop);
@@ -150,7 +159,9 @@ export class View {
     if (!shown.a) return;
     const settings = { ...options.value, covered: this.covered, range: this.colourRange() };
     this.left.show(shown.a, a, settings);
-    if (this.opened !== remote.value?.opened) this.meet();
+    // Soft bodies may be all there is, and come after the first picture.
+    const appears = this.isBare && this.left.shapes.size > 0;
+    if (this.opened !== remote.value?.opened || appears) this.meet();
     this.goAlong();
     if (compared.value && shown.b) this.right.show(shown.b, b, settings);
     else this.right.clear();
@@ -224,8 +235,12 @@ export class View {
       this.left.group.visible = true;
     }
     const { revision } = shown;
-    this.pace.begin(now => {
+    const points = shown.a?.head.curves.reduce((sum, c) => sum + c.count, 0) ?? 0;
+    this.pace.begin((now, took) => {
       this.firstDrawn ??= now;
+      const found = Math.round(QUICK * points / Math.max(1, took));
+      // Another number of hairs is another topology: not for a little.
+      if (points > LEAST_TOLD && (found > 2 * room.points || found < 0.5 * room.points)) room.points = found;
       note("drawn", revision);
     });
     this.drawn += 1;

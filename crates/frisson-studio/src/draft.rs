@@ -51,6 +51,10 @@ fn lighten_layer(kind: &str, params: &mut Value) {
                 params["quality"] = json!(DRAFT_QUALITY);
             }
         }
+        // A cap of few faces instead of the shape that it would have.
+        "drops" if params["shape"]["detail"] == "fine" => {
+            params["shape"]["detail"] = json!("coarse")
+        }
         "wrinkles" => at_most(&mut params["max_level"], 2),
         "soft" => {
             params["surface"] = json!(DRAFT_SURFACE);
@@ -130,6 +134,61 @@ mod tests {
         let soft = light(include_str!("../scenes/soft-muscles.toml"));
         let value = serde_json::to_value(&soft.layers[0]).unwrap();
         assert_eq!(value["soft"]["surface"], DRAFT_SURFACE);
+    }
+
+    /// Prints how long a frame of every scene takes in a draft, with what is packed of it; `FRISSON_STUDIO_LAYERS`
+    /// chooses scenes by the start of their names. No limit is held, the machine may be busy.
+    #[test]
+    #[ignore = "slow: measures"]
+    fn drafts_of_the_gallery() {
+        use crate::engine::Order;
+        use crate::live::Live;
+        use crate::wire::{Seen, Topologies, pack};
+        let chosen = std::env::var("FRISSON_STUDIO_LAYERS").unwrap_or_default();
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenes");
+        let mut files: Vec<_> =
+            std::fs::read_dir(folder).unwrap().flatten().map(|e| e.path()).collect();
+        files.sort();
+        for path in files.iter().filter(|p| p.extension().is_some_and(|e| e == "toml")) {
+            let name = path.file_stem().unwrap().to_string_lossy();
+            if !chosen.is_empty() && !chosen.split(' ').any(|c| name.starts_with(c)) {
+                continue;
+            }
+            let text = std::fs::read_to_string(path).unwrap();
+            let scene = SceneFile::parse(path, &text).unwrap();
+            let reveal = crate::reveal::Reveal::default();
+            let order =
+                Order { scene, draft: true, reveal, at: 0, again: false, revision: 1, hasty: None };
+            let begun = std::time::Instant::now();
+            let mut live = match Live::build(&order) {
+                Ok(live) => live,
+                Err(_) => {
+                    println!("{name}: cannot be built");
+                    continue;
+                }
+            };
+            let built = begun.elapsed().as_secs_f64() * 1e3;
+            let mut topologies = Topologies::numbered(1, 1);
+            let mut times = Vec::new();
+            let begun = std::time::Instant::now();
+            while times.len() < 40 && begun.elapsed().as_secs_f64() < 8.0 {
+                let started = std::time::Instant::now();
+                if !live.advance(&mut frisson::stage::NoObserver).unwrap_or(false) {
+                    break;
+                }
+                let (frame, names, reports) = live.shown(reveal);
+                let seen = Seen { frame, names: &names, reports: &reports, insides: &[] };
+                let _ = pack(&seen, &mut topologies);
+                times.push(started.elapsed().as_secs_f64() * 1e3);
+            }
+            times.sort_by(f64::total_cmp);
+            let Some(middle) = times.get(times.len() / 2) else { continue };
+            println!(
+                "{name}: {middle:.1} ms a frame, worst {:.1}, of {}; built in {built:.0} ms",
+                times[times.len() - 1],
+                times.len()
+            );
+        }
     }
 
     #[test]

@@ -92,7 +92,7 @@ impl Live {
         }
         let scene = prepared(order);
         let mut layers = scene.stage_layers().map_err(|e| troubles(&e))?;
-        let is_rough = order.hasty && roughen(&mut layers);
+        let is_rough = order.hasty.is_some_and(|room| roughen(&mut layers, room));
         let same_forces = scene.scene.gravity == self.scene.scene.gravity
             && scene.scene.forces == self.scene.scene.forces;
         if layers == self.simulator.params() && same_forces {
@@ -328,7 +328,15 @@ mod tests {
 
     fn order(text: &str) -> Order {
         let scene = SceneFile::parse(Path::new("sheet.toml"), text).unwrap();
-        Order { scene, draft: false, reveal: Reveal::default(), at: 0, again: false, revision: 1, hasty: false }
+        Order {
+            scene,
+            draft: false,
+            reveal: Reveal::default(),
+            at: 0,
+            again: false,
+            revision: 1,
+            hasty: None,
+        }
     }
 
     const HAIR: &str = "frisson = 2\nframes = [0, 4]\n[actors.ball]\n\
@@ -348,8 +356,9 @@ mod tests {
         let mut live = Live::build(&order(text)).unwrap();
         let changed = text.replacen(from, to, 1);
         assert_ne!(text, changed);
-        let (change, _) =
-            live.follow(&Order { hasty, ..order(&changed) }, &|_| None).unwrap();
+        let (change, _) = live
+            .follow(&Order { hasty: hasty.then_some(0), ..order(&changed) }, &|_| None)
+            .unwrap();
         assert_eq!((change, live.is_rough()), ("live", hasty));
         (0..2).for_each(|_| assert!(live.advance(&mut NoObserver).unwrap()));
         let rough = size(&live);

@@ -97,7 +97,8 @@ impl Reel {
     fn count(&mut self, frame: &SentFrame) {
         self.frame_bytes += frame.bytes.len();
         for topology in &frame.topologies {
-            let (users, bytes) = self.topologies.entry(topology.id).or_insert((0, weight(topology)));
+            let (users, bytes) =
+                self.topologies.entry(topology.id).or_insert((0, weight(topology)));
             if *users == 0 {
                 self.frame_bytes += *bytes;
             }

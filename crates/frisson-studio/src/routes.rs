@@ -217,9 +217,8 @@ fn post(studio: &Studio, asked: &Asked) -> Result<Answer, Refusal> {
             let body: EditBody = asked.body()?;
             // Edits that are one step of what can be undone come from something that is dragged.
             let moment = Moment { hasty: body.merge.is_some(), ..body.moment };
-            let edited = studio.change(moment, |document| {
-                document.edit(&body.edits, &body.label, body.merge)
-            });
+            let edited = studio
+                .change(moment, |document| document.edit(&body.edits, &body.label, body.merge));
             return written(studio, edited?.0);
         }
         "text" => {
@@ -278,6 +277,10 @@ fn post(studio: &Studio, asked: &Asked) -> Result<Answer, Refusal> {
         "job" => done(studio.start(body.task.ok_or("which job?")?)),
         "stop" => done({
             studio.jobs().stop();
+            Ok(())
+        }),
+        "rest" => done({
+            studio.rest();
             Ok(())
         }),
         "leave" => done({

@@ -108,6 +108,18 @@ fn open_play_tune_and_undo() {
     let Some(Shown { mut browser, folder: _folder, .. }) = show("cat.toml", CAT) else { return };
     browser.wait("studio.engine.value.ready[0][1] === 99");
 
+    // News alone draw nothing: a picture of heavy hair takes longer than the next piece of news.
+    browser.wait("studio.view.scene.environment && !studio.view.dirty && !studio.view.pace.fence && studio.view.pace.coarseness === 0");
+    let before = browser.get("[studio.view.drawn, studio.remote.value.seq]");
+    for _ in 0..5 {
+        browser.get(
+            "fetch('leave', { method: 'POST', body: '{\"page\":\"nobody\"}' }).then(r => r.ok)",
+        );
+        browser.get("new Promise(x => setTimeout(x, 80))");
+    }
+    browser.wait(&format!("studio.remote.value.seq >= {} + 5", before[1]));
+    assert_eq!(browser.get("studio.view.drawn"), before[0]);
+
     browser.key(" ", false);
     browser.wait("studio.playing.value && studio.shown.number > 3");
     browser.key(" ", false);

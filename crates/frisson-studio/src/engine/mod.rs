@@ -11,8 +11,8 @@ use frisson_io::FrameSource;
 use frisson_io::cache::CacheReader;
 use serde_json::{Value, json};
 
-use self::news::{State, WorkDone};
 pub use self::news::{Got, News, Order, Wanted};
+use self::news::{State, WorkDone};
 use self::playing::play_cache;
 use self::worker::Worker;
 use crate::bell::{Bell, lock};
@@ -65,7 +65,7 @@ impl Engine {
             news: News::default(),
             roots: Arc::default(),
             cuts: Vec::new(),
-            ordered: None,
+            quiet_until: None,
             is_playing: false,
             stop: false,
             work: WorkDone::default(),
@@ -76,12 +76,19 @@ impl Engine {
     /// Gives an order; one that nobody has begun yet is replaced.
     pub fn order(&self, order: Order) {
         let mut state = lock(&self.state);
+        let hasty = order.hasty.is_some();
         // What waits may ask for more than the newer one.
         let again = state.order.as_ref().is_some_and(|o| o.again);
         state.work.outdated += u64::from(state.order.is_some());
         state.order = Some(Order { again: order.again || again, ..order });
-        state.ordered = Some(Instant::now());
+        state.hush(hasty);
         drop(state);
+        self.wake.notify_all();
+    }
+
+    /// Says that the edits that followed each other have ended.
+    pub fn rest(&self) {
+        lock(&self.state).quiet_until = None;
         self.wake.notify_all();
     }
 

@@ -28,9 +28,9 @@ pub struct Order {
     pub again: bool,
     /// Number of the text.
     pub revision: u64,
-    /// Whether the next of many edits is on its way, as from a slider that is dragged: then a picture that comes soon
-    /// is worth more than a whole one.
-    pub hasty: bool,
+    /// Points of hair that may be shown, where the next of many edits is on its way, as from a slider that is dragged:
+    /// then a picture that comes soon is worth more than a whole one.
+    pub hasty: Option<u32>,
 }
 
 /// Work done since the start, which does not depend on what else the machine does.
@@ -118,8 +118,8 @@ pub(super) struct State {
     pub roots: Arc<Roots>,
     /// For each take: the first frame that it made others.
     pub cuts: Vec<(u64, i64)>,
-    /// When the last order came.
-    pub ordered: Option<Instant>,
+    /// Until when whoever makes edits is taken to be at it.
+    pub quiet_until: Option<Instant>,
     /// Whether the page plays.
     pub is_playing: bool,
     pub stop: bool,
@@ -130,14 +130,22 @@ pub(super) struct State {
 /// sends, and whoever drags it needs the cores for the picture.
 const QUIET: Duration = Duration::from_millis(250);
 
+/// The same where more edits are on their way: the page says when they have ended, and this is for one that does not.
+/// It is longer than a picture takes where they are drawn slowly, so that no whole one comes between two edits.
+const HASTY_QUIET: Duration = Duration::from_millis(1500);
+
 /// Takes whose cuts are remembered; a page that is farther behind begins anew.
 const REMEMBERED_CUTS: usize = 256;
 
 impl State {
+    /// An order came: what is not looked at waits.
+    pub fn hush(&mut self, hasty: bool) {
+        self.quiet_until = Some(Instant::now() + if hasty { HASTY_QUIET } else { QUIET });
+    }
+
     /// How long it is until whoever makes edits is taken to have ended; nothing where that is over.
     pub fn quiet(&self) -> Option<Duration> {
-        let ended = self.ordered? + QUIET;
-        let left = ended.saturating_duration_since(Instant::now());
+        let left = self.quiet_until?.saturating_duration_since(Instant::now());
         (!left.is_zero()).then_some(left)
     }
 

@@ -88,7 +88,7 @@ impl Studio {
             at: frame,
             again: true,
             revision: 1,
-            hasty: false,
+            hasty: None,
         });
         open.compared = Some((engine, how.clone()));
         drop(open);

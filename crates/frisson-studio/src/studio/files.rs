@@ -85,7 +85,7 @@ impl Studio {
         if let Some((engine, _)) = old.compared {
             engine.stop();
         }
-        self.simulate(Moment { frame: i64::MIN, again: true, hasty: false });
+        self.simulate(Moment { frame: i64::MIN, again: true, ..Moment::default() });
         Ok(())
     }
 

@@ -40,6 +40,8 @@ pub struct Moment {
     pub frame: i64,
     /// Simulate again from the start.
     pub again: bool,
+    /// Points of hair that the page draws in a twentieth of a second.
+    pub room: u32,
     /// Whether more edits like it are on their way.
     #[serde(skip)]
     pub hasty: bool,
@@ -60,7 +62,7 @@ impl Studio {
         let jobs = Arc::new(Jobs::new(Arc::clone(&bell)));
         let pages = Mutex::default();
         let studio = Arc::new(Self { folder, open: Mutex::new(open), jobs, bell, pages });
-        studio.simulate(Moment { frame: i64::MIN, again: true, hasty: false });
+        studio.simulate(Moment { frame: i64::MIN, again: true, ..Moment::default() });
         let watcher = Arc::downgrade(&studio);
         std::thread::spawn(move || {
             while let Some(studio) = watcher.upgrade() {
@@ -91,7 +93,7 @@ impl Studio {
         document.keep_safe();
         if document.look_outside() {
             drop(open);
-            self.simulate(Moment { frame: i64::MIN, again: true, hasty: false });
+            self.simulate(Moment { frame: i64::MIN, again: true, ..Moment::default() });
         }
     }
 
@@ -108,7 +110,7 @@ impl Studio {
                 at: moment.frame,
                 again: moment.again,
                 revision: document.revision(),
-                hasty: moment.hasty,
+                hasty: moment.hasty.then_some(moment.room),
             });
         }
         drop(open);
@@ -179,6 +181,11 @@ impl Studio {
         drop(open);
         self.simulate(moment);
         Ok((revision, answer))
+    }
+
+    /// The edits that followed each other have ended.
+    pub fn rest(&self) {
+        lock(&self.open).engine.rest();
     }
 
     /// What is wrong with the text.

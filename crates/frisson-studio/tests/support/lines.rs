@@ -81,7 +81,8 @@ fn a_file_that_others_change_is_read_again_or_asked_about() {
     // Times of files may be as coarse as a second.
     std::thread::sleep(std::time::Duration::from_millis(1100));
     scene(folder.path(), "wrist.toml", WRIST);
-    browser.wait("document.querySelector('.banner')?.innerText.includes('changed by somebody else')");
+    browser
+        .wait("document.querySelector('.banner')?.innerText.includes('changed by somebody else')");
     browser.picture("outside");
     browser.click(".banner .edge");
     browser.wait("!document.querySelector('.banner')");
@@ -111,7 +112,8 @@ fn graphs_findings_and_pictures() {
 
     // A ray-traced picture of this view, and one as it is drawn here.
     browser.click("#still");
-    browser.wait("studio.remote.value.job.number === 2 && studio.remote.value.job.state === 'done'");
+    browser
+        .wait("studio.remote.value.job.number === 2 && studio.remote.value.job.state === 'done'");
     let frame = browser.get("studio.frame.value");
     assert!(folder.path().join(format!("flag.{frame}.png")).exists());
     browser.get("(() => { const make = URL.createObjectURL; URL.createObjectURL = blob => { window.kept = blob; return make(blob); }; })()");
@@ -122,22 +124,34 @@ fn graphs_findings_and_pictures() {
 
     // A click on a graph jumps to that frame, one on a complaint to it.
     browser.key("g", false);
-    browser.wait("document.querySelector('.graphs .u-over') && studio.engine.value.ready[0][1] === 70");
+    browser.wait(
+        "document.querySelector('.graphs .u-over') && studio.engine.value.ready[0][1] === 70",
+    );
     let (x, y) = browser.middle(".graphs .u-over");
     browser.drag(&[(x, y)]);
-    browser.wait("Math.abs(studio.frame.value - 35) <= 2 && studio.shown.number === studio.frame.value");
+    browser.wait(
+        "Math.abs(studio.frame.value - 35) <= 2 && studio.shown.number === studio.frame.value",
+    );
     let findings = browser.get("studio.remote.value.job.findings");
     if let Some(first) = findings.as_array().and_then(|f| f.first()) {
         let eye = browser.get("studio.view.camera.position.toArray()");
         browser.click(".finding");
-        browser.wait(&format!("studio.frame.value === {} && studio.shown.number === studio.frame.value", first["frame"]));
-        assert!(first["place"].is_null() || browser.get("studio.view.camera.position.toArray()") != eye);
+        browser.wait(&format!(
+            "studio.frame.value === {} && studio.shown.number === studio.frame.value",
+            first["frame"]
+        ));
+        assert!(
+            first["place"].is_null() || browser.get("studio.view.camera.position.toArray()") != eye
+        );
     }
     browser.picture("graphs");
 
     // The chosen layer and everything, by keys.
     let seen = |browser: &mut Browser| {
-        browser.get("studio.view.camera.position.distanceTo(studio.view.controls.target)").as_f64().unwrap()
+        browser
+            .get("studio.view.camera.position.distanceTo(studio.view.controls.target)")
+            .as_f64()
+            .unwrap()
     };
     browser.key("a", false);
     let all = seen(&mut browser);

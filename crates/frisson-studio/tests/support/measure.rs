@@ -43,7 +43,7 @@ const EDITS: &str = "(async (wanted, moving) => { \
         const one = studio.latencies[0]; \
         if (one?.drawn) times.push([one.drawn - one.started, one.answered - one.started, one.got - one.started]); \
     } \
-    const last = performance.now(); \
+    const last = performance.now(); studio.letGo(); \
     for (let w = 0; w < 4000 && (studio.engine.value.rough || studio.view.lastDrawnTake !== studio.engine.value.take || studio.view.pace.fence || studio.view.pace.coarseness); w++) await pause(5); \
     const whole = performance.now() - last; const work = studio.engine.value.work; \
     studio.playing.value = false; \
@@ -138,9 +138,13 @@ fn memory(browser: &mut Browser) {
                 browser.get(&format!("new Promise(x => setTimeout(x, {pause}))"));
                 browser.collect_garbage();
                 let page = browser.get("Math.round(performance.memory.usedJSHeapSize / 1e5) / 10");
-                let held = browser.get("Math.round((studio.a.bytes + studio.a.topologyBytes) / 1e5) / 10");
+                let held =
+                    browser.get("Math.round((studio.a.bytes + studio.a.topologyBytes) / 1e5) / 10");
                 let buffers = browser.get("studio.view.renderer.info.memory.geometries");
-                format!("page {page} (frames {held}, {buffers} geometries) server {:.0}", resident())
+                format!(
+                    "page {page} (frames {held}, {buffers} geometries) server {:.0}",
+                    resident()
+                )
             })
             .collect();
         browser.get("(studio.speed.value = 1, studio.playing.value = false, 0)");
