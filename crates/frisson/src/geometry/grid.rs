@@ -4,6 +4,10 @@
 //! in a cell is their index order, whatever the number of threads.
 
 use glam::{IVec3, Vec3};
+use rayon::prelude::*;
+
+/// Points entered together.
+const POINTS: usize = 1024;
 
 /// Items by cell. Rebuilt from scratch each time, without allocating once it has grown.
 #[derive(Clone, Debug, Default)]
@@ -17,14 +21,23 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// Fills the grid with points; `cell` is the side of a cell [m].
-    pub fn build_points(&mut self, points: &[Vec3], cell: f32) {
-        self.start(cell, points.len());
-        for (index, &p) in points.iter().enumerate() {
-            let c = self.cell_of(p);
-            self.entries.push((self.slot(c), index as u32, c));
-        }
+    /// Fills the grid with `count` points; `cell` is the side of a cell [m].
+    pub fn build_points(&mut self, count: usize, place: impl Fn(usize) -> Vec3 + Sync, cell: f32) {
+        self.start(cell, count);
+        let mut entries = std::mem::take(&mut self.entries);
+        entries.resize(count, (0, 0, IVec3::ZERO));
+        entries.par_iter_mut().enumerate().with_min_len(POINTS).for_each(|(index, entry)| {
+            let c = self.cell_of(place(index));
+            *entry = (self.slot(c), index as u32, c);
+        });
+        self.entries = entries;
         self.sort();
+    }
+
+    /// All items, cell by cell.
+    #[must_use]
+    pub fn items(&self) -> &[u32] {
+        &self.items
     }
 
     /// Fills the grid with boxes; a box is listed in every cell it meets.
@@ -55,9 +68,10 @@ impl Grid {
         let (a, b) = (self.cell_of(low), self.cell_of(high));
         for z in a.z..=b.z {
             for y in a.y..=b.y {
+                let row = row_hash(y, z);
                 for x in a.x..=b.x {
                     let c = IVec3::new(x, y, z);
-                    let slot = self.slot(c) as usize;
+                    let slot = (row.wrapping_add(x as u32) & self.mask) as usize;
                     for i in self.starts[slot] as usize..self.starts[slot + 1] as usize {
                         // Other cells may share the slot.
                         if self.cells[i] == c {
@@ -90,12 +104,7 @@ impl Grid {
     }
 
     fn slot(&self, c: IVec3) -> u32 {
-        // The large odd multipliers of C. Ericson, *Real-Time Collision Detection* (2005), 7.1.3; the shift
-        // brings their upper bits down to where the mask looks.
-        let h = (c.x as u32).wrapping_mul(0x8DA6_B343)
-            ^ (c.y as u32).wrapping_mul(0xD816_3841)
-            ^ (c.z as u32).wrapping_mul(0xCB1A_B31F);
-        (h ^ (h >> 15)) & self.mask
+        row_hash(c.y, c.z).wrapping_add(c.x as u32) & self.mask
     }
 
     fn sort(&mut self) {
@@ -124,6 +133,13 @@ impl Grid {
     }
 }
 
+/// Where a row of cells along x starts in the table. Rows are scattered, the cells of a row are neighbours: a query
+/// asks for several of them, and those that ask one after the other for the same.
+fn row_hash(y: i32, z: i32) -> u32 {
+    let h = (y as u32).wrapping_mul(0xD816_3841) ^ (z as u32).wrapping_mul(0xCB1A_B31F);
+    h ^ (h >> 15)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -138,7 +154,7 @@ mod tests {
     fn finds_every_point_in_reach_once() {
         let points = cloud(500);
         let mut grid = Grid::default();
-        grid.build_points(&points, 0.25);
+        grid.build_points(points.len(), |i| points[i], 0.25);
         for &p in &points {
             let reach = Vec3::splat(0.2);
             let mut got = Vec::new();

@@ -13,6 +13,9 @@ use super::trail::{Strip, Wetting, paint};
 use super::walk::{Place, walk};
 use crate::tolerances::drops::CHUNK;
 
+/// Distance at which a bead is left, in that at which it would merge with the drop that leaves it [-].
+const CLEAR_OF: f64 = 1.05;
+
 /// Smoothing and films, in the order of drops; then strips.
 pub(super) fn wet(work: Tick, time: f64) {
     let (params, scratch) = (work.params, &mut *work.scratch);
@@ -148,7 +151,7 @@ pub(super) fn leave_beads(work: Tick, time: f64) {
         drop.since_bead = 0.0;
         // Far enough behind not to be swallowed again at once.
         let small = site.liquid.radius(mass);
-        let back = 1.05 * kind.widest * (radius + small) * params.merging.reach.max(1.0);
+        let back = CLEAR_OF * kind.widest * (radius + small) * params.merging.reach.max(1.0);
         let place = Place { triangle, weights, side: drop.side };
         let way = -velocity.normalize_or_zero() * back;
         let (reached, whole) = walk(surface, place, way, &mut DVec2::ZERO.clone());

@@ -49,17 +49,49 @@ impl Default for Drag {
 /// Logarithm of a drop's size over the few nanometres at which a contact line slips [-].
 const LINE_LOGARITHM: f64 = 12.0;
 
-/// Force per viscosity, speed and radius of the sphere of a cap that slides [-].
-///
-/// The bulk is sheared as a film of the cap's mean height, `3 mu U A / h`; the wedge at the contact line
-/// adds `3 mu U ln / theta` per length of line, of which the part along the motion counts.
-#[must_use]
-pub fn sliding_resistance(contact_angle_deg: f64) -> f64 {
-    let (contact, _) = Liquid::cap_radii(contact_angle_deg);
-    // With A = pi c² r² and h = V / A = 4 r / (3 c²).
-    let bulk = 9.0 / 4.0 * PI * contact.powi(4);
-    let line = 3.0 * PI * contact * LINE_LOGARITHM / contact_angle_deg.to_radians();
-    bulk + line
+/// Mean friction of the layer in which a flow over a plate is slowed, in `rho U² / sqrt(Re)` (H. Blasius, 1908) [-].
+const PLATE_FRICTION: f64 = 0.664;
+
+/// How a cap that slides resists, per viscosity, speed and radius of its sphere [-].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Resistance {
+    /// Of the bulk, sheared as a film of the cap's mean height: `3 mu U A / h`.
+    pub film: f64,
+    /// Of the wedge at the contact line, `3 mu U ln / theta` per length of line, of which the part along the motion
+    /// counts.
+    pub line: f64,
+    /// How much more the bulk resists, over the root of the Reynolds number of its width, where only a layer of it
+    /// is sheared.
+    layer: f64,
+}
+
+impl Resistance {
+    /// At a contact angle.
+    #[must_use]
+    pub fn new(contact_angle_deg: f64) -> Self {
+        let (contact, _) = Liquid::cap_radii(contact_angle_deg);
+        Self {
+            // With A = pi c² r² and h = V / A = 4 r / (3 c²).
+            film: 9.0 / 4.0 * PI * contact.powi(4),
+            line: 3.0 * PI * contact * LINE_LOGARITHM / contact_angle_deg.to_radians(),
+            // With the friction of a plate as long as the drop, 2 c r, beside that of the film.
+            layer: PLATE_FRICTION * 2.0 / (9.0 * contact.powi(3)),
+        }
+    }
+
+    /// At a Reynolds number of the contact's width: where a drop is so fast that the shear does not reach through
+    /// it, only a layer at the ground is sheared, the thinner the faster, and the drag grows faster than the speed
+    /// (B. Puthenveettil and others, 2013, find it on water from numbers of some hundred on).
+    #[must_use]
+    pub fn at(&self, reynolds: f64) -> f64 {
+        self.line + self.film * (self.layer * reynolds.sqrt()).max(1.0)
+    }
+
+    /// Of slow drops.
+    #[must_use]
+    pub fn slow(&self) -> f64 {
+        self.at(0.0)
+    }
 }
 
 /// Adhesion in `sqrt(tension density g)` [-]: `4/3 (3 v / (4 pi))^(1/3)` for drops of a volume of `v = 2.45`

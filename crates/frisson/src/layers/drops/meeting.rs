@@ -3,7 +3,7 @@
 use glam::{DVec3, Vec3};
 
 use super::site::Site;
-use super::state::{Droplet, NO_STREAM, Phase};
+use super::state::{Droplet, NO_STREAM, Phase, any_drop};
 use crate::geometry::Grid;
 
 /// Storage of the search, reused.
@@ -51,7 +51,8 @@ impl AirMeetings {
         self.middles.clear();
         let middle = |f: &Falling| (f.end - f.velocity * (0.5 * dt)).as_vec3();
         self.middles.extend(self.falling.iter().map(middle));
-        self.grid.build_points(&self.middles, (2.0 * largest).max(1e-4));
+        let (grid, middles) = (&mut self.grid, &self.middles);
+        grid.build_points(middles.len(), |i| middles[i], (2.0 * largest).max(1e-4));
         let mut merges = 0;
         for i in 0..self.falling.len() {
             let reach = Vec3::splat(self.falling[i].extent + largest);
@@ -74,6 +75,9 @@ impl AirMeetings {
     /// Lists what falls, except what has just let go or splashed: those start in one place.
     fn list(&mut self, drops: &[Droplet], site: &Site, (time, dt): (f64, f64)) {
         self.falling.clear();
+        if !any_drop(drops, |d| !d.is_on_surface()) {
+            return;
+        }
         for (index, drop) in drops.iter().enumerate() {
             let Phase::Air { position, velocity, since, .. } = drop.phase else { continue };
             if time - since < site.liquid.air_time.max(dt) {

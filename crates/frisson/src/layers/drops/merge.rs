@@ -17,6 +17,9 @@ use super::walk::{Place, walk};
 use crate::geometry::Grid;
 use crate::tolerances::drops::{MERGE_NORMALS, MERGED_REACH};
 
+/// How far a drop is drawn out by a merge, as a share of its width [-]: less than the two beside each other would be,
+/// as a neck fills within a frame.
+const MOST_STRETCH: f64 = 0.6;
 /// Drops searched together.
 const SEARCH_CHUNK: usize = 1024;
 
@@ -56,6 +59,7 @@ impl Way {
             if length > 0.0 { (-apart.dot(change) / length).clamp(0.0, 1.0) } else { 0.0 };
         let reach = self.reach + other.reach;
         (apart + change * nearest).length_squared() < reach * reach
+            // A little wider than the test itself, which sees them where they meet and not at the ends of their ways.
             && (0..2).any(|i| self.normals[i].dot(other.normals[i]) > 0.9 * MERGE_NORMALS as f32)
     }
 }
@@ -73,7 +77,6 @@ pub struct Group {
 #[derive(Default)]
 pub struct Merger {
     grid: Grid,
-    middles: Vec<Vec3>,
     /// Middle and half side of each box.
     boxes: Vec<Vec4>,
     sitting: Vec<u32>,
@@ -103,25 +106,30 @@ impl Merger {
         if !ways.iter().filter(listed).any(|w| w.stirred) {
             return;
         }
-        self.sitting.extend((0..ways.len() as u32).filter(|&i| ways[i as usize].reach > 0.0));
+        let all = 0..ways.len() as u32;
+        // Mostly nobody is in the air.
+        if ways.par_chunks(SEARCH_CHUNK).all(|some| some.iter().all(|w| w.reach > 0.0)) {
+            self.sitting.extend(all);
+        } else {
+            self.sitting.extend(all.filter(|&i| ways[i as usize].reach > 0.0));
+        }
         let count = self.sitting.len();
         if count < 2 {
             return;
         }
-        self.middles.clear();
-        self.middles.extend(self.sitting.iter().map(|&i| ways[i as usize].middle()));
-        self.boxes.clear();
-        self.boxes.extend(
-            self.sitting
-                .iter()
-                .zip(&self.middles)
-                .map(|(&i, m)| m.extend(ways[i as usize].extent())),
+        self.boxes.resize(count, Vec4::ZERO);
+        self.boxes.par_iter_mut().zip(&self.sitting).with_min_len(SEARCH_CHUNK).for_each(
+            |(b, &i)| {
+                let way = &ways[i as usize];
+                *b = way.middle().extend(way.extent());
+            },
         );
         self.largest = self.boxes.iter().fold(0.0, |most, b| most.max(b.w));
         let mean = self.boxes.iter().map(|b| f64::from(b.w)).sum::<f64>() / count as f64;
         // Cells four times as wide as a mean box: mostly one or two of them to look into along each
         // axis, and few drops in each.
-        self.grid.build_points(&self.middles, (8.0 * mean) as f32);
+        let (grid, boxes) = (&mut self.grid, &self.boxes);
+        grid.build_points(count, |i| boxes[i].truncate(), (8.0 * mean) as f32);
         self.search_all(ways);
         self.group(ways.len());
     }
@@ -133,8 +141,10 @@ impl Merger {
         found.par_iter_mut().enumerate().for_each(|(chunk, pairs)| {
             pairs.clear();
             let first = chunk * SEARCH_CHUNK;
-            for i in first..(first + SEARCH_CHUNK).min(count) {
-                self.search(i, ways, pairs);
+            // Cell by cell, not drop by drop: those beside each other ask for the same places. What is found is sorted
+            // later, so that the order does not matter.
+            for &i in &self.grid.items()[first..(first + SEARCH_CHUNK).min(count)] {
+                self.search(i as usize, ways, pairs);
             }
         });
         self.found = found;
@@ -310,7 +320,8 @@ pub fn unite(heavy: &mut Droplet, light: &Droplet, surface: &Surface, time: f64)
     let way = flat.normalize_or_zero() * (there.length() * share);
     let (reached, _) = walk(surface, place, way, &mut v);
     let angle = flat.y.atan2(flat.x);
-    let stretch = 0.6 * (2.0 * share.min(0.5));
+    // Two equal ones look most drawn out.
+    let stretch = MOST_STRETCH * (2.0 * share.min(0.5));
     heavy.mass = mass;
     heavy.solute += light.solute;
     heavy.bead = heavy.bead && light.bead;

@@ -18,6 +18,7 @@ mod arrival;
 mod body;
 mod body_mesh;
 mod build;
+mod compact;
 mod covered;
 mod fall;
 pub mod flow;

@@ -9,7 +9,7 @@ use super::layer::DropsLayer;
 use super::merge::position_on;
 use super::pencil::Pencil;
 use super::scratch::Scratch;
-use super::state::{Droplet, DropsState, Phase};
+use super::state::{Droplet, DropsState, Phase, any_drop};
 use super::strip_mesh::StripGround;
 use super::trail::paint;
 use crate::geometry::{Attribute, AttributeValues, Material, Mesh, TriangleBvh};
@@ -128,6 +128,9 @@ impl Show<'_> {
     fn show_falling(&self, frame: &mut Frame) {
         let list = find_falling(frame, &self.params.name);
         list.drops.clear();
+        if !any_drop(&self.state.drops, |d| !d.is_on_surface()) {
+            return;
+        }
         for drop in &self.state.drops {
             if let Phase::Air { position, velocity, .. } = drop.phase {
                 let (position, velocity) = (position.as_vec3(), velocity.as_vec3());

@@ -15,6 +15,11 @@ use super::world::World;
 use crate::stage::StepContext;
 use crate::tolerances::drops::{CHUNK, STILL_TICKS};
 
+/// Rounding of a place in single precision, in its distance from the origin [-]: a little more than `f32::EPSILON`.
+const PLACE_ROUNDING: f64 = 1e-6;
+/// Pull that is assumed where fields differ from place to place [m/s²]: twice gravity; only the search widens by it.
+const UNKNOWN_PULL: f64 = 20.0;
+
 /// Storage of the runs, reused.
 #[derive(Default)]
 pub struct Runs {
@@ -150,8 +155,8 @@ fn collect(state: &mut DropsState, runs: &Runs, merger: &Merger, born: &mut Vec<
             continue;
         }
         let mut before = super::flow::Mark::default();
-        for (i, mark) in trace.marks.iter().enumerate() {
-            if !grouped[first + i] {
+        for mark in &trace.marks {
+            if !grouped[mark.drop as usize] {
                 state.ledger.count(&mark.counts.since(&before.counts));
                 state.segments.extend_from_slice(&trace.segments[before.segments..mark.segments]);
                 born.extend_from_slice(&trace.born[before.born..mark.born]);
@@ -200,7 +205,7 @@ impl Pass<'_> {
                     if !is_finite(drop) {
                         trace.bad = Some(index);
                     }
-                    trace.mark();
+                    trace.mark(index);
                 }
             },
         );
@@ -246,8 +251,8 @@ impl Pass<'_> {
         let normal =
             |t: u32, side: i8| (surface.facets[t as usize].normal * f64::from(side)).as_vec3();
         let reach = search_reach(radius, self.site.ground.of(b.1).widest, factor) + bend;
-        // Single precision places the ends to this.
-        let rounding = 1e-6 * a.0.abs().max_element().max(b.0.abs().max_element());
+        let far = a.0.abs().max_element().max(b.0.abs().max_element());
+        let rounding = PLACE_ROUNDING * far;
         Way {
             ends: [a.0.as_vec3(), b.0.as_vec3()],
             normals: [normal(a.1, start.side), normal(b.1, drop.side)],
@@ -267,6 +272,8 @@ impl Pass<'_> {
             && triangle == end
             && stays.len() <= 1
         {
+            // A parabola strays from its chord, run evenly, by an eighth of the change of velocity; with drag, by
+            // less than twice that.
             return 0.25 * dt * (last - velocity).length();
         }
         let mut most: f64 = 0.0;
@@ -277,8 +284,9 @@ impl Pass<'_> {
             most = most.max(place.distance(even));
         }
         let speed = (drop.distance - start.distance) / dt;
-        let gravity = self.world.uniform.unwrap_or(DVec3::Y * 20.0);
+        let gravity = self.world.uniform.unwrap_or(DVec3::Y * UNKNOWN_PULL);
         let pull = gravity.length() + start.inertia.length() + drag * speed;
+        // Between the events it was seen at: again the parabola over its chord.
         most + 0.125 * pull * dt * dt
     }
 }

@@ -3,6 +3,7 @@
 use glam::DVec2;
 
 use super::body::Bodies;
+use super::compact::Compaction;
 use super::image::WetImage;
 use super::meeting::AirMeetings;
 use super::merge::Merger;
@@ -57,6 +58,8 @@ pub struct Scratch {
     pub image: WetImage,
     /// Runs of the drops.
     pub runs: Runs,
+    /// Taking out what is gone.
+    pub compaction: Compaction,
     /// Those that may meet.
     pub merger: Merger,
     /// Those that meet in the air.

@@ -3,7 +3,7 @@
 
 use super::params::{DropsParams, SourceParams};
 use super::site::{Hold, Site};
-use super::state::{Droplet, DropsState, Phase};
+use super::state::{Droplet, DropsState, Phase, any_drop};
 use super::surface::Surface;
 use super::trail::{film_left, is_dry};
 use crate::stage::ColliderSet;
@@ -39,10 +39,14 @@ impl Sinks<'_> {
         let least = self.params.sinks.least_mass;
         // Where nothing dries, only falling drops and the very small ones can go.
         let busy = grows || soaks || dissolves || self.evaporation > 0.0;
+        let is_due = |drop: &Droplet| busy || drop.mass <= least || !drop.is_on_surface();
+        if !any_drop(&state.drops, is_due) {
+            return false;
+        }
         let mut drops = std::mem::take(&mut state.drops);
         let mut gone = false;
         for drop in &mut drops {
-            if busy || drop.mass <= least || !drop.is_on_surface() {
+            if is_due(drop) {
                 self.grow(drop, state);
                 self.shrink(drop, state);
                 self.dissolve(drop, state);

@@ -4,7 +4,7 @@
 use glam::{Vec2, Vec3};
 
 use super::guide::Guide;
-use super::liquid::{Liquid, line_hold, sliding_resistance};
+use super::liquid::{Liquid, Resistance, line_hold};
 use super::params::{AxisParams, DropsParams, GroundParams};
 use super::relief::Relief;
 use super::rest::DropsRest;
@@ -25,7 +25,7 @@ pub struct GroundKind {
     /// Widest radius in radii of the sphere [-].
     pub widest: f64,
     /// Drag per viscosity, speed and radius of the sphere [-].
-    pub resistance: f64,
+    pub resistance: Resistance,
     /// How far what pins a drop is turned aside, at most [radians].
     pub meander: f32,
     /// One over the size of the spots that turn it [1/m].
@@ -240,7 +240,7 @@ fn kind(p: &GroundParams, liquid: &Liquid) -> GroundKind {
         contact_angle_deg: angle,
         contact,
         widest,
-        resistance: sliding_resistance(angle),
+        resistance: Resistance::new(angle),
         // Below a quarter turn's half, so that what brakes a drop aside never speeds it up.
         meander: 0.75 * p.meander.unwrap_or(liquid.meander),
         per_meander: 1.0 / p.meander_size.max(1e-6),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use glam::{DVec2, DVec3};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::flow::{Counts, Segment};
@@ -143,6 +144,16 @@ impl Droplet {
         !matches!(self.phase, Phase::Air { .. })
     }
 
+    /// Speed against the surface; 0 in the air [m/s].
+    #[must_use]
+    pub fn speed(&self) -> f64 {
+        match self.phase {
+            Phase::Face { velocity, .. } => velocity.length(),
+            Phase::Edge { speed, .. } => speed.abs(),
+            Phase::Corner { .. } | Phase::Air { .. } => 0.0,
+        }
+    }
+
     /// Triangle it is on, if any.
     #[must_use]
     pub fn triangle(&self) -> Option<u32> {
@@ -152,6 +163,14 @@ impl Droplet {
             Phase::Air { .. } => None,
         }
     }
+}
+
+/// Drops looked through together.
+const LOOK_CHUNK: usize = 2048;
+
+/// Whether something holds of any drop; looked for on all threads, as most passes find nothing to do.
+pub fn any_drop(drops: &[Droplet], holds: impl Fn(&Droplet) -> bool + Sync) -> bool {
+    drops.par_chunks(LOOK_CHUNK).any(|chunk| chunk.iter().any(&holds))
 }
 
 /// A sum that keeps what rounding would lose (Neumaier).

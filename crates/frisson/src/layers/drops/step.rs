@@ -53,7 +53,8 @@ pub(super) fn advance(work: Tick, context: &StepContext, frame: &Frame) -> Resul
         wet(work, context.time);
         // Only now: until here drops have the numbers under which they ran.
         if merges > 0 {
-            work.state.drops.retain(|d| d.mass > 0.0);
+            let Scratch { compaction, runs, .. } = &mut *work.scratch;
+            compaction.keep_living(&mut work.state.drops, &mut runs.starts);
         }
         meet_in_air(work, context);
         leave_beads(work, context.time);

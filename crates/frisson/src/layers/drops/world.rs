@@ -59,15 +59,19 @@ impl World<'_> {
     pub fn body(&self, drop: &Droplet) -> DropCarrier {
         let radius = self.liquid.radius(drop.mass);
         let solved = self.source_drags.get(drop.source as usize).copied().flatten();
+        let thick = self.thickened(drop);
         let drag = solved.unwrap_or_else(|| match self.liquid.drag {
             Drag::Same(drag) => drag,
-            // In the air the ground does not matter: any will do until it lands.
             Drag::Viscous(viscosity) => {
-                viscosity * radius * self.ground.of(drop.triangle().unwrap_or(0)).resistance
+                // In the air the ground does not matter: any will do until it lands.
+                let kind = self.ground.of(drop.triangle().unwrap_or(0));
+                let width = 2.0 * kind.contact * radius;
+                let stress = (viscosity * thick).max(f64::MIN_POSITIVE);
+                // The speed at the start of the step serves all of it: within a step the motion is linear.
+                let reynolds = self.liquid.density * drop.speed() * width / stress;
+                viscosity * radius * kind.resistance.at(reynolds)
             }
         });
-        let dried = drop.solute / drop.mass - self.liquid.concentration;
-        let thick = (self.liquid.thickening * dried).clamp(-50.0, 50.0).exp();
         DropCarrier {
             radius,
             drag: drag * thick / drop.mass + self.scene_drag,
@@ -78,6 +82,15 @@ impl World<'_> {
             },
             entered: drop.entered,
         }
+    }
+
+    /// How many times as thick as at its source a drop is by now [-].
+    fn thickened(&self, drop: &Droplet) -> f64 {
+        if self.liquid.thickening == 0.0 {
+            return 1.0;
+        }
+        let dried = drop.solute / drop.mass - self.liquid.concentration;
+        (self.liquid.thickening * dried).clamp(-50.0, 50.0).exp()
     }
 
     /// Acceleration of a drop by gravity, fields, wind and guides [m/s²].

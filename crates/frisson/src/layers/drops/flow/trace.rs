@@ -100,6 +100,8 @@ impl Counts {
 /// Where in a trace the record of one drop ends.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Mark {
+    /// Index of the drop.
+    pub drop: u32,
     /// Number of track pieces.
     pub segments: usize,
     /// Number of drops born.
@@ -119,7 +121,7 @@ pub struct Trace {
     pub born: Vec<Droplet>,
     /// Counts.
     pub counts: Counts,
-    /// The end of each drop's record, in order.
+    /// The end of the record of each drop that has one, in order: most have neither crossed nor left anything.
     pub marks: Vec<Mark>,
     /// A drop that is no number any more.
     pub bad: Option<u32>,
@@ -139,9 +141,12 @@ impl Trace {
     }
 
     /// Ends the record of a drop.
-    pub fn mark(&mut self) {
+    pub fn mark(&mut self, drop: u32) {
         let (segments, born) = (self.segments.len(), self.born.len());
-        self.marks.push(Mark { segments, born, counts: self.counts });
+        let last = self.marks.last().copied().unwrap_or_default();
+        if (segments, born) != (last.segments, last.born) || self.counts != last.counts {
+            self.marks.push(Mark { drop, segments, born, counts: self.counts });
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Laws the drops must keep, on meshes from plain to awkward.
 
 mod air;
+mod beads;
 mod crossings;
 mod layer;
 mod liquids;
@@ -9,6 +10,7 @@ mod meetings;
 mod moving;
 mod options;
 mod pools;
+mod published;
 mod relief;
 mod runs;
 mod scenes;

@@ -328,7 +328,7 @@ fn tracks_are_continuous_and_end_where_the_drop_is() {
 
 #[test]
 fn viscous_drops_reach_the_speed_of_the_closed_form() {
-    use crate::layers::drops::liquid::sliding_resistance;
+    use crate::layers::drops::liquid::Resistance;
     let (p, t) = cut_plane(8, 0.0, 1);
     // A slope of 3 in 4: the pull along it is 0.6 g.
     let pull = 0.6 * 9.8f32 as f64;
@@ -343,7 +343,7 @@ fn viscous_drops_reach_the_speed_of_the_closed_form() {
         }
         let angle = bench.liquid.contact_angle_deg;
         let radius = bench.liquid.radius(mass);
-        let expected = mass * pull / (viscosity * radius * sliding_resistance(angle));
+        let expected = mass * pull / (viscosity * radius * Resistance::new(angle).slow());
         let speed = bench.place(&drop).1.length();
         assert!((speed / expected - 1.0).abs() < 1e-3, "{viscosity} {mass}: {speed} {expected}");
         speeds.push(speed);
