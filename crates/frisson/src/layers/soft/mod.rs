@@ -35,6 +35,7 @@ mod diagonals;
 mod dough;
 mod drawn;
 mod drive;
+mod evened;
 mod field;
 mod field_scratch;
 mod fit;
