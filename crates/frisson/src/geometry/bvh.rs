@@ -5,14 +5,14 @@
 
 use std::cell::Cell;
 
-use glam::{Vec3, Vec3A, Vec4};
+use glam::{BVec4A, Vec3, Vec3A, Vec4};
 use obvhs::aabb::Aabb;
 use obvhs::bvh2::Bvh2;
 use obvhs::bvh2::builder::build_bvh2;
 use obvhs::{Boundable, BvhBuildParams};
 
 use super::Bounds;
-use crate::tolerances;
+use crate::tolerances::{self, geometry as limits};
 
 /// A triangle hit by a ray.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -259,7 +259,14 @@ impl TriangleBvh {
             },
             reach_sq.max_element(),
             |triangle, limit| {
-                let d = triangle_distance_sq(points, self.corners(triangle));
+                let corners = self.corners(triangle);
+                // A leaf holds up to eight triangles: most of them are ruled out by their own boxes, at a
+                // fifth of what their distances cost.
+                let at_least = box_distance_sq(points, &aabb_of(&corners)) * (1.0 - 1e-5);
+                if !at_least.cmple(best.get()).any() {
+                    return Some(());
+                }
+                let d = triangle_distance_sq(points, corners);
                 let mut nearer = d.cmple(best.get()).bitmask();
                 while nearer != 0 {
                     let lane = nearer.trailing_zeros() as usize;
@@ -275,6 +282,29 @@ impl TriangleBvh {
             },
         );
         found
+    }
+
+    /// Which of four ways (`from + t way`, `0 <= t <= 1`, coordinate by coordinate) may cross a triangle,
+    /// one bit each; only those of `asked` are looked at. A way that crosses one is never missed; one that
+    /// passes beside the edge of a triangle by next to nothing may be taken for one that does.
+    #[must_use]
+    pub fn crossed_by_four(&self, from: [Vec4; 3], way: [Vec4; 3], asked: BVec4A) -> u32 {
+        let ways = FourWays::new(from, way, asked);
+        let crossed = Cell::new(0u32);
+        let wanted = asked.bitmask();
+        self.visit(
+            |node, _| ways.enter(node, !crossed.get()).then_some(0.0),
+            1.0,
+            |triangle, limit| {
+                crossed.set(crossed.get() | ways.cross(self.corners(triangle)) & wanted);
+                if crossed.get() == wanted {
+                    // Nothing left to look for.
+                    *limit = -1.0;
+                }
+                Some(())
+            },
+        );
+        crossed.get()
     }
 
     /// Calls `each` for every triangle whose box meets a box, in no particular order.
@@ -346,14 +376,14 @@ impl TriangleBvh {
 
 /// A stack that only allocates on absurdly deep trees.
 struct Stack {
-    near: [(u32, f32); 96],
+    near: [(u32, f32); 64],
     count: usize,
     far: Vec<(u32, f32)>,
 }
 
 impl Default for Stack {
     fn default() -> Self {
-        Self { near: [(0, 0.0); 96], count: 0, far: Vec::new() }
+        Self { near: [(0, 0.0); 64], count: 0, far: Vec::new() }
     }
 }
 
@@ -411,6 +441,53 @@ fn intersect(origin: Vec3, direction: Vec3, [a, b, c]: [Vec3; 3]) -> Option<(f32
     let v = direction.dot(q) * inverse;
     let inside = u >= 0.0 && v >= 0.0 && u + v <= 1.0;
     inside.then(|| (e2.dot(q) * inverse, [1.0 - u - v, u, v]))
+}
+
+/// Four ways through the tree at once.
+struct FourWays {
+    from: [Vec4; 3],
+    way: [Vec4; 3],
+    inverse: [Vec4; 3],
+    asked: BVec4A,
+}
+
+impl FourWays {
+    fn new(from: [Vec4; 3], way: [Vec4; 3], asked: BVec4A) -> Self {
+        // No division by zero: a way along an axis is taken as very nearly so.
+        let tiny = Vec4::splat(1.0e-20);
+        let inverse = way.map(|w| Vec4::select(w.abs().cmpgt(tiny), w, tiny).recip());
+        Self { from, way, inverse, asked }
+    }
+
+    /// Whether any of the ways that are asked for and whose bits are set goes through a box.
+    fn enter(&self, node: &Aabb, bits: u32) -> bool {
+        let (low, high) = (node.min - limits::WAY_SLACK, node.max + limits::WAY_SLACK);
+        let (mut enters, mut leaves) = (Vec4::ZERO, Vec4::ONE);
+        for axis in 0..3 {
+            let a = (low[axis] - self.from[axis]) * self.inverse[axis];
+            let b = (high[axis] - self.from[axis]) * self.inverse[axis];
+            enters = enters.max(a.min(b));
+            leaves = leaves.min(a.max(b));
+        }
+        (enters.cmple(leaves) & self.asked).bitmask() & bits != 0
+    }
+
+    /// Which of them cross a triangle, or pass beside it by next to nothing (as `intersect`).
+    fn cross(&self, [a, b, c]: [Vec3; 3]) -> u32 {
+        let (e1, e2) = (b - a, c - a);
+        let [wx, wy, wz] = self.way;
+        let p = [wy * e2.z - wz * e2.y, wz * e2.x - wx * e2.z, wx * e2.y - wy * e2.x];
+        let inverse = (p[0] * e1.x + p[1] * e1.y + p[2] * e1.z).recip();
+        let s = [self.from[0] - a.x, self.from[1] - a.y, self.from[2] - a.z];
+        let u = (s[0] * p[0] + s[1] * p[1] + s[2] * p[2]) * inverse;
+        let q = [s[1] * e1.z - s[2] * e1.y, s[2] * e1.x - s[0] * e1.z, s[0] * e1.y - s[1] * e1.x];
+        let v = (wx * q[0] + wy * q[1] + wz * q[2]) * inverse;
+        let t = (q[0] * e2.x + q[1] * e2.y + q[2] * e2.z) * inverse;
+        let slack = limits::CROSSING_SLACK;
+        let (least, most) = (Vec4::splat(-slack), Vec4::splat(1.0 + slack));
+        let inside = u.cmpge(least) & v.cmpge(least) & (u + v).cmple(most);
+        (inside & t.cmpge(least) & t.cmple(most)).bitmask()
+    }
 }
 
 /// Squared distances of four points from a box.
@@ -567,6 +644,43 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn four_ways_at_once_miss_no_triangle_that_each_crosses_alone() {
+        let (positions, triangles) = soup(17, 300);
+        let bvh = TriangleBvh::build(&positions, &triangles);
+        let mut counts = [0; 2];
+        for i in 0..400u64 {
+            let c = |k| random::signed(18, i, k) as f32;
+            let v = |k: u64| Vec3::new(c(3 * k), c(3 * k + 1), c(3 * k + 2));
+            let from: [Vec3; 4] = std::array::from_fn(|k| v(k as u64));
+            let mut way: [Vec3; 4] = std::array::from_fn(|k| 0.3 * v(4 + k as u64));
+            // Along an axis, too.
+            way[1] = 0.3 * Vec3::Y;
+            let lanes = |p: [Vec3; 4]| {
+                std::array::from_fn(|axis| Vec4::from_array(p.map(|p: Vec3| p[axis])))
+            };
+            let asked = Vec4::new(1.0, 1.0, 1.0, 0.0).cmpgt(Vec4::ZERO);
+            let bits = bvh.crossed_by_four(lanes(from), lanes(way), asked);
+            assert_eq!(bits >> 3, 0, "the last is not asked for");
+            for k in 0..3 {
+                let mut crosses = false;
+                bvh.raycast_all(from[k], way[k], |_, _| crosses = true);
+                counts[usize::from(crosses)] += 1;
+                assert!(!crosses || bits >> k & 1 == 1, "{i} {k}");
+                // What is taken for a crossing passes an edge at least.
+                let nearly = (0..bvh.triangle_count() as u32).any(|t| {
+                    let [a, b, c] = bvh.corners(t);
+                    let middle = (a + b + c) / 3.0;
+                    let wider = [a, b, c].map(|p| middle + 1.001 * (p - middle));
+                    intersect(from[k] - 1e-3 * way[k], 1.002 * way[k], wider)
+                        .is_some_and(|(t, _)| (0.0..=1.0).contains(&t))
+                });
+                assert!(nearly || bits >> k & 1 == 0, "{i} {k}");
+            }
+        }
+        assert!(counts[0] > 100 && counts[1] > 100, "{counts:?}");
     }
 
     fn check_ray(bvh: &TriangleBvh, p: Vec3, d: Vec3) {
