@@ -136,6 +136,8 @@ impl Grid {
 /// Where a row of cells along x starts in the table. Rows are scattered, the cells of a row are neighbours: a query
 /// asks for several of them, and those that ask one after the other for the same.
 fn row_hash(y: i32, z: i32) -> u32 {
+    // Large odd multipliers of C. Ericson, *Real-Time Collision Detection* (2005), 7.1.3; the shift brings their
+    // upper bits down to where the mask looks.
     let h = (y as u32).wrapping_mul(0xD816_3841) ^ (z as u32).wrapping_mul(0xCB1A_B31F);
     h ^ (h >> 15)
 }

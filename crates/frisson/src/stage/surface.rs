@@ -20,6 +20,8 @@ pub struct SurfaceMotion {
     groups: NormalGroups,
     scratch: NormalScratch,
     bvh: TriangleBvh,
+    /// Whether tree and normals are those of `current`.
+    fitted: bool,
     dt: f32,
 }
 
@@ -29,14 +31,16 @@ impl SurfaceMotion {
     pub fn update(&mut self, mesh: &Mesh, dt: f64) {
         let same = self.is_on(mesh);
         let changed = !same && self.topology.is_some();
+        // A head that stands still costs a comparison, not a tree.
+        let still = same && self.fitted && self.current == mesh.positions;
         // Swapped: the older positions' storage takes the new ones.
         std::mem::swap(&mut self.previous, &mut self.current);
         self.current.clear();
         self.current.extend_from_slice(&mesh.positions);
         self.dt = dt as f32;
-        if same {
+        if same && !still {
             self.bvh.refit(&self.current);
-        } else {
+        } else if !same {
             // Welding is far dearer than refitting; `Arc::ptr_eq` in `is_on` makes it once for a topology.
             let welded = Topology::build(&mesh.positions, &mesh.topology.triangles);
             self.groups = NormalGroups::for_displacement(&mesh.topology, &welded);
@@ -50,7 +54,10 @@ impl SurfaceMotion {
         } else if changed || self.previous.len() != self.current.len() || dt == 0.0 {
             self.previous.clone_from(&self.current);
         }
-        self.groups.compute(&self.current, &mut self.scratch, &mut self.normals);
+        if !still {
+            self.groups.compute(&self.current, &mut self.scratch, &mut self.normals);
+        }
+        self.fitted = true;
     }
 
     /// Whether this is the surface of a mesh whose triangles have not changed since: only then do places
@@ -75,6 +82,7 @@ impl SurfaceMotion {
     /// Puts back the positions saved by [`SurfaceMotion::positions`].
     pub fn restore(&mut self, positions: Vec<Vec3>) {
         self.current = positions;
+        self.fitted = false;
     }
 
     /// The tree over the current triangles.
@@ -139,5 +147,47 @@ impl SurfaceMotion {
         let hit = self.bvh.closest_point(p, reach)?;
         let outside = (p - hit.point).dot(self.normal(hit.triangle, hit.barycentric)) >= 0.0;
         Some((if outside { hit.distance } else { -hit.distance }, hit))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pyramid(height: f32) -> Mesh {
+        let positions = vec![
+            Vec3::ZERO,
+            Vec3::X,
+            Vec3::new(1.0, 0.0, 1.0),
+            Vec3::Z,
+            Vec3::new(0.5, height, 0.5),
+        ];
+        let triangles = vec![[1, 0, 4], [2, 1, 4], [3, 2, 4], [0, 3, 4]];
+        Mesh::new("pyramid", positions, triangles)
+    }
+
+    /// Height above the tip, by the tree.
+    fn above_tip(surface: &SurfaceMotion) -> f32 {
+        surface.bvh().closest_point(Vec3::new(0.5, 3.0, 0.5), 10.0).map_or(0.0, |hit| hit.distance)
+    }
+
+    #[test]
+    fn a_surface_that_stands_still_is_as_one_that_is_fitted_anew() {
+        let (low, mut high) = (pyramid(1.0), pyramid(2.0));
+        high.topology = Arc::clone(&low.topology);
+        let mut surface = SurfaceMotion::default();
+        for (mesh, wanted) in [(&low, 2.0), (&low, 2.0), (&high, 1.0), (&high, 1.0), (&low, 2.0)] {
+            surface.update(mesh, 0.1);
+            assert_eq!(above_tip(&surface), wanted);
+            let mut fresh = SurfaceMotion::default();
+            fresh.update(mesh, 0.1);
+            assert_eq!(surface.normals(), fresh.normals());
+            assert_eq!(surface.positions(), fresh.positions());
+        }
+        // What was saved may be elsewhere than the tree.
+        surface.restore(high.positions.clone());
+        surface.update(&high, 0.1);
+        assert_eq!(above_tip(&surface), 1.0);
+        assert_eq!(surface.previous(), surface.positions());
     }
 }

@@ -13,3 +13,15 @@ pub const HULL_JITTER: f64 = 1.0e-6;
 /// Length times width times depth from which the first four points of a hull have a volume [-], far above
 /// what [`HULL_JITTER`] gives to points in one plane.
 pub const LEAST_HULL: f64 = 1.0e-4;
+
+/// By how much boxes are enlarged when four ways are looked along at once [m].
+///
+/// A hundredth of a millimetre: ten times what single precision loses over a few metres. Smaller, and a
+/// crossing on the border of a box may be missed; larger only costs time.
+pub const WAY_SLACK: f32 = 1.0e-5;
+
+/// How far beyond a triangle and the ends of a way such a crossing still counts, in barycentric coordinates
+/// and in lengths of the way [-].
+///
+/// Each crossing found is looked at again one by one: larger costs time, smaller than rounding would miss some.
+pub const CROSSING_SLACK: f32 = 1.0e-4;

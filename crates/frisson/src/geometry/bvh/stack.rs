@@ -1,7 +1,7 @@
 //! What is still to be visited on the way through a tree.
 
 /// Entries that need no allocation: trees of a million triangles are some 40 deep, and a level leaves one entry.
-const NEAR: usize = 96;
+const NEAR: usize = 64;
 
 /// A stack that only allocates on absurdly deep trees.
 pub(super) struct Stack {

@@ -74,6 +74,42 @@ fn four_points_at_once_find_what_each_finds_alone() {
     }
 }
 
+#[test]
+fn four_ways_at_once_miss_no_triangle_that_each_crosses_alone() {
+    let (positions, triangles) = soup(17, 300);
+    let bvh = TriangleBvh::build(&positions, &triangles);
+    let mut counts = [0; 2];
+    for i in 0..400u64 {
+        let c = |k| random::signed(18, i, k) as f32;
+        let v = |k: u64| Vec3::new(c(3 * k), c(3 * k + 1), c(3 * k + 2));
+        let from: [Vec3; 4] = std::array::from_fn(|k| v(k as u64));
+        let mut way: [Vec3; 4] = std::array::from_fn(|k| 0.3 * v(4 + k as u64));
+        // Along an axis, too.
+        way[1] = 0.3 * Vec3::Y;
+        let lanes =
+            |p: [Vec3; 4]| std::array::from_fn(|axis| Vec4::from_array(p.map(|p: Vec3| p[axis])));
+        let asked = Vec4::new(1.0, 1.0, 1.0, 0.0).cmpgt(Vec4::ZERO);
+        let bits = bvh.crossed_by_four(lanes(from), lanes(way), asked);
+        assert_eq!(bits >> 3, 0, "the last is not asked for");
+        for k in 0..3 {
+            let mut crosses = false;
+            bvh.raycast_all(from[k], way[k], |_, _| crosses = true);
+            counts[usize::from(crosses)] += 1;
+            assert!(!crosses || bits >> k & 1 == 1, "{i} {k}");
+            // What is taken for a crossing passes an edge at least.
+            let nearly = (0..bvh.triangle_count() as u32).any(|t| {
+                let [a, b, c] = bvh.corners(t);
+                let middle = (a + b + c) / 3.0;
+                let wider = [a, b, c].map(|p| middle + 1.001 * (p - middle));
+                intersect(from[k] - 1e-3 * way[k], 1.002 * way[k], wider)
+                    .is_some_and(|(t, _)| (0.0..=1.0).contains(&t))
+            });
+            assert!(nearly || bits >> k & 1 == 0, "{i} {k}");
+        }
+    }
+    assert!(counts[0] > 100 && counts[1] > 100, "{counts:?}");
+}
+
 fn check_ray(bvh: &TriangleBvh, p: Vec3, d: Vec3) {
     let want = (0..bvh.triangle_count() as u32)
         .filter_map(|t| Some((intersect(p, d, bvh.corners(t))?.0, t)))

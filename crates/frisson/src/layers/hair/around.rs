@@ -37,7 +37,7 @@ impl Around {
     }
 
     /// Finds the bodies and meshes that a wisp may touch during this tick.
-    pub fn find(&mut self, input: &TickInput, wisp: &Wisp, root: &WispRoot, carried: Vec3) {
+    pub fn find(&mut self, input: &TickInput, wisp: &mut Wisp, root: &WispRoot, carried: Vec3) {
         let n = wisp.positions.len();
         self.planes[..n].fill(None);
         self.near[..n].fill(0);

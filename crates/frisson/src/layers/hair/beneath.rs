@@ -38,7 +38,8 @@ impl Lifting {
         let mut reaches = Vec4::splat(LIFT_REACH);
         // Twice: in a fold the nearest place changes on the way out.
         for _ in 0..2 {
-            let found = Beneath::find(meshes, bits, &points, reaches, &self.ground);
+            let found =
+                Beneath::find(meshes, bits, &points, reaches, &self.ground, &mut [NO_GUESS; 4]);
             heights = Vec4::select(reaches.cmpgt(Vec4::ZERO), found.heights, heights);
             let low = found.normals.length_squared().cmpgt(Vec4::splat(0.5))
                 & found.heights.cmplt(Vec4::splat(margin));
@@ -53,6 +54,31 @@ impl Lifting {
         (self.last, self.height, self.above) = (points.lane(3), heights[3].max(0.0), bits);
         *four = points.to_points();
     }
+}
+
+/// A mesh and one of its triangles that may be beneath a point, in one number.
+pub(super) type Guess = u32;
+
+/// No idea what may be there.
+pub(super) const NO_GUESS: Guess = Guess::MAX;
+
+/// Bits of a guess that are its triangle: those above are the mesh, of which there are at most eight.
+const TRIANGLE_BITS: u32 = 29;
+
+fn pack((mesh, triangle): (u8, u32)) -> Guess {
+    if triangle >> TRIANGLE_BITS != 0 {
+        NO_GUESS
+    } else {
+        u32::from(mesh) << TRIANGLE_BITS | triangle
+    }
+}
+
+/// The triangle of a guess, if it is one that a mesh has: meshes may change between two frames.
+fn unpack(guess: Guess, index: u8, mesh: &SurfaceMotion) -> Option<u32> {
+    let triangle = guess & ((1 << TRIANGLE_BITS) - 1);
+    let is_there = guess >> TRIANGLE_BITS == u32::from(index)
+        && (triangle as usize) < mesh.bvh().triangle_count();
+    is_there.then_some(triangle)
 }
 
 /// The nearest places of meshes to four points that lie near each other.
@@ -79,44 +105,64 @@ impl Beneath {
 
     /// What is beneath four points within their reaches, in the meshes whose bits are set. Nothing is
     /// looked for where a reach is negative. `near`: what was found for points nearby, where to begin.
+    /// `guesses`: what may be there, and then what is: it makes the search shorter and changes nothing else.
     pub fn find(
         meshes: &[SurfaceMotion],
         bits: u8,
         points: &Lanes,
         reaches: Vec4,
         near: &Self,
+        guesses: &mut [Guess; 4],
     ) -> Self {
         let mut out = Self { heights: reaches.max(Vec4::ZERO), ..Self::nothing() };
         for (k, mesh) in meshes.iter().enumerate().take(8).filter(|(k, _)| bits >> k & 1 == 1) {
-            let limits = near.limits(mesh, k as u8, points, reaches);
+            let (limits, there) = near.limits((mesh, k as u8), points, reaches, guesses);
             let found = mesh.bvh().closest_of_four([points.x, points.y, points.z], limits);
             for (lane, triangle) in found.into_iter().enumerate() {
                 // On the very triangle that is known rounding may find nothing nearer than it.
-                if let Some(triangle) = triangle.or(near.known(lane, k as u8, reaches)) {
+                if let Some(triangle) = triangle.or(there[lane]) {
                     out.put(mesh, (k as u8, triangle), lane, points.lane(lane));
                 }
             }
         }
+        for (guess, found) in guesses.iter_mut().zip(out.triangles) {
+            *guess = found.map_or(*guess, pack);
+        }
         out
     }
 
-    /// The triangle of a mesh that is known to be below one of the points, where one is looked for.
-    fn known(&self, lane: usize, mesh: u8, reaches: Vec4) -> Option<u32> {
-        let known = self.triangles[lane].filter(|(of, _)| *of == mesh && reaches[lane] > 0.0);
-        known.map(|(_, triangle)| triangle)
-    }
-
-    /// Squared distances within which to look: no farther than to what is known to be there.
-    fn limits(&self, mesh: &SurfaceMotion, index: u8, points: &Lanes, reaches: Vec4) -> Vec4 {
+    /// Squared distances within which to look: no farther than to what may be there, if that is within reach;
+    /// and that.
+    fn limits(
+        &self,
+        (mesh, index): (&SurfaceMotion, u8),
+        points: &Lanes,
+        reaches: Vec4,
+        guesses: &[Guess; 4],
+    ) -> (Vec4, [Option<u32>; 4]) {
         let mut limits = reaches * reaches.abs();
+        let mut there = [None; 4];
         for (lane, known) in self.triangles.iter().enumerate() {
-            if let Some((_, triangle)) = known.filter(|(mesh, _)| *mesh == index) {
+            let known = known.filter(|(mesh, _)| *mesh == index).map(|(_, triangle)| triangle);
+            if let Some(triangle) = unpack(guesses[lane], index, mesh).or(known) {
                 let p = points.lane(lane);
                 let (place, _) = closest_on_triangle(p, mesh.bvh().corners(triangle));
-                limits[lane] = limits[lane].min(place.distance_squared(p) * 1.0001 + 1.0e-12);
+                // A little more than its own distance, so that it is found itself.
+                let distance_sq = place.distance_squared(p) * 1.0001 + 1.0e-12;
+                if distance_sq < limits[lane] {
+                    (limits[lane], there[lane]) = (distance_sq, Some(triangle));
+                }
             }
         }
-        limits
+        (limits, there)
+    }
+
+    /// Smooth outward normal of what is beneath one of the points; none where nothing was found.
+    pub fn up(&self, meshes: &[SurfaceMotion], lane: usize) -> Vec3 {
+        let Some((mesh, triangle)) = self.triangles[lane] else { return Vec3::ZERO };
+        let mesh = &meshes[mesh as usize];
+        let corners = mesh.bvh().corners(triangle);
+        mesh.normal(triangle, closest_on_triangle(self.feet.lane(lane), corners).1)
     }
 
     /// Takes what was found of one mesh for one point, if it is lower than what is there.

@@ -126,7 +126,11 @@ impl PosedBody {
     pub fn distances(&self, points: &[Vec3]) -> [f32; MAX_PARTICLES] {
         let mut out = [0.0; MAX_PARTICLES];
         for (p, d) in points.chunks(4).zip(out.chunks_mut(4)) {
-            let four = self.distance_of_four(&Lanes::new(p.iter().copied()));
+            let lanes = match *p {
+                [a, b, c, d] => Lanes::each(|k| [a, b, c, d][k]),
+                _ => Lanes::new(p.iter().copied()),
+            };
+            let four = self.distance_of_four(&lanes);
             d.copy_from_slice(&four.to_array()[..d.len()]);
         }
         out

@@ -69,27 +69,37 @@ pub(super) struct ParticleInput {
 
 /// A plane that holds a particle, in every lane; out of reach where there is none.
 #[derive(Clone, Copy, Debug, Default)]
-struct Plane {
-    normal: Lanes,
-    offset: Vec4,
-    carried: Lanes,
-    friction: Vec4,
-    restitution: Vec4,
+pub(super) struct Plane {
+    pub normal: Lanes,
+    pub offset: Vec4,
+    pub carried: Lanes,
+    pub friction: Vec4,
+    pub restitution: Vec4,
 }
+
+/// Segments of a guess are at most so many times as long as at rest [-]: a guess that flies apart linearises
+/// badly.
+const FLIES_APART: f32 = 1.5;
+
+/// The same when the step is done: whatever happens, straight hair does not lengthen [-].
+const LENGTHENED: f32 = 1.005;
+
+/// A particle lower than this above a plane touches it [m].
+const TOUCHING: f32 = 1.0e-6;
 
 /// Offset of a plane that holds nothing [m].
 const NO_PLANE: f32 = -1.0e6;
 
 /// What the way to the root leaves for the way back, at one particle.
 #[derive(Clone, Copy, Debug, Default)]
-struct Eliminated {
-    free: Lanes,
-    inverse: Symmetric,
-    along: Lanes,
-    lever: Lanes,
-    yields: Vec4,
-    link: Vec4,
-    pull: Vec4,
+pub(super) struct Eliminated {
+    pub free: Lanes,
+    pub inverse: Symmetric,
+    pub along: Lanes,
+    pub lever: Lanes,
+    pub yields: Vec4,
+    pub link: Vec4,
+    pub pull: Vec4,
 }
 
 /// Positions and scratch of four chains. Positions are relative to each chain's origin.
@@ -99,20 +109,20 @@ pub(super) struct Chains {
     /// The guess, then the result [m].
     pub now: [Lanes; MAX_PARTICLES],
     /// From the one to the other [m].
-    moved: [Lanes; MAX_PARTICLES],
+    pub(super) moved: [Lanes; MAX_PARTICLES],
     /// Velocities [m/s].
     pub velocities: [Lanes; MAX_PARTICLES],
     /// Force with which a body presses each particle [N].
     pub pressures: [Vec4; MAX_PARTICLES],
-    forces: [Lanes; MAX_PARTICLES],
-    stiffness: [Symmetric; MAX_PARTICLES],
-    planes: [[Plane; MAX_CONTACTS]; MAX_PARTICLES],
-    plane_counts: [usize; MAX_PARTICLES],
-    eliminated: [Eliminated; MAX_PARTICLES],
+    pub(super) forces: [Lanes; MAX_PARTICLES],
+    pub(super) stiffness: [Symmetric; MAX_PARTICLES],
+    pub(super) planes: [[Plane; MAX_CONTACTS]; MAX_PARTICLES],
+    pub(super) plane_counts: [usize; MAX_PARTICLES],
+    pub(super) eliminated: [Eliminated; MAX_PARTICLES],
     /// Stiffness of each joint at its present angle [N m].
-    joints: [Vec4; MAX_PARTICLES],
+    pub(super) joints: [Vec4; MAX_PARTICLES],
     /// Tension of the segment before each particle [N].
-    tensions: [Vec4; MAX_PARTICLES],
+    pub(super) tensions: [Vec4; MAX_PARTICLES],
 }
 
 impl Chains {
@@ -156,7 +166,7 @@ impl Chains {
             }
             self.plane_counts[i] = 0;
         }
-        self.pull_taut(input, 1.5);
+        self.pull_taut(input, FLIES_APART);
         let wanted = Vec4::new(0.0, 1.0, 2.0, 3.0).cmplt(Vec4::splat(input.chains as f32));
         for round in 0..input.iterations + super::limits::EXTRA_ROUNDS {
             let mut going = wanted;
@@ -170,10 +180,9 @@ impl Chains {
             self.find_planes(input, going, &mut contacts);
             self.gather_forces(input);
             self.solve(input, going);
-            self.pull_taut(input, 1.5);
+            self.pull_taut(input, FLIES_APART);
         }
-        // Whatever happens, straight hair does not lengthen.
-        self.pull_taut(input, 1.005);
+        self.pull_taut(input, LENGTHENED);
         self.finish(input);
     }
 
@@ -243,150 +252,6 @@ impl Chains {
         worst
     }
 
-    /// Forces at the guess and the diagonal of the matrix.
-    fn gather_forces(&mut self, input: &ChainInput) {
-        let per_step = 1.0 / input.step;
-        for i in 2..input.count {
-            let own = &input.particles[i];
-            let rate = self.moved[i] * per_step;
-            let mut pull = (self.velocities[i] - rate) * per_step + own.acceleration;
-            pull = pull + (own.air - rate) * input.drag;
-            let mut diagonal = per_step * (per_step + input.drag);
-            if own.goal_rate_sq != Vec4::ZERO {
-                // Critically damped together with the air, so that a goal never makes the hair ring and
-                // a soft one does not stifle it.
-                let damping = (2.0 * own.goal_rate_sq.sqrt() - input.drag).max(Vec4::ZERO);
-                pull = pull + (own.goal - self.now[i]) * own.goal_rate_sq;
-                pull = pull + (own.goal_velocity - rate) * damping;
-                diagonal += own.goal_rate_sq + damping * per_step;
-            }
-            self.forces[i] = pull * own.mass;
-            self.stiffness[i] = Symmetric::diagonal(own.mass * diagonal);
-            self.add_contacts(input, i);
-        }
-        if input.bending != Vec4::ZERO {
-            self.add_bending(input);
-        }
-    }
-
-    /// Contacts as stiff one-sided rows, with Coulomb friction lagged by one iteration.
-    fn add_contacts(&mut self, input: &ChainInput, i: usize) {
-        let stiff = input.particles[i].mass * contact_rate(input.step);
-        for c in &self.planes[i][..self.plane_counts[i]] {
-            let gap = c.normal.dot_each(&self.now[i]) - c.offset;
-            let inside = gap.cmplt(Vec4::ZERO);
-            if !inside.any() {
-                continue;
-            }
-            let stiff = Vec4::select(inside, stiff, Vec4::ZERO);
-            let slip = self.moved[i] - c.carried;
-            let slip = slip - c.normal * c.normal.dot_each(&slip);
-            let slipped = slip.length_squared().sqrt().max(Vec4::splat(1.0e-9));
-            let hold = (c.friction * self.pressures[i] / slipped).min(0.1 * stiff);
-            self.stiffness[i].add_diagonal(hold);
-            self.stiffness[i].add_outer(&c.normal, stiff - hold);
-            self.forces[i] = self.forces[i] - c.normal * (stiff * gap) - slip * hold;
-        }
-    }
-
-    /// Hinge torques `2 k t x s / (1 + t . s)` (twice the tangent of half the angle, so that a sharper
-    /// bend always resists more), as couples on the two segments that meet at each joint.
-    fn add_bending(&mut self, input: &ChainInput) {
-        let mut before = (self.now[1] - self.now[0]).normalize_or(Lanes::splat(Vec3::Y), 1.0e-12);
-        let mut before_length = input.segment;
-        let mut across = input.root_across;
-        let least = 1.0e-6 * input.segment;
-        for i in 1..input.count - 1 {
-            let edge = self.now[i + 1] - self.now[i];
-            let length = edge.length_squared().sqrt();
-            let along =
-                Lanes::select(length.cmpgt(least), edge * length.max(least).recip(), before);
-            // A springy segment that shrinks to nothing must not turn torques into infinite forces.
-            let length = length.max(0.7 * input.segment);
-            let local = input.particles[i].target;
-            let second = before.cross(&across);
-            let target = across * local.x + second * local.y + before * local.z;
-            // Beyond 150 degrees the torque no longer grows: a folded chain must not explode.
-            let open = (along.dot_each(&target) + 1.0).max(Vec4::splat(0.134));
-            let hardness = 2.0 * input.bending / open;
-            let torque = along.cross(&target) * hardness;
-            self.joints[i] = hardness;
-            let couple = torque.cross(&along) * length.recip();
-            self.forces[i + 1] = self.forces[i + 1] + couple;
-            self.forces[i] = self.forces[i] - couple;
-            if i > 1 {
-                let back = torque.cross(&before) * before_length.recip();
-                self.forces[i] = self.forces[i] - back;
-                self.forces[i - 1] = self.forces[i - 1] + back;
-            }
-            across = transport(across, before, along);
-            (before, before_length) = (along, length);
-        }
-    }
-
-    /// Solves for the displacements, tip to root and back, and adds them to the guess of the chains
-    /// that are `going`.
-    fn solve(&mut self, input: &ChainInput, going: BVec4A) {
-        let n = input.count;
-        let per_segment_sq = 2.0 / (input.segment * input.segment);
-        for j in (2..n).rev() {
-            // A segment feels the joint at its inner end and, unless it is the last, at its outer one.
-            let edge = self.now[j] - self.now[j - 1];
-            let length = edge.length_squared().sqrt();
-            // A taut segment also resists turning (its geometric stiffness).
-            let taut = self.tensions[j].max(Vec4::ZERO) / length.max(0.1 * input.segment);
-            let outer_joint = if j + 1 < n { self.joints[j] } else { Vec4::ZERO };
-            let k = per_segment_sq * (self.joints[j - 1] + outer_joint) + taut;
-            let e = edge.normalize_or(Lanes::splat(Vec3::Y), 1.0e-9);
-            let mut matrix = self.stiffness[j];
-            matrix.add_diagonal(k);
-            let g = matrix.inverse();
-            let ge = g.times(&e);
-            let s = (e.dot_each(&ge) + input.compliance).recip();
-            let lever = ge * k - e;
-            let free = g.times(&self.forces[j]);
-            let pull = s * (e.dot_each(&free) - (input.segment - length));
-            self.eliminated[j] = Eliminated {
-                free: free - ge * pull,
-                inverse: g,
-                along: ge,
-                lever,
-                yields: s,
-                link: k,
-                pull,
-            };
-            if j > 2 {
-                let parent = &mut self.stiffness[j - 1];
-                parent.add_diagonal(k);
-                parent.add_scaled(&g, -k * k);
-                parent.add_outer(&lever, s);
-                self.forces[j - 1] = self.forces[j - 1] + free * k - lever * pull;
-            }
-        }
-        let mut parent = Lanes::default();
-        for j in 2..n {
-            let own = &self.eliminated[j];
-            let turned = own.yields * own.lever.dot_each(&parent);
-            let d = own.free + own.inverse.times(&parent) * own.link - own.along * turned;
-            parent = d;
-            self.tensions[j] = Vec4::select(going, own.pull + turned, self.tensions[j]);
-            self.moved[j] = Lanes::select(going, self.moved[j] + d, self.moved[j]);
-            self.now[j] = self.start[j] + self.moved[j];
-        }
-        self.measure_pressures(input);
-    }
-
-    fn measure_pressures(&mut self, input: &ChainInput) {
-        let scale = contact_rate(input.step);
-        for i in 2..input.count {
-            self.pressures[i] = Vec4::ZERO;
-            for c in &self.planes[i][..self.plane_counts[i]] {
-                let depth = (c.offset - c.normal.dot_each(&self.now[i])).max(Vec4::ZERO);
-                self.pressures[i] += input.particles[i].mass * scale * depth;
-            }
-        }
-    }
-
     /// Velocities from what moved; a contact never throws a particle off.
     fn finish(&mut self, input: &ChainInput) {
         let per_step = 1.0 / input.step;
@@ -395,7 +260,7 @@ impl Chains {
             let mut new = self.moved[i] * per_step;
             for c in self.planes[i][..self.plane_counts[i]].iter().filter(|_| i >= 2) {
                 let gap = c.normal.dot_each(&self.now[i]) - c.offset;
-                let touching = gap.cmplt(Vec4::splat(1.0e-6));
+                let touching = gap.cmplt(Vec4::splat(TOUCHING));
                 let body = c.carried * per_step;
                 let came = c.normal.dot_each(&(old - body));
                 let leaves = c.normal.dot_each(&(new - body));
@@ -440,21 +305,4 @@ impl Chains {
             v[i + 1] = v[i + 1] - impulse * c;
         }
     }
-}
-
-/// Stiffness of a contact per mass [1/s²]. Very short steps do not make it harder: how deep a resting
-/// particle sinks in must stay well above what single precision resolves.
-fn contact_rate(step: f32) -> f32 {
-    super::limits::CONTACT / (step * step).max(1.0 / (240.0 * 240.0))
-}
-
-/// A unit vector across `from` carried to across `to` by the smallest rotation.
-fn transport(across: Lanes, from: Lanes, to: Lanes) -> Lanes {
-    let scale = from.dot_each(&to) + 1.0;
-    let share = to.dot_each(&across);
-    let folded = scale.cmplt(Vec4::splat(1.0e-5));
-    let turned = across - (from + to) * (share / scale.max(Vec4::splat(1.0e-5)));
-    let turned = Lanes::select(folded, across - to * share, turned);
-    let turned = turned - to * to.dot_each(&turned);
-    turned.normalize_or(Lanes::default(), 1.0e-12)
 }

@@ -12,6 +12,7 @@ use super::around::Around;
 use super::chain::MAX_PARTICLES;
 use super::lanes::Lanes;
 use super::rest::WispRoot;
+use super::sections::GROUPS;
 use super::state::Wisp;
 use super::tick::{HairDrive, TickInput};
 
@@ -42,15 +43,16 @@ pub(super) fn advance(
     let (dt, drag) = (input.dt as f32, input.drag as f32);
     let wet = input.wetness[wisp.root as usize];
     let samples = input.rest.directions.len();
+    let rings: [Ring; GROUPS] = std::array::from_fn(|group| Ring::new(input, group));
     for i in 2..wisp.positions.len() {
         let own = (wisp.velocities[i] - before[i]) / dt;
         let outer = drive.accelerations[i] + drag * (drive.air[i] - wisp.velocities[i]);
         let rest = rest_radius(root, wisp, i, wet);
         let second = wisp.second_axis(i);
         let mut reaction = Vec3::ZERO;
-        for first in (0..samples).step_by(4) {
+        for (first, ring) in (0..samples).step_by(4).zip(&rings) {
             let range = i * samples + first..i * samples + samples.min(first + 4);
-            let mut four = Samples::gather(input, wisp, i, second, first, range.clone());
+            let mut four = Samples::gather(wisp, (i, second), ring, range.clone());
             four.felt = four.axes.dot(outer - own);
             four.integrate(&spring, dt, rest);
             four.collide(input, wisp, around, i);
@@ -94,27 +96,45 @@ struct Samples {
     felt: Vec4,
 }
 
+/// Where up to four samples sit around any particle: what all planes of all wisps share.
+struct Ring {
+    cosines: Vec4,
+    sines: Vec4,
+    /// 1 where there is a sample.
+    present: Vec4,
+}
+
+impl Ring {
+    fn new(input: &TickInput, group: usize) -> Self {
+        let of = |f: &dyn Fn((f32, f32)) -> f32| {
+            let at = |k: usize| input.rest.directions.get(4 * group + k);
+            Vec4::from_array(std::array::from_fn(|k| at(k).map_or(0.0, |d| f(*d))))
+        };
+        Self { cosines: of(&|d| d.0), sines: of(&|d| d.1), present: of(&|_| 1.0) }
+    }
+}
+
+/// Up to four numbers, 0 where there are fewer.
+fn four_of(values: &[f32]) -> Vec4 {
+    if let [a, b, c, d] = *values {
+        return Vec4::new(a, b, c, d);
+    }
+    Vec4::from_array(std::array::from_fn(|k| values.get(k).copied().unwrap_or(0.0)))
+}
+
 impl Samples {
     fn gather(
-        input: &TickInput,
         wisp: &Wisp,
-        particle: usize,
-        second: Vec3,
-        first: usize,
+        (particle, second): (usize, Vec3),
+        ring: &Ring,
         range: Range<usize>,
     ) -> Self {
-        let directions = &input.rest.directions[first..first + range.len()];
-        let of = |f: &dyn Fn(usize) -> f32| {
-            let mut out = [0.0; 4];
-            (0..directions.len()).for_each(|k| out[k] = f(k));
-            Vec4::from_array(out)
-        };
-        let (cosines, sines) = (of(&|k| directions[k].0), of(&|k| directions[k].1));
+        let across = Lanes::splat(wisp.across[particle]);
         Self {
-            axes: Lanes::splat(wisp.across[particle]) * cosines + Lanes::splat(second) * sines,
-            radii: of(&|k| wisp.radii[range.start + k]),
-            rates: of(&|k| wisp.radial_velocities[range.start + k]),
-            present: of(&|_| 1.0),
+            axes: across * ring.cosines + Lanes::splat(second) * ring.sines,
+            radii: four_of(&wisp.radii[range.clone()]),
+            rates: four_of(&wisp.radial_velocities[range]),
+            present: ring.present,
             felt: Vec4::ZERO,
         }
     }

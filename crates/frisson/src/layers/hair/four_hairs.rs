@@ -2,11 +2,11 @@
 
 use glam::{Mat4, Vec3, Vec4};
 
-use super::beneath::Lifting;
+use super::beneath::{Guess, Lifting, NO_GUESS};
 use super::chain::MAX_PARTICLES;
 use super::detail::Detail;
 use super::lanes::Lanes;
-use super::laying::{Laying, Touching};
+use super::laying::{Guesses, Laying, Touching};
 use super::strand_planes::{Planes, push_out_of_bodies};
 use super::strands::StrandInput;
 
@@ -42,7 +42,7 @@ impl FourHairs {
         let rest = input.rest;
         let samples = rest.directions.len();
         self.count = planes.count;
-        self.control[0] = Lanes::new(self.ids.into_iter().map(|id| skin[id]));
+        self.control[0] = Lanes::each(|k| skin[self.ids[k]]);
         let pairs = rest.place_pairs();
         let [a, b, c, d] = self.ids.map(|id| &rest.places[id * pairs..(id + 1) * pairs]);
         for k in 0..pairs {
@@ -147,20 +147,22 @@ impl FourHairs {
     }
 
     /// Writes the points of the first `count` of the hairs, out of bodies and meshes. `points` begins
-    /// with those of the hair `first`.
+    /// with those of the hair `first`, and so do `guesses`: the triangles that may lie beneath each point and
+    /// beneath the middle of the way to it (or none at all).
     pub fn write(
         &self,
         input: &StrandInput,
         planes: &Planes,
         root: usize,
         (count, first): (usize, usize),
-        points: &mut [Vec3],
+        (points, guesses): (&mut [Vec3], &mut [[Guess; 2]]),
     ) {
         let each = input.params.points as usize;
         let starts = self.ids.map(|id| (id - first) * each);
         let plain = input.params.curl_radius <= 0.0 && input.params.frizz <= 0.0;
         if plain && input.by_length {
-            return self.write_straight(input, planes, root, &starts[..count], points);
+            let starts = &starts[..count];
+            return self.write_straight(input, planes, root, starts, (points, guesses));
         }
         let length = input.rest.roots[root].length;
         let per_parameter = 1.0 / (self.count - 1) as f32;
@@ -183,7 +185,7 @@ impl FourHairs {
         planes: &Planes,
         root: usize,
         starts: &[usize],
-        points: &mut [Vec3],
+        (points, guesses): (&mut [Vec3], &mut [[Guess; 2]]),
     ) {
         let each = input.params.points as usize;
         let steps = Vec4::from_array(self.tips) / (each - 1) as f32;
@@ -204,20 +206,44 @@ impl FourHairs {
             let wanted = read_lanes(points, starts, k);
             let segments = longer * (wanted - before).length_squared().sqrt();
             before = wanted;
-            let at = laying.next(&wanted, segments, touching);
+            let mut known = read_guesses(guesses, starts, k);
+            let at = laying.next(&wanted, segments, touching, &mut known);
+            write_guesses(guesses, starts, k, &known);
             write_lanes(points, starts, k, &at);
         }
     }
 
     /// Places on the four curves, each at its own parameter.
     fn places(&self, at: Vec4) -> Lanes {
+        // Hairs of one wisp are about as long as each other: mostly all four are on the same segment.
+        let (segment, t) = self.segment(at.x);
+        let fractions = at - segment as f32;
+        let here = fractions.cmpge(Vec4::ZERO) & fractions.cmplt(Vec4::ONE);
+        if here.all() && t < 1.0 {
+            return self.places_on(segment, fractions);
+        }
         let place = |hair: usize| self.place(hair, self.segment(at[hair]));
         Lanes::from_points(std::array::from_fn(place))
+    }
+
+    /// Places on one segment of the four curves, as `catmull_rom` has them.
+    fn places_on(&self, segment: usize, t: Vec4) -> Lanes {
+        let a = self.control[segment.saturating_sub(1)];
+        let (b, c) = (self.control[segment], self.control[segment + 1]);
+        let d = self.control[(segment + 2).min(self.count - 1)];
+        let from_a = t * (-0.5 + t * (1.0 + t * -0.5));
+        let from_b = 1.0 + t * (t * (-2.5 + t * 1.5));
+        let from_c = t * (0.5 + t * (2.0 + t * -1.5));
+        let from_d = t * (t * (-0.5 + t * 0.5));
+        a * from_a + b * from_b + c * from_c + d * from_d
     }
 
     /// What the four hairs may touch on the way to their parameters.
     fn touching(&self, planes: &Planes, at: Vec4) -> Touching {
         let mut touching = Touching::default();
+        if !planes.touched {
+            return touching;
+        }
         for hair in 0..4 {
             let plane = self.segment(at[hair]).0 + 1;
             touching.bodies |= planes.near[plane];
@@ -314,6 +340,25 @@ fn write_lanes(points: &mut [Vec3], starts: &[usize], k: usize, at: &Lanes) {
 fn read_lanes(points: &[Vec3], starts: &[usize], k: usize) -> Lanes {
     let at = |hair: usize| points[starts.get(hair).unwrap_or(&starts[0]) + k].extend(0.0);
     Lanes::from_points(std::array::from_fn(at))
+}
+
+/// What may lie beneath one point of each of several hairs; nothing is known where there are no guesses.
+fn read_guesses(guesses: &[[Guess; 2]], starts: &[usize], k: usize) -> Guesses {
+    let of = |hair: usize, k: usize| starts.get(hair).and_then(|start| guesses.get(start + k));
+    let four = |k: usize, part: usize| {
+        std::array::from_fn(|hair| of(hair, k).map_or(NO_GUESS, |both| both[part]))
+    };
+    Guesses { start: four(k - 1, 0), end: four(k, 0), middle: four(k, 1) }
+}
+
+/// Keeps it for the next frame.
+fn write_guesses(guesses: &mut [[Guess; 2]], starts: &[usize], k: usize, known: &Guesses) {
+    for (hair, start) in starts.iter().enumerate() {
+        if let Some([before, here]) = guesses.get_mut(start + k - 1..=start + k) {
+            before[0] = known.start[hair];
+            *here = [known.end[hair], known.middle[hair]];
+        }
+    }
 }
 
 /// The four points that shape a segment.

@@ -11,11 +11,11 @@
 //!         ▓▓▓▓▓▓▓▓▓▓▓
 //! ```
 
-use glam::Vec4;
+use glam::{BVec4A, Vec4};
 
-use super::beneath::Beneath;
+use super::beneath::{Beneath, Guess};
 use super::lanes::Lanes;
-use super::ridges::HairWay;
+use super::ridges::{FourWays, HairWay};
 use super::strands::StrandInput;
 
 /// Four hairs so far.
@@ -53,14 +53,26 @@ impl<'a> Laying<'a> {
     }
 
     /// Lays the next points, each its `segment` away from the last, as near as it may come to where it
-    /// should be.
-    pub fn next(&mut self, wanted: &Lanes, segments: Vec4, touching: Touching) -> Lanes {
+    /// should be. `guesses`: what may lie beneath its end and its middle.
+    pub fn next(
+        &mut self,
+        wanted: &Lanes,
+        segments: Vec4,
+        touching: Touching,
+        guesses: &mut Guesses,
+    ) -> Lanes {
         let mut at = self.reached(wanted, segments);
         // A hair that leads around something lags behind its wisp: what is near it may not be near that.
         let lagging = self.heights.cmplt(segments + self.input.margin).any();
         let meshes = touching.meshes | if lagging { self.meshes } else { 0 };
+        if meshes & !self.meshes != 0 {
+            // A mesh that comes near only here was not looked at there.
+            self.heights = Vec4::ZERO;
+        }
         // Where no mesh is in the way nothing is known of how high the hair is above one.
         let mut heights = Vec4::ZERO;
+        // Nor of its middle.
+        let mut halfway = Vec4::ZERO;
         for _ in 0..super::limits::LAY_ROUNDS {
             if touching.bodies != 0 {
                 at = self.around_bodies(at, segments, touching.bodies);
@@ -74,29 +86,49 @@ impl<'a> Laying<'a> {
                 heights = left;
                 break;
             }
-            let (lifted, above, moved) = self.off_meshes(at, segments, meshes);
-            (at, heights) = (lifted, above);
+            let lifted = self.off_meshes(at, segments, meshes, guesses);
+            (at, heights, halfway) = (lifted.at, lifted.heights, lifted.halfway);
             // What was found beneath holds for a small move, and bodies lie within their meshes.
-            if moved < FAR {
+            if lifted.moved < FAR {
                 break;
             }
         }
         if meshes != 0 {
-            (at, heights) = self.over_ridges(at, heights, segments, meshes);
+            let low = self.low_ways(segments, halfway, heights);
+            (at, heights) = self.over_ridges(at, heights, segments, (meshes, low), guesses);
         }
         (self.along, self.heights, self.last) = (at - self.last, heights, at);
         self.meshes = meshes;
         at
     }
 
+    /// Which ways are so low that something may stand between their ends: those that the balls of air around
+    /// the start, the middle and the end do not cover.
+    fn low_ways(&self, segments: Vec4, halfway: Vec4, heights: Vec4) -> BVec4A {
+        let half = 0.5 * segments;
+        let covered = (self.heights + halfway).cmpge(half) & (halfway + heights).cmpge(half);
+        (self.heights + heights).cmplt(segments) & !covered
+    }
+
     /// Turns ways that are too low to be clear of all that a mesh has between their ends: the places, and
     /// their heights.
-    fn over_ridges(&self, at: Lanes, heights: Vec4, segments: Vec4, meshes: u8) -> (Lanes, Vec4) {
+    fn over_ridges(
+        &self,
+        at: Lanes,
+        heights: Vec4,
+        segments: Vec4,
+        (meshes, low): (u8, BVec4A),
+        guesses: &mut Guesses,
+    ) -> (Lanes, Vec4) {
         let (mut at, mut heights) = (at, heights);
-        let mut low = (self.heights + heights).cmplt(segments).bitmask();
-        while low != 0 {
-            let lane = low.trailing_zeros() as usize;
-            low &= low - 1;
+        if !low.any() {
+            return (at, heights);
+        }
+        let ways = FourWays { last: self.last, heights: self.heights, at, segments };
+        let mut crossing = ways.crossing(self.input.meshes, meshes, low, &mut guesses.start);
+        while crossing != 0 {
+            let lane = crossing.trailing_zeros() as usize;
+            crossing &= crossing - 1;
             let way = HairWay {
                 last: self.last.lane(lane),
                 height: self.heights[lane],
@@ -144,18 +176,25 @@ impl<'a> Laying<'a> {
         at
     }
 
-    /// Turns the ways to four places off meshes: the places, their heights, and how far the farthest was
-    /// moved.
-    fn off_meshes(&mut self, at: Lanes, segments: Vec4, meshes: u8) -> (Lanes, Vec4, f32) {
+    /// Turns the ways to four places off meshes.
+    fn off_meshes(
+        &mut self,
+        at: Lanes,
+        segments: Vec4,
+        meshes: u8,
+        guesses: &mut Guesses,
+    ) -> Lifted {
         let margin = self.input.margin;
-        let reach = Vec4::splat(REACH);
-        let end = Beneath::find(self.input.meshes, meshes, &at, reach, &self.ground);
+        let all = self.input.meshes;
+        let reach = reach_for(segments - self.heights, margin);
+        let end = Beneath::find(all, meshes, &at, reach, &self.ground, &mut guesses.end);
         // Where the heights of both ends leave nothing on the way, its middle need not be looked at.
         let low = (self.heights + end.heights).cmplt(segments);
         let middle = if low.any() {
             let middle = (self.last + at) * 0.5;
+            let reach = reach_for(0.5 * segments - self.heights.min(end.heights), margin);
             let reach = Vec4::select(low, reach, Vec4::NEG_ONE);
-            Some(Beneath::find(self.input.meshes, meshes, &middle, reach, &end))
+            Some(Beneath::find(all, meshes, &middle, reach, &end, &mut guesses.middle))
         } else {
             None
         };
@@ -175,19 +214,52 @@ impl<'a> Laying<'a> {
         }
         let out = self.last + direction * segments;
         let moved = (out - at).length_squared().sqrt();
-        // No nearer than what was found, less the way it was moved: other parts may be beside it there.
-        let heights = end.heights - moved;
-        let moved = moved.max_element();
         self.ground = end;
-        (out, heights, moved)
+        Lifted {
+            at: out,
+            // No nearer than what was found, less the way it was moved: other parts may be beside it there.
+            heights: end.heights - moved,
+            // The middle moves half as far as the end, and no farther.
+            halfway: middle.map_or(Vec4::ZERO, |middle| middle.heights - moved),
+            moved: moved.max_element(),
+        }
     }
+}
+
+/// How far four points must be looked around, given how far the air around their neighbours leaves open [m]. A
+/// point with nothing within that distance is outside, and so is the way to it: how much higher it is does not
+/// matter, and to find that out costs most where it is highest.
+fn reach_for(open: Vec4, margin: f32) -> Vec4 {
+    (REACH_SLACK * open).max(Vec4::splat(2.0 * margin)).min(Vec4::splat(REACH))
+}
+
+/// Four places off meshes.
+struct Lifted {
+    at: Lanes,
+    /// At least so high are they, and the middles of the ways to them [m].
+    heights: Vec4,
+    halfway: Vec4,
+    /// How far the farthest was moved [m].
+    moved: f32,
+}
+
+/// Triangles that may lie beneath the last points of four hairs, beneath the next and beneath the middles of
+/// the ways to them: those of the frame before. The answer is the same without.
+#[derive(Clone, Copy)]
+pub(super) struct Guesses {
+    pub start: [Guess; 4],
+    pub end: [Guess; 4],
+    pub middle: [Guess; 4],
 }
 
 /// Height of the way above a mesh as a share of that of points [-].
 const WAY_MARGIN: f32 = 0.5;
 
-/// How far from a mesh a point is looked for [m].
+/// How far from a mesh a point is looked for, at most [m].
 const REACH: f32 = 0.03;
+
+/// By how much farther than just enough [-]: rounding must not leave a gap between two balls of air.
+const REACH_SLACK: f32 = 1.01;
 
 /// A point that is moved farther than this off a mesh may have come over another part of it [m].
 const FAR: f32 = 3.0e-3;

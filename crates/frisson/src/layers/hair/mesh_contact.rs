@@ -55,16 +55,21 @@ impl MeshPlane {
 /// The plane of the nearest colliding mesh at every particle that comes near one.
 pub(super) fn find_mesh_planes(
     input: &TickInput,
-    wisp: &Wisp,
+    wisp: &mut Wisp,
     out: &mut [Option<MeshPlane>; MAX_PARTICLES],
 ) {
     let n = wisp.positions.len();
+    // Of several meshes only the first is remembered: two of them are seldom near the same wisp.
+    let mut known = std::mem::take(&mut wisp.beneath);
+    known.resize(n, u32::MAX);
     let mut reaches = [0.0; MAX_PARTICLES];
     for (i, reach) in reaches[..n].iter_mut().enumerate().skip(2) {
         *reach = travel(input, wisp, i);
     }
-    for mesh in input.meshes {
-        let triangles = nearest_triangles(mesh, &wisp.positions, &reaches);
+    for (number, mesh) in input.meshes.iter().enumerate() {
+        let mut nothing = [u32::MAX; MAX_PARTICLES];
+        let guesses = if number == 0 { &mut known[..] } else { &mut nothing[..n] };
+        let triangles = nearest_triangles(mesh, &wisp.positions, &reaches, guesses);
         let mut way = Way { from: wisp.positions[1], height: 0.0, inside: false, beside: false };
         for i in 2..n {
             let p = wisp.positions[i];
@@ -79,26 +84,47 @@ pub(super) fn find_mesh_planes(
             }
         }
     }
+    wisp.beneath = known;
 }
 
-/// The triangle nearest to every free particle within its reach, four particles at a time.
+/// The triangle nearest to every free particle within its reach, four particles at a time. `guesses`: what
+/// was nearest in the last tick, and then what is.
 fn nearest_triangles(
     mesh: &SurfaceMotion,
     positions: &[Vec3],
     reaches: &[f32; MAX_PARTICLES],
+    guesses: &mut [u32],
 ) -> [Option<u32>; MAX_PARTICLES] {
     let mut out = [None; MAX_PARTICLES];
     for first in (2..positions.len()).step_by(4) {
         let last = (first + 4).min(positions.len());
         let four = Lanes::new(positions[first..last].iter().copied());
         let mut limits = Vec4::NEG_ONE;
-        for (lane, reach) in reaches[first..last].iter().enumerate() {
-            limits[lane] = reach * reach;
+        let mut near = [None; 4];
+        for (lane, i) in (first..last).enumerate() {
+            let reach_sq = reaches[i] * reaches[i];
+            let (guess, distance_sq) = guess_beneath(mesh, guesses[i], positions[i], reach_sq);
+            (near[lane], limits[lane]) = (guess, distance_sq);
         }
         let found = mesh.bvh().closest_of_four([four.x, four.y, four.z], limits);
-        out[first..last].copy_from_slice(&found[..last - first]);
+        for (lane, i) in (first..last).enumerate() {
+            // On the very triangle that was guessed rounding may find nothing nearer than it.
+            out[i] = found[lane].or(near[lane]);
+            guesses[i] = out[i].unwrap_or(guesses[i]);
+        }
     }
     out
+}
+
+/// A guess that is within reach, and the squared distance within which something nearer may be [m²]: a little
+/// more than its own, so that the guess itself is found, and what is found does not depend on it.
+fn guess_beneath(mesh: &SurfaceMotion, guess: u32, p: Vec3, reach_sq: f32) -> (Option<u32>, f32) {
+    if guess as usize >= mesh.bvh().triangle_count() {
+        return (None, reach_sq);
+    }
+    let (foot, _) = closest_on_triangle(p, mesh.bvh().corners(guess));
+    let distance_sq = foot.distance_squared(p) * 1.0001 + 1.0e-12;
+    if distance_sq < reach_sq { (Some(guess), distance_sq) } else { (None, reach_sq) }
 }
 
 /// The place of a mesh nearest to a particle.

@@ -17,12 +17,14 @@
 //! real mesh, wind that hair and body shield, torsion, wet hair, a style that does not sag.
 
 mod around;
+mod balance;
 mod beneath;
 mod bodies;
 mod body_ways;
 mod bonds;
 mod build;
 mod chain;
+mod chain_solve;
 mod contact;
 mod detail;
 mod envelope;

@@ -31,6 +31,8 @@ pub struct HairRest {
     pub(super) shares: Vec<f32>,
     /// Hairs of one wisp.
     pub(super) per_wisp: usize,
+    /// Hairs, wisp after wisp, such that those that follow each other are neighbours.
+    pub(super) order: Vec<u32>,
     /// Linear RGB of the hair where nothing is said of it.
     pub(super) color: Vec3,
     /// Ellipsoids fitted to the character.

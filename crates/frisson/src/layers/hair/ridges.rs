@@ -11,8 +11,10 @@
 //!     ▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓
 //! ```
 
-use glam::Vec3;
+use glam::{BVec4A, Vec3, Vec4};
 
+use super::beneath::{Beneath, Guess};
+use super::lanes::Lanes;
 use crate::stage::SurfaceMotion;
 
 /// Planes that one way is kept above, at most.
@@ -38,6 +40,61 @@ impl Plane {
         let run = (1.0 - self.rise * self.rise).max(0.0).sqrt();
         *direction = self.normal * self.rise + flat * run;
         true
+    }
+}
+
+/// The ways from the points of four hairs to the next.
+pub(super) struct FourWays {
+    /// The points before, and at least how high they are above meshes [m].
+    pub last: Lanes,
+    pub heights: Vec4,
+    /// Where the next would be.
+    pub at: Lanes,
+    /// Lengths of the ways [m].
+    pub segments: Vec4,
+}
+
+impl FourWays {
+    /// Which of those that are asked for may cross a triangle, one bit each: nearly none does, and only those
+    /// are looked at one by one. `guesses`: what may lie beneath their starts.
+    pub fn crossing(
+        &self,
+        meshes: &[SurfaceMotion],
+        bits: u8,
+        asked: BVec4A,
+        guesses: &mut [Guess; 4],
+    ) -> u32 {
+        let from = self.starts(meshes, bits, asked, guesses);
+        let length = self.segments.max(Vec4::splat(1.0e-12));
+        let reach = self.segments + super::limits::LIFT;
+        let way = self.last + (self.at - self.last) * (reach / length) - from;
+        let (from, way) = ([from.x, from.y, from.z], [way.x, way.y, way.z]);
+        let chosen = meshes.iter().enumerate().take(8).filter(|(k, _)| bits >> k & 1 == 1);
+        chosen.fold(0, |crossed, (_, mesh)| crossed | mesh.bvh().crossed_by_four(from, way, asked))
+    }
+
+    /// Where to look along them from, as `HairWay::start`.
+    fn starts(
+        &self,
+        meshes: &[SurfaceMotion],
+        bits: u8,
+        asked: BVec4A,
+        guesses: &mut [Guess; 4],
+    ) -> Lanes {
+        let low = asked & self.heights.cmple(Vec4::splat(super::limits::LIFT));
+        if !low.any() {
+            return self.last;
+        }
+        let reaches = Vec4::select(low, Vec4::splat(super::limits::GROUND), Vec4::NEG_ONE);
+        let nothing = Beneath::nothing();
+        let found = Beneath::find(meshes, bits, &self.last, reaches, &nothing, guesses);
+        let mut starts = self.last;
+        for lane in (0..4).filter(|lane| low.bitmask() >> lane & 1 == 1) {
+            let lift = (super::limits::LIFT - found.heights[lane]).max(0.0);
+            let up = found.up(meshes, lane);
+            starts.set(lane, starts.lane(lane) + lift * up);
+        }
+        starts
     }
 }
 
@@ -98,12 +155,14 @@ impl HairWay {
 
     /// Where to look along it from: a little outside of what the point before lies on or in, as a root does.
     fn start(&self, meshes: &[SurfaceMotion], bits: u8) -> Vec3 {
-        if self.height > super::limits::LIFT {
-            return self.last;
-        }
-        let lift = |(up, height): (Vec3, f32)| up * (super::limits::LIFT - height).max(0.0);
-        self.last + ground(meshes, bits, self.last).map_or(Vec3::ZERO, lift)
+        if self.height > super::limits::LIFT { self.last } else { lifted(meshes, bits, self.last) }
     }
+}
+
+/// A place a little outside of what it lies on or in.
+fn lifted(meshes: &[SurfaceMotion], bits: u8, place: Vec3) -> Vec3 {
+    let lift = |(up, height): (Vec3, f32)| up * (super::limits::LIFT - height).max(0.0);
+    place + ground(meshes, bits, place).map_or(Vec3::ZERO, lift)
 }
 
 /// The normal of the first triangle that a way goes in by, and where.

@@ -266,6 +266,7 @@ fn plant_hairs(
             super::strands::build_places(&params.strands, params.seed, disc, rest);
             rest.hair_roots.push(nearest(bvh, place).unwrap_or(skin));
         }
+        super::strands::deal_neighbours(rest, wisp);
     }
 }
 

@@ -9,6 +9,7 @@ use super::fit;
 use super::interact::Interactions;
 use super::params::HairParams;
 use super::rest::{HairRest, RootPose, SkinPoint};
+use super::strands::RootGuesses;
 use super::tick::TickRoom;
 use super::wind::WindShadow;
 use crate::character::{Pose, Sampling};
@@ -39,6 +40,8 @@ pub struct HairScratch {
     pub(super) shadow: WindShadow,
     /// All hairs, where only some are shown.
     pub(super) all: Curves,
+    /// What lay beneath the points of every root's hairs when they were shown last.
+    pub(super) guesses: Vec<RootGuesses>,
 }
 
 /// Bodies that stop the hair during a tick.

@@ -56,8 +56,10 @@ fn write_all(
     if !fits(out, params, rest) {
         *out = build_curves(params, rest, &scratch.places, mesh);
     }
+    let mut guesses = std::mem::take(&mut scratch.guesses);
     let input = strand_input((params, rest), state, scratch, mesh);
-    strands::write_strands(&input, &mut out.points, &mut out.velocities);
+    strands::write_strands(&input, &mut guesses, &mut out.points, &mut out.velocities);
+    scratch.guesses = guesses;
     if let Some(AttributeValues::Vector(normals)) =
         out.attributes.first_mut().map(|a| &mut a.values)
     {

@@ -147,6 +147,10 @@ pub(super) struct Wisp {
     pub spin: f32,
     /// How long the head and the air around have been still [s].
     pub calm: f32,
+    /// Triangles of the first colliding mesh that were nearest to the particles in the last tick. They make the
+    /// next search shorter and change no answer, so that they are not saved.
+    #[serde(skip)]
+    pub beneath: Vec<u32>,
 }
 
 impl Wisp {

@@ -20,6 +20,8 @@ pub(super) struct Planes {
     pub near: [u64; MAX_PARTICLES],
     /// Meshes that may touch it, one bit each.
     pub near_meshes: [u8; MAX_PARTICLES],
+    /// Whether anything may touch the wisp anywhere.
+    pub touched: bool,
 }
 
 impl Planes {
@@ -31,6 +33,7 @@ impl Planes {
             radii: [[0.0; 8]; MAX_PARTICLES],
             near: [0; MAX_PARTICLES],
             near_meshes: [0; MAX_PARTICLES],
+            touched: false,
         }
     }
 
@@ -88,6 +91,7 @@ impl Planes {
             };
             self.near_meshes[i] = input.meshes.iter().enumerate().take(8).fold(0, meets);
         }
+        self.touched = (1..n).any(|i| self.near[i] != 0 || self.near_meshes[i] != 0);
     }
 
     /// Where four places of the unit disc are in a plane.

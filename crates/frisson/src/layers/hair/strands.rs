@@ -8,6 +8,7 @@
 use glam::{Vec2, Vec3, Vec4};
 use rayon::prelude::*;
 
+use super::beneath::{Guess, NO_GUESS};
 use super::bodies::PosedBody;
 use super::four_hairs::FourHairs;
 use super::rest::{HairRest, SkinPoint};
@@ -115,21 +116,59 @@ pub(super) fn build_places(params: &StrandParams, seed: u64, disc: Vec2, rest: &
     }
 }
 
+/// Puts the hairs of a wisp in an order in which four that follow each other are neighbours: along rows across
+/// the wisp, to and fro. Four hairs are laid at a time, and those that lie together meet the same things.
+pub(super) fn deal_neighbours(rest: &mut HairRest, wisp: usize) {
+    let (hairs, pairs) = (rest.per_wisp, rest.place_pairs());
+    let place = |id: u32| rest.places[id as usize * pairs];
+    let mut own: Vec<u32> = (wisp * hairs..(wisp + 1) * hairs).map(|id| id as u32).collect();
+    own.sort_by(|&a, &b| place(a).y.total_cmp(&place(b).y));
+    // As many rows that a patch of four is about as wide as it is long.
+    let rows = (0.5 * (hairs as f32).sqrt()).ceil().max(1.0) as usize;
+    for (row, own) in own.chunks_mut(hairs.div_ceil(rows).max(1)).enumerate() {
+        own.sort_by(|&a, &b| place(a).x.total_cmp(&place(b).x));
+        if row % 2 == 1 {
+            own.reverse();
+        }
+    }
+    rest.order.extend(own);
+}
+
+/// What may lie beneath the points of every root's hairs and beneath the middles of the ways to them, from
+/// frame to frame: it makes searches shorter and changes no answer.
+pub(super) type RootGuesses = Vec<[Guess; 2]>;
+
+/// Makes room for guesses, where there are meshes to guess about.
+fn fit_guesses(input: &StrandInput, per_root: usize, guesses: &mut Vec<RootGuesses>) {
+    let each = if input.meshes.is_empty() { 0 } else { per_root };
+    guesses.resize_with(input.of_root.len(), Vec::new);
+    for own in guesses.iter_mut().filter(|own| own.len() != each) {
+        own.clear();
+        own.resize(each, [NO_GUESS; 2]);
+    }
+}
+
 /// Writes the points of every hair, and their velocities if they are wanted.
-pub(super) fn write_strands(input: &StrandInput, points: &mut [Vec3], velocities: &mut [Vec3]) {
+pub(super) fn write_strands(
+    input: &StrandInput,
+    guesses: &mut Vec<RootGuesses>,
+    points: &mut [Vec3],
+    velocities: &mut [Vec3],
+) {
     let per_root = input.rest.per_wisp * input.params.points as usize;
     if per_root == 0 {
         return;
     }
+    fit_guesses(input, per_root, guesses);
     if input.before.is_none() || velocities.is_empty() {
-        let work = points.par_chunks_mut(per_root).enumerate();
-        return work.for_each(|(root, points)| {
-            write_root(input, RootStrands::new(input, root, points, &mut []));
+        let work = points.par_chunks_mut(per_root).zip(guesses).enumerate();
+        return work.for_each(|(root, (points, guesses))| {
+            write_root(input, RootStrands::new(input, root, (points, guesses), &mut []));
         });
     }
-    let work = points.par_chunks_mut(per_root).zip(velocities.par_chunks_mut(per_root)).enumerate();
-    work.for_each(|(root, (points, velocities))| {
-        write_root(input, RootStrands::new(input, root, points, velocities));
+    let work = points.par_chunks_mut(per_root).zip(velocities.par_chunks_mut(per_root));
+    work.zip(guesses).enumerate().for_each(|(root, ((points, velocities), guesses))| {
+        write_root(input, RootStrands::new(input, root, (points, guesses), velocities));
     });
 }
 
@@ -139,6 +178,7 @@ struct RootStrands<'a> {
     /// Its first hair.
     first: usize,
     points: &'a mut [Vec3],
+    guesses: &'a mut [[Guess; 2]],
     velocities: &'a mut [Vec3],
 }
 
@@ -146,10 +186,10 @@ impl<'a> RootStrands<'a> {
     fn new(
         input: &StrandInput,
         root: usize,
-        points: &'a mut [Vec3],
+        (points, guesses): (&'a mut [Vec3], &'a mut [[Guess; 2]]),
         velocities: &'a mut [Vec3],
     ) -> Self {
-        Self { root, first: root * input.rest.per_wisp, points, velocities }
+        Self { root, first: root * input.rest.per_wisp, points, guesses, velocities }
     }
 }
 
@@ -185,8 +225,8 @@ fn write_root(input: &StrandInput, mut out: RootStrands) {
                 room.planes[1].set_past(before, index as usize, samples);
             }
         }
-        let hairs = first..first + input.rest.per_wisp;
-        let mut own = hairs.filter(|&id| {
+        let hairs = &input.rest.order[first..first + input.rest.per_wisp];
+        let mut own = hairs.iter().map(|id| *id as usize).filter(|&id| {
             (wisp.depth == 0 || belongs(id as u64, wisp)) && input.thinning.thickness(id) > 0.0
         });
         while let Some(id) = own.next() {
@@ -215,7 +255,8 @@ fn write_four(
     now.set(input, &room.planes[0], input.skin);
     now.measure(input, root);
     let range = |id: usize| (id - first) * length..(id - first + 1) * length;
-    now.write(input, &room.planes[0], root, (count, first), out.points);
+    let to = (&mut *out.points, &mut *out.guesses);
+    now.write(input, &room.planes[0], root, (count, first), to);
     if let Some(before) = before {
         past.ids = now.ids;
         past.set(input, &room.planes[1], &before.skin);

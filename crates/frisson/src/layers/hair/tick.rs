@@ -161,14 +161,14 @@ fn integrate_chains(input: &TickInput, wisps: &mut [Wisp], drive: &HairDrive, ro
     chains.reset(n);
     for i in 0..n {
         let place = |k: usize| wisps[lanes[k]].positions[i] - origins[k];
-        chains.now[i] = Lanes::new((0..TOGETHER).map(place));
-        chains.velocities[i] = Lanes::new(lanes.into_iter().map(|k| wisps[k].velocities[i]));
+        chains.now[i] = Lanes::each(place);
+        chains.velocities[i] = Lanes::each(|k| wisps[lanes[k]].velocities[i]);
         chains.pressures[i] = Vec4::from_array(lanes.map(|k| wisps[k].pressures[i]));
     }
     let from = [chains.now[0], chains.now[1]];
-    let to = [0, 1].map(|p| Lanes::new((0..TOGETHER).map(|k| carried[k][p] - origins[k])));
-    let across_from = Lanes::new(lanes.into_iter().map(|k| wisps[k].root_across));
-    let across_to = Lanes::new(lanes.into_iter().map(|k| pose(k).across));
+    let to = [0, 1].map(|p| Lanes::each(|k| carried[k][p] - origins[k]));
+    let across_from = Lanes::each(|k| wisps[lanes[k]].root_across);
+    let across_to = Lanes::each(|k| pose(lanes[k]).across);
     let wet = lanes.map(|k| input.wetness[wisps[k].root as usize]);
     let heavier = Vec4::ONE + Vec4::from_array(wet);
     let remembers =
@@ -254,18 +254,17 @@ fn gather_particles(
     let roots = lanes.map(|k| &input.rest.roots[wisps[k].root as usize]);
     let heavier = lanes.map(|k| wisps[k].share * (1.0 + input.wetness[wisps[k].root as usize]));
     let drives = lanes.map(|k| drive.of(k, n));
-    let four = |f: &dyn Fn(usize) -> Vec3| Lanes::new((0..TOGETHER).map(f));
     for (i, out) in out[..n].iter_mut().enumerate() {
         let mass = |k: usize| roots[k].masses[i] as f32 * heavier[k];
         let twists = Vec4::from_array(lanes.map(|k| wisps[k].twists[i]));
-        let target = four(&|k| roots[k].targets[i].as_vec3());
+        let target = Lanes::each(|k| roots[k].targets[i].as_vec3());
         *out = ParticleInput {
             mass: Vec4::from_array(std::array::from_fn(mass)),
-            acceleration: four(&|k| {
+            acceleration: Lanes::each(|k| {
                 let held = input.roots[wisps[lanes[k]].root as usize].axes * roots[k].hold[i];
                 drives[k].accelerations[i] + wisps[lanes[k]].reactions[i] + held
             }),
-            air: four(&|k| drives[k].air[i]),
+            air: Lanes::each(|k| drives[k].air[i]),
             target: turned(target, twists),
             ..ParticleInput::default()
         };

@@ -1,9 +1,13 @@
 //! Hair on a head with ears: thin parts that the planes beneath a segment's ends know nothing of.
 
-use glam::Vec3;
+use glam::{Vec3, Vec4};
 
 use super::{HairParams, Rig, Scene, ball, banging, path};
 use crate::geometry::{Mesh, TriangleBvh};
+use crate::layers::hair::beneath::{Beneath, NO_GUESS};
+use crate::layers::hair::lanes::Lanes;
+use crate::math::random;
+use crate::stage::SurfaceMotion;
 
 /// How deep points and segments may be inside [m].
 const POINTS: f32 = 2.0e-4;
@@ -66,4 +70,60 @@ fn no_hair_goes_through_an_ear() {
     }
     assert!(near_ears > 1000, "hair lies about the ears: {near_ears}");
     assert!(worst[0] < POINTS && worst[1] < SEGMENTS, "points and segments inside [m]: {worst:?}");
+}
+
+#[test]
+fn what_was_beneath_before_changes_no_answer() {
+    let mesh = eared();
+    let triangles = mesh.topology.triangles.len() as u64;
+    let mut surface = SurfaceMotion::default();
+    surface.update(&mesh, 0.0);
+    let surfaces = [surface];
+    let mut found = 0;
+    for i in 0..400u64 {
+        let c = |k| random::signed(31, i, k) as f32;
+        let v = |k: u64| Vec3::new(c(3 * k), c(3 * k + 1), c(3 * k + 2));
+        // About the surface, ears included, on both of its sides.
+        let place = |k: u64| (0.12 + 0.03 * c(40 + k)) * v(k).normalize_or(Vec3::X);
+        let points = Lanes::new((0..4).map(place));
+        let reaches = Vec4::new(0.03, 0.03, -1.0, 0.005);
+        let bits = |guesses: &mut [u32; 4]| {
+            let nothing = Beneath::nothing();
+            let found = Beneath::find(&surfaces, 1, &points, reaches, &nothing, guesses);
+            found.heights.to_array().map(f32::to_bits)
+        };
+        let mut none = [NO_GUESS; 4];
+        let alone = bits(&mut none);
+        let mut wild: [u32; 4] =
+            std::array::from_fn(|k| (random::hash(32, i, k as u64) % triangles) as u32);
+        assert_eq!(bits(&mut wild), alone, "{i}: any guess");
+        let mut right = none;
+        assert_eq!(bits(&mut right), alone, "{i}: the right one");
+        // Of another mesh, or of a triangle that is gone.
+        assert_eq!(bits(&mut [7 << 29, 1 << 28, u32::MAX - 1, 3 << 29]), alone, "{i}: a wrong one");
+        found += none.iter().filter(|guess| **guess != NO_GUESS).count();
+    }
+    assert!(found > 500, "{found}");
+}
+
+#[test]
+fn wisps_move_as_if_nothing_had_been_beneath_them_before() {
+    let run = |forget: bool| {
+        let mut params = HairParams { wisps: 20, length: 0.25, ..HairParams::default() };
+        params.scalp.r#box = Some([-1.0, 0.02, -1.0, 1.0, 1.0, 1.0]);
+        params.strands.per_wisp = 4;
+        params.body.meshes = vec!["scalp".to_owned()];
+        let mut scene = Scene::new(params, eared());
+        scene.path = path(2.0, banging);
+        let mut rig = Rig::new(scene).unwrap();
+        for frame in 0..12u32 {
+            rig.advance();
+            for (k, wisp) in rig.state_mut().wisps.iter_mut().enumerate().filter(|_| forget) {
+                let wild = (997 * k as u32 + 31 * frame) % 5000;
+                wisp.beneath.iter_mut().for_each(|triangle| *triangle = wild);
+            }
+        }
+        rig.points().iter().flat_map(|p| p.to_array()).map(f32::to_bits).collect::<Vec<_>>()
+    };
+    assert!(run(true) == run(false), "bits differ");
 }

@@ -1,0 +1,232 @@
+//! The rest state: what holds the styled hair where it is, so that nothing sags on the first frame.
+//!
+//! ```text
+//!   balance ─► hold ─► solve_rest     rest angles, tip to root
+//!           │       └► hold_still     what a trial tick would still move is held by a force
+//!           ├► let_sag                what cannot be held comes down first
+//!           └► hold_steady            what leaves its place in a longer trial is pulled back
+//! ```
+
+use glam::{DVec3, Vec3};
+
+use super::contact::{ContactList, Heights, Seeker};
+use super::rest::HairRest;
+use super::state::Wisp;
+use super::style::{CALMING_DRAG, Phase, StyleScene, capture, come_to_rest, relax};
+
+/// Solves the rest state. Wisps that cannot be held where they were combed to sag first, and are held
+/// where they come to rest: nothing sags in the shot.
+pub(super) fn balance(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene) {
+    let mut sagging = hold(rest, wisps, scene);
+    // Guides are taken as they are.
+    if scene.params.style.guides.is_empty() {
+        let_sag(rest, wisps, scene, sagging);
+        sagging = hold_steady(rest, wisps, scene);
+    }
+    if !sagging.is_empty() {
+        rest.warnings.push(format!(
+            "{} of {} wisps cannot be held in the style: hair will sag there (raise bending_length \
+             or goal_hz, or let it settle longer)",
+            sagging.len(),
+            wisps.len()
+        ));
+    }
+}
+
+/// Lets wisps that cannot be held come down, and solves the rest state anew where they are then.
+fn let_sag(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene, mut sagging: Vec<usize>) {
+    for _ in 0..super::limits::SAG_ROUNDS {
+        if sagging.is_empty() {
+            break;
+        }
+        let mut loose: Vec<Wisp> = sagging.iter().map(|&k| wisps[k].clone()).collect();
+        come_down(rest, &mut loose, scene);
+        let still = hold(rest, &mut loose, scene);
+        for (&k, wisp) in sagging.iter().zip(loose) {
+            wisps[k] = wisp;
+        }
+        sagging = still.into_iter().map(|k| sagging[k]).collect();
+    }
+}
+
+/// Balance is not enough where it is that of a ball on a hilltop, or where an envelope between two surfaces
+/// never finds it: wisps that leave their place in a trial are held there by a pull, as hard as it takes.
+/// Returns those that even the hardest does not hold.
+fn hold_steady(rest: &mut HairRest, wisps: &[Wisp], scene: &StyleScene) -> Vec<usize> {
+    let mut loose: Vec<usize> = (0..wisps.len()).collect();
+    let mut ways = Vec::new();
+    for hz in super::limits::STEADY_HZ {
+        for &k in &loose {
+            rest.roots[wisps[k].root as usize].steady = (std::f64::consts::TAU * hz).powi(2);
+        }
+        ways = try_out(rest, wisps, scene, &loose);
+        let left = loose.iter().zip(&ways).filter(|(_, way)| **way > super::limits::STEADY);
+        let (left, far): (Vec<usize>, Vec<f32>) = left.unzip();
+        (loose, ways) = (left, far);
+        if loose.is_empty() {
+            break;
+        }
+    }
+    let sags = loose.into_iter().zip(ways).filter(|(_, way)| *way > super::limits::SAG);
+    sags.map(|(k, _)| k).collect()
+}
+
+/// How far some of the wisps go from their places in a trial [m].
+fn try_out(rest: &HairRest, wisps: &[Wisp], scene: &StyleScene, tried: &[usize]) -> Vec<f32> {
+    let mut trial: Vec<Wisp> = tried.iter().map(|&k| wisps[k].clone()).collect();
+    let mut ways = vec![0.0f32; tried.len()];
+    let phase = Phase { fields_at: f32::MAX, drag: scene.params.drag, tick: scene.tick };
+    for _ in 0..(super::limits::STEADY_SECS / scene.tick).ceil() as usize {
+        relax(rest, &mut trial, scene, &phase);
+        for ((way, own), &k) in ways.iter_mut().zip(&trial).zip(tried) {
+            let points = own.positions.iter().zip(&wisps[k].positions);
+            *way = points.map(|(p, q)| p.distance(*q)).fold(*way, f32::max);
+        }
+    }
+    ways
+}
+
+/// Lets wisps come to rest in thick air, and takes where they are then as their style.
+fn come_down(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene) {
+    let tick = super::limits::STYLE_TICKS * scene.tick;
+    let phase = Phase { fields_at: f32::MAX, drag: CALMING_DRAG, tick };
+    for _ in 0..(super::limits::SAG_SECS / tick).ceil() as usize {
+        relax(rest, wisps, scene, &phase);
+    }
+    come_to_rest(wisps);
+    capture(rest, wisps, scene);
+}
+
+/// Solves rest angles and what else holds the style. Returns the wisps that cannot be held.
+fn hold(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene) -> Vec<usize> {
+    for wisp in wisps.iter() {
+        rest.roots[wisp.root as usize].hold.fill(Vec3::ZERO);
+        let forces = resting_forces(rest, wisp, scene);
+        solve_rest(rest, wisp, &forces);
+    }
+    hold_still(rest, wisps, scene)
+}
+
+/// Solves the rest state with the very step that will run: what a trial tick from rest would still
+/// accelerate is held by a force of the style, until nothing moves. Contacts, envelopes, ties and what
+/// joints are too soft for are all in it. Returns the wisps that cannot be held.
+fn hold_still(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene) -> Vec<usize> {
+    let mut trial = wisps.to_vec();
+    let mut sagging = Vec::new();
+    for round in 0..super::limits::BALANCE_ROUNDS {
+        trial.clone_from_slice(wisps);
+        let phase = Phase { fields_at: f32::MAX, drag: scene.params.drag, tick: scene.tick };
+        relax(rest, &mut trial, scene, &phase);
+        let last = round + 1 == super::limits::BALANCE_ROUNDS;
+        for (index, (wisp, tried)) in wisps.iter_mut().zip(&trial).enumerate() {
+            let mut sags = false;
+            let root = &mut rest.roots[wisp.root as usize];
+            let axes = scene.poses[wisp.root as usize].axes.transpose();
+            for i in 2..tried.velocities.len() {
+                let started = tried.velocities[i] / scene.tick as f32;
+                sags |= last && started.length() > super::limits::SAGS;
+                let hold = root.hold[i] - axes * started;
+                let most = if root.is_held(i - 1) {
+                    super::limits::TIE_HOLD
+                } else {
+                    super::limits::STYLE_HOLD
+                };
+                root.hold[i] = hold.clamp_length_max(most);
+            }
+            if sags {
+                sagging.push(index);
+            }
+            // Envelopes and contacts find their balance on the way.
+            wisp.radii.clone_from(&tried.radii);
+            wisp.reactions.clone_from(&tried.reactions);
+            wisp.pressures.clone_from(&tried.pressures);
+        }
+    }
+    sagging
+}
+
+/// A particle this much above the height at which a body holds it still rests on it [m]: it sinks in and comes
+/// out by less from tick to tick.
+const RESTS_ON: f32 = 1.0e-5;
+
+/// Forces that the joints must balance at rest: weight, envelope, bodies.
+fn resting_forces(rest: &HairRest, wisp: &Wisp, scene: &StyleScene) -> Vec<DVec3> {
+    let root = &rest.roots[wisp.root as usize];
+    let margin = scene.params.body.margin;
+    let bodies = scene.bodies_at_rest();
+    let heights = Heights::over(bodies, wisp.positions[1], root.segment, margin);
+    (0..rest.count)
+        .map(|i| {
+            let p = wisp.positions[i];
+            let outer = scene.forces.acceleration(wisp.positions[i], scene.time);
+            let mut force = root.masses[i] * (outer + wisp.reactions[i]).as_dvec3();
+            if wisp.pressures[i] > 0.0 {
+                let mut found = ContactList::default();
+                let seeker = Seeker { near: !0, start: p, now: p, restitution: 0.0 };
+                found.add_bodies(bodies, &seeker, |k| heights.at(i, k) + RESTS_ON);
+                let sum: Vec3 = found.as_slice().iter().map(|c| c.normal).sum();
+                force += sum.as_dvec3().normalize_or_zero() * f64::from(wisp.pressures[i]);
+            }
+            force
+        })
+        .collect()
+}
+
+/// Rest directions, tip to root, such that bending balances the forces as far as the joints are stiff
+/// enough for that.
+///
+/// With `T_i` the force that segment `i` carries and `q_i` the torque at its inner joint,
+/// `q_i = P_i q_{i+1} - e_i x T_i` (`P_i`: the part across the segment), and the rest direction
+/// is the segment's own, turned about `q_i` by `2 atan(|q_i| / 2 k)`. What hangs below a tie hangs on the
+/// tie, and hair that a tie holds rests as it lies: were it bent to carry the tail, or to press on the head
+/// as the comb did, it would give way to the side.
+fn solve_rest(rest: &mut HairRest, wisp: &Wisp, forces: &[DVec3]) {
+    let n = rest.count;
+    let root = &mut rest.roots[wisp.root as usize];
+    let at = |i: usize| wisp.positions[i].as_dvec3();
+    let along = |i: usize| (at(i + 1) - at(i)).normalize_or(DVec3::Y);
+    let mut carried = DVec3::ZERO;
+    let mut torque = DVec3::ZERO;
+    let mut wanted = vec![DVec3::ZERO; n];
+    for i in (1..n - 1).rev() {
+        carried += forces[i + 1];
+        if root.is_held(i + 1) {
+            (carried, torque) = (DVec3::ZERO, DVec3::ZERO);
+        }
+        let t = along(i);
+        torque -= t * t.dot(torque);
+        torque -= (at(i + 1) - at(i)).cross(carried);
+        let most = 2.0 * root.bending * super::limits::REST_HALF_TANGENT;
+        let asked = torque.length();
+        if asked > most {
+            torque *= if asked > 0.0 { most / asked } else { 0.0 };
+        }
+        // torque = 2 k tan(angle / 2) about its own axis.
+        let axis = torque.normalize_or_zero();
+        let half = if root.bending > 0.0 { torque.length() / (2.0 * root.bending) } else { 0.0 };
+        let (sine, cosine) = (2.0 * half.atan()).sin_cos();
+        wanted[i] = t * cosine + axis.cross(t) * sine;
+    }
+    let mut before = along(0);
+    let mut across = wisp.root_across.as_dvec3();
+    for i in 1..n - 1 {
+        let second = before.cross(across);
+        let s = wanted[i];
+        root.targets[i] = DVec3::new(s.dot(across), s.dot(second), s.dot(before));
+        let t = along(i);
+        across = transport(across, before, t);
+        before = t;
+    }
+}
+
+/// A unit vector across `from` carried to across `to` by the smallest rotation.
+fn transport(across: DVec3, from: DVec3, to: DVec3) -> DVec3 {
+    let scale = 1.0 + from.dot(to);
+    // Folded back on itself: any half turn will do.
+    if scale < 1.0e-9 {
+        let helper = if to.x.abs() < 0.9 { DVec3::X } else { DVec3::Y };
+        return (across - to * to.dot(across)).normalize_or(to.cross(helper).normalize());
+    }
+    let turned = across - (from + to) * (to.dot(across) / scale);
+    (turned - to * to.dot(turned)).normalize_or_zero()
+}
