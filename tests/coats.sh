@@ -38,7 +38,12 @@ for character in "${characters[@]}"; do
   mapfile -t clips < <(clips_of "$character")
   for clip in "${clips[@]}"; do
     scene=$work/$(basename "${character#builtin:}" | tr -c 'A-Za-z0-9\n' _)-$(tr -c 'A-Za-z0-9\n' _ <<< "$clip").toml
-    "$frisson" init "$character" --clip "$clip" --with coat --force -o "$scene" > /dev/null
+    # Hard parts get no coat: one that `init` does not propose cannot fail.
+    if ! "$frisson" init "$character" --clip "$clip" --with coat --force -o "$scene" > /dev/null 2> "$work/refused"; then
+      grep -q 'no layer named "coat"' "$work/refused" || { cat "$work/refused"; exit 1; }
+      echo "-- $character: no coat is proposed"
+      continue 2
+    fi
     python3 - "$scene" "$pieces" "${FRISSON_COAT_FRAMES:-0}" <<'PY'
 import re, sys
 path, pieces, most = sys.argv[1], sys.argv[2], int(sys.argv[3])
