@@ -101,9 +101,6 @@ if [ "${1:-}" = "--blender" ]; then
     # The same of a character that Blender writes, and a rig that is still alive there.
     "$python" "$here/blender_files.py" "$work/blender" "$living/figure.glb" | grep '^written'
     "$python" "$here/compare_readers.py" "$dump" "$work/blender"
-    # A motion without a body, saved in the middle of its clip.
-    "$python" "$here/clip_only.py" "${CARGO_TARGET_DIR:-target}/debug/frisson" "$living/figure.glb" "$work/clip_only" |
-        grep '^ok'
     "$python" "$here/living.py" "$living/figure.glb" "$living/living.glb" "$living/baked.usdc" | grep '^ok'
     for cache in "$work"/shot/*.abc; do
         "$python" "$here/compare_readers.py" "$dump" "$cache"

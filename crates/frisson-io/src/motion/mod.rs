@@ -3,7 +3,6 @@
 mod bvh;
 mod names;
 mod retarget;
-mod same_rig;
 
 #[cfg(test)]
 mod tests;

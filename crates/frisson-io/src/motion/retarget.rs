@@ -10,10 +10,6 @@
 //! ```
 //! Only joints without a counterpart above them travel, and the hips below them, by as much as the skeletons
 //! differ in size; bones keep their lengths.
-//!
-//! A file of nothing but joints and their motion often has no rest pose: programs write the pose of the moment in its
-//! place. But where a joint hangs, seen from the one above it, is the same in every pose. Where all hang as ours do, it
-//! is the same rig with the same axes, and joints stand as theirs, whatever either calls rest.
 
 use frisson::character::{
     Character, Clip, Interpolation, Pose, Sampling, Skeleton, Track, TrackTarget, Transform,
@@ -22,7 +18,6 @@ use glam::{Mat4, Quat, Vec3};
 use thiserror::Error;
 
 use super::names::{JointTable, match_joints};
-use super::same_rig::SameRig;
 
 /// Difference below which rest transforms are the same, of a skeleton's size or of a turn [-].
 const SAME_REST: f32 = 1e-4;
@@ -142,7 +137,7 @@ fn taken_over(clip: &Clip, counterparts: &[Option<usize>]) -> Vec<Track> {
     out
 }
 
-pub(super) fn rest_matrices(skeleton: &Skeleton) -> Vec<Mat4> {
+fn rest_matrices(skeleton: &Skeleton) -> Vec<Mat4> {
     let mut world = vec![Mat4::IDENTITY; skeleton.nodes().len()];
     for &node in skeleton.parents_first() {
         let entry = &skeleton.nodes()[node];
@@ -163,7 +158,7 @@ fn spread(points: &[Vec3]) -> f32 {
     (points.iter().map(|p| p.distance_squared(middle)).sum::<f32>() / count).sqrt()
 }
 
-pub(super) fn rotation(matrix: &Mat4) -> Quat {
+fn rotation(matrix: &Mat4) -> Quat {
     frisson::character::rotation_of(*matrix)
 }
 
@@ -182,8 +177,6 @@ struct Transfer<'a> {
     travels: Vec<bool>,
     /// Size of the target over that of the source.
     ratio: f32,
-    /// The same rig in another pose of rest, which says nothing then.
-    same_rig: Option<SameRig>,
 }
 
 impl<'a> Transfer<'a> {
@@ -213,7 +206,6 @@ impl<'a> Transfer<'a> {
             aligns: Vec::new(),
             travels: Vec::new(),
             ratio,
-            same_rig: SameRig::find(source, target, counterparts, moved),
         };
         out.travels = out.travellers();
         out.aligns = (0..counterparts.len()).map(|joint| out.align(joint)).collect();
@@ -253,13 +245,7 @@ impl<'a> Transfer<'a> {
             for &ours in self.target.skeleton.parents_first() {
                 let parent = nodes[ours].parent.map_or(Mat4::IDENTITY, |p| world[p]);
                 let mut local = nodes[ours].rest;
-                if let (Some(rig), Some(theirs)) = (&self.same_rig, self.counterparts[ours]) {
-                    if rig.is_taken[ours] {
-                        local = rig.local(&pose.world_from_node[theirs], &parent, &local);
-                        places[ours].extend(local.translation.to_array());
-                        rotations[ours].extend(local.rotation.to_array());
-                    }
-                } else if let Some(theirs) = self.counterparts[ours] {
+                if let Some(theirs) = self.counterparts[ours] {
                     let now = &pose.world_from_node[theirs];
                     local.rotation = self.local_rotation(ours, theirs, now, &parent);
                     if self.travels[ours] {
