@@ -267,6 +267,10 @@ pub const BAND_EASE: f64 = 0.25;
 /// seam between two bodies is felt by neither.
 pub const HIDDEN_DEPTH: f32 = 1.0;
 
+/// Distance from a place of a body up to which cloth in front of it feels it, in heights of the contact band [-]. More
+/// than 1, as places are looked for once a tick; without any, the plane of a neck lifts the cloth on the shoulders.
+pub const FELT_WITHIN: f64 = 1.5;
+
 /// Share of a face's normal in the way from a surface [m]: decides for cloth that lies right on it. More, and corners
 /// of coarse bodies press like their faces.
 pub const ON_SURFACE: f32 = 1.0e-4;

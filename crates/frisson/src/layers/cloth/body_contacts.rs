@@ -60,14 +60,17 @@ struct Near {
 }
 
 impl Near {
-    /// Whether a point is over the triangle, or not far beside it.
-    fn is_under(&self, p: Vec3, normal: Vec3, fraction: f32) -> bool {
+    /// Whether a point is over the triangle, or not far beside it; `farthest` is how far from it at most.
+    fn is_under(&self, p: Vec3, normal: Vec3, fraction: f32, farthest: f32) -> bool {
         if self.slack == PASSED {
             return false;
         }
         let [start, end] = &self.corners;
         let corners = [0, 1, 2].map(|k: usize| start[k].lerp(end[k], fraction));
         let off = p - closest_on_triangle(p, corners).0;
+        if off.length_squared() > farthest * farthest {
+            return false;
+        }
         off.reject_from_normalized(normal).length_squared() <= self.slack * self.slack
     }
 }
@@ -251,7 +254,12 @@ impl BodyContacts {
         self.near[self.of(node)].iter().filter_map(move |near| {
             let normal = near.normal_start.lerp(near.normal_end, fraction).normalize_or(DVec3::Y);
             let distance = (position - near.start.lerp(near.end, fraction)).dot(normal);
-            let under = || near.is_under(position.as_vec3(), normal.as_vec3(), fraction as f32);
+            // Cloth in front of a plane is touched by what is near it, not by the plane; what is behind has to come out
+            // wherever it is.
+            let farthest =
+                if distance > 0.0 { tolerances::FELT_WITHIN * reach } else { f64::INFINITY };
+            let (p, n, t) = (position.as_vec3(), normal.as_vec3(), fraction as f32);
+            let under = || near.is_under(p, n, t, farthest as f32);
             (distance < reach && under()).then(|| BodyTouch {
                 distance,
                 normal,
@@ -270,6 +278,12 @@ pub fn is_hidden(bodies: &[GarmentBody], index: usize, at: Vec3, reach: BodyReac
     let others = bodies.iter().enumerate().filter(|(other, _)| *other != index);
     let mut depths = others.filter_map(|(_, body)| body.surface.signed_distance(at, within));
     depths.any(|(distance, _)| distance < deep)
+}
+
+/// A place that is not the nearest pushes only what is over it, or comes over it in the tick: from far beside, its plane
+/// would cut through cloth that it never touches.
+fn only_over(place: Place) -> Place {
+    Place { beside: 0.0, ..place }
 }
 
 /// Places that a node at `p`, on its way, may touch. `known` is the distance of some place of the body.
@@ -300,7 +314,7 @@ fn find_sides(
             && (p - place).dot(surface.normal(triangle, barycentric)) > 0.0
     });
     if let Some(hit) = other {
-        out[1] = place(hit.triangle, hit.barycentric, hit.point);
+        out[1] = only_over(place(hit.triangle, hit.barycentric, hit.point));
     }
     // As the body moved in the last tick, and a little faster.
     let moved = surface.point(hit.triangle, hit.barycentric, 1.0)
@@ -311,7 +325,7 @@ fn find_sides(
         let known = out.iter().any(|o| o.triangle == hit.triangle);
         if !known && bvh.face_normal(hit.triangle).dot(towards) < 0.0 {
             let at = surface.point(hit.triangle, hit.barycentric, 1.0);
-            out[2] = place(hit.triangle, hit.barycentric, at);
+            out[2] = only_over(place(hit.triangle, hit.barycentric, at));
         }
     }
 }
