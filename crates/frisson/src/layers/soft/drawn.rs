@@ -2,7 +2,6 @@
 
 use glam::Vec3;
 
-use super::evened::even_out;
 use super::meshes::SurfaceMeshes;
 use super::rest::SoftRest;
 use super::state::SoftState;
@@ -71,20 +70,6 @@ impl SurfaceMeshes {
         }
     }
 
-    /// Finds which surfaces are becoming one, and how far they have come.
-    fn find_ties(&mut self, state: &SoftState) {
-        self.ties.clear();
-        for weld in &state.welds {
-            let [a, b] = [weld.pair.0, weld.pair.1].map(|p| self.field.surface_of[p as usize]);
-            if a != b {
-                self.ties.push((a.min(b), a.max(b), weld.weight / DRAWN_AS_ONE));
-            }
-        }
-        // Of several welds the one that will join them first.
-        self.ties.sort_unstable_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)).then(b.2.total_cmp(&a.2)));
-        self.ties.dedup_by_key(|t| (t.0, t.1));
-    }
-
     /// Draws every piece as much thicker or thinner as it lacks volume or has too much of it: the controllers, which
     /// must not push at once on what they touch, follow some tenths of a second behind a fast grip.
     pub(super) fn make_up_volumes(&mut self, rest: &SoftRest, state: &SoftState) {
@@ -100,17 +85,11 @@ impl SurfaceMeshes {
             let first = rest.objects[skin.object].primitives.start;
             volumes[self.field.surface_of[first] as usize] = Volumes::default();
         }
-        self.find_ties(state);
-        let is_known = |v: &Volumes| v.gain > 0.0 && v.wanted > 0.0;
-        let lacking = |v: &Volumes| if is_known(v) { (v.wanted - v.now) / v.gain } else { 0.0 };
-        let mut more: Vec<f64> = volumes.iter().map(lacking).collect();
-        let gains: Vec<f64> = volumes.iter().map(|v| v.gain).collect();
-        even_out(&mut more, &gains, &self.ties);
         for (index, part) in self.field.parts[..rest.primitives.len()].iter_mut().enumerate() {
-            let surface = self.field.surface_of[index] as usize;
-            if is_known(&volumes[surface]) {
+            let v = &volumes[self.field.surface_of[index] as usize];
+            if v.gain > 0.0 && v.wanted > 0.0 {
                 let most = tolerances::MOST_MADE_UP * rest.primitives[index].coat.thickness;
-                part.thicken(more[surface].clamp(-most, most) as f32);
+                part.thicken(((v.wanted - v.now) / v.gain).clamp(-most, most) as f32);
             }
         }
         self.wanted.clear();
@@ -120,52 +99,33 @@ impl SurfaceMeshes {
     /// Moves the free part of every surface along its normals where the seeds, few as they are in what is squeezed,
     /// have measured its volume wrong. What is within the measure of seeds stays where the field has it.
     pub(super) fn even_volumes(&mut self, tools: Tools<'_>, cell: f32) {
-        let errors: Vec<f64> = self
-            .surfaces
-            .iter()
-            .zip(&self.wanted)
-            .map(|(s, wanted)| enclosed(s) - wanted)
-            .collect();
-        let slack = |label: usize| tolerances::SEEDS_MEASURE * self.wanted[label];
-        let is_off = |label: usize| self.wanted[label] > 0.0 && errors[label].abs() > slack(label);
-        let count = self.surfaces.len();
-        if !(0..count).any(is_off) {
-            return;
-        }
-        let free: Vec<Vec<bool>> =
-            (0..count).map(|label| self.find_movable(tools, label, cell)).collect();
-        let area = |(surface, free): (&IsoSurface, &Vec<bool>)| free_area(surface, free);
-        let areas: Vec<f64> = self.surfaces.iter().zip(&free).map(area).collect();
-        let share = |amount: f64, label: usize| {
-            let sound = self.wanted[label] > 0.0 && areas[label] > 0.0;
-            if sound { amount / areas[label] } else { 0.0 }
-        };
-        // How far each surface is out, and how far it may be: both as one where they are becoming one.
-        let mut out: Vec<f64> = (0..count).map(|l| share(errors[l], l)).collect();
-        let mut may: Vec<f64> = (0..count).map(|l| share(slack(l), l)).collect();
-        even_out(&mut out, &areas, &self.ties);
-        even_out(&mut may, &areas, &self.ties);
-        let most = f64::from(tolerances::MOST_EVENED * cell);
-        for (label, free) in free.iter().enumerate().filter(|(l, _)| self.wanted[*l] > 0.0) {
-            let beyond = out[label] - out[label].clamp(-may[label].abs(), may[label].abs());
-            let way = (-beyond).clamp(-most, most) as f32;
+        for label in 0..self.surfaces.len() {
+            let wanted = self.wanted[label];
+            let now = enclosed(&self.surfaces[label]);
+            let error = now / wanted - 1.0;
+            let slack = tolerances::SEEDS_MEASURE;
+            let excess = wanted * (error - error.clamp(-slack, slack));
+            if !(excess != 0.0 && excess.is_finite()) {
+                continue;
+            }
+            let mut free = vec![false; self.surfaces[label].positions.len()];
+            let near = 0.5 * cell;
+            self.surfaces[label].fill_by_block(&mut free, |parts, positions, free| {
+                let on_tool = |at: &Vec3| self.field.is_on_tool(tools, parts, *at, near);
+                free.iter_mut().zip(positions).for_each(|(free, at)| *free = !on_tool(at));
+            });
+            for (v, free) in free.iter_mut().enumerate() {
+                *free &= !self.is_shared(label, v);
+            }
+            let area = free_area(&self.surfaces[label], &free);
+            let most = f64::from(tolerances::MOST_EVENED * cell);
+            let way = (-excess / area.max(f64::MIN_POSITIVE)).clamp(-most, most) as f32;
             let IsoSurface { positions, normals, .. } = &mut self.surfaces[label];
-            let moved = positions.iter_mut().zip(normals).zip(free).filter(|(_, free)| **free);
-            moved.for_each(|((position, normal), _)| *position += way * *normal);
+            for ((position, normal), _) in
+                positions.iter_mut().zip(normals).zip(&free).filter(|(_, free)| **free)
+            {
+                *position += way * *normal;
+            }
         }
-    }
-
-    /// Which vertices of a surface nobody touches.
-    fn find_movable(&self, tools: Tools<'_>, label: usize, cell: f32) -> Vec<bool> {
-        let mut free = vec![false; self.surfaces[label].positions.len()];
-        let near = 0.5 * cell;
-        self.surfaces[label].fill_by_block(&mut free, |parts, positions, free| {
-            let on_tool = |at: &Vec3| self.field.is_on_tool(tools, parts, *at, near);
-            free.iter_mut().zip(positions).for_each(|(free, at)| *free = !on_tool(at));
-        });
-        for (v, free) in free.iter_mut().enumerate() {
-            *free &= !self.is_shared(label, v);
-        }
-        free
     }
 }

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use glam::{Vec2, Vec3};
 
-use super::evened::Tie;
 use super::fracture::Components;
 use super::label::LabelField;
 use super::params::SoftParams;
@@ -37,8 +36,6 @@ pub(super) struct SurfaceMeshes {
     pub(super) owners: Vec<usize>,
     /// Volume that each surface should hold [m³]; 0: any.
     pub(super) wanted: Vec<f64>,
-    /// Surfaces that are becoming one, and how far they have come.
-    pub(super) ties: Vec<Tie>,
     /// Pressure at the vertices of each surface [Pa].
     pressures: Vec<Vec<f32>>,
     /// Edges crossed by several labels, with vertices numbered over all of them.

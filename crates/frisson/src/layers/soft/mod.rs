@@ -35,7 +35,6 @@ mod diagonals;
 mod dough;
 mod drawn;
 mod drive;
-mod evened;
 mod field;
 mod field_scratch;
 mod fit;
