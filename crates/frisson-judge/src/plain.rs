@@ -92,7 +92,7 @@ fn compare_depths(body: &Body, shape: Shape, links: &mut Links) -> usize {
     let mut at = 0;
     let mut inside = 0;
     let is_root = |i: usize| match shape {
-        Shape::Curves(c) => i % c.counts[0] as usize == 0,
+        Shape::Curves(c) => i.is_multiple_of(c.counts[0] as usize),
         _ => false,
     };
     for (i, &p) in shape.points().iter().enumerate().filter(|(i, _)| i % 7 != 3) {
