@@ -3,7 +3,8 @@
 //! ```text
 //!    \   |   /      two points p, q with normals n, m share the space between them: neither may
 //!     p->|<-q       rise beyond the plane half-way, square to n - m. The same plane stops folds in a
-//!      \_|_/        tight bend from rising beyond its centre.
+//!      \_|_/        tight bend from rising beyond its centre. While p passes q the room closes and opens
+//!                    again by degrees.
 //! ```
 
 use glam::{UVec3, Vec3A, Vec4};
@@ -69,16 +70,18 @@ impl FoldGuard {
                     return;
                 }
                 let offset = place - p;
-                let clear = clearance(offset, n, normal);
+                let meeting = Meeting::of(offset, n, normal);
+                let clear = meeting.ahead.abs() / meeting.turn;
                 if clear >= least {
                     return;
                 }
-                // The offset's part square to the plane half-way: `n - m` is 2 sqrt((1 - cos) / 2) long.
-                let gap = clear * (0.5 * (1.0 - facing)).sqrt();
+                // The offset's part square to the plane half-way.
+                let gap = meeting.along * offset.length();
                 let beside = (offset.length_squared() - gap * gap).max(0.0).sqrt();
                 // Obstacles come in gradually from the side and as they turn: a fold never pops.
                 let centred = ((edge - beside) / (edge - middle)).clamp(0.0, 1.0);
-                let weight = centred * ((aside - facing) / (aside - opposite)).min(1.0);
+                let turned = ((aside - facing) / (aside - opposite)).min(1.0);
+                let weight = centred * turned * meeting.weight(facing);
                 if weight > 0.0 {
                     least = least.min(clear / weight);
                 }
@@ -207,13 +210,49 @@ impl Cells {
     }
 }
 
-/// Twice the way from a point along its normal to the plane half-way to another, `offset` away; infinite
-/// where the two surfaces lean apart.
+/// How two points with unit normals stand to each other.
+struct Meeting {
+    /// The offset's part along the difference of the normals, times that difference's length [m].
+    ahead: f32,
+    /// Half the squared difference of the normals [-].
+    turn: f32,
+    /// Cosine of the offset to that difference [-]: 1 right ahead, 0 beside, negative behind.
+    along: f32,
+}
+
+impl Meeting {
+    fn of(offset: Vec3A, normal: Vec3A, other: Vec3A) -> Self {
+        let apart = normal - other;
+        let (ahead, turn) = (offset.dot(apart), 0.5 * apart.length_squared());
+        let lengths = (2.0 * turn * offset.length_squared()).sqrt();
+        Self { ahead, turn, along: ahead / lengths.max(f32::MIN_POSITIVE) }
+    }
+
+    /// How much of a bend goes along the offset [-]: normals that turn across it are no bend of it.
+    fn bend(&self) -> f32 {
+        (self.along * self.along / tolerances::GUARD_BEND_ALONG.powi(2)).min(1.0)
+    }
+
+    /// How much the other point counts [-]. Everything here is continuous while one passes the other, where the
+    /// way ahead turns from a little to nothing at all: a fold never pops.
+    fn weight(&self, facing: f32) -> f32 {
+        // Walls that face each other count wholly however far beside the nearest point of the other one is.
+        let wall = (facing / tolerances::GUARD_WALL_COSINE).clamp(0.0, 1.0);
+        let passed = 1.0 - (-self.along / tolerances::GUARD_PASSED).max(0.0);
+        (wall + (1.0 - wall) * self.bend()) * passed.max(0.0)
+    }
+}
+
+/// Twice the way from a point along its normal to the centre of the bend between it and another, `offset`
+/// away; infinite where the surface does not bend towards itself on that way.
 #[must_use]
 pub fn clearance(offset: Vec3A, normal: Vec3A, other: Vec3A) -> f32 {
-    let apart = normal - other;
-    let (ahead, turn) = (offset.dot(apart), 0.5 * apart.length_squared());
-    if ahead > 0.0 && turn > tolerances::GUARD_LEAST_TURN { ahead / turn } else { f32::INFINITY }
+    let meeting = Meeting::of(offset, normal, other);
+    if meeting.ahead > 0.0 && meeting.turn > tolerances::GUARD_LEAST_TURN {
+        meeting.ahead / meeting.turn / meeting.bend()
+    } else {
+        f32::INFINITY
+    }
 }
 
 /// Whether [`clearance`] may be less than `far`; no division, and rather yes than no.
@@ -281,6 +320,41 @@ mod tests {
         }
         let ((p, n), (q, m)) = (at(0.3, -0.1), at(-0.3, -0.1));
         assert_eq!(clearance(q - p, n, m), f32::INFINITY, "a bulge has room");
+    }
+
+    #[test]
+    fn nothing_pops_while_one_point_passes_another() {
+        let unit = |i: u64, k: u64| {
+            let c = |axis| random::signed(9, i, 8 * k + axis) as f32;
+            Vec3A::new(c(0), c(1), c(2)).normalize_or(Vec3A::Y)
+        };
+        let (spacing, wanted, steps) = (0.01, 0.004, 4000);
+        for i in 0..400 {
+            // The other point moves on a straight way through the plane where neither is ahead.
+            let (n, m, from, to) = (unit(i, 0), unit(i, 1), unit(i, 2), unit(i, 3));
+            let (from, to) = (1.1 * spacing * from, 1.1 * spacing * to);
+            let mut last = None;
+            for step in 0..=steps {
+                let q = from.lerp(to, step as f32 / steps as f32);
+                // Points that touch have no way between them to tell ahead from behind.
+                if q.length() < 0.1 * spacing {
+                    last = None;
+                    continue;
+                }
+                let mut room = [wanted, 0.0];
+                FoldGuard::default().find_room(
+                    &[0],
+                    &[1],
+                    &[[Vec3A::ZERO, n], [q, m]],
+                    spacing,
+                    &mut room,
+                );
+                let height = wanted.min(room[0]).min(tolerances::GUARD_SHARE * clearance(q, n, m));
+                let jump = last.map_or(0.0, |l: f32| (height - l).abs());
+                assert!(jump < 0.02 * wanted, "{i}: {jump} at {step}");
+                last = Some(height);
+            }
+        }
     }
 
     #[test]

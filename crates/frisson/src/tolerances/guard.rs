@@ -11,6 +11,17 @@ pub const GUARD_FACING_COSINES: [f32; 2] = [0.5, 0.0];
 /// [-]. A surface has a point within 0.7 edges of any place on it; further out costs time only.
 pub const GUARD_BESIDE: [f32; 2] = [0.7, 1.2];
 
+/// Cosine to the way between two points from which a turn of their normals is a bend along it [-]; less of it
+/// counts less, and a turn across it not at all.
+pub const GUARD_BEND_ALONG: f32 = 0.5;
+
+/// Cosine of two normals from which they belong to two walls and not to one bend [-]: 120 degrees.
+pub const GUARD_WALL_COSINE: f32 = -0.5;
+
+/// How far behind, as a cosine, a wall that has been passed still counts [-]. Skin that has gone through itself
+/// a little must not jump; the far side of a limb lies right behind.
+pub const GUARD_PASSED: f32 = 0.3;
+
 /// Cells per obstacle that the guard's search may have [-]. A patch of skin fills few of the cells
 /// around it; more are slower to clear than to search.
 pub const GUARD_CELLS_PER_ITEM: usize = 8;
