@@ -65,6 +65,7 @@ mod tear;
 #[cfg(test)]
 mod tests;
 mod tether;
+mod together;
 mod touching;
 mod tree;
 mod triangle_leaf;
@@ -73,7 +74,7 @@ pub use build::Garment;
 pub use layer::ClothLayer;
 pub use material::{Fabric, Moduli};
 pub use params::{
-    ClothAttachment, ClothCycle, ClothParams, ClothRegion, ClothSeam, ClothSewing, RestAngles,
+    ClothAttachment, ClothCompanion, ClothCycle, ClothParams, ClothRegion, ClothSeam, ClothSewing, RestAngles,
     Threads,
 };
 pub use scratch::ClothScratch;
