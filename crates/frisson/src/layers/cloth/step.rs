@@ -9,7 +9,7 @@ use super::collide::PosedCollider;
 use super::crease;
 use super::cycle;
 use super::effort::is_drawn_out;
-use super::holding::{measure_needs, place_held, place_soft};
+use super::holding::{is_taut, measure_needs, place_held, place_soft};
 use super::layer::ClothLayer;
 use super::params::ClothParams;
 use super::pressure::Inflation;
@@ -132,6 +132,8 @@ fn advance(
     measure_needs(&mut tools, rest, (state, scratch));
     if is_drawn_out(&tools.solver.needs, (params, &rest.cloth), state, context.clock) {
         tools.solver.settings.substeps *= limits::HARDER;
+    } else if params.substeps.is_none() && is_taut(&tools.solver, rest, scratch) {
+        tools.solver.settings.substeps *= limits::TAUT_EFFORT;
     }
     blow(&mut tools, (params, rest), (state, scratch), context);
     solve(&mut tools, (params, rest), (state, scratch), context);
