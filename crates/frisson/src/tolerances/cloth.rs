@@ -65,7 +65,7 @@ pub const EASE_PER_NEED: f32 = 150.0;
 
 /// How much longer cords are, in what pins ask of the cloth [-]. With 1, cords are taut just where the
 /// fabric should be, and the two fight; cloth that is pulled taut needs no cords.
-pub const CORD_GIVE: f64 = 10.0;
+pub const CORD_ALLOWANCE: f64 = 10.0;
 
 /// How much more than the weakest the strongest node bears before it rips, as a share [-]: threads are not alike.
 /// With none, evenly drawn cloth rips everywhere at once; much more, and `tear` says little.

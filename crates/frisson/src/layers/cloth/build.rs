@@ -20,7 +20,7 @@ use super::ridges::Ridges;
 use super::self_contact::SelfContacts;
 use super::sew::Stitch;
 use super::solver::SolverSettings;
-use super::stretch::StretchLaw;
+use super::stretch::StretchLimits;
 use super::tear::Tears;
 use super::together::{self, Part};
 use crate::geometry::{Mesh, MeshTopology};
@@ -88,7 +88,7 @@ impl Garment {
         let mut dressing =
             if wanted { Dressing::new(context, wearer) } else { Dressing::default() };
         let mut start = context.frame.clone();
-        dressing.blend(context.frame, 0.0, &mut start);
+        dressing.interpolate(context.frame, 0.0, &mut start);
         if let Ok(cloth) = find_mesh(context, "on", &params.on) {
             let bodies = params.bodies.iter().filter_map(|b| start.mesh_index(b));
             let bodies: Vec<&Mesh> = bodies.map(|b| &start.meshes[b]).collect();
@@ -234,7 +234,7 @@ impl Garment {
     pub fn settings(&self, params: &ClothParams, clock: &Clock) -> SolverSettings {
         let struck = !self.bodies.is_empty();
         SolverSettings {
-            law: StretchLaw {
+            law: StretchLimits {
                 stretch_limit: params.stretch_limit.unwrap_or(self.cloth.default_limit),
                 compression_limit: params.compression_limit,
                 in_compression: if params.tension_only { 0.0 } else { 1.0 },

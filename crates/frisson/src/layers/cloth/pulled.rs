@@ -84,9 +84,8 @@ impl Pulled {
             if !(rest.is_finite() && rest > 0.0) {
                 continue;
             }
-            let on_way = |n: usize| {
-                self.row(a)[n] + self.row(b)[n] < (1.0 + limits::TAUT_DETOUR) * rest
-            };
+            let on_way =
+                |n: usize| self.row(a)[n] + self.row(b)[n] < (1.0 + limits::TAUT_DETOUR) * rest;
             if (0..self.nodes).any(|n| from_pins[n] > limits::TAUT_FREE * rest && on_way(n)) {
                 is_between.iter_mut().enumerate().for_each(|(n, is)| *is |= on_way(n));
                 spanned.push([a, b]);
@@ -160,9 +159,8 @@ mod tests {
     fn square(held: impl Fn(u32) -> bool) -> Pulled {
         let positions: Vec<Vec3> = (0..SIDE * SIDE).map(at).collect();
         let quads = (0..SIDE - 1).flat_map(|j| (0..SIDE - 1).map(move |i| j * SIDE + i));
-        let triangles: Vec<[u32; 3]> = quads
-            .flat_map(|a| [[a, a + SIDE, a + 1], [a + 1, a + SIDE, a + SIDE + 1]])
-            .collect();
+        let triangles: Vec<[u32; 3]> =
+            quads.flat_map(|a| [[a, a + SIDE, a + 1], [a + 1, a + SIDE, a + SIDE + 1]]).collect();
         let topology = Topology::build(&positions, &triangles);
         let held: Vec<bool> = (0..SIDE * SIDE).map(held).collect();
         let nodes: Vec<u32> = (0..SIDE * SIDE).collect();

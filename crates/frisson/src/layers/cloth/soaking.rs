@@ -13,12 +13,7 @@ const LOOK_SECONDS: f64 = 0.05;
 const MOST_CARRIED: f64 = 4.0;
 
 /// Takes over what later layers have put on the mesh, now and then.
-pub(super) fn take_load(
-    garment: &Garment,
-    frame: &Frame,
-    state: &mut ClothState,
-    clock: &Clock,
-) {
+pub(super) fn take_load(garment: &Garment, frame: &Frame, state: &mut ClothState, clock: &Clock) {
     let rest = &garment.cloth;
     if !state.ticks.is_multiple_of(in_ticks(LOOK_SECONDS, clock)) {
         return;

@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 
-use super::air::{self, AirLaw};
+use super::air::{self, AirCoefficients};
 use super::body::{BodyState, GarmentBody};
 use super::build::Garment;
 use super::collide::PosedCollider;
@@ -38,7 +38,7 @@ pub fn start(
 ) -> Result<ClothState, LayerError> {
     let (params, rest) = (work.params, work.rest);
     let mut first = frame.clone();
-    rest.dressing.blend(frame, 0.0, &mut first);
+    rest.dressing.interpolate(frame, 0.0, &mut first);
     take_incoming(rest, params, work.scratch, &first)?;
     let positions = rest.cloth.node_positions(&work.scratch.incoming);
     let as_it_is = |bodies: &[GarmentBody]| -> Vec<BodyState> {
@@ -282,7 +282,7 @@ fn blow(
     (state, scratch): (&ClothState, &mut ClothScratch),
     context: &StepContext,
 ) {
-    let law = AirLaw { drag: params.drag, lift: params.lift };
+    let law = AirCoefficients { drag: params.drag, lift: params.lift };
     let time = context.time - context.dt;
     let (positions, velocities) = (state.positions.as_slice(), state.velocities.as_slice());
     let cloth = air::Cloth { rest: &rest.cloth, soaked: &state.soaked, positions, velocities };

@@ -95,7 +95,8 @@ impl ClothParams {
         let others = [("subdivide", self.subdivide > 0), ("tear", self.tear.is_some())];
         match others.iter().find(|(_, given)| *given && !self.with.is_empty()) {
             Some((other, _)) => {
-                let problem = format!("garments together cannot have `{other}`: leave one of the two out");
+                let problem =
+                    format!("garments together cannot have `{other}`: leave one of the two out");
                 Err(LayerError::parameter("with", problem))
             }
             None => Ok(()),

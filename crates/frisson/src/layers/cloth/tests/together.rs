@@ -32,8 +32,7 @@ fn means(scene: &Scene, of: impl Fn(usize) -> DVec3) -> [DVec3; 2] {
 fn garments_push_each_other_and_keep_their_momentum() {
     let mut scene = Scene::build(two(0.05), &[], weightless(), both()).unwrap();
     scene.ticks(1);
-    let upper: Vec<bool> =
-        scene.rest().vertex_of_node.iter().map(|&v| v >= SIDE * SIDE).collect();
+    let upper: Vec<bool> = scene.rest().vertex_of_node.iter().map(|&v| v >= SIDE * SIDE).collect();
     for (v, upper) in scene.state_mut().velocities.iter_mut().zip(&upper) {
         *v = if *upper { DVec3::NEG_Y } else { DVec3::ZERO };
     }
@@ -70,7 +69,10 @@ fn both_meshes_are_shown_and_the_companion_is_held_by_its_own_pins() {
 fn garments_together_keep_the_same_bits() {
     let companion = ClothCompanion { on: "upper".to_owned(), pins: None };
     let p = ClothParams { with: vec![companion], pins: pinned([0]), ..both() };
-    check_same_bits::<ClothLayer>(&setup(two(0.03), &[ball([0.2, -0.2, 0.2], 0.15)], gravity(), p), 8);
+    check_same_bits::<ClothLayer>(
+        &setup(two(0.03), &[ball([0.2, -0.2, 0.2], 0.15)], gravity(), p),
+        8,
+    );
 }
 
 #[test]
