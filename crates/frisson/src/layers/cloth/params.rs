@@ -32,7 +32,7 @@ pub struct ClothParams {
     /// Other meshes that are cloth of the same fabric and are simulated with it: garments that feel each other both
     /// ways. All of them collide with each other and with themselves.
     #[serde(default)]
-    #[schemars(extend("x-change" = "restart", "x-group" = "Layer"))]
+    #[schemars(extend("x-group" = "Layer"))]
     pub with: Vec<ClothCompanion>,
     /// How many times every triangle is cut into four, smoothly, before it is simulated: the mesh comes
     /// out finer. For game models whose cape has a few dozen vertices: it cannot lie on a shoulder else.
