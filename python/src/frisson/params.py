@@ -343,10 +343,14 @@ class Cloth(Params):
     """Simulated garments: position-based, small steps."""
 
     _kind: ClassVar[str | None] = "cloth"
+    _keys: ClassVar[dict[str, str]] = {"with_": "with"}
     name: str
     """Name of the layer, unique in the scene. A change while it runs: live."""
     on: str
     """Mesh to simulate: `actor`, or `actor/mesh` when the actor has several. A change while it runs: restart."""
+    with_: Sequence[ClothCompanion | Mapping[str, Any]] | None = None
+    """Other meshes that are cloth of the same fabric and are simulated with it: garments that feel each other
+    both ways. All of them collide with each other and with themselves."""
     subdivide: int | None = None
     """How many times every triangle is cut into four, smoothly, before it is simulated: the mesh comes out
     finer. For game models whose cape has a few dozen vertices: it cannot lie on a shoulder else. From 0 to 3.
@@ -469,6 +473,18 @@ class Cloth(Params):
     tethers: bool | None = None
     """Whether vertices are tethered to the pins over the cloth's own length: keeps fine meshes from sagging like
     rubber. Default: true. A change while it runs: rebuild."""
+
+
+@dataclass(kw_only=True)
+class ClothCompanion(Params):
+    """Another mesh in the same cloth."""
+
+    on: str
+    """Mesh that is simulated with it: `actor`, or `actor/mesh` when the actor has several. A change while it
+    runs: restart."""
+    pins: Selection | Mapping[str, Any] | None = None
+    """Vertices of it that follow it as it comes in; its own region `pins` by default, if it has one. A change
+    while it runs: restart."""
 
 
 @dataclass(kw_only=True)
@@ -1947,6 +1963,7 @@ __all__ = [
     "Camera",
     "Cloth",
     "ClothAttachment",
+    "ClothCompanion",
     "ClothCycle",
     "ClothRegion",
     "ClothSeam",

@@ -33,6 +33,28 @@ pub const PULLED_FROM: f32 = 1.0e-4;
 /// from twice that on it does not. Much more, and a shoulder that stretches loosens the whole cape.
 pub const PULLED_DETOUR: f32 = 0.15;
 
+/// Share of the way along the cloth between two pins by which they may be nearer for the cloth to count as taut [-].
+/// Sag draws edges out by 8/3 of its square over that way: cloth with more slack than this hangs.
+pub const TAUT_FROM: f64 = 2.0e-3;
+
+/// How many times the small steps taut cloth takes [-]: the solver's own give goes with the square of a step, and what
+/// a sheet sags by between two bars with its third root. Half of it leaves cotton drawn out by 0.3 %, which takes 2 % off
+/// the height of a fold over it.
+pub const TAUT_EFFORT: u32 = 4;
+
+/// Detour over a node up to which it lies on the way between two pins, as a share of that way [-]: marched distances
+/// are good to a percent or two.
+pub const TAUT_DETOUR: f32 = 0.03;
+
+/// Distance of such a node from all pins from which on the way leads through free cloth, as a share of it [-]. Nodes
+/// beside a held border are an edge from it.
+pub const TAUT_FREE: f32 = 0.25;
+
+/// Share of the free cloth that has to lie on ways between pins for it to be spanned at all [-]. Between two bars that is
+/// all of it, between the four corners of a square two thirds; of a sheet that hangs by two corners a tenth, which would
+/// make all of it take four times the steps.
+pub const TAUT_SHARE: f32 = 0.5;
+
 /// Least share of its correction that an edge makes in a sweep where pins ask more of the cloth
 /// than its lengths allow [-]. More, and the order of solving shows as uneven stretch; less, and a pull
 /// takes seconds to reach the middle of a fine mesh.
@@ -43,7 +65,7 @@ pub const EASE_PER_NEED: f32 = 150.0;
 
 /// How much longer cords are, in what pins ask of the cloth [-]. With 1, cords are taut just where the
 /// fabric should be, and the two fight; cloth that is pulled taut needs no cords.
-pub const CORD_GIVE: f64 = 10.0;
+pub const CORD_ALLOWANCE: f64 = 10.0;
 
 /// How much more than the weakest the strongest node bears before it rips, as a share [-]: threads are not alike.
 /// With none, evenly drawn cloth rips everywhere at once; much more, and `tear` says little.

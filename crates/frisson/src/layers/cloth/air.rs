@@ -29,14 +29,14 @@ const CHUNK: usize = 1024;
 
 /// Coefficients of the surface.
 #[derive(Clone, Copy, Debug)]
-pub struct AirLaw {
+pub struct AirCoefficients {
     /// Drag coefficient [-].
     pub drag: f64,
     /// Lift coefficient [-].
     pub lift: f64,
 }
 
-impl AirLaw {
+impl AirCoefficients {
     /// Whether there is air at all.
     pub fn is_none(self) -> bool {
         self.drag <= 0.0 && self.lift <= 0.0
@@ -57,7 +57,7 @@ pub struct Push {
 }
 
 /// What air of a velocity does to a triangle of an area that moves.
-fn push(area_normal: DVec3, air: DVec3, moving: DVec3, law: AirLaw) -> Push {
+fn push(area_normal: DVec3, air: DVec3, moving: DVec3, law: AirCoefficients) -> Push {
     let area = area_normal.length();
     let wind = air - moving;
     let speed = wind.length();
@@ -109,7 +109,7 @@ pub fn accelerations(cloth: Cloth, share: f64, (forces, time): (&Forces, f64), o
 /// scratch.
 pub fn blow(
     cloth: Cloth,
-    law: AirLaw,
+    law: AirCoefficients,
     (forces, time): (&Forces, f64),
     per_triangle: &mut Vec<Push>,
     out: &mut Vec<Push>,
@@ -157,7 +157,7 @@ fn gather<'a>(around: impl Iterator<Item = &'a Push> + Clone, mass: f64) -> Push
 mod tests {
     use super::*;
 
-    const LAW: AirLaw = AirLaw { drag: 1.0, lift: 1.0 };
+    const LAW: AirCoefficients = AirCoefficients { drag: 1.0, lift: 1.0 };
 
     /// Force on a triangle at rest.
     fn force(area_normal: DVec3, air: DVec3) -> DVec3 {

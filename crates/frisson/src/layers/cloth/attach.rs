@@ -83,9 +83,7 @@ impl Attachments {
         let by_default = Selection { region: Some("pins".to_owned()), ..Selection::default() };
         let wanted = params.pins.as_ref().or(own.then_some(&by_default));
         if let Some(pins) = wanted.filter(|pins| !pins.is_empty_list()) {
-            for vertex in select("pins", pins)? {
-                all.hold(vertex, Holder::Incoming, (f64::NEG_INFINITY, f64::INFINITY));
-            }
+            all.pin(&select("pins", pins)?);
         }
         for (index, attachment) in params.attachments.iter().enumerate() {
             let field = |key: &str| format!("attachments[{index}].{key}");
@@ -138,6 +136,12 @@ impl Attachments {
             sticky.nodes.sort_unstable();
             sticky.nodes.dedup();
         }
+    }
+
+    /// Holds vertices for ever where the incoming mesh has them.
+    pub fn pin(&mut self, vertices: &[u32]) {
+        let always = (f64::NEG_INFINITY, f64::INFINITY);
+        vertices.iter().for_each(|&v| self.hold(v, Holder::Incoming, always));
     }
 
     fn hold(&mut self, vertex: u32, by: Holder, frames: (f64, f64)) {

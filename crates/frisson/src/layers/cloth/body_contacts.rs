@@ -16,7 +16,7 @@ use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 
 use super::body::GarmentBody;
-use super::collide::BodyTouch;
+use super::collide::PlaneContact;
 use super::pressing::Pressing;
 use super::solver::Moment;
 use crate::geometry::closest_on_triangle;
@@ -244,13 +244,13 @@ impl BodyContacts {
     }
 
     /// Contacts of a node at a moment of the tick.
-    pub fn touches(
+    pub fn contacts_of(
         &self,
         node: usize,
         position: DVec3,
         Moment { fraction, share }: Moment,
         reach: f64,
-    ) -> impl Iterator<Item = BodyTouch> + '_ {
+    ) -> impl Iterator<Item = PlaneContact> + '_ {
         self.near[self.of(node)].iter().filter_map(move |near| {
             let normal = near.normal_start.lerp(near.normal_end, fraction).normalize_or(DVec3::Y);
             let distance = (position - near.start.lerp(near.end, fraction)).dot(normal);
@@ -260,7 +260,7 @@ impl BodyContacts {
                 if distance > 0.0 { tolerances::FELT_WITHIN * reach } else { f64::INFINITY };
             let (p, n, t) = (position.as_vec3(), normal.as_vec3(), fraction as f32);
             let under = || near.is_under(p, n, t, farthest as f32);
-            (distance < reach && under()).then(|| BodyTouch {
+            (distance < reach && under()).then(|| PlaneContact {
                 distance,
                 normal,
                 moved: (near.end - near.start) * share,

@@ -20,8 +20,9 @@ use super::ridges::Ridges;
 use super::self_contact::SelfContacts;
 use super::sew::Stitch;
 use super::solver::SolverSettings;
-use super::stretch::StretchLaw;
+use super::stretch::StretchLimits;
 use super::tear::Tears;
+use super::together::{self, Part};
 use crate::geometry::{Mesh, MeshTopology};
 use crate::stage::{Animated, BuildContext, Clock, LayerError, Selection};
 use crate::tolerances::cloth as limits;
@@ -30,6 +31,8 @@ use crate::tolerances::cloth as limits;
 pub struct Garment {
     /// The mesh in the frame.
     pub mesh: usize,
+    /// Meshes that are simulated with it.
+    pub parts: Vec<Part>,
     /// Vertices of the mesh as it comes in.
     pub incoming_vertices: usize,
     /// The cloth itself.
@@ -85,7 +88,7 @@ impl Garment {
         let mut dressing =
             if wanted { Dressing::new(context, wearer) } else { Dressing::default() };
         let mut start = context.frame.clone();
-        dressing.blend(context.frame, 0.0, &mut start);
+        dressing.interpolate(context.frame, 0.0, &mut start);
         if let Ok(cloth) = find_mesh(context, "on", &params.on) {
             let bodies = params.bodies.iter().filter_map(|b| start.mesh_index(b));
             let bodies: Vec<&Mesh> = bodies.map(|b| &start.meshes[b]).collect();
@@ -101,7 +104,8 @@ impl Garment {
     ) -> Result<Self, LayerError> {
         check_cycle(params, context.clock)?;
         let mesh_index = find_mesh(context, "on", &params.on)?;
-        let coarse = &context.frame.meshes[mesh_index];
+        let parts = together::find_parts(params, context, mesh_index)?;
+        let coarse = &together::join(context.frame, mesh_index, &parts);
         let refinement = (params.subdivide > 0).then(|| Refinement::new(coarse, params.subdivide));
         let mesh = &refinement.as_ref().map_or_else(|| coarse.clone(), |r| r.mesh(coarse));
         let select = |field: &str, s: &Selection| {
@@ -110,12 +114,14 @@ impl Garment {
             Ok(chosen)
         };
         let mut attachments = Attachments::build(params, context, mesh, select)?;
+        attachments.pin(&together::held(params, context, &parts)?);
         let mut held = vec![false; mesh.positions.len()];
         for hold in attachments.holds.iter().filter(|h| h.is_for_ever()) {
             held[hold.vertex as usize] = true;
         }
         let paint = |field: &str, s: &Selection| {
-            let weights = context.select(field, mesh_index, s)?;
+            let mut weights = context.select(field, mesh_index, s)?;
+            weights.resize(coarse.positions.len(), 0.0);
             Ok(match &refinement {
                 Some(r) => r.spread_weights(&weights),
                 None => weights,
@@ -125,11 +131,12 @@ impl Garment {
         let locals = local::locals(params, count, select, paint)?;
         let ridges = find_ridges(params, context, (mesh_index, mesh), refinement.as_ref())?;
         let gravity = f64::from(context.forces.gravity.length());
-        let cloth = build_cloth(params, (mesh, &[]), (&held, &locals, &ridges), gravity)?;
+        let points = together::points(context.frame, mesh_index, &parts);
+        let cloth = build_cloth(params, (mesh, &points), (&held, &locals, &ridges), gravity)?;
         attachments.number(&cloth.node_of_vertex);
         let thickness = thickness(params, &cloth);
         let at_rest = cloth.node_positions(&mesh.positions);
-        let mut bodies = find_bodies(params, context, mesh_index)?;
+        let mut bodies = find_bodies(params, context, (mesh_index, &parts))?;
         bury(&mut bodies, &at_rest, &attachments);
         let is_resized = locals.iter().any(|local| local.size != 1.0);
         let whole = params.tear.map(|_| {
@@ -142,7 +149,8 @@ impl Garment {
         let held = held_nodes(&cloth, &attachments);
         Ok(Self {
             mesh: mesh_index,
-            incoming_vertices: coarse.positions.len(),
+            incoming_vertices: context.frame.meshes[mesh_index].positions.len(),
+            parts,
             cloth,
             at_rest,
             refinement,
@@ -190,6 +198,7 @@ impl Garment {
         Some(Self {
             mesh: self.mesh,
             incoming_vertices: self.incoming_vertices,
+            parts: Vec::new(),
             cloth,
             at_rest,
             // Its mesh is as fine as the whole one was made.
@@ -225,7 +234,7 @@ impl Garment {
     pub fn settings(&self, params: &ClothParams, clock: &Clock) -> SolverSettings {
         let struck = !self.bodies.is_empty();
         SolverSettings {
-            law: StretchLaw {
+            law: StretchLimits {
                 stretch_limit: params.stretch_limit.unwrap_or(self.cloth.default_limit),
                 compression_limit: params.compression_limit,
                 in_compression: if params.tension_only { 0.0 } else { 1.0 },
@@ -304,7 +313,7 @@ fn self_contacts(
     at_rest: &[DVec3],
     (stitches, thickness): (&[Stitch], f64),
 ) -> SelfContacts {
-    match params.self_collision {
+    match params.self_collision || !params.with.is_empty() {
         true => SelfContacts::new(cloth, at_rest, stitches, thickness),
         false => SelfContacts::default(),
     }

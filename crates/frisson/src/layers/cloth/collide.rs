@@ -58,7 +58,7 @@ impl PosedCollider {
     }
 
     /// Contact of a point within `reach` of the surface.
-    pub fn contact(&self, position: DVec3, reach: f64) -> Option<BodyTouch> {
+    pub fn contact(&self, position: DVec3, reach: f64) -> Option<PlaneContact> {
         let local = self.local(position);
         if !may_touch(&self.shape, local, reach as f32) {
             return None;
@@ -70,7 +70,7 @@ impl PosedCollider {
         let now = if self.turns { self.rotation * local } else { local };
         let then = if self.turns { self.before.0 * local } else { local };
         let normal = if self.turns { self.rotation * normal } else { normal };
-        Some(BodyTouch {
+        Some(PlaneContact {
             distance: f64::from(distance),
             normal: normal.as_dvec3(),
             moved: (now - then).as_dvec3() + (self.translation - self.before.1),
@@ -96,7 +96,7 @@ fn may_touch(shape: &ColliderShape, p: Vec3, reach: f32) -> bool {
 
 /// A node near a surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BodyTouch {
+pub struct PlaneContact {
     /// Signed distance [m].
     pub distance: f64,
     /// Outward unit normal.
@@ -113,19 +113,19 @@ pub struct BodyTouch {
 /// `recovery` is how far a node may be lifted per sub-step beyond stopping its approach: cloth that
 /// starts deep inside comes out calmly; `drift` is how far it was moved without speed in this step.
 pub fn resolve(
-    touches: &[BodyTouch],
+    contacts: &[PlaneContact],
     thickness: f64,
     (recovery, drift): (f64, DVec3),
     previous: &mut DVec3,
     position: &mut DVec3,
 ) {
     // Pushed out of the one, it would be in the other.
-    if let Some((a, b)) = pinch(touches, thickness) {
+    if let Some((a, b)) = pinch(contacts, thickness) {
         hold_pinched((&a, &b), thickness, recovery, previous, position);
         return;
     }
-    for touch in touches {
-        push(touch, thickness, (recovery, drift), previous, position);
+    for contact in contacts {
+        push(contact, thickness, (recovery, drift), previous, position);
     }
 }
 
@@ -134,7 +134,7 @@ pub fn resolve(
 /// goes with both where they go together, stays with either where one slides over it, and slips when
 /// something pulls harder than they grip.
 fn hold_pinched(
-    (a, b): (&BodyTouch, &BodyTouch),
+    (a, b): (&PlaneContact, &PlaneContact),
     thickness: f64,
     recovery: f64,
     previous: &mut DVec3,
@@ -157,9 +157,9 @@ fn hold_pinched(
 }
 
 /// Two surfaces that press from opposite sides and leave no room between them.
-fn pinch(touches: &[BodyTouch], thickness: f64) -> Option<(BodyTouch, BodyTouch)> {
-    for (i, a) in touches.iter().enumerate() {
-        for b in &touches[i + 1..] {
+fn pinch(contacts: &[PlaneContact], thickness: f64) -> Option<(PlaneContact, PlaneContact)> {
+    for (i, a) in contacts.iter().enumerate() {
+        for b in &contacts[i + 1..] {
             let opposed = a.normal.dot(b.normal) < limits::PINCH_COS;
             if opposed && a.distance + b.distance < thickness {
                 return Some((*a, *b));
@@ -170,35 +170,35 @@ fn pinch(touches: &[BodyTouch], thickness: f64) -> Option<(BodyTouch, BodyTouch)
 }
 
 fn push(
-    touch: &BodyTouch,
+    contact: &PlaneContact,
     thickness: f64,
     (recovery, drift): (f64, DVec3),
     previous: &mut DVec3,
     position: &mut DVec3,
 ) {
-    let approach = -(*position - *previous - touch.moved).dot(touch.normal);
+    let approach = -(*position - *previous - contact.moved).dot(contact.normal);
     // What cords moved without speed may have moved it in, too.
-    let pulled = (approach - drift.dot(touch.normal)).max(approach).max(0.0);
+    let pulled = (approach - drift.dot(contact.normal)).max(approach).max(0.0);
     // In the upper half of the band an approach is stopped, and cloth is eased up only as fast as the body moves:
     // lifted by a body that stands, against the pull of the cloth around it, it would be fed in every step and
     // never come to rest.
-    let most = pulled + touch.moved.length();
-    let eased = (limits::BAND_EASE * (thickness - touch.distance)).min(most);
-    let wanted = eased.max(0.5 * thickness - touch.distance);
+    let most = pulled + contact.moved.length();
+    let eased = (limits::BAND_EASE * (thickness - contact.distance)).min(most);
+    let wanted = eased.max(0.5 * thickness - contact.distance);
     let lift = wanted.min(pulled + recovery);
     if lift <= 0.0 {
         return;
     }
-    *position += lift * touch.normal;
+    *position += lift * contact.normal;
     // No bounce: what lifts a node beyond stopping its approach moves it without giving it speed.
-    *previous += (lift - approach.max(0.0)).max(0.0) * touch.normal;
-    let slide = *position - *previous - touch.moved;
-    let tangent = slide - slide.dot(touch.normal) * touch.normal;
+    *previous += (lift - approach.max(0.0)).max(0.0) * contact.normal;
+    let slide = *position - *previous - contact.moved;
+    let tangent = slide - slide.dot(contact.normal) * contact.normal;
     let length = tangent.length();
     if length > 0.0 {
         // What presses is the approach that was stopped; being eased up does not.
         let pressed = lift.min(approach.max(0.0));
-        *position -= tangent * (touch.friction * pressed / length).min(1.0);
+        *position -= tangent * (contact.friction * pressed / length).min(1.0);
     }
 }
 
@@ -208,15 +208,15 @@ mod tests {
 
     const FREELY: (f64, DVec3) = (1.0, DVec3::ZERO);
 
-    fn touch(distance: f64, normal: DVec3) -> BodyTouch {
-        BodyTouch { distance, normal, moved: DVec3::ZERO, friction: 0.5 }
+    fn contact(distance: f64, normal: DVec3) -> PlaneContact {
+        PlaneContact { distance, normal, moved: DVec3::ZERO, friction: 0.5 }
     }
 
     #[test]
     fn the_band_keeps_the_order_of_heights() {
         let lifted = |d: f64| {
             let mut p = DVec3::Y * d;
-            resolve(&[touch(d, DVec3::Y)], 0.01, FREELY, &mut p.clone(), &mut p);
+            resolve(&[contact(d, DVec3::Y)], 0.01, FREELY, &mut p.clone(), &mut p);
             p.y
         };
         let heights: Vec<f64> = (-5..=10).map(|i| lifted(f64::from(i) * 1e-3)).collect();
@@ -229,20 +229,20 @@ mod tests {
         for away in [0.0, 0.001] {
             let mut p = DVec3::Y * 0.007;
             let mut before = DVec3::Y * (0.007 - away);
-            resolve(&[touch(0.007, DVec3::Y)], 0.01, FREELY, &mut before, &mut p);
+            resolve(&[contact(0.007, DVec3::Y)], 0.01, FREELY, &mut before, &mut p);
             assert_eq!((p.y, before.y), (0.007, 0.007 - away));
         }
         // A slow approach is stopped where it is, a fast one in part.
         let sunk = |speed: f64| {
             let (mut before, mut p) = (DVec3::Y * (0.007 + speed), DVec3::Y * 0.007);
-            resolve(&[touch(0.007, DVec3::Y)], 0.01, FREELY, &mut before, &mut p);
+            resolve(&[contact(0.007, DVec3::Y)], 0.01, FREELY, &mut before, &mut p);
             before.y - p.y
         };
         assert!(sunk(1e-5).abs() < 1e-12);
         assert!((sunk(2e-3) - (2e-3 - limits::BAND_EASE * 3e-3)).abs() < 1e-12);
         // A body that moves along below eases it up.
         let mut p = DVec3::Y * 0.007;
-        let mut below = touch(0.007, DVec3::Y);
+        let mut below = contact(0.007, DVec3::Y);
         below.moved = DVec3::X * 1e-4;
         resolve(&[below], 0.01, FREELY, &mut p.clone(), &mut p);
         assert!((p.y - 0.0071).abs() < 1e-12, "{p}");
@@ -252,7 +252,7 @@ mod tests {
     fn friction_stops_slow_sliding_and_slows_fast() {
         let slid = |start: f64| {
             let (mut before, mut p) = (DVec3::Y * 0.005, DVec3::new(start, 0.0, 0.0));
-            resolve(&[touch(0.0, DVec3::Y)], 0.01, FREELY, &mut before, &mut p);
+            resolve(&[contact(0.0, DVec3::Y)], 0.01, FREELY, &mut before, &mut p);
             p.x
         };
         assert_eq!(slid(0.002), 0.0);
@@ -262,7 +262,7 @@ mod tests {
     #[test]
     fn a_deep_start_is_brought_out_without_a_kick() {
         let (mut before, mut p) = (DVec3::ZERO, DVec3::ZERO);
-        resolve(&[touch(-0.2, DVec3::Y)], 0.01, FREELY, &mut before, &mut p);
+        resolve(&[contact(-0.2, DVec3::Y)], 0.01, FREELY, &mut before, &mut p);
         assert!((p.y - 0.205).abs() < 1e-12);
         assert!((p - before).length() < 1e-12, "{}", p - before);
     }
@@ -270,8 +270,8 @@ mod tests {
     #[test]
     fn pinched_node_rides_midway_with_the_surfaces() {
         let mut p = DVec3::new(0.0, 0.001, 0.0);
-        let mut below = touch(0.001, DVec3::Y);
-        let mut above = touch(-0.003, DVec3::NEG_Y);
+        let mut below = contact(0.001, DVec3::Y);
+        let mut above = contact(-0.003, DVec3::NEG_Y);
         below.moved = DVec3::X * 0.002;
         above.moved = DVec3::X * 0.004;
         resolve(&[below, above], 0.01, FREELY, &mut DVec3::ZERO.clone(), &mut p);

@@ -87,7 +87,7 @@ impl Dressing {
     }
 
     /// Writes meshes that are `time` (0 to 1) of the way from the source pose to where `frame` has them.
-    pub fn blend(&self, frame: &Frame, time: f32, out: &mut Frame) {
+    pub fn interpolate(&self, frame: &Frame, time: f32, out: &mut Frame) {
         let overlap = limits::DRESSING_OVERLAP;
         let plain = smoothstep(0.0, 1.0, time);
         let early = plain + self.one_sided * (smoothstep(0.0, overlap, time) - plain);
@@ -131,7 +131,7 @@ mod tests {
         let frame = Frame { meshes: vec![arm], ..Frame::default() };
         let at = |time: &f32| {
             let mut out = frame.clone();
-            dressing.blend(&frame, *time, &mut out);
+            dressing.interpolate(&frame, *time, &mut out);
             out.meshes[0].positions[0]
         };
         times.iter().map(at).collect()

@@ -20,7 +20,7 @@ use rayon::prelude::*;
 
 use super::body::GarmentBody;
 use super::body_contacts::{BodyContacts, BodyReach, is_hidden};
-use super::collide::BodyTouch;
+use super::collide::PlaneContact;
 use super::node_places::NodePlaces;
 use super::pressing::Pressing;
 use super::rest::ClothRest;
@@ -110,12 +110,12 @@ impl FlatContact {
 
     /// Contact of the cloth at `place` with the corner at a fraction of the tick, within `reach`;
     /// `share` is the sub-step's part of the tick. Friction is the nodes' affair.
-    pub fn touch(&self, place: DVec3, moment: Moment, reach: f64) -> Option<BodyTouch> {
+    pub fn contact_at(&self, place: DVec3, moment: Moment, reach: f64) -> Option<PlaneContact> {
         let Moment { fraction, share } = moment;
         let normal = self.normal_start.lerp(self.normal_end, fraction).normalize_or(DVec3::Y);
         let distance = (place - self.start.lerp(self.end, fraction)).dot(normal);
         let moved = (self.end - self.start) * share;
-        (distance < reach).then_some(BodyTouch { distance, normal, moved, friction: 0.0 })
+        (distance < reach).then_some(PlaneContact { distance, normal, moved, friction: 0.0 })
     }
 }
 

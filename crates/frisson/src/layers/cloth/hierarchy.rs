@@ -40,7 +40,7 @@ pub struct Places {
     /// Before.
     pub old: DVec3,
     /// How much longer spans are here, as a share, because pins are pulled apart [-].
-    pub give: f64,
+    pub allowance: f64,
 }
 
 /// How far a node is moved, now and before [m].
@@ -157,7 +157,7 @@ impl Hierarchy {
             level.start.extend(level.nodes.iter().map(|&n| Places {
                 now: positions[n as usize],
                 old: previous[n as usize],
-                give: limits::CORD_GIVE
+                allowance: limits::CORD_ALLOWANCE
                     * needs.get(n as usize).map_or(0.0, |need| f64::from(*need)),
             }));
             level.places.clear();
@@ -167,7 +167,7 @@ impl Hierarchy {
                 Places {
                     now: place.now + moved.now.as_dvec3(),
                     old: place.old + moved.old.as_dvec3(),
-                    give: place.give,
+                    allowance: place.allowance,
                 }
             }));
             // Far sweeps cost next to nothing.
@@ -211,8 +211,8 @@ fn solve_spans(spans: &[Span], x: &mut [Places]) {
         let (a, b) = (span.a as usize, span.b as usize);
         let d = x[a].now - x[b].now;
         let r = d.length_squared();
-        let give = 1.0 + x[a].give.max(x[b].give);
-        let length_sq = span.length_sq * (give * give);
+        let allowance = 1.0 + x[a].allowance.max(x[b].allowance);
+        let length_sq = span.length_sq * (allowance * allowance);
         // What has left the world is found at the end of the tick, and said.
         if r > length_sq && r.is_finite() {
             let s = (r - length_sq) / (r + length_sq);

@@ -73,3 +73,12 @@ pub(super) fn measure_needs(
     let held = |node: u32| inverse_mass[node as usize] == 0.0;
     rest.cloth.pulled.needs(&scratch.ends, held, needs);
 }
+
+/// Whether pins draw the cloth between them straight in this tick, and no longer than it is. Call after
+/// [`measure_needs`].
+pub(super) fn is_taut(solver: &Solver, rest: &Garment, scratch: &ClothScratch) -> bool {
+    let held = |node: u32| solver.inverse_mass[node as usize] == 0.0;
+    // What is pulled, or stretches by itself, has other lengths in any case.
+    let keeps_lengths = solver.needs.is_empty() && !rest.cloth.hierarchy.is_empty();
+    keeps_lengths && rest.cloth.pulled.is_taut(&scratch.ends, held)
+}

@@ -65,8 +65,7 @@ impl Layer for ClothLayer {
         context: &StepContext,
         frame: &mut Frame,
     ) -> Result<(), LayerError> {
-        let mesh = &mut frame.meshes[work.rest.mesh];
-        step::show(work, context.frame_number(), mesh)
+        step::show(work, context.frame_number(), frame)
     }
 
     fn check_fit(rest: &Garment, state: &ClothState) -> Result<(), SnapshotError> {

@@ -8,6 +8,7 @@ use super::refine::{RefineScratch, Refinement};
 use super::rest::ClothRest;
 use super::ridges::Ridges;
 use super::sew::{self, Stitch};
+use super::together::Part;
 use crate::geometry::Mesh;
 use crate::stage::{BuildContext, Clock, LayerError, Selection};
 use crate::tolerances::cloth as limits;
@@ -55,6 +56,8 @@ pub(super) fn find_ridges(
     let reference = context.reference_mesh(mesh_index);
     let place = |a: &_| context.place_on("folds", mesh_index, &reference, a);
     let mut places = reference.positions.clone();
+    // Folds are drawn on the cloth's own mesh; companions stand where they come in, out of their reach.
+    places.extend(mesh.positions.iter().skip(places.len()).filter(|_| refinement.is_none()));
     if let Some(refinement) = refinement {
         refinement.positions(&reference.positions, &mut RefineScratch::default(), &mut places);
     }
@@ -127,12 +130,12 @@ pub(super) fn find_colliders(
 pub(super) fn find_bodies(
     params: &ClothParams,
     context: &BuildContext,
-    own: usize,
+    (own, parts): (usize, &[Part]),
 ) -> Result<Vec<GarmentBody>, LayerError> {
     let mut bodies = Vec::new();
     for (index, name) in params.bodies.iter().enumerate() {
         let mesh = find_mesh(context, &format!("bodies[{index}]"), name)?;
-        if mesh == own {
+        if mesh == own || parts.iter().any(|part| part.mesh == mesh) {
             let problem = "the cloth itself is not a body; use `self_collision`";
             return Err(LayerError::parameter(format!("bodies[{index}]"), problem));
         }

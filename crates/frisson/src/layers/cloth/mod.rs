@@ -5,7 +5,7 @@
 //! from the fabric's moduli, so neither the step nor the mesh changes what the cloth is made of.
 //!
 //! ```text
-//!  bodies, pins ─► hold ─► predict + tethers ─► stretch, shear, bend ─► pressure ─► self ─► touch
+//!  bodies, pins ─► hold ─► predict + tethers ─► stretch, shear, bend ─► pressure ─► self ─► contacts
 //!                  └───────────────────── sub-steps ────────────────────────────────────────┘
 //! ```
 //!
@@ -22,6 +22,7 @@ mod body_contacts;
 mod build;
 mod caught;
 mod collide;
+mod contact_pass;
 mod crease;
 mod cycle;
 mod dress;
@@ -35,6 +36,7 @@ mod local;
 mod lookup;
 mod material;
 mod node_places;
+mod packed_triangles;
 mod params;
 mod plane_sides;
 mod pressing;
@@ -65,16 +67,15 @@ mod tear;
 #[cfg(test)]
 mod tests;
 mod tether;
-mod touching;
+mod together;
 mod tree;
-mod triangle_leaf;
 
 pub use build::Garment;
 pub use layer::ClothLayer;
 pub use material::{Fabric, Moduli};
 pub use params::{
-    ClothAttachment, ClothCycle, ClothParams, ClothRegion, ClothSeam, ClothSewing, RestAngles,
-    Threads,
+    ClothAttachment, ClothCompanion, ClothCycle, ClothParams, ClothRegion, ClothSeam, ClothSewing,
+    RestAngles, Threads,
 };
 pub use scratch::ClothScratch;
 pub use state::ClothState;

@@ -2,6 +2,7 @@
 
 mod attachment;
 mod check;
+mod companion;
 mod cycle;
 mod region;
 mod seam;
@@ -13,6 +14,7 @@ use super::material::{Fabric, Moduli};
 use crate::stage::{Animated, Selection};
 
 pub use attachment::ClothAttachment;
+pub use companion::ClothCompanion;
 pub use cycle::ClothCycle;
 pub use region::ClothRegion;
 pub use seam::{ClothSeam, ClothSewing};
@@ -27,6 +29,11 @@ pub struct ClothParams {
     /// Mesh to simulate: `actor`, or `actor/mesh` when the actor has several.
     #[schemars(extend("x-change" = "restart", "x-group" = "Layer"))]
     pub on: String,
+    /// Other meshes that are cloth of the same fabric and are simulated with it: garments that feel each other both
+    /// ways. All of them collide with each other and with themselves.
+    #[serde(default)]
+    #[schemars(extend("x-group" = "Layer"))]
+    pub with: Vec<ClothCompanion>,
     /// How many times every triangle is cut into four, smoothly, before it is simulated: the mesh comes
     /// out finer. For game models whose cape has a few dozen vertices: it cannot lie on a shoulder else.
     #[serde(default)]
@@ -356,6 +363,7 @@ impl ClothParams {
         Self {
             name: name.to_owned(),
             on: on.to_owned(),
+            with: Vec::new(),
             subdivide: 0,
             material: Fabric::default(),
             density: None,

@@ -23,6 +23,8 @@ pub struct Pulled {
     /// Distance of every node from each, row after row [m].
     distances: Vec<f32>,
     nodes: usize,
+    /// Pairs of them with free cloth between, as indices into `pins`.
+    spanned: Vec<[usize; 2]>,
 }
 
 impl Pulled {
@@ -61,7 +63,51 @@ impl Pulled {
         if pulled.pins.len() < 2 {
             return Self::default();
         }
+        let (nearest, _) = geodesic_distances(topology, positions, &all);
+        let mut from_pins = vec![0.0; nodes];
+        for (point, d) in nearest.iter().enumerate() {
+            from_pins[node_of_point[point] as usize] = *d as f32;
+        }
+        pulled.find_spanned(&from_pins);
         pulled
+    }
+
+    /// Finds the pairs with free cloth on the way between them: pins along one border have none. Without pairs that have
+    /// most of the cloth between them nothing is spanned: a sheet that hangs by two corners is taut along its border only,
+    /// and as little of it as that needs no effort of the whole.
+    fn find_spanned(&mut self, from_pins: &[f32]) {
+        let pairs = (0..self.pins.len()).flat_map(|a| (0..a).map(move |b| [a, b]));
+        let mut is_between = vec![false; self.nodes];
+        let mut spanned = Vec::new();
+        for [a, b] in pairs {
+            let rest = self.row(a)[self.pins[b] as usize];
+            if !(rest.is_finite() && rest > 0.0) {
+                continue;
+            }
+            let on_way =
+                |n: usize| self.row(a)[n] + self.row(b)[n] < (1.0 + limits::TAUT_DETOUR) * rest;
+            if (0..self.nodes).any(|n| from_pins[n] > limits::TAUT_FREE * rest && on_way(n)) {
+                is_between.iter_mut().enumerate().for_each(|(n, is)| *is |= on_way(n));
+                spanned.push([a, b]);
+            }
+        }
+        let free = |n: &usize| from_pins[*n] > 0.0;
+        let of = (0..self.nodes).filter(free).count() as f32;
+        let between = (0..self.nodes).filter(free).filter(|&n| is_between[n]).count() as f32;
+        if between > limits::TAUT_SHARE * of {
+            self.spanned = spanned;
+        }
+    }
+
+    /// Whether cloth is drawn straight between pins where they are now: what it weighs then pulls many times as
+    /// hard at its edges as it does where it hangs.
+    pub fn is_taut(&self, positions: &[DVec3], held: impl Fn(u32) -> bool) -> bool {
+        self.spanned.iter().any(|&[a, b]| {
+            let [p, q] = [self.pins[a], self.pins[b]];
+            let rest = f64::from(self.row(a)[q as usize]);
+            let now = positions[p as usize].distance(positions[q as usize]);
+            held(p) && held(q) && now > (1.0 - limits::TAUT_FROM) * rest
+        })
     }
 
     fn row(&self, pin: usize) -> &[f32] {
@@ -95,5 +141,49 @@ impl Pulled {
             let beside = (detour / limits::PULLED_DETOUR - 1.0).clamp(0.0, 1.0);
             *out = out.max(need * (1.0 - beside));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Vertices along a side of the square metre.
+    const SIDE: u32 = 11;
+
+    fn at(v: u32) -> Vec3 {
+        Vec3::new((v % SIDE) as f32, 0.0, (v / SIDE) as f32) / (SIDE - 1) as f32
+    }
+
+    /// A square metre that some of its vertices hold.
+    fn square(held: impl Fn(u32) -> bool) -> Pulled {
+        let positions: Vec<Vec3> = (0..SIDE * SIDE).map(at).collect();
+        let quads = (0..SIDE - 1).flat_map(|j| (0..SIDE - 1).map(move |i| j * SIDE + i));
+        let triangles: Vec<[u32; 3]> =
+            quads.flat_map(|a| [[a, a + SIDE, a + 1], [a + 1, a + SIDE, a + SIDE + 1]]).collect();
+        let topology = Topology::build(&positions, &triangles);
+        let held: Vec<bool> = (0..SIDE * SIDE).map(held).collect();
+        let nodes: Vec<u32> = (0..SIDE * SIDE).collect();
+        Pulled::build(&topology, &positions, &held, &nodes)
+    }
+
+    /// Whether it is taut where its sides are brought to a distance [m].
+    fn is_taut(pulled: &Pulled, width: f32) -> bool {
+        let now: Vec<DVec3> =
+            (0..SIDE * SIDE).map(|v| (at(v) * Vec3::new(width, 1.0, 1.0)).as_dvec3()).collect();
+        pulled.is_taut(&now, |_| true)
+    }
+
+    #[test]
+    fn cloth_between_two_bars_is_taut_where_they_are_as_far_apart_as_it_is_wide() {
+        let bars = square(|v| v % SIDE == 0 || v % SIDE == SIDE - 1);
+        assert!(is_taut(&bars, 1.0), "as wide as it is");
+        assert!(!is_taut(&bars, 0.99), "it hangs between them");
+    }
+
+    #[test]
+    fn cloth_that_hangs_by_a_border_or_two_corners_is_not_taut() {
+        assert!(!is_taut(&square(|v| v < SIDE), 1.0), "by a border");
+        assert!(!is_taut(&square(|v| v == 0 || v == SIDE - 1), 1.0), "by two corners");
     }
 }

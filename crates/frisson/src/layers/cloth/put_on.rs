@@ -35,7 +35,7 @@ pub(super) fn dress(
     let hanging = if one_sided { ticks } else { 0 };
     for k in 1..=ticks + hanging {
         let t = (k as f32 / (limits::DRESSING_MOVES * ticks as f32)).min(1.0);
-        work.rest.dressing.blend(frame, t, &mut between);
+        work.rest.dressing.interpolate(frame, t, &mut between);
         tick(&mut work, if t < 1.0 { &floating } else { &step }, &between)?;
     }
     Ok(())

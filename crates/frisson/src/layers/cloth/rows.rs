@@ -23,7 +23,7 @@ pub struct SolverRows {
     pub shears: Grouped<ShearRow>,
     made_for: MadeFor,
     /// Whether limits give by some of what pulled pins ask.
-    gives: bool,
+    are_raised: bool,
 }
 
 impl SolverRows {
@@ -47,7 +47,7 @@ impl SolverRows {
         let (step, together) = made_for;
         let start = |node: u32| rest.strips.start(rest.strips.of(node));
         self.stretch = stretch::compile(&rest.edges, &rest.strips, w, step);
-        self.gives = false;
+        self.are_raised = false;
         let span = step * f64::from(every);
         let hinges = if together { rest.hinges.rows.as_slice() } else { &[] };
         let (stiff, bound) = StiffBending::build(hinges, w, span);
@@ -59,10 +59,10 @@ impl SolverRows {
     }
 
     /// Lets limits give by what pulled pins ask of every node, and take it back where `needs` is empty.
-    pub fn give(&mut self, rest: &ClothRest, needs: &[f32]) {
-        if self.gives || !needs.is_empty() {
-            stretch::give(&mut self.stretch, &rest.strips, needs);
-            self.gives = !needs.is_empty();
+    pub fn raise_limits(&mut self, rest: &ClothRest, needs: &[f32]) {
+        if self.are_raised || !needs.is_empty() {
+            stretch::raise_limits(&mut self.stretch, &rest.strips, needs);
+            self.are_raised = !needs.is_empty();
         }
     }
 }

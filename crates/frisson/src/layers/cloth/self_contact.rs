@@ -13,7 +13,7 @@ use super::local::Bands;
 use super::node_places::NodePlaces;
 use super::plane_sides::PlaneSides;
 use super::rest::ClothRest;
-use super::separation::{Separation, blend, closest_on_triangle, passing, pierce};
+use super::separation::{Separation, closest_on_triangle, passing, pierce, point_at};
 use super::sew::Stitch;
 use super::state::{Crossing, Near, NearEdges, NearPair};
 use super::tangle::{self, Tangle};
@@ -213,14 +213,14 @@ impl SelfContacts {
         }
         let (p, x) = (motion.x[node as usize], corners.map(|n| motion.x[n as usize]));
         let w = closest_on_triangle(p, x);
-        let away = p - blend(x, w);
-        let speed = motion.v[node as usize] - blend(corners.map(|n| motion.v[n as usize]), w);
+        let away = p - point_at(x, w);
+        let speed = motion.v[node as usize] - point_at(corners.map(|n| motion.v[n as usize]), w);
         if !motion.may_touch(away, speed) {
             return;
         }
         let flat = self.rest_positions[node as usize];
         let home = corners.map(|n| self.rest_positions[n as usize]);
-        let apart = flat.distance(blend(home, closest_on_triangle(flat, home)));
+        let apart = flat.distance(point_at(home, closest_on_triangle(flat, home)));
         if self.neighbours(apart, &[node], &corners) {
             return;
         }
@@ -275,7 +275,7 @@ impl SelfContacts {
             let p = positions[pair.node as usize];
             let x = corners.map(|n| positions[n as usize]);
             let w = closest_on_triangle(p, x);
-            let away = p - blend(x, w);
+            let away = p - point_at(x, w);
             let normal = f64::from(pair.side) * (x[1] - x[0]).cross(x[2] - x[0]);
             let Some(normal) = normal.try_normalize() else { continue };
             let inside = w.iter().all(|w| *w > 0.0);

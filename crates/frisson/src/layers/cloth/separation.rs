@@ -40,7 +40,7 @@ pub fn closest_on_triangle(p: DVec3, [a, b, c]: [DVec3; 3]) -> [f64; 3] {
 }
 
 /// The place that weights of a triangle's corners stand for.
-pub fn blend(x: [DVec3; 3], w: [f64; 3]) -> DVec3 {
+pub fn point_at(x: [DVec3; 3], w: [f64; 3]) -> DVec3 {
     x[0] * w[0] + x[1] * w[1] + x[2] * w[2]
 }
 
@@ -160,7 +160,7 @@ mod tests {
             let w = closest_on_triangle(p, triangle);
             let (q, _) =
                 crate::geometry::closest_on_triangle(p.as_vec3(), triangle.map(|v| v.as_vec3()));
-            assert!((blend(triangle, w).as_vec3() - q).length() < 1e-5, "{p}");
+            assert!((point_at(triangle, w).as_vec3() - q).length() < 1e-5, "{p}");
         }
     }
 
@@ -186,7 +186,7 @@ mod tests {
             let [a, b, x, y, z] = [0, 1, 2, 3, 4].map(|k| random(i, k));
             let Some((s, w)) = pierce([a, b], [x, y, z]) else { continue };
             found += 1;
-            assert!((a.lerp(b, s) - blend([x, y, z], w)).length() < 1e-9);
+            assert!((a.lerp(b, s) - point_at([x, y, z], w)).length() < 1e-9);
             assert!((w.iter().sum::<f64>() - 1.0).abs() < 1e-9);
         }
         assert!(found > 10, "{found}");

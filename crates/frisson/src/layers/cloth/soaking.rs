@@ -1,10 +1,10 @@
 //! Liquid in the cloth: it weighs, so that wet cloth hangs lower and the air carries it less.
 
+use super::build::Garment;
 use super::rest::ClothRest;
 use super::state::ClothState;
 use super::step::in_ticks;
-use crate::geometry::Mesh;
-use crate::stage::Clock;
+use crate::stage::{Clock, Frame};
 
 /// Time between looks at what the cloth carries [s]: rows are compiled for masses.
 const LOOK_SECONDS: f64 = 0.05;
@@ -13,23 +13,30 @@ const LOOK_SECONDS: f64 = 0.05;
 const MOST_CARRIED: f64 = 4.0;
 
 /// Takes over what later layers have put on the mesh, now and then.
-pub(super) fn take_load(rest: &ClothRest, mesh: &Mesh, state: &mut ClothState, clock: &Clock) {
-    let load = &mesh.channels.load;
+pub(super) fn take_load(garment: &Garment, frame: &Frame, state: &mut ClothState, clock: &Clock) {
+    let rest = &garment.cloth;
     if !state.ticks.is_multiple_of(in_ticks(LOOK_SECONDS, clock)) {
         return;
     }
-    if load.iter().all(|l| *l <= 0.0) {
+    let own = garment.parts.first().map_or(rest.node_of_vertex.len(), |part| part.first);
+    let parts = garment.parts.iter().map(|part| (part.mesh, part.vertices()));
+    let loads = std::iter::once((garment.mesh, 0..own))
+        .chain(parts)
+        .map(|(mesh, vertices)| (&frame.meshes[mesh].channels.load, vertices));
+    if loads.clone().all(|(load, _)| load.iter().all(|l| *l <= 0.0)) {
         state.soaked.clear();
         return;
     }
     // Said of a mesh with other vertices: cloth that has torn since then.
-    if load.len() != rest.node_of_vertex.len() {
+    if loads.clone().any(|(load, vertices)| !load.is_empty() && load.len() != vertices.len()) {
         return;
     }
     state.soaked.clear();
     state.soaked.resize(rest.node_count(), 0.0);
-    for (&node, liquid) in rest.node_of_vertex.iter().zip(load) {
-        state.soaked[node as usize] += liquid;
+    for (load, vertices) in loads {
+        for (&node, liquid) in rest.node_of_vertex[vertices].iter().zip(load) {
+            state.soaked[node as usize] += liquid;
+        }
     }
     for (liquid, mass) in state.soaked.iter_mut().zip(&rest.mass) {
         *liquid = liquid.min((MOST_CARRIED * mass) as f32);

@@ -1,4 +1,4 @@
-//! One tick of the cloth by small steps: predict, hold, solve, touch.
+//! One tick of the cloth by small steps: predict, hold, solve, contacts.
 
 use std::sync::atomic::AtomicBool;
 
@@ -24,7 +24,7 @@ use super::shear;
 use super::soaking::node_mass;
 use super::state::ClothState;
 use super::stiff::StiffBending;
-use super::stretch::{self, StretchLaw};
+use super::stretch::{self, StretchLimits};
 use super::strips::Way;
 use crate::stage::{Clock, Collider};
 use crate::tolerances::cloth as limits;
@@ -41,7 +41,7 @@ const FAR_EVERY: u32 = 2;
 #[derive(Clone, Copy, Debug)]
 pub struct SolverSettings {
     /// Stretch limits and modes.
-    pub law: StretchLaw,
+    pub law: StretchLimits,
     /// Small steps per tick.
     pub substeps: u32,
     /// Decay of all motion [1/s].
@@ -190,7 +190,7 @@ impl Solver {
         self.compile(rest, (step, every), state.creases.is_empty());
         bend::set_rest_angles(&mut self.rows.hinges.rows, &state.creases);
         self.settings.law.swell = drive.inflation.map_or(1.0, |air| air.swell);
-        self.rows.give(rest, &self.needs);
+        self.rows.raise_limits(rest, &self.needs);
         // Speeds live in the places before the step: what moves a place without moving that changes them.
         for (previous, (x, v)) in
             self.previous.iter_mut().zip(state.positions.iter().zip(&state.velocities))
@@ -311,8 +311,8 @@ impl Solver {
                     *x += moved.now.as_dvec3();
                     *old += moved.old.as_dvec3();
                     let need = this.needs.get(node).map_or(0.0, |need| f64::from(*need));
-                    let give = limits::CORD_GIVE * need;
-                    rest.tethers.solve(node, (&this.pins, give), old, x);
+                    let allowance = limits::CORD_ALLOWANCE * need;
+                    rest.tethers.solve(node, (&this.pins, allowance), old, x);
                     *drift = (*old - before).as_vec3();
                 }
             }

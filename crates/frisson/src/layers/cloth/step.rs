@@ -1,15 +1,15 @@
 //! What a tick does, as a short list of passes.
 
-use glam::{DVec3, Vec3};
+use glam::DVec3;
 
-use super::air::{self, AirLaw};
+use super::air::{self, AirCoefficients};
 use super::body::{BodyState, GarmentBody};
 use super::build::Garment;
 use super::collide::PosedCollider;
 use super::crease;
 use super::cycle;
 use super::effort::is_drawn_out;
-use super::holding::{measure_needs, place_held, place_soft};
+use super::holding::{is_taut, measure_needs, place_held, place_soft};
 use super::layer::ClothLayer;
 use super::params::ClothParams;
 use super::pressure::Inflation;
@@ -22,6 +22,7 @@ use super::solver::{ClothDrive, Solver};
 use super::state::ClothState;
 use super::stretch;
 use super::tear::{self, Tears};
+use super::together;
 use crate::geometry::Mesh;
 use crate::stage::{Clock, Frame, LayerError, StepContext, Work, check_vertices};
 use crate::tolerances::cloth as limits;
@@ -37,7 +38,7 @@ pub fn start(
 ) -> Result<ClothState, LayerError> {
     let (params, rest) = (work.params, work.rest);
     let mut first = frame.clone();
-    rest.dressing.blend(frame, 0.0, &mut first);
+    rest.dressing.interpolate(frame, 0.0, &mut first);
     take_incoming(rest, params, work.scratch, &first)?;
     let positions = rest.cloth.node_positions(&work.scratch.incoming);
     let as_it_is = |bodies: &[GarmentBody]| -> Vec<BodyState> {
@@ -124,13 +125,15 @@ fn advance(
     let (state, scratch) = (&mut *work.state, &mut *work.scratch);
     let mut tools = scratch.tools.take().unwrap_or_else(|| Tools::new(params, rest, context.clock));
     tune(&mut tools, (params, rest), state, context);
-    soaking::take_load(&rest.cloth, &frame.meshes[rest.mesh], state, context.clock);
+    soaking::take_load(rest, frame, state, context.clock);
     find_contacts(&mut tools, (params, rest), (state, scratch), context, frame);
     place_held(&mut tools, rest, (state, scratch), context);
     place_soft((params, rest), scratch);
     measure_needs(&mut tools, rest, (state, scratch));
     if is_drawn_out(&tools.solver.needs, (params, &rest.cloth), state, context.clock) {
         tools.solver.settings.substeps *= limits::HARDER;
+    } else if params.substeps.is_none() && is_taut(&tools.solver, rest, scratch) {
+        tools.solver.settings.substeps *= limits::TAUT_EFFORT;
     }
     blow(&mut tools, (params, rest), (state, scratch), context);
     solve(&mut tools, (params, rest), (state, scratch), context);
@@ -161,6 +164,7 @@ fn take_incoming(
             Some(r) => r.positions(&mesh.positions, &mut scratch.refine, &mut scratch.incoming),
             None => scratch.incoming.clone_from(&mesh.positions),
         }
+        together::take_incoming(&rest.parts, frame, &mut scratch.incoming)?;
     }
     Ok(())
 }
@@ -278,7 +282,7 @@ fn blow(
     (state, scratch): (&ClothState, &mut ClothScratch),
     context: &StepContext,
 ) {
-    let law = AirLaw { drag: params.drag, lift: params.lift };
+    let law = AirCoefficients { drag: params.drag, lift: params.lift };
     let time = context.time - context.dt;
     let (positions, velocities) = (state.positions.as_slice(), state.velocities.as_slice());
     let cloth = air::Cloth { rest: &rest.cloth, soaked: &state.soaked, positions, velocities };
@@ -357,26 +361,40 @@ fn check(rest: &Garment, state: &ClothState, context: &StepContext) -> Result<()
 /// Shows the cloth.
 pub fn show(
     work: Work<'_, ClothLayer, &ClothState>,
-    frame: f64,
-    mesh: &mut Mesh,
+    number: f64,
+    frame: &mut Frame,
 ) -> Result<(), LayerError> {
-    let (params, state) = (work.params, work.state);
+    let state = work.state;
     let torn = take_torn(work.rest, &state.tears, work.scratch)?;
     let rest = torn.as_ref().map_or(work.rest, |(_, torn)| torn);
-    let nodes = &rest.cloth.node_of_vertex;
-    mesh.positions.resize(nodes.len(), Vec3::ZERO);
+    let (nodes, parts) = (rest.cloth.node_of_vertex.as_slice(), &work.rest.parts);
+    for part in parts {
+        let mesh = &mut frame.meshes[part.mesh];
+        show_mesh(work.params, (state, number), &nodes[part.vertices()], mesh);
+    }
+    let own = parts.first().map_or(nodes.len(), |part| part.first);
+    let mesh = &mut frame.meshes[work.rest.mesh];
     work.rest.refinement.iter().for_each(|r| r.adopt(mesh));
     if let Some(topology) = &rest.torn {
         tear::adopt(topology, mesh);
     }
-    for (p, &node) in mesh.positions.iter_mut().zip(nodes) {
-        *p = state.positions[node as usize].as_vec3();
-    }
-    cycle::lead(params.cycle.as_ref(), (&state.lead, frame), nodes, &mut mesh.positions);
-    mesh.velocities.clear();
-    mesh.velocities.extend(nodes.iter().map(|&n| state.velocities[n as usize].as_vec3()));
+    show_mesh(work.params, (state, number), &nodes[..own], mesh);
     work.scratch.torn = torn;
     Ok(())
+}
+
+/// Shows the nodes of one mesh.
+fn show_mesh(
+    params: &ClothParams,
+    (state, number): (&ClothState, f64),
+    nodes: &[u32],
+    mesh: &mut Mesh,
+) {
+    mesh.positions.clear();
+    mesh.positions.extend(nodes.iter().map(|&n| state.positions[n as usize].as_vec3()));
+    cycle::lead(params.cycle.as_ref(), (&state.lead, number), nodes, &mut mesh.positions);
+    mesh.velocities.clear();
+    mesh.velocities.extend(nodes.iter().map(|&n| state.velocities[n as usize].as_vec3()));
 }
 
 /// Relative elongation of every edge, in the solver's order.

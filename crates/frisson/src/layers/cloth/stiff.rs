@@ -20,7 +20,7 @@ use glam::DVec3;
 
 use super::bend::Hinge;
 use super::lanes::Moving;
-use super::stretch::StretchLaw;
+use super::stretch::StretchLimits;
 use crate::math::skyline::Skyline;
 use crate::tolerances::cloth as limits;
 
@@ -49,7 +49,7 @@ fn softness(hinge: &Hinge, inverse_mass: &[f64], span: f64) -> f64 {
 
 impl StiffBending {
     /// Whether a cloth of such limits keeps its shape enough for angles to be sums of positions.
-    pub fn suits(law: &StretchLaw) -> bool {
+    pub fn suits(law: &StretchLimits) -> bool {
         law.stretch_limit <= limits::STIFF_STRETCH && law.in_compression == 1.0
     }
 

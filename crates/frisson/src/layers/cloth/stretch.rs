@@ -33,7 +33,7 @@ pub struct StretchPack {
     share_a: Vec4,
     share_b: Vec4,
     /// How much more than the limit each may stretch, because pins are pulled apart [-].
-    give: Vec4,
+    allowance: Vec4,
     /// Share of its correction that a sweep makes [-]: 1, or less where the cloth cannot have its lengths.
     /// Sequential projections onto what cannot all be met end uneven; small ones end in balance.
     ease: Vec4,
@@ -48,7 +48,7 @@ impl Default for StretchPack {
             rest_sq: Vec4::ONE,
             share_a: none,
             share_b: none,
-            give: none,
+            allowance: none,
             ease: Vec4::ONE,
         }
     }
@@ -56,7 +56,7 @@ impl Default for StretchPack {
 
 /// Limits and modes of the pass.
 #[derive(Clone, Copy, Debug)]
-pub struct StretchLaw {
+pub struct StretchLimits {
     /// Greatest stretch [-].
     pub stretch_limit: f64,
     /// Greatest compression [-].
@@ -114,17 +114,17 @@ pub fn compile(
 }
 
 /// Raises the limits by what pulled pins ask of each node; empty `needs` put them back.
-pub fn give(packs: &mut Grouped<StretchPack>, strips: &Strips, needs: &[f32]) {
+pub fn raise_limits(packs: &mut Grouped<StretchPack>, strips: &Strips, needs: &[f32]) {
     for strip in 0..strips.len() {
         let base = strips.start(strip);
         let need = |n: u32| needs.get((base + n) as usize).copied().unwrap_or(0.0);
         for pack in packs.of_mut(strip) {
-            let give = [0, 1, 2, 3].map(|k: usize| need(pack.a[k]).max(need(pack.b[k])));
-            pack.give = Vec4::from_array(give);
+            let allowance = [0, 1, 2, 3].map(|k: usize| need(pack.a[k]).max(need(pack.b[k])));
+            pack.allowance = Vec4::from_array(allowance);
             let ease = |need: f32| (1.0 / (1.0 + limits::EASE_PER_NEED * need)).max(limits::EASE);
             // What holds but one end moves it alone: twice as far as it should against the others.
             let held = pack.share_a.cmpeq(Vec4::ZERO) | pack.share_b.cmpeq(Vec4::ZERO);
-            let eased = Vec4::from_array(give.map(ease));
+            let eased = Vec4::from_array(allowance.map(ease));
             let halved = held & eased.cmplt(Vec4::ONE);
             pack.ease = Vec4::select(halved, 0.5 * eased, eased);
         }
@@ -132,7 +132,7 @@ pub fn give(packs: &mut Grouped<StretchPack>, strips: &Strips, needs: &[f32]) {
 }
 
 /// Solves the packs of one strip, one after the other.
-pub fn solve(packs: &[StretchPack], law: StretchLaw, way: Way, nodes: &mut [Moving]) {
+pub fn solve(packs: &[StretchPack], law: StretchLimits, way: Way, nodes: &mut [Moving]) {
     // The law of nearly all cloth, apart: it is shorter.
     let plain = law.in_compression == 1.0 && law.compression_limit >= 1.0;
     // Limits are told in rest lengths, stretch in those that edges want.
@@ -141,11 +141,11 @@ pub fn solve(packs: &[StretchPack], law: StretchLaw, way: Way, nodes: &mut [Movi
     let softness = Vec4::splat(law.in_compression as f32);
     let shortest = Vec4::splat(law.compression_limit as f32);
     // Stretch to correct: the fabric's share of it, or what is beyond the limit if that is more.
-    let pull = |s: Vec4, rigid: Vec4, give: Vec4| s.max((s - limit - give) * rigid);
-    let either = |s: Vec4, rigid: Vec4, give: Vec4| {
+    let pull = |s: Vec4, rigid: Vec4, allowance: Vec4| s.max((s - limit - allowance) * rigid);
+    let either = |s: Vec4, rigid: Vec4, allowance: Vec4| {
         let hard = ((s + shortest) * rigid).min(Vec4::ZERO);
         let push = (s * softness).min(hard);
-        Vec4::select(s.cmpge(Vec4::ZERO), pull(s, rigid, give), push)
+        Vec4::select(s.cmpge(Vec4::ZERO), pull(s, rigid, allowance), push)
     };
     let one = |p: &StretchPack, nodes: &mut [Moving]| solve_pack(p, swell_sq, nodes, pull);
     let other = |p: &StretchPack, nodes: &mut [Moving]| solve_pack(p, swell_sq, nodes, either);
@@ -169,7 +169,7 @@ fn solve_pack(
     let rest_sq = pack.rest_sq * swell_sq;
     // From a compliant to a rigid correction, for the limits.
     let rigid = Vec4::ONE / (pack.share_a + pack.share_b).max(Vec4::splat(f32::MIN_POSITIVE));
-    let s = correct((r - rest_sq) / (r + rest_sq), rigid, pack.give) * pack.ease;
+    let s = correct((r - rest_sq) / (r + rest_sq), rigid, pack.allowance) * pack.ease;
     (d * (s * -pack.share_a)).add_to(nodes, pack.a);
     (d * (s * pack.share_b)).add_to(nodes, pack.b);
 }

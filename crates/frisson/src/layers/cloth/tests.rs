@@ -21,6 +21,7 @@ mod input;
 mod laws;
 mod pinch;
 mod tear;
+mod together;
 mod worn;
 
 /// A flat sheet of `nx` by `nz` vertices in the x-z plane, its first corner at `at`.

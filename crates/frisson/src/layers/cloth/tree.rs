@@ -8,7 +8,7 @@
 use glam::{DVec3, Vec3, Vec3A};
 use rayon::prelude::*;
 
-use super::triangle_leaf::{LEAF, Span, TriangleLeaf, angle};
+use super::packed_triangles::{LEAF, PackedTriangles, Span, angle};
 use crate::tolerances::cloth as limits;
 
 /// Nodes, leaves or patches that make a task.
@@ -51,7 +51,7 @@ pub struct PatchTree {
     /// First patch of each level below the root, and the end.
     levels: Vec<usize>,
     order: Vec<u32>,
-    leaves: Vec<TriangleLeaf>,
+    leaves: Vec<PackedTriangles>,
     /// First of each leaf's triangles in `order`, and their number.
     ranges: Vec<(u32, u32)>,
     /// Place and velocity of every node.
@@ -127,7 +127,7 @@ impl PatchTree {
             }
             next += 1;
         }
-        tree.leaves.resize(tree.ranges.len(), TriangleLeaf::default());
+        tree.leaves.resize(tree.ranges.len(), PackedTriangles::default());
         tree.nodes.resize(positions.len(), [Vec3A::ZERO; 2]);
         tree
     }
@@ -295,7 +295,7 @@ impl PatchTree {
 }
 
 impl Patch {
-    fn take(&mut self, leaf: &TriangleLeaf) {
+    fn take(&mut self, leaf: &PackedTriangles) {
         (self.now, self.velocity) = (leaf.now, leaf.velocity);
         (self.axis, self.spread) = (leaf.axis, leaf.spread);
     }

@@ -3,7 +3,7 @@
 use super::fold_tables::FoldTables;
 use super::params::{Conserve, FactorLaw, Fold};
 use super::rest::FoldRest;
-use super::stretch_law::LawScratch;
+use super::stretch_response::ResponseScratch;
 use crate::tolerances::folds as tolerances;
 
 /// Storage reused from frame to frame.
@@ -11,7 +11,7 @@ use crate::tolerances::folds as tolerances;
 pub struct FactorScratch {
     /// Stretch across the fold at each member.
     pub stretches: Vec<f32>,
-    law: LawScratch,
+    law: ResponseScratch,
     weights: Vec<f32>,
     sections: Vec<(f64, f64)>,
     known: Vec<bool>,

@@ -10,7 +10,7 @@ use glam::{Mat4, Vec3A, Vec4};
 
 use super::params::Fold;
 use super::rest::FoldRest;
-use super::stretch_law::{LawScratch, VertexLaw};
+use super::stretch_response::{ResponseScratch, StretchResponse};
 use crate::geometry::Topology;
 use crate::tolerances::folds as tolerances;
 
@@ -118,7 +118,7 @@ pub struct FoldTables {
     terms: Vec<Term>,
     /// Bending changes beyond this count; infinite without `curvature`.
     least_bending: f32,
-    law: VertexLaw,
+    law: StretchResponse,
 }
 
 impl FoldTables {
@@ -153,7 +153,7 @@ impl FoldTables {
         let curved = fold.curvature != 0.0;
         plan.least_bending =
             if curved { tolerances::SAME_BENDING / fold.width } else { f32::INFINITY };
-        plan.law = VertexLaw::new(drawn);
+        plan.law = StretchResponse::new(drawn);
         plan
     }
 
@@ -214,7 +214,7 @@ impl FoldTables {
         &self,
         fold: &Fold,
         stretches: &[f32],
-        scratch: &mut LawScratch,
+        scratch: &mut ResponseScratch,
         out: &mut [f32],
     ) {
         let [flat, rise] = [fold.k_flat as f32, fold.k_rise as f32];

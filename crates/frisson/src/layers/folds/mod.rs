@@ -28,7 +28,7 @@ mod rest;
 mod section;
 mod state;
 mod step;
-mod stretch_law;
+mod stretch_response;
 
 pub use build::FoldsLayout;
 pub use layer::FoldsLayer;

@@ -43,6 +43,7 @@ impl ClothParams {
         }
         self.cycle.iter().try_for_each(ClothCycle::validate)?;
         self.validate_tear()?;
+        self.validate_with()?;
         for (index, attachment) in self.attachments.iter().enumerate() {
             attachment.validate(index)?;
         }
@@ -88,6 +89,18 @@ impl ClothParams {
             }
         }
         Ok(())
+    }
+
+    fn validate_with(&self) -> Result<(), LayerError> {
+        let others = [("subdivide", self.subdivide > 0), ("tear", self.tear.is_some())];
+        match others.iter().find(|(_, given)| *given && !self.with.is_empty()) {
+            Some((other, _)) => {
+                let problem =
+                    format!("garments together cannot have `{other}`: leave one of the two out");
+                Err(LayerError::parameter("with", problem))
+            }
+            None => Ok(()),
+        }
     }
 
     fn validate_tear(&self) -> Result<(), LayerError> {

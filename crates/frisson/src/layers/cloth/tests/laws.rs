@@ -33,7 +33,7 @@ fn every_internal_constraint_keeps_both_momenta() {
         .collect();
     let edges = stretch::compile(&rest.edges, &rest.strips, &inverse, 1e-3);
     let hinges = bend::compile(&rest.hinges, &rest.strips, &inverse, 2e-3, |_| false);
-    let law = stretch::StretchLaw {
+    let law = stretch::StretchLimits {
         stretch_limit: 0.01,
         compression_limit: 0.01,
         in_compression: 1.0,

@@ -5,17 +5,17 @@ use std::sync::atomic::Ordering;
 use glam::DVec3;
 use rayon::prelude::*;
 
-use super::collide::{self, BodyTouch};
+use super::collide::{self, PlaneContact};
 use super::node_places::NodePlaces;
 use super::solver::{CHUNK, ClothDrive, Moment, Solver};
 use crate::tolerances::cloth as limits;
 
 /// Most contacts of one node that are looked at.
-const MAX_TOUCHES: usize = 6;
+const MAX_CONTACTS: usize = 6;
 
 /// Fills what is not there.
-const NO_TOUCH: BodyTouch =
-    BodyTouch { distance: 0.0, normal: DVec3::Y, moved: DVec3::ZERO, friction: 0.0 };
+const NO_CONTACT: PlaneContact =
+    PlaneContact { distance: 0.0, normal: DVec3::Y, moved: DVec3::ZERO, friction: 0.0 };
 
 impl Solver {
     /// Per node: contacts of the step that ends, then the prediction of the one that begins and its
@@ -24,7 +24,7 @@ impl Solver {
         &mut self,
         drive: &ClothDrive,
         predict: Option<f64>,
-        touch: bool,
+        with_contacts: bool,
         (fraction, step): (f64, f64),
         positions: &mut [DVec3],
     ) {
@@ -33,10 +33,10 @@ impl Solver {
         // Contacts belong to the step that ends here; after the last one nothing is predicted.
         let before = if predict.is_some() { fraction - step / drive.dt } else { fraction };
         let this = &*self;
-        let touching = touch && !(this.posed.is_empty() && drive.bodies.is_empty());
+        let has_contacts = with_contacts && !(this.posed.is_empty() && drive.bodies.is_empty());
         let moment = Moment { fraction: before, share: step / drive.dt };
-        if touching {
-            this.touch_between(drive, moment, &mut previous, positions);
+        if has_contacts {
+            this.solve_between_nodes(drive, moment, &mut previous, positions);
         }
         let work = |chunk: usize, positions: &mut [DVec3], previous: &mut [DVec3]| {
             for (local, (x, old)) in positions.iter_mut().zip(previous).enumerate() {
@@ -46,8 +46,8 @@ impl Solver {
                     *old = *x;
                     continue;
                 }
-                if touching {
-                    this.touch(drive, node, moment, old, x);
+                if has_contacts {
+                    this.solve_node(drive, node, moment, old, x);
                 }
                 if let Some(step) = predict {
                     let mut moved = (*x - *old) * decay + this.acceleration[node] * (step * step);
@@ -69,7 +69,7 @@ impl Solver {
     }
 
     /// Contacts between nodes, one after the other: they share nodes.
-    fn touch_between(
+    fn solve_between_nodes(
         &self,
         drive: &ClothDrive,
         moment: Moment,
@@ -81,10 +81,10 @@ impl Solver {
         for flat in drive.flat_contacts {
             let start = flat.spot.place(positions);
             let band = band * self.bands.between(&flat.spot.parts());
-            let Some(touch) = flat.touch(start, moment, band) else { continue };
+            let Some(contact) = flat.contact_at(start, moment, band) else { continue };
             let before = flat.spot.place(previous);
             let (mut x, mut old) = (start, before);
-            collide::resolve(&[touch], band, (recovery, DVec3::ZERO), &mut old, &mut x);
+            collide::resolve(&[contact], band, (recovery, DVec3::ZERO), &mut old, &mut x);
             let moved = (x - start, old - before);
             let inverse_mass = &self.inverse_mass;
             flat.spot.hand_on(moved, NodePlaces { inverse_mass, previous, positions });
@@ -93,7 +93,7 @@ impl Solver {
 
     /// Contacts of one node with colliders and bodies.
     #[inline]
-    fn touch(
+    fn solve_node(
         &self,
         drive: &ClothDrive,
         node: usize,
@@ -106,19 +106,19 @@ impl Solver {
         if far && !drive.bodies.has(node) {
             return;
         }
-        let mut touches = [NO_TOUCH; MAX_TOUCHES];
+        let mut contacts = [NO_CONTACT; MAX_CONTACTS];
         let mut count = 0;
         for posed in &self.posed {
-            if let Some(touch) = posed.contact(*position, thickness)
-                && count < MAX_TOUCHES
+            if let Some(contact) = posed.contact(*position, thickness)
+                && count < MAX_CONTACTS
             {
-                touches[count] = touch;
+                contacts[count] = contact;
                 count += 1;
             }
         }
-        for touch in drive.bodies.touches(node, *position, moment, thickness) {
-            if count < MAX_TOUCHES {
-                touches[count] = touch;
+        for contact in drive.bodies.contacts_of(node, *position, moment, thickness) {
+            if count < MAX_CONTACTS {
+                contacts[count] = contact;
                 count += 1;
             }
         }
@@ -127,7 +127,7 @@ impl Solver {
             self.touched.store(true, Ordering::Relaxed);
             let recovery = self.settings.recovery_speed * moment.share * drive.dt;
             let drift = self.drifts.get(node).map_or(DVec3::ZERO, |d| d.as_dvec3());
-            collide::resolve(&touches[..count], thickness, (recovery, drift), previous, position);
+            collide::resolve(&contacts[..count], thickness, (recovery, drift), previous, position);
         }
     }
 }

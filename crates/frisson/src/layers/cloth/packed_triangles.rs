@@ -49,7 +49,7 @@ impl Spans {
 
 /// What a leaf knows of its triangles, and of all of them together.
 #[derive(Clone, Copy, Debug)]
-pub struct TriangleLeaf {
+pub struct PackedTriangles {
     places: Spans,
     velocities: Spans,
     pub now: Span,
@@ -59,7 +59,7 @@ pub struct TriangleLeaf {
     pub spread: f32,
 }
 
-impl Default for TriangleLeaf {
+impl Default for PackedTriangles {
     fn default() -> Self {
         Self {
             places: Spans::default(),
@@ -80,7 +80,7 @@ pub struct Meeting {
     pub now: u32,
 }
 
-impl TriangleLeaf {
+impl PackedTriangles {
     /// Fits a leaf to its triangles; `nodes` has place and velocity of every node.
     pub fn fit(&mut self, triangles: impl Iterator<Item = [u32; 3]>, nodes: &[[Vec3A; 2]]) {
         let (mut places, mut velocities) = ([Span::EMPTY; LEAF], [STILL; LEAF]);
@@ -160,7 +160,7 @@ mod tests {
             (0..30).map(|i| [2.0 * vector(i, 0), 9.0 * vector(i, 3)]).collect();
         let triangles =
             |first: u32, count: u32| (first..first + count).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]);
-        let (mut one, mut other) = (TriangleLeaf::default(), TriangleLeaf::default());
+        let (mut one, mut other) = (PackedTriangles::default(), PackedTriangles::default());
         one.fit(triangles(0, 4), &nodes);
         other.fit(triangles(5, 3), &nodes);
         let span = |t: u64, of: usize| Span::of([0, 1, 2].map(|k| nodes[(3 * t + k) as usize][of]));

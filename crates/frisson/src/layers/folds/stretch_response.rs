@@ -8,7 +8,7 @@ use crate::tolerances::folds as tolerances;
 
 /// Storage reused from frame to frame.
 #[derive(Clone, Debug, Default)]
-pub struct LawScratch {
+pub struct ResponseScratch {
     /// `k (r - 1)` at each member.
     pub pushes: Vec<f32>,
     /// `sum w k (r - 1)` of each member, and its means over sections.
@@ -43,7 +43,7 @@ struct Blend {
 /// its cross-section: on the crest edges are hardly folded, and the few that are would decide alone
 /// how high it stands.
 #[derive(Clone, Debug, Default)]
-pub struct VertexLaw {
+pub struct StretchResponse {
     rows: Vec<Row>,
     /// Further neighbours: member, neighbour, weight.
     more: Vec<(u32, u32, f32)>,
@@ -57,7 +57,7 @@ pub struct VertexLaw {
     known_neighbours: Vec<u32>,
 }
 
-impl VertexLaw {
+impl StretchResponse {
     /// Flattens the edges and sections of a drawn fold.
     pub fn new(drawn: &FoldRest) -> Self {
         let count = drawn.points.len();
@@ -122,8 +122,8 @@ impl VertexLaw {
     }
 
     /// Factors of all members from the pushes.
-    pub fn compute_factors(&self, scratch: &mut LawScratch, out: &mut [f32]) {
-        let LawScratch { pushes, drives, means } = scratch;
+    pub fn compute_factors(&self, scratch: &mut ResponseScratch, out: &mut [f32]) {
+        let ResponseScratch { pushes, drives, means } = scratch;
         drives.clear();
         drives.extend(self.rows.iter().zip(pushes.iter()).map(|(row, push)| {
             let at = |k: usize| row.weights[k] * pushes[row.others[k] as usize];
