@@ -235,9 +235,9 @@ pub fn root(parents: &mut [u32], mut i: u32) -> u32 {
     i
 }
 
-/// What decides whether a sitting drop touches another.
+/// Where a sitting drop is and how far it reaches over the ground: what decides whether it touches another.
 #[derive(Clone, Copy, Debug)]
-pub struct DropTouch {
+pub struct ContactReach {
     /// Where it is [m].
     pub place: DVec3,
     normal: DVec3,
@@ -245,7 +245,7 @@ pub struct DropTouch {
     pub reach: f64,
 }
 
-impl DropTouch {
+impl ContactReach {
     /// Of a drop; `None` in the air.
     #[must_use]
     pub fn of(drop: &Droplet, surface: &Surface, site: &Site, factor: f64) -> Option<Self> {

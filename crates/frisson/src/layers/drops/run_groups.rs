@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::flow::{Flow, Stay, Trace};
-use super::merge::{DropTouch, Group, Merger, root, unite};
+use super::merge::{ContactReach, Group, Merger, root, unite};
 use super::run::{Pass, Runs};
 use super::state::Droplet;
 use crate::tolerances::drops::MAX_MERGE_TESTS;
@@ -18,7 +18,7 @@ pub struct GroupRun {
     pub trace: Trace,
     drops: Vec<Droplet>,
     parents: Vec<u32>,
-    touches: Vec<Option<DropTouch>>,
+    reaches: Vec<Option<ContactReach>>,
     merges: u64,
     limited: u64,
 }
@@ -93,10 +93,10 @@ impl Pass<'_> {
         let base = run.drops.len();
         run.drops.extend(members.iter().map(|&m| starts[m as usize]));
         run.parents.extend(0..members.len() as u32);
-        run.touches.resize(base + members.len(), None);
-        let GroupRun { trace, drops, parents, touches, merges, limited } = run;
+        run.reaches.resize(base + members.len(), None);
+        let GroupRun { trace, drops, parents, reaches, merges, limited } = run;
         let (drops, parents) = (&mut drops[base..], &mut parents[base..]);
-        let touches = &mut touches[base..];
+        let reaches = &mut reaches[base..];
         let wanted = members.iter().fold(1.0, |most: f64, &m| {
             let (start, end) = (&starts[m as usize], &ends[m as usize]);
             let widest =
@@ -114,13 +114,13 @@ impl Pass<'_> {
                 if parents[i] == i as u32 {
                     let (index, body) = (members[i], world.body(drop));
                     Flow { world, trace, index, end, left, body, has_poured: false }.advance(drop);
-                    touches[i] = DropTouch::of(drop, world.surface, site, factor);
+                    reaches[i] = ContactReach::of(drop, world.surface, site, factor);
                 }
             }
             for &(a, b) in pairs {
                 let (a, b) = (root(parents, a) as usize, root(parents, b) as usize);
-                let (Some(ta), Some(tb)) = (&touches[a], &touches[b]) else { continue };
-                if a == b || !ta.touches(tb) {
+                let (Some(reach_a), Some(reach_b)) = (&reaches[a], &reaches[b]) else { continue };
+                if a == b || !reach_a.touches(reach_b) {
                     continue;
                 }
                 // The heavier one stays; the elder among equals.
@@ -132,7 +132,7 @@ impl Pass<'_> {
                 drops[give].mass = 0.0;
                 drops[give].solute = 0.0;
                 parents[give] = keep as u32;
-                touches[keep] = DropTouch::of(&drops[keep], world.surface, site, factor);
+                reaches[keep] = ContactReach::of(&drops[keep], world.surface, site, factor);
                 *merges += 1;
             }
         }
@@ -141,14 +141,14 @@ impl Pass<'_> {
     /// A merged drop is larger and elsewhere: takes in what it touches now, and so on.
     fn merge_on(&self, merger: &Merger, drops: &mut [Droplet], heirs: &mut [u32]) -> u64 {
         let (surface, factor) = (self.world.surface, self.reach.unwrap_or(1.0));
-        let touch = |drop: &Droplet| DropTouch::of(drop, surface, self.site, factor);
+        let reach_of = |drop: &Droplet| ContactReach::of(drop, surface, self.site, factor);
         let mut merges = 0;
         for &member in &merger.members {
             let mut of = member as usize;
             let has_merged = drops[of].merged > self.world.time - self.world.tick;
             while drops[of].mass > 0.0
                 && has_merged
-                && let Some(mine) = touch(&drops[of])
+                && let Some(mine) = reach_of(&drops[of])
             {
                 let mut found: Option<u32> = None;
                 // Others reach at most as far as the boxes of their ways.
@@ -157,7 +157,7 @@ impl Pass<'_> {
                     if i as usize != of
                         && other.mass > 0.0
                         && found.is_none_or(|f| i < f)
-                        && touch(other).is_some_and(|t| t.touches(&mine))
+                        && reach_of(other).is_some_and(|t| t.touches(&mine))
                     {
                         found = Some(i);
                     }
@@ -187,7 +187,7 @@ impl GroupRun {
         self.trace.clear();
         self.drops.clear();
         self.parents.clear();
-        self.touches.clear();
+        self.reaches.clear();
         self.merges = 0;
         self.limited = 0;
     }

@@ -2,7 +2,7 @@
 
 use glam::{DVec2, Vec3};
 
-use super::super::merge::DropTouch;
+use super::super::merge::ContactReach;
 use super::layer::{Lab, actor, params};
 use super::*;
 
@@ -53,15 +53,15 @@ fn after_a_tick_no_two_drops_touch() {
         lab.run(1);
         let (surface, site) = (lab.surface(), lab.site());
         // The film is laid after the tests: what they saw was larger by that much.
-        let touches: Vec<DropTouch> = lab
+        let reaches: Vec<ContactReach> = lab
             .state()
             .drops
             .iter()
-            .filter_map(|d| DropTouch::of(d, &surface, &site, 1.0))
+            .filter_map(|d| ContactReach::of(d, &surface, &site, 1.0))
             .collect();
-        for i in 0..touches.len() {
+        for i in 0..reaches.len() {
             for j in 0..i {
-                assert!(!touches[i].touches(&touches[j]), "tick {tick}: {i} and {j} touch");
+                assert!(!reaches[i].touches(&reaches[j]), "tick {tick}: {i} and {j} touch");
                 pairs += 1;
             }
         }
