@@ -97,7 +97,7 @@ impl Importer<'_> {
             let named = if node.is_geometry_transform_helper { node.parent.as_ref() } else { None };
             let wanted = named.map_or(index, |p| p.element.typed_id as usize);
             let wanted = &character.skeleton.nodes()[wanted].name;
-            let name = names.give(wanted);
+            let name = names.make_unique(wanted);
             self.add_mesh(node, mesh, name, character)?;
         }
         Ok(())

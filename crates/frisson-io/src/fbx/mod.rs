@@ -152,7 +152,7 @@ impl Importer<'_> {
                     (_, "") => "node",
                     (_, name) => name,
                 };
-                *name = unique.give(wanted);
+                *name = unique.make_unique(wanted);
             }
         }
         names

@@ -56,7 +56,7 @@ impl Importer<'_> {
         for index in 0..self.document.count(Kind::Animation)? {
             let item = self.document.item(Kind::Animation, index)?;
             let wanted = item.name().map_or_else(|| format!("clip_{index}"), str::to_owned);
-            let mut clip = Clip { name: names.give(&wanted), tracks: Vec::new() };
+            let mut clip = Clip { name: names.make_unique(&wanted), tracks: Vec::new() };
             for (channel, value) in item.array("channels")?.iter().enumerate() {
                 if let Some(track) = self.track(&item, channel, value)? {
                     add_track(&mut clip, track);

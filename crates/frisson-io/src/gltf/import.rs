@@ -152,7 +152,7 @@ impl Importer<'_> {
             let own = skeleton.nodes()[node].name.as_str();
             let wanted = item.name().or(mesh_name).unwrap_or(own);
             check_count("placed meshes", meshes.len() as u64 + 1, most)?;
-            let name = names.give(wanted);
+            let name = names.make_unique(wanted);
             meshes.extend(self.mesh(node, name, mesh, skin)?);
         }
         Ok(meshes)

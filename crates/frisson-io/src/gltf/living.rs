@@ -310,7 +310,7 @@ impl<'a> Living<'a> {
                     continue;
                 };
                 let bind = Bind::new(self.character, moves.mesh, &self.pose);
-                moves.shapes.blend(frame, &mut shape);
+                moves.shapes.compute_moves(frame, &mut shape);
                 for (vertex, rest) in bind.rest_positions().into_iter().enumerate() {
                     let d = shape.get(vertex).copied().unwrap_or_default();
                     let shown = bind.matrix(vertex).transform_point3(rest + d);

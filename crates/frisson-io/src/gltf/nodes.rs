@@ -25,7 +25,8 @@ pub(crate) struct UniqueNames {
 }
 
 impl UniqueNames {
-    pub(crate) fn give(&mut self, wanted: &str) -> String {
+    /// The wanted name, or the first free one with a number behind it.
+    pub(crate) fn make_unique(&mut self, wanted: &str) -> String {
         if self.taken.insert(wanted.to_owned()) {
             return wanted.to_owned();
         }
@@ -51,7 +52,7 @@ impl Importer<'_> {
         for (index, parent) in parents.into_iter().enumerate() {
             let item = self.document.item(Kind::Node, index)?;
             let wanted = item.name().map_or_else(|| format!("node_{index}"), str::to_owned);
-            let name = names.give(&wanted);
+            let name = names.make_unique(&wanted);
             let rest = self.transform(&item)?;
             if item.extension("EXT_mesh_gpu_instancing").is_some() {
                 self.warn(format!("{}: its GPU instances are left out", item.place()));

@@ -88,7 +88,7 @@ impl ShapeSet {
     }
 
     /// The moves that a frame gets.
-    pub fn blend(&self, frame: usize, out: &mut Vec<Vec3>) {
+    pub fn compute_moves(&self, frame: usize, out: &mut Vec<Vec3>) {
         out.clear();
         out.resize(self.shapes.first().map_or(0, Vec::len), Vec3::ZERO);
         for (shape, &weight) in self.shapes.iter().zip(&self.weights[frame]) {
@@ -123,7 +123,7 @@ mod tests {
         let mut shape = Vec::new();
         let mut worst = 0.0f32;
         for (k, frame) in frames.iter().enumerate() {
-            set.blend(k, &mut shape);
+            set.compute_moves(k, &mut shape);
             let off = frame.iter().zip(&shape).map(|(a, b)| a.distance(*b));
             worst = off.fold(worst, f32::max);
         }

@@ -20,7 +20,7 @@ const BLENDS_REACH: f32 = 2.5;
 pub(crate) struct Part {
     pub(crate) shape: Shape,
     /// Width of the blend with what was there before [m].
-    pub(crate) blend: f32,
+    pub(crate) blend_width: f32,
     /// Takes away instead of adding.
     pub(crate) carve: bool,
     /// Joints that carry it: one, or a chain along which the weights pass from one to the next.
@@ -34,7 +34,7 @@ pub(crate) struct Part {
 /// What the next primitives get.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Brush {
-    pub(crate) blend: f32,
+    pub(crate) blend_width: f32,
     pub(crate) joints: Vec<usize>,
     pub(crate) material: u16,
     pub(crate) chart: usize,
@@ -75,8 +75,8 @@ pub(crate) struct Clay {
 
 impl Clay {
     /// Chooses blend width and joint(s) for what follows.
-    pub(crate) fn with(&mut self, blend: f32, joints: &[usize]) -> &mut Self {
-        self.brush.blend = blend;
+    pub(crate) fn with(&mut self, blend_width: f32, joints: &[usize]) -> &mut Self {
+        self.brush.blend_width = blend_width;
         self.brush.joints = joints.to_vec();
         self
     }
@@ -89,8 +89,8 @@ impl Clay {
     }
 
     fn push(&mut self, shape: Shape, carve: bool) -> &mut Self {
-        let Brush { blend, joints, material, chart } = self.brush.clone();
-        self.parts.push(Part { shape, blend, carve, joints, material, chart });
+        let Brush { blend_width, joints, material, chart } = self.brush.clone();
+        self.parts.push(Part { shape, blend_width, carve, joints, material, chart });
         self
     }
 
@@ -127,9 +127,9 @@ impl Clay {
             let shape = part.shape.distance(p);
             d = if part.carve {
                 // Taking away is a smooth maximum with the outside of the shape.
-                -smooth_min(-d, shape, part.blend)
+                -smooth_min(-d, shape, part.blend_width)
             } else {
-                smooth_min(d, shape, part.blend)
+                smooth_min(d, shape, part.blend_width)
             };
         }
         d
@@ -146,7 +146,7 @@ impl Clay {
         // What is carved away makes nothing larger.
         for part in self.parts.iter().filter(|p| !p.carve) {
             let (center, radius) = part.shape.ball();
-            let reach = radius + part.blend;
+            let reach = radius + part.blend_width;
             bounds = bounds.including(center - reach).including(center + reach);
         }
         let shift = self.lens.map_or(0.0, |l| l.strength() * std::f32::consts::FRAC_PI_2);
@@ -174,7 +174,7 @@ impl Field for Clay {
         let reach = 0.5 * bounds.diagonal();
         for &part in parts {
             let shape = &self.parts[part as usize];
-            if shape.shape.at_least(center) <= reach + BLENDS_REACH * shape.blend {
+            if shape.shape.at_least(center) <= reach + BLENDS_REACH * shape.blend_width {
                 out.push(part);
             }
         }

@@ -19,6 +19,7 @@ use glam::{Mat4, Vec3};
 use crate::WorkshopError;
 use levels::Levels;
 use tube::{Cut, Tube};
+use weights::Band;
 
 /// What to make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,7 +98,14 @@ pub fn put_on(character: &Character, order: &Order) -> Result<Character, Worksho
     let tube = Tube::around(&levels, &cut);
     let mut dressed = character.clone();
     let mesh = tube.mesh(name);
-    let (skin, influences) = weights::of_skin_below(character, &pose, &meshes, &worn_on, &mesh);
+    let (skin, influences) = weights::of_skin_below(
+        character,
+        &pose,
+        &meshes,
+        &worn_on,
+        &mesh,
+        &Band { vertices: tube.held_vertices(), axis: levels.axis },
+    );
     dressed.skins.push(skin);
     let mut worn = CharacterMesh::skinned(mesh, influences);
     worn.skin = Some(dressed.skins.len() - 1);
@@ -187,7 +195,7 @@ fn cut_for(order: &Order, body: &Measures, levels: &Levels) -> Result<Cut, Works
     let knees = ground + KNEES * (body.hips.y - ground);
     let armpits = levels.armpits();
     let (top, hem, flare) = match order.kind {
-        Kind::Skirt => (waist.min(armpits), knees, 0.25),
+        Kind::Skirt => (waist.min(armpits), knees, 0.12),
         Kind::Shirt => (armpits, body.hips.y - SHIRT_BELOW_HIPS * height, 0.05),
         Kind::Cape => (levels.shoulders(), knees, 0.2),
     };

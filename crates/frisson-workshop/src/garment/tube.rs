@@ -67,6 +67,12 @@ impl Tube {
         Self { columns, rows, is_open: cut.is_open, positions }
     }
 
+    /// Vertices that are carried whole, the first ones: both sides of the band, and two rows below it. Where the
+    /// garment is cut finer, new vertices of the band lie on a curve that goes by these rows too.
+    pub fn held_vertices(&self) -> usize {
+        (4 * (self.columns + 1)).min(self.positions.len())
+    }
+
     /// The mesh: the first row of squares is a band of its own material, by which the garment is held.
     pub fn mesh(&self, name: &str) -> Mesh {
         let width = self.columns + 1;

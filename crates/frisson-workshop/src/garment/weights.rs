@@ -1,8 +1,26 @@
-//! How a garment follows the body before it is simulated: as the skin under it does.
+//! How a garment follows the body before it is simulated: as the skin under it does; its band as the trunk does.
+//!
+//! A band is pinned: whatever the weights do to it stays. Skin stretches where a leg or an arm begins, and from one
+//! rigid part of a robot to the next; a band that followed it would be torn there, and with it the cloth below. So
+//! a band is carried whole, by the joints of the trunk inside it.
 
 use frisson::character::{Character, Influences, Pose, Skin};
 use frisson::geometry::{Mesh, TriangleBvh};
-use glam::Vec3;
+use glam::{Vec2, Vec3};
+
+/// Farthest from the axis that a joint of the trunk is, in mean radii of the band [-]: less than legs are at the hips,
+/// more than a spine is behind the middle.
+const OF_TRUNK: f32 = 0.5;
+/// Least share of the skin under a band that joints of the trunk must carry to hold it alone [-].
+const LEAST_TRUNK: f32 = 0.2;
+
+/// What is carried whole, and the axis it is laid around.
+pub struct Band {
+    /// So many vertices, the first of the garment.
+    pub vertices: usize,
+    /// A place in the plane.
+    pub axis: Vec2,
+}
 
 /// A skin for the garment, and each vertex's weights: those of the nearest place of the bodies. A rigid part
 /// of a body counts as a joint.
@@ -12,6 +30,7 @@ pub fn of_skin_below(
     meshes: &[Mesh],
     bodies: &[usize],
     garment: &Mesh,
+    band: &Band,
 ) -> (Skin, Influences) {
     let trees: Vec<TriangleBvh> = bodies
         .iter()
@@ -39,6 +58,9 @@ pub fn of_skin_below(
         }
         lists.push(list);
     }
+    let places: Vec<Vec3> =
+        joints.iter().map(|&node| pose.world_from_node[node].transform_point3(Vec3::ZERO)).collect();
+    hold_whole(band, &garment.positions, &places, &mut lists);
     if joints.is_empty() {
         joints.push(0);
     }
@@ -46,6 +68,24 @@ pub fn of_skin_below(
     let inverse_bind = joints.iter().map(inverse).collect();
     let skin = Skin { name: garment.name.clone(), joints, inverse_bind };
     (skin, Influences::from_lists(&lists))
+}
+
+/// Gives all vertices of the band the same weights: the mean of what the skin under it follows, of the trunk only.
+fn hold_whole(band: &Band, positions: &[Vec3], joints: &[Vec3], lists: &mut [Vec<(u16, f32)>]) {
+    let from_axis = |p: Vec3| Vec2::new(p.x, p.z).distance(band.axis);
+    let ring = &positions[..band.vertices];
+    let radius = ring.iter().map(|p| from_axis(*p)).sum::<f32>() / ring.len().max(1) as f32;
+    let mut all: Vec<(u16, f32)> = Vec::new();
+    for (joint, weight) in lists[..band.vertices].iter().flatten() {
+        add(&mut all, *joint, *weight);
+    }
+    let sum = |list: &[(u16, f32)]| list.iter().map(|(_, w)| w).sum::<f32>();
+    let is_of_trunk = |(j, _): &(u16, f32)| from_axis(joints[*j as usize]) < OF_TRUNK * radius;
+    let trunk: Vec<(u16, f32)> = all.iter().copied().filter(is_of_trunk).collect();
+    let mut held = if sum(&trunk) >= LEAST_TRUNK * sum(&all) { trunk } else { all };
+    let whole = sum(&held).max(f32::MIN_POSITIVE);
+    held.iter_mut().for_each(|(_, w)| *w /= whole);
+    lists[..band.vertices].fill(held);
 }
 
 fn nearest(trees: &[TriangleBvh], p: Vec3) -> Option<(usize, u32, [f32; 3])> {

@@ -163,8 +163,8 @@ impl AlembicFile {
         if place.before != place.after && !hold {
             let later = placed.points.vectors(&self.bytes, place.after)?;
             if later.len() == points.len() {
-                let blend = |(a, b): (&mut Vec3, Vec3)| *a = a.lerp(b, place.fraction);
-                points.iter_mut().zip(later).for_each(blend);
+                let move_towards = |(a, b): (&mut Vec3, Vec3)| *a = a.lerp(b, place.fraction);
+                points.iter_mut().zip(later).for_each(move_towards);
             }
         }
         let world = self.world(placed, time)?;

@@ -89,6 +89,6 @@ impl MeshSequence for AlembicMeshes {
 fn make_names_unique(meshes: &mut [Mesh]) {
     let mut names = crate::gltf::UniqueNames::default();
     for mesh in meshes {
-        mesh.name = names.give(&mesh.name);
+        mesh.name = names.make_unique(&mesh.name);
     }
 }

@@ -111,7 +111,7 @@ impl TransformTrack {
         let b = self.sample(bytes, numbers, place.after)?;
         let t = f64::from(place.fraction);
         if self.ops.contains(&Op::Matrix) {
-            return Ok(blend(self.combine(&a), self.combine(&b), t));
+            return Ok(interpolate_transform(self.combine(&a), self.combine(&b), t));
         }
         let between: Vec<f64> = a.iter().zip(&b).map(|(a, b)| a + t * (b - a)).collect();
         Ok(self.combine(&between))
@@ -138,7 +138,8 @@ impl TransformTrack {
     }
 }
 
-fn blend(a: DMat4, b: DMat4, t: f64) -> DMat4 {
+/// Scale, turn and place in turn: straight lines between the numbers of a matrix would shrink what turns.
+fn interpolate_transform(a: DMat4, b: DMat4, t: f64) -> DMat4 {
     let (sa, ra, ta) = a.to_scale_rotation_translation();
     let (sb, rb, tb) = b.to_scale_rotation_translation();
     let turned = ra.slerp(rb, t);
