@@ -17,8 +17,8 @@ export function valueOf(keys, x) {
   return keys[keys.length - 1][1];
 }
 
-/** Keys and their plot: `domain` along, `span` up; `give(keys, gesture)` takes what was made of them. */
-export function CurveEditor({ name, path, keys, domain, span, isFrames, give }) {
+/** Keys and their plot: `domain` along, `span` up; `onKeys(keys, gesture)` takes what was made of them. */
+export function CurveEditor({ name, path, keys, domain, span, isFrames, onKeys }) {
   const box = useRef(null);
   const chosen = useSignal(0);
   const held = useRef(null);
@@ -40,12 +40,12 @@ export function CurveEditor({ name, path, keys, domain, span, isFrames, give }) 
     const next = [...others, key].sort((p, q) => p[0] - q[0]);
     chosen.value = next.indexOf(key);
     held.current = { ...held.current, index: chosen.value };
-    give(next, gesture);
+    onKeys(next, gesture);
   };
   const remove = index => {
     if (keys.length < 2) return;
     chosen.value = Math.max(0, index - 1);
-    give(keys.filter((_, i) => i !== index), null);
+    onKeys(keys.filter((_, i) => i !== index), null);
   };
   const down = event => {
     event.preventDefault();
