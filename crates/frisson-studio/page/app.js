@@ -45,7 +45,8 @@ function Top() {
   const busy = engine.value?.busy;
   return html`<header class="top">
     <span class="brand">frisson</span>
-    <span class="file" title=${doc.value?.path ?? state?.cache ?? ""}>${doc.value?.name ?? state?.cache ?? "…"}${doc.value?.unsaved ? " •" : ""}</span>
+    <span class="file" title=${doc.value?.path ?? state?.cache ?? ""}>${doc.value?.name ?? state?.cache ?? "…"}</span>
+    <span class="unsaved" title="unsaved" style=${doc.value?.unsaved ? "" : "visibility:hidden"}>•</span>
     <span class="rule"></span>
     <button onClick=${() => { dialog.value = "open"; }} title="Open (Ctrl O)">Open</button>
     <button disabled=${!doc.value} onClick=${() => saveOrAsk()} title="Save (Ctrl S)">Save</button>

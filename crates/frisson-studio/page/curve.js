@@ -82,9 +82,9 @@ export function CurveEditor({ name, path, keys, domain, span, isFrames, onKeys }
       ${keys.map((k, i) => html`<circle class=${k === one ? "chosen" : ""} cx=${toX(k[0])} cy=${toY(k[1])} r="4.5" key=${i} />`)}
     </svg>
     <div class="row">
-      <span class="faint">${isFrames ? "frame" : "at"}</span><input type="number" step="any" aria-label=${`${name}, place of the key`} value=${one[0]}
+      <span class="faint">${isFrames ? "frame" : "at"}</span><input type="number" step="any" aria-label=${`${name}, place of the key`} value=${tidy(one[0])}
         onChange=${e => put(keys.indexOf(one), [Number(e.target.value), one[1]], null)} />
-      <span class="faint">value</span><input type="number" step="any" aria-label=${`${name}, value of the key`} value=${one[1]}
+      <span class="faint">value</span><input type="number" step="any" aria-label=${`${name}, value of the key`} value=${tidy(one[1])}
         onChange=${e => put(keys.indexOf(one), [one[0], Number(e.target.value)], null)} />
     </div></div>`;
 }

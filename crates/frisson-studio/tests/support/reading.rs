@@ -6,7 +6,7 @@ use super::{CAT, Shown, show};
 
 /// Controls without a name that can be read aloud.
 const NAMELESS: &str = "[...document.querySelectorAll('button, input, select, textarea, [role=slider], canvas')].filter(e => e.offsetParent !== null \
-    && !(e.getAttribute('aria-label') || e.innerText?.trim() || e.labels?.length && [...e.labels].some(l => l.innerText.trim()) || e.placeholder)) \
+    && !(e.getAttribute('aria-label') || e.textContent?.trim() || e.labels?.length && [...e.labels].some(l => l.textContent.trim()) || e.placeholder)) \
     .map(e => e.outerHTML.slice(0, 120))";
 
 /// Texts whose colour is too near to what is behind them: 4.5 to 1 is asked for (WCAG 2.1, 1.4.3). What is disabled is not.

@@ -65,12 +65,12 @@ fn parameters_are_found_set_and_reset() {
     browser.wait(&format!("studio.doc.value.text === {}", serde_json::json!(HAIR)));
 
     // A colour, a choice, a curve along something; each is one line more, the rest stays as it was written.
-    let colour = "[id='p-layers[0].hair.color']";
+    let colour = "[id='p-layers[0].hair.strands.color']";
     browser.get(&format!(
         "(() => {{ const s = document.querySelector(\"{colour}\"); s.value = '#804020'; for (const e of ['input', 'change']) s.dispatchEvent(new Event(e, {{ bubbles: true }})); }})()"
     ));
     browser.wait(
-        "studio.layers.value[0].params.color?.[0] > studio.layers.value[0].params.color?.[2]",
+        "studio.layers.value[0].params.strands.color?.[0] > studio.layers.value[0].params.strands.color?.[2]",
     );
     followed(&mut browser);
     let choice = browser
