@@ -12,6 +12,7 @@ import {
   compared, connected, dialog, doc, engine, follow, frame, graphsOpen, layers, looping, moment, notice, options, panel, playing, range,
   redo, remote, save, say, schema, selectedLayer, speed, splitAt, symmetry, takeFirst, theme, tool, trouble, trying, undo,
 } from "./state.js";
+import { Remarks } from "./remarks.js";
 import { TextPane } from "./text.js";
 import { Timeline, go, stepBy } from "./timeline.js";
 import { View } from "./view.js";
@@ -32,12 +33,20 @@ function toggleTheme() {
   const dark = view.isDark;
   theme.value = dark ? "light" : "dark";
 }
+
+/** Frames a second, of how long one takes [ms]. */
+function rateOf(time) {
+  const rate = 1000 / time;
+  return rate < 10 ? rate.toFixed(1) : rate.toFixed(0);
+}
+
 function Top() {
   const state = remote.value;
   const busy = engine.value?.busy;
   return html`<header class="top">
     <span class="brand">frisson</span>
-    <span class="file" title=${doc.value?.path ?? state?.cache ?? ""}>${doc.value?.name ?? state?.cache ?? "…"}${doc.value?.unsaved ? " •" : ""}</span>
+    <span class="file" title=${doc.value?.path ?? state?.cache ?? ""}>${doc.value?.name ?? state?.cache ?? "…"}</span>
+    <span class="unsaved" title="unsaved" style=${doc.value?.unsaved ? "" : "visibility:hidden"}>•</span>
     <span class="rule"></span>
     <button onClick=${() => { dialog.value = "open"; }} title="Open (Ctrl O)">Open</button>
     <button disabled=${!doc.value} onClick=${() => saveOrAsk()} title="Save (Ctrl S)">Save</button>
@@ -47,7 +56,7 @@ function Top() {
     <span class="grow"></span>
     <${Progress} small />
     <span class="status" id="status" role="status">${!connected.value ? "frisson does not answer" : busy === "building" ? "building …"
-      : busy === "simulating" ? `simulating, ${(1000 / Math.max(engine.value.frame_ms, 0.1)).toFixed(0)} frames/s` : trouble.value.length ? "see Text" : "ready"}</span>
+      : busy === "simulating" ? `simulating${engine.value.frame_ms > 0 ? `, ${rateOf(engine.value.frame_ms)} frames/s` : " …"}` : trouble.value.length ? "see Text" : "ready"}</span>
     <button id="draft" aria-pressed=${state?.draft ?? false} title="Lighter layers, for a first look" disabled=${!doc.value} onClick=${() => trying(() => post("draft", { draft: !state.draft, moment: moment() }))}>Draft</button>
     <button class="square" id="see" title="See (wireframe, colours, overlays)" aria-label="what is shown" aria-pressed=${menu.value} onClick=${() => { menu.value = !menu.value; }}>${icon("eye")}</button>
     <button class="square" title="See everything (A)" aria-label="see everything" onClick=${() => view.frameAll()}>${icon("frame")}</button>
@@ -108,7 +117,7 @@ function Picture() {
   useEffect(() => {
     view = new View(place.current);
     attach(view);
-    window.studio = { view, frame, trouble, playing, doc, remote, engine, counts, shown, a, b, latencies, layers, controlsOf, letGo, send, speed };
+    window.studio = { view, frame, trouble, playing, doc, remote, engine, counts, shown, a, b, latencies, layers, controlsOf, letGo, send, speed, looping, options, splitAt };
   }, []);
   const { meshes = [], curves = [] } = seen.value ? shown.a?.head ?? {} : {};
   const verts = meshes.reduce((sum, m) => sum + m.count, 0);
@@ -119,7 +128,7 @@ function Picture() {
     ${compared.value && view && html`<${Split} />`}
     <${Legend} ends=${() => view?.colourRange()} />
     <${Banners} />
-    <div class="hint"><span class="grow"></span>
+    <div class="hint"><${Remarks} /><span class="grow"></span>
       ${engine.value?.rough && html`<div id="rough">shown roughly until you let go</div>`}
       ${verts + hairs > 0 && html`<div>${verts.toLocaleString("en")} vertices${hairs > 0 ? `, ${hairs.toLocaleString("en")} hairs` : ""}</div>`}</div>
     ${notice.value && html`<div class=${`notice ${notice.value.kind}`} role="status">${notice.value.text}</div>`}

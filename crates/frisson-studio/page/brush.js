@@ -76,14 +76,14 @@ export function stroke(view, brush, hit) {
   const radius = 0.5 * toolSize.value * view.size;
   const soft = HARD.includes(brush.aim.key) ? 0 : toolFalloff.value;
   const p = new Vector3();
-  const give = (v, w) => {
+  const put = (v, w) => {
     brush.weights[v] = brush.remove ? Math.min(brush.weights[v], 1 - w) : Math.max(brush.weights[v], w);
   };
   for (let v = 0; v < brush.weights.length; v += 1) {
     const w = falloff(hit.mesh.vertex(v, p).distanceTo(hit.point) / radius, soft);
     if (w > 0) {
-      give(v, w);
-      if (brush.mirror) give(brush.mirror[v], w);
+      put(v, w);
+      if (brush.mirror) put(brush.mirror[v], w);
     }
   }
   show(view, hit.mesh, brush.weights);

@@ -67,7 +67,7 @@ function NumberControl({ path, name, control, value, id }) {
   const toSlider = v => log ? Math.log(Math.max(v, low) / low) / Math.log(high / low) : (v - low) / (high - low);
   const fromSlider = t => tidy(log ? low * (high / low) ** t : low + t * (high - low), control.whole);
   const isNumber = typeof current === "number";
-  const give = (v, merge) => {
+  const commit = (v, merge) => {
     if (!Number.isFinite(v)) return;
     let clipped = v;
     if (control.minimum !== undefined) clipped = Math.max(control.minimum, clipped);
@@ -78,12 +78,12 @@ function NumberControl({ path, name, control, value, id }) {
     return html`<button class="edge small" id=${id} title="One value for the whole shot" onClick=${() => set(path, tidy(valueOf(current, frame.value)), name, null)}>constant</button>
       <${Reset} path=${path} name=${name} />
       <${CurveEditor} name=${name} path=${path} keys=${current} domain=${range.value} span=${[low, high].every(Number.isFinite) ? [low, high] : [0, 1]} isFrames=${true}
-        give=${(keys, gesture) => set(path, keys, name, gesture)} />`;
+        onKeys=${(keys, gesture) => set(path, keys, name, gesture)} />`;
   }
   return html`
     <input id=${id} type="number" step="any" value=${isNumber ? tidy(current, control.whole) : ""}
       placeholder=${value === null || value === undefined ? "auto" : ""}
-      onChange=${e => e.target.value === "" ? reset(path, name) : give(Number(e.target.value), null)} />
+      onChange=${e => e.target.value === "" ? reset(path, name) : commit(Number(e.target.value), null)} />
     <${Reset} path=${path} name=${name} />
     ${control.animated && isNumber && html`<button class="keyed" title="Keys along the shot" aria-label=${`keys of ${name}`} data-keys=${path}
       onClick=${() => set(path, [[range.value[0], tidy(current)], [range.value[1], tidy(current)]], name, null)}>curve</button>`}
@@ -93,7 +93,7 @@ function NumberControl({ path, name, control, value, id }) {
       onPointerDown=${() => { gesture += 1; dragging.current = gesture; }}
       onInput=${e => {
         shown.value = fromSlider(Number(e.target.value));
-        give(shown.value, `${path}#${dragging.current || (dragging.current = ++gesture)}`);
+        commit(shown.value, `${path}#${dragging.current || (dragging.current = ++gesture)}`);
       }}
       onChange=${() => { shown.value = null; dragging.current = 0; letGo(); }} />`}`;
 }
@@ -136,7 +136,7 @@ function ChoiceControl({ path, name, control, value, id }) {
 function PairsControl({ path, name, value, id }) {
   const keys = Array.isArray(value) && value.length ? value : [[0, 1], [1, 1]];
   return html`<span id=${id} class="faint" style="text-align:right">${keys.length} points</span><${Reset} path=${path} name=${name} />
-    <${CurveEditor} name=${name} path=${path} keys=${keys} domain=${[0, 1]} span=${[0, 1]} isFrames=${false} give=${(next, gesture) => set(path, next, name, gesture)} />`;
+    <${CurveEditor} name=${name} path=${path} keys=${keys} domain=${[0, 1]} span=${[0, 1]} isFrames=${false} onKeys=${(next, gesture) => set(path, next, name, gesture)} />`;
 }
 
 function plainControl(kind) {
@@ -265,7 +265,7 @@ export function Tune() {
     <div class="section row">
       <input type="search" id="search" placeholder="Find a parameter  ( / )" aria-label="Find a parameter" value=${search.value}
         onInput=${e => { search.value = e.target.value; }} />
-      <button class="edge" aria-pressed=${onlyChanged.value} title="Only what the text gives" onClick=${() => { onlyChanged.value = !onlyChanged.value; }}>Changed</button>
+      <button class="edge" id="only-changed" aria-pressed=${onlyChanged.value} title="Only what the text gives" onClick=${() => { onlyChanged.value = !onlyChanged.value; }}>Changed</button>
     </div>
     <div class="scroll" id="parameters">
       ${[...groups].map(([name, controls]) => html`<details class="group" open=${!isSelection(controls) || asked !== "" || onlyChanged.value} key=${`${selectedLayer.value}/${name}`}>

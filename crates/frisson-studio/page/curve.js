@@ -17,8 +17,8 @@ export function valueOf(keys, x) {
   return keys[keys.length - 1][1];
 }
 
-/** Keys and their plot: `domain` along, `span` up; `give(keys, gesture)` takes what was made of them. */
-export function CurveEditor({ name, path, keys, domain, span, isFrames, give }) {
+/** Keys and their plot: `domain` along, `span` up; `onKeys(keys, gesture)` takes what was made of them. */
+export function CurveEditor({ name, path, keys, domain, span, isFrames, onKeys }) {
   const box = useRef(null);
   const chosen = useSignal(0);
   const held = useRef(null);
@@ -40,12 +40,12 @@ export function CurveEditor({ name, path, keys, domain, span, isFrames, give }) 
     const next = [...others, key].sort((p, q) => p[0] - q[0]);
     chosen.value = next.indexOf(key);
     held.current = { ...held.current, index: chosen.value };
-    give(next, gesture);
+    onKeys(next, gesture);
   };
   const remove = index => {
     if (keys.length < 2) return;
     chosen.value = Math.max(0, index - 1);
-    give(keys.filter((_, i) => i !== index), null);
+    onKeys(keys.filter((_, i) => i !== index), null);
   };
   const down = event => {
     event.preventDefault();
@@ -82,9 +82,9 @@ export function CurveEditor({ name, path, keys, domain, span, isFrames, give }) 
       ${keys.map((k, i) => html`<circle class=${k === one ? "chosen" : ""} cx=${toX(k[0])} cy=${toY(k[1])} r="4.5" key=${i} />`)}
     </svg>
     <div class="row">
-      <span class="faint">${isFrames ? "frame" : "at"}</span><input type="number" step="any" aria-label=${`${name}, place of the key`} value=${one[0]}
+      <span class="faint">${isFrames ? "frame" : "at"}</span><input type="number" step="any" aria-label=${`${name}, place of the key`} value=${tidy(one[0])}
         onChange=${e => put(keys.indexOf(one), [Number(e.target.value), one[1]], null)} />
-      <span class="faint">value</span><input type="number" step="any" aria-label=${`${name}, value of the key`} value=${one[1]}
+      <span class="faint">value</span><input type="number" step="any" aria-label=${`${name}, value of the key`} value=${tidy(one[1])}
         onChange=${e => put(keys.indexOf(one), [one[0], Number(e.target.value)], null)} />
     </div></div>`;
 }

@@ -60,13 +60,13 @@ function Open() {
   return html`<${Frame} title="Open">
     <input type="search" placeholder="Find a scene or a character" aria-label="find" onInput=${e => { asked.value = e.target.value; }} />
     <h2 style="margin:12px 0 6px">Beside the scene</h2>
-    <div class="cards">${found.files.filter(fits).map(f => html`<button class="card" onClick=${() => open(f)}><b>${f}</b></button>`)}
+    <div class="cards">${found.files.filter(fits).map(f => html`<button class="card" data-file=${f} onClick=${() => open(f)}><b>${f}</b></button>`)}
       ${found.files.length === 0 && html`<span class="faint">Nothing yet. Drop a .glb, .toml or .frisson file on the page.</span>`}</div>
     <h2 style="margin:14px 0 6px">Gallery</h2>
     <div class="cards">${found.gallery.filter(g => fits(`${g.name} ${g.title} ${g.look_for}`)).map(g => html`<button class="card" data-scene=${g.name} onClick=${() => open(`gallery:${g.name}`)}>
       <b>${g.title ?? g.name}</b><span>${g.look_for ?? ""}</span></button>`)}</div>
     <h2 style="margin:14px 0 6px">Built-in cast</h2>
-    <div class="cards">${found.cast.filter(fits).map(c => html`<button class="card" onClick=${() => open(`builtin:${c}`)}><b>${c}</b></button>`)}</div><//>`;
+    <div class="cards">${found.cast.filter(fits).map(c => html`<button class="card" data-cast=${c} onClick=${() => open(`builtin:${c}`)}><b>${c}</b></button>`)}</div><//>`;
 }
 
 function SaveAs() {
@@ -124,7 +124,8 @@ function Bake({ view }) {
       <span>Judge</span><div class="row"><button class="edge" disabled=${running || !baked} onClick=${() => start("judge")}>Look for pops, jitter, stretch</button></div>
     </div>
     <div style="min-height:64px;margin-top:14px"><${Progress} />
-      ${(job.value?.files ?? []).map(f => html`<div class="faint">wrote ${f}</div>`)}</div><//>`;
+      ${(job.value?.files ?? []).map(f => html`<div class="faint">wrote ${f}</div>`)}
+      ${(job.value?.remarks ?? []).map(r => html`<div class="remark">note: ${r}</div>`)}</div><//>`;
 }
 
 function download(blob, name) {

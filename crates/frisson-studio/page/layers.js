@@ -45,7 +45,7 @@ export function Layers() {
     ${chosen && html`<p class="pair"><button class="edge" id="without" aria-pressed=${compared.value !== null} onClick=${() => compareWithout(selectedLayer.value)}
       title="Left with, right without the chosen layer (K)">${compared.value ? "End A/B" : "A/B without it"}</button>
       ${!compared.value && html`<button class="edge" id="with-now" title="Right stays as it is now; what is tuned from here on is seen left" onClick=${compareNow}>A/B with now</button>`}
-      <button class="edge" title="Take the layer out of the text" onClick=${() => removeLayer(chosen)}>Remove</button></p>`}
+      <button class="edge" id="remove-layer" title="Take the layer out of the text" onClick=${() => removeLayer(chosen)}>Remove</button></p>`}
   </div>`;
 }
 

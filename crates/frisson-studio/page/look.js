@@ -13,12 +13,12 @@ export const setOption = (key, value) => { options.value = { ...options.value, [
 
 /** Colours that the kinds of layers can show. */
 const OF_KIND = {
-  flesh: l => [`flesh:${l.params.name}`], wrinkles: () => ["compression", "wrinkle_height"], folds: () => ["fold_height"],
+  flesh: l => [`flesh:${l.params.name}`], wrinkles: () => ["compression", "wrinkle_height"], folds: () => ["fold_factor", "fold_height"],
   drops: () => ["wetness"], soft: () => ["pressure"], cloth: () => [], hair: () => [],
 };
 const NAMES = {
   strain: "stretch and compression", penetration: "depth inside others", compression: "compression under wrinkles",
-  wrinkle_height: "height of wrinkles", fold_height: "height of folds",
+  wrinkle_height: "height of wrinkles", fold_factor: "factor of folds (1 as drawn)", fold_height: "height of folds",
 };
 export const nameOf = colour => NAMES[colour] ?? colour.replaceAll("_", " ").replace(":", " of ");
 
@@ -55,7 +55,7 @@ export function ViewMenu({ view }) {
     <label><span style="white-space:nowrap">Colour by</span> <select id="colour" value=${options.value.colour} onChange=${e => setOption("colour", e.target.value)}>
       <option value="">material</option>${colours(view).map(name => html`<option value=${name}>${nameOf(name)}</option>`)}</select></label>
     <button class="edge" onClick=${() => view.lookAsScene()}>The scene's camera (R)</button>
-    <button class="edge" disabled=${!doc.value} onClick=${() => keepCamera(view)}>Keep this view as the scene's camera</button>
+    <button class="edge" id="keep-camera" disabled=${!doc.value} onClick=${() => keepCamera(view)}>Keep this view as the scene's camera</button>
     <button class="edge" disabled=${!doc.value} onClick=${compareNow}>${compared.value ? "End the comparison" : "Compare with this moment"}</button>
   </div>`;
 }

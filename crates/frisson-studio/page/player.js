@@ -215,12 +215,15 @@ export async function fetchShown() {
   const key = `${opened}/${frame.value}/${state.engine.take}/${a.revision}/${comparison}/${other}`;
   if (shown.key === key) return false;
   fetching = true;
+  const asked = opened;
   try {
     const number = frame.value;
     const both = state.compared !== null;
     const [left, right] = await Promise.all([
       a.get(number, 1000, state.engine.take), both ? b.get(number, 300, other) : null,
     ]);
+    // Another scene was opened meanwhile: the camera would be set up for the old one.
+    if (asked !== opened) return false;
     if (!left) { counts.waited += 1; return false; }
     const done = (!both || right) && frame.value === number;
     Object.assign(shown, { a: left, b: right ?? shown.b, number, revision: a.followed ?? 0 });

@@ -83,6 +83,49 @@ export function dropMaterial() {
   });
 }
 
+/** A surface of something clear, lying on what is seen through it: mirrored sky and sun, a dark rim, and the light that it
+ *  gathers on the side away from the sun. What is behind is not drawn twice, as true refraction would ask for. */
+export function clearMaterial(material) {
+  const [r, g, b] = material.color;
+  const f0 = ((material.ior - 1) / (material.ior + 1)) ** 2;
+  return new ShaderMaterial({
+    transparent: true,
+    side: DoubleSide,
+    uniforms: {
+      sky: { value: new Color(0.92, 0.95, 1.0) }, earth: { value: new Color(0.34, 0.31, 0.29) }, tint: { value: new Color(r, g, b) },
+      clear: { value: material.transmission }, f0: { value: f0 }, sun: { value: new Vector3(0.45, 0.75, 0.5).normalize() },
+    },
+    vertexShader: `
+      varying vec3 vNormal; varying vec3 vView;
+      void main() {
+        vec4 world = modelMatrix * vec4(position, 1.0);
+        vNormal = normal; vView = cameraPosition - world.xyz;
+        gl_Position = projectionMatrix * viewMatrix * world;
+      }`,
+    fragmentShader: `
+      uniform vec3 sky; uniform vec3 earth; uniform vec3 tint; uniform vec3 sun; uniform float clear; uniform float f0;
+      varying vec3 vNormal; varying vec3 vView;
+      vec3 around(vec3 d) {
+        return mix(earth, sky, smoothstep(-0.35, 0.55, d.y)) + vec3(9.0) * smoothstep(0.90, 0.96, dot(d, sun));
+      }
+      void main() {
+        vec3 v = normalize(vView); vec3 n = normalize(vNormal);
+        n = dot(n, v) < 0.0 ? -n : n;
+        float c = dot(n, v);
+        float mirrored = f0 + (1.0 - f0) * pow(1.0 - c, 5.0);
+        float rim = 0.55 * pow(1.0 - c, 1.6);
+        vec3 side = n - c * v; vec3 light = sun - dot(sun, v) * v;
+        float gathered = clear * max(0.0, -dot(side, light) / max(1e-3, length(light))) * 0.8 * c;
+        float lit = 0.35 + 0.65 * max(0.0, dot(n, sun));
+        vec3 sum = around(reflect(-v, n)) * mirrored + mix(tint, vec3(1.0), 0.6) * gathered + tint * lit * (1.0 - clear) + 0.04 * tint;
+        float cover = clamp(mirrored + rim + 0.8 * gathered + (1.0 - clear) + 0.06, 0.0, 1.0);
+        gl_FragColor = vec4(sum / cover, cover);
+        #include <tonemapping_fragment>
+        #include <colorspace_fragment>
+      }`,
+  });
+}
+
 /** Colours of a scale from low to high: dark blue, teal, sand, orange. */
 const SCALE = [[0.05, 0.12, 0.36], [0.06, 0.45, 0.55], [0.86, 0.80, 0.55], [0.85, 0.35, 0.10]];
 /** Compression blue, rest pale, stretch red. */

@@ -2,9 +2,9 @@
 import {
   BufferAttribute, BufferGeometry, Color, DataTexture, DoubleSide, DynamicDrawUsage, Group, IcosahedronGeometry,
   InstancedBufferAttribute, InstancedBufferGeometry, LineSegments, LinearFilter, LinearMipmapLinearFilter, Mesh,
-  MeshPhysicalMaterial, MeshStandardMaterial, RepeatWrapping, Sphere, SRGBColorSpace, Vector3,
+  MeshStandardMaterial, RepeatWrapping, Sphere, SRGBColorSpace, Vector3,
 } from "./third-party.js";
-import { dropMaterial, hairMaterial, heat, strainColour } from "./shaders.js";
+import { clearMaterial, dropMaterial, hairMaterial, heat, strainColour } from "./shaders.js";
 import { f32, i8, u16, u32, u8 } from "./wire.js";
 
 const dynamic = attribute => { attribute.setUsage(DynamicDrawUsage); return attribute; };
@@ -22,11 +22,7 @@ function surface(material, textures) {
     color: new Color(r, g, b), roughness: material.roughness, metalness: material.metallic, side: DoubleSide,
   };
   if (material.transmission > 0) {
-    // Seen through, without a second rendering of what is behind.
-    return new MeshPhysicalMaterial({
-      ...common, transparent: true, opacity: 1 - 0.72 * material.transmission, roughness: 0.05,
-      ior: material.ior, specularIntensity: 1, envMapIntensity: 1.6,
-    });
+    return clearMaterial(material);
   }
   const made = new MeshStandardMaterial({ ...common, transparent: alpha < 1, opacity: alpha });
   const bytes = material.texture === null ? null : textures.get(material.texture);
@@ -276,6 +272,13 @@ export class Shapes {
     head.curves.forEach(s => one("curves", s, before => new CurvesShape(reel.topologies.get(s.topology), before)));
     head.points.forEach(s => one("points", s, () => new PointsShape()));
     for (const key of this.shapes.keys()) if (!seen.has(key)) this.remove(key);
+  }
+
+  /** Leaves shapes out of the picture, by name. */
+  leaveOut(isOut) {
+    for (const [key, shape] of this.shapes) {
+      if (isOut(key.slice(key.indexOf("/") + 1))) shape.object.visible = false;
+    }
   }
 
   remove(key) {

@@ -1,11 +1,66 @@
 // Where the picture is seen from: camera, ground and light fit the scene.
-import { GridHelper, Vector3 } from "./third-party.js";
-import { layers, options, places, remote, selectedLayer } from "./state.js";
+import { BufferAttribute, BufferGeometry, LineBasicMaterial, LineSegments, Vector3 } from "./third-party.js";
+import { engine, layers, options, places, remote, selectedLayer } from "./state.js";
+
+/** Cells of the ground from its middle to its rim. */
+const CELLS = 18;
+
+/** Lines of a ground that fades out towards its rim: far lines would lie so close that they flicker. */
+function ground(cell) {
+  const places = [];
+  const colours = [];
+  const put = (x, z) => {
+    const fade = Math.max(0, 1 - Math.hypot(x, z) / CELLS);
+    places.push(x * cell, 0, z * cell);
+    colours.push(1, 1, 1, fade * fade);
+  };
+  for (let line = -CELLS; line <= CELLS; line += 1) {
+    for (let at = -CELLS; at < CELLS; at += 1) {
+      put(line, at);
+      put(line, at + 1);
+      put(at, line);
+      put(at + 1, line);
+    }
+  }
+  const geometry = new BufferGeometry();
+  geometry.setAttribute("position", new BufferAttribute(new Float32Array(places), 3));
+  geometry.setAttribute("color", new BufferAttribute(new Float32Array(colours), 4));
+  return new LineSegments(geometry, new LineBasicMaterial({ vertexColors: true, transparent: true, opacity: 0.5, depthWrite: false }));
+}
+
+/** The cell nearest to a sixth of a size, of 1, 2 or 5 times a power of ten. */
+function cellOf(size) {
+  const power = 10 ** Math.floor(Math.log10(size / 6));
+  return [1, 2, 5, 10].map(k => k * power).find(cell => cell >= size / 7);
+}
+
+/** The ground lies so far below the lowest point, beside the scene's size: a sheet on it would flicker. */
+const BELOW = 2e-3;
+
+/** Whether the scene's camera names a shape in a list, or the beginning of its name. */
+const isNamed = (list, name) => (list ?? []).some(one => name.startsWith(one));
+
+/** Whether a shape is left out of the picture by the scene's camera. */
+export const isHidden = name => isNamed(remote.value?.camera?.hide, name);
+
+/** What the ground lies under and the camera goes along with: all but drops, which fly off. */
+function isBody(name) {
+  const drops = (engine.value?.layers ?? []).filter(([kind]) => kind === "drops").map(([, own]) => own);
+  return !isHidden(name) && !drops.some(own => name === own || name.startsWith(`${own}.`) || name.startsWith(`${own}/`));
+}
+
+/** What the scene's camera frames: what it names, or all bodies. */
+function isFramed(name) {
+  const wanted = remote.value?.camera?.frame_on ?? [];
+  return wanted.length ? isNamed(wanted, name) : isBody(name);
+}
+
+const every = () => true;
 
 /** Methods of the view. */
 export const standpoint = {
   /** The box around shapes, all of them unless some are asked for. */
-  bounds(wanted = () => true) {
+  bounds(wanted = every) {
     const low = new Vector3(Infinity, Infinity, Infinity);
     const high = new Vector3(-Infinity, -Infinity, -Infinity);
     const p = new Vector3();
@@ -21,28 +76,26 @@ export const standpoint = {
         high.max(p);
       }
     }
-    return low.x <= high.x ? { low, high } : { low: new Vector3(-1, 0, -1), high: new Vector3(1, 1, 1) };
+    if (low.x <= high.x) return { low, high };
+    // Nothing of that kind: all that is there, or a place for it.
+    return wanted === every ? { low: new Vector3(-1, 0, -1), high: new Vector3(1, 1, 1) } : this.bounds();
   },
 
   /** A scene that was not seen before: ground, light and camera fit it. */
   meet() {
     this.opened = remote.value?.opened;
     this.isBare = this.left.shapes.size === 0;
-    const { low, high } = this.bounds();
+    const { low, high } = this.bounds(isBody);
     const size = high.distanceTo(low) || 1;
     const middle = low.clone().add(high).multiplyScalar(0.5);
     this.size = size;
-    this.ground = low.y;
-    if (this.grid) { this.scene.remove(this.grid); this.grid.dispose(); }
-    const cell = 10 ** Math.floor(Math.log10(size / 3));
-    const reach = Math.ceil(3 * size / cell) * cell;
-    this.grid = new GridHelper(2 * reach, Math.round(2 * reach / cell), 0xffffff, 0xffffff);
-    this.grid.material.vertexColors = false;
-    this.grid.material.transparent = true;
-    this.grid.material.opacity = 0.28;
-    this.cell = cell;
+    this.ground = remote.value?.camera?.ground ?? low.y - BELOW * size;
+    this.hasGround = !remote.value?.camera?.no_ground;
+    if (this.grid) { this.scene.remove(this.grid); this.grid.geometry.dispose(); this.grid.material.dispose(); }
+    this.cell = cellOf(size);
+    this.grid = ground(this.cell);
     this.layGrid(middle);
-    this.floor.position.set(middle.x, low.y + 1e-4 * size, middle.z);
+    this.floor.position.set(middle.x, this.ground, middle.z);
     this.floor.scale.setScalar(20 * size);
     this.scene.add(this.grid);
     this.sun.position.copy(middle).add(new Vector3(0.45, 0.95, 0.55).multiplyScalar(2 * size));
@@ -72,15 +125,15 @@ export const standpoint = {
       this.camera.position.fromArray(own.eye);
       this.controls.target.fromArray(own.target);
     } else {
-      this.aim((own.yaw_deg ?? 28) * Math.PI / 180, (own.pitch_deg ?? 12) * Math.PI / 180);
+      this.aim((own.yaw_deg ?? 28) * Math.PI / 180, (own.pitch_deg ?? 12) * Math.PI / 180, isFramed);
     }
     this.camera.updateProjectionMatrix();
     this.controls.update();
     this.touch();
   },
 
-  aim(yaw, pitch) {
-    const { low, high } = this.bounds();
+  aim(yaw, pitch, wanted = isBody) {
+    const { low, high } = this.bounds(wanted);
     const middle = low.clone().add(high).multiplyScalar(0.5);
     const narrow = Math.min(1, this.camera.aspect);
     const distance = 0.56 * high.distanceTo(low) / Math.tan(this.camera.fov * Math.PI / 360) / narrow;
@@ -126,8 +179,14 @@ export const standpoint = {
 
   /** Goes along with a subject that travels, where that is wanted. */
   goAlong() {
-    const { low, high } = this.bounds();
-    const middle = low.add(high).multiplyScalar(0.5);
+    const { low } = this.bounds(isBody);
+    const framed = this.bounds(isFramed);
+    const middle = framed.low.add(framed.high).multiplyScalar(0.5);
+    // What hangs or falls lower than at first takes the ground along: seen from above it would lie behind it.
+    if (low.y - BELOW * this.size < this.ground && remote.value?.camera?.ground === undefined) {
+      this.ground = low.y - BELOW * this.size;
+      this.floor.position.y = this.ground;
+    }
     if (this.grid) this.layGrid(middle);
     if (this.middle && options.value.follow) {
       const moved = middle.clone().sub(this.middle);

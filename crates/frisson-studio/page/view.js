@@ -8,7 +8,7 @@ import { showInsides, showPlaces } from "./overlays.js";
 import { a, b, fetchShown, note, onExpect, readAhead, shown, tick } from "./player.js";
 import { Shapes } from "./shapes.js";
 import { Pace } from "./pace.js";
-import { standpoint } from "./standpoint.js";
+import { isHidden, standpoint } from "./standpoint.js";
 import { compared, options, places, playing, range, remote, room, selectedLayer, splitAt, theme } from "./state.js";
 
 /** The room is built this long after the first picture [ms]. */
@@ -102,10 +102,10 @@ export class View {
   repaint() {
     this.scene.background = new Color(this.isDark ? BACKGROUND.dark : BACKGROUND.light);
     if (this.grid) {
-      this.grid.visible = options.value.grid;
+      this.grid.visible = options.value.grid && this.hasGround;
       this.grid.material.color.set(this.isDark ? 0x6a6e78 : 0x9d9890);
     }
-    this.floor.visible = options.value.shadow;
+    this.floor.visible = options.value.shadow && this.hasGround;
     this.showFrame();
   }
 
@@ -170,6 +170,7 @@ export class View {
       for (const m of [].concat(mesh.object.material)) m.wireframe = options.value.wireframe;
       if (options.value.colour === "strain" && !mesh.rest) this.learnRest();
     }
+    for (const side of [this.left, this.right]) side.leaveOut(isHidden);
     showPlaces(this);
     showInsides(this, shown.a);
     for (const paint of this.painters) paint();
@@ -256,7 +257,7 @@ export class View {
     const pointer = new Vector2(2 * x / this.canvas.clientWidth - 1, 1 - 2 * y / this.canvas.clientHeight);
     this.raycaster.setFromCamera(pointer, this.camera);
     let best = null;
-    for (const mesh of this.left.meshes()) {
+    for (const mesh of this.left.meshes().filter(m => m.object.visible)) {
       const [found] = this.raycaster.intersectObject(mesh.object, false);
       if (found && (!best || found.distance < best.found.distance)) best = { found, mesh };
     }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use frisson_io::scene::SceneFile;
+use frisson_io::scene::{CameraParams, SceneFile};
 use serde_json::{Value, json};
 
 use crate::patch::{Edit, patch, written};
@@ -102,6 +102,12 @@ impl Document {
     /// What the text says, or what is wrong with it.
     pub fn parse(&self) -> Result<SceneFile, Vec<Trouble>> {
         self.parsed.clone()
+    }
+
+    /// The camera that the text gives, where it can be read.
+    #[must_use]
+    pub fn camera(&self) -> Option<&CameraParams> {
+        self.parsed.as_ref().ok().map(|file| &file.scene.camera)
     }
 
     /// What is wrong with the text.

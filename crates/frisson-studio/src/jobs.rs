@@ -92,6 +92,8 @@ pub struct Job {
     pub message: String,
     /// Files written.
     pub files: Vec<String>,
+    /// What readers, layers and writers had to say about it.
+    pub remarks: Vec<String>,
     /// What the judge found; nothing before it looked.
     pub findings: Option<Value>,
 }
@@ -212,6 +214,7 @@ impl Jobs {
             }
         };
         self.wrote(cache);
+        self.change(|job| job.remarks.clone_from(&report.warnings));
         for export in &scene.scene.exports {
             self.export(scene, cache, export, mode != Mode::New)?;
         }
@@ -236,6 +239,8 @@ impl Jobs {
         let written = export_cache(&mut reader, export, &folder, &folder, replace, &mut told)
             .map_err(|e| e.to_string())?;
         written.iter().for_each(|w| self.wrote(&w.path));
+        let remarks = written.into_iter().flat_map(|w| w.remarks);
+        self.change(|job| job.remarks.extend(remarks));
         Ok("exported".to_owned())
     }
 

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::draft::lighten;
 use crate::engine::Order;
 use crate::problems::{Trouble, troubles};
-use crate::reveal::{Depths, Reveal};
+use crate::reveal::{Depths, Reveal, write_fold_factors};
 use crate::rough::roughen;
 
 /// A simulator and the scene it is made from.
@@ -26,6 +26,7 @@ pub struct Live {
     normals: OutputNormals,
     shown: Frame,
     depths: Depths,
+    remarks: Vec<String>,
 }
 
 /// The last state at or before a frame.
@@ -44,7 +45,14 @@ impl Live {
             is_rough: false,
             shown: Frame::default(),
             depths: Depths::default(),
+            remarks: built.remarks,
         })
+    }
+
+    /// What readers left out of the actors' files.
+    #[must_use]
+    pub fn remarks(&self) -> &[String] {
+        &self.remarks
     }
 
     /// Whether less is shown than there is, for the sake of time.
@@ -106,7 +114,7 @@ impl Live {
                 if !order.again {
                     self.go_to(order.at, reach)?;
                 }
-                self.give(&scene, &layers)?
+                self.set_layers(&scene, &layers)?
             }
         };
         self.simulator.set_forces(scene.stage_forces());
@@ -166,7 +174,7 @@ impl Live {
     }
 
     /// Gives layers their parameters; adds, removes and reorders them.
-    fn give(
+    fn set_layers(
         &mut self,
         scene: &SceneFile,
         layers: &[LayerParams],
@@ -252,6 +260,9 @@ impl Live {
         self.shown.clone_from(self.simulator.frame());
         self.shown.index = self.simulator.frame_number();
         self.normals.complete(&mut self.shown);
+        if reveal.attributes {
+            write_fold_factors(&mut self.shown, &self.simulator);
+        }
         if reveal.penetration {
             self.depths.write(&mut self.shown, self.simulator.colliders());
         }

@@ -31,6 +31,7 @@ const FILES: &[(&str, &str, &[u8])] = &[
     ("look.js", SCRIPT, include_bytes!("../page/look.js")),
     ("objects.js", SCRIPT, include_bytes!("../page/objects.js")),
     ("overlays.js", SCRIPT, include_bytes!("../page/overlays.js")),
+    ("remarks.js", SCRIPT, include_bytes!("../page/remarks.js")),
     ("standpoint.js", SCRIPT, include_bytes!("../page/standpoint.js")),
     ("strokes.js", SCRIPT, include_bytes!("../page/strokes.js")),
     ("dialogs.js", SCRIPT, include_bytes!("../page/dialogs.js")),

@@ -2,7 +2,8 @@
 //! deep things are inside each other.
 
 use frisson::layers::LayerParams;
-use frisson::stage::{ColliderSet, Frame};
+use frisson::layers::folds::{FoldsLayer, FoldsLayout, FoldsParams};
+use frisson::stage::{ColliderSet, Frame, Running, Simulator};
 use frisson_io::scene::Scene;
 use frisson_judge::Body;
 use serde::{Deserialize, Serialize};
@@ -64,4 +65,43 @@ impl Depths {
             mesh.set_scalar(PENETRATION, |values| values.copy_from_slice(&depths));
         }
     }
+}
+
+/// Attribute that says how high folds are beside what was drawn: 1 as drawn, 0 flat, more where they rise [-].
+pub const FOLD_FACTOR: &str = "fold_factor";
+/// Heights below this share of the highest tell no factor: noise would be divided by noise [-].
+const LEAST_DRAWN: f32 = 0.02;
+/// Folds that rise more are shown as this [-].
+const MOST_FACTOR: f32 = 2.0;
+
+/// Writes the factor of folds at every vertex; 1 where nothing was drawn.
+pub fn write_fold_factors(frame: &mut Frame, simulator: &Simulator) {
+    for (layer, params) in simulator.layers().iter().zip(simulator.params()) {
+        if let LayerParams::Folds(own) = params
+            && let Some(running) = layer.as_any().downcast_ref::<Running<FoldsLayer>>()
+        {
+            write_factors_of(running.rest(), own, frame);
+        }
+    }
+}
+
+fn write_factors_of(rest: &FoldsLayout, params: &FoldsParams, frame: &mut Frame) {
+    let Some(mesh) = frame.meshes.get_mut(rest.drawn.mesh) else { return };
+    let heights = mesh.scalar("fold_height").map(<[f32]>::to_vec).unwrap_or_default();
+    // A later layer may have refined it again.
+    if heights.len() != rest.point_of_vertex.len() {
+        return;
+    }
+    let mut drawn = vec![0.0; rest.drawn.surface.points.len()];
+    let folds = &rest.drawn.folds;
+    rest.lifts.compute(params.blend, |fold| &folds[fold].1.heights, &mut drawn);
+    let least = LEAST_DRAWN * drawn.iter().fold(0.0f32, |most, h| most.max(h.abs()));
+    mesh.set_scalar(FOLD_FACTOR, |values| {
+        for ((value, &point), height) in values.iter_mut().zip(&rest.point_of_vertex).zip(&heights)
+        {
+            let own = drawn[point as usize];
+            let told = own.abs() > least && own != 0.0;
+            *value = if told { (height / own).clamp(0.0, MOST_FACTOR) } else { 1.0 };
+        }
+    });
 }

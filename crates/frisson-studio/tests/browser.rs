@@ -7,9 +7,17 @@
 mod lines;
 #[path = "support/measure.rs"]
 mod measure;
+#[path = "support/opening.rs"]
+mod opening;
+#[path = "support/reading.rs"]
+mod reading;
+#[path = "support/seeing.rs"]
+mod seeing;
 mod support;
 #[path = "support/tools.rs"]
 mod tools;
+#[path = "support/tuning.rs"]
+mod tuning;
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};

@@ -11,8 +11,8 @@ use frisson_io::FrameSource;
 use frisson_io::cache::CacheReader;
 use serde_json::{Value, json};
 
+use self::news::{EngineState, WorkDone};
 pub use self::news::{Got, News, Order, Wanted};
-use self::news::{State, WorkDone};
 use self::playing::play_cache;
 use self::worker::Worker;
 use crate::bell::{Bell, lock};
@@ -22,7 +22,7 @@ use crate::wire::SentFrame;
 
 /// A simulation, or a finished cache, that is looked at.
 pub struct Engine {
-    state: Mutex<State>,
+    state: Mutex<EngineState>,
     wake: Condvar,
     bell: Arc<Bell>,
 }
@@ -58,7 +58,7 @@ impl Engine {
     }
 
     fn empty(bell: Arc<Bell>) -> Arc<Self> {
-        let state = State {
+        let state = EngineState {
             order: None,
             playhead: 0,
             reel: Reel::new(ReelLimits::default()),
@@ -120,7 +120,7 @@ impl Engine {
             "busy": news.busy, "trouble": news.trouble, "change": news.change,
             "change_ms": news.change_ms, "frame_ms": news.frame_ms, "layers": news.layers,
             "ready": state.reel.runs(), "bytes": state.reel.bytes(), "rough": news.rough,
-            "work": state.work,
+            "remarks": news.remarks, "work": state.work,
         })
     }
 

@@ -80,6 +80,8 @@ pub struct News {
     pub places: Arc<Vec<Value>>,
     /// Layers that are there: kind and name.
     pub layers: Vec<(String, String)>,
+    /// What readers left out of the actors' files: whoever opened them must not wonder where it is.
+    pub remarks: Vec<String>,
 }
 
 /// What the page asks of the reel.
@@ -110,7 +112,7 @@ pub struct Got {
 }
 
 /// What the threads share.
-pub(super) struct State {
+pub(super) struct EngineState {
     pub order: Option<Order>,
     pub playhead: i64,
     pub reel: Reel,
@@ -137,7 +139,7 @@ const HASTY_QUIET: Duration = Duration::from_millis(1500);
 /// Takes whose cuts are remembered; a page that is farther behind begins anew.
 const REMEMBERED_CUTS: usize = 256;
 
-impl State {
+impl EngineState {
     /// An order came: what is not looked at waits.
     pub fn hush(&mut self, hasty: bool) {
         self.quiet_until = Some(Instant::now() + if hasty { HASTY_QUIET } else { QUIET });

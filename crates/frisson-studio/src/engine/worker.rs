@@ -179,6 +179,7 @@ impl Worker {
         state.news.fps = clock.rate.fps();
         state.news.layers =
             live.simulator().layers().iter().map(|l| (l.kind().into(), l.name().into())).collect();
+        state.news.remarks = live.remarks().to_vec();
         drop(state);
         if change != "none" || shown_anew {
             // The picture first: nobody draws on it before it is seen.
@@ -257,6 +258,7 @@ impl Worker {
         let now = live.simulator().frame_number();
         let saved = lock(&engine.state).reel.state_before(goal);
         let jump = saved.filter(|(number, _)| now >= goal || *number > now);
+        let is_simulated = jump.is_none() && now < goal;
         match jump {
             Some((number, state)) => {
                 if live.load(&state).is_err() {
@@ -276,8 +278,11 @@ impl Worker {
         self.keep()?;
         self.engine.say(|news| {
             news.busy = "simulating";
-            news.frame_ms =
-                if news.frame_ms == 0.0 { elapsed } else { 0.9 * news.frame_ms + 0.1 * elapsed };
+            // A state that is taken back tells nothing about how long a frame takes.
+            if is_simulated {
+                let before = if news.frame_ms == 0.0 { elapsed } else { news.frame_ms };
+                news.frame_ms = 0.9 * before + 0.1 * elapsed;
+            }
         });
         Ok(())
     }

@@ -145,7 +145,7 @@ impl Studio {
             "baked": baked, "engine": open.engine.json(), "draft": open.draft, "reveal": open.reveal,
             "compared": open.compared.as_ref().map(|(e, how)| json!({ "how": how, "engine": e.json() })),
             "places": *open.engine.news().places, "job": self.jobs.job(), "pages": pages,
-            "camera": open.camera,
+            "camera": open.document.as_ref().and_then(Document::camera).unwrap_or(&open.camera),
         })
     }
 

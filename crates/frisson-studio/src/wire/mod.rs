@@ -76,7 +76,11 @@ pub fn pack(seen: &Seen, topologies: &mut Topologies) -> SentFrame {
             |m: &frisson::stage::Measure| (layer.clone(), m.name.clone(), m.unit.clone(), m.value);
         report.measures.iter().map(one)
     });
-    let warnings: Vec<&String> = reports.iter().flat_map(|r| &r.warnings).collect();
+    let warnings: Vec<String> = names
+        .iter()
+        .zip(reports)
+        .flat_map(|(layer, report)| report.warnings.iter().map(move |w| format!("{layer}: {w}")))
+        .collect();
     let head = json!({
         "frame": frame.index, "time": frame.time, "meshes": meshes, "curves": curves,
         "points": points, "warnings": warnings,

@@ -201,6 +201,47 @@ impl Browser {
         }
     }
 
+    /// Presses, moves along points and releases the right button.
+    pub fn drag_right(&mut self, points: &[(f64, f64)]) {
+        let send = |browser: &mut Self, kind: &str, (x, y): (f64, f64), buttons: u32| {
+            let event = json!({ "type": kind, "x": x, "y": y, "button": "right", "buttons": buttons, "clickCount": 1 });
+            browser.call("Input.dispatchMouseEvent", event);
+        };
+        send(self, "mousePressed", points[0], 2);
+        points[1..].iter().for_each(|point| send(self, "mouseMoved", *point, 2));
+        send(self, "mouseReleased", points[points.len() - 1], 0);
+    }
+
+    /// Turns the wheel at a place.
+    pub fn wheel(&mut self, (x, y): (f64, f64), by: f64) {
+        let event = json!({ "type": "mouseWheel", "x": x, "y": y, "deltaX": 0, "deltaY": by });
+        self.call("Input.dispatchMouseEvent", event);
+    }
+
+    /// Types into what has the keyboard.
+    pub fn write(&mut self, text: &str) {
+        self.call("Input.insertText", json!({ "text": text }));
+    }
+
+    /// Chooses from a list.
+    pub fn choose(&mut self, selector: &str, value: &str) {
+        self.middle(selector);
+        self.get(&format!(
+            "(() => {{ const s = document.querySelector({}); s.value = {}; s.dispatchEvent(new Event('change', {{ bubbles: true }})); }})()",
+            json!(selector), json!(value)
+        ));
+    }
+
+    /// A window of another size; dark, where somebody prefers that.
+    pub fn look_in(&mut self, (width, height): (u32, u32), is_dark: bool) {
+        let size =
+            json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
+        self.call("Emulation.setDeviceMetricsOverride", size);
+        let value = if is_dark { "dark" } else { "light" };
+        let scheme = json!({ "name": "prefers-color-scheme", "value": value });
+        self.call("Emulation.setEmulatedMedia", json!({ "features": [scheme] }));
+    }
+
     /// Lets the page forget what it needs no more, so that what is left can be measured.
     pub fn collect_garbage(&mut self) {
         self.call("HeapProfiler.collectGarbage", json!({}));
