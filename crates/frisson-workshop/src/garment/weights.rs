@@ -58,8 +58,10 @@ pub fn of_skin_below(
         }
         lists.push(list);
     }
-    let places: Vec<Vec3> =
-        joints.iter().map(|&node| pose.world_from_node[node].transform_point3(Vec3::ZERO)).collect();
+    let places: Vec<Vec3> = joints
+        .iter()
+        .map(|&node| pose.world_from_node[node].transform_point3(Vec3::ZERO))
+        .collect();
     hold_whole(band, &garment.positions, &places, &mut lists);
     if joints.is_empty() {
         joints.push(0);

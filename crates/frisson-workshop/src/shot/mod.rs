@@ -209,11 +209,14 @@ fn drops_of(scene: &SceneFile) -> Vec<String> {
 
 /// Names of the meshes of cloth.
 fn cloths_of(scene: &SceneFile) -> Vec<String> {
-    let mesh = |layer: &LayerParams| match layer {
-        LayerParams::Cloth(cloth) => Some(cloth.on.clone()),
-        _ => None,
-    };
-    scene.scene.layers.iter().filter_map(mesh).collect()
+    let mut names = Vec::new();
+    for layer in &scene.scene.layers {
+        if let LayerParams::Cloth(cloth) = layer {
+            names.push(cloth.on.clone());
+            names.extend(cloth.with.iter().map(|companion| companion.on.clone()));
+        }
+    }
+    names
 }
 
 /// Takes shapes out of a frame, by name or the beginning of it.
