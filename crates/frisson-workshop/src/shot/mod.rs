@@ -209,11 +209,14 @@ fn drops_of(scene: &SceneFile) -> Vec<String> {
 
 /// Names of the meshes of cloth.
 fn cloths_of(scene: &SceneFile) -> Vec<String> {
-    let mesh = |layer: &LayerParams| match layer {
-        LayerParams::Cloth(cloth) => Some(cloth.on.clone()),
-        _ => None,
+    let meshes = |layer: &LayerParams| match layer {
+        LayerParams::Cloth(cloth) => {
+            let others = cloth.with.iter().map(|other| other.on.clone());
+            std::iter::once(cloth.on.clone()).chain(others).collect()
+        }
+        _ => Vec::new(),
     };
-    scene.scene.layers.iter().filter_map(mesh).collect()
+    scene.scene.layers.iter().flat_map(meshes).collect()
 }
 
 /// Takes shapes out of a frame, by name or the beginning of it.
