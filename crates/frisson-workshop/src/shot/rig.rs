@@ -4,7 +4,7 @@ use frisson::character::{Pose, Sampling};
 use frisson::stage::{ActorSet, ColliderSet, ColliderShape, Frame, PoseScratch};
 use frisson_io::scene::{ActorLoader, SceneFile};
 use frisson_picture::overlay::XRay;
-use glam::{EulerRot, Quat, Vec3};
+use glam::{Quat, Vec3};
 
 use crate::WorkshopError;
 
@@ -84,10 +84,7 @@ impl Rig {
 fn add_collider(xray: &mut XRay, shape: &ColliderShape, rotation: Quat, translation: Vec3) {
     const COLOR: [u8; 3] = [40, 140, 230];
     let world = |p: [f32; 3]| rotation * Vec3::from(p) + translation;
-    let turned = |deg: [f32; 3]| {
-        let [x, y, z] = deg.map(f32::to_radians);
-        rotation * Quat::from_euler(EulerRot::ZYX, z, y, x)
-    };
+    let turned = |degrees: [f32; 3]| rotation * frisson::math::frames::rotation_xyz_deg(degrees);
     match shape {
         ColliderShape::Plane { point, normal } => {
             for radius in [0.25, 0.5, 1.0] {

@@ -76,6 +76,28 @@ pub const STEADY_SECS: f64 = 0.5;
 /// millimetres within a second.
 pub const STEADY: f32 = 5.0e-5;
 
+/// How much nearer another wall of a fold must be before a particle leaves the one that it is at [m].
+///
+/// A fifth of a millimetre: ten times what hair at rest moves within contacts, a fifth of the margin that keeps it off
+/// either wall. Less, and the walls take turns from tick to tick; much more, and it sinks into the other.
+pub const FOLD_SLACK: f32 = 2.0e-4;
+
+/// Cosine of the angle between the ways to two places beyond which they are two walls, not one surface [-].
+///
+/// 60 degrees: along one surface, within the slack and at the margin, the next triangle lies 25 degrees off.
+pub const FOLD_COSINE: f32 = 0.5;
+
+/// How fast a segment whose middle is in a mesh is lifted out [m/s].
+///
+/// A millimetre a tick: through an ear within ten ticks. Faster throws hair off; slower, and wind drives it back in.
+pub const SEGMENT_LIFT: f32 = 0.12;
+
+/// How fast a mesh that comes into sight may narrow an envelope [m/s].
+///
+/// Half a metre a second is 4 mm a tick: a wall that a particle sees only from here on does not fold its hairs up at
+/// once, and what is within the wall until then is drawn on it. Much slower, and hair lags behind a nodding head.
+pub const NARROWING: f32 = 0.5;
+
 /// How far from its place such a pull still grows [m].
 ///
 /// Two millimetres: at eight hertz that is half of gravity, less than a shake of the head.
@@ -232,6 +254,11 @@ pub const TEARING_SPEED: f32 = 0.1;
 ///
 /// A tenth of a second: hair is a wick. Where only a tenth of a wisp's roots are wet it takes a second.
 pub const SOAK_SECS: f32 = 0.1;
+
+/// How far a drop falls through the hair of a wisp until two thirds of it are caught [m].
+///
+/// A centimetre: a thousand hairs of 0.07 mm in a wisp of 3 cm leave a straight way of that length open.
+pub const CATCH_LENGTH: f32 = 0.01;
 
 /// How long hair stays wet once the skin has dried, as a time constant [s].
 ///

@@ -10,6 +10,7 @@
 use glam::{DVec3, Vec3};
 
 use super::contact::{ContactList, Heights, Seeker};
+use super::planes::transport;
 use super::rest::HairRest;
 use super::state::Wisp;
 use super::style::{CALMING_DRAG, Phase, StyleScene, capture, come_to_rest, relax};
@@ -51,28 +52,43 @@ fn let_sag(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene, mut sagg
 
 /// Balance is not enough where it is that of a ball on a hilltop, or where an envelope between two surfaces
 /// never finds it: wisps that leave their place in a trial are held there by a pull, as hard as it takes.
-/// Returns those that even the hardest does not hold.
-fn hold_steady(rest: &mut HairRest, wisps: &[Wisp], scene: &StyleScene) -> Vec<usize> {
+/// Where a trial ends is where the shot begins: the last hundredths of a millimetre, and what envelopes find only
+/// with time, are over by then, and no drawn hair is laid another way a moment later. Returns the wisps that
+/// even the hardest pull does not hold.
+fn hold_steady(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene) -> Vec<usize> {
     let mut loose: Vec<usize> = (0..wisps.len()).collect();
-    let mut ways = Vec::new();
-    for hz in super::limits::STEADY_HZ {
+    for (round, hz) in super::limits::STEADY_HZ.into_iter().enumerate() {
         for &k in &loose {
             rest.roots[wisps[k].root as usize].steady = (std::f64::consts::TAU * hz).powi(2);
         }
-        ways = try_out(rest, wisps, scene, &loose);
-        let left = loose.iter().zip(&ways).filter(|(_, way)| **way > super::limits::STEADY);
-        let (left, far): (Vec<usize>, Vec<f32>) = left.unzip();
-        (loose, ways) = (left, far);
+        let (trial, ways) = try_out(rest, wisps, scene, &loose);
+        let last = round + 1 == super::limits::STEADY_HZ.len();
+        let most = if last { super::limits::SAG } else { super::limits::STEADY };
+        let mut left = Vec::new();
+        for ((k, wisp), way) in loose.into_iter().zip(trial).zip(ways) {
+            if way > most {
+                left.push(k);
+            } else {
+                wisps[k] = wisp;
+            }
+        }
+        loose = left;
         if loose.is_empty() {
             break;
         }
     }
-    let sags = loose.into_iter().zip(ways).filter(|(_, way)| *way > super::limits::SAG);
-    sags.map(|(k, _)| k).collect()
+    come_to_rest(wisps);
+    capture(rest, wisps, scene);
+    loose
 }
 
-/// How far some of the wisps go from their places in a trial [m].
-fn try_out(rest: &HairRest, wisps: &[Wisp], scene: &StyleScene, tried: &[usize]) -> Vec<f32> {
+/// Where some of the wisps are after a trial, and how far they have been from their places in it [m].
+fn try_out(
+    rest: &HairRest,
+    wisps: &[Wisp],
+    scene: &StyleScene,
+    tried: &[usize],
+) -> (Vec<Wisp>, Vec<f32>) {
     let mut trial: Vec<Wisp> = tried.iter().map(|&k| wisps[k].clone()).collect();
     let mut ways = vec![0.0f32; tried.len()];
     let phase = Phase { fields_at: f32::MAX, drag: scene.params.drag, tick: scene.tick };
@@ -83,7 +99,7 @@ fn try_out(rest: &HairRest, wisps: &[Wisp], scene: &StyleScene, tried: &[usize])
             *way = points.map(|(p, q)| p.distance(*q)).fold(*way, f32::max);
         }
     }
-    ways
+    (trial, ways)
 }
 
 /// Lets wisps come to rest in thick air, and takes where they are then as their style.
@@ -214,19 +230,8 @@ fn solve_rest(rest: &mut HairRest, wisp: &Wisp, forces: &[DVec3]) {
         let s = wanted[i];
         root.targets[i] = DVec3::new(s.dot(across), s.dot(second), s.dot(before));
         let t = along(i);
-        across = transport(across, before, t);
+        // In single precision, as the chain that is to be in balance does.
+        across = transport(across.as_vec3(), before.as_vec3(), t.as_vec3()).as_dvec3();
         before = t;
     }
-}
-
-/// A unit vector across `from` carried to across `to` by the smallest rotation.
-fn transport(across: DVec3, from: DVec3, to: DVec3) -> DVec3 {
-    let scale = 1.0 + from.dot(to);
-    // Folded back on itself: any half turn will do.
-    if scale < 1.0e-9 {
-        let helper = if to.x.abs() < 0.9 { DVec3::X } else { DVec3::Y };
-        return (across - to * to.dot(across)).normalize_or(to.cross(helper).normalize());
-    }
-    let turned = across - (from + to) * (to.dot(across) / scale);
-    (turned - to * to.dot(turned)).normalize_or_zero()
 }

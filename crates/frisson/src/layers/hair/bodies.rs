@@ -247,10 +247,8 @@ fn trace(distance: impl Fn(f32) -> f32, limit: f32) -> f32 {
 /// Kind, local axes (columns), local origin and bounding radius of a shape.
 fn resolve(shape: &ColliderShape) -> (Kind, Mat3, Vec3, f32) {
     let v = Vec3::from_array;
-    let turned = |degrees: [f32; 3]| {
-        let [x, y, z] = degrees.map(f32::to_radians);
-        Mat3::from_quat(Quat::from_euler(glam::EulerRot::ZYX, z, y, x))
-    };
+    let turned =
+        |degrees: [f32; 3]| Mat3::from_quat(crate::math::frames::rotation_xyz_deg(degrees));
     let towards = |axis: Vec3| {
         let axis = axis.normalize_or(Vec3::Y);
         Mat3::from_quat(crate::math::frames::rotation_between(Vec3::Y, axis))

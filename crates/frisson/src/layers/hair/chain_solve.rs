@@ -4,6 +4,7 @@ use glam::{BVec4A, Vec3, Vec4};
 
 use super::chain::{ChainInput, Chains, Eliminated};
 use super::lanes::{Lanes, Symmetric};
+use super::planes::transport_four;
 
 /// Friction holds at most this share of what a contact holds [-]: as hard as the contact itself it would stop
 /// what only slides along, from one round to the next.
@@ -22,9 +23,6 @@ const MOST_FOLDED: f32 = 0.134;
 
 /// Shortest segment that tension still keeps from turning, as a share of its rest length [-].
 const LEAST_TAUT: f32 = 0.1;
-
-/// Two directions whose sum is shorter than this have no smallest rotation between them [-].
-const OPPOSITE: f32 = 1.0e-5;
 
 impl Chains {
     /// Forces at the guess and the diagonal of the matrix.
@@ -101,7 +99,7 @@ impl Chains {
                 self.forces[i] = self.forces[i] - back;
                 self.forces[i - 1] = self.forces[i - 1] + back;
             }
-            across = transport(across, before, along);
+            across = transport_four(across, before, along);
             (before, before_length) = (along, length);
         }
     }
@@ -174,15 +172,4 @@ impl Chains {
 /// particle sinks in must stay well above what single precision resolves.
 fn contact_rate(step: f32) -> f32 {
     super::limits::CONTACT / (step * step).max(1.0 / (240.0 * 240.0))
-}
-
-/// A unit vector across `from` carried to across `to` by the smallest rotation.
-fn transport(across: Lanes, from: Lanes, to: Lanes) -> Lanes {
-    let scale = from.dot_each(&to) + 1.0;
-    let share = to.dot_each(&across);
-    let folded = scale.cmplt(Vec4::splat(OPPOSITE));
-    let turned = across - (from + to) * (share / scale.max(Vec4::splat(OPPOSITE)));
-    let turned = Lanes::select(folded, across - to * share, turned);
-    let turned = turned - to * to.dot_each(&turned);
-    turned.normalize_or(Lanes::default(), 1.0e-12)
 }

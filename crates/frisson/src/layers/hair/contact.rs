@@ -25,6 +25,22 @@ impl Contact {
     }
 }
 
+/// A particle deeper than so many margins goes back the way it came [-]: what only sinks in leaves straight up.
+const DEEP: f32 = 4.0;
+
+/// Least margin for that [m]: a body without one still has a skin.
+const LEAST_MARGIN: f32 = 1.0e-4;
+
+/// Halvings of the way in that find where it enters: to a four-thousandth of it.
+const HALVINGS: usize = 12;
+
+/// How far above its height a point is set down [m]: exactly on it rounding would find it inside again.
+const CLEARANCE: f32 = 1.0e-6;
+
+/// Steps of a point that leaves a pocket between bodies, and the least length of one [m].
+const POCKET_STEPS: usize = 256;
+const POCKET_STEP: f32 = 1.0e-4;
+
 impl PosedBody {
     /// The plane that holds a particle out, if it is inside. A particle that was outside when the
     /// step began goes back out where it came in; else the nearest way.
@@ -38,7 +54,7 @@ impl PosedBody {
         }
         let carried = self.carried(p);
         let mut surface = (p - depth * normal, normal);
-        if depth < -4.0 * margin.max(1.0e-4) {
+        if depth < -DEEP * margin.max(LEAST_MARGIN) {
             surface = self.way_back(start + carried, p).unwrap_or(surface);
         }
         let (place, normal) = surface;
@@ -57,7 +73,7 @@ impl PosedBody {
             return None;
         }
         let (mut out, mut inside) = (0.0f32, 1.0f32);
-        for _ in 0..12 {
+        for _ in 0..HALVINGS {
             let mid = 0.5 * (out + inside);
             if self.distance(outside.lerp(p, mid)).0 < 0.0 {
                 inside = mid;
@@ -162,7 +178,7 @@ pub(super) fn push_out(
     for _ in 0..super::limits::PUSH_ROUNDS {
         match deepest(at) {
             Some((d, n)) if d < 0.0 => {
-                at += n * (1.0e-6 - d);
+                at += n * (CLEARANCE - d);
                 tried += n;
             }
             _ => return at,
@@ -170,9 +186,9 @@ pub(super) fn push_out(
     }
     // Two surfaces hand the point to each other: leave along their mean direction.
     let direction = tried.normalize_or(Vec3::Y);
-    for _ in 0..256 {
+    for _ in 0..POCKET_STEPS {
         match deepest(at) {
-            Some((d, _)) if d < 0.0 => at += direction * (-d).max(1.0e-4),
+            Some((d, _)) if d < 0.0 => at += direction * (-d).max(POCKET_STEP),
             _ => return at,
         }
     }

@@ -171,7 +171,9 @@ impl Samples {
             }
         }
         if let Some(plane) = &around.planes[i] {
-            let met = plane.meets(p, &self.axes, margin);
+            // A wall that has just come into sight narrows the wisp quickly, but not at once.
+            let least = self.radii - super::limits::NARROWING * input.dt as f32;
+            let met = plane.meets(p, &self.axes, margin).max(least);
             if met.cmplt(self.radii).any() {
                 self.stop(met, self.axes.dot(plane.carried / input.dt as f32 - own));
             }

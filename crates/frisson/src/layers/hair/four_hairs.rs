@@ -6,7 +6,7 @@ use super::beneath::{Guess, Lifting, NO_GUESS};
 use super::chain::MAX_PARTICLES;
 use super::detail::Detail;
 use super::lanes::Lanes;
-use super::laying::{Guesses, Laying, Touching};
+use super::laying::{Guesses, InReach, Laying};
 use super::strand_planes::{Planes, push_out_of_bodies};
 use super::strands::StrandInput;
 
@@ -202,12 +202,12 @@ impl FourHairs {
         let mut laying = Laying::new(input, self.control[0]);
         before = self.control[0];
         for k in 1..each {
-            let touching = self.touching(planes, steps * k as f32);
+            let in_reach = self.in_reach(planes, steps * k as f32);
             let wanted = read_lanes(points, starts, k);
             let segments = longer * (wanted - before).length_squared().sqrt();
             before = wanted;
             let mut known = read_guesses(guesses, starts, k);
-            let at = laying.next(&wanted, segments, touching, &mut known);
+            let at = laying.next(&wanted, segments, in_reach, &mut known);
             write_guesses(guesses, starts, k, &known);
             write_lanes(points, starts, k, &at);
         }
@@ -239,17 +239,17 @@ impl FourHairs {
     }
 
     /// What the four hairs may touch on the way to their parameters.
-    fn touching(&self, planes: &Planes, at: Vec4) -> Touching {
-        let mut touching = Touching::default();
+    fn in_reach(&self, planes: &Planes, at: Vec4) -> InReach {
+        let mut in_reach = InReach::default();
         if !planes.touched {
-            return touching;
+            return in_reach;
         }
         for hair in 0..4 {
             let plane = self.segment(at[hair]).0 + 1;
-            touching.bodies |= planes.near[plane];
-            touching.meshes |= planes.near_meshes[plane];
+            in_reach.bodies |= planes.near[plane];
+            in_reach.meshes |= planes.near_meshes[plane];
         }
-        touching
+        in_reach
     }
 
     /// Springy hair goes through its planes.

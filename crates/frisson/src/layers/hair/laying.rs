@@ -34,7 +34,7 @@ pub(super) struct Laying<'a> {
 
 /// Bodies and meshes that a point may touch, one bit each.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Touching {
+pub(super) struct InReach {
     pub bodies: u64,
     pub meshes: u8,
 }
@@ -58,13 +58,13 @@ impl<'a> Laying<'a> {
         &mut self,
         wanted: &Lanes,
         segments: Vec4,
-        touching: Touching,
+        in_reach: InReach,
         guesses: &mut Guesses,
     ) -> Lanes {
         let mut at = self.reached(wanted, segments);
         // A hair that leads around something lags behind its wisp: what is near it may not be near that.
         let lagging = self.heights.cmplt(segments + self.input.margin).any();
-        let meshes = touching.meshes | if lagging { self.meshes } else { 0 };
+        let meshes = in_reach.meshes | if lagging { self.meshes } else { 0 };
         if meshes & !self.meshes != 0 {
             // A mesh that comes near only here was not looked at there.
             self.heights = Vec4::ZERO;
@@ -74,8 +74,8 @@ impl<'a> Laying<'a> {
         // Nor of its middle.
         let mut halfway = Vec4::ZERO;
         for _ in 0..super::limits::LAY_ROUNDS {
-            if touching.bodies != 0 {
-                at = self.around_bodies(at, segments, touching.bodies);
+            if in_reach.bodies != 0 {
+                at = self.around_bodies(at, segments, in_reach.bodies);
             }
             if meshes == 0 {
                 break;

@@ -2,6 +2,10 @@
 //!
 //! Whether a particle is inside is found by walking along the wisp from particle 1, which is outside:
 //! every crossing of the surface changes sides. No closed or clean mesh is needed.
+//!
+//! In a fold, as behind an ear, a particle may be as near to one wall as to the other, and a hundredth of a
+//! millimetre would decide from tick to tick what holds it and how wide its wisp may be. So it stays with the wall
+//! that it was at until the other is clearly nearer (`stays_at_its_wall`).
 
 use glam::{Vec3, Vec4};
 
@@ -87,8 +91,63 @@ pub(super) fn find_mesh_planes(
     wisp.beneath = known;
 }
 
-/// The triangle nearest to every free particle within its reach, four particles at a time. `guesses`: what
-/// was nearest in the last tick, and then what is.
+/// Lifts both ends of segments whose middles are in a mesh: particles may lie on either side of something thin, and
+/// hairs that follow such a segment would go over it in one frame and behind it in the next.
+///
+/// ```text
+///     o───┐▓▓▓▓┌───o      both ends go up by what the middle lacks, a little every tick
+///         │▓▓▓▓│
+/// ```
+pub(super) fn lift_segments(
+    input: &TickInput,
+    wisp: &Wisp,
+    planes: &[Option<MeshPlane>; MAX_PARTICLES],
+    out: &mut [Option<MeshPlane>; MAX_PARTICLES],
+) {
+    let margin = input.params.body.margin;
+    let height = |k: usize| {
+        let over = |plane: &MeshPlane| plane.normal.dot(wisp.positions[k] - plane.point);
+        planes[k].as_ref().map_or(f32::INFINITY, over)
+    };
+    for i in 3..wisp.positions.len() {
+        let ends = [wisp.positions[i - 1], wisp.positions[i]];
+        let middle = 0.5 * (ends[0] + ends[1]);
+        let reach = 0.5 * ends[0].distance(ends[1]) + margin;
+        // The middle is no lower than what the height of either end leaves.
+        if height(i - 1).min(height(i)) >= reach {
+            continue;
+        }
+        for mesh in input.meshes {
+            let Some(lift) = lift_of(input, mesh, middle, reach) else { continue };
+            for (k, p) in [(i - 1, ends[0]), (i, ends[1])] {
+                let plane = MeshPlane { point: p + lift.point, ..lift };
+                let lacks = |plane: &MeshPlane| plane.normal.dot(plane.point - p);
+                if out[k].as_ref().is_none_or(|other| lacks(&plane) > lacks(other)) {
+                    out[k] = Some(plane);
+                }
+            }
+        }
+    }
+}
+
+/// The plane that lifts a place as far out of a mesh as it may go in one tick, if it is too low; its point is
+/// relative to the place.
+fn lift_of(input: &TickInput, mesh: &SurfaceMotion, p: Vec3, reach: f32) -> Option<MeshPlane> {
+    let margin = input.params.body.margin;
+    let place = Place::on(mesh, mesh.bvh().closest_point(p, reach)?.triangle, p);
+    let inside = place.is_inside(p);
+    let lacks = margin - if inside { -place.distance } else { place.distance };
+    if lacks <= 0.0 {
+        return None;
+    }
+    let mut plane = plane_at(mesh, (p, Some(place)), inside, input.params.body.friction)?;
+    let lift = lacks.min(super::limits::SEGMENT_LIFT * input.dt as f32);
+    plane.point = plane.carried + plane.normal * (lift - margin);
+    Some(plane)
+}
+
+/// The triangle nearest to every free particle within its reach, four particles at a time. `guesses`: at which it
+/// was in the last tick, and then at which it is.
 fn nearest_triangles(
     mesh: &SurfaceMotion,
     positions: &[Vec3],
@@ -109,7 +168,12 @@ fn nearest_triangles(
         let found = mesh.bvh().closest_of_four([four.x, four.y, four.z], limits);
         for (lane, i) in (first..last).enumerate() {
             // On the very triangle that was guessed rounding may find nothing nearer than it.
-            out[i] = found[lane].or(near[lane]);
+            out[i] = match (found[lane], near[lane]) {
+                (Some(new), Some(old)) if stays_at_its_wall(mesh, positions[i], old, new) => {
+                    Some(old)
+                }
+                (found, near) => found.or(near),
+            };
             guesses[i] = out[i].unwrap_or(guesses[i]);
         }
     }
@@ -125,6 +189,19 @@ fn guess_beneath(mesh: &SurfaceMotion, guess: u32, p: Vec3, reach_sq: f32) -> (O
     let (foot, _) = closest_on_triangle(p, mesh.bvh().corners(guess));
     let distance_sq = foot.distance_squared(p) * 1.0001 + 1.0e-12;
     if distance_sq < reach_sq { (Some(guess), distance_sq) } else { (None, reach_sq) }
+}
+
+/// Whether a particle stays with the wall of a fold that it was at, though another is a little nearer.
+fn stays_at_its_wall(mesh: &SurfaceMotion, p: Vec3, old: u32, new: u32) -> bool {
+    if old == new {
+        return false;
+    }
+    let away = |triangle: u32| p - closest_on_triangle(p, mesh.bvh().corners(triangle)).0;
+    let (from_old, from_new) = (away(old), away(new));
+    let (far, near) = (from_old.length(), from_new.length());
+    // Along one surface the next triangle is right at once: only what lies another way is another wall.
+    far - near < super::limits::FOLD_SLACK
+        && from_old.dot(from_new) < super::limits::FOLD_COSINE * far * near
 }
 
 /// The place of a mesh nearest to a particle.
@@ -228,4 +305,53 @@ fn plane_at(
     let end = mesh.point(place.triangle, place.barycentric, 1.0);
     let start = mesh.point(place.triangle, place.barycentric, 0.0);
     Some(MeshPlane { point: end, normal, carried: end - start, friction })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geometry::Mesh;
+
+    /// Two walls that face each other, 1 cm apart, each of two triangles: 0 and 1 to the left, 2 and 3 to the right.
+    fn fold() -> SurfaceMotion {
+        let wall = |x: f32| [[x, -0.1, -0.1], [x, 0.1, -0.1], [x, 0.1, 0.1], [x, -0.1, 0.1]];
+        let positions = [wall(-0.005), wall(0.005)].concat().into_iter().map(Vec3::from).collect();
+        let triangles = vec![[0, 1, 2], [0, 2, 3], [4, 6, 5], [4, 7, 6]];
+        let mut motion = SurfaceMotion::default();
+        motion.update(&Mesh::new("fold", positions, triangles), 1.0 / 120.0);
+        motion
+    }
+
+    fn nearest(mesh: &SurfaceMotion, p: Vec3, guess: u32) -> u32 {
+        let mut guesses = [u32::MAX, u32::MAX, guess];
+        let reaches = [0.02; MAX_PARTICLES];
+        let all = [p; 3];
+        nearest_triangles(mesh, &all, &reaches, &mut guesses)[2].expect("a wall")
+    }
+
+    #[test]
+    fn between_two_walls_a_particle_stays_at_its_own_until_the_other_is_clearly_nearer() {
+        let mesh = fold();
+        // Off the edge that the two triangles of a wall share.
+        let at = |x: f32| Vec3::new(x, 0.03, -0.02);
+        let left = nearest(&mesh, at(-0.002), u32::MAX);
+        assert!(left < 2);
+        let right = nearest(&mesh, at(0.002), u32::MAX);
+        assert!(right >= 2);
+        for x in [-1.0e-5, 1.0e-5, 5.0e-5] {
+            assert_eq!(nearest(&mesh, at(x), left), left, "{x}");
+            assert_eq!(nearest(&mesh, at(-x), right), right, "{x}");
+        }
+        assert_eq!(nearest(&mesh, at(2.0e-4), left), right, "0.4 mm nearer");
+    }
+
+    #[test]
+    fn along_one_surface_the_nearest_triangle_is_taken_at_once() {
+        let mesh = fold();
+        let at = |z: f32| Vec3::new(-0.004, 0.0, z);
+        let (here, there) =
+            (nearest(&mesh, at(-1.0e-5), u32::MAX), nearest(&mesh, at(1.0e-5), u32::MAX));
+        assert_ne!(here, there, "the edge is between them");
+        assert_eq!(nearest(&mesh, at(1.0e-5), here), there);
+    }
 }

@@ -11,16 +11,19 @@ use glam::{Vec3, Vec4};
 use super::lanes::{Lanes, sin_cos};
 use super::state::Wisp;
 
+/// Two unit vectors whose product plus one is less than this have no smallest rotation between them [-].
+const OPPOSITE: f32 = 1.0e-5;
+
+/// Shortest vector whose direction counts, and its square [-]: shorter ones are rounding of unit vectors.
+const SHORTEST: f32 = 1.0e-9;
+const LOST_SQ: f32 = 1.0e-12;
+
+/// Shortest segment that has a direction [m].
+const SHORTEST_EDGE: f32 = 1.0e-12;
+
 /// A unit vector across `from`, carried to across `to` by the smallest rotation (both unit).
 pub(super) fn transport(across: Vec3, from: Vec3, to: Vec3) -> Vec3 {
-    let sum = from + to;
-    let scale = 1.0 + from.dot(to);
-    if scale < 1.0e-5 {
-        // Opposite directions: any half turn will do; keep what is across both.
-        return (across - to * to.dot(across)).normalize_or(super::rest::perpendicular(to));
-    }
-    let turned = across - sum * (sum.dot(across) / scale) + 2.0 * from.dot(across) * to;
-    (turned - to * to.dot(turned)).normalize_or(super::rest::perpendicular(to))
+    transport_four(Lanes::splat(across), Lanes::splat(from), Lanes::splat(to)).lane(0)
 }
 
 /// Recomputes the planes of a wisp from its particles, its root axis and its twist.
@@ -63,7 +66,7 @@ pub(super) fn compute_planes_of_four(wisps: &mut [Wisp]) {
             let next = of(wisps, &|w| w.positions[i + 1]);
             let edge = next - here;
             here = next;
-            edge.normalize_or(if i == 0 { old } else { before }, 1.0e-12)
+            edge.normalize_or(if i == 0 { old } else { before }, SHORTEST_EDGE)
         } else {
             before
         };
@@ -71,7 +74,7 @@ pub(super) fn compute_planes_of_four(wisps: &mut [Wisp]) {
             (before, along) = (after, after);
         }
         // Folded back on itself: no bisector, keep the last step's.
-        let normal = (before + after).normalize_or(old, 1.0e-9);
+        let normal = (before + after).normalize_or(old, SHORTEST);
         carried = transport_four(carried, along, normal);
         along = normal;
         let twists = Vec4::from_array([a, b, c, d].map(|k| wisps[k].twists[i]));
@@ -86,23 +89,24 @@ pub(super) fn compute_planes_of_four(wisps: &mut [Wisp]) {
     }
 }
 
-/// As `transport`, four at once.
-fn transport_four(across: Lanes, from: Lanes, to: Lanes) -> Lanes {
-    let sum = from + to;
+/// As `transport`, four at once. What is across `from` is turned by as much as `from` is:
+/// `u - (from + to) (to . u) / (1 + from . to)`.
+pub(super) fn transport_four(across: Lanes, from: Lanes, to: Lanes) -> Lanes {
     let scale = from.dot_each(&to) + 1.0;
-    let flat = across - to * to.dot_each(&across);
-    let turn = sum.dot_each(&across) / scale.max(Vec4::splat(1.0e-5));
-    let turned = across - sum * turn + to * (2.0 * from.dot_each(&across));
+    let share = to.dot_each(&across);
+    let opposite = scale.cmplt(Vec4::splat(OPPOSITE));
+    let turned = across - (from + to) * (share / scale.max(Vec4::splat(OPPOSITE)));
     // Opposite directions: any half turn will do; keep what is across both.
-    let turned = Lanes::select(scale.cmplt(Vec4::splat(1.0e-5)), flat, turned);
+    let turned = Lanes::select(opposite, across - to * share, turned);
+    // Squared up anew: rounding of many in a row would let it drift.
     let turned = turned - to * to.dot_each(&turned);
-    let lost = turned.length_squared().cmplt(Vec4::splat(1.0e-12));
+    let lost = turned.length_squared().cmplt(Vec4::splat(LOST_SQ));
     if lost.any() {
         let [a, b, c, d] = to.to_points().map(|p| super::rest::perpendicular(p.truncate()));
         let other = Lanes::new([a, b, c, d].into_iter());
-        return Lanes::select(lost, other, turned).normalize_or(other, 1.0e-9);
+        return Lanes::select(lost, other, turned).normalize_or(other, SHORTEST);
     }
-    turned.normalize_or(turned, 1.0e-9)
+    turned.normalize_or(turned, SHORTEST)
 }
 
 #[cfg(test)]

@@ -30,6 +30,8 @@ pub struct HairScratch {
     pub(super) accelerations: Vec<Vec3>,
     pub(super) air: Vec<Vec3>,
     pub(super) wetness: Vec<f32>,
+    /// Mass of water that each wisp catches out of the air in a tick [kg].
+    pub(super) caught: Vec<f32>,
     pub(super) of_root: Vec<Vec<u32>>,
     pub(super) jumped: Vec<bool>,
     /// Where the parts of a tick's work are done.

@@ -22,6 +22,22 @@ pub(super) const MAX_SAMPLES: usize = 8;
 /// Most groups of four samples.
 pub(super) const GROUPS: usize = MAX_SAMPLES / 4;
 
+/// Square of the distance within which a point is on a section's axis [m²]: a ten-millionth of a metre, where its
+/// direction is noise.
+const ON_AXIS_SQ: f32 = 1.0e-14;
+
+/// Least height of an outline to divide by [m].
+const LEAST_HEIGHT: f32 = 1.0e-7;
+
+/// Least length of a direction to divide by [-]: zero divided by it is still zero.
+const LEAST_DIRECTION: f32 = 1.0e-20;
+
+/// Squared length below which a segment is a point [m²].
+const POINT_SQ: f32 = 1.0e-12;
+
+/// Share of its largest value below which the sine squared between two segments is zero [-]: they are parallel.
+const PARALLEL_SQ: f32 = 1.0e-6;
+
 /// One plane of a wisp, as the interactions see it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct NodeShape {
@@ -116,7 +132,7 @@ impl SectionShape {
             directions[k] = [dx, dy];
             rims[k] = [-side * normal * scale + k as f32 * self.length, steep * y * scale];
         }
-        let on_axis = y_sq.cmplt(Vec4::splat(1.0e-14));
+        let on_axis = y_sq.cmplt(Vec4::splat(ON_AXIS_SQ));
         let between = x.cmpge(Vec4::ZERO) & x.cmplt(Vec4::splat(self.length));
         let filled = in_outline(x, y, rims, self.length);
         let inside = (on_axis & between) | (!on_axis & filled);
@@ -126,7 +142,7 @@ impl SectionShape {
         }
         let along = (x / self.length).clamp(Vec4::ZERO, Vec4::ONE);
         let height = rims[0][1] + along * (rims[1][1] - rims[0][1]);
-        let outward = (y / height.max(Vec4::splat(1.0e-7))).min(Vec4::ONE);
+        let outward = (y / height.max(Vec4::splat(LEAST_HEIGHT))).min(Vec4::ONE);
         Some(Inside { bits, along, outward, directions, up, on_axis: on_axis.bitmask() })
     }
 }
@@ -151,7 +167,7 @@ impl Inside {
 /// Radius of an envelope in a direction of its plane, over the direction's length.
 fn rim_scale(end: &NodeShape, samples: usize, dx: Vec4, dy: Vec4) -> Vec4 {
     let r = &end.radii;
-    let tiny = Vec4::splat(1.0e-20);
+    let tiny = Vec4::splat(LEAST_DIRECTION);
     if samples == 4 {
         // A quarter ellipse between two of four samples.
         let a = Vec4::select(dx.cmpge(Vec4::ZERO), Vec4::splat(r[0]), Vec4::splat(r[2]));
@@ -161,7 +177,7 @@ fn rim_scale(end: &NodeShape, samples: usize, dx: Vec4, dy: Vec4) -> Vec4 {
     }
     Vec4::from_array(std::array::from_fn(|k| {
         let direction = Vec2::new(dx[k], dy[k]);
-        radius_at(&r[..samples], direction) / direction.length().max(1.0e-20)
+        radius_at(&r[..samples], direction) / direction.length().max(LEAST_DIRECTION)
     }))
 }
 
@@ -194,18 +210,17 @@ pub(super) fn closest_on_segments(a: [Vec3; 2], b: [Vec3; 2]) -> (f32, f32) {
     let (d1, d2, r) = (a[1] - a[0], b[1] - b[0], a[0] - b[0]);
     let (aa, bb) = (d1.length_squared(), d2.length_squared());
     let (ab, c, f) = (d1.dot(d2), d1.dot(r), d2.dot(r));
-    let tiny = 1.0e-12;
-    if aa < tiny && bb < tiny {
+    if aa < POINT_SQ && bb < POINT_SQ {
         return (0.0, 0.0);
     }
-    if aa < tiny {
+    if aa < POINT_SQ {
         return (0.0, (f / bb).clamp(0.0, 1.0));
     }
-    if bb < tiny {
+    if bb < POINT_SQ {
         return ((-c / aa).clamp(0.0, 1.0), 0.0);
     }
     let denominator = aa * bb - ab * ab;
-    let s = if denominator > 1.0e-6 * aa * bb {
+    let s = if denominator > PARALLEL_SQ * aa * bb {
         ((ab * f - c * bb) / denominator).clamp(0.0, 1.0)
     } else {
         0.5

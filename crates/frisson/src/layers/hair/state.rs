@@ -147,9 +147,8 @@ pub(super) struct Wisp {
     pub spin: f32,
     /// How long the head and the air around have been still [s].
     pub calm: f32,
-    /// Triangles of the first colliding mesh that were nearest to the particles in the last tick. They make the
-    /// next search shorter and change no answer, so that they are not saved.
-    #[serde(skip)]
+    /// Triangles of the first colliding mesh that the particles were at in the last tick: they make the next search
+    /// shorter, and in a fold they tell which of its walls a particle stays at.
     pub beneath: Vec<u32>,
 }
 

@@ -14,7 +14,7 @@ use super::state::{HairState, Wisp};
 use super::tick::{HairDrive, TOGETHER, TickInput, TickRoom, carry_along, integrate_wisps};
 use super::wind;
 use crate::geometry::Mesh;
-use crate::stage::{Animated, Frame, LayerError, StepContext, Work};
+use crate::stage::{Animated, Falling, Frame, LayerError, StepContext, Work};
 
 /// How often the shelter from wind is measured [Hz]: hair and bodies move little against the wind in
 /// that time.
@@ -69,7 +69,7 @@ pub(super) fn advance(
     let mesh = &frame.meshes[find_mesh(params, frame)?];
     follow_surroundings((params, rest), state, scratch, context, frame, mesh)?;
     gather_forces((params, rest), state, scratch, context);
-    integrate((params, rest), state, scratch, context, mesh);
+    integrate((params, rest), state, scratch, context, (mesh, &frame.falling));
     // A look between two ticks shows how hair goes on; what is done once a tick waits for the tick.
     if is_whole_tick(context) {
         interact((params, rest), state, scratch, context);
@@ -241,7 +241,7 @@ fn integrate(
     state: &mut HairState,
     scratch: &mut HairScratch,
     context: &StepContext,
-    mesh: &Mesh,
+    water: (&Mesh, &[Falling]),
 ) {
     let frame = context.frame_number();
     let rate_sq = |a: &Animated| rate_sq(a, frame);
@@ -250,7 +250,7 @@ fn integrate(
     scratch.ties.extend(style.ties.iter().map(|t| rate_sq(&t.hold_hz)));
     scratch.braids.clear();
     scratch.braids.extend(style.braids.iter().map(|b| rate_sq(&b.hold_hz)));
-    soak((params, rest), state, scratch, mesh, (frame, context.dt));
+    soak((params, rest), state, scratch, water, (frame, context.dt));
     let input = TickInput {
         rest,
         params,
