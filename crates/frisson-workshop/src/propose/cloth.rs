@@ -17,6 +17,13 @@ const HANGING: [&str; 12] = [
     "flag", "cloth",
 ];
 
+/// How much longer than those of a body the edges of a garment may be [-]: cutting once more than this asks for takes
+/// eight times as long.
+const COARSER: f32 = 1.5;
+
+/// Words in the names of garments that arms hang and swing beside.
+const BESIDE_ARMS: [&str; 5] = ["skirt", "shirt", "dress", "robe", "poncho"];
+
 /// Share of a garment's height that skinned meshes must reach over to be all that it meets [-].
 const COVERED: f32 = 0.6;
 
@@ -46,6 +53,14 @@ pub fn propose_cloth(character: &Character, modelled: &[Mesh], meshes: &[Mesh]) 
         }
         let _ = writeln!(text, "material = \"wool\"\nself_collision = true\nbodies = {bodies:?}");
         text.push_str(&pins);
+        let arms = joints_of_arms(character);
+        if BESIDE_ARMS.contains(word) && !arms.is_empty() {
+            let _ = write!(
+                text,
+                "\n# Hands that pass within two centimetres of the body pin it there and drag it along; left out, they\n\
+                 # pass through it:\n# bodies_except = {{ joints = {arms:?} }}"
+            );
+        }
         layers.push(Proposed::off(name, why, text));
     }
     layers
@@ -55,6 +70,26 @@ pub fn propose_cloth(character: &Character, modelled: &[Mesh], meshes: &[Mesh]) 
 pub fn hangs(name: &str) -> bool {
     let name = name.to_lowercase();
     HANGING.iter().any(|word| name.contains(word))
+}
+
+/// Joints of arms, hands and fingers that carry skin: those with a telling name, and all below them.
+fn joints_of_arms(character: &Character) -> Vec<&str> {
+    let nodes = character.skeleton.nodes();
+    let mut is_arm = vec![false; nodes.len()];
+    // Parents come before or after: as many rounds as the arm has joints.
+    for _ in 0..nodes.len() {
+        let before = is_arm.clone();
+        for (i, node) in nodes.iter().enumerate() {
+            let name = node.name.to_lowercase();
+            let is_named = (name.contains("arm") || name.contains("hand")) && !name.contains("armature");
+            is_arm[i] |= is_named || node.parent.is_some_and(|p| before[p]);
+        }
+        if is_arm == before {
+            break;
+        }
+    }
+    let carries = |i: &usize| character.skins.iter().any(|skin| skin.joints.contains(i));
+    (0..nodes.len()).filter(|&i| is_arm[i]).filter(carries).map(|i| nodes[i].name.as_str()).collect()
 }
 
 /// Skinned meshes; of a character that is of rigid parts, all that the garment is near to.
@@ -86,11 +121,15 @@ fn bodies_of<'a>(meshes: &'a [Mesh], names: &[&str]) -> Vec<&'a Mesh> {
     meshes.iter().filter(|m| names.contains(&m.name.as_str())).collect()
 }
 
-/// Times that a garment has to be cut until its edges are no longer than those of the bodies under it.
+/// Times that a garment has to be cut until its edges are hardly longer than those of the bodies under it.
 fn subdivision(garment: &Mesh, bodies: &[&Mesh]) -> u32 {
     let finest = bodies.iter().map(|m| mean_edge(m)).fold(f32::INFINITY, f32::min);
     let ratio = mean_edge(garment) / finest;
-    if ratio.is_finite() && ratio > 1.5 { (ratio.log2().ceil() as u32).clamp(1, 2) } else { 0 }
+    if ratio.is_finite() && ratio > COARSER {
+        ((ratio / COARSER).log2().ceil() as u32).clamp(1, 2)
+    } else {
+        0
+    }
 }
 
 /// Mean length of a mesh's edges [m]; 0 without triangles.
@@ -116,7 +155,7 @@ mod tests {
             Mesh::new("m", [Vec3::ZERO, Vec3::X, far].map(|p| edge * p).to_vec(), vec![[0, 1, 2]])
         };
         let level = |edge: f32| subdivision(&triangle(edge), &[&triangle(0.2), &triangle(0.05)]);
-        assert_eq!([0.05, 0.07, 0.09, 0.15, 0.5].map(level), [0, 0, 1, 2, 2]);
+        assert_eq!([0.05, 0.07, 0.09, 0.14, 0.16, 0.5].map(level), [0, 0, 1, 1, 2, 2]);
         assert_eq!(subdivision(&triangle(0.1), &[]), 0);
     }
 }
