@@ -154,6 +154,7 @@ function App() {
 }
 
 const PLAIN = {
+  Escape: () => { menu.value = false; },
   " ": () => { playing.value = !playing.value; }, l: () => { looping.value = !looping.value; }, t: () => { panel.value = panel.value === "tune" ? "text" : "tune"; },
   g: () => { graphsOpen.value = !graphsOpen.value; }, b: () => { dialog.value = "bake"; }, a: () => view.frameAll(), ".": () => view.frameChosen(), r: () => view.lookAsScene(),
   z: () => setOption("wireframe", !options.value.wireframe), o: () => setOption("overlays", !options.value.overlays), i: () => setOption("insides", !options.value.insides), "+": () => { if (doc.value) dialog.value = "add"; }, x: () => { symmetry.value = !symmetry.value; },

@@ -87,6 +87,9 @@ export function Graphs({ view }) {
         })],
       },
     }, [numbers, ...rows], place.current);
+    const { canvas } = plot.current.ctx;
+    canvas.setAttribute("role", "img");
+    canvas.setAttribute("aria-label", `${chosen.map(s => `${s.layer} ${s.name}`).join(", ")} over the frames; the numbers beside the names are those of the present frame`);
     return () => { plot.current?.destroy(); plot.current = null; };
   }, [series.value, hidden.value, theme.value]);
   useEffect(() => effect(() => { frame.value; plot.current?.redraw(false, false); }), []);

@@ -62,7 +62,9 @@ class MeshShape {
     if (keeps) before.materials = [];
     if (before) before.plain = null;
     this.object = new Mesh(geometry, this.materials);
-    this.object.castShadow = this.object.receiveShadow = true;
+    // Glass and water let the light through.
+    this.object.castShadow = !head.materials.every(m => m.transmission > 0);
+    this.object.receiveShadow = true;
     this.object.matrixAutoUpdate = true;
     this.object.userData.shape = this;
   }

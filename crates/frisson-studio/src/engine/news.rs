@@ -133,8 +133,9 @@ pub(super) struct EngineState {
 const QUIET: Duration = Duration::from_millis(250);
 
 /// The same where more edits are on their way: the page says when they have ended, and this is for one that does not.
-/// It is longer than a picture takes where they are drawn slowly, so that no whole one comes between two edits.
-const HASTY_QUIET: Duration = Duration::from_millis(1500);
+/// It is longer than two whole pictures take where they are drawn slowly: a whole one that came between two edits would keep
+/// the second waiting, and the third with it, for as long as somebody drags.
+const HASTY_QUIET: Duration = Duration::from_secs(6);
 
 /// Takes whose cuts are remembered; a page that is farther behind begins anew.
 const REMEMBERED_CUTS: usize = 256;

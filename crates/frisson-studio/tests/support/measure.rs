@@ -50,10 +50,10 @@ const EDITS: &str = "(async (wanted, moving, change) => { \
         const one = studio.latencies[0]; \
         if (one?.drawn) times.push([one.drawn - one.started, one.answered - one.started, one.got - one.started]); \
     } \
-    const last = performance.now(); studio.letGo(); \
+    studio.playing.value = false; const last = performance.now(); studio.letGo(); \
     for (const t = performance.now(); performance.now() - t < 10e3 && (studio.engine.value.rough || studio.view.lastDrawnTake !== studio.engine.value.take || studio.view.pace.fence || studio.view.pace.coarseness);) await pause(5); \
     const whole = performance.now() - last; const work = studio.engine.value.work; \
-    studio.playing.value = false; if (!times.length) return { path: c.path, n: 0 }; \
+    if (!times.length) return { path: c.path, n: 0 }; \
     const sorted = k => times.map(t => t[k]).sort((a, b) => a - b); const at = (k, s) => Math.round(10 * sorted(k)[Math.min(times.length - 1, Math.floor(times.length * s))]) / 10; \
     const each = x => Math.round((work[x] - before[x]) / times.length * 10) / 10; const short = x => Math.round(10 * x) / 10; \
     return { path: c.path.replace(/^.*?\\.\\w+\\./, ''), n: times.length, median: at(0, 0.5), p95: at(0, 0.95), answered: at(1, 0.5), got: at(2, 0.5), \

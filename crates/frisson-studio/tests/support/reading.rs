@@ -65,6 +65,8 @@ fn everything_has_a_name_and_can_be_read() {
         browser.click("#see");
         check(&mut browser, "graphs and menu");
         browser.key("g", false);
+        browser.key("Escape", false);
+        browser.wait("!document.querySelector('.menu')");
         browser.click("#text-tab");
         browser.wait("document.querySelector('#text')");
         check(&mut browser, "the text");

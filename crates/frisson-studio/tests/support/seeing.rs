@@ -116,7 +116,7 @@ fn every_layer_shows_its_inside() {
         ("wrinkles-wrist", "region", "reach of wrinkles"),
         ("cloth-flag", "pins", "held cloth"),
         ("soft-contact-close", "contacts", "contacts"),
-        ("cloth-cape", "colliders", "colliders"),
+        ("cloth-sheet", "colliders", "colliders"),
     ] {
         if !scene.is_empty() {
             open_gallery(&mut browser, scene);
