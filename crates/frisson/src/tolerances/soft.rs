@@ -147,3 +147,7 @@ pub const SEEDS_MEASURE: f64 = 0.006;
 
 /// Most that a surface is moved for that, in cells [-]. More would be seen beside contacts, which stay.
 pub const MOST_EVENED: f32 = 0.4;
+
+/// Most times that surfaces are extracted again because their own volume is not the one they should have [-]. One is
+/// enough but for what is squeezed flat.
+pub const VOLUME_EXTRACTIONS: usize = 3;

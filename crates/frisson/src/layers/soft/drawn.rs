@@ -96,27 +96,61 @@ impl SurfaceMeshes {
         self.wanted.extend(volumes.iter().map(|v| v.wanted));
     }
 
+    /// Thickens or thins the coats of every surface whose own volume is further off than its vertices may be moved
+    /// for: seeds, few as they are in what is squeezed flat, measure it by a tenth wrong. Whether there was one.
+    pub(super) fn correct_volumes(&mut self, rest: &SoftRest, tools: Tools<'_>, cell: f32) -> bool {
+        let most = f64::from(tolerances::MOST_EVENED * cell);
+        let mut ways = vec![0.0; self.surfaces.len()];
+        for (label, way) in ways.iter_mut().enumerate() {
+            let wanted = self.wanted[label];
+            let Some(excess) = self.excess(label) else { continue };
+            let area = free_area(&self.surfaces[label], &self.free_vertices(label, tools, cell));
+            let left = excess.abs() - most * area;
+            if area > 0.0 && left > tolerances::SEEDS_MEASURE * wanted {
+                *way = -excess / area;
+            }
+        }
+        if ways.iter().all(|way| *way == 0.0) {
+            return false;
+        }
+        for (index, part) in self.field.parts[..rest.primitives.len()].iter_mut().enumerate() {
+            let most = tolerances::MOST_MADE_UP * rest.primitives[index].coat.thickness;
+            let way = ways[self.field.surface_of[index] as usize];
+            part.thicken(way.clamp(-most, most) as f32);
+        }
+        true
+    }
+
+    /// How much more volume a surface holds than it should and than seeds may measure wrong [m³], if it does.
+    fn excess(&self, label: usize) -> Option<f64> {
+        let wanted = self.wanted[label];
+        let error = enclosed(&self.surfaces[label]) / wanted - 1.0;
+        let slack = tolerances::SEEDS_MEASURE;
+        let excess = wanted * (error - error.clamp(-slack, slack));
+        // Nothing is wanted of a skin: its error is no number.
+        (excess != 0.0 && excess.is_finite()).then_some(excess)
+    }
+
+    /// Which vertices of a surface touch nothing.
+    fn free_vertices(&self, label: usize, tools: Tools<'_>, cell: f32) -> Vec<bool> {
+        let mut free = vec![false; self.surfaces[label].positions.len()];
+        let near = 0.5 * cell;
+        self.surfaces[label].fill_by_block(&mut free, |parts, positions, free| {
+            let on_tool = |at: &Vec3| self.field.is_on_tool(tools, parts, *at, near);
+            free.iter_mut().zip(positions).for_each(|(free, at)| *free = !on_tool(at));
+        });
+        for (v, free) in free.iter_mut().enumerate() {
+            *free &= !self.is_shared(label, v);
+        }
+        free
+    }
+
     /// Moves the free part of every surface along its normals where the seeds, few as they are in what is squeezed,
     /// have measured its volume wrong. What is within the measure of seeds stays where the field has it.
     pub(super) fn even_volumes(&mut self, tools: Tools<'_>, cell: f32) {
         for label in 0..self.surfaces.len() {
-            let wanted = self.wanted[label];
-            let now = enclosed(&self.surfaces[label]);
-            let error = now / wanted - 1.0;
-            let slack = tolerances::SEEDS_MEASURE;
-            let excess = wanted * (error - error.clamp(-slack, slack));
-            if !(excess != 0.0 && excess.is_finite()) {
-                continue;
-            }
-            let mut free = vec![false; self.surfaces[label].positions.len()];
-            let near = 0.5 * cell;
-            self.surfaces[label].fill_by_block(&mut free, |parts, positions, free| {
-                let on_tool = |at: &Vec3| self.field.is_on_tool(tools, parts, *at, near);
-                free.iter_mut().zip(positions).for_each(|(free, at)| *free = !on_tool(at));
-            });
-            for (v, free) in free.iter_mut().enumerate() {
-                *free &= !self.is_shared(label, v);
-            }
+            let Some(excess) = self.excess(label) else { continue };
+            let free = self.free_vertices(label, tools, cell);
             let area = free_area(&self.surfaces[label], &free);
             let most = f64::from(tolerances::MOST_EVENED * cell);
             let way = (-excess / area.max(f64::MIN_POSITIVE)).clamp(-most, most) as f32;

@@ -20,6 +20,7 @@ use super::untangle::Tangle;
 use crate::geometry::isosurface::{CrossedEdge, IsoSettings, IsoSurface};
 use crate::geometry::{Material, Mesh, MeshTopology};
 use crate::stage::{Frame, LayerError, StepContext};
+use crate::tolerances::soft as tolerances;
 
 /// Attribute that says how hard a vertex is pressed [Pa].
 const PRESSURE: &str = "pressure";
@@ -129,8 +130,31 @@ impl SoftScratch {
 impl SurfaceMeshes {
     /// Extracts every label, with vertices shared on contacts.
     fn extract(&mut self, rest: &SoftRest, tools: Tools<'_>) -> Result<(), LayerError> {
-        let labels = self.owners.len();
+        let (labels, cell) = (self.owners.len(), rest.cell as f32);
         self.surfaces.resize_with(labels, IsoSurface::new);
+        self.extract_labels(rest, tools)?;
+        self.share_vertices(tools, cell);
+        for _ in 0..tolerances::VOLUME_EXTRACTIONS {
+            // Contacts move too: all surfaces are made again, or they would not share vertices.
+            if !self.correct_volumes(rest, tools, cell) {
+                break;
+            }
+            self.extract_labels(rest, tools)?;
+            self.share_vertices(tools, cell);
+        }
+        if labels > 1 {
+            self.draw_rims(tools, cell);
+            self.close_rims(tools, cell);
+        }
+        self.even_volumes(tools, cell);
+        self.turn_diagonals();
+        self.untangle(tools, cell);
+        Ok(())
+    }
+
+    /// Extracts every label on its own, vertices drawn to creases.
+    fn extract_labels(&mut self, rest: &SoftRest, tools: Tools<'_>) -> Result<(), LayerError> {
+        let labels = self.owners.len();
         self.tangle.before.clear();
         for label in 0..labels {
             let cell = rest.cell as f32;
@@ -155,14 +179,6 @@ impl SurfaceMeshes {
             });
             unfold(&mut self.surfaces[label], &self.tangle.before[first..]);
         }
-        self.share_vertices(tools, rest.cell as f32);
-        if labels > 1 {
-            self.draw_rims(tools, rest.cell as f32);
-            self.close_rims(tools, rest.cell as f32);
-        }
-        self.even_volumes(tools, rest.cell as f32);
-        self.turn_diagonals();
-        self.untangle(tools, rest.cell as f32);
         Ok(())
     }
 
