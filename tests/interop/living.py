@@ -37,7 +37,10 @@ def points():
 def load(path):
     bpy.ops.wm.read_factory_settings(use_empty=True)
     bpy.context.scene.render.fps = FPS
-    bpy.ops.import_scene.gltf(filepath=str(path), merge_vertices=False, bone_heuristic="TEMPERANCE")
+    # Bones rest as the file's nodes do, not in a pose that Blender guesses.
+    bpy.ops.import_scene.gltf(
+        filepath=str(path), merge_vertices=False, bone_heuristic="TEMPERANCE", guess_original_bind_pose=False
+    )
 
 
 def clips():
@@ -51,6 +54,10 @@ def clips():
 
 def play(clip):
     """Plays one clip alone; gives its last frame."""
+    # A bone that the clip does not move would stay where another clip left it: in glTF it rests.
+    for item in bpy.data.objects:
+        for bone in item.pose.bones if item.pose else []:
+            bone.matrix_basis.identity()
     last = 0
     for holder in [*bpy.data.objects, *bpy.data.shape_keys]:
         animation = holder.animation_data

@@ -115,3 +115,44 @@ fn add(list: &mut Vec<(u16, f32)>, joint: u16, weight: f32) {
         None => list.push((joint, weight)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A ring of eight vertices and one below it, a joint in the middle and one on either side.
+    fn ring_and_joints() -> (Vec<Vec3>, Vec<Vec3>) {
+        let around = |k: usize| Vec2::from_angle(0.25 * std::f32::consts::PI * k as f32);
+        let mut ring: Vec<Vec3> =
+            (0..8).map(|k| Vec3::new(around(k).x, 1.0, around(k).y)).collect();
+        ring.push(Vec3::new(1.0, 0.0, 0.0));
+        (ring, vec![Vec3::ZERO, Vec3::new(0.6, 0.0, 0.0), Vec3::new(-0.6, 0.0, 0.0)])
+    }
+
+    #[test]
+    fn a_band_follows_the_trunk_as_one_piece() {
+        let (ring, joints) = ring_and_joints();
+        let band = Band { vertices: 8, axis: Vec2::ZERO };
+        let side = |p: &Vec3| if p.x > 0.0 { 1 } else { 2 };
+        let skin: Vec<Vec<(u16, f32)>> =
+            ring.iter().map(|p| vec![(0, 0.4), (side(p), 0.6)]).collect();
+        let mut lists = skin.clone();
+        hold_whole(&band, &ring, &joints, &mut lists);
+        // Legs pull neither side along; what hangs below stays as the skin is.
+        assert!(lists[..8].iter().all(|list| *list == [(0, 1.0)]), "{lists:?}");
+        assert_eq!(lists[8], skin[8]);
+    }
+
+    #[test]
+    fn a_band_without_a_trunk_follows_the_mean_of_what_is_there() {
+        let (ring, joints) = ring_and_joints();
+        let band = Band { vertices: 8, axis: Vec2::ZERO };
+        let mut lists: Vec<Vec<(u16, f32)>> =
+            (0..9).map(|k| vec![(1 + u16::from(k < 4), 1.0)]).collect();
+        hold_whole(&band, &ring, &joints, &mut lists);
+        for list in &lists[..8] {
+            assert_eq!(list.len(), 2);
+            assert!(list.iter().all(|(_, w)| (w - 0.5).abs() < 1e-6), "{list:?}");
+        }
+    }
+}

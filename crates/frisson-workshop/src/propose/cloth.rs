@@ -81,7 +81,8 @@ fn joints_of_arms(character: &Character) -> Vec<&str> {
         let before = is_arm.clone();
         for (i, node) in nodes.iter().enumerate() {
             let name = node.name.to_lowercase();
-            let is_named = (name.contains("arm") || name.contains("hand")) && !name.contains("armature");
+            let is_named =
+                (name.contains("arm") || name.contains("hand")) && !name.contains("armature");
             is_arm[i] |= is_named || node.parent.is_some_and(|p| before[p]);
         }
         if is_arm == before {
@@ -89,7 +90,11 @@ fn joints_of_arms(character: &Character) -> Vec<&str> {
         }
     }
     let carries = |i: &usize| character.skins.iter().any(|skin| skin.joints.contains(i));
-    (0..nodes.len()).filter(|&i| is_arm[i]).filter(carries).map(|i| nodes[i].name.as_str()).collect()
+    (0..nodes.len())
+        .filter(|&i| is_arm[i])
+        .filter(carries)
+        .map(|i| nodes[i].name.as_str())
+        .collect()
 }
 
 /// Skinned meshes; of a character that is of rigid parts, all that the garment is near to.
