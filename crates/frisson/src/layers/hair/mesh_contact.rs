@@ -113,8 +113,8 @@ pub(super) fn lift_segments(
         let ends = [wisp.positions[i - 1], wisp.positions[i]];
         let middle = 0.5 * (ends[0] + ends[1]);
         let reach = 0.5 * ends[0].distance(ends[1]) + margin;
-        // The middle is no lower than what the height of either end leaves.
-        if height(i - 1).min(height(i)) >= reach {
+        // The middle is no lower than what the height of the higher end leaves.
+        if height(i - 1).max(height(i)) >= reach {
             continue;
         }
         for mesh in input.meshes {
