@@ -87,11 +87,6 @@ pub const FOLD_SLACK: f32 = 2.0e-4;
 /// 60 degrees: along one surface, within the slack and at the margin, the next triangle lies 25 degrees off.
 pub const FOLD_COSINE: f32 = 0.5;
 
-/// How fast a segment whose middle is in a mesh is lifted out [m/s].
-///
-/// A millimetre a tick: through an ear within ten ticks. Faster throws hair off; slower, and wind drives it back in.
-pub const SEGMENT_LIFT: f32 = 0.12;
-
 /// How fast a mesh that comes into sight may narrow an envelope [m/s].
 ///
 /// Half a metre a second is 4 mm a tick: a wall that a particle sees only from here on does not fold its hairs up at

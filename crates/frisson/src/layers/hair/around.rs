@@ -5,7 +5,7 @@ use glam::Vec3;
 
 use super::chain::MAX_PARTICLES;
 use super::contact::{self, Heights};
-use super::mesh_contact::{MeshPlane, find_mesh_planes, lift_segments};
+use super::mesh_contact::{MeshPlane, find_mesh_planes};
 use super::rest::WispRoot;
 use super::state::Wisp;
 use super::tick::{TickInput, fit_lengths};
@@ -15,8 +15,6 @@ use super::tick::{TickInput, fit_lengths};
 pub(super) struct Around {
     /// The nearest mesh at every particle.
     pub planes: [Option<MeshPlane>; MAX_PARTICLES],
-    /// Where the middle of a segment is in a mesh: what lifts its two ends.
-    pub lifts: [Option<MeshPlane>; MAX_PARTICLES],
     /// Bodies that a particle may touch, one bit each; those beyond the sixty-third share the last.
     pub near: [u64; MAX_PARTICLES],
     /// Bodies that the envelope around it may touch.
@@ -32,7 +30,6 @@ impl Around {
     pub fn new() -> Self {
         Self {
             planes: [None; MAX_PARTICLES],
-            lifts: [None; MAX_PARTICLES],
             near: [0; MAX_PARTICLES],
             near_envelope: [0; MAX_PARTICLES],
             heights: Heights::new(0.0, 0.0),
@@ -43,13 +40,11 @@ impl Around {
     pub fn find(&mut self, input: &TickInput, wisp: &mut Wisp, root: &WispRoot, carried: Vec3) {
         let n = wisp.positions.len();
         self.planes[..n].fill(None);
-        self.lifts[..n].fill(None);
         self.near[..n].fill(0);
         self.near_envelope[..n].fill(0);
         self.heights = Heights::new(root.segment, input.params.body.margin);
         if !input.meshes.is_empty() {
             find_mesh_planes(input, wisp, &mut self.planes);
-            lift_segments(input, wisp, &self.planes, &mut self.lifts);
         }
         let Some(bodies) = input.bodies.last().filter(|b| !b.is_empty()) else { return };
         let samples = input.rest.directions.len();

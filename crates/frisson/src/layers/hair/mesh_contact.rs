@@ -91,61 +91,6 @@ pub(super) fn find_mesh_planes(
     wisp.beneath = known;
 }
 
-/// Lifts both ends of segments whose middles are in a mesh: particles may lie on either side of something thin, and
-/// hairs that follow such a segment would go over it in one frame and behind it in the next.
-///
-/// ```text
-///     o───┐▓▓▓▓┌───o      both ends go up by what the middle lacks, a little every tick
-///         │▓▓▓▓│
-/// ```
-pub(super) fn lift_segments(
-    input: &TickInput,
-    wisp: &Wisp,
-    planes: &[Option<MeshPlane>; MAX_PARTICLES],
-    out: &mut [Option<MeshPlane>; MAX_PARTICLES],
-) {
-    let margin = input.params.body.margin;
-    let height = |k: usize| {
-        let over = |plane: &MeshPlane| plane.normal.dot(wisp.positions[k] - plane.point);
-        planes[k].as_ref().map_or(f32::INFINITY, over)
-    };
-    for i in 3..wisp.positions.len() {
-        let ends = [wisp.positions[i - 1], wisp.positions[i]];
-        let middle = 0.5 * (ends[0] + ends[1]);
-        let reach = 0.5 * ends[0].distance(ends[1]) + margin;
-        // The middle is no lower than what the height of either end leaves.
-        if height(i - 1).min(height(i)) >= reach {
-            continue;
-        }
-        for mesh in input.meshes {
-            let Some(lift) = lift_of(input, mesh, middle, reach) else { continue };
-            for (k, p) in [(i - 1, ends[0]), (i, ends[1])] {
-                let plane = MeshPlane { point: p + lift.point, ..lift };
-                let lacks = |plane: &MeshPlane| plane.normal.dot(plane.point - p);
-                if out[k].as_ref().is_none_or(|other| lacks(&plane) > lacks(other)) {
-                    out[k] = Some(plane);
-                }
-            }
-        }
-    }
-}
-
-/// The plane that lifts a place as far out of a mesh as it may go in one tick, if it is too low; its point is
-/// relative to the place.
-fn lift_of(input: &TickInput, mesh: &SurfaceMotion, p: Vec3, reach: f32) -> Option<MeshPlane> {
-    let margin = input.params.body.margin;
-    let place = Place::on(mesh, mesh.bvh().closest_point(p, reach)?.triangle, p);
-    let inside = place.is_inside(p);
-    let lacks = margin - if inside { -place.distance } else { place.distance };
-    if lacks <= 0.0 {
-        return None;
-    }
-    let mut plane = plane_at(mesh, (p, Some(place)), inside, input.params.body.friction)?;
-    let lift = lacks.min(super::limits::SEGMENT_LIFT * input.dt as f32);
-    plane.point = plane.carried + plane.normal * (lift - margin);
-    Some(plane)
-}
-
 /// The triangle nearest to every free particle within its reach, four particles at a time. `guesses`: at which it
 /// was in the last tick, and then at which it is.
 fn nearest_triangles(

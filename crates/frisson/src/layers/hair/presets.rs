@@ -169,9 +169,10 @@ fn bob(wanted: &mut HairParams, head: &Head) {
     wanted.length = 1.9 * head.radius;
     wanted.bending_length = 0.5 * head.radius;
     wanted.style.comb_roots = 0.9;
+    // More to the back than to the sides: hair of the front would hang before the eyes else.
     wanted.style.fields = vec![
-        parting(head, head.point(-0.35, 0.0, 0.0), (1.0, 0.0), 25.0),
-        push(head, (0.0, -0.3, -1.0), 14.0),
+        parting(head, head.point(-0.35, 0.0, 0.0), (1.0, 0.0), 12.0),
+        push(head, (0.0, -0.3, -1.0), 30.0),
     ];
 }
 

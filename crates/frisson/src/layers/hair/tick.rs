@@ -211,12 +211,13 @@ fn integrate_chains(input: &TickInput, wisps: &mut [Wisp], drive: &HairDrive, ro
         chains.integrate(&chain_input, |i, lane, [start, now], out| {
             let around = &around[lane];
             let near = around.near[i];
-            if near == 0 && around.planes[i].is_none() && around.lifts[i].is_none() {
+            if near == 0 && around.planes[i].is_none() {
                 return;
             }
             let (start, now) = (start + origins[lane], now + origins[lane]);
-            for plane in [&around.planes[i], &around.lifts[i]].into_iter().flatten() {
-                out.insert(plane.contact(fraction, substeps, margin, bounce), now);
+            if let Some(plane) = &around.planes[i] {
+                let c = plane.contact(fraction, substeps, margin, bounce);
+                out.insert(c, now);
             }
             let seeker = Seeker { near, start, now, restitution: bounce };
             out.add_bodies(bodies, &seeker, |k| around.heights.at(i, k));
