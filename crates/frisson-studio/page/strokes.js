@@ -29,7 +29,10 @@ export async function drawFold(view, hits) {
     taken.push(name);
     return { name, points, amplitude: round(0.35 * width), width: round(width) };
   });
-  await addToLayer("folds", hits[0].name, "folds", items, "draw a fold");
+  // On the short edges of skin that wrinkles have refined the guard takes roughness for a bend, and pits the fold. It is
+  // for cloth that faces itself; the text says that it is off.
+  const beside = layerFor("wrinkles", hits[0].name) ? { guard: false } : {};
+  await addToLayer("folds", hits[0].name, "folds", items, "draw a fold", beside);
   say("a fold was drawn");
 }
 

@@ -2,6 +2,16 @@
 //!
 //! The first runs with every change; the others (`--ignored`) in the long lane.
 //! `FRISSON_STUDIO_PICTURES=FOLDER` keeps pictures of the pages.
+//!
+//! ```text
+//! open      opening: characters and their switches, gallery, files beside, dropped files, remarks
+//! see       seeing: time, camera, wireframe, insides, colours, both sides; tools: trails, seeds, depth
+//! tune      tuning: search, changed only, number, colour, choice, reset, switches; tools: curves; here: sliders
+//! draw      tools: every tool and its undo; lines: while it moves, points, widths, folds; tuning: mirror, redo
+//! text      here: mistakes at their line; lines: save as, changes from outside; here: recovery
+//! bake      here: stop, resume, export, film; lines: graphs, findings, pictures
+//! read      reading: names, contrast, a layout that stands still
+//! ```
 
 #[path = "support/lines.rs"]
 mod lines;
