@@ -1,9 +1,8 @@
 //! What can be opened, by a click or by dropping it: characters with their proposals, the gallery, files with
 //! something that is left out of them.
 
-use super::support::Browser;
 use super::tools::followed;
-use super::{CAT, SHOWN, Shown, browser_or_say, serve, show};
+use super::{CAT, Shown, show};
 
 /// A glTF with a triangle, and a mesh of lines that cannot be shown.
 const LINES: &str = r#"{"asset":{"version":"2.0"},"scene":0,"scenes":[{"nodes":[0,1]}],"nodes":[{"mesh":0},{"mesh":1}],
@@ -16,10 +15,12 @@ const LINES: &str = r#"{"asset":{"version":"2.0"},"scene":0,"scenes":[{"nodes":[
 #[test]
 #[ignore = "slow: the long lane runs it"]
 fn a_character_is_opened_with_proposals_that_can_be_switched() {
-    let Some(program) = browser_or_say() else { return };
-    let url = serve(std::path::Path::new("builtin:figure"));
-    let mut browser = Browser::open(&program, &url);
-    browser.wait(SHOWN);
+    // From a folder of its own: what is unsaved is kept beside it.
+    let Some(Shown { folder: _folder, mut browser, .. }) = show("cat.toml", CAT) else { return };
+    browser.key("o", true);
+    browser.click("[data-cast=figure]");
+    browser
+        .wait("studio.doc.value.name === 'figure.toml' && studio.shown.a?.head.meshes.length > 0");
     browser.wait("studio.layers.value.length > 0 && studio.doc.value.off.length > 0");
     let (on, off) =
         (browser.get("studio.layers.value.length"), browser.get("studio.doc.value.off.length"));
