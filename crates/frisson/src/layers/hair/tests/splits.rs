@@ -188,7 +188,8 @@ fn a_head_that_a_wind_has_split_is_whole_again_when_it_dies() {
     });
     let mut rig = Rig::new(scene).unwrap();
     let mut most = 0;
-    for _ in 0..180 {
+    // Five seconds after the wind has died.
+    for _ in 0..200 {
         rig.advance();
         most = most.max(rig.state().wisps.len());
     }
