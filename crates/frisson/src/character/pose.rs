@@ -87,6 +87,7 @@ impl Pose {
         for (weights, mesh) in self.weights.iter_mut().zip(&character.meshes) {
             weights.clear();
             weights.extend_from_slice(&mesh.morph_weights);
+            // Files may give fewer default weights than targets: the others rest.
             weights.resize(mesh.morphs.len(), 0.0);
         }
     }
@@ -105,6 +106,7 @@ impl Pose {
                 TrackTarget::MorphWeights(node) => {
                     for (weights, mesh) in self.weights.iter_mut().zip(&character.meshes) {
                         if mesh.node == node {
+                            // A track may be wider than the mesh has targets.
                             let count = weights.len().min(s.len());
                             weights[..count].copy_from_slice(&s[..count]);
                         }

@@ -78,6 +78,7 @@ const CHUNK: usize = 2048;
 /// Adds the morph targets to `positions`.
 fn add_morphs(morphs: &[MorphTarget], weights: &[f32], positions: &mut [Vec3]) {
     for (morph, &weight) in morphs.iter().zip(weights) {
+        // Faces have dozens of targets, of which a frame uses a few.
         if weight != 0.0 {
             for (&vertex, &offset) in morph.vertices.iter().zip(&morph.offsets) {
                 positions[vertex as usize] += weight * offset;

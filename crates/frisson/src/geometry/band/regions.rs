@@ -75,6 +75,7 @@ impl BandRegions {
             None => 0..0,
         };
         let (mut a, mut b) = (span(a), span(b));
+        // A row with no runs is outside throughout: what is outside beside it is open to the world.
         if a.is_empty() || b.is_empty() {
             for run in a.chain(b).filter(|r| !self.runs[*r as usize].inside) {
                 unite(&mut self.roots, BEYOND, run);
@@ -86,6 +87,7 @@ impl BandRegions {
             if run_a.inside == run_b.inside {
                 unite(&mut self.roots, a.start, b.start);
             }
+            // The one that ends first makes room; both, where they end together.
             a.start += u32::from(run_a.end <= run_b.end);
             b.start += u32::from(run_b.end <= run_a.end);
         }
@@ -140,6 +142,7 @@ impl DistanceBand {
         regions.size = self.size * SIDE;
         regions.rows.clear();
         regions.runs.clear();
+        // The run that stands for everything beyond the box, in no row.
         regions.runs.push(Run { end: 0, inside: false });
         for z in 0..regions.size.z {
             for y in 0..regions.size.y {
@@ -157,6 +160,7 @@ impl DistanceBand {
         let (block, local) = (start / SIDE, start % SIDE);
         let first = (block.z * self.size.y + block.y) as usize * self.size.x as usize;
         let slots = first..first + self.size.x as usize;
+        // Most rows of a box around a character are empty: they cost nothing.
         if slots.clone().all(|s| self.slots[s] == NONE && !self.filled[s]) {
             return;
         }

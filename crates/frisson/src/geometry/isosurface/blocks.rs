@@ -82,6 +82,7 @@ impl Lattice {
         }
         let points = (low.as_ivec3(), high.as_ivec3());
         let side = IVec3::splat(SIDE as i32);
+        // Euclid's division rounds down on both sides of the origin: blocks never straddle it.
         let blocks = (points.0.div_euclid(side), (points.1 - 1).div_euclid(side));
         Ok(Self { points, blocks, cell })
     }
@@ -126,9 +127,11 @@ pub fn find(
             block.parts = node.parts;
             blocks.push(block);
         }
+        // Only what is new: older blocks have been sampled in an earlier round.
         blocks[first_new..]
             .par_iter_mut()
             .for_each_init(Scratch::default, |s, b| sample(field, settings, lattice, s, b));
+        // The field's hint may be wrong: where the surface leaves a block, the next one is looked at all the same.
         let woken = woken_neighbours(lattice, blocks, first_new);
         if !woken.is_empty() && all_parts.is_empty() {
             all_parts = (0..field.part_count() as u32).collect();
@@ -224,6 +227,7 @@ fn sample(
     field.values(&block.parts, PointsSoa { x, y, z }, &mut block.values);
     let values = &mut block.values;
     for v in values.iter_mut() {
+        // Not a number is outside: one bad part must not open the surface. Infinite values would spoil crossings.
         *v = if v.is_nan() { -1.0 } else { (*v - settings.level).clamp(-f32::MAX, f32::MAX) };
     }
     close_off(lattice, origin, values);
@@ -251,6 +255,7 @@ fn close_off(lattice: &Lattice, origin: IVec3, values: &mut [f32]) {
                 (index / (POINTS * POINTS)) as i32,
             );
         if (at.cmple(low) | at.cmpge(high)).any() && *value >= 0.0 {
+            // As little outside as a number can be: the crossing stays at the border.
             *value = -f32::MIN_POSITIVE;
         }
     }
@@ -266,6 +271,7 @@ fn woken_neighbours(lattice: &Lattice, blocks: &[Block], first_new: usize) -> Ve
         })
         .filter(|&coord| lattice.contains_block(coord))
         .collect();
+    // Sorted lists instead of a set: their order is the same in every run.
     let mut known: Vec<u64> = blocks.iter().map(|b| key(b.coord)).collect();
     known.sort_unstable();
     found.retain(|&c| known.binary_search(&key(c)).is_err());

@@ -58,6 +58,7 @@ fn face_links(pattern: usize, face: usize, join_inside: bool) -> Vec<(usize, usi
     let crossed: Vec<usize> = (0..4).filter(|&i| inside(i) != inside(i + 1)).collect();
     match crossed.len() {
         2 => vec![(edge(crossed[0]), edge(crossed[1]))],
+        // The ambiguous face: cut off the inside corners one by one, or the outside ones.
         4 => (0..4).filter(|&i| inside(i) != join_inside).map(|i| (edge(i + 3), edge(i))).collect(),
         _ => Vec::new(),
     }
@@ -67,6 +68,7 @@ fn sheets(pattern: usize, joined_face: Option<usize>) -> Sheets {
     let mut group: [usize; 12] = std::array::from_fn(|e| e);
     for face in 0..6 {
         for (a, b) in face_links(pattern, face, joined_face == Some(face)) {
+            // The least edge names its loop, so that numbers do not depend on the order of links.
             let (from, to) = (group[a].max(group[b]), group[a].min(group[b]));
             group.iter_mut().filter(|g| **g == from).for_each(|g| *g = to);
         }

@@ -207,7 +207,7 @@ pub struct IsoSurface {
     cases: Cases,
     blocks: Vec<Block>,
     spare: Vec<Block>,
-    sums: Vec<(Vec3, f32)>,
+    neighbour_sums: Vec<(Vec3, f32)>,
 }
 
 impl Default for IsoSurface {
@@ -227,7 +227,7 @@ impl IsoSurface {
             cases: Cases::build(),
             blocks: Vec::new(),
             spare: Vec::new(),
-            sums: Vec::new(),
+            neighbour_sums: Vec::new(),
         }
     }
 
@@ -237,17 +237,20 @@ impl IsoSurface {
         self.positions.clear();
         self.normals.clear();
         self.triangles.clear();
+        // Blocks go back to the pool with their arrays: the next frame's surface is about as large.
         self.spare.append(&mut self.blocks);
         let lattice = blocks::Lattice::new(settings)?;
         blocks::find(field, settings, &lattice, &mut self.blocks, &mut self.spare)?;
         dual::classify(&self.cases, &mut self.blocks);
         let cases = &self.cases;
+        // At least four blocks a task: most hold a few dozen vertices, less than a task costs.
         self.blocks.par_iter_mut().with_min_len(4).for_each_init(
             Newton::default,
             |newton, block| {
                 dual::place_vertices(field, settings, newton, block, cases);
             },
         );
+        // Only now: a quad may join vertices of four blocks, whose numbers must all be known.
         dual::number_vertices(&mut self.blocks);
         self.join_quads();
         self.gather_vertices();
@@ -337,6 +340,7 @@ impl IsoSurface {
             out.clear();
             dual::join_quads(blocks, cases, index, out);
         });
+        // One after the other, in the order of blocks: how threads shared them must not show.
         for triangles in &quads {
             self.triangles.extend_from_slice(triangles);
         }

@@ -23,7 +23,7 @@ fn sum_neighbours(positions: &[Vec3], triangles: &[[u32; 3]], sums: &mut Vec<(Ve
 
 /// Runs `settings.relax` passes; every pass reads the old positions and writes new ones.
 pub fn relax(field: &impl Field, settings: &IsoSettings, surface: &mut IsoSurface) {
-    let mut sums = std::mem::take(&mut surface.sums);
+    let mut sums = std::mem::take(&mut surface.neighbour_sums);
     // A vertex that wandered further from where it began might meet parts its block does not list.
     let start = surface.positions.clone();
     for pass in 1..=settings.relax {
@@ -49,5 +49,5 @@ pub fn relax(field: &impl Field, settings: &IsoSettings, surface: &mut IsoSurfac
             },
         );
     }
-    surface.sums = sums;
+    surface.neighbour_sums = sums;
 }

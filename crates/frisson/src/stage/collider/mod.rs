@@ -225,6 +225,7 @@ impl ColliderSet {
         let fps = self.fps;
         for collider in &mut self.colliders {
             let end = pose_at(collider, time, fps, actors, scratch);
+            // Asked anew rather than kept from the last tick: a resumed bake has no last tick.
             let start =
                 if dt > 0.0 { pose_at(collider, time - dt, fps, actors, scratch) } else { end };
             collider.poses = [start, end];
