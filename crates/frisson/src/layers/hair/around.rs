@@ -50,6 +50,7 @@ impl Around {
         let samples = input.rest.directions.len();
         let mut points = [Vec3::ZERO; MAX_PARTICLES];
         points[..n].copy_from_slice(&wisp.positions);
+        // The scalp has already carried particle 1 on: the height of the root counts where it ends up, not where it was.
         points[1] = carried;
         let (mut reach, mut wide) = ([0.0; MAX_PARTICLES], [0.0; MAX_PARTICLES]);
         for i in 2..n {
@@ -63,6 +64,7 @@ impl Around {
             self.heights.set_root(k, distances[1]);
             let travel = body.travel() * input.bodies.len() as f32;
             for i in 2..n {
+                // Distances of ellipsoids are first order, too long beside a flat one: half as much again is looked at.
                 let (bit, near) = (1u64 << k.min(63), reach[i] + travel);
                 if distances[i] < 1.5 * near {
                     self.near[i] |= bit;
@@ -91,6 +93,8 @@ impl Around {
         let flat = |v: Vec3| v - normal * normal.dot(v);
         // Straight through: back the way it came, towards its root.
         let back = flat(wisp.positions[i - 1] - p).normalize_or_zero();
+        // A tenth is enough to leave the far pole of a head, where the flat part of the way vanishes, and too little to
+        // turn a way that has a direction.
         let along = flat(way) + 0.1 * far * back;
         p + far * along.normalize_or_zero()
     }
@@ -114,6 +118,8 @@ impl Around {
 pub(super) fn settle_outside(input: &TickInput, wisp: &mut Wisp, around: &Around) {
     let n = wisp.positions.len();
     let Some(bodies) = input.bodies.last() else { return };
+    // Only what is really inside, not within the margin: the chain's contacts are soft, and what rests on them is a
+    // little below it.
     let heights = |i: usize, k: usize| around.heights.at(i, k).min(0.0);
     let mut touched = around.near[2..n].iter().fold(0, |a, b| a | b);
     let mut inside = false;
@@ -135,6 +141,7 @@ pub(super) fn settle_outside(input: &TickInput, wisp: &mut Wisp, around: &Around
             moved |= out != wisp.positions[i];
             wisp.positions[i] = out;
         }
+        // Springy segments have no length to be given back: their springs do it.
         if input.params.stretch <= 0.0 {
             fit_lengths(wisp, input.rest.roots[wisp.root as usize].segment);
         }

@@ -61,6 +61,8 @@ fn hold_steady(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene) -> V
         for &k in &loose {
             rest.roots[wisps[k].root as usize].steady = (std::f64::consts::TAU * hz).powi(2);
         }
+        // Each trial begins at the styled places, not where the last one ended: a pull is judged by what it holds, not
+        // by what it brings back.
         let (trial, ways) = try_out(rest, wisps, scene, &loose);
         let last = round + 1 == super::limits::STEADY_HZ.len();
         let most = if last { super::limits::SAG } else { super::limits::STEADY };
@@ -77,6 +79,7 @@ fn hold_steady(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene) -> V
             break;
         }
     }
+    // The goals must be where the shot begins, else the memory of the style would draw hair to where the trial started.
     come_to_rest(wisps);
     capture(rest, wisps, scene);
     loose
@@ -127,6 +130,7 @@ fn hold(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene) -> Vec<usiz
 /// accelerate is held by a force of the style, until nothing moves. Contacts, envelopes, ties and what
 /// joints are too soft for are all in it. Returns the wisps that cannot be held.
 fn hold_still(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene) -> Vec<usize> {
+    // Places stay, only forces are sought: every round starts from the same pose at rest.
     let mut trial = wisps.to_vec();
     let mut sagging = Vec::new();
     for round in 0..super::limits::BALANCE_ROUNDS {
@@ -139,9 +143,11 @@ fn hold_still(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene) -> Ve
             let root = &mut rest.roots[wisp.root as usize];
             let axes = scene.poses[wisp.root as usize].axes.transpose();
             for i in 2..tried.velocities.len() {
+                // From rest, the velocity after one tick is the acceleration that nothing balances.
                 let started = tried.velocities[i] / scene.tick as f32;
                 sags |= last && started.length() > super::limits::SAGS;
                 let hold = root.hold[i] - axes * started;
+                // The particle after a tied one too: the tie's grip fades over it.
                 let most = if root.is_held(i - 1) {
                     super::limits::TIE_HOLD
                 } else {
@@ -176,6 +182,7 @@ fn resting_forces(rest: &HairRest, wisp: &Wisp, scene: &StyleScene) -> Vec<DVec3
             let p = wisp.positions[i];
             let outer = scene.forces.acceleration(wisp.positions[i], scene.time);
             let mut force = root.masses[i] * (outer + wisp.reactions[i]).as_dvec3();
+            // Where no body presses, none is looked for: the search costs more than all else here.
             if wisp.pressures[i] > 0.0 {
                 let mut found = ContactList::default();
                 let seeker = Seeker { near: !0, start: p, now: p, restitution: 0.0 };
@@ -206,10 +213,12 @@ fn solve_rest(rest: &mut HairRest, wisp: &Wisp, forces: &[DVec3]) {
     let mut wanted = vec![DVec3::ZERO; n];
     for i in (1..n - 1).rev() {
         carried += forces[i + 1];
+        // What hangs on the tie is off the joints' hands.
         if root.is_held(i + 1) {
             (carried, torque) = (DVec3::ZERO, DVec3::ZERO);
         }
         let t = along(i);
+        // Twist along the segment is not the hinges' affair.
         torque -= t * t.dot(torque);
         torque -= (at(i + 1) - at(i)).cross(carried);
         let most = 2.0 * root.bending * super::limits::REST_HALF_TANGENT;

@@ -116,6 +116,7 @@ impl Beneath {
     ) -> Self {
         let mut out = Self { heights: reaches.max(Vec4::ZERO), ..Self::nothing() };
         for (k, mesh) in meshes.iter().enumerate().take(8).filter(|(k, _)| bits >> k & 1 == 1) {
+            // Every search is no wider than the distance to what is already known to be there.
             let (limits, there) = near.limits((mesh, k as u8), points, reaches, guesses);
             let found = mesh.bvh().closest_of_four([points.x, points.y, points.z], limits);
             for (lane, triangle) in found.into_iter().enumerate() {
@@ -126,6 +127,7 @@ impl Beneath {
             }
         }
         for (guess, found) in guesses.iter_mut().zip(out.triangles) {
+            // Where nothing was within reach the old guess is kept: the hair may come back to it.
             *guess = found.map_or(*guess, pack);
         }
         out

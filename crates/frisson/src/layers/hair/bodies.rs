@@ -26,6 +26,7 @@ impl HairBody {
 
     fn pose(&self, fraction: f32) -> (Quat, Vec3) {
         let [(qa, ta), (qb, tb)] = self.poses;
+        // The end itself, to the bit: an interpolated one would differ in the last digits from what others see there.
         if fraction >= 1.0 { (qb, tb) } else { (qa.slerp(qb, fraction), ta.lerp(tb, fraction)) }
     }
 }
@@ -145,6 +146,7 @@ impl PosedBody {
                 let k0 = (local * inverse).length();
                 let gradient = local * inverse_sq;
                 let k1 = gradient.length();
+                // At the middle there is no gradient; any way out is as good, and this one does not jump.
                 if k0 < 1.0e-3 {
                     (-least, inverse.normalize_or(Vec3::Y))
                 } else {
@@ -189,6 +191,7 @@ impl PosedBody {
     pub fn travel(&self) -> f32 {
         let turned = self.axes - self.axes_before;
         let turned = turned.x_axis.length() + turned.y_axis.length() + turned.z_axis.length();
+        // A plane has no size; hair within a metre of its origin is what counts.
         let size = if self.bound < 0.0 { 1.0 } else { self.bound };
         self.origin.distance(self.origin_before) + turned * size
     }
@@ -200,10 +203,12 @@ impl PosedBody {
             // In the ball, whose radius grows by the margin: a quadratic equation.
             let q = Vec3::from(self.to_ball * Vec3A::from(p - self.origin));
             let way = self.turned_to_ball(axes);
+            // The margin in the ball's own measure, as thick as it is on the side of the particle.
             let k0 = q.length().max(1.0e-3);
             let radius = 1.0 + margin * (q * inverse).length() / k0;
             let (a, b) = (way.length_squared(), way.dot(q));
             let c = q.length_squared() - radius * radius;
+            // The particle itself is inside: no sample may stand out on any side.
             if c <= 0.0 {
                 return Vec4::ZERO;
             }
@@ -223,6 +228,7 @@ impl PosedBody {
 
     /// How far the material at `p` moved over the sub-step [m].
     pub fn carried(&self, p: Vec3) -> Vec3 {
+        // The same point of the body's material, a sub-step earlier.
         let local = self.axes.transpose() * (p - self.origin);
         p - (self.axes_before * local + self.origin_before)
     }

@@ -38,6 +38,7 @@ impl PosedBody {
         let depth = Vec4::select(deep, Vec4::splat(least), k0 * (1.0 - k0) / k1);
         let up = Lanes::splat(inverse.normalize_or(Vec3::Y));
         let normal = Lanes::select(deep, up, gradient * k1.recip());
+        // A way turns about its start: what lifts its nearest place by so much must lift its end by more.
         let lift = Vec4::select(inside, (depth + LIFT) / share, Vec4::ZERO);
         Some(self.in_world(&(normal * lift)))
     }

@@ -53,17 +53,21 @@ impl Bond {
         let axes = self.axes(shapes);
         let apart = self.apart(shapes, motions);
         let drift = apart - axes * self.gap;
+        // Beyond what friction withstands it slips: the bond is moved along, so that it pulls with its full strength but
+        // no harder.
         let kept = drift.clamp_length_max(farthest);
         if kept != drift {
             self.gap = axes.transpose() * (apart - kept);
         }
         let (shares, masses) = (self.shares(), self.inverse_masses(shapes));
         let response: f32 = (0..4).map(|k| shares[k] * shares[k] * masses[k]).sum();
+        // Both sections are carried by the scalp: nothing gives way.
         if response <= 0.0 {
             return;
         }
         for k in 0..4 {
             let gain = shares[k] * masses[k] / response;
+            // By shares over masses, as an impulse would: momentum is kept.
             motions[k].shift -= super::limits::BOND_GAIN * gain * kept;
         }
     }
@@ -71,6 +75,7 @@ impl Bond {
     /// From the first section to the second where they hold [m].
     fn apart(&self, shapes: &Shapes, motions: &[Motion; 4]) -> Vec3 {
         let shares = self.shares();
+        // What earlier pairs of this sweep have shifted counts, else all of them would draw the same drift back.
         let place = |k: usize| shapes.nodes[self.node(k)].center + motions[k].shift;
         (0..4).map(|k| shares[k] * place(k)).sum()
     }

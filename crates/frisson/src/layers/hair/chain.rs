@@ -160,6 +160,7 @@ impl Chains {
         let n = input.count;
         for i in 0..n {
             self.moved[i] = self.now[i] - self.start[i];
+            // The guess goes on at the old velocity: for hair in free flight it is nearly right, and one round does.
             if i >= 2 {
                 self.moved[i] = self.velocities[i] * input.step;
                 self.now[i] = self.start[i] + self.moved[i];
@@ -168,6 +169,7 @@ impl Chains {
         }
         self.pull_taut(input, FLIES_APART);
         let wanted = Vec4::new(0.0, 1.0, 2.0, 3.0).cmplt(Vec4::splat(input.chains as f32));
+        // Planes are looked for anew in every round: the guess moves, and with it what it is inside of.
         for round in 0..input.iterations + super::limits::EXTRA_ROUNDS {
             let mut going = wanted;
             if round >= input.iterations {
@@ -201,6 +203,7 @@ impl Chains {
                 contacts(i, lane, [start, now], &mut list);
                 let found = list.as_slice();
                 let count = found.len();
+                // Rows are shared by the four chains: one of them may touch more bodies than the others.
                 for plane in &mut self.planes[i][self.plane_counts[i].min(count)..count] {
                     // A row used for the first time holds none of the other chains.
                     plane.offset = Vec4::splat(NO_PLANE);
@@ -235,6 +238,8 @@ impl Chains {
             if long.any() {
                 let pulled = self.now[i - 1] + along * (most / length.max(most));
                 self.now[i] = Lanes::select(long, pulled, self.now[i]);
+                // Only where it was pulled: elsewhere the difference of two rounded places would take the place of the
+                // exact motion.
                 let moved = self.now[i] - self.start[i];
                 self.moved[i] = Lanes::select(long, moved, self.moved[i]);
             }
@@ -294,11 +299,13 @@ impl Chains {
             return;
         }
         let decay = -(-rate * input.step).exp_m1();
+        // What the scalp carries takes up any impulse.
         let inverse = |k: usize| if k < 2 { Vec4::ZERO } else { input.particles[k].mass.recip() };
         let v = &mut self.velocities;
         for i in 2..input.count - 1 {
             let (a, b, c) = (inverse(i - 1), inverse(i), inverse(i + 1));
             let bend = v[i - 1] - v[i] * 2.0 + v[i + 1];
+            // The response of the second difference to a unit impulse (-1, 2, -1), so that exactly `decay` of it goes.
             let impulse = bend * (decay / (a + 4.0 * b + c));
             v[i - 1] = v[i - 1] - impulse * a;
             v[i] = v[i] + impulse * (2.0 * b);

@@ -64,8 +64,10 @@ impl Chains {
             let slip = self.moved[i] - c.carried;
             let slip = slip - c.normal * c.normal.dot_each(&slip);
             let slipped = slip.length_squared().sqrt().max(Vec4::splat(LEAST_SLIP));
+            // Coulomb's force over the slip, as a stiffness: the pressure is that of the round before.
             let hold = (c.friction * self.pressures[i] / slipped).min(HOLD_SHARE * stiff);
             self.stiffness[i].add_diagonal(hold);
+            // In all directions friction, and across the plane the contact in its stead.
             self.stiffness[i].add_outer(&c.normal, stiff - hold);
             self.forces[i] = self.forces[i] - c.normal * (stiff * gap) - slip * hold;
         }
@@ -94,6 +96,7 @@ impl Chains {
             let couple = torque.cross(&along) * length.recip();
             self.forces[i + 1] = self.forces[i + 1] + couple;
             self.forces[i] = self.forces[i] - couple;
+            // The first segment is carried by the scalp: its half of the couple moves nothing.
             if i > 1 {
                 let back = torque.cross(&before) * before_length.recip();
                 self.forces[i] = self.forces[i] - back;
@@ -108,6 +111,8 @@ impl Chains {
     /// that are `going`.
     pub(super) fn solve(&mut self, input: &ChainInput, going: BVec4A) {
         let n = input.count;
+        // Twice what a single joint has: an upper bound of the true derivative, which is not tridiagonal, keeps the step
+        // stable.
         let per_segment_sq = 2.0 / (input.segment * input.segment);
         for j in (2..n).rev() {
             // A segment feels the joint at its inner end and, unless it is the last, at its outer one.
@@ -122,6 +127,8 @@ impl Chains {
             matrix.add_diagonal(k);
             let g = matrix.inverse();
             let ge = g.times(&e);
+            // The length of the segment as a constraint: eliminated together with its particle, so that it holds exactly
+            // in the linear system.
             let s = (e.dot_each(&ge) + input.compliance).recip();
             let lever = ge * k - e;
             let free = g.times(&self.forces[j]);
@@ -135,6 +142,7 @@ impl Chains {
                 link: k,
                 pull,
             };
+            // Particle 1 is carried; it has no row.
             if j > 2 {
                 let parent = &mut self.stiffness[j - 1];
                 parent.add_diagonal(k);

@@ -52,6 +52,8 @@ impl PosedBody {
         if depth >= margin {
             return None;
         }
+        // The particle's start is taken along with the body: a body that runs into resting hair is entered from where it
+        // came.
         let carried = self.carried(p);
         let mut surface = (p - depth * normal, normal);
         if depth < -DEEP * margin.max(LEAST_MARGIN) {
@@ -142,6 +144,7 @@ impl ContactList {
             return;
         }
         let gap = |c: &Contact| c.gap(p);
+        // The deepest three: what is shallow is met when the deeper ones are.
         let mut shallowest = 0;
         for k in 1..MAX_CONTACTS {
             if gap(&self.planes[k]) > gap(&self.planes[shallowest]) {
@@ -173,6 +176,7 @@ pub(super) fn push_out(
             })
             .min_by(|a, b| a.0.total_cmp(&b.0))
     };
+    // Out of the deepest first; where that leads into another body the next round leads out of that.
     let mut at = p;
     let mut tried = Vec3::ZERO;
     for _ in 0..super::limits::PUSH_ROUNDS {
@@ -229,6 +233,7 @@ impl Heights {
     /// Says how high particle 1 is above a body [m].
     pub fn set_root(&mut self, body: usize, height: f32) {
         if let Some(root) = self.roots.get_mut(body) {
+            // A root high above a body says nothing: the particles after it stay at the margin as all do.
             *root = height.min(self.margin);
         }
     }

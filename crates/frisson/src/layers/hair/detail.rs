@@ -31,6 +31,7 @@ impl Detail {
         let alone = 1.0 - params.curl_together;
         let pi = std::f32::consts::PI;
         let of_wisp = |k| random::signed(0xC0A1, wisp, k) as f32;
+        // Wisps differ more from each other than hairs within one: locks curl as one, each in its own way.
         let vary = 1.0 + 0.15 * of_wisp(1) + 0.3 * alone * stream.signed();
         let rate = 2.0 * pi / params.curl_pitch * vary;
         let handed = if of_wisp(2) < 0.0 { -rate } else { rate };
@@ -44,6 +45,7 @@ impl Detail {
             wave_turns: [Vec4::ZERO; 2],
         };
         if params.frizz > 0.0 {
+            // No two of them are multiples of each other, so that their sum hardly repeats along a hair.
             for (k, rate) in [90.0, 210.0, 110.0, 170.0].into_iter().enumerate() {
                 let turn = rate * (1.0 + 0.3 * stream.signed()) * step;
                 let (sine, cosine) = (pi * stream.signed()).sin_cos();

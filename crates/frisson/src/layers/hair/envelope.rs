@@ -21,12 +21,18 @@ pub(super) fn sample_share(input: &TickInput) -> f32 {
     input.params.envelope.mass_share / input.rest.directions.len() as f32
 }
 
+/// Share of its radius that a wisp loses when it is soaked [-]: wet hairs cling to each other.
+const WET_SHRINKS: f32 = 0.6;
+
+/// Most acceleration that an envelope gives its particle [m/s²]: twenty times gravity, which only a crash reaches.
+const STRONGEST_REACTION: f32 = 200.0;
+
 /// Rest radius of a plane of a wisp [m].
 pub(super) fn rest_radius(root: &WispRoot, wisp: &Wisp, plane: usize, wetness: f32) -> f32 {
     if plane < 2 {
         return root.radii[plane];
     }
-    root.radii[plane] * wisp.radius_scale * (1.0 - 0.6 * wetness)
+    root.radii[plane] * wisp.radius_scale * (1.0 - WET_SHRINKS * wetness)
 }
 
 /// Advances the samples of a wisp by one tick, keeps them out of bodies, and notes what they give
@@ -45,6 +51,7 @@ pub(super) fn advance(
     let samples = input.rest.directions.len();
     let rings: [Ring; GROUPS] = std::array::from_fn(|group| Ring::new(input, group));
     for i in 2..wisp.positions.len() {
+        // As the chain has moved in this very tick, contacts included: a wisp that hits a body bulges at once.
         let own = (wisp.velocities[i] - before[i]) / dt;
         let outer = drive.accelerations[i] + drag * (drive.air[i] - wisp.velocities[i]);
         let rest = rest_radius(root, wisp, i, wet);
@@ -62,7 +69,7 @@ pub(super) fn advance(
                 .copy_from_slice(&four.rates.to_array()[..range.len()]);
         }
         // Only a head-on crash gets near this; the chain must never be shot off by its envelope.
-        wisp.reactions[i] = reaction.clamp_length_max(200.0);
+        wisp.reactions[i] = reaction.clamp_length_max(STRONGEST_REACTION);
     }
 }
 
@@ -143,14 +150,17 @@ impl Samples {
     fn integrate(&mut self, spring: &Spring, dt: f32, rest: f32) {
         let push = self.felt - spring.k * (self.radii - rest);
         let rates = (self.rates + dt * push) / (1.0 + dt * spring.c + dt * dt * spring.k);
+        // Never across the axis, where a radius would change sides.
         let (least, most) = (Vec4::splat(0.02 * rest), Vec4::splat(super::limits::WIDEST * rest));
         let radii = (self.radii + dt * rates).clamp(least, most);
+        // From what it really moved: a sample that was stopped at its bounds has lost its speed.
         self.rates = (radii - self.radii) / dt;
         self.radii = radii;
     }
 
     /// Keeps the samples out of bodies: back along the half-axis to the crossing nearest the particle.
     fn collide(&mut self, input: &TickInput, wisp: &Wisp, around: &Around, i: usize) {
+        // Half: the particles keep the whole margin, and an envelope as far off would press them away from the body.
         let margin = 0.5 * input.params.body.margin;
         let Some(bodies) = input.bodies.last() else { return };
         let (p, own) = (wisp.positions[i], wisp.velocities[i]);
@@ -162,6 +172,7 @@ impl Samples {
             for (k, body) in
                 bodies.iter().enumerate().skip(k).take(if k < 63 { 1 } else { usize::MAX })
             {
+                // A root that the body swallows takes its envelope along.
                 let margin = margin.min(around.heights.at(i, k) - margin);
                 let met = body.crossings(p, &self.axes, margin, self.radii);
                 if met.cmplt(self.radii).any() {

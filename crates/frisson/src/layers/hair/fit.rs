@@ -26,6 +26,7 @@ pub(super) fn fit_ellipsoids(actor: usize, character: &Character, most: usize) -
             continue;
         };
         for (vertex, &p) in source.mesh.positions.iter().enumerate() {
+            // Each vertex counts for one joint only: shared ones would swell the ellipsoids on both sides of a joint.
             let strongest = source.influences.of(vertex).max_by(|a, b| a.1.total_cmp(&b.1));
             if let Some((joint, _)) = strongest {
                 let local = skin.inverse_bind[joint as usize].transform_point3(p);
@@ -90,6 +91,7 @@ fn eigen(matrix: Mat3) -> (Mat3, Vec3) {
             axes *= turn;
         }
     }
+    // A mirrored frame is no rotation.
     if axes.determinant() < 0.0 {
         axes.z_axis = -axes.z_axis;
     }
@@ -100,6 +102,7 @@ fn eigen(matrix: Mat3) -> (Mat3, Vec3) {
 pub(super) fn body(fitted: &Fitted, before: &Pose, now: &Pose, friction: f32) -> HairBody {
     let (start, _) = rigid(before, fitted.node);
     let (end, scale) = rigid(now, fitted.node);
+    // Joints may scale; a body that changes its size within a tick does so at its end.
     let mut shape = fitted.shape.clone();
     if let ColliderShape::Ellipsoid { center, radii, .. } = &mut shape {
         *center = center.map(|c| c * scale);

@@ -59,6 +59,7 @@ impl FourHairs {
                 hair[i + 1] = p;
             }
         }
+        // Doubled ends make the first and last segments leave straight.
         for hair in &mut self.hairs {
             hair[0] = hair[1];
             hair[self.count + 1] = hair[self.count];
@@ -83,6 +84,7 @@ impl FourHairs {
         }
         for hair in 0..4 {
             let segment = passed[hair] as usize;
+            // Which segment a hair ends on differs from hair to hair, so this part goes one by one.
             let share = if segment + 1 < self.count {
                 self.fraction(hair, segment, left[hair])
             } else {
@@ -191,12 +193,14 @@ impl FourHairs {
         let steps = Vec4::from_array(self.tips) / (each - 1) as f32;
         let mut before = self.control[0];
         let mut chords = Vec4::ZERO;
+        // Twice over the points: how long the chords are together must be known before the first is laid.
         for k in 0..each {
             let wanted = self.places(steps * k as f32);
             chords += (wanted - before).length_squared().sqrt();
             before = wanted;
             write_lanes(points, starts, k, &wanted);
         }
+        // Chords are shorter than arcs: by so much is each of them lengthened, so that the hair is as long as it is.
         let own = Vec4::from_array(self.ids.map(|id| input.rest.shares[id]));
         let longer = own * input.rest.roots[root].length / chords.max(Vec4::splat(1.0e-9));
         let mut laying = Laying::new(input, self.control[0]);
@@ -206,6 +210,7 @@ impl FourHairs {
             let wanted = read_lanes(points, starts, k);
             let segments = longer * (wanted - before).length_squared().sqrt();
             before = wanted;
+            // Guesses go with the hairs, not with the lanes: the order of four may change when a wisp splits.
             let mut known = read_guesses(guesses, starts, k);
             let at = laying.next(&wanted, segments, in_reach, &mut known);
             write_guesses(guesses, starts, k, &known);

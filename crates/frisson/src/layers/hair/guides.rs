@@ -51,6 +51,7 @@ fn weights_at(guides: &[Vec<[f32; 3]>], root: Vec3) -> Vec<(usize, f32)> {
         (Vec3::from_array(last) - Vec3::from_array(first)).normalize_or_zero()
     };
     let along = |k: usize| k == nearest || towards(k).dot(towards(nearest)) > PARTED;
+    // Close to one guide the others say nothing; halfway between them they count alike.
     near.retain(|&(k, d)| d <= FARTHEST * least && along(k));
     near.truncate(AROUND);
     let total: f32 = near.iter().map(|(_, d)| 1.0 / (d * d)).sum();
@@ -91,6 +92,7 @@ pub(super) fn direction(curve: &[Vec3]) -> Option<Vec3> {
 /// The next particle: the last place of the curve that is one segment away from the particle before.
 /// Chords, not arcs: the chain cannot stretch.
 pub(super) fn next(curve: &[Vec3], from: Vec3, segment: f32) -> Option<Vec3> {
+    // From the tip: on a curve that doubles back the last place is the one that gets on.
     for k in (0..curve.len() - 1).rev() {
         let (a, b) = (curve[k], curve[k + 1]);
         // |a + t (b - a) - from| = segment, the larger root.

@@ -22,6 +22,7 @@ impl Head {
         let mut fit = BallFit::new();
         let (mut facing, mut area) = (Vec3::ZERO, 0.0);
         for corners in &mesh.topology.triangles {
+            // The product: triangles at the hairline, of which a corner is bare, count little.
             let share: f32 = corners.iter().map(|&v| weights[v as usize]).product();
             let [a, b, c] = corners.map(|v| mesh.positions[v as usize]);
             let normal = 0.5 * share * (b - a).cross(c - a);
@@ -83,6 +84,7 @@ impl BallFit {
         let solved = self.matrix.inverse() * self.right;
         let center = solved.truncate();
         let radius = (solved.w + center.length_squared()).max(0.0).sqrt();
+        // From a millimetre to ten metres: what is smaller or larger is no head but noise of a flat patch.
         let sound = solved.is_finite() && (1.0e-3..10.0).contains(&radius);
         if sound && center.distance(middle) < 2.0 * radius {
             return (center.as_vec3(), radius as f32);

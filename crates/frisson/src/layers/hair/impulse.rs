@@ -43,6 +43,7 @@ pub(super) fn treat(
         return (kind, None);
     }
     let mut bond = Bond::find(input.bonds, shapes, near);
+    // Only what rubs takes hold; what collides leaves each other.
     if bond.is_none() && kind == Some(0) {
         bond = Some(Bond::new(shapes, near, motions));
     }
@@ -92,6 +93,7 @@ pub(super) fn move_together(input: &InteractionInput, [a, b]: [[&Motion; 2]; 2])
         // What holds may be drawn apart ever so slowly.
         return false;
     }
+    // The more friction can hold, the slower is what it still has to stop.
     let slow = super::limits::SLOW / (1.0 + input.params.dry_limit());
     let slow = slow * slow;
     let together = |x: &Motion, y: &Motion| x.velocity.distance_squared(y.velocity) < slow;
@@ -161,6 +163,7 @@ fn wanted_change(
         let free = velocity - barred;
         let left = (1.0 - decay) * free.length();
         let dry = left.min(withstood(input, pair, nodes) * input.share());
+        // Viscous and dry parts together never turn the motion around.
         let change = -grip * barred - free.clamp_length_max(decay * free.length() + dry);
         return Some(Wanted { change, dry, kind: 0 });
     }
@@ -222,6 +225,7 @@ fn push(
         let answer = Vec3::new(answer_x, answer_y, 0.0);
         let impulse = total * d - answer;
         // The samples' radial masses stay behind when the particle moves.
+        // On two axes across the wisp each pair of samples leaves its mass behind, along it none does.
         let across = inverse / (1.0 - 0.5 * input.mass_share);
         let change = Vec3::new(across * impulse.x, across * impulse.y, inverse * impulse.z);
         changes[k] = change.x * node.across + change.y * node.second + change.z * node.normal;

@@ -71,9 +71,11 @@ impl InteractionInput<'_> {
 
 /// In how many turns pairs should be treated from now on, given what the last pass did.
 pub(super) fn next_turns(params: &InteractionParams, turns: u32, pairs: u32, sections: u32) -> u32 {
+    // Each pair counts for both of its sections; only one pass of `turns` saw it.
     let partners = 2.0 * pairs as f32 * turns as f32 / sections.max(1) as f32;
     (partners / params.most_partners as f32).ceil().clamp(1.0, 64.0) as u32
 }
+
 /// The wisps of one block and how they move.
 #[derive(Default)]
 struct Block {
@@ -116,6 +118,7 @@ impl Interactions {
         let shapes = &self.shapes;
         self.blocks.iter_mut().for_each(|block| block.bonds.clear());
         self.blocks.par_iter_mut().for_each(|block| block.play_alone(input, shapes));
+        // As many rounds as there are other blocks: everyone meets everyone once.
         for _ in 1..BLOCKS {
             let (left, right) = self.blocks.split_at_mut(BLOCKS / 2);
             left.par_iter_mut()
@@ -138,6 +141,8 @@ impl Interactions {
             block.order.clear();
             block.order.extend(range.clone().map(|w| w as u32));
             let left = |w: u32| self.shapes.wholes[w as usize].low.x;
+            // Sorted by their left ends, a wisp need not look farther than to the first that starts beyond its right
+            // end.
             block.order.sort_unstable_by(|&a, &b| left(a).total_cmp(&left(b)).then(a.cmp(&b)));
             block.motions.clear();
             for wisp in &wisps[range] {
@@ -171,6 +176,7 @@ impl Interactions {
                 }
             }
         }
+        // The tournament finds them in another order than a search wants.
         self.bonds.sort_unstable_by_key(|b| b.nodes);
     }
 }
@@ -213,6 +219,8 @@ impl Block {
 
     /// The wisps of two blocks against each other.
     fn play(one: &mut Self, other: &mut Self, input: &InteractionInput, shapes: &Shapes) {
+        // Whoever stands left in the tournament, the lower block is first: sections keep their roles, and signs with
+        // them.
         let (low, high) = if one.number < other.number { (one, other) } else { (other, one) };
         let (base_a, base_b) = (low.first * shapes.count, high.first * shapes.count);
         let (ours, theirs, treated) = (&mut low.motions, &mut high.motions, &mut low.treated);

@@ -95,6 +95,7 @@ impl Lanes {
     /// Each of the four at unit length; `otherwise` where one is shorter than `least`.
     pub fn normalize_or(&self, otherwise: Self, least: f32) -> Self {
         let length = self.length_squared().sqrt();
+        // The divisor is bounded first: a lane that is not chosen must not raise infinities either.
         let good = length.cmpgt(Vec4::splat(least));
         Self::select(good, *self * length.max(Vec4::splat(least)).recip(), otherwise)
     }
@@ -133,6 +134,7 @@ pub(super) fn sin_cos(angles: Vec4) -> (Vec4, Vec4) {
     // To within a quarter turn of 0 by half turns, then by Taylor's series.
     let turns = (angles * std::f32::consts::FRAC_1_PI).round();
     let x = angles - turns * std::f32::consts::PI;
+    // Half turns change the sign of both.
     let odd = turns - 2.0 * (0.5 * turns).floor();
     let sign = 1.0 - 2.0 * odd;
     let q = x * x;

@@ -48,6 +48,7 @@ impl Layer for HairLayer {
     }
 
     fn retune(work: Work<'_, Self, &mut HairState>) {
+        // Live parameters changed: the copy with the preset put in is out of date.
         work.scratch.dressed = None;
     }
 
@@ -68,6 +69,7 @@ impl Layer for HairLayer {
     }
 
     fn check_fit(rest: &HairRest, state: &HairState) -> Result<(), SnapshotError> {
+        // A snapshot is read from a file: sizes are checked before anything indexes by them.
         let samples = rest.count * rest.directions.len();
         let fits = |w: &Wisp| {
             (w.root as usize) < rest.roots.len()

@@ -74,6 +74,7 @@ impl<'a> Laying<'a> {
         // Nor of its middle.
         let mut halfway = Vec4::ZERO;
         for _ in 0..super::limits::LAY_ROUNDS {
+            // Bodies first, meshes after: fitted bodies lie within the skin, so what is off the mesh is off them.
             if in_reach.bodies != 0 {
                 at = self.around_bodies(at, segments, in_reach.bodies);
             }
@@ -137,6 +138,7 @@ impl<'a> Laying<'a> {
                 segment: segments[lane],
                 margin: WAY_MARGIN * self.input.margin,
             };
+            // One by one: few hairs cross an ear.
             let clear = way.clear(self.input.meshes, meshes);
             if clear != way.at {
                 at.set(lane, clear);
@@ -193,6 +195,7 @@ impl<'a> Laying<'a> {
         let middle = if low.any() {
             let middle = (self.last + at) * 0.5;
             let reach = reach_for(0.5 * segments - self.heights.min(end.heights), margin);
+            // A negative reach asks for nothing in that lane.
             let reach = Vec4::select(low, reach, Vec4::NEG_ONE);
             Some(Beneath::find(all, meshes, &middle, reach, &end, &mut guesses.middle))
         } else {

@@ -136,6 +136,7 @@ impl Colors {
         }
         let mut middle = Vec3::ZERO;
         for channel in 0..3 {
+            // Channel by channel, as the book says: colours have no order of their own.
             self.found.sort_by(|a, b| a.0[channel].total_cmp(&b.0[channel]));
             let mut below = 0.0;
             let half = self.found.iter().find(|(_, area)| {

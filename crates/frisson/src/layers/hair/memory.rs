@@ -46,6 +46,7 @@ pub(super) fn goal_rate_sq(input: &TickInput, wisp: &Wisp, root: &WispRoot, i: u
 fn memory_rate_sq(input: &TickInput, wisp: &Wisp, i: usize) -> f64 {
     let from_tip = (input.rest.count - 1 - i) as f32 / (input.rest.count - 3).max(1) as f32;
     let at_root = super::limits::ROOT_MEMORY * from_tip * from_tip;
+    // Frequencies add up, stiffness goes with their square.
     let calm = (super::limits::RECOVERY - 1.0) * wisp.recovery();
     input.memory_rate_sq * f64::from(1.0 + calm + at_root).powi(2)
 }

@@ -83,6 +83,7 @@ pub(super) fn find_mesh_planes(
                 continue;
             };
             let depth = |q: &MeshPlane| q.normal.dot(p - q.point);
+            // Of several meshes the deepest: one plane a particle is enough, as they are looked for anew every tick.
             if out[i].as_ref().is_none_or(|other| depth(&plane) < depth(other)) {
                 out[i] = Some(plane);
             }
@@ -218,6 +219,8 @@ impl Way {
 fn walk(mesh: &SurfaceMotion, from: Vec3, to: Vec3, inside: bool) -> bool {
     let mut last = (-1.0, inside);
     let way = to - from;
+    // The last crossing alone decides, whatever was counted before: what a hole in the mesh has got wrong is mended at
+    // the next one.
     mesh.bvh().raycast_all(from, way, |triangle, t| {
         let entering = way.dot(mesh.bvh().face_normal(triangle)) < 0.0;
         // At a shared edge both triangles answer at the same place: leaving wins.

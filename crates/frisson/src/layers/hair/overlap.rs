@@ -38,6 +38,7 @@ impl Near {
         let (s, t) = closest_on_segments(axes[0], axes[1]);
         let gap = axes[1][0].lerp(axes[1][1], t) - axes[0][0].lerp(axes[0][1], s);
         let reach = sa.widest + sb.widest;
+        // The cheapest test first: most pairs whose boxes meet end here.
         (gap.length_squared() <= reach * reach).then_some(Self {
             sections: [a, b],
             at: [s, t],
@@ -69,6 +70,7 @@ impl Overlap {
         self.normal += signed * inside.normal;
         for k in 0..2 {
             let share = if k == 0 { 1.0 - inside.along } else { inside.along };
+            // A point on the rim moves with the samples, one on the axis with the particles.
             let envelope = share * inside.outward;
             self.node_shares[slot + k] -= signed * (share - envelope);
             let (below, t) = neighbours(inside.directions[k], samples);
@@ -131,6 +133,7 @@ pub(super) fn between(shapes: &Shapes, near: &Near) -> Option<Overlap> {
         across.normalize_or(Vec3::Y)
     };
     let samples = shapes.samples;
+    // Points alone miss thin sections that cross between their planes: so the axes count as one more point.
     let ra = radius_towards([nodes[0], nodes[1]], samples, direction, s);
     let rb = radius_towards([nodes[2], nodes[3]], samples, -direction, t);
     if distance < ra + rb {

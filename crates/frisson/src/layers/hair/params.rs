@@ -289,6 +289,7 @@ impl InteractionParams {
 
     /// How often a pass goes through all pairs: hair that holds must hold everywhere at once.
     pub(super) fn sweeps(&self) -> u32 {
+        // One sweep hands what it holds from pair to pair; four carry it across a bundle.
         if self.holds() { 4 } else { 1 }
     }
 }
@@ -342,6 +343,7 @@ impl HairParams {
     /// Checks what ranges cannot say.
     pub fn validate(&self) -> Result<(), LayerError> {
         let finite = [self.length, self.radius, self.mass_per_length, self.stretch, self.drag];
+        // Ranges of the schema are checked by readers of scene files only: a program may set anything.
         if finite.iter().any(|v| !v.is_finite() || *v < 0.0) {
             return Err(LayerError::parameter("length", "numbers must be finite and not negative"));
         }

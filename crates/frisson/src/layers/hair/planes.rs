@@ -66,6 +66,7 @@ pub(super) fn compute_planes_of_four(wisps: &mut [Wisp]) {
             let next = of(wisps, &|w| w.positions[i + 1]);
             let edge = next - here;
             here = next;
+            // The very first segment has none before it: then the plane of the last tick.
             edge.normalize_or(if i == 0 { old } else { before }, SHORTEST_EDGE)
         } else {
             before

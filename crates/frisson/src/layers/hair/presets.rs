@@ -111,6 +111,8 @@ fn merged(own: &HairParams, wanted: HairParams) -> HairParams {
             *own = wanted;
         }
     }
+    // Compared with the usual value, not with whether it was written: a scene file that spells a default out gets the
+    // preset's value, which is the lesser evil of the two.
     let (mut out, usual) = (own.clone(), HairParams::default());
     put(&mut out.length, usual.length, wanted.length);
     put(&mut out.radius, usual.radius, wanted.radius);
@@ -149,6 +151,7 @@ fn parting(head: &Head, at: [f32; 3], (right, front): (f32, f32), strength: f32)
 fn tie(head: &Head, (up, front): (f32, f32)) -> TieParams {
     TieParams {
         point: head.point(0.0, up, front),
+        // All hair of the head, however far from the tie it grows.
         reach: 100.0 * head.radius,
         radius: 0.12 * head.radius,
         hold_hz: Animated::Constant(10.0),
@@ -238,6 +241,7 @@ fn afro(wanted: &mut HairParams, head: &Head) {
     wanted.bending_length = 2.0 * head.radius;
     wanted.goal_hz = Animated::Constant(2.0);
     curl(wanted, head, 0.05, 0.16);
+    // So stiff that it stands where it was combed: more time would only cost it.
     wanted.style.settle_secs = 0.3;
     wanted.style.comb_roots = 0.0;
     wanted.style.fields = vec![StyleField::Radial {

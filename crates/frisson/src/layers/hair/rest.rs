@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 
 use super::fit::Fitted;
 use super::head::Head;
-use super::params::HairParams;
 use super::state::Wisp;
 use super::strand_params::StrandParams;
 use crate::geometry::Mesh;
@@ -135,6 +134,7 @@ impl SkinPoint {
 impl WispRoot {
     /// Where the root is on a moved mesh; `place` is its place on the mesh as it is refined now.
     pub fn pose(&self, place: &SkinPoint, mesh: &Mesh) -> RootPose {
+        // By its corners before refinement: those of a refined triangle would turn with every wrinkle.
         let axes = triangle_axes(self.corners, &mesh.positions);
         RootPose {
             skin: place.place(&mesh.topology.triangles, &mesh.positions),
@@ -143,9 +143,7 @@ impl WispRoot {
             across: axes * self.across,
         }
     }
-}
 
-impl WispRoot {
     /// Whether a tie or a braid holds a particle in its place, so that bends need not.
     pub fn is_held(&self, particle: usize) -> bool {
         self.tie.is_some_and(|(_, tied)| particle <= tied || self.braid.is_some())
@@ -156,6 +154,7 @@ impl RootPose {
     /// The two particles that the scalp carries.
     pub fn carried(&self, root: &WispRoot) -> [Vec3; 2] {
         let rise = self.direction * root.height;
+        // As deep below as above: the skin is in the middle of the segment that gives hair its direction.
         [self.skin - rise, self.skin + rise]
     }
 
@@ -176,49 +175,4 @@ pub(super) fn triangle_axes(corners: [u32; 3], positions: &[Vec3]) -> Mat3 {
 /// Some unit vector across a unit vector.
 pub(super) fn perpendicular(v: Vec3) -> Vec3 {
     crate::math::frames::any_perpendicular(v)
-}
-
-impl WispRoot {
-    /// Fills in masses, radii and stiffnesses from the parameters.
-    pub fn measure(&mut self, params: &HairParams, radius: f32, root_radius: f32) {
-        let n = params.particles as usize;
-        let free = (n - 2) as f32;
-        self.height = (0.35 * self.length / (free + 0.35)).min(0.008);
-        self.segment = (self.length - self.height) / free;
-        self.radii = (0..n)
-            .map(|i| {
-                let at = self.height + (i as f32 - 1.0) * self.segment;
-                let profile = interpolate(&params.profile, (at / self.length).clamp(0.0, 1.0));
-                if i < 2 { root_radius } else { radius * profile }
-            })
-            .collect();
-        let whole = f64::from(params.mass_per_length * self.segment);
-        self.masses = (0..n).map(|i| if i + 1 == n { 0.5 * whole } else { whole }).collect();
-        let weight = f64::from(params.mass_per_length) * 9.81;
-        self.bending = weight * f64::from(params.bending_length).powi(3) / f64::from(self.segment);
-        self.stretch = if params.stretch > 0.0 {
-            let (length, segment) = (f64::from(self.length), f64::from(self.segment));
-            weight * length / (2.0 * f64::from(params.stretch) * segment)
-        } else {
-            f64::INFINITY
-        };
-        // A springy segment must not be folded to nothing by its own joints: bending yields first.
-        let segment_sq = f64::from(self.segment * self.segment);
-        self.bending = self.bending.min(self.stretch * segment_sq);
-        self.targets = vec![DVec3::Z; n];
-        self.goals = vec![Vec3::ZERO; n];
-        self.hold = vec![Vec3::ZERO; n];
-        self.memory = vec![1.0; n];
-    }
-}
-
-/// Value of a piecewise linear curve, held at both ends.
-pub(super) fn interpolate(points: &[(f32, f32)], at: f32) -> f32 {
-    let after = points.partition_point(|p| p.0 <= at);
-    match (after.checked_sub(1).map(|i| points[i]), points.get(after)) {
-        (None, None) => 1.0,
-        (None, Some(p)) => p.1,
-        (Some(p), None) => p.1,
-        (Some(a), Some(b)) => a.1 + (at - a.0) / (b.0 - a.0) * (b.1 - a.1),
-    }
 }

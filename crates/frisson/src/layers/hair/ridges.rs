@@ -66,6 +66,7 @@ impl FourWays {
     ) -> u32 {
         let from = self.starts(meshes, bits, asked, guesses);
         let length = self.segments.max(Vec4::splat(1.0e-12));
+        // As far as `clear` looks: what is passed over here is never asked again.
         let reach = self.segments + super::limits::LIFT;
         let way = self.last + (self.at - self.last) * (reach / length) - from;
         let (from, way) = ([from.x, from.y, from.z], [way.x, way.y, way.z]);
@@ -127,6 +128,8 @@ impl HairWay {
         for count in 1..=MOST {
             let Some((normal, place)) = next else { break };
             let height = normal.dot(self.last - place);
+            // How steep the way must be to end at the margin above this wall; a start inside of it would ask for
+            // straight up.
             let rise = ((self.margin - height) / self.segment).min(super::limits::STEEPEST);
             planes[count - 1] = Plane { normal, rise };
             for _ in 0..super::limits::TURN_ROUNDS {

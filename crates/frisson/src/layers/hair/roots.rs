@@ -53,6 +53,8 @@ pub(super) fn build_rest(
         color: super::look::color_of_wearer(params, context, index, &weights),
         ..HairRest::default()
     };
+    // 1.9 times the radius of each one's share of the scalp: hairs are dense in the middle of a disc only, and discs
+    // must overlap to leave no skin bare.
     let spacing = (total / (points.len() as f64 * std::f64::consts::PI)).sqrt() as f32;
     let root_radius = params.root_radius.unwrap_or((1.9 * spacing).min(1.5 * params.radius));
     for (index, point) in points.into_iter().enumerate() {
@@ -80,6 +82,7 @@ fn keep_on_root_mesh(mesh: &Mesh, rest: &mut HairRest) {
         let before = triangle_axes(root.corners, &mesh.positions);
         there(&mut root.skin);
         root.corners = triangles[root.skin.triangle as usize];
+        // The same direction in the world, told in the axes of the coarse triangle.
         let turn = triangle_axes(root.corners, &mesh.positions).transpose() * before;
         root.direction = turn * root.direction;
         root.across = turn * root.across;
@@ -121,6 +124,7 @@ pub(super) fn color_map(
 fn weighted_areas(mesh: &Mesh, weights: &[f32]) -> Vec<f64> {
     let area = |t: &[u32; 3]| {
         let [a, b, c] = t.map(|v| mesh.positions[v as usize]);
+        // The geometric mean: where one corner is bare nothing grows.
         let share: f32 = t.iter().map(|&v| weights[v as usize]).product::<f32>();
         f64::from(0.5 * (b - a).cross(c - a).length() * share.cbrt())
     };
@@ -148,6 +152,7 @@ fn spread(mesh: &Mesh, areas: &[f64], total: f64, count: usize, seed: u64) -> Ve
     let mut cloud = Vec::with_capacity(wanted);
     let (mut triangle, mut below) = (0usize, 0.0f64);
     for i in 0..wanted {
+        // Strata of equal area, one candidate in each: the cloud itself has no clumps.
         let jitter = random::uniform(seed, i as u64, 1);
         let at = (i as f64 + jitter) / wanted as f64 * total;
         while triangle + 1 < areas.len() && below + areas[triangle] < at {
@@ -198,6 +203,7 @@ fn build_root(
     };
     let vary = 1.0 + params.length_variation * random::signed(params.seed, index as u64, 11) as f32;
     let place = skin.place(&topology.triangles, &mesh.positions);
+    // The last that holds wins, as in a barber's order.
     let cut = params.style.cuts.iter().rev().find(|cut| cut.holds(place));
     let whole = cut.map_or(params.length, |cut| cut.length);
     let mut length = whole * vary * map(&params.length_map, "length_map")?;
@@ -262,6 +268,8 @@ fn plant_hairs(
         for hair in 0..rest.per_wisp {
             let id = (wisp * rest.per_wisp + hair) as u64;
             let disc = disc_position(params.seed, id);
+            // Spread over the patch as the hairs are over the envelope, so that none crosses another between skin and
+            // first plane.
             let place = pose.skin + radius * (disc.x * first + disc.y * second);
             super::strands::build_places(&params.strands, params.seed, disc, rest);
             rest.hair_roots.push(nearest(bvh, place).unwrap_or(skin));

@@ -67,6 +67,7 @@ impl Bodies {
         self.all.clear();
         if let Some(first) = rest.fitted.first() {
             let pose_before = &mut self.pose_before;
+            // Only the pose of now is kept by the stage; the one before is taken from the clip again.
             actors.all()[first.actor].pose_at(before, Sampling::AsAuthored, pose_before);
             let now = actors.pose(first.actor);
             let friction = params.body.friction;
@@ -110,6 +111,8 @@ impl Surfaces {
         saved: &[Vec<Vec3>],
         (time, dt): (f64, f64),
     ) {
+        // A scratch may be lost, or last have shown another moment: only what ended where this step begins is gone on
+        // with.
         let follows = |at: f64| (at - (time - dt)).abs() < 1.0e-9;
         if !self.time.is_some_and(follows) {
             self.all.clone_from(&rest.meshes);
@@ -151,6 +154,7 @@ pub(super) struct Places {
 impl Places {
     /// Looks the roots up again if the triangles have changed since.
     pub fn find(&mut self, rest: &HairRest, mesh: &Mesh) -> Result<(), LayerError> {
+        // The same triangles by their address: layers before this one make a new topology when they change it.
         if self.topology.as_ref().is_some_and(|t| Arc::ptr_eq(t, &mesh.topology)) {
             return Ok(());
         }

@@ -125,6 +125,7 @@ impl SectionShape {
             let (end, slope) = (ends[k], self.slopes[k]);
             let normal = up.dot(end.normal);
             let steep = slope.x.abs();
+            // A plane that is folded past the section's direction cuts it from behind.
             let side = if slope.x < 0.0 { -1.0 } else { 1.0 };
             let dx = side * (up.dot(end.across) * slope.x - slope.y * normal);
             let dy = side * (up.dot(end.second) * slope.x - slope.z * normal);
@@ -134,6 +135,7 @@ impl SectionShape {
         }
         let on_axis = y_sq.cmplt(Vec4::splat(ON_AXIS_SQ));
         let between = x.cmpge(Vec4::ZERO) & x.cmplt(Vec4::splat(self.length));
+        // Infinities of flat outlines compare as false: such a lane is outside.
         let filled = in_outline(x, y, rims, self.length);
         let inside = (on_axis & between) | (!on_axis & filled);
         let bits = (near & inside).bitmask();
@@ -222,6 +224,7 @@ pub(super) fn closest_on_segments(a: [Vec3; 2], b: [Vec3; 2]) -> (f32, f32) {
     let denominator = aa * bb - ab * ab;
     let s = if denominator > PARALLEL_SQ * aa * bb {
         ((ab * f - c * bb) / denominator).clamp(0.0, 1.0)
+    // Parallel segments have many closest places: the middle, which does not jump to an end.
     } else {
         0.5
     };

@@ -156,6 +156,7 @@ impl Shapes {
                 if !self.halves[a][ha].meets(&self.halves[b][hb]) {
                     continue;
                 }
+                // Halves first: of two wisps that cross at the tips half of the sections are never looked at.
                 for x in range(ha).map(|k| a * n + k) {
                     if !self.boxes[x].meets(&self.halves[b][hb]) {
                         continue;
@@ -219,6 +220,7 @@ fn gather_nodes(
         let mut radii = [0.0; MAX_SAMPLES];
         radii[..s].copy_from_slice(own);
         let mean = own.iter().sum::<f32>() / s as f32;
+        // Pressed together hair is denser, as the square of how much narrower it is; at most a hundred times.
         let ratio = root.radii[i] / mean.max(0.1 * root.radii[i]);
         let mass = root.masses[i] as f32 * wisp.share * (1.0 + wetness);
         *node = NodeShape {
@@ -228,6 +230,7 @@ fn gather_nodes(
             second: wisp.second_axis(i),
             radii,
             widest: own.iter().copied().fold(0.0, f32::max),
+            // No impulse moves what the scalp carries.
             inverse_mass: if i < input.carried { 0.0 } else { 1.0 / mass },
             density: wisp.share * ratio * ratio,
             wetness,

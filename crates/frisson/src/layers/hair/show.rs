@@ -24,6 +24,8 @@ pub(super) fn write_curves(
     scratch.places.find(rest, &frame.meshes[mesh])?;
     scratch.surfaces.show((params, rest), frame);
     let around = (context.colliders, context.actors);
+    // One sub-step, at the very moment that is shown: hairs are kept out of what the picture has, not of where it was a
+    // tick ago.
     scratch.bodies.gather((params, rest), around, context.time, 1);
     deal_to_roots(rest, state, scratch);
     let Frame { meshes, curves, .. } = frame;
@@ -34,6 +36,7 @@ pub(super) fn write_curves(
     }
     let thinning = Thinning::of(&params.strands, &state.roots);
     let shown = &mut curves[index];
+    // Nearly always: then hairs are written where they are shown, without a copy.
     if thinning.is_none() {
         write_all((params, rest), state, scratch, mesh, shown);
     } else {

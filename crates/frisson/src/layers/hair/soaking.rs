@@ -44,6 +44,7 @@ pub(super) fn soak(
     catch_drops(rest, state, scratch, falling, seconds as f32);
     let skin = mesh.channels.wetness.as_slice();
     let is_known = skin.len() == mesh.positions.len();
+    // Dry hair on a dry scalp costs nothing.
     if is_known || state.soaked.iter().any(|w| *w > 0.0) {
         let places = &scratch.places;
         let work = state.soaked.par_iter_mut().enumerate().with_min_len(32);
@@ -76,6 +77,7 @@ fn catch_drops(
     });
     for (caught, wisp) in caught.iter().zip(&state.wisps) {
         let soaked = &mut state.soaked[wisp.root as usize];
+        // One after the other, in the order of wisps: halves of a split share a root.
         *soaked = (*soaked + caught / hair_mass(&rest.roots[wisp.root as usize])).min(1.0);
     }
 }

@@ -18,10 +18,13 @@ use super::state::{HairState, Wisp};
 pub(super) fn apply_splits(params: &SplitParams, rest: &HairRest, state: &mut HairState) {
     let most = (rest.roots.len() as f32 * params.max_growth) as usize;
     for index in 0..state.wisps.len() {
+        // New halves are at the end and are not looked at in this tick.
         if state.wisps.len() >= most {
             return;
         }
         let wisp = &state.wisps[index];
+        // Halves that have not parted yet are still torn by the same motion: they would split over and over. The path
+        // has 32 bits.
         if !wisp.apart || wisp.depth >= 30 {
             continue;
         }
@@ -79,6 +82,7 @@ fn diameters(wisp: &Wisp, rest: &HairRest, plane: usize) -> [(f32, usize); 2] {
     let diameter = |k: usize| {
         let (s, odd) = (samples / 2, samples % 2);
         let opposite = radii[(k + s) % samples];
+        // An odd number of samples has none opposite: the mean of the two beside it.
         let beyond = if odd == 1 { radii[(k + s + 1) % samples] } else { opposite };
         radii[k] + 0.5 * (opposite + beyond)
     };
@@ -110,12 +114,15 @@ pub(super) fn split(
     wisp.close_for = 0.0;
     wisp.joined = tear.first as u8;
     wisp.splits.push(number);
+    // Half the mass presses half as hard; friction in the next tick depends on it.
     wisp.pressures.iter_mut().for_each(|p| *p *= 0.5);
+    // The same place to the bit: hairs that are dealt to either half are where they were.
     let mut other = wisp.clone();
     other.path |= 1 << wisp.depth;
     wisp.depth += 1;
     other.depth = wisp.depth;
     for i in tear.first..wisp.positions.len() {
+        // From nothing where they stay joined to all at the plane that is torn the most.
         let fade = ((i + 1 - tear.first) as f32 / (tear.plane + 1 - tear.first) as f32).min(1.0);
         let speed = wisp.velocities[i].length().max(params.min_speed);
         let axis = wisp.half_axis(i, rest.directions[tear.sample]);
@@ -151,6 +158,7 @@ pub(super) fn apply_merges(params: &SplitParams, rest: &HairRest, state: &mut Ha
         hold_together(root, a, b);
         if a.joined as usize == rest.count {
             merge(a, b);
+            // In order, so that wisps keep theirs and results do not depend on who merged first.
             state.wisps.remove(other);
         }
         index += 1;
@@ -160,6 +168,7 @@ pub(super) fn apply_merges(params: &SplitParams, rest: &HairRest, state: &mut Ha
 /// Brings the rest radius of a wisp to that of its depth: one that has just been put together of two is
 /// still as thin as they were.
 fn thicken(wisp: &mut Wisp, params: &SplitParams, dt: f32) {
+    // From the parameters of now: they may change while it runs.
     let whole = params.radius_scale.powi(i32::from(wisp.depth));
     let missing = whole - wisp.radius_scale;
     if missing.abs() > super::limits::MERGED {
@@ -179,6 +188,7 @@ fn close(params: &SplitParams, radius: f32, dt: f32, a: &mut Wisp, b: &mut Wisp)
     };
     let from = a.joined.max(2) as usize;
     let until = (from..n).find(|&i| !near(a, b, i)).unwrap_or(n);
+    // From the joint outwards: tips that meet by chance while the middle is apart do not close a split.
     a.close_for = if until > from { a.close_for + dt } else { 0.0 };
     if a.close_for >= params.merge_after && params.merge_distance > 0.0 {
         draw_together(a, b, from..until, dt);
@@ -197,6 +207,7 @@ fn hold_together(root: &WispRoot, a: &mut Wisp, b: &mut Wisp) {
     }
     mix(a, b, 2..joined, 0.5);
     for wisp in [a, b] {
+        // Means of two chains are shorter than either.
         if !root.stretch.is_finite() {
             super::tick::fit_lengths(wisp, root.segment);
         }

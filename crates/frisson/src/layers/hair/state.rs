@@ -51,6 +51,7 @@ impl Past {
     /// Takes note of wisps as they are before a step of some seconds.
     pub fn note(&mut self, wisps: &[Wisp], seconds: f32) {
         self.seconds = seconds;
+        // What was now is then: both are kept, because the mesh of the step before is gone when strands are written.
         std::mem::swap(&mut self.skin, &mut self.skin_now);
         self.roots.clear();
         self.positions.clear();
@@ -92,6 +93,7 @@ impl HairState {
             let free = wisp.positions.iter().zip(&root.goals).skip(2);
             let mean = free.map(away).sum::<f32>() / (rest.count - 2) as f32;
             sum += f64::from(mean);
+            // A tenth of its length: what swings back is nearer, what lies on the wrong side is not.
             lost += f64::from(u8::from(mean.sqrt() > 0.1 * root.length));
         }
         [(sum / self.wisps.len().max(1) as f64).sqrt(), lost]

@@ -75,6 +75,7 @@ pub(super) fn advance(
         interact((params, rest), state, scratch, context);
         if params.split.max_growth > 1.0 {
             let before = (state.wisps.len(), state.next_split);
+            // Merges first: they make room under the bound for those that are torn now.
             split::apply_merges(&params.split, rest, state, context.dt as f32);
             split::apply_splits(&params.split, rest, state);
             if before != (state.wisps.len(), state.next_split) {
@@ -133,6 +134,7 @@ fn gather_forces(
     context: &StepContext,
 ) {
     let (n, forces) = (rest.count, context.forces);
+    // In the middle of the step: a gust that rises within it counts half.
     let time = context.time - 0.5 * context.dt;
     let HairScratch { accelerations, air, .. } = scratch;
     let wisps = &state.wisps;
@@ -168,6 +170,7 @@ fn shelter(
 ) {
     let HairScratch { air, shadow, bodies, .. } = scratch;
     let wisps = &mut state.wisps;
+    // Counted by ticks of the clock, not of this layer: a resumed bake measures at the same moments.
     if (context.tick() + 1).is_multiple_of(ticks_between(context, SHELTER_HZ)) {
         shadow.build(rest, wisps);
         let strength = params.wind_shadow;
@@ -199,6 +202,7 @@ fn interact(
     }
     let holds = interaction.holds();
     let every = if holds { 1 } else { ticks_between(context, f64::from(interaction.rate_hz)) };
+    // The same for contact.
     if !context.tick().is_multiple_of(every) {
         return;
     }
@@ -229,6 +233,7 @@ fn interact(
     let sections = state.wisps.len() * (rest.count - 2);
     state.turns = next_turns(interaction, input.turns, pairs, sections as u32);
     state.treated = interactions.treated;
+    // Bonds are all that a pass leaves behind: they must be in what is saved.
     state.bonds.clone_from(&interactions.bonds);
 }
 
@@ -271,6 +276,7 @@ fn integrate(
     let n = rest.count;
     let count = state.wisps.len();
     scratch.jumped.resize(count, false);
+    // Parts of whole fours, by the number of wisps alone: which wisps share lanes must not depend on the threads.
     let part = TOGETHER * count.div_ceil(TOGETHER * PARTS).max(1);
     scratch.rooms.resize_with(count.div_ceil(part), TickRoom::boxed);
     (state.wisps.par_chunks_mut(part))

@@ -80,6 +80,7 @@ impl Planes {
             let halfway = body.distances(&middles[..n]);
             for i in 1..n {
                 let least = ends[i - 1].min(ends[i]).min(halfway[i]);
+                // A fifth more, as distances of ellipsoids are first order.
                 self.near[i] |= u64::from(least < 1.2 * reaches[i]) << k;
             }
         }
@@ -97,6 +98,7 @@ impl Planes {
     /// Where four places of the unit disc are in a plane.
     pub fn points(&self, plane: usize, x: Vec4, y: Vec4, samples: usize) -> Lanes {
         let r = &self.radii[plane];
+        // Four quarters of ellipses, without an angle: this is the loop over all hairs.
         let (x, y) = if samples == 4 {
             let zero = Vec4::ZERO;
             (x.max(zero) * r[0] + x.min(zero) * r[2], y.max(zero) * r[1] + y.min(zero) * r[3])

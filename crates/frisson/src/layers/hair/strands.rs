@@ -102,6 +102,7 @@ pub(super) fn build_places(params: &StrandParams, seed: u64, disc: Vec2, rest: &
             disc.x += params.wander * stream.signed();
             disc.y += params.wander * stream.signed();
             let beyond = disc.length_squared();
+            // A walk that leaves the disc is put back on its rim: no hair outside of the envelope.
             if beyond > 1.0 {
                 disc /= beyond.sqrt();
             }
@@ -155,6 +156,7 @@ pub(super) fn write_strands(
     points: &mut [Vec3],
     velocities: &mut [Vec3],
 ) {
+    // Root by root: the hairs of one root lie together in memory, whatever wisps it has split into.
     let per_root = input.rest.per_wisp * input.params.points as usize;
     if per_root == 0 {
         return;
@@ -220,6 +222,7 @@ fn write_root(input: &StrandInput, mut out: RootStrands) {
         if let Some(before) = before {
             // A wisp that has just been born has no past: its hairs were its parent's.
             let known = before.roots.get(index as usize) == Some(&wisp.root);
+            // As it is now first, so that what has no past stands still instead of coming from the origin.
             room.planes[1].set(wisp, samples);
             if known {
                 room.planes[1].set_past(before, index as usize, samples);
@@ -293,6 +296,7 @@ pub(super) struct Stream(u64);
 impl Stream {
     pub fn new(seed: u64, id: u64) -> Self {
         let mut stream = Self(random::hash(seed, id, 3));
+        // The first number of a stream is too like its seed.
         stream.signed();
         stream
     }

@@ -81,6 +81,7 @@ pub(super) fn style(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene)
     super::ties::assign(rest, scene);
     let style = &scene.params.style;
     let combing = style.fields.iter().map(|f| f.span().1).fold(0.0, f32::max);
+    // Guides are the pose that the artist wants: nothing is to settle.
     let settling = if style.guides.is_empty() { style.settle_secs } else { 0.0 };
     let tick = super::limits::STYLE_TICKS * scene.tick;
     let ticks = (f64::from(combing + settling) / tick).ceil() as usize;
@@ -91,6 +92,7 @@ pub(super) fn style(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene)
         let drag = if left > 1.0 { LIVELY_DRAG } else { CALMING_DRAG };
         let fields_at = (k as f64 * tick) as f32;
         relax(rest, wisps, scene, &Phase { fields_at, drag, tick });
+        // Most styles lie still long before the time is over.
         if fields_at > combing && left <= 1.0 && fastest(wisps) < super::limits::STYLED_SPEED {
             break;
         }
@@ -113,6 +115,7 @@ pub(super) fn come_to_rest(wisps: &mut [Wisp]) {
     for wisp in wisps {
         wisp.velocities.fill(Vec3::ZERO);
         wisp.radial_velocities.fill(0.0);
+        // A styled wisp is not wrung: rest angles are solved for planes without twist.
         wisp.twists.fill(0.0);
         wisp.twist_velocities.fill(0.0);
         compute_planes(wisp);
@@ -138,6 +141,7 @@ fn remember(memory: &mut [f32], positions: &[Vec3], down: Vec3) {
     let mut tilted = 0.0f32;
     for i in 2..positions.len() {
         let along = (positions[i] - positions[i - 1]).normalize_or_zero();
+        // The most so far along the wisp: what hangs from a tilted part cannot find back by its weight alone.
         tilted = tilted.max(1.0 - along.dot(down));
         let t = (tilted / super::limits::TILTED).clamp(0.0, 1.0);
         let least = super::limits::HANGING_MEMORY;
@@ -166,6 +170,7 @@ pub(super) fn relax(rest: &HairRest, wisps: &mut [Wisp], scene: &StyleScene, pha
     let params = scene.params;
     let zeros = vec![0.0; rest.roots.len()];
     let hold = |animated: &crate::stage::Animated| {
+        // As hard as it is ever held in the shot: a tie that loosens later was tied when the hair was combed.
         let hz = animated.values().fold(0.0, f64::max);
         (std::f64::consts::TAU * hz).powi(2)
     };
@@ -213,6 +218,7 @@ pub(super) fn comb_root(params: &HairParams, root: Vec3, normal: Vec3) -> Vec3 {
     let fields = &params.style.fields;
     let pull: Vec3 = fields.iter().map(|f| field_at(f, root, root, f.span().0)).sum();
     let flat = pull - normal * normal.dot(pull);
+    // Of two lengths of the normal: at one, hair leaves the skin at 27 degrees.
     let combed = 2.0 * params.style.comb_roots * flat / pull.length().max(1.0e-6);
     (normal + combed).normalize_or(normal)
 }
@@ -230,6 +236,7 @@ fn field_at(field: &StyleField, root: Vec3, p: Vec3, time: f32) -> Vec3 {
         }
         StyleField::Parting { point, normal, strength, .. } => {
             let normal = v(normal).normalize_or_zero();
+            // By the root, not by the place: hair keeps to the side it grows on, however it is blown.
             let side = normal.dot(root - v(point));
             normal * side.signum() * *strength
         }

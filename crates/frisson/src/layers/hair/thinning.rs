@@ -52,6 +52,7 @@ impl Thinning {
         if self.is_none() {
             return 1.0;
         }
+        // By the hair's number alone: the same ones are left from every distance.
         let rank = random::uniform(0xD157, hair as u64, 0) as f32;
         let fade = ((self.share - rank) / (FADE * self.share)).clamp(0.0, 1.0);
         // Together they are as thick as all hairs.

@@ -87,6 +87,13 @@ impl TickRoom {
     }
 }
 
+/// Newton rounds of a chain step: one for forces, one for contacts that the first has moved into; more where lengths
+/// do not hold yet.
+const ITERATIONS: usize = 2;
+
+/// A root that moves less than this in a tick has not jumped, however short its hair is [m].
+const LEAST_JUMP: f32 = 0.05;
+
 /// Advances up to four wisps by one tick. `jumped` tells whose root jumped, so that it was carried
 /// along.
 pub(super) fn integrate_wisps(
@@ -101,8 +108,9 @@ pub(super) fn integrate_wisps(
         let root = &input.rest.roots[wisp.root as usize];
         let pose = &input.roots[wisp.root as usize];
         let carried = pose.carried(root);
+        // For stubble half of its length is less than a nod takes it in a tick.
         jumped[k] = carried[1].distance(wisp.positions[1])
-            > super::limits::TELEPORT * root.length + 0.05
+            > super::limits::TELEPORT * root.length + LEAST_JUMP
             || !carried[1].is_finite();
         if jumped[k] {
             carry_along(wisp, pose, carried);
@@ -110,6 +118,7 @@ pub(super) fn integrate_wisps(
         let air = &drive.of(k, n).air[2..];
         wisp.calm = calm_after(wisp.calm, carried[1].distance(wisp.positions[1]), air, input.dt);
         room.before[k][..n].copy_from_slice(&wisp.velocities);
+        // Once a tick for all sub-steps and rounds: the search is dearer than the solve.
         room.around[k].find(input, wisp, root, carried[1]);
     }
     integrate_chains(input, wisps, drive, room);
@@ -122,6 +131,7 @@ pub(super) fn integrate_wisps(
         envelope::advance(input, wisp, &drive.of(k, n), &room.before[k], &room.around[k]);
     }
 }
+
 /// The root jumped (a cut, a reset): the wisp goes with it as it is, and comes to rest.
 pub(super) fn carry_along(wisp: &mut Wisp, pose: &RootPose, carried: [Vec3; 2]) {
     let frame = |along: Vec3, across: Vec3| {
@@ -149,6 +159,7 @@ pub(super) fn carry_along(wisp: &mut Wisp, pose: &RootPose, carried: [Vec3; 2]) 
 fn integrate_chains(input: &TickInput, wisps: &mut [Wisp], drive: &HairDrive, room: &mut TickRoom) {
     let n = input.rest.count;
     let TickRoom { chains, around, particles, .. } = room;
+    // Fewer than four: the last wisp fills the other lanes, and its copies are thrown away.
     let lanes: [usize; TOGETHER] = std::array::from_fn(|k| k.min(wisps.len() - 1));
     gather_particles(input, wisps, (drive, around), lanes, particles);
     let of = |f: &dyn Fn(&Wisp, &WispRoot) -> f32| {
@@ -170,6 +181,7 @@ fn integrate_chains(input: &TickInput, wisps: &mut [Wisp], drive: &HairDrive, ro
     let across_from = Lanes::each(|k| wisps[lanes[k]].root_across);
     let across_to = Lanes::each(|k| pose(lanes[k]).across);
     let wet = lanes.map(|k| input.wetness[wisps[k].root as usize]);
+    // Drag is per mass: soaked hair is twice as heavy and follows the air half as fast.
     let heavier = Vec4::ONE + Vec4::from_array(wet);
     let remembers =
         if input.memory_rate_sq > 0.0 { 1.0 - super::limits::CALM_FRICTION } else { 0.0 };
@@ -204,13 +216,14 @@ fn integrate_chains(input: &TickInput, wisps: &mut [Wisp], drive: &HairDrive, ro
             drag: input.drag as f32 / heavier,
             root_across: across,
             particles: &particles[..n],
-            iterations: 2,
+            iterations: ITERATIONS,
         };
         let bodies = &input.bodies[s];
         let (margin, bounce) = (input.params.body.margin, input.params.body.restitution);
         chains.integrate(&chain_input, |i, lane, [start, now], out| {
             let around = &around[lane];
             let near = around.near[i];
+            // Most particles of most wisps.
             if near == 0 && around.planes[i].is_none() {
                 return;
             }
@@ -228,6 +241,7 @@ fn integrate_chains(input: &TickInput, wisps: &mut [Wisp], drive: &HairDrive, ro
             }
         });
         chains.damp_bending(&chain_input, input.params.bending_damping);
+        // Only once: in between, the next sub-step meets the lengths itself.
         if s + 1 == substeps && chain_input.inextensible {
             chains.fit_lengths(&chain_input);
         }
@@ -273,6 +287,7 @@ fn gather_particles(
             if rate_sq > 0.0 {
                 let (root, goal) = (wisps[k].root as usize, roots[lane].goals[i]);
                 let at = input.roots[root].goal(goal);
+                // The goal's own speed, not that of the detour: damping against the head, not against the way round it.
                 let before = input.roots_before[root].goal(goal);
                 let towards = around[k].way_to(input, &wisps[k], i, at);
                 out.goal.set(lane, towards - wisps[k].positions[1]);
@@ -286,6 +301,7 @@ fn gather_particles(
 /// Gives every free segment its length, from the root outwards.
 pub(super) fn fit_lengths(wisp: &mut Wisp, segment: f32) {
     for i in 2..wisp.positions.len() {
+        // Outwards from the root, so that the scalp stays where it is and only what hangs below is moved.
         let along = wisp.positions[i] - wisp.positions[i - 1];
         let along = along.normalize_or(wisp.normals[i - 1]);
         wisp.positions[i] = wisp.positions[i - 1] + segment * along;

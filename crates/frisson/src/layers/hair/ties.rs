@@ -52,11 +52,14 @@ pub(super) fn assign(rest: &mut HairRest, scene: &StyleScene) {
         root.braid = style.braids.iter().position(|b| b.tie == tie);
         let params = &style.ties[tie];
         let seeded = |k| random::signed(scene.params.seed ^ 0x71E, index as u64, k) as f32;
+        // Within the tie's ring, each wisp at a place of its own, else all would be drawn into one point and fight
+        // there.
         let offset = params.radius * 0.6 * Vec3::new(seeded(0), seeded(1), seeded(2));
         let center = Vec3::from_array(params.point);
         for i in 2..rest.count {
             let place = match root.braid {
                 Some(braid) if i > particle => {
+                    // A strand that winds is a tenth longer than the braid.
                     let below = (i - particle) as f32 * root.segment * 0.9;
                     center + 0.3 * offset + braid_offset(&style.braids[braid], index % 3, below)
                 }

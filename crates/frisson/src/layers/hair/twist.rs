@@ -26,6 +26,7 @@ pub(super) fn turn_root(input: &TickInput, wisp: &mut Wisp) {
     let n = wisp.positions.len();
     let dt = input.dt as f32;
     let old_along = (wisp.normals[0]).normalize_or(pose.direction);
+    // What the least turning would have done is no spin.
     let carried = transport(wisp.root_across, old_along, pose.direction);
     let angle = pose.direction.dot(carried.cross(pose.across)).atan2(carried.dot(pose.across));
     let spin = angle / dt;
@@ -37,6 +38,7 @@ pub(super) fn turn_root(input: &TickInput, wisp: &mut Wisp) {
         return;
     }
     let free = (n - 2) as f32;
+    // So that the first mode of a chain of this many planes, held at one end, has the frequency that was asked for.
     let k = (omega * 2.0 * free / std::f32::consts::PI).powi(2);
     let c = 2.0 * input.params.torsion_damping_ratio * omega;
     let off = dt * dt * k;
@@ -45,6 +47,7 @@ pub(super) fn turn_root(input: &TickInput, wisp: &mut Wisp) {
     for i in 2..n {
         let theta = |j: usize| wisp.twists[j.min(n - 1)];
         let bent = theta(i - 1) - 2.0 * theta(i) + theta(i + 1);
+        // The tip is free: nothing beyond it holds it back.
         let neighbours = if i + 1 < n { 2.0 } else { 1.0 };
         let diagonal = 1.0 + dt * c + neighbours * off;
         let force = wisp.twist_velocities[i] - jerk + dt * k * bent;

@@ -53,6 +53,7 @@ impl WindShadow {
             for i in 1..wisp.positions.len() {
                 let radii = &wisp.radii[i * samples..(i + 1) * samples];
                 let radius = radii.iter().sum::<f32>() / samples as f32;
+                // Halves of a split cover less than two whole wisps would: their hairs are half as many.
                 let area = COVER * 2.0 * radius * segment * wisp.share.sqrt();
                 self.splat(wisp.positions[i], area / volume);
             }
@@ -94,6 +95,7 @@ impl WindShadow {
         let from = p + upwind * (own_radius + self.cell);
         let density: f32 = (0..STEPS).map(|k| self.sample(from + upwind * (step * k as f32))).sum();
         let length = step * (STEPS - 1) as f32;
+        // Bodies are not in the grid: their edge would be as coarse as its cells.
         let lee = if bodies.iter().any(|b| b.blocks(from, upwind, length)) { LEE } else { 1.0 };
         lee * (-density * step).exp()
     }

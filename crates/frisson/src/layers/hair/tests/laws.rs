@@ -1,12 +1,10 @@
-//! Laws of energy, rest and style, and parameters that change while hair moves.
+//! Laws of energy and rest.
 
-use glam::{DVec3, Quat, Vec3};
+use glam::{DVec3, Vec3};
 
 use super::super::state::Wisp;
-use super::{Rig, Scene, banging, head_of_hair, path};
-use crate::layers::LayerParams;
+use super::{Rig, banged, head_of_hair};
 use crate::math::random;
-use crate::stage::Change;
 
 /// All energy of the hair [J]: kinetic (samples included), weight, bending, envelope.
 fn total_energy(rig: &Rig) -> f64 {
@@ -109,18 +107,6 @@ fn restlessness(rig: &mut Rig, frames: usize) -> (f32, usize) {
     (30.0 * moved, turned)
 }
 
-/// A head that is banged for a second and then still.
-fn banged() -> Scene {
-    let mut scene = head_of_hair(40);
-    scene.params.body.meshes = vec!["scalp".to_owned()];
-    scene.colliders.clear();
-    scene.path = path(6.0, |t| {
-        // Whole periods of 1.5 Hz fit into four thirds of a second.
-        if t < 4.0 / 3.0 { banging(t) } else { (Quat::IDENTITY, Vec3::ZERO) }
-    });
-    scene
-}
-
 #[test]
 fn hair_does_not_boil_once_the_head_is_still() {
     let mut rig = Rig::new(banged()).unwrap();
@@ -133,51 +119,4 @@ fn hair_does_not_boil_once_the_head_is_still() {
     assert_eq!(turned, 0, "turned back; the fastest goes {speed} m/s");
     // Wisps that came down on the wrong side of the head are still on their way.
     assert!(speed < 0.05, "{speed} m/s two seconds after the head stopped");
-}
-
-#[test]
-fn live_parameters_change_the_motion_without_a_jump() {
-    type Edit = fn(&mut super::HairParams);
-    let edits: [(&str, Edit); 12] = [
-        ("drag", |p| p.drag = 12.0),
-        ("bending_damping", |p| p.bending_damping = 40.0),
-        ("goal_hz", |p| p.goal_hz = 3.0.into()),
-        ("wetness", |p| p.wetness = 1.0.into()),
-        ("envelope.frequency_hz", |p| p.envelope.frequency_hz = 25.0),
-        ("envelope.damping_ratio", |p| p.envelope.damping_ratio = 1.0),
-        ("body.friction", |p| p.body.friction = 1.5),
-        ("interaction.viscosity", |p| p.interaction.viscosity = 30.0),
-        ("interaction.collisions", |p| p.interaction.collisions = false),
-        ("style.memory_hz", |p| p.style.memory_hz = 2.0.into()),
-        ("torsion_hz", |p| p.torsion_hz = 1.0),
-        ("substeps", |p| p.substeps = 3),
-    ];
-    let start = || {
-        let mut scene = banged();
-        scene.params.wisps = 16;
-        let mut rig = Rig::new(scene).unwrap();
-        for _ in 0..12 {
-            rig.advance();
-        }
-        rig
-    };
-    let mut plain = start();
-    for _ in 0..12 {
-        plain.advance();
-    }
-    for (name, edit) in edits {
-        let mut rig = start();
-        let before = rig.points().to_vec();
-        let mut params = rig.params().clone();
-        edit(&mut params);
-        let change = rig.alone.simulator.set_params(&LayerParams::Hair(params)).unwrap();
-        assert_eq!(change, Change::Live, "{name}");
-        assert_eq!(before, rig.points(), "{name}: a jump");
-        for _ in 0..12 {
-            rig.advance();
-        }
-        let apart = plain.points().iter().zip(rig.points()).map(|(a, b)| a.distance(*b));
-        let apart = apart.fold(0.0, f32::max);
-        assert!(apart > 1e-5, "{name} changes nothing");
-    }
 }

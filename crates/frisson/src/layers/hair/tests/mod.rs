@@ -1,6 +1,7 @@
 //! One hair layer to look into, and the heads and ceilings that it grows on.
 
 mod chain;
+mod contract;
 mod ears;
 mod grooms;
 mod interactions;
@@ -236,4 +237,16 @@ pub(super) fn banging(t: f64) -> (Quat, Vec3) {
     let pivot = Vec3::new(0.0, -0.15, 0.0);
     let turn = Quat::from_rotation_x(angle);
     (turn, pivot - turn * pivot)
+}
+
+/// A head that is banged for a second and then still.
+pub(super) fn banged() -> Scene {
+    let mut scene = head_of_hair(40);
+    scene.params.body.meshes = vec!["scalp".to_owned()];
+    scene.colliders.clear();
+    scene.path = path(6.0, |t| {
+        // Whole periods of 1.5 Hz fit into four thirds of a second.
+        if t < 4.0 / 3.0 { banging(t) } else { (Quat::IDENTITY, Vec3::ZERO) }
+    });
+    scene
 }

@@ -2,8 +2,7 @@
 
 use glam::{Quat, Vec3};
 
-use super::{HairLayer, Rig, Scene, banging, ceiling, collider, hanging, head_of_hair, path};
-use crate::layers::harness::{check_rates, check_same_bits};
+use super::{Rig, Scene, banging, ceiling, collider, hanging, head_of_hair, path};
 use crate::stage::{Animated, ColliderParams, ColliderShape, ForceParams};
 
 #[test]
@@ -19,35 +18,6 @@ fn a_teleport_carries_the_hair_along() {
     }
     assert!(rig.state().teleports > 0);
     assert!(fastest < 20.0, "{fastest}");
-}
-
-#[test]
-fn bad_input_is_refused_with_a_reason() {
-    let refuse = |change: &dyn Fn(&mut Scene)| {
-        let mut scene = Scene::new(hanging(), ceiling(0.1));
-        change(&mut scene);
-        match Rig::new(scene) {
-            Ok(_) => panic!("accepted"),
-            Err(error) => error.to_string(),
-        }
-    };
-    let message = refuse(&|s| s.params.length = 0.0);
-    assert!(message.contains("length"), "{message}");
-    let message = refuse(&|s| s.params.on = "scalpp".to_owned());
-    assert!(message.contains("did you mean \"scalp\""), "{message}");
-    let message = refuse(&|s| s.params.scalp.r#box = Some([5.0, 5.0, 5.0, 6.0, 6.0, 6.0]));
-    assert!(message.contains("nowhere to grow"), "{message}");
-    let message = refuse(&|s| {
-        s.params.at.clear();
-        s.params.wisps = 100_000;
-        s.params.strands.per_wisp = 100_000;
-        s.params.strands.points = 200;
-    });
-    assert!(message.contains("GB"), "{message}");
-    let message = refuse(&|s| {
-        s.colliders.push(collider(ColliderShape::Sphere { center: [0.0; 3], radius: 0.5 }));
-    });
-    assert!(message.contains("swallows"), "{message}");
 }
 
 #[test]
@@ -93,66 +63,6 @@ fn no_hair_is_inside_the_head_after_head_banging() {
             .fold(f32::INFINITY, f32::min);
         assert!(deepest > -2e-4, "frame {frame}: {deepest}");
     }
-}
-
-#[test]
-fn motion_hardly_depends_on_the_tick() {
-    let run = |tick_hz: u32| {
-        let mut scene = head_of_hair(12);
-        scene.path = path(2.0, |t| {
-            let angle = (0.5 * (5.0 * t).sin()) as f32;
-            (Quat::from_rotation_y(angle), Vec3::X * (0.05 * (4.0 * t).sin()) as f32)
-        });
-        scene.colliders.clear();
-        let mut setup = scene.setup();
-        setup.clock.tick_hz = tick_hz;
-        let mut rig = Rig::of(setup).unwrap();
-        let mut out = Vec::new();
-        for frame in 1..=30 {
-            rig.advance();
-            if frame % 5 == 0 {
-                out.extend(rig.state().wisps.iter().flat_map(|w| w.positions.clone()));
-            }
-        }
-        out
-    };
-    let (whole, half) = (run(120), run(240));
-    let sum: f32 = whole.iter().zip(&half).map(|(a, b)| a.distance_squared(*b)).sum();
-    let rms = (sum / whole.len() as f32).sqrt();
-    assert!(rms < 0.02 * 0.3, "{rms}");
-}
-
-/// Everything that evolves at once: a moving head with a collider and its own mesh to meet, wind with
-/// shelter, splits and merges, ties, velocities.
-fn busy() -> Scene {
-    let mut scene = head_of_hair(40);
-    scene.params.split.max_growth = 2.0;
-    scene.params.split.ratio = 1.6;
-    scene.params.body.meshes = vec!["scalp".to_owned()];
-    scene.params.strands.velocities = true;
-    scene.path = path(4.0, banging);
-    scene.fields.push(ForceParams::Wind {
-        direction: [1.0, 0.0, 0.3],
-        speed: 4.0.into(),
-        gust: 0.5,
-        gust_hz: 1.0,
-        gust_size: 0.3,
-        seed: 1,
-    });
-    scene
-}
-
-#[test]
-fn the_same_bits_on_any_threads_after_a_resume_and_without_scratch() {
-    check_same_bits::<HairLayer>(&busy().setup(), 12);
-}
-
-#[test]
-fn the_same_motion_at_every_frame_rate() {
-    let mut scene = busy();
-    scene.params.wisps = 12;
-    scene.params.strands.velocities = false;
-    check_rates(&scene.setup(), 2);
 }
 
 #[test]
