@@ -183,9 +183,9 @@ impl Flow<'_> {
     /// Throws part of the drop back up as droplets, above a speed.
     fn splash(&mut self, drop: &mut Droplet, speed: f64, impact: &Impact) {
         let Impact { position, triangle, out, relative, ground } = *impact;
-        let law = &self.world.liquid.splash;
-        let Some(law) = law.filter(|l| speed > l.speed) else { return };
-        let each = drop.mass * law.share / f64::from(law.droplets);
+        let splashing = &self.world.liquid.splash;
+        let Some(splashing) = splashing.filter(|l| speed > l.speed) else { return };
+        let each = drop.mass * splashing.share / f64::from(splashing.droplets);
         if each < self.world.liquid.least_mass {
             return;
         }
@@ -194,11 +194,12 @@ impl Flow<'_> {
         let (a, b) = out.any_orthonormal_pair();
         // A drop may land more than once: where it does so makes each splash another.
         let key = random::hash(drop.id, position.y.to_bits(), position.x.to_bits());
-        for i in 0..law.droplets {
+        for i in 0..splashing.droplets {
             let u = |c: u64| random::uniform(key, u64::from(i), c);
-            let angle = std::f64::consts::TAU * (f64::from(i) + u(0)) / f64::from(law.droplets);
+            let angle =
+                std::f64::consts::TAU * (f64::from(i) + u(0)) / f64::from(splashing.droplets);
             let ring = a * angle.cos() + b * angle.sin();
-            let up = law.bounce * speed * (0.4 + 0.6 * u(1));
+            let up = splashing.bounce * speed * (0.4 + 0.6 * u(1));
             let velocity = ground + tangent * 0.5 + out * up + ring * (up * (0.5 + 0.8 * u(2)));
             let since = self.now();
             let place = position + out * LAND_MARGIN;

@@ -3,7 +3,7 @@
 use super::build::{self, expected_memory};
 use super::params::DropsParams;
 use super::rest::DropsRest;
-use super::scratch::Scratch;
+use super::scratch::DropsScratch;
 use super::state::{DropsState, NOT_ENTERED};
 use super::step;
 use super::weight;
@@ -19,7 +19,7 @@ impl Layer for DropsLayer {
     type Params = DropsParams;
     type Rest = DropsRest;
     type State = DropsState;
-    type Scratch = Scratch;
+    type Scratch = DropsScratch;
 
     fn name(params: &DropsParams) -> &str {
         &params.name
@@ -100,7 +100,7 @@ impl Layer for DropsLayer {
 
     fn retune(work: Work<'_, Self, &mut DropsState>) {
         // The liquid, the ground and the shapes all follow from parameters.
-        *work.scratch = Scratch::default();
+        *work.scratch = DropsScratch::default();
         if work.state.relief.is_none() {
             // Sources may have been moved.
             for (source, start) in work.state.sources.iter_mut().zip(&work.rest.starts) {

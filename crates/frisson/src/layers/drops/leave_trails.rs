@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use super::pencil::Pencil;
 use super::run::{self, Runs};
 use super::run_groups::group_stays;
-use super::scratch::Scratch;
+use super::scratch::DropsScratch;
 use super::state::{DropsState, Phase};
 use super::step::Tick;
 use super::trail::{Strip, Wetting, paint};
@@ -44,7 +44,7 @@ pub(super) fn wet(work: Tick, time: f64) {
 /// Draws the strips on, paints those that are done, and keeps their pieces.
 fn draw_strips(work: Tick, time: f64) {
     let (params, seed) = (&work.params.trails, work.params.seed);
-    let Scratch { surface, site, runs, merger, strips, .. } = &mut *work.scratch;
+    let DropsScratch { surface, site, runs, merger, strips, .. } = &mut *work.scratch;
     let pencil = Pencil { surface, site, params, seed };
     let Runs { traces, starts, heirs, .. } = &*runs;
     let grouped = &merger.grouped;
@@ -88,7 +88,7 @@ fn draw_strips(work: Tick, time: f64) {
 /// What drops that are gone have drawn stays.
 pub(super) fn end_strips(work: Tick, time: f64) {
     let (params, seed) = (&work.params.trails, work.params.seed);
-    let Scratch { surface, site, .. } = &*work.scratch;
+    let DropsScratch { surface, site, .. } = &*work.scratch;
     let pencil = Pencil { surface, site, params, seed };
     let DropsState { drops, trail, image, .. } = &mut *work.state;
     let first = trail.pieces.len();
@@ -104,7 +104,7 @@ pub(super) fn end_strips(work: Tick, time: f64) {
 }
 
 /// Triangles whose first trail has set their axes: drops on them keep their velocity.
-fn turn_axes(state: &mut DropsState, scratch: &mut Scratch) {
+fn turn_axes(state: &mut DropsState, scratch: &mut DropsScratch) {
     if scratch.new_axes.is_empty() {
         return;
     }

@@ -104,11 +104,11 @@ impl AirMeetings {
             return false;
         }
         // The heavier one stays; the elder among equals.
-        let (keep, give) = if drops[j].mass > drops[i].mass { (j, i) } else { (i, j) };
-        let gone = drops[give];
+        let (keep, absorbed) = if drops[j].mass > drops[i].mass { (j, i) } else { (i, j) };
+        let gone = drops[absorbed];
         join(&mut drops[keep], &gone, now.0);
-        drops[give].mass = 0.0;
-        drops[give].solute = 0.0;
+        drops[absorbed].mass = 0.0;
+        drops[absorbed].solute = 0.0;
         true
     }
 }

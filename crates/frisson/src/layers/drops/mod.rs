@@ -72,6 +72,6 @@ pub use params::{
 pub use pool::{PoolParams, PoolRest, PoolState};
 pub use relief::Relief;
 pub use rest::{DropsRest, GroundMap, SourceStart};
-pub use scratch::Scratch;
+pub use scratch::DropsScratch;
 pub use shape::{Shape, ShapeTable};
 pub use state::{Droplet, DropsState, Ledger, Phase, Sum};

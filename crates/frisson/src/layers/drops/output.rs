@@ -8,7 +8,7 @@ use super::body::{BodyContext, empty_mesh};
 use super::layer::DropsLayer;
 use super::merge::position_on;
 use super::pencil::Pencil;
-use super::scratch::Scratch;
+use super::scratch::DropsScratch;
 use super::state::{Droplet, DropsState, Phase, any_drop};
 use super::strip_mesh::StripGround;
 use super::trail::paint;
@@ -61,7 +61,8 @@ impl Show<'_> {
         self.show_falling(frame);
         if context.is_output {
             let shown = !(self.state.drops.is_empty() && self.state.trail.pieces.is_empty());
-            let Scratch { surface, bodies, strip_mesh, moved_since_shown, .. } = &mut *self.scratch;
+            let DropsScratch { surface, bodies, strip_mesh, moved_since_shown, .. } =
+                &mut *self.scratch;
             if shown && (*moved_since_shown || !bodies.has_normals()) {
                 bodies.smooth_normals(surface);
                 strip_mesh.forget();
@@ -146,7 +147,7 @@ impl Show<'_> {
     }
 
     fn show_bodies(&mut self, context: &StepContext, frame: &mut Frame) {
-        let Scratch { surface, site, bodies, threads, names, .. } = &mut *self.scratch;
+        let DropsScratch { surface, site, bodies, threads, names, .. } = &mut *self.scratch;
         let now = (context.time, context.clock.tick_seconds());
         let mut drops: &[Droplet] = &self.state.drops;
         if site.liquid.viscosity() >= THREAD_VISCOSITY {
@@ -181,7 +182,7 @@ impl Show<'_> {
         if self.rest.pools.is_empty() {
             return;
         }
-        let Scratch { site, pool_mesh, grounds, names, .. } = &mut *self.scratch;
+        let DropsScratch { site, pool_mesh, grounds, names, .. } = &mut *self.scratch;
         let name = &names.pools;
         let index = find_mesh(frame, name, || empty_mesh(name, site));
         dress(&mut frame.meshes[index], &site.liquid.material);
@@ -198,7 +199,7 @@ impl Show<'_> {
             return;
         }
         let seed = self.params.seed;
-        let Scratch { surface, site, bodies, strips, strip_mesh, image, names, .. } =
+        let DropsScratch { surface, site, bodies, strips, strip_mesh, image, names, .. } =
             &mut *self.scratch;
         let (surface, site) = (&*surface, &*site);
         strips.cut_open(&Pencil { surface, site, params, seed }, &self.state.drops);

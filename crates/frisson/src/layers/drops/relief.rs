@@ -337,7 +337,7 @@ impl Transfer<'_> {
             claimed[ancestor as usize] += area(t);
         }
         let mut out = Wet::dry(ancestors.len());
-        let mut give = |from: usize, to: usize, share: f64| {
+        let mut hand_on = |from: usize, to: usize, share: f64| {
             out.film[to] += wet.film[from] * share;
             out.film_solute[to] += wet.film_solute[from] * share;
             out.stain[to] += wet.stain[from] * share;
@@ -351,14 +351,14 @@ impl Transfer<'_> {
         for (t, &ancestor) in ancestors.iter().enumerate() {
             let ancestor = ancestor as usize;
             if claimed[ancestor] > 0.0 {
-                give(ancestor, t, area(t) / claimed[ancestor]);
+                hand_on(ancestor, t, area(t) / claimed[ancestor]);
             }
         }
         for (t, _) in claimed.iter().enumerate().filter(|(_, c)| **c <= 0.0) {
             if wet.is_active[t] || wet.stain[t] > 0.0 {
                 let middle =
                     Place { triangle: t as u32, weights: DVec2::splat(1.0 / 3.0), side: 1 };
-                give(t, self.place(middle).map_or(0, |p| p.triangle as usize), 1.0);
+                hand_on(t, self.place(middle).map_or(0, |p| p.triangle as usize), 1.0);
             }
         }
         out

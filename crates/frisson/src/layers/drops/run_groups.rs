@@ -126,12 +126,12 @@ impl Pass<'_> {
                 // The heavier one stays; the elder among equals.
                 let heavier =
                     drops[a].mass > drops[b].mass || drops[a].mass == drops[b].mass && a < b;
-                let (keep, give) = if heavier { (a, b) } else { (b, a) };
-                let gone = drops[give];
+                let (keep, absorbed) = if heavier { (a, b) } else { (b, a) };
+                let gone = drops[absorbed];
                 unite(&mut drops[keep], &gone, world.surface, end);
-                drops[give].mass = 0.0;
-                drops[give].solute = 0.0;
-                parents[give] = keep as u32;
+                drops[absorbed].mass = 0.0;
+                drops[absorbed].solute = 0.0;
+                parents[absorbed] = keep as u32;
                 reaches[keep] = ContactReach::of(&drops[keep], world.surface, site, factor);
                 *merges += 1;
             }
@@ -164,13 +164,13 @@ impl Pass<'_> {
                 });
                 let Some(other) = found else { break };
                 let heavier = drops[of].mass >= drops[other as usize].mass;
-                let (keep, give) =
+                let (keep, absorbed) =
                     if heavier { (of, other as usize) } else { (other as usize, of) };
-                let gone = drops[give];
+                let gone = drops[absorbed];
                 unite(&mut drops[keep], &gone, surface, self.world.time);
-                drops[give].mass = 0.0;
-                drops[give].solute = 0.0;
-                heirs[give] = keep as u32;
+                drops[absorbed].mass = 0.0;
+                drops[absorbed].solute = 0.0;
+                heirs[absorbed] = keep as u32;
                 of = keep;
                 merges += 1;
             }

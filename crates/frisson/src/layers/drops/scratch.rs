@@ -23,7 +23,7 @@ use super::thread::Threads;
 
 /// Storage that is reused, and what follows from the rest data, the parameters and the state.
 #[derive(Default)]
-pub struct Scratch {
+pub struct DropsScratch {
     /// Whether what follows is there.
     is_ready: bool,
     /// Since when the triangles are as they are, where they are not those of the start.
@@ -72,7 +72,7 @@ pub struct Scratch {
     pub(super) old_axes: Vec<(u32, DVec2)>,
 }
 
-impl Scratch {
+impl DropsScratch {
     /// Makes what follows from the others fit to them.
     pub(super) fn prepare(&mut self, params: &DropsParams, rest: &DropsRest, state: &DropsState) {
         let since = state.relief.as_ref().map(|r| r.since);

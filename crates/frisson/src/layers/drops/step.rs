@@ -9,7 +9,7 @@ use super::pool_flow::PoolFlow;
 use super::relief::{self, Arrival, Relief};
 use super::rest::DropsRest;
 use super::run;
-use super::scratch::Scratch;
+use super::scratch::DropsScratch;
 use super::sinks::Sinks;
 use super::source::{Emission, drift};
 use super::state::{DropsState, SourceState, Wet};
@@ -53,7 +53,7 @@ pub(super) fn advance(work: Tick, context: &StepContext, frame: &Frame) -> Resul
         wet(work, context.time);
         // Only now: until here drops have the numbers under which they ran.
         if merges > 0 {
-            let Scratch { compaction, runs, .. } = &mut *work.scratch;
+            let DropsScratch { compaction, runs, .. } = &mut *work.scratch;
             compaction.keep_living(&mut work.state.drops, &mut runs.starts);
         }
         meet_in_air(work, context);
@@ -89,7 +89,7 @@ fn follow_surface(work: Tick, context: &StepContext, frame: &Frame) {
             is_there = true;
         }
     }
-    let Scratch { surface, moved_since_shown, .. } = &mut **scratch;
+    let DropsScratch { surface, moved_since_shown, .. } = &mut **scratch;
     let teleport = params.air.teleport_speed * context.dt.max(1e-3);
     let before = std::mem::take(&mut state.points);
     let changed = if is_there {
@@ -120,7 +120,7 @@ fn follow_surface(work: Tick, context: &StepContext, frame: &Frame) {
 pub(super) fn world<'a>(
     params: &DropsParams,
     rest: &'a DropsRest,
-    scratch: &'a Scratch,
+    scratch: &'a DropsScratch,
     context: &'a StepContext,
 ) -> World<'a> {
     World {
@@ -175,7 +175,7 @@ fn meet_in_air(work: Tick, context: &StepContext) {
     if !merging.enabled || !merging.in_air {
         return;
     }
-    let Scratch { meetings, site, .. } = &mut *work.scratch;
+    let DropsScratch { meetings, site, .. } = &mut *work.scratch;
     let merges = meetings.unite(&mut work.state.drops, site, (context.time, context.dt));
     if merges > 0 {
         work.state.ledger.merges += merges;
@@ -185,7 +185,7 @@ fn meet_in_air(work: Tick, context: &StepContext) {
 
 /// Ground that has moved is looked for anew.
 fn follow_grounds(work: Tick, context: &StepContext) {
-    let Scratch { surface, grounds, .. } = &mut *work.scratch;
+    let DropsScratch { surface, grounds, .. } = &mut *work.scratch;
     let has_moved = |c: &Collider| c.pose(0.0) != c.pose(1.0);
     if !surface.moved && !context.colliders.all().iter().any(has_moved) {
         return;
@@ -202,7 +202,7 @@ fn fill_pools(work: Tick, context: &StepContext) {
         return;
     }
     follow_grounds(work, context);
-    let Scratch { surface, site, pools, grounds, .. } = &mut *work.scratch;
+    let DropsScratch { surface, site, pools, grounds, .. } = &mut *work.scratch;
     let flow = PoolFlow {
         params: work.params,
         rest: grounds,
@@ -284,7 +284,7 @@ fn emit(work: Tick, context: &StepContext) {
 }
 
 /// A drop that is no number ends the bake, with its place in the list.
-fn check(scratch: &Scratch, context: &StepContext) -> Result<(), LayerError> {
+fn check(scratch: &DropsScratch, context: &StepContext) -> Result<(), LayerError> {
     match scratch.runs.traces.iter().find_map(|t| t.bad) {
         None => Ok(()),
         Some(element) => Err(LayerError::NonFinite {

@@ -57,19 +57,19 @@ fn has_area(t: &[u32; 3], points: &[DVec3]) -> bool {
 
 /// Pairs half-edges that join the same two points.
 fn connect(surface: &mut Surface) {
-    let mut sides: Vec<(u32, u32, u32)> = Vec::with_capacity(surface.twins.len());
+    let mut half_edges: Vec<(u32, u32, u32)> = Vec::with_capacity(surface.twins.len());
     for (t, corners) in surface.triangles.iter().enumerate().filter(|(t, _)| surface.live[*t]) {
         for k in 0..3 {
             let (a, b) = (corners[k], corners[(k + 1) % 3]);
-            sides.push((a.min(b), a.max(b), (3 * t + k) as u32));
+            half_edges.push((a.min(b), a.max(b), (3 * t + k) as u32));
         }
     }
-    sides.sort_unstable();
+    half_edges.sort_unstable();
     let mut findings = Findings {
         flat_triangles: surface.live.iter().filter(|l| !**l).count(),
         ..Findings::default()
     };
-    for group in sides.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+    for group in half_edges.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
         match group {
             [_] => {}
             [a, b] => {

@@ -2,10 +2,10 @@
 
 mod air;
 mod beads;
+mod contract;
 mod crossings;
 mod layer;
 mod liquids;
-mod live;
 mod meetings;
 mod moving;
 mod options;
