@@ -15,7 +15,7 @@ pub const SEED: f64 = 2.0e-6;
 ///
 /// With 8, the force of two balls that overlap by a twentieth of their radius is right to 2% with
 /// 200 seeds; with 4 it is off by up to 4%, with one by 15%.
-pub const FINE_SEEDS: usize = 8;
+pub const CONTACT_SEEDS: usize = 8;
 
 /// Rounds of a seed's search after its place is bracketed. Six are usual.
 pub const SLIDE_ROUNDS: usize = 40;

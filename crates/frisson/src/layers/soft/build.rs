@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use super::build_coats::{coat_bones, measure_skins};
 use super::build_links::skin_parents;
-use super::coats::{coat_bones, measure_skins};
 use super::field::Kind;
 use super::params::{SoftObject, SoftParams};
 use super::rest::{ObjectRest, PrimitiveRest, SoftRest};
-use super::seeds::{FineSeeds, build_seeds};
-use super::structure::{BodyRest, Drive};
+use super::seeds::{ContactSeeds, build_seeds};
+use super::structure::{BodyRest, MovedBy};
 use crate::geometry::Mesh;
 use crate::stage::{BuildContext, LayerError};
 use crate::tolerances::soft as tolerances;
@@ -24,14 +24,15 @@ impl SoftRest {
             rest.add_object(&params.objects[index], index, context)?;
         }
         rest.find_tools(params, context)?;
-        let width = |p: &PrimitiveRest| p.coat.stiffness * (p.coat.support - p.coat.thickness);
+        let width =
+            |p: &PrimitiveRest| p.profile.stiffness * (p.profile.support - p.profile.thickness);
         let softest = rest.primitives.iter().map(width).fold(f64::INFINITY, f64::min);
         rest.level = params.level.unwrap_or(softest);
         for p in &mut rest.primitives {
-            p.coat.level = rest.level;
+            p.profile.level = rest.level;
         }
         let thinnest =
-            rest.primitives.iter().map(|p| p.coat.thickness).fold(f64::INFINITY, f64::min);
+            rest.primitives.iter().map(|p| p.profile.thickness).fold(f64::INFINITY, f64::min);
         rest.cell = params.cell.unwrap_or(thinnest / tolerances::CELLS_PER_THICKNESS);
         rest.check_size(context)?;
         measure_skins(&mut rest, context)?;
@@ -40,14 +41,14 @@ impl SoftRest {
         rest.seeds = rest
             .primitives
             .iter()
-            .map(|p| build_seeds(p.kind, &p.points, p.coat.thickness, params.seeds))
+            .map(|p| build_seeds(p.kind, &p.points, p.profile.thickness, params.seeds))
             .collect();
-        rest.build_fine_seeds(params.seeds);
+        rest.build_contact_seeds(params.seeds);
         rest.name_meshes(&params.name);
         rest.actors = rest.bodies.iter().filter_map(BodyRest::actor).collect();
         rest.actors.sort_unstable();
         rest.actors.dedup();
-        rest.hangs = rest.bodies.iter().any(|b| matches!(b.drive, Drive::Surface { .. }));
+        rest.hangs = rest.bodies.iter().any(|b| matches!(b.moved_by, MovedBy::Surface { .. }));
         Ok(rest)
     }
 
@@ -55,13 +56,13 @@ impl SoftRest {
     /// computed for hours.
     fn check_size(&self, context: &BuildContext) -> Result<(), LayerError> {
         let area = |p: &PrimitiveRest| {
-            let around = std::f64::consts::TAU * p.coat.thickness;
+            let around = std::f64::consts::TAU * p.profile.thickness;
             let length: f64 = p.points.windows(2).map(|w| w[0].distance(w[1])).sum();
             let faces = match (p.kind, p.points.as_slice()) {
                 (Kind::Triangle, [a, b, c, ..]) => (*b - *a).cross(*c - *a).length(),
                 _ => 0.0,
             };
-            around * (length + 2.0 * p.coat.thickness) + faces
+            around * (length + 2.0 * p.profile.thickness) + faces
         };
         // The skin is shown in the place of the balls under it, which lie in each other.
         let shown = self.primitives.iter().filter(|p| !p.under_skin);
@@ -81,22 +82,23 @@ impl SoftRest {
     }
 
     /// Doughs have many small contacts that need no finer sampling than their seeds.
-    fn build_fine_seeds(&mut self, seeds: usize) {
-        let none = Arc::new(FineSeeds::default());
+    fn build_contact_seeds(&mut self, seeds: usize) {
+        let none = Arc::new(ContactSeeds::default());
         // A point's seeds do not depend on its thickness.
-        let mut of_points: Option<Arc<FineSeeds>> = None;
+        let mut of_points: Option<Arc<ContactSeeds>> = None;
         for (p, coarse) in self.primitives.iter().zip(&self.seeds) {
             if self.objects[p.object].is_dough {
-                self.fine_seeds.push(Arc::clone(&none));
+                self.contact_seeds.push(Arc::clone(&none));
                 continue;
             }
-            let build =
-                || Arc::new(FineSeeds::build(p.kind, &p.points, p.coat.thickness, seeds, coarse));
+            let build = || {
+                Arc::new(ContactSeeds::build(p.kind, &p.points, p.profile.thickness, seeds, coarse))
+            };
             let fine = match p.kind {
                 Kind::Point => Arc::clone(of_points.get_or_insert_with(build)),
                 _ => build(),
             };
-            self.fine_seeds.push(fine);
+            self.contact_seeds.push(fine);
         }
     }
 
@@ -106,7 +108,7 @@ impl SoftRest {
         context: &BuildContext,
     ) -> Result<(), LayerError> {
         let all = context.colliders.all();
-        let reach = self.primitives.iter().map(|p| p.coat.support).fold(0.0, f64::max);
+        let reach = self.primitives.iter().map(|p| p.profile.support).fold(0.0, f64::max);
         self.toolbox.reach = 4.0 * reach as f32;
         let Some(names) = &params.tools else {
             self.toolbox.colliders = (0..all.len()).collect();

@@ -77,7 +77,7 @@ impl SoftRest {
                 if na != nb && (muscle(a) || muscle(b) || !related(parents, na, nb)) {
                     continue;
                 }
-                let reach = pa.coat.support + pb.coat.support;
+                let reach = pa.profile.support + pb.profile.support;
                 let ((kind_a, of_a), (kind_b, of_b)) = (start(a), start(b));
                 if gap(kind_a, &of_a, kind_b, &of_b, reach) < reach {
                     pairs.push((b - range.start, a - range.start));
@@ -106,8 +106,11 @@ impl SoftRest {
         };
         for a in range.clone() {
             for b in range.start..a {
-                let near =
-                    0.5 * self.primitives[a].coat.thickness.min(self.primitives[b].coat.thickness);
+                let near = 0.5
+                    * self.primitives[a]
+                        .profile
+                        .thickness
+                        .min(self.primitives[b].profile.thickness);
                 let ((kind_a, of_a), (kind_b, of_b)) = (world(a), world(b));
                 if gap(kind_a, &of_a, kind_b, &of_b, near) < near {
                     pairs.push((b - range.start, a - range.start));

@@ -2,12 +2,12 @@
 
 use glam::{DMat3, DQuat, DVec3};
 
-use super::coats::fill;
+use super::build_coats::fill;
 use super::field::{FieldProfile, Kind};
 use super::params::{PrimitiveParams, SoftObject};
 use super::rest::{Described, PrimitiveRest, SoftRest};
 use super::seeds::{Seed, build_seeds, compute_pieces};
-use super::structure::{BodyRest, Drive, JointRest};
+use super::structure::{BodyRest, JointRest, MovedBy};
 use crate::stage::LayerError;
 
 /// Colour of what says nothing about it, linear RGB: flesh.
@@ -34,7 +34,7 @@ impl SoftRest {
         new: NewPrimitive,
     ) -> &mut PrimitiveRest {
         let NewPrimitive { name, kind, body, points, thickness } = new;
-        let coat = FieldProfile {
+        let profile = FieldProfile {
             thickness,
             support: object.support_for(thickness),
             stiffness: object.stiffness,
@@ -47,7 +47,7 @@ impl SoftRest {
             object: self.objects.len() - 1,
             body,
             points,
-            coat,
+            profile,
             color: object.color.unwrap_or(PLAIN),
             uv: None,
             described: Described::WithObject,
@@ -69,7 +69,7 @@ impl SoftRest {
             let body = self.bodies.len();
             if !object.free {
                 self.bodies.push(BodyRest {
-                    drive: Drive::Keyed(moves.clone(), own),
+                    moved_by: MovedBy::Keyed(moves.clone(), own),
                     start,
                     inverse_mass: 0.0,
                     inverse_inertia: DMat3::ZERO,
@@ -80,7 +80,7 @@ impl SoftRest {
             let thickness = p.thickness.unwrap_or(object.thickness);
             let new = NewPrimitive { name: p.name.clone(), kind, body, points, thickness };
             let made = self.push_primitive(object, new);
-            made.coat.stiffness = p.stiffness.unwrap_or(made.coat.stiffness);
+            made.profile.stiffness = p.stiffness.unwrap_or(made.profile.stiffness);
             made.color = p.color.unwrap_or(made.color);
             made.uv = p.uv;
             made.described = Described::Primitive(index);
@@ -118,7 +118,7 @@ impl SoftRest {
         for (index, point) in points.into_iter().enumerate() {
             let body = self.bodies.len();
             self.bodies.push(BodyRest {
-                drive: Drive::Free,
+                moved_by: MovedBy::Free,
                 start: point,
                 inverse_mass: 1.0 / mass,
                 inverse_inertia: DMat3::ZERO,
@@ -202,7 +202,7 @@ impl SoftRest {
 
 fn free_body(center: DVec3, mass: f64, inertia: DMat3) -> BodyRest {
     BodyRest {
-        drive: Drive::Free,
+        moved_by: MovedBy::Free,
         start: center,
         inverse_mass: 1.0 / mass,
         inverse_inertia: inertia.inverse(),
@@ -233,7 +233,7 @@ fn shape_of(p: &PrimitiveParams) -> (Kind, Vec<DVec3>) {
 
 /// The volume of a lone primitive as points with volumes, from its seeds.
 fn volume_lumps(p: &PrimitiveRest) -> Vec<(DVec3, f64)> {
-    let e = p.coat.thickness;
+    let e = p.profile.thickness;
     let mut pieces = Vec::new();
     compute_pieces(p.kind, &p.points, DQuat::IDENTITY, &mut pieces);
     let lump = |s: &Seed| {
@@ -266,7 +266,7 @@ mod tests {
 
     #[test]
     fn a_ball_has_the_inertia_of_a_ball() {
-        let coat = FieldProfile {
+        let profile = FieldProfile {
             thickness: 0.3,
             support: 0.6,
             stiffness: 1.0,
@@ -279,7 +279,7 @@ mod tests {
             object: 0,
             body: 0,
             points: vec![DVec3::new(1.0, 2.0, 3.0)],
-            coat,
+            profile,
             color: [0.0; 3],
             uv: None,
             described: Described::WithObject,

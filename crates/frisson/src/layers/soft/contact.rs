@@ -56,7 +56,7 @@ pub struct Contacts<'a> {
     /// Rest data.
     pub rest: &'a SoftRest,
     /// Coats.
-    pub coats: &'a PrimitiveFields,
+    pub fields: &'a PrimitiveFields,
     /// Seeds.
     pub territories: &'a [Territory],
     /// Tools.
@@ -198,7 +198,7 @@ impl Contacts<'_> {
         out.eases.resize(state.bodies.len(), 0.0);
         for p in &self.rest.primitives {
             let body = &self.rest.bodies[p.body];
-            let arm = p.points.iter().map(|q| q.length()).fold(0.0, f64::max) + p.coat.thickness;
+            let arm = p.points.iter().map(|q| q.length()).fold(0.0, f64::max) + p.profile.thickness;
             let turn = body.inverse_inertia.to_cols_array().into_iter().fold(0.0, f64::max);
             let ease = body.inverse_mass + arm * arm * turn;
             out.eases[p.body] = out.eases[p.body].max(ease);
@@ -231,7 +231,7 @@ impl Contacts<'_> {
         if mass <= 0.0 || area <= 0.0 || self.dt <= 0.0 {
             return own;
         }
-        let whole = 2.0 * self.params.damping * (p.coat.stiffness * mass / area).sqrt();
+        let whole = 2.0 * self.params.damping * (p.profile.stiffness * mass / area).sqrt();
         let touching = &self.territories[me].contacts;
         let on_tool = |c: &&ContactPoint| matches!(c.presser, Presser::Tool(_));
         let own_area: f64 = touching.iter().filter(on_tool).map(|c| c.area).sum();
@@ -256,7 +256,7 @@ impl Contacts<'_> {
     fn resistance(&self, index: usize) -> f64 {
         let p = &self.rest.primitives[index];
         let density = self.rest.objects[p.object].density;
-        2.0 * self.params.damping * (density * p.coat.stiffness * p.coat.thickness).sqrt()
+        2.0 * self.params.damping * (density * p.profile.stiffness * p.profile.thickness).sqrt()
     }
 
     fn press_each_other(
@@ -303,9 +303,9 @@ impl Contacts<'_> {
     /// A primitive whose own place another side holds has no seeds left: it is pushed out gently,
     /// with the force of two equal balls whose centres meet.
     fn push_apart(&self, state: &mut SoftState, me: usize, other: usize, share: f64) {
-        let coat = &self.rest.primitives[me].coat;
-        let at = self.coats.middle(me);
-        let there = closest(self.rest.primitives[other].kind, self.coats.points_of(other), at);
+        let profile = &self.rest.primitives[me].profile;
+        let at = self.fields.middle(me);
+        let there = closest(self.rest.primitives[other].kind, self.fields.points_of(other), at);
         let (low, high) = (me.min(other), me.max(other));
         let fallback = if me == high { DVec3::Y } else { DVec3::NEG_Y };
         let pair = (low as u32, high as u32);
@@ -320,7 +320,7 @@ impl Contacts<'_> {
             }
             None => (at - there).normalize_or(fallback),
         };
-        let full = std::f64::consts::PI / 3.0 * coat.stiffness * coat.thickness.powi(3);
+        let full = std::f64::consts::PI / 3.0 * profile.stiffness * profile.thickness.powi(3);
         let force = share * full * away;
         let (a, b) = (self.rest.primitives[me].body, self.rest.primitives[other].body);
         state.bodies[a].push(force, at);
@@ -333,16 +333,16 @@ impl Contacts<'_> {
         if self.rest.bodies[p.body].inverse_mass == 0.0 {
             return;
         }
-        let e = p.coat.thickness;
+        let e = p.profile.thickness;
         for tool in self.tools.iter() {
-            for &at in self.coats.points_of(me) {
+            for &at in self.fields.points_of(me) {
                 let (distance, normal, velocity) = tool.contact(at);
                 let depth = 0.25 * e - distance;
                 if depth > 0.0 {
                     let area = std::f64::consts::PI * e * e;
                     let closing = (velocity - state.bodies[p.body].velocity_at(at)).dot(normal);
                     let pressure =
-                        4.0 * p.coat.stiffness * depth.min(e) + self.resistance(me) * closing;
+                        4.0 * p.profile.stiffness * depth.min(e) + self.resistance(me) * closing;
                     state.bodies[p.body].push(normal * (area * pressure.max(0.0)), at);
                 }
             }

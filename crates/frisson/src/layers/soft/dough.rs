@@ -26,7 +26,7 @@ use crate::tolerances::soft as tolerances;
 
 /// Forces among the particles of a dough.
 #[derive(Clone, Copy, Debug)]
-pub struct DoughLaw {
+pub struct DoughMaterial {
     /// Rest distance [m].
     pub spacing: f64,
     /// Repulsion per metre [N/m].
@@ -41,7 +41,7 @@ pub struct DoughLaw {
     pub viscosity: f64,
 }
 
-impl DoughLaw {
+impl DoughMaterial {
     /// The law of an object's particles at a frame.
     #[must_use]
     pub fn at(object: &ObjectRest, params: &SoftParams, frame: f64) -> Option<Self> {
@@ -115,29 +115,30 @@ impl SoftStep<'_> {
         if !self.rest.objects.iter().any(|o| o.is_dough) {
             return;
         }
-        let mut laws = std::mem::take(&mut self.scratch.dough_laws);
-        laws.clear();
-        laws.extend(self.rest.objects.iter().map(|o| DoughLaw::at(o, self.params, frame)));
+        let mut materials = std::mem::take(&mut self.scratch.dough_materials);
+        materials.clear();
+        materials
+            .extend(self.rest.objects.iter().map(|o| DoughMaterial::at(o, self.params, frame)));
         let old = std::mem::take(&mut self.state.bonds);
         let mut bonds = std::mem::take(&mut self.scratch.spare_bonds);
         bonds.clear();
         let mut at = 0;
         for a in 0..self.rest.primitives.len() {
-            if laws[self.rest.primitives[a].object].is_none() {
+            if materials[self.rest.primitives[a].object].is_none() {
                 continue;
             }
             // Bonds are sorted by the first of their pair, the order in which particles are gone through.
             at += old[at..].partition_point(|b| b.pair.0 < a as u32);
             let end = at + old[at..].partition_point(|b| b.pair.0 == a as u32);
             let first = bonds.len();
-            self.pull_on(a, dt, &laws, &old[at..end], &mut bonds);
+            self.pull_on(a, dt, &materials, &old[at..end], &mut bonds);
             // Neighbours come group by group; the next step looks pairs up by number.
             bonds[first..].sort_unstable_by_key(|b| b.pair);
             at = end;
         }
         self.state.bonds = bonds;
         self.scratch.spare_bonds = old;
-        self.scratch.dough_laws = laws;
+        self.scratch.dough_materials = materials;
     }
 
     /// Forces between a particle and those listed before it, and what viscosity takes from their
@@ -146,20 +147,22 @@ impl SoftStep<'_> {
         &mut self,
         a: usize,
         dt: f64,
-        laws: &[Option<DoughLaw>],
+        materials: &[Option<DoughMaterial>],
         old: &[Bond],
         bonds: &mut Vec<Bond>,
     ) {
         let pa = &self.rest.primitives[a];
-        let Some(law) = laws[pa.object] else { return };
+        let Some(material) = materials[pa.object] else { return };
         let body_a = pa.body;
         for &b in self.scratch.territories[a].near().iter().filter(|&&b| (b as usize) < a) {
             let pb = &self.rest.primitives[b as usize];
-            let Some(law_b) = laws[pb.object] else { continue };
+            let Some(material_b) = materials[pb.object] else { continue };
             let (ba, bb) = (&self.state.bodies[body_a], &self.state.bodies[pb.body]);
             let way = ba.position - bb.position;
             let distance = way.length();
-            if distance >= (law.range * law.spacing).max(law_b.range * law_b.spacing) {
+            if distance
+                >= (material.range * material.spacing).max(material_b.range * material_b.spacing)
+            {
                 continue;
             }
             let weight = self.blend_weight(a, b as usize);
@@ -171,12 +174,12 @@ impl SoftStep<'_> {
             // A new bond is at rest where it begins.
             let length = known.map_or(distance, |k| old[k].length);
             let n = way.normalize_or(DVec3::Y);
-            let (pull_a, length_a) = law.bond(distance, length);
-            let (pull_b, length_b) = law_b.bond(distance, length);
+            let (pull_a, length_a) = material.bond(distance, length);
+            let (pull_b, length_b) = material_b.bond(distance, length);
             bonds.push(Bond { pair, length: 0.5 * (length_a + length_b) });
-            let push = law.force(distance) + law_b.force(distance);
+            let push = material.force(distance) + material_b.force(distance);
             let force = weight * 0.5 * (push + pull_a + pull_b) * n;
-            let rub = weight * 0.5 * (law.rub(distance) + law_b.rub(distance));
+            let rub = weight * 0.5 * (material.rub(distance) + material_b.rub(distance));
             let light = [body_a, pb.body].map(|i| self.rest.bodies[i].inverse_mass);
             let parting = (ba.velocity - bb.velocity).dot(n);
             // Exact for the pair alone: any viscosity, any step.
@@ -194,7 +197,7 @@ impl SoftStep<'_> {
 mod tests {
     use super::*;
 
-    const LAW: DoughLaw = DoughLaw {
+    const MATERIAL: DoughMaterial = DoughMaterial {
         spacing: 0.1,
         stiffness: 50.0,
         attraction: 2.0,
@@ -205,14 +208,14 @@ mod tests {
 
     #[test]
     fn dough_repels_when_close_and_rubs() {
-        assert_eq!(LAW.force(0.1), 0.0);
-        assert!((LAW.force(0.05) - 5.0).abs() < 1e-12);
-        assert!((LAW.force(0.1 + 0.1 / 3.0) + 2.0).abs() < 1e-12);
-        assert_eq!((LAW.force(0.2), LAW.rub(0.2)), (0.0, 0.0));
-        assert!((LAW.rub(0.1) - 0.5).abs() < 1e-12);
-        let mut last = LAW.force(0.0);
+        assert_eq!(MATERIAL.force(0.1), 0.0);
+        assert!((MATERIAL.force(0.05) - 5.0).abs() < 1e-12);
+        assert!((MATERIAL.force(0.1 + 0.1 / 3.0) + 2.0).abs() < 1e-12);
+        assert_eq!((MATERIAL.force(0.2), MATERIAL.rub(0.2)), (0.0, 0.0));
+        assert!((MATERIAL.rub(0.1) - 0.5).abs() < 1e-12);
+        let mut last = MATERIAL.force(0.0);
         for i in 1..=2500 {
-            let f = LAW.force(f64::from(i) * 1e-4);
+            let f = MATERIAL.force(f64::from(i) * 1e-4);
             assert!((f - last).abs() < 0.05);
             last = f;
         }
@@ -221,15 +224,15 @@ mod tests {
     #[test]
     fn a_bond_is_elastic_then_flows_then_tears() {
         // Elastic: the rest length stays, the force is linear.
-        let most = tolerances::BOND_STRENGTH * LAW.attraction;
-        let (pull, length) = LAW.bond(0.105, 0.1);
+        let most = tolerances::BOND_STRENGTH * MATERIAL.attraction;
+        let (pull, length) = MATERIAL.bond(0.105, 0.1);
         assert!((pull + 0.5 * most).abs() < 1e-9 && (length - 0.1).abs() < 1e-12);
         // Beyond the yield strain the force stays and the rest length follows.
-        let (pull, length) = LAW.bond(0.12, 0.1);
+        let (pull, length) = MATERIAL.bond(0.12, 0.1);
         assert!((pull + most).abs() < 1e-9 && (length - 0.11).abs() < 1e-12);
         // Released, it pushes back only from where it has flowed to.
-        assert!((LAW.bond(0.11, length).0).abs() < 1e-9);
+        assert!((MATERIAL.bond(0.11, length).0).abs() < 1e-9);
         // Far out it has faded away.
-        assert!(LAW.bond(0.19, 0.15).0.abs() < 0.1 && LAW.bond(0.2, 0.15).0 == 0.0);
+        assert!(MATERIAL.bond(0.19, 0.15).0.abs() < 0.1 && MATERIAL.bond(0.2, 0.15).0 == 0.0);
     }
 }

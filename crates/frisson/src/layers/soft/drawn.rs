@@ -88,7 +88,7 @@ impl SurfaceMeshes {
         for (index, part) in self.field.parts[..rest.primitives.len()].iter_mut().enumerate() {
             let v = &volumes[self.field.surface_of[index] as usize];
             if v.gain > 0.0 && v.wanted > 0.0 {
-                let most = tolerances::MOST_MADE_UP * rest.primitives[index].coat.thickness;
+                let most = tolerances::MOST_MADE_UP * rest.primitives[index].profile.thickness;
                 part.thicken(((v.wanted - v.now) / v.gain).clamp(-most, most) as f32);
             }
         }
@@ -114,7 +114,7 @@ impl SurfaceMeshes {
             return false;
         }
         for (index, part) in self.field.parts[..rest.primitives.len()].iter_mut().enumerate() {
-            let most = tolerances::MOST_MADE_UP * rest.primitives[index].coat.thickness;
+            let most = tolerances::MOST_MADE_UP * rest.primitives[index].profile.thickness;
             let way = ways[self.field.surface_of[index] as usize];
             part.thicken(way.clamp(-most, most) as f32);
         }

@@ -183,24 +183,24 @@ mod tests {
         ) {
             let (c, support) = (1000.0, e * (1.0 + wide));
             let k = p * c / (support - e);
-            let coat = FieldProfile { thickness: e, support, stiffness: k, hardening: q, level: c };
-            prop_assert!((coat.value(e) - c).abs() < 1e-9 * c);
-            prop_assert!((coat.value_and_slope(e).1 + k).abs() < 1e-9 * k);
+            let profile = FieldProfile { thickness: e, support, stiffness: k, hardening: q, level: c };
+            prop_assert!((profile.value(e) - c).abs() < 1e-9 * c);
+            prop_assert!((profile.value_and_slope(e).1 + k).abs() < 1e-9 * k);
             let tiny = 1e-7 * (support - e);
-            prop_assert!((coat.value_and_slope(e + tiny).1 + k).abs() < 1e-4 * k);
-            prop_assert_eq!(coat.value(support), 0.0);
-            prop_assert_eq!(coat.value(3.0 * support), 0.0);
-            let near = coat.value_and_slope(support - tiny);
+            prop_assert!((profile.value_and_slope(e + tiny).1 + k).abs() < 1e-4 * k);
+            prop_assert_eq!(profile.value(support), 0.0);
+            prop_assert_eq!(profile.value(3.0 * support), 0.0);
+            let near = profile.value_and_slope(support - tiny);
             // The power family of p just above 3 still has a flat end.
             prop_assert!(near.0 < 1e-6 * c && near.1.abs() < 1e-3 * k);
             let mut last = f64::INFINITY;
             for i in -50..=110 {
                 let r = support * f64::from(i) / 100.0;
-                let (value, slope) = coat.value_and_slope(r);
+                let (value, slope) = profile.value_and_slope(r);
                 prop_assert!(value < last || (value == 0.0 && last == 0.0), "rises at {}", r);
                 last = value;
                 let h = 1e-6 * e;
-                let difference = (coat.value(r + h) - coat.value(r - h)) / (2.0 * h);
+                let difference = (profile.value(r + h) - profile.value(r - h)) / (2.0 * h);
                 prop_assert!((difference - slope).abs() < 1e-3 * k.max(slope.abs()), "slope at {}", r);
             }
         }

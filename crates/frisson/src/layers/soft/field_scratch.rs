@@ -39,7 +39,7 @@ struct GroupValue {
 #[derive(Clone, Copy)]
 pub struct FieldQuery<'a> {
     /// All primitives.
-    pub coats: &'a PrimitiveFields,
+    pub fields: &'a PrimitiveFields,
     /// Those that can matter there.
     pub near: &'a Neighbourhood,
     /// Who asks.
@@ -87,9 +87,9 @@ fn best_clique(values: &[f64], masks: &[u128], candidates: u128) -> (f64, u128) 
 }
 
 impl FieldScratch {
-    fn evaluate(&mut self, coats: &PrimitiveFields, near: &Neighbourhood, at: DVec3) {
+    fn evaluate(&mut self, fields: &PrimitiveFields, near: &Neighbourhood, at: DVec3) {
         self.values.clear();
-        self.values.extend(near.members.iter().map(|&m| coats.value_of(m as usize, at)));
+        self.values.extend(near.members.iter().map(|&m| fields.value_of(m as usize, at)));
         self.groups.clear();
         for (run, &(start, end, _, graph)) in near.runs.iter().enumerate() {
             let values = &self.values[start as usize..end as usize];
@@ -102,7 +102,7 @@ impl FieldScratch {
             self.groups.push(GroupValue { run: run as u32, own, total: own, clique });
         }
         if !near.spots.is_empty() {
-            self.add_welds(coats, near, at);
+            self.add_welds(fields, near, at);
         }
     }
 
@@ -110,7 +110,7 @@ impl FieldScratch {
     /// of reach all along it.
     pub fn begin_ray(
         &mut self,
-        coats: &PrimitiveFields,
+        fields: &PrimitiveFields,
         near: &Neighbourhood,
         ray: &Ray,
         length: f64,
@@ -123,7 +123,7 @@ impl FieldScratch {
         near.masks.clear();
         near.spots.clear();
         near.spots.extend(all.spots.iter().copied().filter(|&s| {
-            let spot = &coats.spots[s as usize];
+            let spot = &fields.spots[s as usize];
             let to = spot.place - origin;
             let along = to.dot(direction).clamp(0.0, length);
             (to - along * direction).length() < 2.0 * spot.radius
@@ -132,12 +132,12 @@ impl FieldScratch {
             let first = near.members.len();
             for i in start as usize..end as usize {
                 let m = all.members[i];
-                let primitive = &coats.primitives[m as usize];
+                let primitive = &fields.primitives[m as usize];
                 // The bits of a graph's members count from the start of its run: all stay.
                 let matters = graph || primitive.kind != Kind::Point || {
-                    let to = coats.points[primitive.first as usize] - origin;
+                    let to = fields.points[primitive.first as usize] - origin;
                     let along = to.dot(direction).clamp(0.0, length);
-                    let reach = primitive.coat.support + primitive.offset;
+                    let reach = primitive.profile.support + primitive.offset;
                     reach > 0.0 && (to - along * direction).length_squared() < reach * reach
                 };
                 if matters {
@@ -157,12 +157,12 @@ impl FieldScratch {
         self.limited = false;
     }
 
-    fn add_welds(&mut self, coats: &PrimitiveFields, near: &Neighbourhood, at: DVec3) {
+    fn add_welds(&mut self, fields: &PrimitiveFields, near: &Neighbourhood, at: DVec3) {
         for a in 0..self.groups.len() {
             for b in 0..a {
                 let (own_a, own_b) = (self.groups[a].own, self.groups[b].own);
                 if own_a > 0.0 || own_b > 0.0 {
-                    let (weight, _) = near.welded(coats, near.runs[a].2, near.runs[b].2, at);
+                    let (weight, _) = near.welded(fields, near.runs[a].2, near.runs[b].2, at);
                     self.groups[a].total += weight * own_b;
                     self.groups[b].total += weight * own_a;
                 }
@@ -172,8 +172,8 @@ impl FieldScratch {
 
     /// Field of the union of everything at a point [Pa]: what the tests compare with.
     #[cfg(test)]
-    pub fn union(&mut self, coats: &PrimitiveFields, near: &Neighbourhood, at: DVec3) -> f64 {
-        self.evaluate(coats, near, at);
+    pub fn union(&mut self, fields: &PrimitiveFields, near: &Neighbourhood, at: DVec3) -> f64 {
+        self.evaluate(fields, near, at);
         self.groups.iter().map(|g| g.total).fold(0.0, f64::max)
     }
 
@@ -189,9 +189,9 @@ impl FieldScratch {
     }
 
     fn see_among(&mut self, query: FieldQuery) -> Seen {
-        let FieldQuery { coats, near, index, at } = query;
-        self.evaluate(coats, near, at);
-        let group = coats.primitives[index as usize].group;
+        let FieldQuery { fields, near, index, at } = query;
+        self.evaluate(fields, near, at);
+        let group = fields.primitives[index as usize].group;
         let mut seen = Seen {
             own: 0.0,
             side: 0.0,
@@ -209,7 +209,7 @@ impl FieldScratch {
                     seen.other = self.groups[g].own;
                     seen.other_primitive = self.strongest(near, g, u128::MAX);
                     if !near.spots.is_empty() {
-                        seen.fused = near.welded(coats, group, of, at).0;
+                        seen.fused = near.welded(fields, group, of, at).0;
                     }
                 }
                 continue;
@@ -294,30 +294,30 @@ impl FieldScratch {
     /// What contacts do not feel yet of the swelling of those that add up in a primitive's group at a
     /// point [Pa].
     pub fn swelling(&self, query: FieldQuery) -> f64 {
-        let FieldQuery { coats, near, index, at } = query;
+        let FieldQuery { fields, near, index, at } = query;
         let near = if self.limited { &self.on_ray } else { near };
-        let group = coats.primitives[index as usize].group;
+        let group = fields.primitives[index as usize].group;
         let mut sum = 0.0;
         for (&m, &value) in near.members.iter().zip(&self.values) {
-            let p = &coats.primitives[m as usize];
+            let p = &fields.primitives[m as usize];
             let adds = value > 0.0 && p.swelling != 0.0 && p.group == group;
-            if adds && (m == index || coats.linked(index as usize, m as usize)) {
-                sum -= coats.field_of(m as usize, at).1 * p.swelling;
+            if adds && (m == index || fields.linked(index as usize, m as usize)) {
+                sum -= fields.field_of(m as usize, at).1 * p.swelling;
             }
         }
         sum
     }
 
     fn gradient<const WELDED: bool>(&self, query: FieldQuery) -> (DVec3, f64) {
-        let FieldQuery { coats, near, index, at } = query;
+        let FieldQuery { fields, near, index, at } = query;
         let near = if self.limited { &self.on_ray } else { near };
-        let group = coats.primitives[index as usize].group;
+        let group = fields.primitives[index as usize].group;
         let (mut sum, mut lengths) = (DVec3::ZERO, 0.0);
         for g in &self.groups {
             let (start, end, of, graph) = near.runs[g.run as usize];
             let (weight, way) = match of == group {
                 true => (1.0, DVec3::ZERO),
-                false if WELDED && !near.spots.is_empty() => near.welded(coats, group, of, at),
+                false if WELDED && !near.spots.is_empty() => near.welded(fields, group, of, at),
                 false => continue,
             };
             sum += way * g.own;
@@ -339,7 +339,7 @@ impl FieldScratch {
                 let bit = i - start;
                 let counts = !graph || ((bit as usize) < MAX_GRAPH && clique >> bit & 1 == 1);
                 if counts && self.values[i as usize] > 0.0 {
-                    let one = weight * coats.gradient_of(near.members[i as usize] as usize, at);
+                    let one = weight * fields.gradient_of(near.members[i as usize] as usize, at);
                     sum += one;
                     lengths += one.length();
                 }

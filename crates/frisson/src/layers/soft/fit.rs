@@ -127,14 +127,14 @@ impl SkinFit<'_> {
                     }
                     // In units of the level: only shapes matter here.
                     let support = self.reach * ball.radius;
-                    let coat = FieldProfile {
+                    let profile = FieldProfile {
                         thickness: ball.radius,
                         support,
                         stiffness: 1.0 / (support - ball.radius),
                         hardening: 0.0,
                         level: 1.0,
                     };
-                    let (f, s) = coat.value_and_slope(distance);
+                    let (f, s) = profile.value_and_slope(distance);
                     value += f;
                     slope += s.abs();
                     if f > best.0 {

@@ -49,22 +49,22 @@ impl Components {
 
 /// Whether the supports of two primitives meet.
 #[must_use]
-pub fn supports_meet(coats: &PrimitiveFields, a: usize, b: usize) -> bool {
-    let (pa, pb) = (&coats.primitives[a], &coats.primitives[b]);
-    let reach = coats.reach(a) + coats.reach(b);
-    gap(pa.kind, coats.points_of(a), pb.kind, coats.points_of(b), reach) < reach
+pub fn supports_meet(fields: &PrimitiveFields, a: usize, b: usize) -> bool {
+    let (pa, pb) = (&fields.primitives[a], &fields.primitives[b]);
+    let reach = fields.reach(a) + fields.reach(b);
+    gap(pa.kind, fields.points_of(a), pb.kind, fields.points_of(b), reach) < reach
 }
 
 /// Splits groups whose influence graph has fallen apart. Only pairs that still blend count: pieces
 /// that have parted never melt again by coming near.
 pub fn update_fracture(
     rest: &SoftRest,
-    coats: &PrimitiveFields,
+    fields: &PrimitiveFields,
     territories: &[Territory],
     components: &mut Components,
     state: &mut SoftState,
 ) -> bool {
-    components.reset(coats.primitives.len());
+    components.reset(fields.primitives.len());
     for (a, territory) in territories.iter().enumerate() {
         // What has a graph never parts.
         if rest.primitives[a].links.is_some() {
@@ -75,7 +75,7 @@ pub fn update_fracture(
             let same = (b as usize) < a && state.groups[a] == state.groups[b as usize];
             if same
                 && components.root(a as u32) != components.root(b)
-                && supports_meet(coats, a, b as usize)
+                && supports_meet(fields, a, b as usize)
             {
                 components.join(a as u32, b);
             }

@@ -177,7 +177,7 @@ impl LabelField<'_> {
     /// place. That fields are equal there would be a condition too, but one all but parallel to the first
     /// where one of the bodies is much stiffer.
     fn at_level(&self, parts: &[u32], at: Vec3, others: u64) -> [Option<Condition>; 3] {
-        let groups = self.field.sums(parts, at, false, Asked::Anywhere);
+        let groups = self.field.group_sums(parts, at, false, Asked::Anywhere);
         let mut found: [Option<Condition>; 3] = [None; 3];
         let (mut own_value, mut labels) = (0.0, [u32::MAX; 3]);
         for g in groups.as_slice().iter().filter(|g| g.value > 0.0) {
@@ -219,7 +219,7 @@ impl LabelField<'_> {
     /// not.
     #[must_use]
     pub fn beside_crease(&self, parts: &[u32], at: Vec3, cell: f32) -> Option<Vec3> {
-        let groups = self.field.sums(parts, at, true, Asked::Anywhere);
+        let groups = self.field.group_sums(parts, at, true, Asked::Anywhere);
         let own = || groups.as_slice().iter().filter(|g| g.label == self.label);
         let best = own().max_by(|a, b| a.value.total_cmp(&b.value))?;
         let others = own().filter(|g| !std::ptr::eq(*g, best));
@@ -238,7 +238,7 @@ impl LabelField<'_> {
     /// The two conditions closest to being met here: own surface, other pieces of it, tools. All are
     /// positive inside the body.
     fn two_conditions(&self, parts: &[u32], at: Vec3, cell: f32) -> Option<[Condition; 2]> {
-        let groups = self.field.sums(parts, at, true, Asked::Anywhere);
+        let groups = self.field.group_sums(parts, at, true, Asked::Anywhere);
         let own = || groups.as_slice().iter().filter(|g| g.label == self.label);
         let best = own().max_by(|a, b| a.value.total_cmp(&b.value))?;
         let mut found = [(f32::INFINITY, Condition::default()); 2];

@@ -48,7 +48,7 @@ pub(super) struct SurfaceMeshes {
     /// Vertices that are the same point.
     pub(super) same: Components,
     /// Sum and number of the vertices that are the same point, at the first of them.
-    pub(super) sums: Vec<(Vec3, u32)>,
+    pub(super) shared_points: Vec<(Vec3, u32)>,
     /// What goes through what.
     pub(super) tangle: Tangle,
     /// Pieces of the surfaces that were shown last: triangles that hang together.
@@ -108,7 +108,7 @@ impl SoftScratch {
             surface.carry(skin, &state.bodies);
         }
         self.meshes.number_surfaces(rest, state);
-        self.meshes.field.set(&self.coats, rest, &state.bodies, &skins);
+        self.meshes.field.set(&self.fields, rest, &state.bodies, &skins);
         self.meshes.make_up_volumes(rest, state);
         self.meshes.skins = skins;
         self.meshes.extract(rest, tools)?;

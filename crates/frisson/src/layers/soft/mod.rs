@@ -27,17 +27,17 @@
 //! holds rigid bodies at a point, not against turning about it.
 
 mod build;
+mod build_coats;
 mod build_links;
 mod build_objects;
-mod coats;
 mod contact;
 mod diagonals;
 mod dough;
 mod drawn;
-mod drive;
 mod field;
 mod field_scratch;
 mod fit;
+mod follow;
 mod fracture;
 mod joints;
 mod label;

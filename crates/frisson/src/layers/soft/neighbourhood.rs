@@ -23,10 +23,10 @@ pub struct Neighbourhood {
 
 impl Neighbourhood {
     /// Leaves out welds that do not reach into a box.
-    pub fn limit_spots(&mut self, coats: &PrimitiveFields, low: Vec3, high: Vec3) {
+    pub fn limit_spots(&mut self, fields: &PrimitiveFields, low: Vec3, high: Vec3) {
         let (low, high) = (low.as_dvec3(), high.as_dvec3());
         self.spots.retain(|&s| {
-            let spot = &coats.spots[s as usize];
+            let spot = &fields.spots[s as usize];
             spot.place.distance(spot.place.clamp(low, high)) < 2.0 * spot.radius
         });
     }
@@ -34,29 +34,29 @@ impl Neighbourhood {
     /// How far two groups blend at a place, and the gradient of that.
     pub(super) fn welded(
         &self,
-        coats: &PrimitiveFields,
+        fields: &PrimitiveFields,
         a: u32,
         b: u32,
         at: DVec3,
     ) -> (f64, DVec3) {
-        weld_weight(self.spots.iter().map(|&s| &coats.spots[s as usize]), (a, b), at)
+        weld_weight(self.spots.iter().map(|&s| &fields.spots[s as usize]), (a, b), at)
     }
 
     /// Takes a list of primitives.
-    pub fn set(&mut self, coats: &PrimitiveFields, members: impl Iterator<Item = u32>) {
+    pub fn set(&mut self, fields: &PrimitiveFields, members: impl Iterator<Item = u32>) {
         self.members.clear();
         self.members.extend(members);
-        self.members.sort_unstable_by_key(|&m| (coats.primitives[m as usize].group, m));
+        self.members.sort_unstable_by_key(|&m| (fields.primitives[m as usize].group, m));
         self.runs.clear();
         self.masks.clear();
         let mut start = 0;
         while start < self.members.len() {
-            let first = &coats.primitives[self.members[start] as usize];
-            let same = |&&m: &&u32| coats.primitives[m as usize].group == first.group;
+            let first = &fields.primitives[self.members[start] as usize];
+            let same = |&&m: &&u32| fields.primitives[m as usize].group == first.group;
             let end = start + self.members[start..].iter().take_while(same).count();
             let graph = first.links.is_some();
             if graph {
-                self.link(coats, start, end);
+                self.link(fields, start, end);
             }
             self.masks.resize(end, 0);
             self.runs.push((start as u32, end as u32, first.group, graph));
@@ -66,18 +66,18 @@ impl Neighbourhood {
         if self.runs.len() > 1 {
             let here = |g: u32| self.runs.iter().any(|r| r.2 == g);
             let joins = |s: &Spot| here(s.groups.0) && here(s.groups.1);
-            let all = coats.spots.iter().enumerate();
+            let all = fields.spots.iter().enumerate();
             self.spots.extend(all.filter(|(_, s)| joins(s)).map(|(i, _)| i as u32));
         }
     }
 
-    fn link(&mut self, coats: &PrimitiveFields, start: usize, end: usize) {
+    fn link(&mut self, fields: &PrimitiveFields, start: usize, end: usize) {
         self.masks.resize(start, 0);
         let last = end.min(start + MAX_GRAPH);
         for a in start..last {
             let mut mask = 0u128;
             for b in start..last {
-                if a != b && coats.linked(self.members[a] as usize, self.members[b] as usize) {
+                if a != b && fields.linked(self.members[a] as usize, self.members[b] as usize) {
                     mask |= 1 << (b - start);
                 }
             }

@@ -44,12 +44,12 @@ impl SoftScratch {
         if preview.topologies.is_empty() {
             preview.topologies = build_topologies(rest);
         }
-        preview.field.set(&self.coats, rest, &state.bodies, &[]);
+        preview.field.set(&self.fields, rest, &state.bodies, &[]);
         // Who is near whom: normals need it, and the last step may not have been this scratch's.
-        fill_grid(&self.coats, &mut self.grid);
-        let (coats, grid) = (&self.coats, &self.grid);
+        fill_grid(&self.fields, &mut self.grid);
+        let (fields, grid) = (&self.fields, &self.grid);
         let gather = |(index, territory): (usize, &mut Territory)| {
-            territory.gather(coats, grid, index);
+            territory.gather(fields, grid, index);
         };
         self.territories.par_iter_mut().enumerate().with_min_len(8).for_each(gather);
         for (label, topology) in self.preview.topologies.iter().enumerate() {
@@ -72,8 +72,8 @@ impl SoftScratch {
 
     fn fill_piece(&self, (rest, state): (&SoftRest, &SoftState), label: u32, piece: Piece<'_>) {
         let index = piece.primitive;
-        let points = self.coats.points_of(index);
-        let kind = self.coats.primitives[index].kind;
+        let points = self.fields.points_of(index);
+        let kind = self.fields.primitives[index].kind;
         let mut pieces = Vec::new();
         compute_pieces(kind, points, self.rotations[index], &mut pieces);
         let body = &state.bodies[rest.primitives[index].body];
@@ -136,7 +136,7 @@ fn build_topologies(rest: &SoftRest) -> Vec<Arc<MeshTopology>> {
     let mut of_points: Option<Vec<[u32; 3]>> = None;
     let mut wrap = |index: usize| {
         let p = &rest.primitives[index];
-        let build = || wrap_seeds(p.kind, &p.points, p.coat.thickness, &rest.seeds[index]);
+        let build = || wrap_seeds(p.kind, &p.points, p.profile.thickness, &rest.seeds[index]);
         match p.kind {
             Kind::Point => of_points.get_or_insert_with(build).clone(),
             _ => build(),

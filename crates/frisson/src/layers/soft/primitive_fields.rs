@@ -18,7 +18,7 @@ pub struct Primitive {
     /// Number of points.
     pub count: u32,
     /// Its field.
-    pub coat: FieldProfile,
+    pub profile: FieldProfile,
     /// One over the width of its support beyond its thickness [1/m].
     pub inverse_width: f64,
     /// Stiffness as a multiple of the level per that width [-].
@@ -70,7 +70,7 @@ impl PrimitiveFields {
     #[must_use]
     pub fn reach(&self, index: usize) -> f64 {
         let p = &self.primitives[index];
-        (p.coat.support + p.offset).max(0.0)
+        (p.profile.support + p.offset).max(0.0)
     }
 
     /// Field of one primitive, its slope, and the way from its closest point.
@@ -79,12 +79,12 @@ impl PrimitiveFields {
     pub fn field_of(&self, index: usize, at: DVec3) -> (f64, f64, DVec3) {
         let p = &self.primitives[index];
         let away = at - closest(p.kind, self.points_of(index), at);
-        let reach = p.coat.support + p.offset;
+        let reach = p.profile.support + p.offset;
         let distance_sq = away.length_squared();
         if reach <= 0.0 || distance_sq >= reach * reach {
             return (0.0, 0.0, away);
         }
-        let (value, slope) = p.coat.value_and_slope(distance_sq.sqrt() - p.offset);
+        let (value, slope) = p.profile.value_and_slope(distance_sq.sqrt() - p.offset);
         (value, slope, away)
     }
 
@@ -93,20 +93,20 @@ impl PrimitiveFields {
     #[inline]
     pub fn value_of(&self, index: usize, at: DVec3) -> f64 {
         let p = &self.primitives[index];
-        if p.kind != Kind::Point || p.steepness > 3.0 || p.coat.hardening > 0.0 {
+        if p.kind != Kind::Point || p.steepness > 3.0 || p.profile.hardening > 0.0 {
             return self.field_of(index, at).0;
         }
-        let reach = p.coat.support + p.offset;
+        let reach = p.profile.support + p.offset;
         let distance_sq = at.distance_squared(self.points[p.first as usize]);
         if reach <= 0.0 || distance_sq >= reach * reach {
             return 0.0;
         }
-        let beyond = distance_sq.sqrt() - p.offset - p.coat.thickness;
+        let beyond = distance_sq.sqrt() - p.offset - p.profile.thickness;
         if beyond <= 0.0 {
-            return p.coat.level - p.coat.stiffness * beyond;
+            return p.profile.level - p.profile.stiffness * beyond;
         }
         let t = (beyond * p.inverse_width).min(1.0);
-        p.coat.level * (1.0 - t) * (1.0 - t) * (1.0 + 2.0 * t - p.steepness * t)
+        p.profile.level * (1.0 - t) * (1.0 - t) * (1.0 + 2.0 * t - p.steepness * t)
     }
 
     /// Gradient of one primitive's field [N/m³].

@@ -6,7 +6,7 @@ use glam::DVec3;
 
 use super::field::{FieldProfile, Kind};
 use super::params::{CoatBone, CoatParams, SoftObject, SoftParams};
-use super::seeds::{FineSeeds, Seed};
+use super::seeds::{ContactSeeds, Seed};
 use super::skin_field::SkinSolid;
 use super::structure::{BodyRest, JointRest};
 use super::tool::Toolbox;
@@ -40,7 +40,7 @@ pub struct PrimitiveRest {
     /// Points in the body's axes [m].
     pub points: Vec<DVec3>,
     /// Field; its level is the layer's.
-    pub coat: FieldProfile,
+    pub profile: FieldProfile,
     /// Linear RGB.
     pub color: [f32; 3],
     /// Texture coordinates at its ends.
@@ -123,7 +123,7 @@ pub struct SoftRest {
     /// Colliders and meshes that are tools.
     pub toolbox: Toolbox,
     /// Finer seeds that take the place of a seed in or near a contact.
-    pub fine_seeds: Vec<Arc<FineSeeds>>,
+    pub contact_seeds: Vec<Arc<ContactSeeds>>,
     /// Names of the meshes.
     pub labels: Vec<String>,
     /// Size of the surface's triangles [m].

@@ -75,18 +75,19 @@ impl SurfaceMeshes {
                 }
             }
         }
-        self.sums.clear();
-        self.sums.resize(next as usize, (Vec3::ZERO, 0));
+        self.shared_points.clear();
+        self.shared_points.resize(next as usize, (Vec3::ZERO, 0));
         for (label, surface) in self.surfaces.iter().enumerate() {
             for (v, position) in surface.positions.iter().enumerate() {
-                let sum = &mut self.sums[self.same.root(self.firsts[label] + v as u32) as usize];
+                let sum =
+                    &mut self.shared_points[self.same.root(self.firsts[label] + v as u32) as usize];
                 *sum = (sum.0 + *position, sum.1 + 1);
             }
         }
         for (label, surface) in self.surfaces.iter_mut().enumerate() {
             for (v, position) in surface.positions.iter_mut().enumerate() {
                 let (sum, count) =
-                    self.sums[self.same.root(self.firsts[label] + v as u32) as usize];
+                    self.shared_points[self.same.root(self.firsts[label] + v as u32) as usize];
                 if count > 1 {
                     *position = sum / count as f32;
                 }
@@ -124,13 +125,13 @@ impl SurfaceMeshes {
     /// free surfaces meet.
     pub(super) fn draw_rims(&mut self, tools: Tools<'_>, cell: f32) {
         // Who shares each point, as bits.
-        let mut sharers = vec![0u64; self.sums.len()];
+        let mut sharers = vec![0u64; self.shared_points.len()];
         for (label, surface) in self.surfaces.iter().enumerate() {
             for v in 0..surface.positions.len() {
                 sharers[self.root(label, v)] |= 1 << (label % 64);
             }
         }
-        let mut moved: Vec<Option<Vec3>> = vec![None; self.sums.len()];
+        let mut moved: Vec<Option<Vec3>> = vec![None; self.shared_points.len()];
         for label in 0..self.surfaces.len() {
             let count = self.surfaces[label].positions.len();
             let shared: Vec<bool> = (0..count).map(|v| self.is_shared(label, v)).collect();
@@ -217,7 +218,7 @@ impl SurfaceMeshes {
         }
         for ((_, label, v), met, ..) in moves.into_iter().filter(|(c, met, ..)| c != met) {
             let root = self.root(label, v);
-            self.sums[root].1 = 2;
+            self.shared_points[root].1 = 2;
             // Who was to be met may have stayed where it was.
             let place = self.surfaces[label].positions[v];
             self.surfaces[met.1].positions[met.2] = place;
@@ -243,7 +244,7 @@ impl SurfaceMeshes {
     pub(super) fn is_shared(&self, label: usize, vertex: usize) -> bool {
         let Some(first) = self.firsts.get(label) else { return false };
         let root = self.same.root(first + vertex as u32);
-        self.sums[root as usize].1 > 1
+        self.shared_points[root as usize].1 > 1
     }
 
     /// Whether a vertex is shared with a label before its own.

@@ -9,7 +9,7 @@ use super::field::{BULGE_ZONE, Kind, bulge_shape};
 use super::field_scratch::{FieldQuery, FieldScratch, Seen};
 use super::neighbourhood::Neighbourhood;
 use super::primitive_fields::{NOBODY, Primitive, PrimitiveFields};
-use super::seeds::{FineSeeds, Piece, Ray, Seed, compute_pieces};
+use super::seeds::{ContactSeeds, Piece, Ray, Seed, compute_pieces};
 use super::slide::{medial, slide};
 use super::tool::Tools;
 use crate::geometry::Grid;
@@ -72,12 +72,12 @@ pub struct Territory {
 
 impl Territory {
     /// Finds the primitives and welds that can matter to a primitive.
-    pub fn gather(&mut self, coats: &PrimitiveFields, grid: &Grid, index: usize) {
-        let (low, high) = support_box(coats, index);
+    pub fn gather(&mut self, fields: &PrimitiveFields, grid: &Grid, index: usize) {
+        let (low, high) = support_box(fields, index);
         let found = &mut self.around;
         found.clear();
         grid.query(low, high, |other| {
-            let (a, b) = support_box(coats, other as usize);
+            let (a, b) = support_box(fields, other as usize);
             if a.cmple(high).all() && b.cmpge(low).all() {
                 found.push(other);
             }
@@ -85,8 +85,8 @@ impl Territory {
         found.push(index as u32);
         found.sort_unstable();
         found.dedup();
-        self.near.set(coats, found.iter().copied());
-        self.near.limit_spots(coats, low, high);
+        self.near.set(fields, found.iter().copied());
+        self.near.limit_spots(fields, low, high);
     }
 
     /// Primitives whose supports meet this one's.
@@ -105,11 +105,11 @@ impl Territory {
 /// Everything that stays the same while the seeds slide.
 pub struct Sampling<'a> {
     /// The coats.
-    pub coats: &'a PrimitiveFields,
+    pub fields: &'a PrimitiveFields,
     /// Seeds of each primitive.
     pub seeds: &'a [Vec<Seed>],
     /// Finer seeds for contacts.
-    pub fine_seeds: &'a [Arc<FineSeeds>],
+    pub contact_seeds: &'a [Arc<ContactSeeds>],
     /// Rotation of the body that carries each primitive.
     pub rotations: &'a [DQuat],
     /// Tools.
@@ -131,24 +131,24 @@ struct Found {
 }
 
 /// The box of a primitive's support.
-pub fn support_box(coats: &PrimitiveFields, index: usize) -> (Vec3, Vec3) {
-    let reach = coats.reach(index);
-    let points = coats.points_of(index);
+pub fn support_box(fields: &PrimitiveFields, index: usize) -> (Vec3, Vec3) {
+    let reach = fields.reach(index);
+    let points = fields.points_of(index);
     let low = points.iter().fold(DVec3::INFINITY, |m, p| m.min(*p)) - reach;
     let high = points.iter().fold(DVec3::NEG_INFINITY, |m, p| m.max(*p)) + reach;
     (low.as_vec3(), high.as_vec3())
 }
 
 /// Fills a grid with the supports of all primitives.
-pub fn fill_grid(coats: &PrimitiveFields, grid: &mut Grid) {
-    let count = coats.primitives.len();
+pub fn fill_grid(fields: &PrimitiveFields, grid: &mut Grid) {
+    let count = fields.primitives.len();
     let mut sizes = 0.0f64;
     for i in 0..count {
-        let (low, high) = support_box(coats, i);
+        let (low, high) = support_box(fields, i);
         sizes += f64::from((high - low).max_element());
     }
     let cell = (sizes / count.max(1) as f64).max(1e-9) as f32;
-    grid.build_boxes((0..count).map(|i| support_box(coats, i)), cell);
+    grid.build_boxes((0..count).map(|i| support_box(fields, i)), cell);
 }
 
 impl Sampling<'_> {
@@ -161,24 +161,24 @@ impl Sampling<'_> {
             .enumerate()
             .with_min_len(4)
             .for_each(|(index, (territory, distances))| {
-                territory.gather(self.coats, grid, index);
+                territory.gather(self.fields, grid, index);
                 self.sample(index, distances, territory);
             });
     }
 
     fn sample(&self, index: usize, distances: &mut [f64], territory: &mut Territory) {
-        let coats = self.coats;
-        let primitive = &coats.primitives[index];
-        let points = coats.points_of(index);
+        let fields = self.fields;
+        let primitive = &fields.primitives[index];
+        let points = fields.points_of(index);
         compute_pieces(primitive.kind, points, self.rotations[index], &mut territory.pieces);
         territory.contacts.clear();
         (territory.volume, territory.gain, territory.common_gain) = (0.0, 0.0, 0.0);
         territory.buried_by = None;
-        let reach = coats.reach(index);
+        let reach = fields.reach(index);
         // Seeds go on from where they were: no further than half a thickness beyond the furthest.
         let furthest = distances.iter().copied().fold(0.0, f64::max);
-        let limit = reach.min(furthest + 0.5 * primitive.coat.thickness);
-        let middle = coats.middle(index);
+        let limit = reach.min(furthest + 0.5 * primitive.profile.thickness);
+        let middle = fields.middle(index);
         let size = points.iter().map(|p| p.distance(middle)).fold(reach, |m, d| m.max(d + reach));
         let in_reach = |i: &u32| self.tools.get(*i as usize).contact(middle).0 < size;
         territory.tools.clear();
@@ -190,12 +190,12 @@ impl Sampling<'_> {
         territory.buried_by = self.buried_by(index, territory);
         for (i, (seed, distance)) in self.seeds[index].iter().zip(distances).enumerate() {
             let ray = seed.ray(points, &territory.pieces);
-            territory.scratch.begin_ray(coats, &territory.near, &ray, limit);
+            territory.scratch.begin_ray(fields, &territory.near, &ray, limit);
             *distance = self.slide(index, &ray, (*distance, limit), territory);
             territory.volume += ray.weight * distance.powi(ray.power) / f64::from(ray.power);
             let first = territory.contacts.len();
             let near = self.classify(index, &ray, *distance, territory);
-            let Some(fine) = self.fine_seeds[index].of(i).filter(|_| near) else { continue };
+            let Some(fine) = self.contact_seeds[index].of(i).filter(|_| near) else { continue };
             territory.contacts.truncate(first);
             territory.scratch.end_ray();
             // Finer seeds are for contacts: what the territory gains is counted by the seed itself.
@@ -227,8 +227,8 @@ impl Sampling<'_> {
         (start, limit): (f64, f64),
         territory: &mut Territory,
     ) -> f64 {
-        let coat = &self.coats.primitives[index].coat;
-        slide(start, limit, tolerances::SEED * coat.thickness, coat.stiffness, |d| {
+        let profile = &self.fields.primitives[index].profile;
+        slide(start, limit, tolerances::SEED * profile.thickness, profile.stiffness, |d| {
             let at = ray.origin + d * ray.direction;
             self.look(index, territory, at, d).inside
         })
@@ -237,8 +237,8 @@ impl Sampling<'_> {
     /// What a primitive finds at a place and a distance from it.
     fn look(&self, index: usize, territory: &mut Territory, at: DVec3, distance: f64) -> Found {
         let Territory { near, scratch, tools, .. } = territory;
-        let primitive = &self.coats.primitives[index];
-        let seen = scratch.see(FieldQuery { coats: self.coats, near, index: index as u32, at });
+        let primitive = &self.fields.primitives[index];
+        let seen = scratch.see(FieldQuery { fields: self.fields, near, index: index as u32, at });
         let (mut tool_distance, mut tool) = (f64::INFINITY, 0);
         for &i in tools.iter() {
             let d = self.tools.get(i as usize).contact(at).0;
@@ -248,50 +248,51 @@ impl Sampling<'_> {
         }
         let bulge =
             if primitive.bulge > 0.0 { self.bulge(primitive, &seen, tool_distance) } else { 0.0 };
-        let surface = (seen.side + bulge - self.coats.level).min(seen.alone + bulge - seen.other);
+        let surface = (seen.side + bulge - self.fields.level).min(seen.alone + bulge - seen.other);
         // Those that blend share a border: where their own fields are equal.
         let mut least = surface.min(seen.own - seen.rival);
-        least = least.min(primitive.coat.stiffness * tool_distance);
+        least = least.min(primitive.profile.stiffness * tool_distance);
         if primitive.kind == Kind::Polyline && primitive.count > 2 {
-            let slack = tolerances::MEDIAL * primitive.coat.thickness;
-            let beyond = medial(primitive.kind, self.coats.points_of(index), at, distance);
-            least = least.min(primitive.coat.stiffness * (beyond + slack));
+            let slack = tolerances::MEDIAL * primitive.profile.thickness;
+            let beyond = medial(primitive.kind, self.fields.points_of(index), at, distance);
+            least = least.min(primitive.profile.stiffness * (beyond + slack));
         }
         Found { inside: least, seen, tool_distance, tool }
     }
 
     /// What a bulge adds beside a contact with another mesh or a tool [Pa].
     fn bulge(&self, primitive: &Primitive, seen: &Seen, tool_distance: f64) -> f64 {
-        let zone = BULGE_ZONE * self.coats.level;
-        let others = self.coats.primitives.get(seen.other_primitive as usize);
+        let zone = BULGE_ZONE * self.fields.level;
+        let others = self.fields.primitives.get(seen.other_primitive as usize);
         let other = others.filter(|o| o.label != primitive.label).map_or(0.0, |_| seen.other);
-        let beside_other = bulge_shape((self.coats.level - other) / zone).0;
-        let beside_tool = bulge_shape(primitive.coat.stiffness * tool_distance / zone).0;
+        let beside_other = bulge_shape((self.fields.level - other) / zone).0;
+        let beside_tool = bulge_shape(primitive.profile.stiffness * tool_distance / zone).0;
         primitive.bulge * beside_other.max(beside_tool)
     }
 
     /// What stopped the seed, and what follows from it. Whether a contact is within its cell.
     fn classify(&self, index: usize, ray: &Ray, d: f64, territory: &mut Territory) -> bool {
-        let coats = self.coats;
-        let coat = &coats.primitives[index].coat;
+        let fields = self.fields;
+        let profile = &fields.primitives[index].profile;
         let at = ray.origin + d * ray.direction;
         let Found { seen, tool_distance, tool, .. } = self.look(index, territory, at, d);
         let scratch = &territory.scratch;
-        let query = FieldQuery { coats, near: &territory.near, index: index as u32, at };
-        let close = tolerances::STOPPED * coat.thickness;
-        let border = seen.own - seen.rival < coat.stiffness * close * 0.1;
+        let query = FieldQuery { fields, near: &territory.near, index: index as u32, at };
+        let close = tolerances::STOPPED * profile.thickness;
+        let border = seen.own - seen.rival < profile.stiffness * close * 0.1;
         let on_tool = tool_distance < close;
-        let pressed = seen.other > coats.level;
-        let thickness = coat.thickness + coats.primitives[index].offset;
+        let pressed = seen.other > fields.level;
+        let thickness = profile.thickness + fields.primitives[index].offset;
         let depth = (1.0 - d / thickness.max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
         let cone = ray.weight * d.powi(ray.power - 1);
         let cell = 1.5 * cone.sqrt();
-        let near_contact = tool_distance < cell || seen.other > coats.level - coat.stiffness * cell;
+        let near_contact =
+            tool_distance < cell || seen.other > fields.level - profile.stiffness * cell;
         if on_tool {
             let normal = -self.tools.get(tool as usize).contact(at).1;
             let area = cone / ray.direction.dot(normal).max(tolerances::LEAST_COSINE);
             let late = scratch.swelling(query);
-            let pressure = seen.side - coats.level - late;
+            let pressure = seen.side - fields.level - late;
             if pressure > 0.0 && ray.direction.dot(normal) > 0.0 {
                 let presser = Presser::Tool(tool);
                 let fused = 0.0;
@@ -301,8 +302,8 @@ impl Sampling<'_> {
             }
             return near_contact;
         }
-        let above = (seen.side - coats.level) / coat.stiffness;
-        let gap = above.min((seen.alone - seen.other) / coat.stiffness);
+        let above = (seen.side - fields.level) / profile.stiffness;
+        let gap = above.min((seen.alone - seen.other) / profile.stiffness);
         if gap > close {
             // A border, or beyond the medial axis.
             if border && seen.rival_primitive != NOBODY {
@@ -318,7 +319,7 @@ impl Sampling<'_> {
             let area = cone / ray.direction.dot(normal).max(tolerances::LEAST_COSINE);
             let presser = Presser::Primitive(seen.other_primitive);
             let late = scratch.swelling(query);
-            let (pressure, fused) = ((seen.alone - coats.level - late).max(0.0), seen.fused);
+            let (pressure, fused) = ((seen.alone - fields.level - late).max(0.0), seen.fused);
             let contact = ContactPoint { presser, point: at, normal, pressure, area, fused, depth };
             territory.contacts.push(contact);
         } else if !border && above <= close {
@@ -328,7 +329,7 @@ impl Sampling<'_> {
             let area = cone / cosine;
             // Where fields oppose each other (a neck) thickening moves the surface far.
             territory.common_gain += area * (lengths / slope).min(tolerances::MOST_GAIN);
-            let single = coats.field_of(index, at).1.abs();
+            let single = fields.field_of(index, at).1.abs();
             territory.gain += area * single / slope;
         }
         near_contact
@@ -343,8 +344,8 @@ impl Sampling<'_> {
         (at, direction): (DVec3, DVec3),
         cone: f64,
     ) -> f64 {
-        let own = self.coats.gradient_of(index, at);
-        let between = own - self.coats.gradient_of(seen.rival_primitive as usize, at);
+        let own = self.fields.gradient_of(index, at);
+        let between = own - self.fields.gradient_of(seen.rival_primitive as usize, at);
         let slope = between.length().max(1e-6 * own.length()).max(f64::MIN_POSITIVE);
         let cosine = (between / slope).dot(direction).abs().max(tolerances::LEAST_COSINE);
         cone / cosine * own.length() / slope
@@ -352,11 +353,11 @@ impl Sampling<'_> {
 
     /// Whether another side holds the primitive's own place: no seed can leave it then.
     fn buried_by(&self, index: usize, territory: &mut Territory) -> Option<(u32, f64)> {
-        let middle = self.coats.middle(index);
-        let (coats, near) = (self.coats, &territory.near);
-        let query = FieldQuery { coats, near, index: index as u32, at: middle };
+        let middle = self.fields.middle(index);
+        let (fields, near) = (self.fields, &territory.near);
+        let query = FieldQuery { fields, near, index: index as u32, at: middle };
         let seen = territory.scratch.see(query);
-        let held = seen.other > seen.alone && seen.other > self.coats.level && seen.fused < 1.0;
+        let held = seen.other > seen.alone && seen.other > self.fields.level && seen.fused < 1.0;
         held.then_some((seen.other_primitive, 1.0 - seen.fused))
     }
 }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
 
-use super::coats::{hanging_place, joint_points};
+use super::build_coats::{hanging_place, joint_points};
 use super::contact::ContactForces;
-use super::dough::DoughLaw;
+use super::dough::DoughMaterial;
 use super::fracture::Components;
 use super::meshes::SurfaceMeshes;
 use super::params::SoftParams;
@@ -15,7 +15,7 @@ use super::primitive_fields::{Primitive, PrimitiveFields};
 use super::rest::SoftRest;
 use super::sample::Territory;
 use super::state::{Bond, SoftState};
-use super::structure::Drive;
+use super::structure::MovedBy;
 use super::tool::ToolSurfaces;
 use super::volume::Volumes;
 use crate::character::{Pose, Sampling as ClipSampling};
@@ -27,7 +27,7 @@ use crate::stage::{Frame, StepContext};
 #[derive(Default)]
 pub struct SoftScratch {
     /// The coats as they are now.
-    pub(super) coats: PrimitiveFields,
+    pub(super) fields: PrimitiveFields,
     /// Rotation of the body that carries each primitive.
     pub(super) rotations: Vec<DQuat>,
     /// What the seeds have found.
@@ -47,7 +47,7 @@ pub struct SoftScratch {
     /// Volumes of the territories, and what they should be.
     pub(super) own_volumes: Vec<Volumes>,
     /// Laws of the doughs at the instant.
-    pub(super) dough_laws: Vec<Option<DoughLaw>>,
+    pub(super) dough_materials: Vec<Option<DoughMaterial>>,
     /// Bonds of the step before.
     pub(super) spare_bonds: Vec<Bond>,
     /// Whether each weld takes hold (1), heals off (-1) or stays.
@@ -67,19 +67,20 @@ impl SoftScratch {
     /// Makes everything as long as the rest data asks.
     pub(super) fn fit(&mut self, rest: &SoftRest) {
         let count = rest.primitives.len();
-        if self.coats.primitives.len() == count && count > 0 {
+        if self.fields.primitives.len() == count && count > 0 {
             return;
         }
-        self.coats = PrimitiveFields { level: rest.level, ..PrimitiveFields::default() };
+        self.fields = PrimitiveFields { level: rest.level, ..PrimitiveFields::default() };
         for p in &rest.primitives {
-            let points = &mut self.coats.points;
-            self.coats.primitives.push(Primitive {
+            let points = &mut self.fields.points;
+            self.fields.primitives.push(Primitive {
                 kind: p.kind,
                 first: points.len() as u32,
                 count: p.points.len() as u32,
-                coat: p.coat,
-                inverse_width: 1.0 / (p.coat.support - p.coat.thickness),
-                steepness: p.coat.stiffness * (p.coat.support - p.coat.thickness) / p.coat.level,
+                profile: p.profile,
+                inverse_width: 1.0 / (p.profile.support - p.profile.thickness),
+                steepness: p.profile.stiffness * (p.profile.support - p.profile.thickness)
+                    / p.profile.level,
                 offset: 0.0,
                 swelling: 0.0,
                 bulge: 0.0,
@@ -94,30 +95,30 @@ impl SoftScratch {
     }
 
     /// Brings the coats to where the state has them.
-    pub(super) fn carry_coats(&mut self, params: &SoftParams, rest: &SoftRest, state: &SoftState) {
+    pub(super) fn carry_fields(&mut self, params: &SoftParams, rest: &SoftRest, state: &SoftState) {
         for (index, p) in rest.primitives.iter().enumerate() {
             let body = &state.bodies[p.body];
-            let coat = &mut self.coats.primitives[index];
-            coat.offset = state.offsets[index];
-            coat.swelling = coat.offset - state.felt[index];
-            coat.bulge = params.bulge * state.bulges[index];
-            coat.group = state.groups[index];
+            let primitive = &mut self.fields.primitives[index];
+            primitive.offset = state.offsets[index];
+            primitive.swelling = primitive.offset - state.felt[index];
+            primitive.bulge = params.bulge * state.bulges[index];
+            primitive.group = state.groups[index];
             self.rotations[index] = body.rotation;
-            let first = coat.first as usize;
-            let drive = &rest.bodies[p.body].drive;
+            let first = primitive.first as usize;
+            let moved_by = &rest.bodies[p.body].moved_by;
             // Between two joints a coat is as long as they are apart: its points are theirs, not the body's.
-            if let Drive::Joints { actor, .. } = drive {
-                let ends = joint_points(drive, &self.poses[*actor]);
+            if let MovedBy::Joints { actor, .. } = moved_by {
+                let ends = joint_points(moved_by, &self.poses[*actor]);
                 let points = ends.as_slice();
-                self.coats.points[first..first + points.len()].copy_from_slice(points);
+                self.fields.points[first..first + points.len()].copy_from_slice(points);
                 continue;
             }
-            for (target, local) in self.coats.points[first..].iter_mut().zip(&p.points) {
+            for (target, local) in self.fields.points[first..].iter_mut().zip(&p.points) {
                 *target = body.position + body.rotation * *local;
             }
         }
-        self.coats.spots.clear();
-        self.coats.spots.extend(state.spots());
+        self.fields.spots.clear();
+        self.fields.spots.extend(state.spots());
     }
 
     /// Poses the actors that carry bodies at a time within the tick.
@@ -137,7 +138,7 @@ impl SoftScratch {
         self.hanging.clear();
         for (body, now) in rest.bodies.iter().zip(&state.bodies) {
             let still = (now.position, now.position, now.rotation);
-            let Drive::Surface { mesh, corners, weights, offset } = body.drive else {
+            let MovedBy::Surface { mesh, corners, weights, offset } = body.moved_by else {
                 self.hanging.push(still);
                 continue;
             };
@@ -156,7 +157,7 @@ impl SoftScratch {
     ) {
         self.fit(rest);
         self.pose_actors(rest, context, context.time);
-        self.carry_coats(params, rest, state);
+        self.carry_fields(params, rest, state);
         self.tools.show(&rest.toolbox, frame);
     }
 }

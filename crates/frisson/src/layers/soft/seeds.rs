@@ -200,14 +200,14 @@ pub fn build_seeds(kind: Kind, points: &[DVec3], thickness: f64, count: usize) -
 
 /// Finer seeds of a primitive, sorted by the seed whose place each takes.
 #[derive(Clone, Debug, Default)]
-pub struct FineSeeds {
+pub struct ContactSeeds {
     seeds: Vec<Seed>,
     /// First of each seed's finer ones; empty when there are none.
     starts: Vec<u32>,
 }
 
-impl FineSeeds {
-    /// [`tolerances::FINE_SEEDS`] times as many; each belongs to the nearest seed.
+impl ContactSeeds {
+    /// [`tolerances::CONTACT_SEEDS`] times as many; each belongs to the nearest seed.
     #[must_use]
     pub fn build(
         kind: Kind,
@@ -228,7 +228,7 @@ impl FineSeeds {
             let distance = |i: &usize| tips[*i].distance_squared(at);
             (0..tips.len()).min_by(|a, b| distance(a).total_cmp(&distance(b))).unwrap_or(0)
         };
-        let fine = build_seeds(kind, points, thickness, tolerances::FINE_SEEDS * count);
+        let fine = build_seeds(kind, points, thickness, tolerances::CONTACT_SEEDS * count);
         let mut owned: Vec<(usize, Seed)> = fine.iter().map(|s| (nearest(s), *s)).collect();
         owned.sort_by_key(|o| o.0);
         let starts =

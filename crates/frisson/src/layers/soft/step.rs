@@ -3,7 +3,7 @@
 use glam::DVec3;
 
 use super::contact::Contacts;
-use super::dough::DoughLaw;
+use super::dough::DoughMaterial;
 use super::fracture;
 use super::joints::solve_joints;
 use super::layer::SoftLayer;
@@ -29,7 +29,7 @@ pub(super) fn start(
     let Work { params, rest, scratch, .. } = work;
     let count = rest.primitives.len();
     let body = |b: &BodyRest| BodyState { position: b.start, ..Default::default() };
-    let thick = |(s, p): (&Vec<_>, &PrimitiveRest)| vec![p.coat.thickness; s.len()];
+    let thick = |(s, p): (&Vec<_>, &PrimitiveRest)| vec![p.profile.thickness; s.len()];
     let group = |p: &PrimitiveRest| rest.objects[p.object].primitives.start as u32;
     let mut state = SoftState {
         bodies: rest.bodies.iter().map(body).collect(),
@@ -213,7 +213,7 @@ impl SoftStep<'_> {
             let body = &mut self.state.bodies[p.body];
             let from = self.scratch.backup.bodies[p.body].position;
             let way = body.position - from;
-            let most = 0.5 * p.coat.thickness;
+            let most = 0.5 * p.profile.thickness;
             if self.rest.bodies[p.body].inverse_mass > 0.0 && way.length() > most {
                 too_far = true;
                 if hold {
@@ -240,11 +240,11 @@ impl SoftStep<'_> {
     /// Slides all seeds, or leaves out those that make no difference.
     pub(super) fn sample(&mut self, context: &StepContext, now: Instant, all: bool) {
         let tools = self.scratch.tools.at(&self.rest.toolbox, self.params, context, now.fraction);
-        fill_grid(&self.scratch.coats, &mut self.scratch.grid);
+        fill_grid(&self.scratch.fields, &mut self.scratch.grid);
         let sampling = Sampling {
-            coats: &self.scratch.coats,
+            fields: &self.scratch.fields,
             seeds: &self.rest.seeds,
-            fine_seeds: &self.rest.fine_seeds,
+            contact_seeds: &self.rest.contact_seeds,
             rotations: &self.scratch.rotations,
             tools,
             balls: (!all && self.params.surface == SoftSurface::Extracted)
@@ -261,7 +261,7 @@ impl SoftStep<'_> {
         let contacts = Contacts {
             params: self.params,
             rest: self.rest,
-            coats: &self.scratch.coats,
+            fields: &self.scratch.fields,
             territories: &self.scratch.territories,
             tools,
             dt: now.dt,
@@ -279,9 +279,9 @@ impl SoftStep<'_> {
         }
         let share = 1.0 - (-dt / tolerances::BULGE_TIME).exp();
         for (index, territory) in self.scratch.territories.iter().enumerate() {
-            let label = self.scratch.coats.primitives[index].label;
+            let label = self.scratch.fields.primitives[index].label;
             let apart = |c: &ContactPoint| match c.presser {
-                Presser::Primitive(o) => self.scratch.coats.primitives[o as usize].label != label,
+                Presser::Primitive(o) => self.scratch.fields.primitives[o as usize].label != label,
                 Presser::Tool(_) => true,
             };
             let pressures = territory.contacts.iter().filter(|c| apart(c)).map(|c| c.pressure);
@@ -293,23 +293,23 @@ impl SoftStep<'_> {
 
     /// How far two primitives blend half-way between them, from 0 to 1.
     pub(super) fn blend_weight(&self, a: usize, b: usize) -> f64 {
-        if self.scratch.coats.linked(a, b) {
+        if self.scratch.fields.linked(a, b) {
             return 1.0;
         }
         let groups =
-            (self.scratch.coats.primitives[a].group, self.scratch.coats.primitives[b].group);
+            (self.scratch.fields.primitives[a].group, self.scratch.fields.primitives[b].group);
         let spots = self.scratch.territories[a].spots();
         if groups.0 == groups.1 || spots.is_empty() {
             return 0.0;
         }
-        let at = 0.5 * (self.scratch.coats.middle(a) + self.scratch.coats.middle(b));
-        weld_weight(spots.iter().map(|&s| &self.scratch.coats.spots[s as usize]), groups, at).0
+        let at = 0.5 * (self.scratch.fields.middle(a) + self.scratch.fields.middle(b));
+        weld_weight(spots.iter().map(|&s| &self.scratch.fields.spots[s as usize]), groups, at).0
     }
 
     fn update_blending(&mut self, dt: f64) {
         fracture::update_fracture(
             self.rest,
-            &self.scratch.coats,
+            &self.scratch.fields,
             &self.scratch.territories,
             &mut self.scratch.components,
             self.state,
@@ -323,16 +323,16 @@ impl SoftStep<'_> {
         for p in &self.rest.primitives {
             let body = &self.rest.bodies[p.body];
             if body.inverse_mass > 0.0 {
-                let e = p.coat.thickness;
+                let e = p.profile.thickness;
                 // As stiff as a contact over the whole of its face.
                 let area = std::f64::consts::PI * e * e;
-                let bounce = (1.0 / (body.inverse_mass * p.coat.stiffness * area)).sqrt();
+                let bounce = (1.0 / (body.inverse_mass * p.profile.stiffness * area)).sqrt();
                 longest = longest.min(tolerances::STEP_SHARE * bounce);
             }
         }
         for object in &self.rest.objects {
-            if let Some(law) = DoughLaw::at(object, self.params, frame) {
-                longest = longest.min(law.stable_step(object.particle_mass));
+            if let Some(material) = DoughMaterial::at(object, self.params, frame) {
+                longest = longest.min(material.stable_step(object.particle_mass));
             }
         }
         longest

@@ -10,7 +10,7 @@ use crate::stage::Animated;
 
 /// How a body moves.
 #[derive(Clone, Debug)]
-pub enum Drive {
+pub enum MovedBy {
     /// By forces.
     Free,
     /// By keys: displacement from its start.
@@ -62,7 +62,7 @@ pub enum Drive {
 #[derive(Clone, Debug)]
 pub struct BodyRest {
     /// How it moves.
-    pub drive: Drive,
+    pub moved_by: MovedBy,
     /// Position at the start [m].
     pub start: DVec3,
     /// 1 / mass [1/kg]; 0: nothing moves it.
@@ -75,8 +75,8 @@ impl BodyRest {
     /// The actor whose joints carry it.
     #[must_use]
     pub fn actor(&self) -> Option<usize> {
-        match self.drive {
-            Drive::Joints { actor, .. } | Drive::Skin { actor, .. } => Some(actor),
+        match self.moved_by {
+            MovedBy::Joints { actor, .. } | MovedBy::Skin { actor, .. } => Some(actor),
             _ => None,
         }
     }

@@ -109,15 +109,15 @@ impl SurfaceField {
     /// Takes the coats as they are now.
     pub fn set(
         &mut self,
-        coats: &PrimitiveFields,
+        fields: &PrimitiveFields,
         rest: &SoftRest,
         bodies: &[BodyState],
         skins: &[Arc<SkinSurface>],
     ) {
-        self.level = coats.level as f32;
+        self.level = fields.level as f32;
         self.parts.clear();
-        let all = coats.primitives.iter().enumerate();
-        self.parts.extend(all.map(|(i, p)| Part::new(p, coats, i, rest, bodies)));
+        let all = fields.primitives.iter().enumerate();
+        self.parts.extend(all.map(|(i, p)| Part::new(p, fields, i, rest, bodies)));
         for (part, surface) in self.parts.iter_mut().zip(&self.surface_of) {
             part.label = *surface;
         }
@@ -126,7 +126,7 @@ impl SurfaceField {
         }
         self.most_bulge = self.parts.iter().map(|p| p.bulge).fold(0.0, f32::max);
         self.welds.clear();
-        self.welds.extend(coats.spots.iter().map(|s| WeldPart {
+        self.welds.extend(fields.spots.iter().map(|s| WeldPart {
             groups: s.groups,
             place: s.place.as_vec3(),
             radius: s.radius as f32,
@@ -183,7 +183,7 @@ impl SurfaceField {
     /// The same, for a place that is given in some way.
     #[must_use]
     pub(super) fn value_by(&self, label: u32, parts: &[u32], at: Vec3, asked: Asked) -> LabelValue {
-        let groups = self.sums(parts, at, false, asked);
+        let groups = self.group_sums(parts, at, false, asked);
         let mut out = LabelValue { other_label: u32::MAX, ..LabelValue::default() };
         for g in groups.as_slice() {
             if g.label == label {
@@ -200,7 +200,7 @@ impl SurfaceField {
 
     /// What adds up at a point, sum by sum; with `seconds`, also the best clique of a graph beside the
     /// best of all.
-    pub(super) fn sums(
+    pub(super) fn group_sums(
         &self,
         parts: &[u32],
         at: Vec3,

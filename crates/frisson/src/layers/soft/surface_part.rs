@@ -51,16 +51,16 @@ pub(super) struct Part {
 impl Part {
     pub(super) fn new(
         primitive: &Primitive,
-        coats: &PrimitiveFields,
+        fields: &PrimitiveFields,
         index: usize,
         rest: &SoftRest,
         bodies: &[BodyState],
     ) -> Self {
-        let points: Vec<Vec3> = coats.points_of(index).iter().map(|p| p.as_vec3()).collect();
+        let points: Vec<Vec3> = fields.points_of(index).iter().map(|p| p.as_vec3()).collect();
         let center = Bounds::of(&points).center();
         let radius = points.iter().map(|p| p.distance(center)).fold(0.0, f32::max);
         let along = points.get(1).map_or(Vec3::ZERO, |b| *b - points[0]);
-        let coat = &primitive.coat;
+        let profile = &primitive.profile;
         let p = &rest.primitives[index];
         Self {
             kind: primitive.kind,
@@ -69,14 +69,15 @@ impl Part {
             center,
             radius,
             points,
-            thickness: coat.thickness as f32,
-            inverse_width: (1.0 / (coat.support - coat.thickness)) as f32,
-            steepness: (coat.stiffness * (coat.support - coat.thickness) / coat.level) as f32,
-            stiffness: coat.stiffness as f32,
-            hardening: coat.hardening as f32,
+            thickness: profile.thickness as f32,
+            inverse_width: (1.0 / (profile.support - profile.thickness)) as f32,
+            steepness: (profile.stiffness * (profile.support - profile.thickness) / profile.level)
+                as f32,
+            stiffness: profile.stiffness as f32,
+            hardening: profile.hardening as f32,
             offset: primitive.offset as f32,
             bulge: primitive.bulge as f32,
-            reach: coats.reach(index) as f32,
+            reach: fields.reach(index) as f32,
             group: primitive.group,
             label: rest.objects[p.object].label as u32,
             links: primitive.links.clone(),

@@ -60,7 +60,7 @@ impl VolumeControl {
     #[must_use]
     pub fn next_offset(
         &self,
-        coat: &FieldProfile,
+        profile: &FieldProfile,
         offset: f64,
         own: &Volumes,
         around: &Volumes,
@@ -71,14 +71,14 @@ impl VolumeControl {
         }
         // Twice the step: `s alpha dt` stays at most one half, far from the limit of 2.
         let seconds = self.seconds.max(2.0 * self.dt);
-        let gain = |v: &Volumes| (v.gain / v.wanted).max(1.0 / coat.thickness);
+        let gain = |v: &Volumes| (v.gain / v.wanted).max(1.0 / profile.thickness);
         let (s_own, s_around) = (gain(own), gain(around));
         let ((d_own, r_own), (d, r)) = (own.error(self.dt), around.error(self.dt));
         let pull = |error: f64, rate: f64, s: f64| -(error / seconds + self.damping * rate) / s;
         let speed = pull(d, r, s_around) + apart * pull(d_own - d, r_own - r, s_own.max(s_around));
-        let most = tolerances::SLEW * coat.thickness / seconds;
+        let most = tolerances::SLEW * profile.thickness / seconds;
         let next = offset + self.dt * speed.clamp(-most, most);
-        next.clamp(-tolerances::THINNEST * coat.thickness, coat.support)
+        next.clamp(-tolerances::THINNEST * profile.thickness, profile.support)
     }
 }
 
@@ -130,7 +130,7 @@ impl SoftStep<'_> {
         for (index, p) in self.rest.primitives.iter().enumerate() {
             let (around, apart) = self.volumes_around(index);
             self.state.offsets[index] = control.next_offset(
-                &p.coat,
+                &p.profile,
                 self.state.offsets[index],
                 &self.scratch.own_volumes[index],
                 &around,
@@ -152,9 +152,9 @@ impl SoftStep<'_> {
     /// Volumes of a primitive and of those it blends with, the closer the more; and whether those
     /// are far enough (1) to have territories of their own.
     fn volumes_around(&self, index: usize) -> (Volumes, f64) {
-        let middle = self.scratch.coats.middle(index);
+        let middle = self.scratch.fields.middle(index);
         let mut sum = Volumes::default();
-        let room = tolerances::SEPARATE * self.rest.primitives[index].coat.thickness;
+        let room = tolerances::SEPARATE * self.rest.primitives[index].profile.thickness;
         let mut apart = 1.0f64;
         for &other in self.scratch.territories[index].near() {
             let o = other as usize;
@@ -165,9 +165,9 @@ impl SoftStep<'_> {
                 if blended == 0.0 {
                     continue;
                 }
-                let (field, _, away) = self.scratch.coats.field_of(o, middle);
+                let (field, _, away) = self.scratch.fields.field_of(o, middle);
                 apart = apart.min(1.0 - blended + blended * away.length() / room);
-                blended * (field / self.scratch.coats.level).min(1.0)
+                blended * (field / self.scratch.fields.level).min(1.0)
             };
             let free = Volumes {
                 gain: self.scratch.territories[o].common_gain,

@@ -113,9 +113,9 @@ impl SoftState {
 /// take hold or heal off.
 pub(super) fn update_welds(step: &mut SoftStep<'_>, dt: f64) {
     let (params, rest, state) = (step.params, step.rest, &mut *step.state);
-    let SoftScratch { coats, territories, contacts, weld_ways: ways, .. } = &mut *step.scratch;
+    let SoftScratch { fields, territories, contacts, weld_ways: ways, .. } = &mut *step.scratch;
     let mut welds = std::mem::take(&mut state.welds);
-    welds.retain_mut(|weld| carry(rest, coats, territories, state, weld, dt));
+    welds.retain_mut(|weld| carry(rest, fields, territories, state, weld, dt));
     // What is neither pressed nor held heals off; welds that have taken hold stay.
     let healing = |w: &Weld| if w.weight < 1.0 { -1.0 } else { 0.0 };
     ways.clear();
@@ -174,8 +174,8 @@ pub fn apply_welds(rest: &SoftRest, state: &mut SoftState, damping: f64) {
         if loose(a) && loose(b) {
             continue;
         }
-        let stiffness = a.coat.stiffness.min(b.coat.stiffness);
-        let reach = a.coat.thickness.min(b.coat.thickness);
+        let stiffness = a.profile.stiffness.min(b.profile.stiffness);
+        let reach = a.profile.thickness.min(b.profile.thickness);
         let area = weld.weight * std::f64::consts::PI * weld.radius.min(reach).powi(2);
         let mass = |p: &PrimitiveRest| rest.bodies[p.body].inverse_mass;
         let critical = 2.0 * (stiffness * area / (mass(a) + mass(b)).max(1e-9)).sqrt();
@@ -214,7 +214,7 @@ fn nearest(
 /// them is not there any more.
 fn carry(
     rest: &SoftRest,
-    coats: &PrimitiveFields,
+    fields: &PrimitiveFields,
     territories: &[Territory],
     state: &SoftState,
     weld: &mut Weld,
@@ -229,7 +229,7 @@ fn carry(
         let (mut sum, mut best) = (0.0, (0.0, i));
         for &m in territories[i as usize].near() {
             if state.groups[m as usize] == group {
-                let value = coats.value_of(m as usize, weld.place);
+                let value = fields.value_of(m as usize, weld.place);
                 sum += value;
                 if value > best.0 {
                     best = (value, m);
@@ -243,9 +243,9 @@ fn carry(
         return false;
     }
     weld.pair = (a, b);
-    let slope = |i: u32| coats.primitives[i as usize].coat.stiffness;
+    let slope = |i: u32| fields.primitives[i as usize].profile.stiffness;
     let step = 0.5 * (sum_a - sum_b) / (slope(a) + slope(b));
-    let towards = (coats.middle(b as usize) - coats.middle(a as usize)).normalize_or_zero();
+    let towards = (fields.middle(b as usize) - fields.middle(a as usize)).normalize_or_zero();
     weld.place += towards * step.clamp(-0.1 * weld.radius, 0.1 * weld.radius);
     true
 }

@@ -11,8 +11,8 @@ use crate::math::random;
 
 const LEVEL: f64 = 100.0;
 
-fn coats(centers: &[DVec3], edges: Option<&[(usize, usize)]>) -> (PrimitiveFields, Neighbourhood) {
-    let coat = FieldProfile {
+fn fields(centers: &[DVec3], edges: Option<&[(usize, usize)]>) -> (PrimitiveFields, Neighbourhood) {
+    let profile = FieldProfile {
         thickness: 0.5,
         support: 1.2,
         stiffness: 150.0,
@@ -43,9 +43,9 @@ fn coats(centers: &[DVec3], edges: Option<&[(usize, usize)]>) -> (PrimitiveField
             kind: Kind::Point,
             first: i as u32,
             count: 1,
-            coat,
-            inverse_width: 1.0 / (coat.support - coat.thickness),
-            steepness: coat.stiffness * (coat.support - coat.thickness) / coat.level,
+            profile,
+            inverse_width: 1.0 / (profile.support - profile.thickness),
+            steepness: profile.stiffness * (profile.support - profile.thickness) / profile.level,
             offset: 0.0,
             swelling: 0.0,
             bulge: 0.0,
@@ -54,24 +54,24 @@ fn coats(centers: &[DVec3], edges: Option<&[(usize, usize)]>) -> (PrimitiveField
             links: links(i),
         })
         .collect();
-    let coats =
+    let fields =
         PrimitiveFields { level: LEVEL, primitives, points: centers.to_vec(), spots: Vec::new() };
     let mut near = Neighbourhood::default();
-    near.set(&coats, 0..centers.len() as u32);
-    (coats, near)
+    near.set(&fields, 0..centers.len() as u32);
+    (fields, near)
 }
 
 #[test]
 fn in_a_chain_the_ends_do_not_add() {
     let centers = [DVec3::ZERO, DVec3::X * 0.6, DVec3::X * 1.2];
-    let (coats, near) = coats(&centers, Some(&[(0, 1), (1, 2)]));
+    let (fields, near) = fields(&centers, Some(&[(0, 1), (1, 2)]));
     let mut scratch = FieldScratch::default();
     for i in 0..50 {
         let at = DVec3::new(f64::from(i) * 0.03 - 0.2, 0.3, 0.1);
-        let f: Vec<f64> = (0..3).map(|k| coats.field_of(k, at).0).collect();
+        let f: Vec<f64> = (0..3).map(|k| fields.field_of(k, at).0).collect();
         let expected = (f[0] + f[1]).max(f[1] + f[2]);
-        assert!((scratch.union(&coats, &near, at) - expected).abs() < 1e-9);
-        let seen = scratch.see(FieldQuery { coats: &coats, near: &near, index: 0, at });
+        assert!((scratch.union(&fields, &near, at) - expected).abs() < 1e-9);
+        let seen = scratch.see(FieldQuery { fields: &fields, near: &near, index: 0, at });
         assert!((seen.side - f[0] - f[1]).abs() < 1e-9);
         assert!((seen.rival - f[1]).abs() < 1e-9);
         if f[2] > 0.0 {
@@ -108,21 +108,21 @@ proptest! {
                 }
             }
         }
-        let (coats, near) = coats(&centers, Some(&edges));
+        let (fields, near) = fields(&centers, Some(&edges));
         let mut scratch = FieldScratch::default();
         let (from, to) = (DVec3::splat(-1.5), DVec3::new(1.5, 1.2, 1.4));
         let steps = 2000;
         // No field is steeper than 8 primitives at their steepest.
         let bound = 8.0 * 200.0 * from.distance(to) / f64::from(steps);
-        let mut last = scratch.union(&coats, &near, from);
+        let mut last = scratch.union(&fields, &near, from);
         for i in 1..=steps {
             let at = from.lerp(to, f64::from(i) / f64::from(steps));
-            let value = scratch.union(&coats, &near, at);
+            let value = scratch.union(&fields, &near, at);
             prop_assert!((value - last).abs() <= bound, "jump of {}", value - last);
             last = value;
             if i % 400 == 0 {
-                let f: Vec<f64> = (0..8).map(|k| coats.field_of(k, at).0).collect();
-                prop_assert!((value - brute(&f, |a, b| coats.linked(a, b))).abs() < 1e-9);
+                let f: Vec<f64> = (0..8).map(|k| fields.field_of(k, at).0).collect();
+                prop_assert!((value - brute(&f, |a, b| fields.linked(a, b))).abs() < 1e-9);
             }
         }
     }

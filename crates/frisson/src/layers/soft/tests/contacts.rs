@@ -47,24 +47,27 @@ fn contact_samples_lie_on_one_surface() {
     let mut params = SoftParams::new("three", vec![ball("a", [0.0; 3], 0.1), stiff, stick]);
     params.volume_time = 0.0;
     let rig = Rig::new(params);
-    let coats = &rig.scratch().coats;
+    let fields = &rig.scratch().fields;
     let mut near = Neighbourhood::default();
-    near.set(coats, 0..3);
+    near.set(fields, 0..3);
     let mut scratch = FieldScratch::default();
     let mut pairs = Vec::new();
     for (i, territory) in rig.scratch().territories.iter().enumerate() {
         for c in &territory.contacts {
             let Presser::Primitive(j) = c.presser else { panic!("no tool here") };
             pairs.push((i as u32, j));
-            let seen = scratch.see(FieldQuery { coats, near: &near, index: i as u32, at: c.point });
+            let seen =
+                scratch.see(FieldQuery { fields, near: &near, index: i as u32, at: c.point });
             let slope =
-                (coats.gradient_of(i, c.point) - coats.gradient_of(j as usize, c.point)).length();
-            let e =
-                coats.primitives[i].coat.thickness.min(coats.primitives[j as usize].coat.thickness);
+                (fields.gradient_of(i, c.point) - fields.gradient_of(j as usize, c.point)).length();
+            let e = fields.primitives[i]
+                .profile
+                .thickness
+                .min(fields.primitives[j as usize].profile.thickness);
             assert!((seen.side - seen.other).abs() / slope < 1e-5 * e);
             // The owner of a point is the largest field: nobody else is inside here.
             for other in 0..3 {
-                assert!(coats.field_of(other, c.point).0 <= seen.side + 1e-5 * e * slope);
+                assert!(fields.field_of(other, c.point).0 <= seen.side + 1e-5 * e * slope);
             }
         }
     }
@@ -129,9 +132,9 @@ fn seeds_measure_the_volume_of_random_blends() {
         let mut params = SoftParams::new("blend", vec![object]);
         params.seeds = 162;
         let rig = Rig::new(params);
-        let coats = &rig.scratch().coats;
+        let fields = &rig.scratch().fields;
         let mut near = Neighbourhood::default();
-        near.set(coats, 0..coats.primitives.len() as u32);
+        near.set(fields, 0..fields.primitives.len() as u32);
         let mut scratch = FieldScratch::default();
         let (side, size) = (80, 0.36);
         let cell = 2.0 * size / f64::from(side);
@@ -139,7 +142,7 @@ fn seeds_measure_the_volume_of_random_blends() {
         for n in 0..side * side * side {
             let v = |m: i32| (f64::from(m % side) + 0.5) * cell - size;
             let p = DVec3::new(v(n), v(n / side), v(n / side / side));
-            inside += u32::from(scratch.union(coats, &near, p) >= coats.level);
+            inside += u32::from(scratch.union(fields, &near, p) >= fields.level);
         }
         let voxels = f64::from(inside) * cell.powi(3);
         let ratio = rig.state().rest_volume() / voxels;

@@ -40,14 +40,14 @@ fn feet(rig: &Rig) -> (f64, f64) {
 }
 
 /// Fields of the two objects at a place, and that of the union.
-fn fields(rig: &Rig, at: DVec3) -> (f64, f64, f64) {
-    let coats = &rig.scratch().coats;
+fn field_sums(rig: &Rig, at: DVec3) -> (f64, f64, f64) {
+    let fields = &rig.scratch().fields;
     let mut near = Neighbourhood::default();
-    near.set(coats, 0..coats.primitives.len() as u32);
-    let union = FieldScratch::default().union(coats, &near, at);
+    near.set(fields, 0..fields.primitives.len() as u32);
+    let union = FieldScratch::default().union(fields, &near, at);
     let sum = |object: usize| {
         let range = rig.rest().objects[object].primitives.clone();
-        range.map(|i| coats.field_of(i, at).0).sum()
+        range.map(|i| fields.field_of(i, at).0).sum()
     };
     (sum(0), sum(1), union)
 }
@@ -78,12 +78,12 @@ fn doughs_that_touch_at_two_places_join_where_they_are_pressed_only() {
             // Half-way between the objects, on the foot's axis and beside it.
             for x in [-0.18, -0.2, -0.16] {
                 let at = interface(&rig, x);
-                let (a, b, union) = fields(&rig, at);
+                let (a, b, union) = field_sums(&rig, at);
                 assert!((union - a - b).abs() < 1e-6 * (a + b), "apart at {at}: {union} {a} {b}");
             }
             for x in [0.18, 0.2, 0.16] {
                 let at = interface(&rig, x);
-                let (a, b, union) = fields(&rig, at);
+                let (a, b, union) = field_sums(&rig, at);
                 assert!((union - a.max(b)).abs() < 1e-6 * a, "melted at {at}");
             }
         }
@@ -93,9 +93,9 @@ fn doughs_that_touch_at_two_places_join_where_they_are_pressed_only() {
     assert!((36..80).contains(&joined), "joined after {joined} ticks");
     assert_eq!(rig.state().piece_count(), 1);
     // Lifted, the right foot comes off and the left one does not.
-    let level = rig.scratch().coats.level;
-    assert!(fields(&rig, interface(&rig, -0.18)).2 > level);
-    assert!(fields(&rig, interface(&rig, 0.18)).2 < level);
+    let level = rig.scratch().fields.level;
+    assert!(field_sums(&rig, interface(&rig, -0.18)).2 > level);
+    assert!(field_sums(&rig, interface(&rig, 0.18)).2 < level);
     closed_manifold(&rig.show().meshes[0]);
 }
 
@@ -105,7 +105,7 @@ fn interface(rig: &Rig, x: f64) -> DVec3 {
     for _ in 0..50 {
         let y = 0.5 * (low + high);
         // Objects are sorted by name: the lower one is the first.
-        let (lower, upper, _) = fields(rig, DVec3::new(x, y, 0.0));
+        let (lower, upper, _) = field_sums(rig, DVec3::new(x, y, 0.0));
         if lower > upper { low = y } else { high = y }
     }
     DVec3::new(x, 0.5 * (low + high), 0.0)
@@ -176,15 +176,15 @@ fn pieces_that_have_parted_do_not_melt_although_both_are_one_with_a_third() {
     }
     // One piece, by way of the base.
     assert_eq!(rig.state().piece_count(), 1);
-    let coats = &rig.scratch().coats;
-    assert!(coats.spots.iter().all(|s| s.groups.0 == 0), "a and b are welded to each other");
+    let fields = &rig.scratch().fields;
+    assert!(fields.spots.iter().all(|s| s.groups.0 == 0), "a and b are welded to each other");
     let mut near = Neighbourhood::default();
-    near.set(coats, 0..3);
+    near.set(fields, 0..3);
     // High above the base only the two are left, side by side.
     let at = DVec3::new(0.0, 0.055, 0.0);
-    let f: Vec<f64> = (0..3).map(|i| coats.field_of(i, at).0).collect();
+    let f: Vec<f64> = (0..3).map(|i| fields.field_of(i, at).0).collect();
     assert!(f[0] == 0.0 && f[1] > 0.0 && f[2] > 0.0, "{f:?}");
-    let union = FieldScratch::default().union(coats, &near, at);
+    let union = FieldScratch::default().union(fields, &near, at);
     assert!((union - f[1].max(f[2])).abs() < 1e-9 * union, "{union} {f:?}");
 }
 

@@ -60,8 +60,8 @@ fn components_match_a_brute_force_graph() {
         )],
     ));
     rig.show();
-    let (coats, state) = (&rig.scratch().coats, rig.state());
-    let at = |i: usize| coats.points[i];
+    let (fields, state) = (&rig.scratch().fields, rig.state());
+    let at = |i: usize| fields.points[i];
     // Flood from each primitive over supports that meet.
     for start in 0..40usize {
         let mut reached = [false; 40];
@@ -69,7 +69,7 @@ fn components_match_a_brute_force_graph() {
         reached[start] = true;
         while let Some(i) = open.pop() {
             for j in 0..40 {
-                if !reached[j] && at(i).distance(at(j)) < coats.reach(i) + coats.reach(j) {
+                if !reached[j] && at(i).distance(at(j)) < fields.reach(i) + fields.reach(j) {
                     reached[j] = true;
                     open.push(j);
                 }

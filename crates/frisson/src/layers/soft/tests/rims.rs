@@ -96,10 +96,10 @@ fn places(mesh: &Mesh) -> BTreeSet<[u32; 3]> {
 
 /// How far the vertices of a mesh's rim with another body are from the free surface of either, in cells.
 fn rim_errors(rig: &Rig, body: usize, mesh: &Mesh, other: &BTreeSet<[u32; 3]>) -> Vec<f64> {
-    let coats = &rig.scratch().coats;
+    let fields = &rig.scratch().fields;
     let off = |body: usize, at: Vec3| {
-        let away = coats.field_of(body, at.as_dvec3()).2.length();
-        (away - coats.primitives[body].coat.thickness).abs() / 0.008
+        let away = fields.field_of(body, at.as_dvec3()).2.length();
+        (away - fields.primitives[body].profile.thickness).abs() / 0.008
     };
     let at = |v: u32| mesh.positions[v as usize];
     let shared = |v: u32| other.contains(&at(v).to_array().map(f32::to_bits));

@@ -118,10 +118,10 @@ fn rims_lie_on_both_surfaces_however_stiff_one_of_them_is() {
     let sets: Vec<std::collections::BTreeSet<[u32; 3]>> =
         frame.meshes.iter().map(|m| m.positions.iter().map(key).collect()).collect();
     // How far a place is from the free surface of each body.
-    let coats = &rig.scratch().coats;
+    let fields = &rig.scratch().fields;
     let off = |body: usize, at: &Vec3| {
-        let away = coats.field_of(body, at.as_dvec3()).2.length();
-        (away - coats.primitives[body].coat.thickness).abs()
+        let away = fields.field_of(body, at.as_dvec3()).2.length();
+        (away - fields.primitives[body].profile.thickness).abs()
     };
     for (body, mesh) in frame.meshes.iter().enumerate() {
         closed_manifold(mesh);
@@ -253,7 +253,7 @@ fn a_torn_dough_necks_first() {
     params.seeds = 32;
     let mut rig = Rig::new(params);
     let ends: Vec<(usize, f64)> = (0..rig.rest().primitives.len())
-        .map(|i| (i, rig.scratch().coats.points[i].x))
+        .map(|i| (i, rig.scratch().fields.points[i].x))
         .filter(|(_, x)| x.abs() > 0.11)
         .collect();
     // The thinnest place between the ends that are held.

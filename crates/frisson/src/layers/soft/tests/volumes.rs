@@ -100,7 +100,7 @@ fn a_buried_primitive_does_not_integrate_for_ever() {
     for _ in 0..600 {
         rig.tick();
         for (offset, p) in rig.state().offsets.iter().zip(&rig.rest().primitives) {
-            let range = -0.9 * p.coat.thickness..=p.coat.support;
+            let range = -0.9 * p.profile.thickness..=p.profile.support;
             assert!(range.contains(offset), "{offset} not in {range:?}");
         }
     }
@@ -120,7 +120,7 @@ fn every_piece_of_a_torn_dough_has_the_volume_it_brought() {
     params.seeds = 64;
     let mut rig = Rig::new(params);
     let ends: Vec<(usize, f64)> = (0..rig.rest().primitives.len())
-        .map(|i| (i, rig.scratch().coats.points[i].x))
+        .map(|i| (i, rig.scratch().fields.points[i].x))
         .filter(|(_, x)| x.abs() > 0.11)
         .collect();
     for tick in 1..=400 {

@@ -2,9 +2,9 @@
 
 use glam::{DQuat, DVec3};
 
-use super::coats::{joint_points, skinned_point};
+use super::build_coats::{joint_points, skinned_point};
 use super::step::{Instant, SoftStep};
-use super::structure::Drive;
+use super::structure::MovedBy;
 use crate::character::rotation_of;
 use crate::stage::StepContext;
 
@@ -15,30 +15,30 @@ impl SoftStep<'_> {
         let frame = context.clock.frame_at(now.time);
         for (index, rest) in self.rest.bodies.iter().enumerate() {
             let body = &mut self.state.bodies[index];
-            let (position, rotation) = match &rest.drive {
-                Drive::Free => continue,
-                Drive::Keyed(object, own) => {
+            let (position, rotation) = match &rest.moved_by {
+                MovedBy::Free => continue,
+                MovedBy::Keyed(object, own) => {
                     let at = |i: usize| object[i].at(frame) + own[i].at(frame);
                     (rest.start + DVec3::new(at(0), at(1), at(2)), DQuat::IDENTITY)
                 }
-                Drive::Surface { .. } => {
+                MovedBy::Surface { .. } => {
                     let (from, to, axes) = self.scratch.hanging[index];
                     (from.lerp(to, f64::from(now.fraction)), axes)
                 }
-                Drive::Rigid { actor, at } => {
+                MovedBy::Rigid { actor, at } => {
                     let world = context.actors.all()[*actor].rigid_at(now.time);
                     let world = world.unwrap_or_default();
                     let place = world.as_dmat4().transform_point3(*at);
                     (place, rotation_of(world).as_dquat())
                 }
-                Drive::Skin { actor, nodes } => {
+                MovedBy::Skin { actor, nodes } => {
                     let pose = &self.scratch.poses[*actor];
                     let turned = rotation_of(pose.world_from_node[nodes[0].0]);
                     (skinned_point(nodes, pose), turned.as_dquat())
                 }
-                Drive::Joints { actor, from, .. } => {
+                MovedBy::Joints { actor, from, .. } => {
                     let pose = &self.scratch.poses[*actor];
-                    let points = joint_points(&rest.drive, pose);
+                    let points = joint_points(&rest.moved_by, pose);
                     (points.as_slice()[0], rotation_of(pose.world_from_node[*from]).as_dquat())
                 }
             };
@@ -51,6 +51,6 @@ impl SoftStep<'_> {
             }
             (body.position, body.rotation) = (position, rotation);
         }
-        self.scratch.carry_coats(self.params, self.rest, self.state);
+        self.scratch.carry_fields(self.params, self.rest, self.state);
     }
 }

@@ -7,7 +7,7 @@ use super::field::Kind;
 use super::fit::{FittedBall, SkinFit};
 use super::params::{CoatBone, CoatParams, DoughParams, SoftObject};
 use super::rest::{Described, PrimitiveRest, SkinRest, SoftRest};
-use super::structure::{BodyRest, Drive, triangle_axes};
+use super::structure::{BodyRest, MovedBy, triangle_axes};
 use crate::character::{Pose, Sampling};
 use crate::geometry::{Mesh, TriangleBvh};
 use crate::stage::{BuildContext, Frame, LayerError, Reference, ReferencePose};
@@ -86,17 +86,17 @@ pub fn coat_bones(
         let hangers =
             (character.is_none() && rigid.is_none()).then(|| Hangers::new(&meshes, context.frame));
         for ball in &balls {
-            let drive = match (&hangers, rigid) {
-                (Some(hangers), _) => hangers.drive(ball),
+            let moved_by = match (&hangers, rigid) {
+                (Some(hangers), _) => hangers.moved_by(ball),
                 (None, Some(world)) => {
-                    Drive::Rigid { actor, at: world.inverse().transform_point3(ball.center) }
+                    MovedBy::Rigid { actor, at: world.inverse().transform_point3(ball.center) }
                 }
                 (None, None) => {
                     let at = |(node, weight)| (node, weight, in_node(&pose, node, ball.center));
-                    Drive::Skin { actor, nodes: ball.moved_by.iter().map(at).collect() }
+                    MovedBy::Skin { actor, nodes: ball.moved_by.iter().map(at).collect() }
                 }
             };
-            add_ball(rest, object, ball, drive);
+            add_ball(rest, object, ball, moved_by);
         }
         let is_seen = object.color.is_none();
         let (object, thickness) = (rest.objects.len() - 1, object.thickness);
@@ -124,7 +124,7 @@ pub fn coat_bones(
         };
         let from = find("from", &bone.from)?;
         let to = bone.to.as_ref().map_or(Ok(from), |name| find("to", name))?;
-        let drive = Drive::Joints {
+        let moved_by = MovedBy::Joints {
             actor,
             from,
             to,
@@ -132,13 +132,13 @@ pub fn coat_bones(
             offset: DVec3::from_array(bone.offset),
             tip: bone.tip.map(DVec3::from_array),
         };
-        let points = joint_points(&drive, &pose).as_slice().to_vec();
+        let points = joint_points(&moved_by, &pose).as_slice().to_vec();
         let thickness = bone.thickness.unwrap_or(object.thickness);
-        let made = add_bone(rest, object, bone, drive, points, thickness);
+        let made = add_bone(rest, object, bone, moved_by, points, thickness);
         made.node = Some(from);
         made.described = described;
         if coat.bones.is_empty() {
-            made.coat.stiffness = alike(object, thickness);
+            made.profile.stiffness = alike(object, thickness);
         }
     }
     Ok(!character.skins.is_empty())
@@ -184,7 +184,7 @@ pub fn measure_skins(rest: &mut SoftRest, context: &BuildContext) -> Result<(), 
         let own = &rest.primitives[rest.objects[object].primitives.clone()];
         let ball = |p: &PrimitiveRest| {
             let center = rest.bodies[p.body].start.as_vec3();
-            (p.body as u32, center, p.coat.thickness as f32)
+            (p.body as u32, center, p.profile.thickness as f32)
         };
         let balls: Vec<_> = own.iter().filter(|p| p.under_skin).map(ball).collect();
         let at = (context.frame, &resting, rest.cell as f32);
@@ -225,8 +225,8 @@ impl<'a> Hangers<'a> {
     }
 
     /// A ball hangs on the place of the skin that it touches.
-    fn drive(&self, ball: &FittedBall) -> Drive {
-        let mut best = (f32::INFINITY, Drive::Free);
+    fn moved_by(&self, ball: &FittedBall) -> MovedBy {
+        let mut best = (f32::INFINITY, MovedBy::Free);
         for (index, mesh, bvh) in &self.meshes {
             let hit = bvh.closest_point(ball.touched.as_vec3(), best.0);
             let Some(hit) = hit.filter(|h| h.distance < best.0) else { continue };
@@ -235,7 +235,7 @@ impl<'a> Hangers<'a> {
             let offset = ball.center - hit.point.as_dvec3();
             let offset = triangle_axes(at).inverse() * offset;
             let weights = hit.barycentric.map(f64::from);
-            best = (hit.distance, Drive::Surface { mesh: *index, corners, weights, offset });
+            best = (hit.distance, MovedBy::Surface { mesh: *index, corners, weights, offset });
         }
         best.1
     }
@@ -258,12 +258,12 @@ pub fn hanging_place(
 }
 
 /// A ball that was fitted to the skin.
-fn add_ball(rest: &mut SoftRest, object: &SoftObject, ball: &FittedBall, drive: Drive) {
+fn add_ball(rest: &mut SoftRest, object: &SoftObject, ball: &FittedBall, moved_by: MovedBy) {
     let bone = CoatBone::default();
-    let made = add_bone(rest, object, &bone, drive, vec![ball.center], ball.radius);
+    let made = add_bone(rest, object, &bone, moved_by, vec![ball.center], ball.radius);
     made.node = Some(ball.moved_by.strongest());
     made.under_skin = true;
-    made.coat.stiffness = alike(object, ball.radius);
+    made.profile.stiffness = alike(object, ball.radius);
 }
 
 /// Stiffness with which a coat of a thickness blends as one of the object's does: thick and thin balls
@@ -276,13 +276,13 @@ fn add_bone<'a>(
     rest: &'a mut SoftRest,
     object: &SoftObject,
     bone: &CoatBone,
-    drive: Drive,
+    moved_by: MovedBy,
     points: Vec<DVec3>,
     thickness: f64,
 ) -> &'a mut PrimitiveRest {
     let body = rest.bodies.len();
     rest.bodies.push(BodyRest {
-        drive,
+        moved_by,
         start: points[0],
         inverse_mass: 0.0,
         inverse_inertia: DMat3::ZERO,
@@ -327,8 +327,10 @@ impl Ends {
 }
 
 /// World points of a coat between two joints.
-pub fn joint_points(drive: &Drive, pose: &Pose) -> Ends {
-    let Drive::Joints { from, to, span, offset, tip, .. } = drive else { return Ends::default() };
+pub fn joint_points(moved_by: &MovedBy, pose: &Pose) -> Ends {
+    let MovedBy::Joints { from, to, span, offset, tip, .. } = moved_by else {
+        return Ends::default();
+    };
     let turned = |v: &DVec3| pose.world_from_node[*from].transform_vector3(v.as_vec3()).as_dvec3();
     let shift = turned(offset);
     let (a, b) = (pose.origin(*from).as_dvec3() + shift, pose.origin(*to).as_dvec3() + shift);

@@ -15,9 +15,9 @@ use crate::stage::{
 };
 
 mod blending;
-mod coats;
 mod contacts;
 mod contract;
+mod fitted;
 mod fusing;
 mod limits;
 mod pieces;
