@@ -2,7 +2,7 @@
 //! deep things are inside each other.
 
 use frisson::layers::LayerParams;
-use frisson::layers::folds::{FoldsLayer, FoldsLayout, FoldsParams};
+use frisson::layers::folds::{FoldsLayer, FoldsParams, FoldsRest};
 use frisson::stage::{ColliderSet, Frame, Running, Simulator};
 use frisson_io::scene::Scene;
 use frisson_judge::Body;
@@ -85,7 +85,7 @@ pub fn write_fold_factors(frame: &mut Frame, simulator: &Simulator) {
     }
 }
 
-fn write_factors_of(rest: &FoldsLayout, params: &FoldsParams, frame: &mut Frame) {
+fn write_factors_of(rest: &FoldsRest, params: &FoldsParams, frame: &mut Frame) {
     let Some(mesh) = frame.meshes.get_mut(rest.drawn.mesh) else { return };
     let heights = mesh.scalar("fold_height").map(<[f32]>::to_vec).unwrap_or_default();
     // A later layer may have refined it again.

@@ -57,7 +57,7 @@ pub struct Push {
 }
 
 /// What air of a velocity does to a triangle of an area that moves.
-fn push(area_normal: DVec3, air: DVec3, moving: DVec3, law: AirCoefficients) -> Push {
+fn push(area_normal: DVec3, air: DVec3, moving: DVec3, coefficients: AirCoefficients) -> Push {
     let area = area_normal.length();
     let wind = air - moving;
     let speed = wind.length();
@@ -67,9 +67,9 @@ fn push(area_normal: DVec3, air: DVec3, moving: DVec3, law: AirCoefficients) -> 
     let normal = area_normal / area;
     let across = wind.dot(normal);
     let cos = across.abs() / speed;
-    let coefficient = law.drag * cos + law.lift * (1.0 - cos * cos);
+    let coefficient = coefficients.drag * cos + coefficients.lift * (1.0 - cos * cos);
     let pressure = 0.5 * AIR_DENSITY * area * speed;
-    let rub = (wind - across * normal) * (pressure * limits::SKIN_FRICTION * law.drag);
+    let rub = (wind - across * normal) * (pressure * limits::SKIN_FRICTION * coefficients.drag);
     Push { normal, speed: air.dot(normal), rate: pressure * coefficient, rub }
 }
 
@@ -109,13 +109,13 @@ pub fn accelerations(cloth: Cloth, share: f64, (forces, time): (&Forces, f64), o
 /// scratch.
 pub fn blow(
     cloth: Cloth,
-    law: AirCoefficients,
+    coefficients: AirCoefficients,
     (forces, time): (&Forces, f64),
     per_triangle: &mut Vec<Push>,
     out: &mut Vec<Push>,
 ) {
     out.clear();
-    if law.is_none() {
+    if coefficients.is_none() {
         return;
     }
     let Cloth { rest, soaked, positions, velocities } = cloth;
@@ -127,7 +127,7 @@ pub fn blow(
             let center: Vec3 = ((a + b + c) / 3.0).as_vec3();
             let moving = t.iter().map(|&n| velocities[n]).sum::<DVec3>() / 3.0;
             let air = forces.air_velocity(center, time).as_dvec3();
-            *out = push(0.5 * (b - a).cross(c - a), air, moving, law);
+            *out = push(0.5 * (b - a).cross(c - a), air, moving, coefficients);
         }
     });
     out.resize(positions.len(), Push::default());

@@ -126,8 +126,8 @@ impl BodyContacts {
 
     /// Whether a node has surfaces on two sides: it may be pinched between them.
     pub fn is_between(&self, node: usize) -> bool {
-        let sides = &self.places[node * self.bodies..(node + 1) * self.bodies];
-        sides.iter().flat_map(|s| &s[..2]).filter(|p| p.triangle != u32::MAX).count() > 1
+        let on_body = &self.places[node * self.bodies..(node + 1) * self.bodies];
+        on_body.iter().flat_map(|s| &s[..2]).filter(|p| p.triangle != u32::MAX).count() > 1
     }
 
     /// Finds the places near every node on the bodies as they are at the start of the tick. Call
@@ -193,8 +193,8 @@ impl BodyContacts {
         self.near.clear();
         let per = self.bodies.max(1);
         for (node, (places, v)) in self.places.chunks(per).zip(velocities).enumerate() {
-            for (body, sides) in bodies.iter().zip(places) {
-                for place in sides.iter().filter(|p| p.triangle != u32::MAX) {
+            for (body, on_body) in bodies.iter().zip(places) {
+                for place in on_body.iter().filter(|p| p.triangle != u32::MAX) {
                     let at = |f: f32| body.surface.point(place.triangle, place.barycentric, f);
                     let corners = body.surface.corners(place.triangle);
                     let (start, end) = (at(0.0).as_dvec3(), at(1.0).as_dvec3());

@@ -1,12 +1,10 @@
 //! From parameters to what never changes.
 
-use std::sync::Arc;
-
 use glam::DVec3;
 
 use super::attach::Attachments;
 use super::body::GarmentBody;
-use super::body_contacts::BodyReach;
+use super::build_cloth::RestInput;
 use super::dress::Dressing;
 use super::local::{self, Local, SoftPin};
 use super::lookup::{
@@ -15,70 +13,15 @@ use super::lookup::{
 };
 use super::params::ClothParams;
 use super::refine::Refinement;
-use super::rest::{ClothRest, RestInput};
+use super::rest::{ClothRest, Garment, WholeCloth};
 use super::ridges::Ridges;
 use super::self_contact::SelfContacts;
 use super::sew::Stitch;
-use super::solver::SolverSettings;
-use super::stretch::StretchLimits;
 use super::tear::Tears;
-use super::together::{self, Part};
-use crate::geometry::{Mesh, MeshTopology};
-use crate::stage::{Animated, BuildContext, Clock, LayerError, Selection};
+use super::together;
+use crate::geometry::Mesh;
+use crate::stage::{BuildContext, LayerError, Selection};
 use crate::tolerances::cloth as limits;
-
-/// A garment as it is built: cut, sewn, and with all that it hangs on and touches looked up.
-pub struct Garment {
-    /// The mesh in the frame.
-    pub mesh: usize,
-    /// Meshes that are simulated with it.
-    pub parts: Vec<Part>,
-    /// Vertices of the mesh as it comes in.
-    pub incoming_vertices: usize,
-    /// The cloth itself.
-    pub cloth: ClothRest,
-    /// Where its nodes are at rest [m].
-    pub at_rest: Vec<DVec3>,
-    /// How the mesh is cut finer.
-    pub refinement: Option<Refinement>,
-    /// What holds it.
-    pub attachments: Attachments,
-    /// Whether a node is ever held.
-    pub held: Vec<bool>,
-    /// What it collides with, as built.
-    pub bodies: Vec<GarmentBody>,
-    /// Simple colliders that it touches.
-    pub colliders: Vec<usize>,
-    /// Height of the contact band [m].
-    pub thickness: f64,
-    /// What finds contacts with itself, as built.
-    pub self_contacts: SelfContacts,
-    /// What is sewn together.
-    pub stitches: Vec<Stitch>,
-    /// Nodes that follow the incoming mesh loosely, with their vertices and weights.
-    pub soft: Vec<SoftPin>,
-    /// From the pose in which it was modelled into the first one.
-    pub dressing: Dressing,
-    /// Whether parts of it have another size than they are modelled in.
-    pub is_resized: bool,
-    /// Ticks in a frame interval, for the report.
-    pub ticks_per_frame: f64,
-    /// What it is made of again when it has ripped; none for cloth that does not tear.
-    pub whole: Option<WholeCloth>,
-    /// What its mesh has become, if this is a torn one.
-    pub torn: Option<Arc<MeshTopology>>,
-}
-
-/// Cloth before it is cut: what a torn garment is made of.
-pub struct WholeCloth {
-    /// The mesh, at rest.
-    pub mesh: Mesh,
-    params: ClothParams,
-    held: Vec<bool>,
-    locals: Vec<Local>,
-    ridges: Ridges,
-    gravity: f64,
-}
 
 impl Garment {
     /// Resolves names and builds everything.
@@ -218,83 +161,6 @@ impl Garment {
             whole: None,
             torn: Some(mesh.topology),
         })
-    }
-
-    /// How far to look for bodies.
-    pub fn reach(&self, params: &ClothParams) -> BodyReach {
-        BodyReach {
-            thickness: self.thickness * self.cloth.bands.most,
-            mean_edge: self.cloth.mean_edge,
-            depth: params.body_depth,
-            friction: params.moduli().friction,
-        }
-    }
-
-    /// Numbers of the solver, for the parameters as they are now.
-    pub fn settings(&self, params: &ClothParams, clock: &Clock) -> SolverSettings {
-        let struck = !self.bodies.is_empty();
-        SolverSettings {
-            law: StretchLimits {
-                stretch_limit: params.stretch_limit.unwrap_or(self.cloth.default_limit),
-                compression_limit: params.compression_limit,
-                in_compression: if params.tension_only { 0.0 } else { 1.0 },
-                swell: 1.0,
-            },
-            substeps: self.substeps(params, clock),
-            damping: params.damping,
-            internal_damping: self.internal_damping(),
-            thickness: self.thickness,
-            recovery_speed: limits::RECOVERY_SPEED,
-            self_solves: if struck { limits::STRUCK_SELF_SOLVES } else { limits::SELF_SOLVES },
-            parting_speed: if struck { limits::STRUCK_PARTING } else { limits::RECOVERY_SPEED },
-        }
-    }
-
-    /// Friction between fibres in any direction would slow the spin of a free cloth: only what is held
-    /// has it. Along the edges it keeps both momenta.
-    fn internal_damping(&self) -> (f64, f64) {
-        let any = if self.attachments.holds.is_empty() { 0.0 } else { limits::FIBRE_DAMPING };
-        (limits::STRETCH_DAMPING, any)
-    }
-
-    /// Sub-steps per tick that keep the solver's own stretch small. One sweep per step holds an edge
-    /// about as a spring of stiffness `m / h²` would, so a depth `D` of cloth of edge `l` sags by
-    /// `D g h² / l²`. With coarse levels, `D` is but a few edges.
-    pub fn substeps(&self, params: &ClothParams, clock: &Clock) -> u32 {
-        let usual_ticks = clock.tick_seconds() * f64::from(Clock::TICK_HZ);
-        if let Some(substeps) = params.substeps {
-            return (f64::from(substeps) * usual_ticks).ceil().max(1.0) as u32;
-        }
-        let (edge, gravity) = (self.cloth.mean_edge, 9.81);
-        let step = if self.cloth.hierarchy.is_empty() {
-            edge * (limits::SOLVER_SAG / (self.cloth.depth.max(edge) * gravity)).sqrt()
-        } else {
-            (limits::FALL_PER_STEP * edge / gravity).sqrt()
-        };
-        let least = f64::from(limits::LEAST_SUBSTEPS) * usual_ticks;
-        let wanted = (clock.tick_seconds() / step).max(least);
-        let pushed = if params.bodies.is_empty() { 1.0 } else { limits::BODY_SUBSTEPS };
-        let wanted = (pushed * wanted).max(clock.tick_seconds() / self.air_step(params));
-        (params.quality * wanted).ceil().clamp(least.ceil(), 1000.0) as u32
-    }
-
-    /// Longest step in which the solver itself adds little to the stretch by an overpressure. A ball of
-    /// radius `R` under `p` pulls at an edge of length `l` with about `p R l / 3`, and one sweep per step
-    /// holds it about as a spring of stiffness `m / h²` would.
-    fn air_step(&self, params: &ClothParams) -> f64 {
-        let most = params.overpressure.iter().flat_map(Animated::values);
-        let most = most.fold(0.0, |most: f64, p| most.max(p.abs()));
-        let (edge, density) = (self.cloth.mean_edge, params.moduli().density);
-        let radius = (self.cloth.area / (4.0 * std::f64::consts::PI)).sqrt();
-        let pull = most * radius / (3.0 * density * edge * edge);
-        (limits::BLOWN_STRETCH / pull.max(f64::MIN_POSITIVE)).sqrt()
-    }
-
-    /// Constraints solved in a tick: edges at every small step, hinges and shears less often.
-    pub fn constraints_per_tick(&self, settings: &SolverSettings) -> usize {
-        let slow = self.cloth.hinges.rows.len() + self.cloth.shears.rows.len();
-        self.cloth.edges.rows.len() * settings.substeps as usize
-            + slow * (settings.substeps / settings.bend_every()) as usize
     }
 }
 

@@ -1,8 +1,8 @@
 //! Where held nodes are in a tick, and what pins that are pulled apart ask of the cloth.
 
 use super::attach::Attachments;
-use super::build::Garment;
 use super::params::ClothParams;
+use super::rest::Garment;
 use super::scratch::{ClothScratch, Tools};
 use super::solver::Solver;
 use super::state::ClothState;

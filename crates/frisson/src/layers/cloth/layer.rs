@@ -1,10 +1,10 @@
 //! The contract: what the stage asks of cloth.
 
-use super::build::Garment;
 use super::cycle;
 use super::params::ClothParams;
 use super::pressure;
 use super::refine::Refinement;
+use super::rest::Garment;
 use super::scratch::ClothScratch;
 use super::state::ClothState;
 use super::step;

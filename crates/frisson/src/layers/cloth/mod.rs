@@ -20,6 +20,7 @@ mod bend;
 mod body;
 mod body_contacts;
 mod build;
+mod build_cloth;
 mod caught;
 mod collide;
 mod contact_pass;
@@ -52,6 +53,7 @@ mod rows;
 mod scratch;
 mod self_contact;
 mod separation;
+mod settings;
 mod settle;
 mod sew;
 mod shear;
@@ -70,12 +72,12 @@ mod tether;
 mod together;
 mod tree;
 
-pub use build::Garment;
 pub use layer::ClothLayer;
 pub use material::{Fabric, Moduli};
 pub use params::{
     ClothAttachment, ClothCompanion, ClothCycle, ClothParams, ClothRegion, ClothSeam, ClothSewing,
     RestAngles, Threads,
 };
+pub use rest::Garment;
 pub use scratch::ClothScratch;
 pub use state::ClothState;

@@ -3,9 +3,9 @@
 use glam::DVec3;
 
 use super::bend::{Hinge, angle_gradient, flat_weights};
+use super::build_cloth::RestInput;
 use super::local::{Bands, Local};
 use super::params::{RestAngles, Threads};
-use super::rest::RestInput;
 use super::shear::Shear;
 use super::stretch::Edge;
 use super::strips::{Grouped, Strips, solving_order};

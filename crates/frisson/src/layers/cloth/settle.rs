@@ -13,7 +13,7 @@
 
 use glam::DVec3;
 
-use super::build::Garment;
+use super::rest::Garment;
 use super::state::ClothState;
 use crate::tolerances::cloth as limits;
 

@@ -1,7 +1,7 @@
 //! Liquid in the cloth: it weighs, so that wet cloth hangs lower and the air carries it less.
 
-use super::build::Garment;
 use super::rest::ClothRest;
+use super::rest::Garment;
 use super::state::ClothState;
 use super::step::in_ticks;
 use crate::stage::{Clock, Frame};

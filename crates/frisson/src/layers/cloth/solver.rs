@@ -19,51 +19,21 @@ use super::rest::ClothRest;
 use super::roll;
 use super::rows::SolverRows;
 use super::self_contact::SelfContacts;
+use super::settings::SolverSettings;
 use super::sew::Stitch;
 use super::shear;
 use super::soaking::node_mass;
 use super::state::ClothState;
 use super::stiff::StiffBending;
-use super::stretch::{self, StretchLimits};
+use super::stretch;
 use super::strips::Way;
 use crate::stage::{Clock, Collider};
 use crate::tolerances::cloth as limits;
 
 /// Nodes a task takes at once.
 pub(super) const CHUNK: usize = 1024;
-/// Times per tick that bending and shear are solved, at least: they are weak, and one solve stands
-/// for the impulse of several small steps.
-const BEND_SOLVES: u32 = 3;
 /// Small steps per solve of the coarse levels and tethers.
 const FAR_EVERY: u32 = 2;
-
-/// Numbers of the solver.
-#[derive(Clone, Copy, Debug)]
-pub struct SolverSettings {
-    /// Stretch limits and modes.
-    pub law: StretchLimits,
-    /// Small steps per tick.
-    pub substeps: u32,
-    /// Decay of all motion [1/s].
-    pub damping: f64,
-    /// Shares of relative velocity taken away in 1/120 s: along edges, and in any direction [-].
-    pub internal_damping: (f64, f64),
-    /// Height of the contact band [m].
-    pub thickness: f64,
-    /// Speed at which cloth is brought out of what it has got into [m/s].
-    pub recovery_speed: f64,
-    /// Times per tick that contacts of the cloth with itself are solved, at most.
-    pub self_solves: u32,
-    /// Speed at which layers that are pressed together are brought apart [m/s].
-    pub parting_speed: f64,
-}
-
-impl SolverSettings {
-    /// Small steps per solve of bending and shear.
-    pub fn bend_every(&self) -> u32 {
-        (self.substeps / BEND_SOLVES).max(1)
-    }
-}
 
 /// A small step within the tick.
 #[derive(Clone, Copy, Debug)]
@@ -189,7 +159,7 @@ impl Solver {
         let self_every = (substeps / self.settings.self_solves).max(1);
         self.compile(rest, (step, every), state.creases.is_empty());
         bend::set_rest_angles(&mut self.rows.hinges.rows, &state.creases);
-        self.settings.law.swell = drive.inflation.map_or(1.0, |air| air.swell);
+        self.settings.stretch.swell = drive.inflation.map_or(1.0, |air| air.swell);
         self.rows.raise_limits(rest, &self.needs);
         // Speeds live in the places before the step: what moves a place without moving that changes them.
         for (previous, (x, v)) in
@@ -270,7 +240,7 @@ impl Solver {
     /// Takes the rows for steps of a length, and makes them where they are not made yet. `is_smooth`: no hinge has
     /// a crease.
     fn compile(&mut self, rest: &ClothRest, (step, every): (f64, u32), is_smooth: bool) {
-        let wanted = (step, is_smooth && StiffBending::suits(&self.settings.law));
+        let wanted = (step, is_smooth && StiffBending::suits(&self.settings.stretch));
         if !self.rows.are_for(wanted) {
             std::mem::swap(&mut self.rows, &mut self.spare);
         }
@@ -328,9 +298,9 @@ impl Solver {
     fn sweep(&mut self, rest: &ClothRest, positions: &mut [DVec3]) {
         let origin = positions.first().copied().unwrap_or_default();
         self.moving.resize(positions.len(), Moving::default());
-        let (edges, law) = (&self.rows.stretch, self.settings.law);
+        let (edges, bounds) = (&self.rows.stretch, self.settings.stretch);
         let solve = |strip: usize, way: Way, nodes: &mut [Moving]| {
-            stretch::solve(edges.of(strip), law, way, nodes);
+            stretch::solve(edges.of(strip), bounds, way, nodes);
         };
         let both = (&mut *positions, self.moving.as_mut_slice());
         rest.strips.pass(0, both, &|strip, (x, nodes): (&mut [DVec3], &mut [Moving])| {

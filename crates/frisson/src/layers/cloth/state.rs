@@ -4,7 +4,7 @@ use glam::{DVec3, Vec3};
 use serde::{Deserialize, Serialize};
 
 use super::body::BodyState;
-use super::build::Garment;
+use super::rest::Garment;
 use super::tear::Tears;
 
 /// What a checkpoint holds.

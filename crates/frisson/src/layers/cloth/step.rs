@@ -4,7 +4,6 @@ use glam::DVec3;
 
 use super::air::{self, AirCoefficients};
 use super::body::{BodyState, GarmentBody};
-use super::build::Garment;
 use super::collide::PosedCollider;
 use super::crease;
 use super::cycle;
@@ -14,6 +13,7 @@ use super::layer::ClothLayer;
 use super::params::ClothParams;
 use super::pressure::Inflation;
 use super::put_on::{dress, resize};
+use super::rest::Garment;
 use super::scratch::{ClothScratch, Tools};
 use super::settle;
 use super::sew;
@@ -282,7 +282,7 @@ fn blow(
     (state, scratch): (&ClothState, &mut ClothScratch),
     context: &StepContext,
 ) {
-    let law = AirCoefficients { drag: params.drag, lift: params.lift };
+    let coefficients = AirCoefficients { drag: params.drag, lift: params.lift };
     let time = context.time - context.dt;
     let (positions, velocities) = (state.positions.as_slice(), state.velocities.as_slice());
     let cloth = air::Cloth { rest: &rest.cloth, soaked: &state.soaked, positions, velocities };
@@ -294,7 +294,7 @@ fn blow(
         // Panels would have fallen off the shoulders before they are sewn over them.
         acceleration.fill(DVec3::ZERO);
     }
-    air::blow(cloth, law, (context.forces, time), &mut scratch.per_triangle, air);
+    air::blow(cloth, coefficients, (context.forces, time), &mut scratch.per_triangle, air);
 }
 
 /// Solves the tick with all that was found.
@@ -307,7 +307,7 @@ fn solve(
     let Tools { solver, contacts, flat_contacts, self_contacts, .. } = tools;
     let number = context.frame_number();
     let inflation = params.pressure.as_ref().map(|pressure| {
-        let limit = solver.settings.law.stretch_limit;
+        let limit = solver.settings.stretch.stretch_limit;
         Inflation::new(pressure.at(number) * rest.cloth.volume, rest.cloth.area, limit)
     });
     let drive = ClothDrive {

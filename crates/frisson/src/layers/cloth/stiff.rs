@@ -49,8 +49,8 @@ fn softness(hinge: &Hinge, inverse_mass: &[f64], span: f64) -> f64 {
 
 impl StiffBending {
     /// Whether a cloth of such limits keeps its shape enough for angles to be sums of positions.
-    pub fn suits(law: &StretchLimits) -> bool {
-        law.stretch_limit <= limits::STIFF_STRETCH && law.in_compression == 1.0
+    pub fn suits(bounds: &StretchLimits) -> bool {
+        bounds.stretch_limit <= limits::STIFF_STRETCH && bounds.in_compression == 1.0
     }
 
     /// Chooses the hinges and factors their matrix; also, how soft a hinge must be to be left to the sweep.

@@ -132,14 +132,14 @@ pub fn raise_limits(packs: &mut Grouped<StretchPack>, strips: &Strips, needs: &[
 }
 
 /// Solves the packs of one strip, one after the other.
-pub fn solve(packs: &[StretchPack], law: StretchLimits, way: Way, nodes: &mut [Moving]) {
-    // The law of nearly all cloth, apart: it is shorter.
-    let plain = law.in_compression == 1.0 && law.compression_limit >= 1.0;
+pub fn solve(packs: &[StretchPack], bounds: StretchLimits, way: Way, nodes: &mut [Moving]) {
+    // The case of nearly all cloth, apart: it is shorter.
+    let plain = bounds.in_compression == 1.0 && bounds.compression_limit >= 1.0;
     // Limits are told in rest lengths, stretch in those that edges want.
-    let limit = Vec4::splat(((1.0 + law.stretch_limit) / law.swell - 1.0) as f32);
-    let swell_sq = Vec4::splat((law.swell * law.swell) as f32);
-    let softness = Vec4::splat(law.in_compression as f32);
-    let shortest = Vec4::splat(law.compression_limit as f32);
+    let limit = Vec4::splat(((1.0 + bounds.stretch_limit) / bounds.swell - 1.0) as f32);
+    let swell_sq = Vec4::splat((bounds.swell * bounds.swell) as f32);
+    let softness = Vec4::splat(bounds.in_compression as f32);
+    let shortest = Vec4::splat(bounds.compression_limit as f32);
     // Stretch to correct: the fabric's share of it, or what is beyond the limit if that is more.
     let pull = |s: Vec4, rigid: Vec4, allowance: Vec4| s.max((s - limit - allowance) * rigid);
     let either = |s: Vec4, rigid: Vec4, allowance: Vec4| {

@@ -20,8 +20,8 @@ use std::sync::Arc;
 use glam::{DVec3, Vec3};
 use serde::{Deserialize, Serialize};
 
-use super::build::Garment;
 use super::rest::ClothRest;
+use super::rest::Garment;
 use super::state::ClothState;
 use super::stretch;
 use crate::geometry::{Ancestry, Mesh, MeshTopology};
@@ -340,21 +340,21 @@ pub fn adopt(topology: &Arc<MeshTopology>, mesh: &mut Mesh) {
 pub fn strains(whole: &Mesh, state: &ClothState) -> Vec<f64> {
     let kept = whole.positions.len();
     let tears = &state.tears;
-    let mut sides: Vec<([u32; 2], [u32; 2])> = Vec::with_capacity(3 * tears.triangles.len());
+    let mut edges: Vec<([u32; 2], [u32; 2])> = Vec::with_capacity(3 * tears.triangles.len());
     for corners in &tears.triangles {
         for k in 0..3 {
             let (a, b) = (corners[k], corners[(k + 1) % 3]);
             let [m, n] = [a, b].map(|v| tears.node_of_vertex[v as usize]);
-            sides.push(if m < n { ([m, n], [a, b]) } else { ([n, m], [b, a]) });
+            edges.push(if m < n { ([m, n], [a, b]) } else { ([n, m], [b, a]) });
         }
     }
-    sides.sort_unstable();
-    sides.dedup_by_key(|s| s.0);
+    edges.sort_unstable();
+    edges.dedup_by_key(|s| s.0);
     let place = |v: u32| -> Vec3 { whole.positions[tears.whole_vertex(v, kept) as usize] };
     let strain = |(nodes, ends): &([u32; 2], [u32; 2])| {
         let [x, y] = nodes.map(|n| state.positions[n as usize]);
         let rest = f64::from(place(ends[0]).distance(place(ends[1])));
         (rest > 0.0).then(|| x.distance(y) / rest - 1.0)
     };
-    sides.iter().filter_map(strain).collect()
+    edges.iter().filter_map(strain).collect()
 }

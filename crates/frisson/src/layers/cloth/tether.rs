@@ -83,13 +83,13 @@ pub fn build(input: &TetherInput) -> Tethers {
 }
 
 impl Tethers {
-    /// Brings a node back within reach of its pins; `held` are the positions of the first nodes, `give`
+    /// Brings a node back within reach of its pins; `held` are the positions of the first nodes, `allowance`
     /// is how much longer the tethers are as a share, because pins are pulled apart there. What it was too far already is taken back without giving speed.
     #[inline]
     pub fn solve(
         &self,
         node: usize,
-        (held, give): (&[DVec3], f64),
+        (held, allowance): (&[DVec3], f64),
         previous: &mut DVec3,
         position: &mut DVec3,
     ) {
@@ -98,7 +98,7 @@ impl Tethers {
             let pin = held[tether.pin as usize];
             let away = *position - pin;
             let squared = away.length_squared();
-            let length = tether.length * (1.0 + give);
+            let length = tether.length * (1.0 + allowance);
             if squared > length * length {
                 let distance = squared.sqrt();
                 let excess = distance - length;

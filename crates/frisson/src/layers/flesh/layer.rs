@@ -2,8 +2,9 @@
 
 use super::params::FleshParams;
 use super::rest::FleshRest;
+use super::scratch::FleshScratch;
 use super::state::FleshState;
-use super::step::{self, FleshScratch};
+use super::step;
 use super::swing::FleshSwing;
 use crate::stage::{
     ActorSet, BuildContext, Clock, Frame, Layer, LayerError, LayerReport, Running, StepContext,

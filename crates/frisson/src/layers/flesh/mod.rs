@@ -26,6 +26,7 @@
 //! Limits: flesh does not collide, and elements that overlap share the smallest of their depths.
 
 mod anatomy;
+mod build;
 mod chain;
 mod layer;
 mod params;
@@ -33,6 +34,7 @@ mod path;
 mod propose;
 mod pull;
 mod rest;
+mod scratch;
 mod spring;
 mod state;
 mod step;
@@ -44,8 +46,8 @@ pub use layer::FleshLayer;
 pub use params::{Attenuation, BoneEnd, FleshParams, LimitKind, OffsetEnd, ShapeCurve};
 pub use propose::{FleshProposal, propose};
 pub use rest::{FleshRest, FleshWeights};
+pub use scratch::FleshScratch;
 pub use state::FleshState;
-pub use step::FleshScratch;
 pub use swing::FleshSwing;
 pub use volume::FleshVolume;
 

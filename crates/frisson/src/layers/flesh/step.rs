@@ -2,36 +2,20 @@
 
 use glam::{DVec3, Vec3};
 
-use super::chain::{Chain, ChainPose};
+use super::chain::Chain;
 use super::layer::FleshLayer;
 use super::params::{FleshParams, LimitKind};
 use super::path::{in_static_frame, path_at, sample_path, static_frame};
 use super::pull::Pull;
 use super::rest::FleshRest;
+use super::scratch::FleshScratch;
 use super::spring::{SpringStep, StaticFrame, apply_hard_limit, periodic_state, soften};
 use super::state::FleshState;
 use super::swing::FleshSwing;
-use crate::character::{Pose, Sampling};
+use crate::character::Sampling;
 use crate::geometry::{Ancestry, Mesh};
 use crate::stage::{Actor, Clock, Frame, LayerError, StepContext, Work};
 use crate::tolerances::flesh as tolerances;
-
-/// Storage that is reused from step to step.
-#[derive(Default)]
-pub struct FleshScratch {
-    /// The static frame at every other grid time of the current step.
-    nodes: Vec<StaticFrame>,
-    /// The spring's step of the last grid interval: ticks are of one length mostly.
-    step: Option<SpringStep>,
-    /// The same of every point of a chain, and where they are shown.
-    chain_nodes: Vec<Vec<StaticFrame>>,
-    chain_poses: Vec<ChainPose>,
-    /// The character as it is drawn, for chains.
-    pose: Pose,
-    /// Where the vertices of the unrefined mesh were, then how far all moved; and room beside it.
-    before: Vec<Vec3>,
-    spare: Vec<Vec3>,
-}
 
 /// At rest in the moving frame, or in the periodic state of a loop.
 pub(super) fn initial_state(

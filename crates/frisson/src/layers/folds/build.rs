@@ -1,39 +1,26 @@
-//! What never changes: the drawn folds, and which points each of them moves.
+//! From parameters to rest data: draws the curves, refines the mesh under them, displaces it once.
 
-use super::fold_crossings::PointSums;
+use std::sync::Arc;
+
+use glam::Vec3;
+
+use super::buckling::build_ridges;
+use super::fine_mesh::FineMesh;
+use super::fold_crossings::FoldMeans;
+use super::fold_tables::{Faces, FoldTables};
 use super::params::FoldsParams;
-use super::rest::FoldsRest;
-use crate::geometry::butterfly::{LiftedPoints, vertices_of};
-use crate::geometry::{NormalGroups, Topology};
-use crate::stage::{BuildContext, LayerError};
+use super::rest::{DrawnFolds, FoldsRest};
+use super::surface_curve::{draw, triangles_near};
+use crate::geometry::butterfly::{
+    Emission, LiftedPoints, PatchSurface, Refined, RefinedMesh, vertices_of,
+};
+use crate::geometry::{NormalGroups, Topology, TriangleBvh};
+use crate::stage::{BuildContext, LayerError, PrimaryMotion};
 
-/// Folds as they are built. Points are counted as the surface has them: coarse ones, then those that
-/// refinement makes.
-pub struct FoldsLayout {
-    /// The folds as drawn.
-    pub drawn: FoldsRest,
-    /// How the folds that meet at a point are meaned, those that lift and those that only shade.
-    pub lifts: PointSums,
-    /// See `lifts`.
-    pub creases: PointSums,
-    /// Points that some fold touches: as the guard reads them, and ascending.
-    pub lifted: LiftedPoints,
-    /// See `lifted`.
-    pub touched: Vec<u32>,
-    /// Coarse vertices at those, with their points.
-    pub coarse_touched: Vec<(u32, u32)>,
-    /// Point of every vertex of the refined mesh.
-    pub point_of_vertex: Vec<u32>,
-    /// Meshes to stay outside of, by index in the frame.
-    pub bodies: Vec<usize>,
-    /// Groups of normals, where some fold is a crease.
-    pub normal_groups: Option<NormalGroups>,
-}
-
-impl FoldsLayout {
+impl FoldsRest {
     /// Draws the folds.
     pub fn build(params: &FoldsParams, context: &BuildContext) -> Result<Self, LayerError> {
-        let rest = FoldsRest::build(params, context)?;
+        let rest = DrawnFolds::build(params, context)?;
         let mut drawn: Vec<u32> =
             rest.folds.iter().flat_map(|(_, f)| f.points.iter().copied()).collect();
         drawn.sort_unstable();
@@ -55,8 +42,8 @@ impl FoldsLayout {
             NormalGroups::for_shading(topology, &fine)
         });
         Ok(Self {
-            lifts: PointSums::new(&members, |fold| !rest.folds[fold].0.crease),
-            creases: PointSums::new(&members, |fold| rest.folds[fold].0.crease),
+            lifts: FoldMeans::new(&members, |fold| !rest.folds[fold].0.crease),
+            creases: FoldMeans::new(&members, |fold| rest.folds[fold].0.crease),
             lifted: LiftedPoints::new(&rest.topology, &rest.refined, &drawn, index_of),
             coarse_touched: vertices_of(&rest.topology, &touched),
             point_of_vertex: vertices.map(point_of).collect(),
@@ -75,4 +62,83 @@ fn find_bodies(params: &FoldsParams, context: &BuildContext) -> Result<Vec<usize
         index.ok_or_else(|| LayerError::unknown("collide", "mesh", name, names()))
     };
     params.collide.iter().map(find).collect()
+}
+
+impl DrawnFolds {
+    /// Draws the folds.
+    pub fn build(params: &FoldsParams, context: &BuildContext) -> Result<Self, LayerError> {
+        let motion = PrimaryMotion::new(&params.on, context)?;
+        let base = Arc::clone(&context.frame.meshes[motion.mesh].topology);
+        let topology = Topology::build(motion.bind_positions(), &base.triangles);
+        let reference = context.reference_mesh(motion.mesh);
+        let vertices = reference.positions.clone();
+        let coarse: Vec<Vec3> =
+            topology.vertex_of_point.iter().map(|&v| vertices[v as usize]).collect();
+        let surface = TriangleBvh::build(&coarse, &topology.triangles);
+        let mut folds = params.folds.clone();
+        for buckling in &params.buckling {
+            folds.extend(build_ridges(buckling, 1.0, &surface)?);
+        }
+        let mut curves = Vec::new();
+        let mut levels = vec![0u8; base.triangles.len()];
+        for (index, fold) in folds.iter().enumerate() {
+            let key = format!("folds[{index}].points");
+            let place = |a| context.place_on(&key, motion.mesh, &reference, a);
+            let points = fold.points.iter().map(place).collect::<Result<Vec<Vec3>, _>>()?;
+            let curve = draw(fold, index, &points, &surface)?;
+            for t in triangles_near(&curve, fold.width, &topology, &coarse) {
+                levels[t as usize] = levels[t as usize].max(fold.subdivision);
+            }
+            curves.push(curve);
+        }
+        let refined = Refined::build(&topology, &levels);
+        let emission = Emission::new(&refined, &topology, &base, &levels);
+        let fine = FineMesh::new(&topology, &refined, &emission, coarse.clone());
+        let mut warnings = Vec::new();
+        if !refined.left_out.is_empty() {
+            warnings.push(format!(
+                "{}: {} triangles under the folds are not manifold and stay coarse",
+                params.name,
+                refined.left_out.len()
+            ));
+        }
+        let mut rests = Vec::new();
+        for (index, (fold, curve)) in folds.into_iter().zip(&curves).enumerate() {
+            let mask = match &fold.mask {
+                None => Vec::new(),
+                Some(mask) => context.select(&format!("folds[{index}].mask"), motion.mesh, mask)?,
+            };
+            let rest = fine.lay(&fold, curve, &mask);
+            if rest.heights.iter().filter(|h| **h != 0.0).count() < 2 {
+                warnings.push(format!(
+                    "{}: fold {:?} is narrower than the refined mesh can show: raise `subdivision`",
+                    params.name, fold.name
+                ));
+            }
+            rests.push((fold, rest));
+        }
+        let members = rests.iter().flat_map(|(_, r)| r.points.iter().copied());
+        let triangles: Vec<u32> =
+            rests.iter().flat_map(|(_, r)| r.terms.iter().map(|t| t.triangle)).collect();
+        let under = triangles.iter().flat_map(|&t| topology.triangles[t as usize]);
+        let count = topology.point_count() as u32;
+        let wanted = members.filter(|&p| p < count).chain(under);
+        let widest = rests.iter().map(|(f, _)| f.width).fold(0.0, f32::max);
+        let mut surface = PatchSurface::new(&topology, &refined, wanted, &coarse, 2.0 * widest);
+        surface.measure(&vertices);
+        let faces = Faces::new(&topology, triangles, &surface.points);
+        let tables = rests.iter().map(|(f, r)| FoldTables::new(f, r, &faces)).collect();
+        Ok(Self {
+            mesh: motion.mesh,
+            fine: RefinedMesh::new(&emission, &base),
+            base,
+            topology,
+            refined,
+            folds: rests,
+            tables,
+            faces,
+            surface,
+            warnings,
+        })
+    }
 }

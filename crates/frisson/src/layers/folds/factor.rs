@@ -11,7 +11,7 @@ use crate::tolerances::folds as tolerances;
 pub struct FactorScratch {
     /// Stretch across the fold at each member.
     pub stretches: Vec<f32>,
-    law: ResponseScratch,
+    response: ResponseScratch,
     weights: Vec<f32>,
     sections: Vec<(f64, f64)>,
     known: Vec<bool>,
@@ -22,7 +22,7 @@ pub struct FactorScratch {
 pub fn compute_factors(
     fold: &Fold,
     rest: &FoldRest,
-    plan: &FoldTables,
+    table: &FoldTables,
     base_length: impl Fn(usize, u32) -> f32,
     scratch: &mut FactorScratch,
     out: &mut [f32],
@@ -40,7 +40,7 @@ pub fn compute_factors(
             rest.sections.compute_factors(stretches, weights, sections, out);
         }
         (_, _, FactorLaw::Vertex) => {
-            plan.compute_factors(fold, &scratch.stretches, &mut scratch.law, out);
+            table.compute_factors(fold, &scratch.stretches, &mut scratch.response, out);
         }
         (_, _, FactorLaw::Mean) => {
             scratch.known.clear();

@@ -3,8 +3,9 @@
 use glam::Vec3;
 
 use super::params::{Fold, RestSurface};
-use super::rest::{FoldEdge, FoldRest, StretchTerm, SurfaceCurve, seeds, settle_distance};
+use super::rest::{FoldEdge, FoldRest, StretchTerm};
 use super::section::Sections;
+use super::surface_curve::{SurfaceCurve, seeds, settle_distance};
 use crate::geometry::butterfly::{Emission, Refined};
 use crate::geometry::{NONE, Topology, TriangleBvh, march_geodesic};
 

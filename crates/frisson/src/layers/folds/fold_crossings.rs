@@ -9,7 +9,7 @@ struct Member {
 
 /// Which members of which folds move each point.
 #[derive(Clone, Debug, Default)]
-pub struct PointSums {
+pub struct FoldMeans {
     /// For each fold the points of its members; empty where it does not count. A point that several folds
     /// move gets the last one's displacement first.
     points: Vec<Vec<u32>>,
@@ -18,27 +18,27 @@ pub struct PointSums {
     members: Vec<Member>,
 }
 
-impl PointSums {
+impl FoldMeans {
     /// Groups the members of the folds that `counts` by their points.
     #[must_use]
     pub fn new(folds: &[Vec<u32>], counts: impl Fn(usize) -> bool) -> Self {
         let of_fold = |(fold, points): (usize, &Vec<u32>)| {
             if counts(fold) { points.clone() } else { Vec::new() }
         };
-        let mut sums =
+        let mut means =
             Self { points: folds.iter().enumerate().map(of_fold).collect(), ..Self::default() };
         let mut pairs = Vec::new();
-        for (fold, points) in (0u32..).zip(&sums.points) {
+        for (fold, points) in (0u32..).zip(&means.points) {
             let member = |member: u32| Member { fold, member };
             pairs.extend((0u32..).zip(points).map(|(m, &point)| (point, member(m))));
         }
         pairs.sort_unstable();
         for group in pairs.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1) {
-            let start = sums.members.len() as u32;
-            sums.members.extend(group.iter().map(|&(_, member)| member));
-            sums.several.push((group[0].0, start, sums.members.len() as u32));
+            let start = means.members.len() as u32;
+            means.members.extend(group.iter().map(|&(_, member)| member));
+            means.several.push((group[0].0, start, means.members.len() as u32));
         }
-        sums
+        means
     }
 
     /// Means `sum(D |D|^q) / sum(|D|^q)` of the members' displacements, into `out` by point.
@@ -69,15 +69,15 @@ mod tests {
 
     #[test]
     fn displacements_are_meaned_by_their_own_height() {
-        let sums = PointSums::new(&[vec![3, 5], vec![5, 7], vec![5]], |fold| fold < 2);
+        let means = FoldMeans::new(&[vec![3, 5], vec![5, 7], vec![5]], |fold| fold < 2);
         let mut out = vec![0.0; 8];
         let drawn: [&[f32]; 3] = [&[0.1, 0.2], &[-0.4, 0.3], &[9.0]];
-        sums.compute(1.0, |fold| drawn[fold], &mut out);
+        means.compute(1.0, |fold| drawn[fold], &mut out);
         assert_eq!((out[3], out[7]), (0.1, 0.3));
         assert!((out[5] - (0.04 - 0.16) / 0.6).abs() < 1e-6, "{}", out[5]);
-        sums.compute(0.0, |fold| drawn[fold], &mut out);
+        means.compute(0.0, |fold| drawn[fold], &mut out);
         assert!((out[5] - -0.1).abs() < 1e-6, "the plain mean: {}", out[5]);
-        sums.compute(1.0, |_| &[0.0; 2], &mut out);
+        means.compute(1.0, |_| &[0.0; 2], &mut out);
         assert_eq!(out[5], 0.0, "0/0 is 0");
     }
 }

@@ -118,16 +118,16 @@ pub struct FoldTables {
     terms: Vec<Term>,
     /// Bending changes beyond this count; infinite without `curvature`.
     least_bending: f32,
-    law: StretchResponse,
+    response: StretchResponse,
 }
 
 impl FoldTables {
     /// Flattens a drawn fold.
     pub fn new(fold: &Fold, drawn: &FoldRest, faces: &Faces) -> Self {
-        let mut plan = Self::default();
+        let mut table = Self::default();
         let range = |m: usize| drawn.term_offsets[m] as usize..drawn.term_offsets[m + 1] as usize;
         let count = drawn.points.len();
-        plan.single = (0..count).take_while(|&m| range(m).len() < 2).count();
+        table.single = (0..count).take_while(|&m| range(m).len() < 2).count();
         for m in 0..count {
             let share = 1.0 / range(m).len().max(1) as f32;
             let mut member = Member { arm: fold.curvature * drawn.heights[m], ..Member::default() };
@@ -139,22 +139,22 @@ impl FoldTables {
                 let term = Term { face: face as u32, mix };
                 member.bending += term.of(faces.drawn[face].bending);
                 last = Some(term);
-                if m >= plan.single {
-                    plan.terms.push(term);
+                if m >= table.single {
+                    table.terms.push(term);
                 }
             }
-            if m >= plan.single {
-                member.end = plan.terms.len() as u32;
-                plan.several.push(member);
+            if m >= table.single {
+                member.end = table.terms.len() as u32;
+                table.several.push(member);
             } else {
-                plan.push_single(m, member, last.unwrap_or_default());
+                table.push_single(m, member, last.unwrap_or_default());
             }
         }
         let curved = fold.curvature != 0.0;
-        plan.least_bending =
+        table.least_bending =
             if curved { tolerances::SAME_BENDING / fold.width } else { f32::INFINITY };
-        plan.law = StretchResponse::new(drawn);
-        plan
+        table.response = StretchResponse::new(drawn);
+        table
     }
 
     fn push_single(&mut self, index: usize, member: Member, term: Term) {
@@ -221,6 +221,6 @@ impl FoldTables {
         let push = |&r: &f32| (r - 1.0) * if r >= 1.0 { flat } else { rise };
         scratch.pushes.clear();
         scratch.pushes.extend(stretches.iter().map(push));
-        self.law.compute_factors(scratch, out);
+        self.response.compute_factors(scratch, out);
     }
 }

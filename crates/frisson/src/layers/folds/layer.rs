@@ -1,9 +1,10 @@
 //! The contract: what the stage asks of folds.
 
-use super::build::FoldsLayout;
 use super::params::FoldsParams;
+use super::rest::FoldsRest;
+use super::scratch::FoldsScratch;
 use super::state::FoldsState;
-use super::step::{self, FoldsScratch};
+use super::step;
 use crate::stage::{
     BuildContext, Frame, Layer, LayerError, LayerReport, StepContext, View, Work, check_vertices,
 };
@@ -14,7 +15,7 @@ pub struct FoldsLayer;
 impl Layer for FoldsLayer {
     const KIND: &'static str = "folds";
     type Params = FoldsParams;
-    type Rest = FoldsLayout;
+    type Rest = FoldsRest;
     type State = FoldsState;
     type Scratch = FoldsScratch;
 
@@ -22,9 +23,9 @@ impl Layer for FoldsLayer {
         &params.name
     }
 
-    fn build(params: &FoldsParams, context: &BuildContext) -> Result<FoldsLayout, LayerError> {
+    fn build(params: &FoldsParams, context: &BuildContext) -> Result<FoldsRest, LayerError> {
         params.validate()?;
-        FoldsLayout::build(params, context)
+        FoldsRest::build(params, context)
     }
 
     fn start(

@@ -8,9 +8,9 @@
 //! A fold is a curve on the mesh with an amplitude and a width. Triangles near it are refined by the
 //! butterfly scheme (`geometry::butterfly`) and displaced along their normals once; every edge then
 //! knows its drawn stretch `r0`. Each step, the stretch `r` of the mesh across the curve gives each
-//! vertex a factor (`factor`, from the flat tables of `plan` and `law`): 1 as drawn, 0 when the mesh is stretched as far as the fold is long,
-//! more than 1 when it is compressed. With `conserve = "length"` the factor keeps the length of every
-//! cross-section (`section`).
+//! vertex a factor (`factor`, from the flat tables of `fold_tables` and `stretch_response`): 1 as drawn, 0
+//! when the mesh is stretched as far as the fold is long, more than 1 when it is compressed. With
+//! `conserve = "length"` the factor keeps the length of every cross-section (`section`).
 //!
 //! Source: M. Laprade, *Traitement interactif de plis dans la simulation de tissus* (2007), chapters 5 to 7.
 //!
@@ -25,18 +25,20 @@ mod fold_tables;
 mod layer;
 mod params;
 mod rest;
+mod scratch;
 mod section;
 mod state;
 mod step;
 mod stretch_response;
+mod surface_curve;
 
-pub use build::FoldsLayout;
 pub use layer::FoldsLayer;
 pub use params::{
     Buckling, BucklingFold, Conserve, FactorLaw, Fold, FoldAttenuation, FoldsParams, RestSurface,
 };
+pub use rest::FoldsRest;
+pub use scratch::FoldsScratch;
 pub use state::FoldsState;
-pub use step::FoldsScratch;
 
 #[cfg(test)]
 mod tests;

@@ -3,88 +3,21 @@
 use glam::{Vec3, Vec3A, Vec4};
 use rayon::prelude::*;
 
-use super::build::FoldsLayout;
-use super::factor::{FactorScratch, compute_factors};
+use super::factor::compute_factors;
 use super::fold_tables::{Faces, FoldTables};
 use super::params::{Fold, FoldsParams};
-use super::rest::{FoldRest, FoldsRest};
-use crate::geometry::butterfly::{LiftedPoints, Normals, PatchSurface};
-use crate::geometry::{Mesh, NormalScratch};
-use crate::stage::{Frame, StepContext, SurfaceMotion};
+use super::rest::{DrawnFolds, FoldRest, FoldsRest};
+use super::scratch::{FoldScratch, FoldsScratch, Tools};
+use crate::geometry::Mesh;
+use crate::geometry::butterfly::{Normals, PatchSurface};
+use crate::stage::{Frame, StepContext};
 
 /// Vertices that one task computes: fewer, and handing them out costs more than the work.
 const VERTICES_PER_TASK: usize = 4096;
 
-/// Storage reused from frame to frame.
-#[derive(Default)]
-pub struct FoldsScratch {
-    tools: Option<Tools>,
-}
-
-impl FoldsScratch {
-    /// Mean factor of each fold in the frame that was written last [-].
-    pub fn factors(&self) -> impl Iterator<Item = f64> + '_ {
-        self.tools.iter().flat_map(|t| t.folds.iter().map(|f| f.mean))
-    }
-}
-
-/// The surface as it is in this frame, and what is computed of it.
-struct Tools {
-    surface: PatchSurface,
-    faces: Faces,
-    lifted: LiftedPoints,
-    bodies: Vec<SurfaceMotion>,
-    normals: NormalScratch,
-    folds: Vec<FoldScratch>,
-    /// Displacement of each point of the surface, and of the normals-only creases [m].
-    heights: Vec<f32>,
-    creases: Vec<f32>,
-    /// Vertices as if the creases were displaced.
-    creased: Vec<Vec3>,
-}
-
-/// What is computed of one fold.
-#[derive(Default)]
-struct FoldScratch {
-    factor: FactorScratch,
-    /// Factor, then displacement [m], of every member.
-    values: Vec<f32>,
-    /// Mean of the factors [-], and the highest displacement [m].
-    mean: f64,
-    highest: f32,
-}
-
-impl Tools {
-    fn new(rest: &FoldsLayout) -> Self {
-        let drawn = &rest.drawn;
-        let of_members = |(_, laid): &(Fold, FoldRest)| FoldScratch {
-            values: vec![0.0; laid.points.len()],
-            mean: 1.0,
-            ..FoldScratch::default()
-        };
-        let points = drawn.surface.points.len();
-        Self {
-            surface: drawn.surface.clone(),
-            faces: drawn.faces.clone(),
-            lifted: rest.lifted.clone(),
-            bodies: rest.bodies.iter().map(|_| SurfaceMotion::default()).collect(),
-            normals: NormalScratch::default(),
-            folds: drawn.folds.iter().map(of_members).collect(),
-            heights: vec![0.0; points],
-            creases: vec![0.0; points],
-            creased: Vec::new(),
-        }
-    }
-
-    /// Normal at a point of the surface, before folding.
-    fn normal_at(&self, point: u32) -> Vec3 {
-        nearly_unit(self.surface.points[point as usize][1]).into()
-    }
-}
-
 /// Folds the mesh of a frame.
 pub fn write(
-    (params, rest): (&FoldsParams, &FoldsLayout),
+    (params, rest): (&FoldsParams, &FoldsRest),
     scratch: &mut FoldsScratch,
     context: &StepContext,
     frame: &mut Frame,
@@ -106,7 +39,7 @@ fn refine(tools: &mut Tools, mesh: &Mesh) {
 
 /// Displacement of every touched point: each fold's drawn height times its factor, meaned where
 /// several meet.
-fn lift((params, rest): (&FoldsParams, &FoldsLayout), tools: &mut Tools, frame_number: f64) {
+fn lift((params, rest): (&FoldsParams, &FoldsRest), tools: &mut Tools, frame_number: f64) {
     let drawn = &rest.drawn;
     let Tools { surface, faces, folds, heights, creases, .. } = tools;
     let now = Now { surface, faces, params, frame_number };
@@ -127,7 +60,7 @@ fn lift((params, rest): (&FoldsParams, &FoldsLayout), tools: &mut Tools, frame_n
 
 /// Keeps folds from each other and from the bodies.
 fn keep_apart(
-    (params, rest): (&FoldsParams, &FoldsLayout),
+    (params, rest): (&FoldsParams, &FoldsRest),
     tools: &mut Tools,
     context: &StepContext,
     frame: &Frame,
@@ -161,7 +94,7 @@ fn keep_apart(
 }
 
 /// Moves the vertices and gives the mesh its new triangles.
-fn fold((params, rest): (&FoldsParams, &FoldsLayout), tools: &mut Tools, mesh: &mut Mesh) {
+fn fold((params, rest): (&FoldsParams, &FoldsRest), tools: &mut Tools, mesh: &mut Mesh) {
     let (surface, heights) = (&tools.surface, &tools.heights);
     for &(vertex, point) in &rest.coarse_touched {
         let height = heights[point as usize];
@@ -194,7 +127,7 @@ fn fold((params, rest): (&FoldsParams, &FoldsLayout), tools: &mut Tools, mesh: &
     }
 }
 
-fn write_attributes(rest: &FoldsLayout, tools: &Tools, mesh: &mut Mesh) {
+fn write_attributes(rest: &FoldsRest, tools: &Tools, mesh: &mut Mesh) {
     let (points, heights) = (&rest.point_of_vertex, &tools.heights);
     mesh.set_scalar("fold_height", |values| {
         values.iter_mut().zip(points).for_each(|(height, &p)| *height = heights[p as usize]);
@@ -205,7 +138,7 @@ fn write_attributes(rest: &FoldsLayout, tools: &Tools, mesh: &mut Mesh) {
 }
 
 /// Normals of the surface as if the creases were displaced.
-fn shade_creases(rest: &FoldsLayout, tools: &mut Tools, mesh: &mut Mesh) {
+fn shade_creases(rest: &FoldsRest, tools: &mut Tools, mesh: &mut Mesh) {
     let Some(groups) = &rest.normal_groups else { return };
     let mut creased = std::mem::take(&mut tools.creased);
     creased.clear();
@@ -227,15 +160,15 @@ struct Now<'a> {
 }
 
 /// Displacements of one fold's members, and the mean of their factors.
-fn lift_fold(rest: &FoldsRest, index: usize, now: Now, s: &mut FoldScratch) {
-    let ((drawn, laid), plan): (&(Fold, FoldRest), &FoldTables) =
-        (&rest.folds[index], &rest.plans[index]);
+fn lift_fold(rest: &DrawnFolds, index: usize, now: Now, s: &mut FoldScratch) {
+    let ((drawn, laid), table): (&(Fold, FoldRest), &FoldTables) =
+        (&rest.folds[index], &rest.tables[index]);
     // Drawn folds come first, as they are set now; then the ridges of buckling.
     let fold = now.params.folds.get(index).unwrap_or(drawn);
-    plan.compute_stretches(now.faces, &mut s.factor.stretches);
+    table.compute_stretches(now.faces, &mut s.factor.stretches);
     let place = |p: u32| now.surface.points[now.surface.index_of(p) as usize][0];
     let base_length = |m: usize, q: u32| place(laid.points[m]).distance(place(q));
-    compute_factors(fold, laid, plan, base_length, &mut s.factor, &mut s.values);
+    compute_factors(fold, laid, table, base_length, &mut s.factor, &mut s.values);
     let amount = fold.amount.at(now.frame_number);
     (s.mean, s.highest) = scale(&mut s.values, &laid.heights, amount as f32);
 }
@@ -264,7 +197,7 @@ fn scale(values: &mut [f32], heights: &[f32], amount: f32) -> (f64, f32) {
 
 /// The unit vector along one that is nearly unit already, as means of unit normals mostly are: two steps
 /// of Newton's for the inverse root, good to 1e-6 from 0.9 to 1.1, without a root or a division.
-fn nearly_unit(v: Vec3A) -> Vec3A {
+pub(super) fn nearly_unit(v: Vec3A) -> Vec3A {
     let square = v.length_squared();
     if (square - 1.0).abs() > 0.1 {
         return v.normalize_or(Vec3A::Y);

@@ -67,28 +67,28 @@ impl StretchResponse {
             .map(|m| drawn.edges_of(m).iter().map(|e| f64::from(weight(e.r0)).powi(2)).sum())
             .collect();
         let (norm_means, counts) = sections.average(&norms);
-        let mut law = Self {
+        let mut response = Self {
             shares: counts.iter().map(|&n| if n > 0 { 1.0 / n as f32 } else { 0.0 }).collect(),
             ..Self::default()
         };
         for m in 0..count {
-            law.push_row(m, drawn);
+            response.push_row(m, drawn);
             let (low, next) = sections.between(m);
             let above = (low as usize + 1).min(norm_means.len() - 1);
             let (a, b) = (norm_means[low as usize], norm_means[above]);
             let norm = tolerances::OWN_SHARE * norms[m] + a + (b - a) * f64::from(next);
             let says = norm > tolerances::FLAT_NORM;
             let inverse_norm = if says { (1.0 / norm) as f32 } else { 0.0 };
-            law.blends.push(Blend { low, next, inverse_norm });
+            response.blends.push(Blend { low, next, inverse_norm });
         }
         let section_of: Vec<u32> = (0..count).map(|m| sections.section_of(m)).collect();
         let mut end = 0;
         for run in section_of.chunk_by(|a, b| a == b) {
             end += run.len() as u32;
-            law.runs.push((run[0], end));
+            response.runs.push((run[0], end));
         }
-        law.find_unknown(drawn);
-        law
+        response.find_unknown(drawn);
+        response
     }
 
     fn push_row(&mut self, member: usize, drawn: &FoldRest) {

@@ -1,7 +1,7 @@
 //! What folds say about themselves in vertex attributes.
 
 use super::rest::WrinklesRest;
-use super::step::{Patch, Seen};
+use super::scratch::{Patch, Seen};
 use crate::geometry::Mesh;
 use crate::geometry::butterfly::RefinedMesh;
 

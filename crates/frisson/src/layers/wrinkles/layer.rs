@@ -2,8 +2,9 @@
 
 use super::params::WrinklesParams;
 use super::rest::WrinklesRest;
+use super::scratch::WrinklesScratch;
 use super::state::WrinklesState;
-use super::step::{self, WrinklesScratch};
+use super::step;
 use crate::stage::{
     BuildContext, Frame, Layer, LayerError, LayerReport, SnapshotError, StepContext, View, Work,
     check_vertices,

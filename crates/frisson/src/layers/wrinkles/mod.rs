@@ -27,6 +27,7 @@ mod params;
 mod propose;
 mod region;
 mod rest;
+mod scratch;
 mod state;
 mod step;
 
@@ -38,8 +39,8 @@ pub use params::{
 };
 pub use propose::{ToolProposal, propose_tools};
 pub use rest::{Influence, ToolRest, WrinklesRest};
+pub use scratch::WrinklesScratch;
 pub use state::WrinklesState;
-pub use step::WrinklesScratch;
 
 #[cfg(test)]
 mod tests;

@@ -1,91 +1,21 @@
 //! One step: follow the lines, measure them, refine the mesh under them, lift the folds.
 
-use std::collections::BTreeMap;
-
 use glam::{Vec3, Vec3A};
 use rayon::prelude::*;
 
 use super::attributes::write_attributes;
-use super::curve::CurveShape;
 use super::layer::WrinklesLayer;
 use super::params::{Emit, WrinklesParams};
-use super::region::Line;
 use super::rest::{Influence, ToolRest, WrinklesRest, influence};
+use super::scratch::{Patch, Seen, WrinklesScratch};
 use super::state::WrinklesState;
 use crate::geometry::Mesh;
-use crate::geometry::butterfly::{LiftedPoints, Normals, PatchSurface, RefinedMesh};
+use crate::geometry::butterfly::{Normals, PatchSurface, RefinedMesh};
 use crate::stage::Work;
 use crate::tolerances::wrinkles as tolerances;
 
 /// Refined points that one task computes: fewer, and handing them out costs more than the work.
 const POINTS_PER_TASK: usize = 1024;
-
-/// Storage reused from frame to frame.
-#[derive(Default)]
-pub struct WrinklesScratch {
-    patch: Option<Box<Patch>>,
-    /// The mesh of every set of active tools that has come up, where it changes over the shot.
-    emitted: BTreeMap<Vec<bool>, RefinedMesh>,
-    /// Which tools refine the mesh.
-    active: Vec<bool>,
-    seen: Vec<Seen>,
-    compression: Vec<f32>,
-}
-
-/// What a tool does in the frame that is shown, for the report.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Seen {
-    /// Height of the highest fold [m].
-    pub peak: f64,
-    /// Missing length as a fraction of the full one [-].
-    pub compression: f64,
-}
-
-/// The folded patch of one frame, sized by the rest data.
-pub(super) struct Patch {
-    pub surface: PatchSurface,
-    lifted: LiftedPoints,
-    /// Base positions of refined points, and unit normals of those that turn smooth.
-    refined: Vec<Vec3>,
-    pub refined_normals: Vec<Vec3>,
-    /// Height of each point, coarse then refined [m].
-    pub heights: Vec<f32>,
-    /// How much of the butterfly surface (against the flat one) each refined point shows.
-    blends: Vec<f32>,
-    line: Line,
-    planes: Vec<Vec3>,
-    live: Vec<Influence>,
-    shape: CurveShape,
-}
-
-impl Patch {
-    fn new(rest: &WrinklesRest) -> Self {
-        let count = rest.refined.point_count();
-        Self {
-            surface: rest.surface.clone(),
-            lifted: rest.lifted.clone(),
-            refined: vec![Vec3::ZERO; count],
-            refined_normals: vec![Vec3::Y; count],
-            heights: vec![0.0; rest.topology.point_count() + count],
-            blends: vec![0.0; count],
-            line: Line::default(),
-            planes: Vec::new(),
-            live: Vec::new(),
-            shape: CurveShape::default(),
-        }
-    }
-}
-
-impl WrinklesScratch {
-    fn patch(&mut self, rest: &WrinklesRest) -> &mut Patch {
-        self.patch.get_or_insert_with(|| Box::new(Patch::new(rest)))
-    }
-
-    /// What each tool does in the frame that is shown.
-    pub(super) fn seen(&self) -> &[Seen] {
-        &self.seen
-    }
-}
 
 /// Follows what depends on the past: planes of live lines, lengths whose future nobody knows.
 pub(super) fn follow(
