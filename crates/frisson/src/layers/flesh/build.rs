@@ -54,6 +54,7 @@ impl FleshRest {
         let bone = Bone { from, to, dominant: joint, ends: &ends, mesh };
 
         let (mut parts, mut all_placed) = (Vec::new(), Vec::new());
+        // All meshes first, weights afterwards: the deepest flesh of them all is what weights are shares of.
         for &mesh in &meshes {
             let source = &character.meshes[mesh - first];
             let placed = place_rigidly(character, source, joint, &rest);

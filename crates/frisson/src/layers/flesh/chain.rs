@@ -71,6 +71,7 @@ impl Chain {
     ) -> Result<Self, LayerError> {
         let mut points = Vec::new();
         let mut ends: Vec<(usize, Vec3)> = path.iter().map(|&node| (node, Vec3::ZERO)).collect();
+        // The last joint ends where the artist says; without an offset it has no link of its own and goes with the one before.
         if tip != Vec3::ZERO {
             ends.extend(path.last().map(|&node| (node, tip)));
         }
@@ -104,6 +105,7 @@ impl Chain {
             let factor = factors.map_or(1.0, |f| f[vertex]);
             let before = part.shares.len();
             match source.skin.map(|s| &character.skins[s]) {
+                // Not skinned, but hung on a joint: it goes with that as a whole.
                 None => part.shares.extend(point_of(source.node).map(|p| (p, factor))),
                 Some(skin) => {
                     let all = source.influences.of(vertex);
@@ -151,6 +153,7 @@ impl Chain {
         for (point, link) in (1..self.points.len()).zip(links) {
             let (position, later) = (from.carry(first(point)), to.carry(next(point)));
             let velocity = (later - position) / seconds;
+            // Links keep no turn of their own: it would be counted twice, here and by where their ends are.
             let rotation = DQuat::IDENTITY;
             link.path.get_or_insert(PathPoint {
                 position,
@@ -200,6 +203,7 @@ impl Chain {
         out.clear();
         out.push(ChainPose::at(animated(0)));
         for (point, link) in (1..self.points.len()).zip(links) {
+            // From the root on: each is carried by its parent as that is shown, softened and with its amount.
             out.push(out[point - 1].next(params, animated(point), link.elongation, amount));
         }
     }

@@ -23,6 +23,7 @@ pub(super) struct Departure {
 impl Departure {
     /// From differences over a short while.
     pub fn from(rest: &FleshRest, actor: &Actor, time: f64) -> Self {
+        // Longer than a grid interval: second differences of f32 positions would be noise.
         let span = tolerances::DEPARTURE_SECONDS;
         let at = |k: f64| in_static_frame(rest, actor.joint_at(&rest.joint_path, time + k * span));
         let [a, b, c] = [at(0.0), at(1.0), at(2.0)];
@@ -115,6 +116,7 @@ pub(super) fn path_at(nodes: &[StaticFrame], grid: usize) -> StaticFrame {
         }
         _ if k == 0 => one_sided(p(0), p(1), p(2), p(3)),
         count if k + 2 == count => one_sided(p(k + 1), p(k), p(k - 1), p(k - 2)),
+        // The cubic through the two on either side: the spring feels acceleration, and a straight line has corners.
         _ => (9.0 * (p(k) + p(k + 1)) - p(k - 1) - p(k + 2)) / 16.0,
     };
     let (a, b) = (nodes[k].rotation, nodes[k + 1].rotation);

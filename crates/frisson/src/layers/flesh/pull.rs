@@ -44,6 +44,7 @@ impl<'a> Pull<'a> {
         // The artist modelled the flesh as it hangs under gravity: only what has changed since pulls.
         let relative = gravity - turn * gravity;
         let noise = tolerances::SAME_POSE_FRACTION * gravity.length();
+        // A pose that is the modelled one up to rounding must leave every vertex its bits.
         let relative = if relative.length() <= noise { DVec3::ZERO } else { relative };
         share * relative + own
     }
@@ -66,6 +67,7 @@ impl<'a> Pull<'a> {
         };
         let inertia = settled(motion.velocity, motion.acceleration);
         let turning = settled(motion.angular_velocity, motion.angular_acceleration);
+        // Where the spring would be if it had always been carried like this: then nothing kicks it off.
         let pull = self.at(time, motion.frame.rotation) - inertia;
         let mut state = FleshState {
             elongation: pull / (frequency * frequency),
@@ -82,6 +84,7 @@ impl<'a> Pull<'a> {
     fn still_chain(&self, chain: &Chain, actor: &Actor, time: f64) -> FleshState {
         let (frequency, _) = self.params.spring();
         let link = |point: usize| {
+            // Gravity alone: a chain begins its swing by `depart`, which knows how its parents come in.
             let pull = self.link_pull(chain, point, time, chain.frame_at(point, actor, time));
             FleshState { elongation: pull / (frequency * frequency), ..FleshState::default() }
         };

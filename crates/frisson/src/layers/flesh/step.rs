@@ -120,6 +120,7 @@ pub(super) fn integrate(
             apply_hard_limit(state, most);
         }
     }
+    // Checked once a step: a number that is none stays none through all grid intervals.
     if state.elongation.is_finite() && state.turn.is_finite() {
         Ok(())
     } else {
@@ -241,6 +242,7 @@ pub(super) fn swing_at(
         LimitKind::Hard => state.elongation,
     };
     let turn = state.turn * f64::from(params.rotation);
+    // The frame that the spring was advanced against, so that both speak of the same place.
     let frame = match state.path {
         Some(path) => StaticFrame { position: path.position, rotation: path.rotation },
         None => static_frame(rest, actor, time),

@@ -94,6 +94,7 @@ impl SwungVertices {
             return;
         }
         let room = &mesh.channels.flesh_room;
+        // The sign is negative where several elements meet: those have to be summed before they are limited.
         let alone = |vertex: u32| room.get(vertex as usize).is_some_and(|r| *r >= 0.0);
         for &(vertex, alpha) in self.first.iter().filter(|&&(v, _)| alone(v)) {
             match self.runs.last_mut() {
@@ -115,11 +116,13 @@ impl SwungVertices {
             return;
         }
         let rotation = Mat3::from_quat(Quat::from_scaled_axis(swing.turn));
+        // Exactly zero without turn and squeeze: then the quick way below has the same bits.
         let around = rotation - Mat3::IDENTITY + swing.squeeze;
         let turned = |alpha: f32, p: Vec3| {
             let own = alpha * (swing.elongation + around * (p - swing.pivot));
             own.clamp_length_max(alpha * swing.most)
         };
+        // Most elements only shift, and a shift needs no pivot: four vertices at a time.
         if around == Mat3::ZERO {
             if !still {
                 self.move_runs(&mut mesh.positions, |p, a| shift(p, a, swing.elongation));

@@ -60,6 +60,7 @@ impl FleshVolume {
         let outer = |v: Vec3| Mat3::from_cols(v * v.x, v * v.y, v * v.z);
         let across = u - self.axis * self.axis.dot(u);
         let sides = Mat3::IDENTITY - outer(self.axis) - outer(across) * u.length_squared().recip();
+        // Narrower across the swing and across the bone only: along the bone joints hold it, along the swing it is to go.
         let product = sides * self.spread;
         let gain = product.x_axis.x + product.y_axis.y + product.z_axis.z;
         // Where the sides would gain next to nothing (skin without an inside) they stay, and come to

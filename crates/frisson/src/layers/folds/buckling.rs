@@ -10,12 +10,14 @@ pub fn build_ridges(
     scale: f32,
     surface: &TriangleBvh,
 ) -> Result<Vec<Fold>, LayerError> {
+    // In the scale of the source pose: anchors are given there, whatever size the actor has in the scene.
     let ridges = buckling.pattern(scale).ridges(surface).ok_or_else(|| {
         let problem = "the axis does not run inside a tube of this mesh";
         LayerError::parameter("buckling", format!("{:?}: {problem}", buckling.name))
     })?;
     let settings = &buckling.fold;
     let fold = |(index, ridge): (usize, &Vec<glam::Vec3>)| {
+        // Two ridges to a diamond, one leaning each way; the other two sides belong to its neighbours.
         let cell = index / 2;
         let (row, column) = (cell / buckling.columns as usize, cell % buckling.columns as usize);
         let name = format!("{} {row}.{column}.{}", buckling.name, index % 2);

@@ -26,6 +26,7 @@ impl FoldsRest {
         drawn.sort_unstable();
         drawn.dedup();
         let index_of = |p: u32| rest.surface.index_of(p);
+        // Points of the topology, and then the places of the same points in the patch: the frame only knows the latter.
         let mut touched: Vec<u32> = drawn.iter().map(|&p| index_of(p)).collect();
         touched.sort_unstable();
         let vertices = 0..rest.fine.topology.vertex_count;
@@ -36,6 +37,7 @@ impl FoldsRest {
             .map(|(_, f)| f.points.iter().map(|&p| index_of(p)).collect())
             .collect();
         let creased = rest.folds.iter().any(|(f, _)| f.crease);
+        // Normals cost a pass over the whole mesh; without a crease the frame's own are made later anyway.
         let normal_groups = creased.then(|| {
             let topology = &rest.fine.topology;
             let fine = Topology::unwelded(topology.vertex_count, &topology.triangles);
@@ -69,6 +71,7 @@ impl DrawnFolds {
     pub fn build(params: &FoldsParams, context: &BuildContext) -> Result<Self, LayerError> {
         let motion = PrimaryMotion::new(&params.on, context)?;
         let base = Arc::clone(&context.frame.meshes[motion.mesh].topology);
+        // In the bind pose: in a posed one, what merely touches would be welded.
         let topology = Topology::build(motion.bind_positions(), &base.triangles);
         let reference = context.reference_mesh(motion.mesh);
         let vertices = reference.positions.clone();
@@ -76,6 +79,7 @@ impl DrawnFolds {
             topology.vertex_of_point.iter().map(|&v| vertices[v as usize]).collect();
         let surface = TriangleBvh::build(&coarse, &topology.triangles);
         let mut folds = params.folds.clone();
+        // Behind the drawn ones: a frame looks the artist's settings up by number, and ridges have none.
         for buckling in &params.buckling {
             folds.extend(build_ridges(buckling, 1.0, &surface)?);
         }
@@ -92,6 +96,7 @@ impl DrawnFolds {
             curves.push(curve);
         }
         let refined = Refined::build(&topology, &levels);
+        // One refinement for all folds, so that triangles between two of them fit together.
         let emission = Emission::new(&refined, &topology, &base, &levels);
         let fine = FineMesh::new(&topology, &refined, &emission, coarse.clone());
         let mut warnings = Vec::new();
@@ -109,6 +114,7 @@ impl DrawnFolds {
                 Some(mask) => context.select(&format!("folds[{index}].mask"), motion.mesh, mask)?,
             };
             let rest = fine.lay(&fold, curve, &mask);
+            // One lifted point is a spike and no fold.
             if rest.heights.iter().filter(|h| **h != 0.0).count() < 2 {
                 warnings.push(format!(
                     "{}: fold {:?} is narrower than the refined mesh can show: raise `subdivision`",
@@ -123,8 +129,10 @@ impl DrawnFolds {
         let under = triangles.iter().flat_map(|&t| topology.triangles[t as usize]);
         let count = topology.point_count() as u32;
         let wanted = members.filter(|&p| p < count).chain(under);
+        // Twice the width: beyond, even two folds side by side cannot run into each other.
         let widest = rests.iter().map(|(f, _)| f.width).fold(0.0, f32::max);
         let mut surface = PatchSurface::new(&topology, &refined, wanted, &coarse, 2.0 * widest);
+        // Faces compare with the surface as drawn, so it must be measured before they are made.
         surface.measure(&vertices);
         let faces = Faces::new(&topology, triangles, &surface.points);
         let tables = rests.iter().map(|(f, r)| FoldTables::new(f, r, &faces)).collect();

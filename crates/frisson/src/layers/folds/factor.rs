@@ -28,6 +28,7 @@ pub fn compute_factors(
     out: &mut [f32],
 ) {
     match (fold.stiff, fold.conserve, fold.factor) {
+        // What is stiff keeps its drawn height, whatever else is set.
         (true, _, _) => out.fill(1.0),
         (_, Conserve::Length, _) => {
             scratch.weights.clear();
@@ -67,7 +68,9 @@ fn by_edges(
         if depth.abs() < tolerances::FLAT_EDGE || edge.rest <= 0.0 {
             continue;
         }
+        // The edge itself and not the direction across: this law is kept as the source has it, to be compared with.
         let mut r = f64::from(base_length(member, edge.other_point) / edge.rest);
+        // Rounding must not choose between the two speeds: at rest a fold shows exactly what was drawn.
         if (r - 1.0).abs() < tolerances::SAME_LENGTH {
             r = 1.0;
         }
@@ -83,6 +86,7 @@ fn by_edges(
 fn fill_unknown(rest: &FoldRest, known: &[bool], factors: &mut [f32]) {
     for m in (0..factors.len()).filter(|&m| !known[m]) {
         let others = rest.edges_of(m).iter().map(|e| e.other as usize);
+        // `NONE` is beyond all members, so the bound also drops neighbours outside the fold.
         let sure = others.filter(|&o| o < known.len() && known[o]);
         let (sum, count) = sure.fold((0.0, 0u32), |(s, n), o| (s + factors[o], n + 1));
         if count > 0 {

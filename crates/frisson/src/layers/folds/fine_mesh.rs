@@ -44,6 +44,7 @@ impl<'a> FineMesh<'a> {
                 .map(|i| refined.stencils.evaluate(i, &normals).normalize_or(Vec3::Y)),
         );
         positions.extend(refined_positions);
+        // Points are welded already; welding again would join layers that lie on each other.
         let topology = Topology::unwelded(positions.len(), &triangles);
         let surface = TriangleBvh::build(&positions, &triangles);
         Self { coarse, refined, topology, surface, positions, normals: fine_normals }
@@ -53,11 +54,13 @@ impl<'a> FineMesh<'a> {
     pub fn lay(&self, fold: &Fold, curve: &SurfaceCurve, mask: &[f32]) -> FoldRest {
         let near =
             |p: &Vec3| self.surface.closest_point(*p, f32::INFINITY).map_or(0, |h| h.triangle);
+        // Of the refined mesh: the curve was found on the coarse one.
         let triangles: Vec<u32> = curve.places.iter().map(near).collect();
         let corners = |t: u32| self.topology.triangles[t as usize];
         let seeds = seeds(curve, corners, &self.positions, &triangles);
         let place = |p: u32| self.positions[p as usize];
         let (distances, labels) =
+            // A little beyond the width: marched distances err by a percent or two, and are corrected below.
             march_geodesic(&self.topology, place, &seeds, 1.1 * f64::from(fold.width));
         let distances: Vec<f32> = (0..self.positions.len())
             .map(|p| settle_distance(self.positions[p], distances[p], labels[p], curve))
@@ -69,6 +72,7 @@ impl<'a> FineMesh<'a> {
             Sections::new(fold, &curve.places, &labels)
         };
         // A frame reads refined points four at a time, and sums them up by section.
+        // Made twice: members are sorted by their section, and the second one counts them in that order.
         let sections = sections_of(&points);
         let mut order: Vec<(bool, u32, u32)> = (0..points.len())
             .map(|m| (self.is_coarse(points[m]), sections.section_of(m), points[m]))
@@ -85,6 +89,7 @@ impl<'a> FineMesh<'a> {
             let height = fold.amplitude * fold.attenuation.at(x) * self.mask(mask, p);
             rest.heights.push(height);
         }
+        // Heights of all members first: an edge compares those of both its ends.
         let mut member_of = vec![NONE; self.positions.len()];
         for (m, &p) in (0u32..).zip(&rest.points) {
             member_of[p as usize] = m;
@@ -92,6 +97,7 @@ impl<'a> FineMesh<'a> {
         for m in 0..rest.points.len() {
             let p = rest.points[m];
             let tangent = curve.tangents[labels[p as usize] as usize];
+            // A fold flattens by what happens across it; along it the mesh may stretch as it likes.
             let across = self.normals[p as usize].cross(tangent).normalize_or(Vec3::X);
             self.push_terms(p, across, &mut rest.terms);
             rest.term_offsets.push(rest.terms.len() as u32);
@@ -122,6 +128,7 @@ impl<'a> FineMesh<'a> {
     /// Expresses the unit direction across the fold in the coarse triangles around a point.
     fn push_terms(&self, point: u32, across: Vec3, out: &mut Vec<StretchTerm>) {
         let one;
+        // A corner has several triangles and takes the mean over them, so that no step shows from one to the next.
         let triangles = match (point as usize).checked_sub(self.coarse.point_count()) {
             None => self.coarse.point_triangles(point),
             Some(i) => {
@@ -134,10 +141,12 @@ impl<'a> FineMesh<'a> {
                 self.coarse.triangles[triangle as usize].map(|p| self.positions[p as usize]);
             let (e1, e2) = (b - a, c - a);
             let normal = e1.cross(e2);
+            // The smooth normal leans against the triangle's own: only what lies in the triangle can be measured by its edges.
             let flat = across - normal * (normal.dot(across) / normal.length_squared().max(1e-20));
             let Some(flat) = flat.try_normalize() else { continue };
             let (d11, d12, d22) = (e1.dot(e1), e1.dot(e2), e2.dot(e2));
             let determinant = d11 * d22 - d12 * d12;
+            // Without an area it knows no direction; the other triangles of the point answer.
             if determinant <= 0.0 {
                 continue;
             }

@@ -33,6 +33,7 @@ impl FoldMeans {
             pairs.extend((0u32..).zip(points).map(|(m, &point)| (point, member(m))));
         }
         pairs.sort_unstable();
+        // Nearly all points belong to one fold: only the others pay for a mean.
         for group in pairs.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1) {
             let start = means.members.len() as u32;
             means.members.extend(group.iter().map(|&(_, member)| member));
@@ -54,6 +55,7 @@ impl FoldMeans {
             let (mut sum, mut weights) = (0.0, 0.0);
             for m in members {
                 let d = displacements(m.fold as usize)[m.member as usize];
+                // The default, without a power.
                 let weight = if q == 1.0 { d.abs() } else { d.abs().powf(q) };
                 sum += d * weight;
                 weights += weight;

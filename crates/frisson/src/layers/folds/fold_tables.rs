@@ -41,6 +41,7 @@ impl Faces {
         let corners: Vec<[u32; 3]> =
             triangles.iter().map(|&t| topology.triangles[t as usize]).collect();
         let drawn: Vec<Forms> = corners.iter().map(|&c| Forms::measure(c, surface)).collect();
+        // At least one, as lanes without a member read the first.
         let now = vec![Forms::default(); drawn.len().max(1)];
         Self { triangles, corners, now, drawn }
     }
@@ -49,6 +50,7 @@ impl Faces {
     pub fn update(&mut self, surface: &[[Vec3A; 2]]) {
         for ((&corners, drawn), now) in self.corners.iter().zip(&self.drawn).zip(&mut self.now) {
             let forms = Forms::measure(corners, surface);
+            // The change and not the metric: a mesh at rest has exactly 0 here, and a fold exactly its drawn height.
             *now = Forms { metric: forms.metric - drawn.metric, ..forms };
         }
     }
@@ -127,8 +129,10 @@ impl FoldTables {
         let mut table = Self::default();
         let range = |m: usize| drawn.term_offsets[m] as usize..drawn.term_offsets[m + 1] as usize;
         let count = drawn.points.len();
+        // Members come sorted, refined ones first, and those lie in one triangle each.
         table.single = (0..count).take_while(|&m| range(m).len() < 2).count();
         for m in 0..count {
+            // The mean of squared lengths and not of lengths: it is linear in the forms, so one root per member is enough.
             let share = 1.0 / range(m).len().max(1) as f32;
             let mut member = Member { arm: fold.curvature * drawn.heights[m], ..Member::default() };
             let mut last = None;
@@ -172,6 +176,7 @@ impl FoldTables {
     /// has bent meanwhile, the fold's own height makes it longer or shorter.
     pub fn compute_stretches(&self, faces: &Faces, out: &mut Vec<f32>) {
         out.clear();
+        // Whole fours, and the lanes without a member are cut off again.
         out.resize(4 * self.fours.len(), 1.0);
         for (four, out) in self.fours.iter().zip(out.chunks_exact_mut(4)) {
             let now = four.faces.map(|f| faces.now[f as usize]);
@@ -200,11 +205,14 @@ impl FoldTables {
     /// Four stretches from the changes of the squared lengths, the bending now and as drawn.
     #[inline(always)]
     fn stretches(&self, change: Vec4, bending: Vec4, drawn: Vec4, arms: Vec4) -> Vec4 {
+        // A triangle that has turned inside out may give less than nothing.
         let square = (Vec4::ONE + change).max(Vec4::ZERO);
         let r = Vec4::from_array(square.to_array().map(f32::sqrt));
+        // The form counts bending per drawn length; what bends is as long as it is now.
         let bent = bending / square.max(Vec4::splat(1e-12)) - drawn;
         let counts = bent.abs().cmpgt(Vec4::splat(self.least_bending));
         let r = r + Vec4::select(counts, bent * arms, Vec4::ZERO);
+        // Rounding must not flicker between rising and flattening, which have speeds of their own.
         let same = (r - Vec4::ONE).abs().cmplt(Vec4::splat(tolerances::SAME_LENGTH as f32));
         Vec4::select(same, Vec4::ONE, r)
     }

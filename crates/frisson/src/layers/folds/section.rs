@@ -25,6 +25,7 @@ impl Sections {
     #[must_use]
     pub fn new(fold: &Fold, curve: &[Vec3], label_of_member: &[u32]) -> Self {
         let length: f32 = curve.windows(2).map(|w| w[0].distance(w[1])).sum();
+        // Half a width: shorter ones have too few members for a mean, longer ones iron out what changes along the fold.
         let count = (2.0 * length / fold.width).ceil().clamp(1.0, 512.0) as usize;
         let last = (curve.len() - 1).max(1) as f32;
         let place = |&label: &u32| label as f32 / last * count as f32;
@@ -56,6 +57,7 @@ impl Sections {
         }
         let overall = scratch.iter().fold((0.0, 0.0), |s, e| (s.0 + e.0, s.1 + e.1));
         for entry in scratch.iter_mut() {
+            // Coarse meshes leave sections without members.
             let (sum, weight) = if entry.1 > 0.0 { *entry } else { overall };
             let stretch = if weight > 0.0 { sum / weight } else { 1.0 };
             entry.0 = self.factor(stretch);
@@ -94,6 +96,7 @@ impl Sections {
     /// and how much of the next it takes.
     #[must_use]
     pub fn between(&self, member: usize) -> (u32, f32) {
+        // Half a section back, as a section's value is that of its middle.
         let at = self.place_of_member[member] - 0.5;
         let low = at.floor().clamp(0.0, (self.count - 1) as f32);
         (low as u32, (at - low).clamp(0.0, 1.0))
@@ -102,16 +105,19 @@ impl Sections {
     /// The `f` for which `sum sqrt((b r)^2 + f^2 dd^2) = sum sqrt(b^2 + dd^2)`; 0 if there is none.
     #[must_use]
     pub fn factor(&self, stretch: f64) -> f64 {
+        // Not left to the root: what is not stretched shows exactly what was drawn.
         if stretch == 1.0 {
             return 1.0;
         }
         let base = self.piece * stretch;
         let drawn: f64 = self.rises.iter().map(|d| self.piece.hypot(*d)).sum();
+        // Stretched farther than the fold is long, nothing is left of it.
         if base * PIECES as f64 >= drawn {
             return 0.0;
         }
         let excess = |f: f64| self.rises.iter().map(|d| base.hypot(f * d)).sum::<f64>() - drawn;
         let mut high = 1.0;
+        // A bound to search within: compressed to half, a flat fold rises to many times its height.
         while excess(high) < 0.0 && high < 1e6 {
             high *= 2.0;
         }

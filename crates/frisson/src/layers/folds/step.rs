@@ -75,6 +75,7 @@ fn keep_apart(
     // Only grooves go towards a body below.
     let grooved = rest.touched.iter().any(|&p| heights[p as usize] < 0.0);
     for (&mesh, body) in rest.bodies.iter().zip(bodies).filter(|_| grooved) {
+        // Following a body costs as much as the folds themselves, and only a groove needs it.
         body.update(&frame.meshes[mesh], context.dt);
         for &point in &rest.touched {
             let height = &mut heights[point as usize];
@@ -87,6 +88,7 @@ fn keep_apart(
                 continue;
             };
             if distance < params.gap {
+                // Made shallower, and never turned into a ridge.
                 *height = (*height + params.gap - distance).min(0.0);
             }
         }
@@ -199,6 +201,7 @@ fn scale(values: &mut [f32], heights: &[f32], amount: f32) -> (f64, f32) {
 /// of Newton's for the inverse root, good to 1e-6 from 0.9 to 1.1, without a root or a division.
 pub(super) fn nearly_unit(v: Vec3A) -> Vec3A {
     let square = v.length_squared();
+    // Beyond, two steps are not enough: a mean of normals that point apart is short.
     if (square - 1.0).abs() > 0.1 {
         return v.normalize_or(Vec3A::Y);
     }

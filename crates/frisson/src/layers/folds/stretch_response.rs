@@ -74,6 +74,7 @@ impl StretchResponse {
         for m in 0..count {
             response.push_row(m, drawn);
             let (low, next) = sections.between(m);
+            // Sums first, then the quotient: quotients of nearly flat members would be mostly noise.
             let above = (low as usize + 1).min(norm_means.len() - 1);
             let (a, b) = (norm_means[low as usize], norm_means[above]);
             let norm = tolerances::OWN_SHARE * norms[m] + a + (b - a) * f64::from(next);
@@ -82,6 +83,7 @@ impl StretchResponse {
             response.blends.push(Blend { low, next, inverse_norm });
         }
         let section_of: Vec<u32> = (0..count).map(|m| sections.section_of(m)).collect();
+        // Members of one section lie side by side, so means are sums over runs.
         let mut end = 0;
         for run in section_of.chunk_by(|a, b| a == b) {
             end += run.len() as u32;
@@ -97,10 +99,12 @@ impl StretchResponse {
         let mut count = 0;
         for edge in drawn.edges_of(member) {
             let half = 0.5 * (edge.r0 - 1.0).max(0.0);
+            // Beyond the fold nobody knows the stretch: the member's own stands for both ends.
             row.own += if edge.other == NONE { 2.0 * half } else { half };
             if edge.other == NONE || half == 0.0 {
                 continue;
             }
+            // Loops of one length need no branches; what has more neighbours is rare and comes after.
             if count < NEIGHBOURS {
                 (row.others[count], row.weights[count]) = (edge.other, half);
                 count += 1;
@@ -127,6 +131,7 @@ impl StretchResponse {
         drives.clear();
         drives.extend(self.rows.iter().zip(pushes.iter()).map(|(row, push)| {
             let at = |k: usize| row.weights[k] * pushes[row.others[k] as usize];
+            // Added in two halves that do not wait for each other.
             (row.own * push + at(0) + at(1) + at(2)) + (at(3) + at(4) + at(5))
         }));
         for &(member, other, weight) in &self.more {
@@ -134,6 +139,7 @@ impl StretchResponse {
         }
         self.average(drives, means);
         for ((factor, blend), drive) in out.iter_mut().zip(&self.blends).zip(drives.iter()) {
+            // There is one mean more than sections, so the last has a next one, too.
             let (a, b) = (means[blend.low as usize], means[blend.low as usize + 1]);
             let drive = tolerances::OWN_SHARE as f32 * drive + a + (b - a) * blend.next;
             *factor = (1.0 - drive * blend.inverse_norm).max(0.0);

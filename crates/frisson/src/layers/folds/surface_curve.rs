@@ -31,6 +31,7 @@ pub(super) fn draw(
     let curve = Nurbs::through(points, 3)
         .ok_or_else(|| bad("all points are at the same place, or two in a row are".to_owned()))?;
     let length: f32 = points.windows(2).map(|w| w[0].distance(w[1])).sum();
+    // At least a few, for short curves bend too; at most so many that a hair-thin fold does not take minutes to build.
     let count =
         ((length / (tolerances::SAMPLES_PER_WIDTH * fold.width)).ceil() as usize).clamp(16, 4096);
     let mut out = SurfaceCurve { places: vec![], tangents: vec![], triangles: vec![] };
@@ -39,6 +40,7 @@ pub(super) fn draw(
         let hit = surface
             .closest_point(p, f32::INFINITY)
             .ok_or_else(|| bad("the mesh has no triangle".to_owned()))?;
+        // A chord of the body's curve is fine; a curve that is nearer to another limb is a mistake in the scene.
         let allowed = fold.width.max(0.1 * length);
         if hit.distance > allowed {
             return Err(bad(format!(
@@ -67,6 +69,7 @@ pub(super) fn triangles_near(
         let [a, b, c] = topology.triangles[t as usize].map(|p| positions[p as usize]);
         a.distance(b).max(b.distance(c)).max(c.distance(a))
     };
+    // A corner may be far from a curve that runs through the middle of its triangle.
     let reach = curve.triangles.iter().map(|&t| longest(t)).fold(0.0, f32::max);
     let seeds = seeds(curve, |t| topology.triangles[t as usize], positions, &curve.triangles);
     let place = |p: u32| positions[p as usize];
@@ -95,6 +98,7 @@ pub(super) fn settle_distance(p: Vec3, marched: f64, label: u32, curve: &Surface
         return f32::INFINITY;
     }
     let last = curve.places.len() - 1;
+    // Marching says which sample is nearest up to a few.
     let around = (label as usize).saturating_sub(8)..(label as usize + 8).min(last);
     let straight = around
         .map(|k| nearest_on_segment(p, curve.places[k], curve.places[k + 1]).0)
@@ -126,6 +130,7 @@ pub(super) fn seeds(
         for point in corners(t) {
             let p = positions[point as usize];
             // Nearest place of the polyline around this sample.
+            // The sample's own triangle: its corners cannot be nearer to far parts of the curve.
             let around = i.saturating_sub(2)..(i + 2).min(curve.places.len() - 1);
             let (distance, label) = around
                 .map(|k| {

@@ -35,6 +35,7 @@ impl WrinklesRest {
         for (index, (anchors, full)) in lines.into_iter().zip(lengths).enumerate() {
             drafts.push(draft_tool(params, index, anchors, full, &site)?);
         }
+        // One refinement for all tools, so that regions that meet fit together.
         let mut levels = vec![0u8; base.triangles.len()];
         for draft in &drafts {
             for &t in &draft.rest.triangles {
@@ -134,6 +135,7 @@ fn draft_tool(
     let line = Line::new(&anchors, &positions, &normals);
     let region = Region::find(&line, tool.width, &anchors, topology, &positions, &normals);
     let curve = ControlCurve::new(tool);
+    // By the finest details: what the mesh cannot show would flicker from frame to frame.
     let segment = full.length / curve.finest_segments() as f64;
     let level =
         level_for(topology, &positions, &region.triangles, segment as f32).min(params.max_level);
@@ -241,6 +243,7 @@ fn find_influences(
 ) -> Vec<Influence> {
     let line = Line::new(&draft.rest.anchors, &draft.positions, &draft.normals);
     let coarse = topology.point_count() as u32;
+    // Found along the line and across it, but only on triangles that hang together with it.
     let mut in_region = vec![false; topology.triangles.len()];
     draft.rest.triangles.iter().for_each(|&t| in_region[t as usize] = true);
     let mut points: Vec<u32> =

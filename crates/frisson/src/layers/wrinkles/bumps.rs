@@ -42,6 +42,7 @@ impl Detail {
         out: &mut Vec<f64>,
     ) {
         let step = current / self.segments as f64;
+        // As high as a segment is long: steeper flanks would look like fins.
         let most = self.max_height.unwrap_or(step);
         let capacity = 2.0 * step * (flank_length(profile, most / step) - 1.0);
         let start = out.len();
@@ -51,6 +52,7 @@ impl Detail {
         for (point, bump) in self.bump_of_point.iter().enumerate() {
             if let Some(bump) = *bump {
                 let taken = share_of_bump(strategy, missing, capacity, bump as usize, self.bumps);
+                // Solved once for all of them: for smooth profiles it is a root.
                 if taken != last_taken {
                     last_height = flank_height(profile, taken / step) * step;
                     last_taken = taken;
@@ -88,6 +90,7 @@ fn share_of_bump(
     bumps: usize,
 ) -> f64 {
     let equal = missing / bumps as f64;
+    // What cannot take anything cannot be filled up one after the other.
     if strategy == Strategy::Together || capacity <= 0.0 {
         return equal;
     }
@@ -168,6 +171,7 @@ pub(super) fn factors(
                     }
                 }
             };
+            // By bump and not by draw: another number of folds leaves the first ones as they were.
             let noise = random::signed(jitter.seed, bump as u64, 2 + level as u64);
             sign * (1.0 + f64::from(jitter.height) * noise)
         })

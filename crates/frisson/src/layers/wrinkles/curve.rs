@@ -41,6 +41,7 @@ impl ControlCurve {
     #[must_use]
     pub fn new(tool: &WrinkleTool) -> Self {
         let (crest, spacing) = (tool.crest as usize, tool.spacing as usize);
+        // No spacing behind the last bump: the line ends where its last flank does.
         let coarsest = tool.folds as usize * (crest + 1 + spacing) - spacing;
         let levels = tool.detail_levels();
         let details: Vec<Detail> = levels
@@ -115,6 +116,7 @@ impl ControlCurve {
         let finest = self.finest_segments() as f32;
         let (mut sum, mut start) = (0.0, 0);
         for detail in &self.details {
+            // In single precision, unlike the solve: thousands of points ask, and nobody sees a micrometre.
             let at = (parameter * (detail.segments as f32 / finest)).max(0.0);
             let k = (at as usize).min(detail.segments - 1);
             let (a, b) = (shape.drawn[start + k], shape.drawn[start + k + 1]);
@@ -157,6 +159,7 @@ impl ControlCurve {
         pieces.clear();
         for k in 0..self.finest_segments() {
             let (dx, s) = (current * (self.knots[k + 1] - self.knots[k]), k as f64);
+            // Straight pieces have exact lengths: no rule is needed.
             if self.profile == Profile::Linear {
                 let rise = self.height_at(heights, s + 1.0) - self.height_at(heights, s);
                 pieces.push((dx, rise));
@@ -206,6 +209,7 @@ impl ControlCurve {
     /// Height of the deformed curve at a parameter [m].
     #[must_use]
     pub fn height(&self, shape: &CurveShape, parameter: f64) -> f64 {
+        // Not zero times a height: without a base length heights may be infinite.
         if shape.scale == 0.0 {
             0.0
         } else {

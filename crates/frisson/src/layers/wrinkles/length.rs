@@ -30,6 +30,7 @@ pub(super) fn full_lengths(
         line.iter().map(|&p| topology.vertex_of_point[p as usize]).collect()
     };
     let lines: Vec<Vec<u32>> = lines.iter().map(vertices).collect();
+    // Looking over the whole shot costs a pose per step of the grid; tools that name their length do not ask for it.
     let ahead =
         |tool: &WrinkleTool| matches!(tool.rest, RestLength::Longest | RestLength::Length(_));
     let span = motion.known_span(clock).filter(|_| tools.iter().any(ahead));
@@ -46,6 +47,7 @@ pub(super) fn full_lengths(
         let (length, time) = longest[index];
         match tools[index].rest {
             RestLength::Longest => FullLength { length, time: Some(time), grows: span.is_none() },
+            // The length is given, but where the folds lie is still seen best where the line is longest.
             RestLength::Length(given) => {
                 FullLength { length: f64::from(given), time: Some(time), grows: false }
             }
@@ -77,6 +79,7 @@ fn find_longest(
     // The end by itself: it need not fall on the grid.
     for time in grid.chain([end]) {
         for (best, length) in best.iter_mut().zip(motion.line_lengths(lines, time)) {
+            // The first of equals: a line that is as long again later is measured where it first was.
             if length > best.0 {
                 *best = (length, time);
             }

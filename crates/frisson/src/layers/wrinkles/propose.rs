@@ -56,6 +56,7 @@ pub fn propose_tools(mesh: &Mesh, samples: &[(f64, Vec<Vec3>)], most: usize) -> 
         };
         let line = survey.trace(seed as u32);
         let center = survey.bind[seed];
+        // As far as the line is long: tools side by side would fold each other's folds.
         let reach = survey.length(&line, &survey.bind).max(2.0 * survey.edge_length);
         for (p, taken) in taken.iter_mut().enumerate() {
             // Also where no tool came of it: the next seed must lie elsewhere.
@@ -85,6 +86,7 @@ impl<'a> Survey<'a> {
         let length = |positions: &[Vec3], [a, b]: [u32; 2]| {
             f64::from(positions[vertex(a)].distance(positions[vertex(b)]))
         };
+        // The bind pose counts as one of the poses: an arm that is bent in the whole clip is compressed, too.
         let full: Vec<f64> = topology
             .edges
             .iter()
@@ -105,6 +107,7 @@ impl<'a> Survey<'a> {
                 let edges = topology.point_edges(p as u32);
                 let sum: f64 = edges.iter().map(|&e| short[e as usize]).sum();
                 let mean = sum / edges.len().max(1) as f64;
+                // The instant too: the axis is read there, as elsewhere in the clip the same skin may be pressed another way.
                 if mean > scores[p] {
                     (scores[p], worst[p]) = (mean, index);
                 }
@@ -121,6 +124,7 @@ impl<'a> Survey<'a> {
                     let d = (bind[b as usize] - bind[a as usize]).normalize_or_zero();
                     let now = length(&samples[worst[p]].1, [a, b]);
                     let short = (full[e as usize] - now).max(0.0) as f32;
+                    // By outer products, as a direction and its opposite say the same.
                     tensor += Mat3::from_cols(d * d.x, d * d.y, d * d.z) * short;
                 }
                 principal_axis(tensor, normals[p])
@@ -186,6 +190,7 @@ impl<'a> Survey<'a> {
         samples: &[(f64, Vec<Vec3>)],
     ) -> Option<ToolProposal> {
         let (&a, &b) = (line.first()?, line.last()?);
+        // Two points are one edge: the mesh is too coarse there to show a fold.
         if line.len() < 3 {
             return None;
         }
@@ -226,6 +231,7 @@ impl<'a> Survey<'a> {
             let x = offset.dot(along);
             let near = (0.0..a.distance(b)).contains(&x) && self.normals[p].dot(normal) > SAME_SIDE;
             let aside = offset.dot(across).abs();
+            // Half the peak: beyond, folds would stand where nothing is pressed together.
             if near && aside < length && self.scores[p] > 0.5 * peak {
                 widest = widest.max(aside);
             }

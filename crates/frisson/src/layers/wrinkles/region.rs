@@ -72,6 +72,7 @@ impl Line {
             let mean = upright(a.1 + b.1);
             let sound = mean.length() > tolerances::LEAST_PLANE_NORMAL;
             let normal = if sound { mean } else { upright(*plane) };
+            // Nothing remembered either, in the first frame: any plane along the line is as good.
             let normal = normal
                 .try_normalize()
                 .unwrap_or_else(|| crate::math::frames::any_perpendicular(along));
@@ -105,6 +106,7 @@ impl Line {
         for (k, s) in self.segments.iter().enumerate() {
             let offset = p - s.start;
             let along = offset.dot(s.along);
+            // Beyond the line's own ends there are no folds; between two segments every point belongs to one of them.
             let beyond = along < 0.0 && k == 0 || along > s.length && k == last;
             if beyond {
                 continue;
@@ -161,6 +163,7 @@ impl Region {
                 stack.extend(topology.point_triangles(point));
             }
         }
+        // Found in the order of the walk; later steps search by number.
         triangles.sort_unstable();
         Self { triangles }
     }

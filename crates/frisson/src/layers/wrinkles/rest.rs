@@ -88,6 +88,7 @@ impl WrinklesRest {
     pub fn emit(&self, active: &[bool]) -> RefinedMesh {
         let mut levels = vec![0u8; self.base.triangles.len()];
         for (tool, _) in self.tools.iter().zip(active).filter(|(_, on)| **on) {
+            // The finest wins where regions overlap: a mesh cannot be of two levels at once.
             for &t in &tool.triangles {
                 levels[t as usize] = levels[t as usize].max(tool.level);
             }
@@ -130,6 +131,7 @@ fn skew(tool: &WrinkleTool, line: &Line, along: f64) -> f64 {
     let (cell, t) = (at.floor(), at - at.floor());
     let noise = |k: f64| crate::math::random::signed(tool.jitter.seed, k as u64, LEAN);
     let blend = t * t * (3.0 - 2.0 * t);
+    // Noise at every fold and a smooth step between, so that neighbours lean nearly alike.
     let value = noise(cell) + (noise(cell + 1.0) - noise(cell)) * blend;
     // From -1 to 1 by a smooth step, whose slope is at most 1.5.
     const STEEPEST_NOISE: f64 = 3.0;

@@ -55,6 +55,7 @@ pub(super) fn show(
     refine(patch, rest);
     if params.guard {
         let Patch { surface, lifted, heights, .. } = patch;
+        // No fold is higher than this, so nothing farther away can be run into.
         let reach = rest.moved.iter().map(|&p| heights[p as usize]).fold(0.0, f32::max);
         surface.limit(lifted, reach, heights);
     }
@@ -99,6 +100,7 @@ fn lift(
     if tool.live {
         find_live(patch, params, rest, index);
     }
+    // A line that stays on the same points has had its coordinates computed once.
     let influences = if tool.live { &patch.live } else { &tool.influences };
     for i in influences {
         let height = tool.curve.sample(&patch.shape, i.parameter);
