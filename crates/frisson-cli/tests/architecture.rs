@@ -171,6 +171,35 @@ fn layers_never_import_each_other() {
     }
 }
 
+/// Files that every layer's room has, in the same roles (CONTRIBUTING.md, "A layer's room").
+const ROLES: [&str; 10] = [
+    "mod.rs",
+    "params.rs",
+    "build.rs",
+    "rest.rs",
+    "state.rs",
+    "scratch.rs",
+    "step.rs",
+    "layer.rs",
+    "tests/mod.rs",
+    "tests/contract.rs",
+];
+
+#[test]
+fn every_layers_room_has_the_same_files() {
+    for room in folders(&root().join("crates/frisson/src/layers")) {
+        for role in ROLES {
+            assert!(room.join(role).is_file(), "{} has no {role}", room.display());
+        }
+        let mut files = Vec::new();
+        sources(&room, &mut files);
+        for file in files.iter().filter(|f| !f.ends_with("layer.rs")) {
+            let signs = read(file).lines().any(|line| line.starts_with("impl Layer for"));
+            assert!(!signs, "{}: a layer signs its contract in layer.rs", file.display());
+        }
+    }
+}
+
 /// Lines of a file before its tests.
 fn shipped_lines(text: &str) -> impl Iterator<Item = &str> {
     text.split("#[cfg(test)]").next().unwrap_or_default().lines()
