@@ -397,6 +397,25 @@ mod tests {
         }
     }
 
+    /// A fold below wrinkles refines the mesh that they are drawn on: their triangles are the actor's own all the same.
+    #[test]
+    fn what_is_drawn_on_a_triangle_stays_where_it_was_when_a_layer_comes_below() {
+        let fold = "[[layers]]\nfolds = { name = \"fold\", on = \"wrist\", folds = [{ name = \"one\", \
+            points = [[-0.012, 0.236, -0.03], [0.012, 0.231, 0.008]], amplitude = 0.004, width = 0.012 }] }\n";
+        let text = include_str!("../scenes/wrinkles-wrist.toml");
+        let below = text.replacen("[[layers]]\n", &format!("{fold}[[layers]]\n"), 1);
+        let [alone, with] = [text, &below].map(|t| Live::build(&order(t)).unwrap());
+        let count = |live: &Live| live.simulator().frame().meshes[0].topology.triangles.len();
+        assert!(count(&with) > count(&alone) && with.simulator().layers().len() == 2);
+        let weights = [0.2, 0.3, 0.5];
+        for triangle in (0..5500).step_by(97) {
+            let anchor = frisson::stage::Anchor::OnTriangle { triangle, weights };
+            let [one, other] =
+                [&alone, &with].map(|live| live.simulator().place("test", 0, &anchor).unwrap());
+            assert!(one.distance(other) < 1e-7, "{triangle}: {one} {other}");
+        }
+    }
+
     /// Nodes of cloth are numbered from its pins: a state with other pins is not this cloth's.
     #[test]
     fn cloth_with_other_pins_is_not_shuffled() {

@@ -118,6 +118,18 @@ impl MeshTopology {
         count
     }
 
+    /// Triangles of the root mesh; its own if it was not refined.
+    #[must_use]
+    pub fn root_triangles(&self) -> &[[u32; 3]] {
+        let mut triangles: &[[u32; 3]] = &self.triangles;
+        let mut at = self.ancestry.as_deref();
+        while let Some(ancestry) = at {
+            triangles = &ancestry.triangles;
+            at = ancestry.older.as_deref();
+        }
+        triangles
+    }
+
     /// The vertex of the root mesh that a vertex is, or that has the largest share in it.
     #[must_use]
     pub fn root_vertex(&self, vertex: usize) -> usize {
@@ -265,6 +277,7 @@ mod tests {
         let twice = refine(&refine(&mesh));
         let topology = &twice.topology;
         assert_eq!(topology.root_vertex_count(), 4);
+        assert_eq!(topology.root_triangles(), &*mesh.topology.triangles);
         assert_eq!(topology.spread_from_root(&mesh.positions), twice.positions);
         for vertex in 0..topology.vertex_count {
             let root = topology.root_vertex(vertex);

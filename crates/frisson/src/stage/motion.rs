@@ -153,7 +153,7 @@ pub enum Anchor {
     Vertex(u32),
     /// Position in the reference pose [m].
     Position([f32; 3]),
-    /// A place on a triangle.
+    /// A place on a triangle of the mesh as it came, whatever earlier layers have made of it.
     OnTriangle {
         /// Index of the triangle.
         triangle: u32,

@@ -117,7 +117,7 @@ impl<'a> BuildContext<'a> {
         anchor: &Anchor,
     ) -> Result<Vec3, LayerError> {
         let bad = |problem: String| Err(LayerError::parameter(parameter, problem));
-        let (vertices, triangles) = (&mesh.positions, &mesh.topology.triangles);
+        let vertices = &mesh.positions;
         match anchor {
             Anchor::Position(p) => Ok(Vec3::from_array(*p)),
             Anchor::Vertex(v) => match vertices.get(*v as usize) {
@@ -125,6 +125,9 @@ impl<'a> BuildContext<'a> {
                 None => bad(format!("vertex {v} does not exist, the mesh has {}", vertices.len())),
             },
             Anchor::OnTriangle { triangle, weights } => {
+                // Of the actor's own mesh: a layer that is put before this one and refines the mesh would make every
+                // number mean another place. The own vertices keep their numbers.
+                let triangles = mesh.topology.root_triangles();
                 let Some(corners) = triangles.get(*triangle as usize) else {
                     let count = triangles.len();
                     return bad(format!(
