@@ -17,7 +17,10 @@ const DRAFT_CELLS: u64 = 24;
 const DRAFT_QUALITY: f64 = 0.5;
 /// Seeds of soft bodies instead of their surface.
 const DRAFT_SURFACE: &str = "seeds";
-const DRAFT_SEEDS: u64 = 64;
+/// Seeds of a layer of soft bodies together: a tick costs as much as there are of them. And of one primitive: fewer than
+/// the least are refused, more than the most show nothing that a draft is for.
+const DRAFT_SEEDS: u64 = 256;
+const DRAFT_SEEDS_OF_ONE: std::ops::RangeInclusive<u64> = 16..=64;
 
 /// Makes heavy layers light.
 pub fn lighten(scene: &mut Scene) {
@@ -60,10 +63,18 @@ fn lighten_layer(kind: &str, params: &mut Value) {
             params["surface"] = json!(DRAFT_SURFACE);
             // A preview has no contact surfaces.
             params["contacts"] = json!(false);
-            at_most(&mut params["seeds"], DRAFT_SEEDS);
+            let seeds = DRAFT_SEEDS / primitives(params).max(1);
+            let [least, most] = [*DRAFT_SEEDS_OF_ONE.start(), *DRAFT_SEEDS_OF_ONE.end()];
+            at_most(&mut params["seeds"], seeds.clamp(least, most));
         }
         _ => {}
     }
+}
+
+/// Primitives of all objects of a layer of soft bodies.
+fn primitives(params: &Value) -> u64 {
+    let objects = params["objects"].as_array().into_iter().flatten();
+    objects.filter_map(|o| o["primitives"].as_array()).map(|p| p.len() as u64).sum()
 }
 
 fn at_most(value: &mut Value, most: u64) {
@@ -134,6 +145,10 @@ mod tests {
         let soft = light(include_str!("../scenes/soft-muscles.toml"));
         let value = serde_json::to_value(&soft.layers[0]).unwrap();
         assert_eq!(value["soft"]["surface"], DRAFT_SURFACE);
+        // Sixteen muscles share them; a body alone has as many as one may.
+        assert_eq!(value["soft"]["seeds"], 16);
+        let few = light(include_str!("../scenes/soft-two-points.toml"));
+        assert_eq!(serde_json::to_value(&few.layers[0]).unwrap()["soft"]["seeds"], 64);
     }
 
     /// Prints how long a frame of every scene takes in a draft, with what is packed of it; `FRISSON_STUDIO_LAYERS`
