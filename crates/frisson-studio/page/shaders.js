@@ -1,44 +1,42 @@
 // How hair and drops look.
 import { ShaderMaterial, Color, DoubleSide, Vector3 } from "./third-party.js";
 
-/** Two lobes of light along a fibre (Kajiya and Kay 1989; the second one tinted and shifted, after Marschner 2003). */
+/** Two lobes of light along a fibre (Kajiya and Kay 1989; the second one tinted and shifted, after Marschner 2003). Told at the
+ *  points of a hair, not at its pixels: those of a line that is one pixel wide are more than its points, and not less alike. */
 export function hairMaterial(color, perStrand) {
   return new ShaderMaterial({
     uniforms: {
       colour: { value: new Color(color[0], color[1], color[2]) },
-      lights: { value: [new Vector3(0.45, 0.75, 0.5), new Vector3(-0.7, 0.35, 0.3), new Vector3(0.1, 0.35, -0.9)] },
+      lights: { value: [new Vector3(0.45, 0.75, 0.5), new Vector3(-0.7, 0.35, 0.3), new Vector3(0.1, 0.35, -0.9)].map(v => v.normalize()) },
       powers: { value: [1.5, 0.6, 0.7] },
       perStrand: { value: Math.max(1, perStrand) },
     },
     vertexShader: `
       attribute vec4 tangent; uniform int perStrand;
-      varying vec3 vTangent; varying vec3 vView; varying float vAlong; varying float vShade;
+      uniform vec3 colour; uniform vec3 lights[3]; uniform float powers[3];
+      varying vec3 vLight;
       void main() {
         vec4 world = modelMatrix * vec4(position, 1.0);
-        vTangent = normalize(mat3(modelMatrix) * tangent.xyz);
-        vView = cameraPosition - world.xyz;
-        vAlong = tangent.w < 0.0 ? tangent.w + 2.0 : tangent.w;
+        vec3 t = normalize(mat3(modelMatrix) * tangent.xyz); vec3 v = normalize(cameraPosition - world.xyz);
+        float along = tangent.w < 0.0 ? tangent.w + 2.0 : tangent.w;
         // Strands differ a little, so that they can be told apart.
-        vShade = 0.78 + 0.44 * fract(sin(float(gl_VertexID / perStrand) * 12.9898) * 43758.5453);
-        gl_Position = projectionMatrix * viewMatrix * world;
-      }`,
-    fragmentShader: `
-      uniform vec3 colour; uniform vec3 lights[3]; uniform float powers[3];
-      varying vec3 vTangent; varying vec3 vView; varying float vAlong; varying float vShade;
-      void main() {
-        vec3 t = normalize(vTangent); vec3 v = normalize(vView);
+        float shade = 0.78 + 0.44 * fract(sin(float(gl_VertexID / perStrand) * 12.9898) * 43758.5453);
         float tv = dot(t, v); float sv = sqrt(max(0.0, 1.0 - tv * tv));
-        vec3 base = colour * vShade;
+        vec3 base = colour * shade;
         vec3 sum = base * 0.22;
         for (int i = 0; i < 3; i++) {
-          vec3 l = normalize(lights[i]);
-          float tl = dot(t, l); float sl = sqrt(max(0.0, 1.0 - tl * tl));
+          float tl = dot(t, lights[i]); float sl = sqrt(max(0.0, 1.0 - tl * tl));
           float first = pow(clamp(sl * sv - (tl + 0.09) * tv, 0.0, 1.0), 60.0);
           float second = pow(clamp(sl * sv - (tl - 0.16) * tv, 0.0, 1.0), 14.0);
           sum += powers[i] * (base * sl * 0.42 + vec3(0.1) * first + (0.16 * sqrt(base) + base) * 0.4 * second);
         }
-        sum *= mix(0.35, 1.0, smoothstep(0.0, 0.3, vAlong * 0.5));
-        gl_FragColor = vec4(sum, 1.0);
+        vLight = sum * mix(0.35, 1.0, smoothstep(0.0, 0.3, along * 0.5));
+        gl_Position = projectionMatrix * viewMatrix * world;
+      }`,
+    fragmentShader: `
+      varying vec3 vLight;
+      void main() {
+        gl_FragColor = vec4(vLight, 1.0);
         #include <tonemapping_fragment>
         #include <colorspace_fragment>
       }`,

@@ -159,6 +159,14 @@ function edgeSums(p, index, edge, count) {
   return sums;
 }
 
+/** Numbers below a count, each once: steps of the golden section, which leave no gaps for long. */
+function spreadOrder(count) {
+  let step = Math.max(1, Math.round(count * 0.618033988749895));
+  while (gcd(step, count) !== 1) step += 1;
+  return Uint32Array.from({ length: count }, (_, k) => (k * step) % count);
+}
+const gcd = (one, other) => other === 0 ? one : gcd(other, one % other);
+
 class CurvesShape {
   constructor(topology, before) {
     this.topology = topology;
@@ -166,16 +174,18 @@ class CurvesShape {
     const counts = u32(topology, at, curves);
     const points = counts.reduce((sum, c) => sum + c, 0);
     const index = new Uint32Array(2 * Math.max(0, points - curves));
-    let first = 0;
+    const starts = new Uint32Array(curves);
+    for (let k = 1; k < curves; k += 1) starts[k] = starts[k - 1] + counts[k - 1];
     let put = 0;
-    for (const count of counts) {
-      for (let k = 0; k + 1 < count; k += 1) {
-        index[put] = first + k;
-        index[put + 1] = first + k + 1;
+    // Any first part of this order is spread over the whole head: to draw fewer hairs is to stop early.
+    for (const curve of spreadOrder(curves)) {
+      for (let k = 0; k + 1 < counts[curve]; k += 1) {
+        index[put] = starts[curve] + k;
+        index[put + 1] = starts[curve] + k + 1;
         put += 2;
       }
-      first += count;
     }
+    this.points = points;
     const geometry = new BufferGeometry();
     geometry.setAttribute("position", dynamic(new BufferAttribute(new Uint16Array(3 * points), 3, true)));
     geometry.setAttribute("tangent", dynamic(new BufferAttribute(new Int8Array(4 * points), 4, true)));
@@ -197,6 +207,13 @@ class CurvesShape {
     position.needsUpdate = tangent.needsUpdate = true;
     this.shape = shape;
     place(this.object, shape.cube);
+  }
+
+  /** Draws a share of the hairs. */
+  thin(share) {
+    const { geometry } = this.object;
+    // Whole segments.
+    geometry.setDrawRange(0, share < 1 ? 2 * Math.ceil(share * geometry.index.count / 2) : Infinity);
   }
 
   dispose() {
@@ -274,6 +291,14 @@ export class Shapes {
     head.curves.forEach(s => one("curves", s, before => new CurvesShape(reel.topologies.get(s.topology), before)));
     head.points.forEach(s => one("points", s, () => new PointsShape()));
     for (const key of this.shapes.keys()) if (!seen.has(key)) this.remove(key);
+  }
+
+  /** Draws hairs of so many points at most, all heads together; answers how many are drawn. */
+  thinHair(most) {
+    const hair = [...this.shapes.values()].filter(s => s instanceof CurvesShape && s.object.visible);
+    const points = hair.reduce((sum, s) => sum + s.points, 0);
+    hair.forEach(s => s.thin(most / Math.max(1, points)));
+    return Math.min(most, points);
   }
 
   /** Leaves shapes out of the picture, by name. */

@@ -34,6 +34,9 @@ function cellOf(size) {
   return [1, 2, 5, 10].map(k => k * power).find(cell => cell >= size / 7);
 }
 
+/** A subject whose middle is farther from that of the picture is about to leave it, beside the scene's size. */
+const LEAVING = 0.3;
+
 /** The ground lies so far below the lowest point, beside the scene's size: a sheet on it would flicker. */
 const BELOW = 2e-3;
 
@@ -85,6 +88,7 @@ export const standpoint = {
   meet() {
     this.opened = remote.value?.opened;
     this.isBare = this.left.shapes.size === 0;
+    this.pace.forget();
     const { low, high } = this.bounds(isBody);
     const size = high.distanceTo(low) || 1;
     const middle = low.clone().add(high).multiplyScalar(0.5);
@@ -119,6 +123,7 @@ export const standpoint = {
 
   /** The camera of the scene file, or one that sees everything. */
   lookAsScene() {
+    this.isMovedByHand = false;
     const own = remote.value?.camera ?? {};
     this.camera.fov = own.fov_deg ?? 28;
     if (own.eye && own.target) {
@@ -177,6 +182,14 @@ export const standpoint = {
     this.touch();
   },
 
+  /** Whether the subject is about to walk out of a picture that nobody chose: its camera is neither given nor moved. */
+  isLeaving(middle, moved) {
+    const { eye, follow } = remote.value?.camera ?? {};
+    if (eye || follow === false || this.isMovedByHand) return false;
+    const off = middle.clone().sub(this.controls.target);
+    return off.length() > LEAVING * this.size && off.dot(moved) > 0;
+  },
+
   /** Goes along with a subject that travels, where that is wanted. */
   goAlong() {
     const { low } = this.bounds(isBody);
@@ -188,8 +201,8 @@ export const standpoint = {
       this.floor.position.y = this.ground;
     }
     if (this.grid) this.layGrid(middle);
-    if (this.middle && options.value.follow) {
-      const moved = middle.clone().sub(this.middle);
+    const moved = this.middle && middle.clone().sub(this.middle);
+    if (moved && (options.value.follow || this.isLeaving(middle, moved))) {
       this.camera.position.add(moved);
       this.controls.target.add(moved);
       this.controls.update();

@@ -15,8 +15,13 @@ import { compared, options, places, playing, range, remote, room, selectedLayer,
 const FURNISHED_AFTER = 400;
 /** A picture that comes as quickly is felt to come at once [ms]. */
 const QUICK = 50;
+/** Time between two looks whether a picture is there [ms]. */
+const LOOK_AGAIN = 4;
 /** Fewer points of hair tell nothing about how long they take. */
 const LEAST_TOLD = 4000;
+/** How bright the sky is without the room that things mirror, and with it [-]. */
+const SKY_ALONE = 1.6;
+const SKY_WITH_ROOM = 0.55;
 const BACKGROUND = { light: 0xe7e5e1, dark: 0x24262b };
 
 export class View {
@@ -39,6 +44,7 @@ export class View {
     this.controls = new OrbitControls(this.camera, canvas);
     this.controls.enableDamping = false;
     this.controls.addEventListener("change", () => this.touch());
+    this.controls.addEventListener("start", () => { this.isMovedByHand = true; });
     this.left = new Shapes();
     this.right = new Shapes();
     this.overlay = new Group();
@@ -77,7 +83,7 @@ export class View {
     // A round cheek would be striped by its own shadow.
     this.sun.shadow.bias = -8e-4;
     // As bright as the room that takes its place once the first picture is there.
-    this.sky = new HemisphereLight(0xdfe8ff, 0x8a8078, 1.6);
+    this.sky = new HemisphereLight(0xdfe8ff, 0x8a8078, SKY_ALONE);
     this.scene.add(this.sun, this.sun.target, this.sky);
     this.floor = new Mesh(new PlaneGeometry(1, 1), new ShadowMaterial({ opacity: 0.22 }));
     this.floor.rotation.x = -Math.PI / 2;
@@ -88,9 +94,8 @@ export class View {
   /** What shiny things reflect. It takes longer than the first picture may. */
   furnish() {
     const rooms = new PMREMGenerator(this.renderer);
-    this.scene.environment = rooms.fromScene(new RoomEnvironment(), 0.04).texture;
+    this.room = rooms.fromScene(new RoomEnvironment(), 0.04).texture;
     this.scene.environmentIntensity = 0.42;
-    this.sky.intensity = 0.55;
     this.touch();
   }
 
@@ -107,24 +112,29 @@ export class View {
       this.grid.visible = options.value.grid && this.hasGround;
       this.grid.material.color.set(this.isDark ? 0x6a6e78 : 0x9d9890);
     }
-    this.floor.visible = options.value.shadow && this.hasGround;
     this.showFrame();
   }
 
   resize() {
     const { clientWidth: width, clientHeight: height } = this.canvas.parentElement;
     if (!width || !height) return;
-    this.setCoarseness(this.pace.coarseness);
+    this.leaveOut(this.pace.step);
     this.renderer.setSize(width, height, false);
     this.camera.aspect = width / height;
     this.camera.updateProjectionMatrix();
     this.touch();
   }
 
-  /** Halves the sides of the pictures so often. */
-  setCoarseness(times) {
-    const ratio = Math.min(devicePixelRatio, 2) / 2 ** times;
+  /** Draws less, where there is no time for all. */
+  leaveOut({ halvings, isPlain, hairPoints }) {
+    const ratio = Math.min(devicePixelRatio, 2) / 2 ** halvings;
     if (this.renderer.getPixelRatio() !== ratio) this.renderer.setPixelRatio(ratio);
+    // Other lights are other programs: both are kept once they were made.
+    this.sun.castShadow = !isPlain;
+    this.floor.visible = options.value.shadow && this.hasGround && !isPlain;
+    this.scene.environment = isPlain ? null : this.room ?? null;
+    this.sky.intensity = this.scene.environment ? SKY_WITH_ROOM : SKY_ALONE;
+    this.drawnHairPoints = this.left.thinHair(hairPoints) + (compared.value ? this.right.thinHair(hairPoints) : 0);
   }
 
   step(now) {
@@ -139,13 +149,13 @@ export class View {
     if (!this.pace.isFree(now) || !shown.a) return;
     const refines = !this.dirty && this.pace.mayRefine(now);
     if (!this.dirty && !refines) return;
-    this.setCoarseness(this.pace.choose(refines));
+    this.leaveOut(this.pace.choose(refines));
     this.draw();
   }
 
   /** Draws now, and in full. */
   drawWhole() {
-    this.setCoarseness(this.pace.choose(true));
+    this.leaveOut(this.pace.choose(true));
     this.draw();
   }
 
@@ -238,7 +248,7 @@ export class View {
       this.left.group.visible = true;
     }
     const { revision } = shown;
-    const points = shown.a?.head.curves.reduce((sum, c) => sum + c.count, 0) ?? 0;
+    const points = this.drawnHairPoints;
     this.pace.begin((now, took) => {
       this.firstDrawn ??= now;
       const found = Math.round(QUICK * points / Math.max(1, took));
@@ -248,10 +258,19 @@ export class View {
     });
     this.drawn += 1;
     if (this.drawn === 1) setTimeout(() => this.furnish(), FURNISHED_AFTER);
+    this.lookAgain();
     this.times.push(performance.now());
     if (this.times.length > 120) this.times.shift();
     this.lastDrawnFrame = shown.number;
     this.lastDrawnTake = a.take;
+  }
+
+  /** Whether the picture is there is asked more often than the browser asks for one: the next one waits for it. */
+  lookAgain() {
+    setTimeout(() => {
+      this.drawInTime();
+      if (this.pace.fence) this.lookAgain();
+    }, LOOK_AGAIN);
   }
 
   /** What lies under a place of the canvas: shape, vertices, weights, point. */
