@@ -87,7 +87,7 @@ function NumberControl({ path, name, control, value, id }) {
     <${Reset} path=${path} name=${name} />
     ${control.animated && isNumber && html`<button class="keyed" title="Keys along the shot" aria-label=${`keys of ${name}`} data-keys=${path}
       onClick=${() => set(path, [[range.value[0], tidy(current)], [range.value[1], tidy(current)]], name, null)}>curve</button>`}
-    ${Number.isFinite(low) && Number.isFinite(high) && html`<input type="range" min="0" max="1" step="any" aria-label=${`${name}, slider`}
+    ${Number.isFinite(low) && Number.isFinite(high) && html`<input type="range" min="0" max="1" step="any" aria-label=${`${name}, slider`} class=${isNumber ? "" : "auto"}
       value=${isNumber ? toSlider(current) : 0} data-path=${path}
       aria-valuetext=${isNumber ? String(tidy(current)) : "auto"}
       onPointerDown=${() => { gesture += 1; dragging.current = gesture; }}
