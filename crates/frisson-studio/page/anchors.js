@@ -3,9 +3,6 @@ import { getBytes, post } from "./api.js";
 import { doc, layers, selectedLayer, symmetry } from "./state.js";
 import { send } from "./controls.js";
 
-/** Kinds of layers that refine the mesh they are on. */
-const REFINERS = ["wrinkles", "folds", "cloth"];
-
 /** The layer of a kind on a mesh: the chosen one first. */
 export function layerFor(kind, mesh) {
   const is_on = l => l.kind === kind && [].concat(l.params.on).includes(mesh);
@@ -13,24 +10,16 @@ export function layerFor(kind, mesh) {
   return chosen && is_on(chosen) ? chosen : layers.value.find(is_on);
 }
 
-/** Whether a layer of a kind finds the actor's own triangles, with no refined ones in their place. */
-function findsOwn(kind, mesh) {
-  const before = layerFor(kind, mesh)?.index ?? Infinity;
-  return !layers.value.some(l => l.index < before && REFINERS.includes(l.kind) && [].concat(l.params.on).includes(mesh));
-}
-
 const mirrored = p => [-p[0], p[1], p[2]];
 
 /** Where something that was hit is on the actor's own mesh, and its mirror image where that is asked for. */
-export async function anchors(hits, kind) {
+export async function anchors(hits) {
   const own = await Promise.all(hits.map(h => post("anchor", { mesh: h.name, corners: h.corners, weights: h.weights })));
   const sets = [own];
   if (symmetry.value) {
     sets.push(await Promise.all(own.map((x, k) => post("anchor", { mesh: hits[k].name, position: mirrored(x.position) }))));
   }
-  // A number of a triangle means another one where an earlier layer has refined the mesh; a position does not.
-  const own_triangles = hits.every(h => findsOwn(kind, h.name));
-  return sets.map(set => set.map(({ triangle, weights, position }) => own_triangles ? { triangle, weights } : position));
+  return sets.map(set => set.map(({ triangle, weights }) => ({ triangle, weights })));
 }
 
 /** Places beside a hit, in the reference pose, and their mirror images where those are asked for. */
@@ -60,15 +49,17 @@ export function freshName(base, taken) {
 
 export const layerNames = () => [...layers.value.map(l => l.params.name), ...(doc.value?.off ?? []).map(l => l.name)];
 
-/** Adds things to a list of the layer of a kind on a mesh; makes the layer where there is none. */
-export async function addToLayer(kind, mesh, list, items, label, beside = {}) {
+/** Adds things to a list of the layer of a kind on a mesh; makes the layer where there is none, below the first layer of
+ *  another kind on that mesh where it is asked for. */
+export async function addToLayer(kind, mesh, list, items, label, below = null) {
   const layer = layerFor(kind, mesh);
-  const index = layer ? layer.index : layers.value.length;
+  const over = layer || !below ? null : layers.value.find(l => l.kind === below && [].concat(l.params.on).includes(mesh));
+  const index = (layer ?? over)?.index ?? layers.value.length;
   const [outer, inner] = list.split(".");
   const lists = inner ? { [outer]: { [inner]: items } } : { [list]: items };
-  const edits = layer
-    ? items.map(value => ({ append: { path: `${layer.path}.${list}`, value } }))
-    : [{ append: { path: "layers", value: { [kind]: { name: freshName(kind, layerNames()), on: mesh, ...beside, ...lists } } } }];
+  const value = { [kind]: { name: freshName(kind, layerNames()), on: mesh, ...lists } };
+  const edits = layer ? items.map(item => ({ append: { path: `${layer.path}.${list}`, value: item } }))
+    : [over ? { insert: { path: `layers[${over.index}]`, value } } : { append: { path: "layers", value } }];
   const done = await send(edits, label, null);
   selectedLayer.value = index;
   return done;

@@ -157,7 +157,7 @@ async function finish(view, done) {
   if (done.ball) return done.to ? moveBall(done.ball.index, done.to) : undefined;
   if (done.grabbed) {
     if (!done.last || done.last.name !== done.grabbed.mesh) return undefined;
-    const [[anchor]] = await anchors([done.last], layers.value[done.grabbed.layer]?.kind);
+    const [[anchor]] = await anchors([done.last]);
     return send([{ set: { path: done.grabbed.path, value: anchor } }], "move a point", null);
   }
   if (done.line) return finishLine(done);
@@ -186,7 +186,7 @@ async function finishLine({ line, last, hit, moved }) {
     return send([{ set: { path: `${line.owner}.width`, value: Number(width.toPrecision(3)) } }], "set the width", null);
   }
   if (!hit) return undefined;
-  const [[anchor]] = await anchors([hit], kind);
+  const [[anchor]] = await anchors([hit]);
   const list = kind === "folds" ? "points" : "through";
   const at = kind === "folds" ? line.after + 1 : line.after;
   const item = list === "points" ? valueOf(line.owner)?.points : valueOf(line.owner)?.through;

@@ -5,7 +5,7 @@ import { doc, say, selectedLayer, symmetry } from "./state.js";
 
 /** Where drops come from. */
 export async function drawSource(hit) {
-  const sets = await anchors([hit], "drops");
+  const sets = await anchors([hit]);
   const sources = sets.map(([at]) => ({ single: { at, mass: 2e-5, count: 8, every: 15 } }));
   await addToLayer("drops", hit.name, "sources", sources, "add a source of drops", { liquid: { preset: "water" } });
   say("drops will come from there");

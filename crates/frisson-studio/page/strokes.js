@@ -7,7 +7,7 @@ export async function drawWrinkle(view, from, to) {
   if (from.name !== to.name) { say("a wrinkle lies on one mesh", "bad"); return; }
   if (from.point.distanceTo(to.point) < 1e-3 * view.size) { say("drag from one end of the wrinkle to the other", "bad"); return; }
   const taken = (layerFor("wrinkles", from.name)?.params.tools ?? []).map(t => t.name);
-  const sets = await anchors([from, to], "wrinkles");
+  const sets = await anchors([from, to]);
   const items = sets.map(([a, b]) => {
     const name = freshName("line", taken);
     taken.push(name);
@@ -23,16 +23,14 @@ export async function drawFold(view, hits) {
   if (hits.some(h => h.name !== hits[0].name)) { say("a fold lies on one mesh", "bad"); return; }
   const taken = (layerFor("folds", hits[0].name)?.params.folds ?? []).map(f => f.name);
   const width = toolSize.value * view.size;
-  const sets = await anchors(hits, "folds");
+  const sets = await anchors(hits);
   const items = sets.map(points => {
     const name = freshName("fold", taken);
     taken.push(name);
     return { name, points, amplitude: round(0.35 * width), width: round(width) };
   });
-  // On the short edges of skin that wrinkles have refined the guard takes roughness for a bend, and pits the fold. It is
-  // for cloth that faces itself; the text says that it is off.
-  const beside = layerFor("wrinkles", hits[0].name) ? { guard: false } : {};
-  await addToLayer("folds", hits[0].name, "folds", items, "draw a fold", beside);
+  // Wrinkles ride on a fold, not the other way round: lifted along the normals of wrinkled skin a fold would be all pits.
+  await addToLayer("folds", hits[0].name, "folds", items, "draw a fold", "wrinkles");
   say("a fold was drawn");
 }
 

@@ -2,7 +2,11 @@
 //! of everything beside it stay.
 
 use serde_json::Value as Json;
-use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, Value};
+use toml_edit::{
+    Array, ArrayOfTables, Document, DocumentMut, InlineTable, Item, Table, TableLike, Value,
+};
+
+use crate::switches::OFF;
 
 /// One edit.
 #[derive(Clone, Debug, PartialEq, serde::Deserialize)]
@@ -23,6 +27,13 @@ pub enum Edit {
     /// Adds an element to a list, making the list where there is none.
     Append {
         /// The list.
+        path: String,
+        /// What.
+        value: Json,
+    },
+    /// Puts an element before another of a list of tables at the top of the text.
+    Insert {
+        /// The other one, such as `layers[1]`.
         path: String,
         /// What.
         value: Json,
@@ -52,12 +63,16 @@ enum Step {
 
 /// Makes an edit.
 pub fn patch(text: &str, edit: &Edit) -> Result<String, PatchError> {
+    if let Edit::Insert { path, value } = edit {
+        return insert(text, path, value);
+    }
     let mut document: DocumentMut = text.parse().map_err(|_| PatchError::NotToml)?;
     let root = document.as_table_mut();
     match edit {
         Edit::Set { path, value } => set(root, path, value)?,
         Edit::Remove { path } => remove(root, path)?,
         Edit::Append { path, value } => append(root, path, value)?,
+        Edit::Insert { .. } => {}
     }
     Ok(document.to_string())
 }
@@ -253,6 +268,31 @@ fn append(root: &mut Table, path: &str, value: &Json) -> Result<(), PatchError> 
     Ok(())
 }
 
+/// Tables remember where in the text they stood, so that one between two of them has no place: the lines are put there as
+/// they are.
+fn insert(text: &str, path: &str, value: &Json) -> Result<String, PatchError> {
+    let nowhere = || PatchError::NoPlace(path.to_owned());
+    let steps = steps(path).ok_or_else(nowhere)?;
+    let [Step::Key(list), Step::Index(index)] = steps.as_slice() else { return Err(nowhere()) };
+    let document = Document::parse(text).map_err(|_| PatchError::NotToml)?;
+    let other = document.get(list).and_then(Item::as_array_of_tables).and_then(|t| t.get(*index));
+    let at = before_remarks(text, other.and_then(Table::span).ok_or_else(nowhere)?.start);
+    let new = patch("", &Edit::Append { path: list.clone(), value: value.clone() })?;
+    Ok(format!("{}{}\n{}", &text[..at], new.trim_start(), &text[at..]))
+}
+
+/// The start of the remarks that stand right above a line: they are about what follows. Layers that are off are not.
+fn before_remarks(text: &str, line: usize) -> usize {
+    let mut start = line;
+    for above in text[..line].split_inclusive('\n').rev() {
+        if !above.starts_with('#') || above.starts_with(OFF) {
+            break;
+        }
+        start -= above.len();
+    }
+    start
+}
+
 /// A table of its own, with its values inline.
 fn to_table(value: &Json) -> Option<Table> {
     let mut table = Table::new();
@@ -347,6 +387,27 @@ b = 2
         let new =
             patch(TEXT, &Edit::Append { path: "colliders".to_owned(), value: collider }).unwrap();
         assert!(new.contains("[[colliders]]\nname = \"ball\"\n"), "{new}");
+    }
+
+    #[test]
+    fn what_is_put_before_another_leaves_all_else_as_it_was() {
+        let remarked = TEXT.replacen("[[layers]] # second", "# Skin.\n[[layers]] # second", 1);
+        let value = json!({ "folds": { "name": "folds", "on": "cat" } });
+        let put = |text: &str, path: &str| {
+            patch(text, &Edit::Insert { path: path.to_owned(), value: value.clone() })
+        };
+        let new = put(&remarked, "layers[1]").unwrap();
+        let own = "[[layers]]\nfolds = { name = \"folds\", on = \"cat\" }\n\n";
+        assert_eq!(new, remarked.replacen("# Skin.", &format!("{own}# Skin."), 1));
+        let back = patch(&new, &Edit::Remove { path: "layers[1]".to_owned() }).unwrap();
+        assert_eq!(back.matches("[[layers]]").count(), 2, "{back}");
+        // A layer that is off stays where it was; the first one can be gone before as well.
+        let off = TEXT.replacen("[[layers]] # second", "#off [[layers]]\n[[layers]] # second", 1);
+        assert!(put(&off, "layers[1]").unwrap().contains(&format!("#off [[layers]]\n{own}")));
+        assert!(put(TEXT, "layers[0]").unwrap().contains(&format!("film\n\n{own}[[layers]]\nfl")));
+        for nowhere in ["layers[2]", "layers", "fps[0]", "layers[1].wrinkles"] {
+            assert!(put(TEXT, nowhere).is_err(), "{nowhere}");
+        }
     }
 
     #[test]

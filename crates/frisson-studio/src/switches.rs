@@ -3,7 +3,7 @@
 use toml_edit::{Document, Item};
 
 /// What stands before every line of a layer that is off.
-const OFF: &str = "#off ";
+pub const OFF: &str = "#off ";
 
 /// A layer that is off.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]

@@ -60,9 +60,23 @@ fn lines_are_drawn_while_it_moves_and_get_points_and_widths() {
         let at = on(&mut browser, "wrist", across, down);
         browser.drag(&[at]);
     }
+    // Places on the page of what the wrinkles were drawn through, before the fold comes below them.
+    let beads = "studio.remote.value.places.filter(p => p.path.includes('.wrinkles.')).map(p => { const q = studio.view.toScreen(studio.view.whereIs(p)); return [q.x, q.y] })";
+    let before = browser.get(beads);
+    assert_eq!(before.as_array().unwrap().len(), 5);
     browser.key("Enter", false);
-    browser.wait("studio.layers.value[1]?.params.folds?.[0]?.points.length === 3");
+    browser.wait("studio.layers.value[0]?.params.folds?.[0]?.points.length === 3");
     followed(&mut browser);
+    assert_eq!(browser.get("studio.layers.value.map(l => l.kind).join(' ')"), "folds wrinkles");
+    assert_eq!(browser.get("studio.layers.value[0].params.guard"), true);
+    browser.wait("studio.remote.value.places.length === 8");
+    // Their triangles are those of the actor's own mesh, which a fold below has refined; it lifts them a little.
+    for (one, other) in
+        before.as_array().unwrap().iter().zip(browser.get(beads).as_array().unwrap())
+    {
+        let off = (0..2).map(|k| one[k].as_f64().unwrap() - other[k].as_f64().unwrap());
+        assert!(off.map(f64::abs).fold(0.0, f64::max) < 12.0, "{one} is at {other} now");
+    }
     browser.picture("folded");
     assert!(browser.errors.is_empty(), "{:?}", browser.errors);
 }
