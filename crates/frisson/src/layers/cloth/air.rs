@@ -61,6 +61,7 @@ fn push(area_normal: DVec3, air: DVec3, moving: DVec3, coefficients: AirCoeffici
     let area = area_normal.length();
     let wind = air - moving;
     let speed = wind.length();
+    // No direction to push in; the quotients below would not be numbers.
     if area <= 0.0 || speed <= 0.0 {
         return Push::default();
     }
@@ -68,6 +69,7 @@ fn push(area_normal: DVec3, air: DVec3, moving: DVec3, coefficients: AirCoeffici
     let across = wind.dot(normal);
     let cos = across.abs() / speed;
     let coefficient = coefficients.drag * cos + coefficients.lift * (1.0 - cos * cos);
+    // Without one factor of the speed: that one is the node's own, and solved for in the small steps.
     let pressure = 0.5 * AIR_DENSITY * area * speed;
     let rub = (wind - across * normal) * (pressure * limits::SKIN_FRICTION * coefficients.drag);
     Push { normal, speed: air.dot(normal), rate: pressure * coefficient, rub }

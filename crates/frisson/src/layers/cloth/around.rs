@@ -49,8 +49,10 @@ impl Around {
                 let by_thread = joins.of(node).iter().map(|&n| (n, true));
                 for (other, thread) in by_edge.chain(by_thread) {
                     let edge = positions[node as usize].distance(positions[other as usize]);
+                    // Sewn together, two panels are one place: the thread between has no length.
                     let far = distance[node as usize] + if thread { 0.0 } else { edge };
                     let next = &mut distance[other as usize];
+                    // Direct neighbours count however far they are: a triangle cannot be in contact with itself.
                     if far < *next && (far <= way || node == start) {
                         if next.is_infinite() {
                             reached.push(other);

@@ -79,6 +79,7 @@ impl Attachments {
         select: impl Fn(&str, &Selection) -> Result<Vec<u32>, LayerError>,
     ) -> Result<Self, LayerError> {
         let mut all = Self::default();
+        // A mesh that comes with a region called `pins` means it, unless the scene says otherwise.
         let own = mesh.topology.regions.contains_key("pins");
         let by_default = Selection { region: Some("pins".to_owned()), ..Selection::default() };
         let wanted = params.pins.as_ref().or(own.then_some(&by_default));
@@ -95,6 +96,7 @@ impl Attachments {
             );
             if let Some(name) = &attachment.joint {
                 let (actor, joint) = find_joint(context, name, &field("joint"))?;
+                // Where the vertex is now, seen from the joint: from here on it goes with the joint rigidly.
                 let inverse = context.actors.pose(actor).world_from_node[joint].inverse();
                 for v in vertices {
                     let local = inverse.transform_point3(mesh.positions[v as usize]);
@@ -116,6 +118,7 @@ impl Attachments {
                         within,
                         beyond: attachment.release_beyond.unwrap_or(f64::INFINITY),
                     }),
+                    // Never caught, so never torn off: it is held from the start.
                     None => all.hold_on_surface(carrier, &vertices, frames, mesh),
                 }
             }
@@ -159,6 +162,7 @@ impl Attachments {
             .frame
             .mesh_index(name)
             .ok_or_else(|| LayerError::unknown(field, "mesh", name, names()))?;
+        // One copy of a surface for all that hang on it: following it through a tick is what costs.
         if let Some(index) = self.carriers.iter().position(|c| c.mesh == mesh) {
             return Ok(index);
         }
@@ -203,6 +207,7 @@ impl Attachments {
         context: &StepContext,
         (carriers, incoming): (&[GarmentBody], &[Vec3]),
     ) -> Option<DVec3> {
+        // Places at the end of the tick; the small steps go there from where the node is.
         let place = match &hold.by {
             Holder::Incoming => incoming.get(hold.vertex as usize)?.as_dvec3(),
             Holder::Joint(actor, joint, local) => {
@@ -248,6 +253,7 @@ impl Attachments {
         for sticky in self.sticky.iter().filter(|k| on(k.attachment)) {
             let surface = &carriers[sticky.carrier].surface;
             for &node in &sticky.nodes {
+                // Caught once: a second surface must not take it over, or it would be torn to and fro.
                 if state.stuck.iter().any(|s| s.node == node) {
                     continue;
                 }
@@ -286,6 +292,7 @@ fn axes(surface: &SurfaceMotion, triangle: u32, fraction: f32) -> Mat3 {
         surface.point(triangle, weights, fraction)
     };
     let side = (corner(1) - corner(0)).normalize_or(Vec3::X);
+    // The triangle's own axes and not the smooth normal: an offset must come back to the bit when the triangle does.
     let normal = side.cross(corner(2) - corner(0)).normalize_or(Vec3::Y);
     Mat3::from_cols(side, normal.cross(side), normal)
 }
@@ -303,6 +310,7 @@ fn over(
     offset: Vec3,
     fraction: f32,
 ) -> Option<DVec3> {
+    // A surface may have been cut anew since: what was said about its triangles means nothing then.
     if triangle as usize >= surface.bvh().triangle_count() {
         return None;
     }

@@ -40,6 +40,7 @@ pub fn flat_weights(x: [DVec3; 4]) -> [f64; 4] {
     };
     let (c1, c2) = (cotangent(0, 1, 2), cotangent(0, 1, 3));
     let (c3, c4) = (cotangent(1, 0, 2), cotangent(1, 0, 3));
+    // Divided by the edge's own length: weights times positions are an angle and not a length.
     let length = x[0].distance(x[1]).max(f64::MIN_POSITIVE);
     [c3 + c4, c1 + c2, -c1 - c3, -c2 - c4].map(|weight| weight / length)
 }
@@ -84,6 +85,7 @@ pub fn compile(
 ) -> Grouped<HingePack> {
     Grouped::collect(strips.len(), |strip, packs| {
         let base = strips.start(strip);
+        // A full pack: the first hinge of a strip opens one.
         let mut lane = 4;
         let own = hinges.first(strip)..;
         for (number, hinge) in own.zip(hinges.of(strip)).filter(|(_, h)| !is_left_out(h)) {
@@ -103,6 +105,7 @@ pub fn compile(
             }
             pack.rest[lane] = hinge.rest;
             pack.numbers[lane] = number;
+            // Over the span of all small steps that one solve stands for.
             pack.compliance[lane] = (hinge.compliance / (span * span)) as f32;
             lane += 1;
         }

@@ -57,6 +57,7 @@ impl GarmentBody {
     pub fn new(mesh: usize, source: &Mesh, left_out: &[bool]) -> Self {
         let incoming = Arc::clone(&source.topology);
         let mut source = source.clone();
+        // A triangle goes only where all its corners are left out: the seam to the rest of the body must stay closed.
         if left_out.contains(&true) {
             let all = source.topology.triangles.iter();
             let kept = all.filter(|t| !t.iter().all(|&v| left_out[v as usize])).copied().collect();
@@ -86,6 +87,7 @@ impl GarmentBody {
             let Some((distance, exit)) = self.surface.signed_distance(p, f32::MAX) else {
                 return false;
             };
+            // Its way out leads away from a pin that it hangs on by less cloth: brought out, it would be drawn like rubber.
             let away = |q: &Vec3| exit.point.distance(*q) > most * p.distance(*q);
             distance < 0.0 && pins.iter().any(away)
         };
@@ -112,6 +114,7 @@ impl GarmentBody {
             return f32::INFINITY;
         }
         let (place, _) = closest_on_triangle(p, self.surface.bvh().corners(triangle));
+        // A little more: the search must find this very triangle again, in whatever rounding it works.
         1.0001 * place.distance(p) + 1e-6
     }
 
@@ -145,6 +148,7 @@ impl GarmentBody {
         let original = built.is_on(mesh);
         let triangles = if original { 0 } else { self.fingerprint(mesh) };
         let known = triangles == state.triangles && state.current.len() == mesh.positions.len();
+        // Nothing was lost since the last tick: the surface stands as the state says, and need not be built again.
         if original && known && in_step && self.triangles == 0 {
             return true;
         }
@@ -183,6 +187,7 @@ impl GarmentBody {
     fn measure_speed(&mut self, dt: f64) {
         let (now, then) = (self.surface.positions(), self.surface.previous());
         let way = |&v: &u32| now[v as usize].distance(then[v as usize]);
+        // Of the fastest place: a bound for how far contacts are to be looked for, and no node must be missed.
         let farthest = self.vertices.iter().map(way).fold(0.0, f32::max);
         self.speed = if dt > 0.0 { f64::from(farthest) / dt } else { 0.0 };
     }
@@ -193,6 +198,7 @@ impl GarmentBody {
             return self.triangles;
         }
         let corners = mesh.topology.triangles.iter().flatten();
+        // Zero stands for the mesh that it was built with.
         corners.fold(0, |sum, &v| crate::math::random::chain(sum, u64::from(v))).max(1)
     }
 }

@@ -164,6 +164,7 @@ impl BodyContacts {
                         + moving * dt
                         + tolerances::BODY_REACH_EDGES * reach.mean_edge;
                     let p = positions[node].as_vec3();
+                    // The place of the last tick bounds the search: cloth slides slowly against what it lies on.
                     let last = std::mem::replace(place, none)[0].triangle;
                     let known = body.distance_to(last, p);
                     let way = (velocities[node] * dt).as_vec3();
@@ -226,6 +227,7 @@ impl BodyContacts {
     pub fn pushed(&self, node: usize, (x, v): (DVec3, DVec3), dt: f64) -> DVec3 {
         let mut coming = v;
         for near in self.near[self.of(node)].iter().filter(|near| near.slack != PASSED) {
+            // What a limb strikes leaves at the limb's speed: cloth ahead of it is met in this very tick.
             let closing = ((near.end - near.start) / dt - coming).dot(near.normal_end);
             let height = (x - near.start).dot(near.normal_start);
             if closing > 0.0 && height - closing * dt < self.thickness {

@@ -30,6 +30,7 @@ impl Garment {
         let wearer = wearer(params, context);
         let mut dressing =
             if wanted { Dressing::new(context, wearer) } else { Dressing::default() };
+        // Everything that follows measures in the pose in which the garment is put on.
         let mut start = context.frame.clone();
         dressing.interpolate(context.frame, 0.0, &mut start);
         if let Ok(cloth) = find_mesh(context, "on", &params.on) {
@@ -137,10 +138,12 @@ impl Garment {
         let soft = self.soft.iter().map(|pin| SoftPin { node: is_now(pin.node), ..*pin }).collect();
         let sewn = (stitches.as_slice(), self.thickness);
         let self_contacts = self_contacts(&whole.params, &cloth, &at_rest, sewn);
+        // Nodes that sit on a tear have other numbers now.
         let held = held_nodes(&cloth, &attachments);
         Some(Self {
             mesh: self.mesh,
             incoming_vertices: self.incoming_vertices,
+            // Garments together do not tear.
             parts: Vec::new(),
             cloth,
             at_rest,

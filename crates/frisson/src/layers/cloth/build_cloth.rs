@@ -69,6 +69,7 @@ impl ClothRest {
         let hinges = context.hinges(&areas, &strips, &levels);
         let shears = context.shears(&areas, &strips, &levels, &mut warnings);
         let mass = context.masses(&areas);
+        // Over edges as cut and not as modelled: regions may be larger than they are drawn.
         let mean_edge =
             edges.rows.iter().map(|e| e.rest).sum::<f64>() / edges.rows.len().max(1) as f64;
         let tethers = tether::build(&tether::TetherInput {
@@ -99,6 +100,7 @@ impl ClothRest {
             Hierarchy::default()
         };
         let extent = crate::geometry::Bounds::of(input.positions).diagonal();
+        // From its pins, where it hangs; loose cloth may fall on a corner, and then hangs by its whole size.
         let depth = if tethers.reach > 0.0 { tethers.reach } else { f64::from(extent) };
         let triangles: Vec<[u32; 3]> = (0..topology.triangles.len())
             .filter(|&t| areas[t] > 0.0)

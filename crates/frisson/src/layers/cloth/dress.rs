@@ -39,6 +39,7 @@ impl Dressing {
         let mut start = Vec::new();
         for (index, actor) in context.actors.all().iter().enumerate() {
             let (Some(character), Some(_)) = (actor.character(), actor.clip()) else {
+                // Without a clip the wearer stands already; but it must not be moved away by somebody else's pose.
                 if wearer == Some(index) {
                     let range = context.actors.mesh_range(index);
                     let here = |i: usize| (i, context.frame.meshes[i].positions.clone());
@@ -73,6 +74,7 @@ impl Dressing {
         let towards: Vec3 = bodies.iter().map(|body| centre(body) - centre(cloth)).sum();
         let (from, to) = limits::ONE_SIDED;
         self.one_sided = smoothstep(from, to, mean.length());
+        // Whichever way the triangles are turned: inwards is where the bodies are.
         self.inwards = (mean * towards.dot(mean).signum()).normalize_or_zero();
     }
 
@@ -95,6 +97,7 @@ impl Dressing {
         for (mesh, start) in &self.start {
             let end = &frame.meshes[*mesh].positions;
             let blended = start.iter().zip(end).map(|(a, b)| {
+                // Only what moves out against the cloth waits: what comes beside it must be there first.
                 let against = (*b - *a).dot(self.inwards).min(0.0) * self.inwards;
                 a.lerp(*b, early) + (late - early) * against
             });

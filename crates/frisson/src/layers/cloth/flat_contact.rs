@@ -160,6 +160,7 @@ impl FlatContacts {
         }
         self.positions.clear();
         self.positions.extend(x.iter().map(|p| p.as_vec3()));
+        // Refitted and not built: boxes of a cloth that has moved are larger, but the tree stays a function of the rest shape.
         self.tree.refit(&self.positions);
         for (index, body) in bodies.iter().enumerate() {
             self.found.resize(body.vertices.len(), None);
@@ -202,6 +203,7 @@ impl FlatContacts {
         for (at, (nodes, _)) in self.found_flat.iter().zip(edges) {
             let Some(at) = *at else { continue };
             let [a, b] = *nodes;
+            // An edge as a triangle without a third corner: the same code moves both.
             let spot = Spot { nodes: [a, b, b], weights: [0.5, 0.5, 0.0] };
             let middle = 0.5 * (positions[a as usize] + positions[b as usize]);
             let pressing = at.pressing(&body.surface, middle, reach.mean_edge);
@@ -310,6 +312,7 @@ impl Spot {
         if total <= 0.0 {
             return;
         }
+        // Beside held nodes the one free node would have to go many times as far as the place.
         let most = shares.iter().copied().fold(0.0, f64::max) / total;
         let scale = (limits::MOST_SPOT_LEVER / most).min(1.0) / total;
         for (share, n) in shares.into_iter().zip(self.nodes) {

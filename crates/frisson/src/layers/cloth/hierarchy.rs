@@ -134,6 +134,7 @@ impl Hierarchy {
                 let held = inverse_mass[level.nodes[c as usize] as usize] == 0.0;
                 if held { 0.0 } else { 1.0 / level.mass[c as usize] }
             };
+            // Between two pins there is nothing to solve, and shares would be 0 / 0.
             let movable = level.pairs.iter().filter(|p| w(p.0) + w(p.1) > 0.0);
             let kept: Vec<(u32, u32, f64)> = movable.copied().collect();
             level.spans = Grouped::build(&level.strips, kept, |p| level.strips.of(p.0)).map(|p| {
@@ -211,10 +212,12 @@ fn solve_spans(spans: &[Span], x: &mut [Places]) {
         let (a, b) = (span.a as usize, span.b as usize);
         let d = x[a].now - x[b].now;
         let r = d.length_squared();
+        // The looser end decides: a span that starts in pulled cloth must give with it.
         let allowance = 1.0 + x[a].allowance.max(x[b].allowance);
         let length_sq = span.length_sq * (allowance * allowance);
         // What has left the world is found at the end of the tick, and said.
         if r > length_sq && r.is_finite() {
+            // Without a root: to first order the relative excess, and never more than 1 however far it is drawn.
             let s = (r - length_sq) / (r + length_sq);
             let before = (x[a].old - x[b].old).length_squared();
             let drift = ((before - length_sq) / (before + length_sq)).clamp(0.0, s);
@@ -247,6 +250,7 @@ fn build_level(
         }
         let coarse = level.nodes.len() as u32;
         level.nodes.push(node);
+        // One walk finds both, whom it is joined to and whom it moves: the former reach farther.
         let far = limits::SPAN_REACH * spacing;
         let point = input.order[node as usize];
         let seed = GeodesicStart { point, distance: 0.0, label: coarse };

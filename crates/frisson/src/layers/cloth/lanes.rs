@@ -43,6 +43,7 @@ impl Vec3x4 {
     #[inline(always)]
     pub fn add_to(self, nodes: &mut [Moving], at: [u32; 4]) {
         let columns = Mat4::from_cols(self.x, self.y, self.z, Vec4::ZERO).transpose();
+        // One after the other: empty lanes all point at node 0 and add nothing there.
         nodes[at[0] as usize].moved += columns.x_axis;
         nodes[at[1] as usize].moved += columns.y_axis;
         nodes[at[2] as usize].moved += columns.z_axis;
@@ -108,6 +109,7 @@ pub fn atan2(y: Vec4, x: Vec4) -> Vec4 {
     let of = Vec4::splat;
     let (ax, ay) = (x.abs(), y.abs());
     let (low, high) = (ax.min(ay), ax.max(ay));
+    // In the first eighth of a turn, where the polynomial is good; signs and swaps bring it home.
     let z = low / high.max(of(f32::MIN_POSITIVE));
     let q = z * z;
     let p = of(-0.011_721_2) * q + of(0.052_653_32);

@@ -75,6 +75,7 @@ impl Layer for ClothLayer {
 
     fn report(view: View<'_, Self>, report: &mut LayerReport) {
         let (params, rest, state) = (view.params, view.rest, view.state);
+        // Measured when somebody asks, not in every tick: sorting all edges costs as much as some small steps.
         let mut strains = step::strains(rest, state);
         let mean = strains.iter().map(|s| s.max(0.0)).sum::<f64>() / strains.len().max(1) as f64;
         strains.sort_unstable_by(f64::total_cmp);

@@ -83,6 +83,7 @@ pub(super) fn select_vertices(
 ) -> Result<Vec<u32>, LayerError> {
     let weights = context.select(field, mesh_index, selection)?;
     let chosen: Vec<u32> =
+        // Painted weights become yes or no here; what needs shades (soft pins, regions) asks for the weights themselves.
         (0..weights.len() as u32).filter(|&v| weights[v as usize] >= 0.5).collect();
     if chosen.is_empty() {
         return Err(LayerError::parameter(field, "selects no vertex of the mesh"));
@@ -116,6 +117,7 @@ pub(super) fn find_colliders(
     context: &BuildContext,
 ) -> Result<Vec<usize>, LayerError> {
     let all = context.colliders.all();
+    // Not said: everything in the scene. An empty list means none.
     let Some(names) = &params.colliders else { return Ok((0..all.len()).collect()) };
     let find = |name: &String| {
         let existing = || all.iter().map(|c| c.name.as_str());

@@ -85,6 +85,7 @@ impl PackedTriangles {
     pub fn fit(&mut self, triangles: impl Iterator<Item = [u32; 3]>, nodes: &[[Vec3A; 2]]) {
         let (mut places, mut velocities) = ([Span::EMPTY; LEAF], [STILL; LEAF]);
         let mut normals = [Vec3A::ZERO; LEAF];
+        // Boxes of lanes without a triangle stay empty, and meet nothing.
         let mut count = 0;
         (self.now, self.velocity) = (Span::EMPTY, Span::EMPTY);
         for corners in triangles.take(LEAF) {
@@ -115,6 +116,7 @@ impl PackedTriangles {
             let closing = other.velocities.low[axis] - of(&self.velocities.high);
             let backing = of(&self.velocities.low) - other.velocities.high[axis];
             now = now.max(ahead).max(behind);
+            // Apart along one axis is apart: the greatest gap over all axes counts, and only approach makes it smaller.
             moving = moving.max(ahead + (closing * dt).min(Vec4::ZERO));
             moving = moving.max(behind + (backing * dt).min(Vec4::ZERO));
         }

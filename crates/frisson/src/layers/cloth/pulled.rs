@@ -39,6 +39,7 @@ impl Pulled {
         let nodes = node_of_point.len();
         let mut pulled = Self { nodes, ..Self::default() };
         let mut apart = vec![f64::INFINITY; all.len()];
+        // The farthest from those that were taken, again and again: a few pins that stand for hundreds.
         let mut next = all.first().copied();
         while let Some(pin) = next.filter(|_| pulled.pins.len() < limits::PULLED_PINS) {
             let (distance, _) = geodesic_distances(topology, positions, &[pin]);
@@ -60,6 +61,7 @@ impl Pulled {
             }
             next = (apart[farthest] > 0.0).then(|| all[farthest]);
         }
+        // One pin cannot be pulled apart from anything.
         if pulled.pins.len() < 2 {
             return Self::default();
         }
@@ -94,6 +96,7 @@ impl Pulled {
         let free = |n: &usize| from_pins[*n] > 0.0;
         let of = (0..self.nodes).filter(free).count() as f32;
         let between = (0..self.nodes).filter(free).filter(|&n| is_between[n]).count() as f32;
+        // Few nodes between few pins: the rest of the cloth hangs, and would pay for what it does not need.
         if between > limits::TAUT_SHARE * of {
             self.spanned = spanned;
         }
@@ -124,6 +127,7 @@ impl Pulled {
                     continue;
                 }
                 let now = positions[pin as usize].distance(positions[other as usize]);
+                // Straight through the air against along the cloth: less than 0 for all that is slack.
                 let need = (now / f64::from(rest) - 1.0) as f32;
                 if need > limits::PULLED_FROM && need.is_finite() {
                     out.resize(self.nodes, 0.0);
@@ -137,6 +141,7 @@ impl Pulled {
     fn ask(&self, (a, b): (usize, usize), (rest, need): (f32, f32), out: &mut [f32]) {
         let both = self.row(a).iter().zip(self.row(b));
         for (out, (from, to)) in out.iter_mut().zip(both) {
+            // By ellipses: nodes on the way between two pins are asked for all, those beside it for less.
             let detour = (from + to) / rest - 1.0;
             let beside = (detour / limits::PULLED_DETOUR - 1.0).clamp(0.0, 1.0);
             *out = out.max(need * (1.0 - beside));

@@ -43,6 +43,7 @@ impl Refinement {
         points.extend(self.coarse.vertex_of_point.iter().map(|&v| incoming[v as usize]));
         self.refined.stencils.evaluate_all(points, made);
         out.clear();
+        // The file's own vertices keep their numbers; new ones come behind.
         out.extend_from_slice(incoming);
         out.extend(self.fine.new_points.iter().map(|&p| made[p as usize]));
     }
@@ -66,6 +67,7 @@ impl Refinement {
         let of_point = |q: u32| weights[self.coarse.vertex_of_point[q as usize] as usize];
         let between = |p: &u32| -> f32 {
             let stencil = self.refined.stencils.of(*p as usize);
+            // Butterfly stencils have negative weights: a mean may leave the range.
             stencil.map(|(q, w)| of_point(q) * w as f32).sum::<f32>().clamp(0.0, 1.0)
         };
         let new = self.fine.new_points.iter().map(between);

@@ -136,6 +136,7 @@ impl Garment {
 impl ClothRest {
     /// Tells numberings of nodes apart (FNV-1a over the vertex of each): a state belongs to one of them.
     pub fn numbering(&self) -> u64 {
+        // By a hash: a state would else carry a list as long as the mesh, only to be compared.
         let bytes = self.vertex_of_node.iter().flat_map(|v| v.to_le_bytes());
         bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

@@ -47,6 +47,7 @@ impl Ridges {
                 }
             };
             let height = f64::from(ridge.amplitude);
+            // Bent along its crest, a fold is a corrugated sheet: its second moment is its stretch stiffness times the variance of its profile.
             let rigidity = ridge.share * stretch * PROFILE_VARIANCE * height * height;
             for points in courses {
                 let curve = Nurbs::through(&points, 3)
@@ -86,7 +87,9 @@ impl Ridges {
             });
             let (distance, axis) = nearest.min_by(|x, y| x.0.total_cmp(&y.0)).unwrap_or_default();
             let along = hinge.dot(axis.normalize_or_zero());
+            // All or nothing: the rigidity is that of the whole profile, wherever in it the hinge lies.
             let reach = if distance < *width { 1.0 } else { 0.0 };
+            // A hinge along the crest bends the fold open, which costs nothing; one across it bends the crest.
             reach * rigidity * f64::from(1.0 - along * along)
         };
         self.curves.iter().map(of).sum()

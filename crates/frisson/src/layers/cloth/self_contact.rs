@@ -58,6 +58,7 @@ impl SelfContacts {
     /// Prepares the search.
     pub fn new(rest: &ClothRest, positions: &[DVec3], stitches: &[Stitch], thickness: f64) -> Self {
         let mut owner = vec![u32::MAX; rest.node_count()];
+        // From the last: the lowest triangle of a node is its owner in the end.
         for (t, corners) in rest.triangles.iter().enumerate().rev() {
             corners.iter().for_each(|&n| owner[n as usize] = t as u32);
         }
@@ -90,6 +91,7 @@ impl SelfContacts {
         near: &mut Near,
     ) {
         let Some(mut tree) = self.tree.take() else { return };
+        // By the thickest: one bound for the whole search; pairs know their own thickness when they are solved.
         let reach = self.thickness * self.bands.most * limits::SELF_REACH;
         let motion = Motion { rest, x: positions, v: velocities, dt, reach };
         // Inside the pool tasks start without waking anybody from outside.
@@ -173,6 +175,7 @@ impl SelfContacts {
         let [s, t] = corners.map(|c| c.map(|n| nodes[n as usize]));
         let (reach, dt) = (motion.reach as f32, motion.dt as f32);
         let sides = [PlaneSides::of(s, t, reach, dt), PlaneSides::of(t, s, reach, dt)];
+        // All of one on one side of the other, and farther than the reach: most pairs of boxes end here.
         if sides.iter().any(PlaneSides::all_on_one) {
             return;
         }
@@ -220,6 +223,7 @@ impl SelfContacts {
         }
         let flat = self.rest_positions[node as usize];
         let home = corners.map(|n| self.rest_positions[n as usize]);
+        // At rest: cloth that is near along itself would hold its own folds open.
         let apart = flat.distance(point_at(home, closest_on_triangle(flat, home)));
         if self.neighbours(apart, &[node], &corners) {
             return;

@@ -120,6 +120,7 @@ impl Separation<'_> {
     ) {
         let w = self.inverse_mass;
         let total: f64 = parts.iter().map(|&(n, share)| share * share * w[n as usize]).sum();
+        // All four held: pins may be anywhere.
         if total <= 0.0 {
             return;
         }
@@ -130,6 +131,7 @@ impl Separation<'_> {
         // Squeezed cloth is brought apart calmly.
         let lift = (self.thickness - distance).min(self.recovery - approach);
         let tangent = relative - relative.dot(direction) * direction;
+        // Coulomb: as much as was stopped across, at most, is taken away along.
         let grip = self.friction * -approach / tangent.length().max(1e-30);
         // What the relative motion of this step is changed by.
         let stop = -approach * direction - tangent * grip.min(1.0);

@@ -74,6 +74,7 @@ impl Garment {
         if let Some(substeps) = params.substeps {
             return (f64::from(substeps) * usual_ticks).ceil().max(1.0) as u32;
         }
+        // Earth's, whatever the scene has: in weightlessness cloth is thrown about as hard.
         let (edge, gravity) = (self.cloth.mean_edge, 9.81);
         let step = if self.cloth.hierarchy.is_empty() {
             edge * (limits::SOLVER_SAG / (self.cloth.depth.max(edge) * gravity)).sqrt()
@@ -84,6 +85,7 @@ impl Garment {
         let wanted = (clock.tick_seconds() / step).max(least);
         let pushed = if params.bodies.is_empty() { 1.0 } else { limits::BODY_SUBSTEPS };
         let wanted = (pushed * wanted).max(clock.tick_seconds() / self.air_step(params));
+        // A bound for bad input: more would take minutes a tick.
         (params.quality * wanted).ceil().clamp(least.ceil(), 1000.0) as u32
     }
 

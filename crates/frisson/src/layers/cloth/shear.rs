@@ -57,6 +57,7 @@ pub fn solve(rows: &[ShearRow], nodes: &mut [Moving]) {
         let e1 = edge(nodes, at[1], at[0]);
         let e2 = edge(nodes, at[2], at[0]);
         let [i00, i01, i10, i11] = row.inverse;
+        // The threads as they lie now: their dot product is the shear, 0 where they are square to each other.
         let wu = e1 * i00 + e2 * i10;
         let wv = e1 * i01 + e2 * i11;
         let g1 = wv * i00 + wu * i01;
@@ -64,6 +65,7 @@ pub fn solve(rows: &[ShearRow], nodes: &mut [Moving]) {
         let gradient: [Vec3; 3] = [-(g1 + g2), g1, g2];
         let weight: f32 = (0..3).map(|k| row.inverse_mass[k] * gradient[k].length_squared()).sum();
         let total = weight + row.compliance;
+        // All three held, or a triangle that has left the world: the end of the tick says where.
         if weight <= 0.0 || !total.is_finite() {
             continue;
         }

@@ -180,6 +180,7 @@ impl Solver {
                 let push = (drive.overpressure, step);
                 pressure::push(&rest.triangles, w, push, x, &mut self.gradient);
             }
+            // Filled by the coarse levels, in the steps where they act; contacts must know what was no motion of the cloth's own.
             self.drifts.clear();
             if k % FAR_EVERY == 0 {
                 self.reach_far(rest, &mut state.positions);
@@ -221,12 +222,14 @@ impl Solver {
         for &(node, start, end) in drive.held {
             state.velocities[node as usize] = (end - start) / drive.dt;
         }
+        // Only what is blown up can roll; flat cloth has friction of its own.
         let blown = drive.inflation.is_some() || drive.overpressure != 0.0;
         if blown && *self.touched.get_mut() {
             let pull = self.acceleration.first().map_or(0.0, |a| a.length());
             roll::slow(&rest.mass, &state.positions, &mut state.velocities, (pull, drive.dt));
         }
         let (w, x) = (&self.inverse_mass, &state.positions);
+        // Shares are told for the usual tick: one of another length takes away what its time is worth.
         let lasting = drive.dt * f64::from(Clock::TICK_HZ);
         let over_tick = |share: f64| 1.0 - (1.0 - share).powf(lasting);
         let (along, any) = self.settings.internal_damping;

@@ -37,6 +37,7 @@ pub fn start(
     frame: &Frame,
 ) -> Result<ClothState, LayerError> {
     let (params, rest) = (work.params, work.rest);
+    // In the pose in which the garment is put on, which is not the first of the shot where it is modelled in another.
     let mut first = frame.clone();
     rest.dressing.interpolate(frame, 0.0, &mut first);
     take_incoming(rest, params, work.scratch, &first)?;
@@ -187,6 +188,7 @@ fn tune(
     let friction = params.moduli().friction;
     tools.self_contacts.friction = friction;
     let all = context.colliders.all();
+    // Every tick: the friction may have been edited meanwhile.
     tools.solver.posed.clear();
     let posed = rest
         .colliders
@@ -204,6 +206,7 @@ fn find_contacts(
     frame: &Frame,
 ) {
     let dt = context.dt;
+    // A state that was loaded or taken back is not the one that the tools have followed.
     let in_step = tools.followed == Some(state.ticks);
     let (x, v) = (state.positions.as_slice(), state.velocities.as_slice());
     state.ticks += 1;

@@ -83,6 +83,7 @@ pub fn compile(
         let mut lanes: Vec<usize> = Vec::new();
         for edge in edges.of(strip) {
             let [wa, wb] = edge.nodes.map(|n| inverse_mass[n as usize]);
+            // Both ends held: nothing can move, and the quotient below would be none.
             if wa + wb <= 0.0 {
                 continue;
             }
@@ -93,7 +94,9 @@ pub fn compile(
                     |n: &u32| packs[p].a[..used].contains(n) || packs[p].b[..used].contains(n);
                 has(&a) || has(&b)
             };
+            // Earlier packs are full mostly; looking through all would take the square of their number.
             let first = packs.len().saturating_sub(OPEN_PACKS);
+            // Back until one shares a node: an edge may not overtake a neighbour, or the order that carries a pull is lost.
             let free = (first..packs.len()).rev().take_while(|&p| !clash(p));
             let into = free.filter(|&p| lanes[p] < 4).last().unwrap_or_else(|| {
                 packs.push(StretchPack::default());
@@ -196,6 +199,7 @@ pub fn damp(
         let (i, j) = (a - base as usize, b - base as usize);
         let d = positions[a] - positions[b];
         let rate = velocities[i] - velocities[j];
+        // Along the edge, where stiff threads ring, and all else: bending and swinging must not be damped as hard.
         let stretching = d * (rate.dot(d) / d.length_squared().max(f64::MIN_POSITIVE));
         let taken = (stretching * along + (rate - stretching) * any) / total;
         velocities[i] -= taken * inverse_mass[a];

@@ -64,6 +64,7 @@ impl Strips {
         let mut first_level = levels.first().copied().unwrap_or(0);
         for node in 1..count {
             let new_level = levels[node] != levels[node - 1];
+            // Against the whole so far and not the last strip: one large level does not shift all that follow.
             let full = node * wanted >= bounds.len() * count;
             if new_level && full && levels[node] >= first_level + 2 {
                 bounds.push(node as u32);
@@ -242,6 +243,7 @@ pub fn solving_order<const N: usize>(
             let (at, used) = color_at[n as usize];
             if at == level { mask | used } else { mask }
         });
+        // Beyond 63 they share a colour: still right, as rows of a strip are solved one after the other, and only slower.
         let color = (!taken).trailing_zeros().min(63);
         for &n in c {
             let entry = &mut color_at[n as usize];

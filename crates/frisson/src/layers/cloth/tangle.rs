@@ -55,6 +55,7 @@ impl Tangle {
         for (node, &piece) in self.piece.iter().enumerate() {
             self.caught[node] = piece != largest[part_of_node[node] as usize];
         }
+        // The two that cross as well: which of them is on the wrong side is not known.
         for crossing in crossings {
             let corners = rest.triangles[crossing.triangle as usize];
             let at = crossing.edge.into_iter().chain(corners);
@@ -84,6 +85,7 @@ impl Tangle {
                 self.sizes[piece as usize] += 1;
                 for &t in rest.node_triangles.of(node) {
                     for other in rest.triangles[t as usize] {
+                        // An edge that goes through a triangle is a cut: the flood stops there, so a pushed-through corner is a piece of its own.
                         let fresh = self.piece[other as usize] == u32::MAX;
                         if fresh && self.cuts.binary_search(&sorted([node, other])).is_err() {
                             self.piece[other as usize] = piece;

@@ -50,6 +50,7 @@ impl Tears {
     /// Whether they can be tears of a mesh.
     pub fn are_of(&self, whole: &Mesh) -> bool {
         let (kept, all) = (whole.positions.len(), whole.positions.len() + self.copies.len());
+        // From a file, perhaps: every number is checked before it is used as an index.
         let same = |(torn, corners): (&[u32; 3], &[u32; 3])| {
             let corner = |k: usize| {
                 (torn[k] as usize) < all && self.whole_vertex(torn[k], kept) == corners[k]
@@ -153,6 +154,7 @@ pub fn rip(most: f64, whole: &Garment, rest: &Garment, state: &mut ClothState) -
     tears.node_of_vertex.clone_from(&rest.cloth.node_of_vertex);
     let sources = split(&splits, &rest.cloth, mesh.positions.len(), &mut tears);
     let corners = tears.triangles.iter().flatten();
+    // Never 0, which stands for whole cloth.
     tears.fingerprint = corners.fold(1, |sum, &v| random::chain(sum, u64::from(v))).max(1);
     let torn = whole.torn(&tears)?;
     tears.node_of_vertex.clone_from(&torn.cloth.node_of_vertex);
@@ -172,6 +174,7 @@ struct Load {
 fn loads(most: f64, rest: &Garment, state: &ClothState) -> Option<Vec<Load>> {
     let x = &state.positions;
     let edges = &rest.cloth.edges.rows;
+    // Nearly always nothing tears: one look at the edges, and no list is made.
     if !edges.iter().any(|e| stretch::strain(e, x) > most) {
         return None;
     }
@@ -187,6 +190,7 @@ fn loads(most: f64, rest: &Garment, state: &ClothState) -> Option<Vec<Load>> {
         for (node, pull) in [(a, pull), (b, -pull)] {
             let share = strain / bears(node);
             let load = &mut loads[node as usize];
+            // What is held does not rip off its holder: it would fall for ever from the first frame on.
             if share > load.share && !rest.held[node as usize] {
                 *load = Load { share, pull };
             }
@@ -204,6 +208,7 @@ type Split = Vec<(u32, usize, u32)>;
 /// Which nodes rip in this tick: the most loaded ones, no two of them near each other.
 fn choose(loads: &[Load], cloth: &ClothRest, triangles: &[[u32; 3]], x: &[DVec3]) -> Vec<Split> {
     let worst = loads.iter().fold(0.0, |worst: f64, load| worst.max(load.share));
+    // Only the worst now: each rip takes load off its neighbours, which may then hold.
     let least = (limits::RIP_TOGETHER * worst).max(1.0);
     let mut corners: Vec<(u32, u32, usize)> = Vec::new();
     for (t, vertices) in triangles.iter().enumerate() {
@@ -247,6 +252,7 @@ fn part(
     let node = fan[0].0;
     let node_at = |t: u32, k: usize| cloth.node_of_vertex[triangles[t as usize][k % 3] as usize];
     let others = |c: &(u32, u32, usize)| [node_at(c.1, c.2 + 1), node_at(c.1, c.2 + 2)];
+    // Across the pull: triangles that lie in its direction go with one side, the others with the other.
     let is_ahead = |c: &(u32, u32, usize)| {
         let [b, d] = others(c).map(|n| x[n as usize] - x[node as usize]);
         (b + d).dot(pull) > 0.0
@@ -261,6 +267,7 @@ fn part(
         let mut stack = vec![first];
         while let Some(at) = stack.pop() {
             for next in (0..fan.len()).filter(|&n| n != at) {
+                // By a common edge: halves of a fan that touch at the node only are parts of their own.
                 let joined = others(&fan[at]).iter().any(|n| others(&fan[next]).contains(n));
                 let together = is_ahead(&fan[at]) == is_ahead(&fan[next]);
                 if parts[next] == u32::MAX && joined && together {

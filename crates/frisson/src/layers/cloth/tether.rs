@@ -66,6 +66,7 @@ pub fn build(input: &TetherInput) -> Tethers {
             }
         }
     };
+    // A sheet between two corners hangs from both; of a held collar the nearest stitch is enough.
     if pins.len() <= limits::TETHER_PINS {
         pins.iter().for_each(|&pin| add(&[pin]));
     } else {
@@ -102,6 +103,7 @@ impl Tethers {
             if squared > length * length {
                 let distance = squared.sqrt();
                 let excess = distance - length;
+                // Only as far as it was out before: what was drawn out in this step must lose its speed, what was out already not gain any.
                 let drift = (previous.distance(pin) - length).clamp(0.0, excess);
                 *position -= away * (excess / distance);
                 *previous -= away * (drift / distance);

@@ -100,6 +100,7 @@ pub fn points(frame: &Frame, own: usize, parts: &[Part]) -> Vec<u32> {
     let mut points: Vec<u32> = Vec::new();
     for mesh in std::iter::once(own).chain(parts.iter().map(|p| p.mesh)) {
         let mesh = &frame.meshes[mesh];
+        // Welded within each mesh only: two garments that touch at rest are not one.
         let before = points.iter().max().map_or(0, |p| p + 1);
         let topology = Topology::build(&mesh.positions, &mesh.topology.triangles);
         points.extend(topology.point_of_vertex.iter().map(|p| before + p));

@@ -186,6 +186,7 @@ impl PatchTree {
         let mut next = std::mem::take(&mut self.spread);
         tasks.clear();
         tasks.push((0, 0));
+        // Deeper than any tree is: a bound, and not what ends it.
         for _ in 0..24 {
             if tasks.len() >= TASKS {
                 break;
@@ -224,6 +225,7 @@ impl PatchTree {
             out(a, b);
             return false;
         }
+        // The larger is opened, so that both shrink alike and their boxes stay comparable.
         let larger_a = self.patches[a as usize].count >= self.patches[b as usize].count;
         if cb == 0 || (ca > 0 && larger_a) {
             out(ca, b);
@@ -240,6 +242,7 @@ impl PatchTree {
         if a == b {
             return p.spread > limits::FLAT_SPREAD || p.parts.0 < p.parts.1;
         }
+        // Only approach counts: patches that move apart are not nearer than they are now.
         let gap =
             (q.now.low - p.now.high) + (dt * (q.velocity.low - p.velocity.high)).min(Vec3A::ZERO);
         let back =
