@@ -35,6 +35,7 @@ impl SoftRest {
             rest.primitives.iter().map(|p| p.profile.thickness).fold(f64::INFINITY, f64::min);
         rest.cell = params.cell.unwrap_or(thinnest / tolerances::CELLS_PER_THICKNESS);
         rest.check_size(context)?;
+        // After the cells are known: a skin is measured as it will be shown.
         measure_skins(&mut rest, context)?;
         let ball = |p: &PrimitiveRest| p.under_skin.then_some(p.object as u32);
         rest.balls = rest.primitives.iter().map(ball).collect();
@@ -81,13 +82,20 @@ impl SoftRest {
         Err(LayerError::parameter("cell", problem))
     }
 
-    /// Doughs have many small contacts that need no finer sampling than their seeds.
+    /// Whether anything follows from how hard bodies press on each other: some body moves by forces, or some fuse.
+    fn feels_contacts(&self) -> bool {
+        self.bodies.iter().any(|b| b.inverse_mass > 0.0) || self.objects.iter().any(|o| o.may_fuse)
+    }
+
+    /// Doughs have many small contacts that need no finer sampling than their seeds; and where everything is carried
+    /// by keys or by a character, nobody feels a force.
     fn build_contact_seeds(&mut self, seeds: usize) {
         let none = Arc::new(ContactSeeds::default());
+        let is_felt = self.feels_contacts();
         // A point's seeds do not depend on its thickness.
         let mut of_points: Option<Arc<ContactSeeds>> = None;
         for (p, coarse) in self.primitives.iter().zip(&self.seeds) {
-            if self.objects[p.object].is_dough {
+            if self.objects[p.object].is_dough || !is_felt {
                 self.contact_seeds.push(Arc::clone(&none));
                 continue;
             }

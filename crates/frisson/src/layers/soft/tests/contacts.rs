@@ -2,13 +2,11 @@
 
 use super::*;
 
-/// Two equal balls whose centres are `2 h` apart along a direction.
+/// Two equal balls, free to move, whose centres are `2 h` apart along a direction.
 fn two_balls(h: f64, direction: DVec3, seeds: usize) -> Rig {
     let d = direction.normalize() * h;
-    let mut params = SoftParams::new(
-        "balls",
-        vec![ball("a", (-d).to_array(), 0.1), ball("b", d.to_array(), 0.1)],
-    );
+    let free = |name: &str, at: DVec3| SoftObject { free: true, ..ball(name, at.to_array(), 0.1) };
+    let mut params = SoftParams::new("balls", vec![free("a", -d), free("b", d)]);
     params.seeds = seeds;
     params.volume_time = 0.0;
     Rig::new(params)
@@ -32,6 +30,20 @@ fn equal_balls_press_as_the_closed_form_says() {
             assert!((moment(&bodies[0]) + moment(&bodies[1])).length() < 1e-12 * expected);
         }
     }
+}
+
+#[test]
+fn contacts_are_sampled_finely_only_where_somebody_feels_them() {
+    let samples = |free: bool, fuse: Option<f64>| {
+        let a = SoftObject { free, ..ball("a", [0.0; 3], 0.1) };
+        let b = SoftObject { fuse, ..ball("b", [0.15, 0.0, 0.0], 0.1) };
+        let rig = Rig::new(SoftParams::new("balls", vec![a, b]));
+        rig.state().contacts
+    };
+    let held = samples(false, None);
+    assert!(held > 4, "a held body still knows that it is touched: {held}");
+    assert!(samples(true, None) > 5 * held, "{held} {}", samples(true, None));
+    assert!(samples(false, Some(1.0)) > 5 * held, "welds need the force");
 }
 
 #[test]
@@ -169,8 +181,8 @@ fn extracted_bodies_are_closed_and_share_their_contact() {
         }
         assert!(shared > 20);
     }
-    // Free vertices are on the sphere.
-    let center = rig.state().bodies[0].position.as_vec3();
+    // Free vertices are on the sphere: its centre, not that of the mass, which lumps stand for.
+    let center = rig.scratch().fields.middle(0).as_vec3();
     let a = &rig.frame.meshes[0];
     let pressure = a.scalar("pressure").unwrap();
     let off = a
