@@ -23,10 +23,12 @@ pub fn fill(dough: &DoughParams, spacing: f64) -> Result<Vec<DVec3>, f64> {
         (None, Some(center), Some(r)) => (DVec3::from_array(center), DVec3::splat(r)),
         _ => return Ok(dough.points.iter().map(|p| DVec3::from_array(*p)).collect()),
     };
+    // Counted before any is made: a spacing in millimetres would ask for all the memory there is.
     let expected = (half * 2.0 / spacing + 1.0).element_product();
     if expected > MAX_PARTICLES {
         return Err(expected);
     }
+    // Layers of a closest packing of balls: each lies in the hollows of the one below.
     let (rise, back) = ((2.0f64 / 3.0).sqrt() * spacing, 0.75f64.sqrt() * spacing);
     let counts = |h: f64, step: f64| (h / step).floor() as i64;
     let mut points = Vec::new();
@@ -47,6 +49,7 @@ pub fn fill(dough: &DoughParams, spacing: f64) -> Result<Vec<DVec3>, f64> {
             }
         }
     }
+    // A box smaller than one particle is one particle, not nothing.
     if points.is_empty() {
         points.push(center);
     }
@@ -69,6 +72,7 @@ pub fn coat_bones(
     let who = &context.actors.all()[actor];
     let mut pose = Pose::default();
     let start = context.clock.frame_time(context.clock.start_frame());
+    // As the shot starts: balls are fitted to the skin that is there then, and hang on joints as they are then.
     who.pose_at(start, Sampling::Smooth, &mut pose);
     let character = who.character().cloned();
     let rigid = who.rigid_at(start).map(|m| m.as_dmat4());
@@ -87,6 +91,7 @@ pub fn coat_bones(
             (character.is_none() && rigid.is_none()).then(|| Hangers::new(&meshes, context.frame));
         for ball in &balls {
             let moved_by = match (&hangers, rigid) {
+                // No joints and no rigid motion: only the triangles themselves say where the skin goes.
                 (Some(hangers), _) => hangers.moved_by(ball),
                 (None, Some(world)) => {
                     MovedBy::Rigid { actor, at: world.inverse().transform_point3(ball.center) }
@@ -168,6 +173,7 @@ fn coated_meshes(
             .ok_or_else(|| LayerError::unknown(format!("{key}.coat.meshes"), "mesh", wanted, known))
     };
     let mut found = coat.meshes.iter().map(find).collect::<Result<Vec<usize>, LayerError>>()?;
+    // A mesh named twice would be twice as thick.
     found.sort_unstable();
     found.dedup();
     Ok(found)
@@ -186,6 +192,7 @@ pub fn measure_skins(rest: &mut SoftRest, context: &BuildContext) -> Result<(), 
             let center = rest.bodies[p.body].start.as_vec3();
             (p.body as u32, center, p.profile.thickness as f32)
         };
+        // Muscles move with their joints; only what lies under the skin carries it.
         let balls: Vec<_> = own.iter().filter(|p| p.under_skin).map(ball).collect();
         let at = (context.frame, &resting, rest.cell as f32);
         let skin = SkinRest::build((object, thickness), meshes, at, &balls)?;
@@ -228,6 +235,7 @@ impl<'a> Hangers<'a> {
     fn moved_by(&self, ball: &FittedBall) -> MovedBy {
         let mut best = (f32::INFINITY, MovedBy::Free);
         for (index, mesh, bvh) in &self.meshes {
+            // The place where it touches and not the nearest to its centre, which may be on the far side.
             let hit = bvh.closest_point(ball.touched.as_vec3(), best.0);
             let Some(hit) = hit.filter(|h| h.distance < best.0) else { continue };
             let corners = bvh.triangle(hit.triangle);
@@ -334,6 +342,7 @@ pub fn joint_points(moved_by: &MovedBy, pose: &Pose) -> Ends {
     let turned = |v: &DVec3| pose.world_from_node[*from].transform_vector3(v.as_vec3()).as_dvec3();
     let shift = turned(offset);
     let (a, b) = (pose.origin(*from).as_dvec3() + shift, pose.origin(*to).as_dvec3() + shift);
+    // Hung on one joint alone: a ball, or a stick out of it.
     if from == to {
         let tip = tip.as_ref().map(|t| pose.origin(*from).as_dvec3() + turned(t));
         return Ends { at: [a, tip.unwrap_or(a)], count: 1 + usize::from(tip.is_some()) };

@@ -34,6 +34,7 @@ impl SoftRest {
                 pairs.push((find(a)?, find(b)?));
             }
         }
+        // Without a graph all of the object blends, and no list is needed for that.
         if object.blend.is_none() && !chains {
             return Ok(());
         }
@@ -48,6 +49,7 @@ impl SoftRest {
                 (false, true) => Some((range.start + a) as u32),
                 _ => None,
             };
+            // Both ways, ascending: links are looked up by halving.
             let mut list: Vec<u32> = pairs.iter().filter_map(partner).collect();
             list.sort_unstable();
             list.dedup();
@@ -74,6 +76,7 @@ impl SoftRest {
             for b in range.start..a {
                 let (pa, pb) = (&self.primitives[a], &self.primitives[b]);
                 let (Some(na), Some(nb)) = (pa.node, pb.node) else { continue };
+                // A muscle that blended with the next joint would melt into the forearm it is pressed against.
                 if na != nb && (muscle(a) || muscle(b) || !related(parents, na, nb)) {
                     continue;
                 }
@@ -106,6 +109,7 @@ impl SoftRest {
         };
         for a in range.clone() {
             for b in range.start..a {
+                // Half the thinner: bones that only pass each other are further apart than that.
                 let near = 0.5
                     * self.primitives[a]
                         .profile

@@ -75,6 +75,7 @@ impl SoftRest {
                     inverse_inertia: DMat3::ZERO,
                 });
             }
+            // Points of a rigid body stay in the world until its centre of mass is known.
             let center = if object.free { DVec3::ZERO } else { start };
             let points = points.iter().map(|q| *q - center).collect();
             let thickness = p.thickness.unwrap_or(object.thickness);
@@ -112,6 +113,7 @@ impl SoftRest {
         })?;
         // A particle's share of a closest packing.
         let mass = object.density * spacing * spacing * spacing * std::f64::consts::FRAC_1_SQRT_2;
+        // The object is on the list already: its primitives count up to now.
         if let Some(last) = self.objects.last_mut() {
             (last.spacing, last.particle_mass) = (spacing, mass);
         }
@@ -147,6 +149,7 @@ impl SoftRest {
                 let problem = format!("two bones are named {:?}", bone.name);
                 return Err(LayerError::parameter(format!("{key}.name"), problem));
             }
+            // A bone without length has no direction to lay seeds along.
             let ball = from.distance(to) < 1e-9;
             let kind = if ball { Kind::Point } else { Kind::Polyline };
             let points = if ball { vec![from] } else { vec![from, to] };
@@ -159,6 +162,7 @@ impl SoftRest {
             made.described = Described::Bone(index);
             let first = self.primitives.len() - 1;
             self.add_rigid_body(object, first);
+            // Mass and joints as any other bone: only nothing moves it.
             if bone.fixed {
                 self.bodies[body].inverse_mass = 0.0;
                 self.bodies[body].inverse_inertia = DMat3::ZERO;
@@ -226,6 +230,7 @@ fn shape_of(p: &PrimitiveParams) -> (Kind, Vec<DVec3>) {
             .fold(sides[0], |best, s| if length(&s) > length(&best) { s } else { best });
         points = vec![from, to];
     }
+    // A segment between two equal points has no direction; it is a ball.
     points.dedup();
     let kind = if points.len() == 1 { Kind::Point } else { Kind::Polyline };
     (kind, points)
@@ -243,6 +248,7 @@ fn volume_lumps(p: &PrimitiveRest) -> Vec<(DVec3, f64)> {
         let share = (f64::from(ray.power) / f64::from(ray.power + 2)).sqrt();
         (ray.origin + e * share * ray.direction, volume)
     };
+    // A fixed number: the mass must not change with the quality that the scene asks for.
     build_seeds(p.kind, &p.points, e, 200).iter().map(lump).collect()
 }
 

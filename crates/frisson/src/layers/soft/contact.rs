@@ -80,6 +80,7 @@ struct Rubbing {
 impl Contacts<'_> {
     /// Adds all contact forces to the bodies.
     pub fn apply(&self, state: &mut SoftState, out: &mut ContactForces) {
+        // Pairs first: the side on which two have met must be known before a normal is used.
         self.gather_pairs(out);
         self.remember_sides(state, out);
         self.find_slips(state, out);
@@ -92,6 +93,7 @@ impl Contacts<'_> {
                 self.tool_resistance(state, out, index)
             };
             for contact in &territory.contacts {
+                // What has fused lies in each other for good, and is no reason to shorten a step.
                 let depth = contact.depth * (1.0 - contact.fused);
                 if depth > out.depth {
                     (out.depth, out.deepest) = (depth, index);
@@ -155,6 +157,7 @@ impl Contacts<'_> {
             let now = p.normal.normalize_or_zero();
             let known = sides.binary_search_by_key(&p.pair, |s| s.pair).ok();
             let normal = match known.map(|k| sides[k].normal) {
+                // By a fifth a step: faster, and a pair that is pushed through within some steps would forget its side.
                 Some(before) if before.dot(now) > 0.0 => (before + 0.2 * now).normalize_or(now),
                 Some(before) => before,
                 None => now,
@@ -236,6 +239,7 @@ impl Contacts<'_> {
         let on_tool = |c: &&ContactPoint| matches!(c.presser, Presser::Tool(_));
         let own_area: f64 = touching.iter().filter(on_tool).map(|c| c.area).sum();
         let inverse_mass = self.rest.bodies[p.body].inverse_mass;
+        // As much as stops the particle within a step at most, or explicit damping would throw it back.
         let most = tolerances::TOOL_DAMPING / (own_area * inverse_mass * self.dt).max(1e-300);
         own.max(whole.min(most))
     }
@@ -248,6 +252,7 @@ impl Contacts<'_> {
         let pressure = (contact.pressure + resistance * closing).max(0.0);
         let along = slip - closing * normal;
         let speed = along.length();
+        // Coulomb above, viscous below: friction that jumps at slip 0 never lets anything come to rest.
         let rub = friction * pressure / speed.max(viscous_below);
         -pressure * normal - rub * along
     }
@@ -277,6 +282,7 @@ impl Contacts<'_> {
             resistance: self.resistance(me).min(self.resistance(other)),
             friction: self.params.friction,
         };
+        // Half, as the other side samples the same surface; none where they have become one.
         let share = 0.5 * contact.area * (1.0 - contact.fused);
         let force = share * self.traction(contact, normal, rubbing);
         state.bodies[a].push(force, at);
@@ -337,11 +343,13 @@ impl Contacts<'_> {
         for tool in self.tools.iter() {
             for &at in self.fields.points_of(me) {
                 let (distance, normal, velocity) = tool.contact(at);
+                // Begins a quarter of a thickness before the skeleton touches: seeds this short see little of the tool.
                 let depth = 0.25 * e - distance;
                 if depth > 0.0 {
                     let area = std::f64::consts::PI * e * e;
                     let closing = (velocity - state.bodies[p.body].velocity_at(at)).dot(normal);
                     let pressure =
+                        // Four times the coat: stiff enough to stop what the coat has not, soft enough for the step.
                         4.0 * p.profile.stiffness * depth.min(e) + self.resistance(me) * closing;
                     state.bodies[p.body].push(normal * (area * pressure.max(0.0)), at);
                 }

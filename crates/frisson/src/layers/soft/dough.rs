@@ -51,6 +51,7 @@ impl DoughMaterial {
         let full = set.stiffness * e * e;
         let firmness = dough.firmness.at(frame);
         let stiffness = firmness * full;
+        // A dough that is key-framed to melt keeps its viscosity: at firmness 0 it would splash like water.
         let critical = 2.0 * (firmness.max(0.1) * full * object.particle_mass).sqrt();
         Some(Self {
             spacing: object.spacing,
@@ -91,6 +92,7 @@ impl DoughMaterial {
         let limit = self.yield_strain * self.spacing;
         let stretch = (distance - length).clamp(-limit, limit);
         let way = (distance / self.spacing - 1.0) / (self.range - 1.0);
+        // Squared: a bond lets go without a jerk, and its neighbours are not torn in its place.
         let hold = ((1.0 - way) / (1.0 - tolerances::BOND_FADES)).clamp(0.0, 1.0).powi(2);
         let strength = tolerances::BOND_STRENGTH * self.attraction;
         (-strength * hold * stretch / limit, distance - stretch)
@@ -176,6 +178,7 @@ impl SoftStep<'_> {
             let n = way.normalize_or(DVec3::Y);
             let (pull_a, length_a) = material.bond(distance, length);
             let (pull_b, length_b) = material_b.bond(distance, length);
+            // Also where nothing pulls yet: without it the bond would begin anew in every step, and never stretch.
             bonds.push(Bond { pair, length: 0.5 * (length_a + length_b) });
             let push = material.force(distance) + material_b.force(distance);
             let force = weight * 0.5 * (push + pull_a + pull_b) * n;

@@ -16,6 +16,7 @@ const DRAWN_AS_ONE: f64 = 0.5;
 
 /// Volume within a closed surface [m³].
 fn enclosed(surface: &IsoSurface) -> f64 {
+    // Seen from a vertex: far from the origin tetrahedra would cancel all digits.
     let Some(origin) = surface.positions.first() else { return 0.0 };
     let six = |t: &[u32; 3]| {
         let [a, b, c] = t.map(|v| (surface.positions[v as usize] - *origin).as_dvec3());
@@ -78,6 +79,7 @@ impl SurfaceMeshes {
             let (now, wanted, gain) =
                 (state.volumes[index], state.wanted[index], state.gains[index]);
             let own = Volumes { now, before: now, wanted, gain };
+            // By surface and not by primitive: what one lacks beside another that has too much is not seen.
             volumes[self.field.surface_of[index] as usize].add(&own, 1.0);
         }
         // A skin has its own measure.
@@ -104,6 +106,7 @@ impl SurfaceMeshes {
         for (label, way) in ways.iter_mut().enumerate() {
             let wanted = self.wanted[label];
             let Some(excess) = self.excess(label) else { continue };
+            // Only what is free can move; contacts stay where forces have them.
             let area = free_area(&self.surfaces[label], &self.free_vertices(label, tools, cell));
             let left = excess.abs() - most * area;
             if area > 0.0 && left > tolerances::SEEDS_MEASURE * wanted {

@@ -106,6 +106,7 @@ pub fn closest(kind: Kind, points: &[DVec3], p: DVec3) -> DVec3 {
 fn closest_on_segment(a: DVec3, b: DVec3, p: DVec3) -> DVec3 {
     let along = b - a;
     let length_sq = along.length_squared();
+    // Two joints may come to lie in one place.
     if length_sq <= 0.0 {
         return a;
     }
@@ -137,6 +138,7 @@ fn closest_on_triangle([a, b, c]: [DVec3; 3], p: DVec3) -> DVec3 {
     if va > 0.0 && vb > 0.0 && vc > 0.0 {
         return a + (ab * vb + ac * vc) / (va + vb + vc);
     }
+    // Outside the face all three edges are asked: which one is nearest the signs alone do not say for needles.
     let on_edges = [(a, b), (b, c), (c, a)].map(|(u, v)| closest_on_segment(u, v, p));
     let nearer = |u: DVec3, v: DVec3| {
         if v.distance_squared(p) < u.distance_squared(p) { v } else { u }
@@ -152,6 +154,7 @@ pub fn gap(kind_a: Kind, a: &[DVec3], kind_b: Kind, b: &[DVec3], enough: f64) ->
     let mut least = f64::INFINITY;
     for &start in [b.first(), b.last()].into_iter().flatten() {
         let (mut q, mut last) = (start, f64::INFINITY);
+        // Parallel sticks converge at once, skew ones by a factor a round; the first below `enough` ends it.
         for _ in 0..16 {
             let p = closest(kind_a, a, q);
             q = closest(kind_b, b, p);

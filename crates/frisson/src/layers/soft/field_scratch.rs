@@ -79,6 +79,7 @@ fn best_clique(values: &[f64], masks: &[u128], candidates: u128) -> (f64, u128) 
     let rest = candidates & !bit;
     let (sum, set) = best_clique(values, masks, rest & masks[v]);
     let with = (values[v] + sum, set | bit);
+    // Everybody left is linked to this one: leaving it out cannot be better.
     if rest & !masks[v] == 0 {
         return with;
     }
@@ -97,6 +98,7 @@ impl FieldScratch {
                 let masks = &near.masks[start as usize..end as usize];
                 best_clique(values, masks, active(values))
             } else {
+                // All of a group without a graph add up: no clique to find.
                 (values.iter().sum(), 0)
             };
             self.groups.push(GroupValue { run: run as u32, own, total: own, clique });
@@ -122,6 +124,7 @@ impl FieldScratch {
         near.runs.clear();
         near.masks.clear();
         near.spots.clear();
+        // Twice its radius: beyond that a weld has no weight.
         near.spots.extend(all.spots.iter().copied().filter(|&s| {
             let spot = &fields.spots[s as usize];
             let to = spot.place - origin;
@@ -215,6 +218,7 @@ impl FieldScratch {
                 continue;
             }
             let range = start as usize..end as usize;
+            // On a ray most members were left out, but never the one that asks.
             let Some(me) = near.members[range.clone()].iter().position(|&m| m == index) else {
                 continue;
             };
@@ -239,6 +243,7 @@ impl FieldScratch {
         let (start, end, ..) = near.runs[g];
         let values = &self.values[start as usize..end as usize];
         let masks = &near.masks[start as usize..end as usize];
+        // Beyond the bits: it blends with nobody and presses on nobody.
         if me >= MAX_GRAPH {
             return;
         }
@@ -320,7 +325,9 @@ impl FieldScratch {
                 false if WELDED && !near.spots.is_empty() => near.welded(fields, group, of, at),
                 false => continue,
             };
+            // The weight of a weld has a slope of its own: without it normals beside a weld would be wrong.
             sum += way * g.own;
+            // Nothing of it adds up here.
             if weight == 0.0 {
                 continue;
             }

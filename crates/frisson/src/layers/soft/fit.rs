@@ -113,6 +113,7 @@ impl SkinFit<'_> {
         skin: &[SkinPoint],
         parents: &[Option<usize>],
     ) {
+        // Radii stay near those that touch the skin: fitted freely, one ball would eat its neighbours.
         let first: Vec<f64> = balls.iter().map(|b| b.radius).collect();
         for _ in 0..FIT_ROUNDS {
             let mut sums = vec![(0.0, 0.0); balls.len()];
@@ -232,6 +233,7 @@ fn choose(
     skin: &Skin,
     parents: &[Option<usize>],
 ) -> Vec<FittedBall> {
+    // Stable: of two as large the one found first on the skin comes first, always.
     candidates.sort_by(|a, b| b.radius.total_cmp(&a.radius));
     let mut chosen: Vec<FittedBall> = Vec::new();
     for ball in candidates {

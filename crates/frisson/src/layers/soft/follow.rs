@@ -18,6 +18,7 @@ impl SoftStep<'_> {
             let (position, rotation) = match &rest.moved_by {
                 MovedBy::Free => continue,
                 MovedBy::Keyed(object, own) => {
+                    // Both at once: an object is carried through the scene while its parts move against each other.
                     let at = |i: usize| object[i].at(frame) + own[i].at(frame);
                     (rest.start + DVec3::new(at(0), at(1), at(2)), DQuat::IDENTITY)
                 }
@@ -42,6 +43,7 @@ impl SoftStep<'_> {
                     (points.as_slice()[0], rotation_of(pose.world_from_node[*from]).as_dquat())
                 }
             };
+            // At the first instant there is no way behind it: it starts with no velocity.
             if now.dt > 0.0 {
                 body.velocity = (position - body.position) / now.dt;
                 let way = rotation * body.rotation.inverse();

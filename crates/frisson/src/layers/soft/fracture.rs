@@ -43,6 +43,7 @@ impl Components {
     /// Joins two components.
     pub fn join(&mut self, a: u32, b: u32) {
         let (a, b) = (self.shorten(a), self.shorten(b));
+        // Towards the smaller: the name of a component does not depend on the order of joining.
         self.parents[a.max(b) as usize] = a.min(b);
     }
 }
@@ -64,14 +65,17 @@ pub fn update_fracture(
     components: &mut Components,
     state: &mut SoftState,
 ) -> bool {
+    // From scratch in every step: pieces may have parted anywhere, and a union cannot be undone.
     components.reset(fields.primitives.len());
     for (a, territory) in territories.iter().enumerate() {
         // What has a graph never parts.
         if rest.primitives[a].links.is_some() {
+            // By its group's name, which is its smallest member: so all of the graph are in one component.
             components.join(a as u32, state.groups[a]);
             continue;
         }
         for &b in territory.near() {
+            // Every pair once; and a pair already joined by others needs no distance.
             let same = (b as usize) < a && state.groups[a] == state.groups[b as usize];
             if same
                 && components.root(a as u32) != components.root(b)

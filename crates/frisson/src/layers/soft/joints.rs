@@ -39,6 +39,7 @@ pub fn solve_joints(
     if joints.is_empty() {
         return;
     }
+    // Momenta and not spins are carried along: they stay what they are while a body tumbles.
     momenta.clear();
     momenta.extend(rest.iter().zip(&*bodies).map(|(r, b)| r.momentum(b.rotation, b.spin)));
     let mut joined = Joined { rest, before, bodies, momenta, dt };
@@ -47,6 +48,7 @@ pub fn solve_joints(
         joined.solve_angles(joint);
         joined.solve_anchor(joint)
     });
+    // Between the two: the places are final, and what damping changes is still held together below.
     joints.iter().for_each(|j| joined.damp(j, damping(j)));
     sweep(joints, tolerances::JOINT_GAP / dt, |joint| {
         joined.solve_spins(joint);
@@ -57,6 +59,7 @@ pub fn solve_joints(
 /// Goes over the joints, from the root to the tips and back, until the greatest error is small enough.
 fn sweep(joints: &[JointRest], enough: f64, mut solve: impl FnMut(&JointRest) -> f64) {
     for round in 0..tolerances::JOINT_ROUNDS {
+        // Back and forth: an error that was pushed to the tips comes back to the root in the next round.
         let worst = if round % 2 == 0 {
             joints.iter().map(&mut solve).fold(0.0, f64::max)
         } else {
@@ -78,6 +81,7 @@ fn cross_matrix(v: DVec3) -> DMat3 {
 
 /// Signed angle of a hinge [rad].
 fn hinge_angle(axis: DVec3, a: &BodyState, b: &BodyState) -> f64 {
+    // Any will do, as both bodies start with the same axes.
     let side = axis.any_orthonormal_vector();
     let (u, v) = (a.rotation * side, b.rotation * side);
     u.cross(v).dot(a.rotation * axis).atan2(u.dot(v))
@@ -100,6 +104,7 @@ impl Joined<'_> {
         to.velocity += change;
         to.position += self.dt * change;
         self.momenta[body] += turn;
+        // From where it was at the start, with all that it has been kicked by since: no error adds up over rounds.
         to.rotation = rest.turn_freely(from.rotation, self.momenta[body], self.dt);
         to.spin = rest.spin(to.rotation, self.momenta[body]);
     }
@@ -162,6 +167,7 @@ impl Joined<'_> {
         if response.determinant() <= 0.0 {
             return 0.0;
         }
+        // Exact for this joint alone; its neighbours undo some of it, hence the rounds.
         let impulse = response.inverse() * parting;
         self.nudge(a, impulse, arms[0].cross(impulse));
         self.nudge(b, -impulse, arms[1].cross(-impulse));

@@ -53,6 +53,7 @@ impl LabelField<'_> {
         let mut value = v.own - v.other.max(level);
         let mut gradient =
             if v.other > level { v.own_gradient - v.other_gradient } else { v.own_gradient };
+        // Both sides would take the point for their own, and neither would have a surface there.
         if value == 0.0 && v.other > level && self.label > v.other_label {
             value = -f32::MIN_POSITIVE;
         }
@@ -60,6 +61,7 @@ impl LabelField<'_> {
             let (added, way) = self.bulge(&v, parts, at);
             (value, gradient) = (value + added, gradient + way);
         }
+        // A tool has a distance and no pressure: it is scaled so that edges are crossed in about the right place.
         let slope = level / self.field.parts.first().map_or(1.0, |p| p.thickness);
         let first_tool = self.field.first_tool() as u32;
         for &part in parts.iter().filter(|&&p| p >= first_tool) {
@@ -129,6 +131,7 @@ impl LabelField<'_> {
     pub fn onto_crease(&self, parts: &[u32], start: Vec3, cell: f32) -> Option<(Vec3, Vec3)> {
         let mut at = start;
         let mut normal = Vec3::ZERO;
+        // Newton's steps: conditions are nearly flat within half a cell, and the third changes nothing that is seen.
         for _ in 0..4 {
             let [first, second] = self.two_conditions(parts, at, cell)?;
             at -= way_to_both(&first, &second)?;
@@ -156,6 +159,7 @@ impl LabelField<'_> {
             let [own, first, second] = &found;
             let way = match (own, first, second) {
                 (Some(own), Some(first), Some(second)) => {
+                    // Where three surfaces are nearly parallel to one line there is no single point: the rim of two will do.
                     way_to_all(own, first, second).or_else(|| way_to_both(own, first))
                 }
                 (Some(own), Some(first), None) => way_to_both(own, first),
@@ -230,6 +234,7 @@ impl LabelField<'_> {
         if beyond.abs() > cell || away > CREASE_WIDTH * cell {
             return None;
         }
+        // Half of each on the crease, all of one at the end of the zone: normals turn over without a step.
         let share = 0.5 + 0.5 * away / (CREASE_WIDTH * cell);
         let (a, b) = (best.gradient.normalize_or_zero(), next.gradient.normalize_or_zero());
         Some(-(share * a + (1.0 - share) * b)).and_then(Vec3::try_normalize)
@@ -296,9 +301,11 @@ impl Field for LabelField<'_> {
                 }
                 continue;
             };
+            // Balls under a skin carry it and are not seen.
             if part.under_skin || part.center.distance(center) >= part.radius + part.reach + half {
                 continue;
             }
+            // Bounds of a ball around the box: looser than those of the box, and cheaper.
             let (low, high) = part.range(bounds, level);
             if high <= 0.0 {
                 continue;
@@ -354,6 +361,7 @@ impl Field for LabelField<'_> {
         if let Some((part, _)) = self.bare_skin(parts) {
             let level = self.field.level;
             for i in 0..points.len() {
+                // Between points of the lattice: a vertex on its way is on none.
                 let found = part.sample(points.get(i), level, Asked::Anywhere);
                 let (value, gradient) = found.unwrap_or_default();
                 out.set(i, value - level, gradient);

@@ -64,6 +64,7 @@ impl Layer for SoftLayer {
     }
 
     fn needs_surfaces_between_frames(_params: &SoftParams, rest: &SoftRest) -> bool {
+        // What hangs on meshes, or is pressed by them, must know them at every tick.
         rest.hangs || !rest.toolbox.meshes.is_empty()
     }
 
@@ -79,6 +80,7 @@ impl Layer for SoftLayer {
 
     fn report(view: View<'_, Self>, report: &mut LayerReport) {
         let state = view.state;
+        // By the seeds: the mesh is measured from outside, by whoever judges the bake.
         let (now, start) = (state.volume(), state.rest_volume());
         report.measure("volume", "m³", now);
         report.measure("volume / start", "-", if start > 0.0 { now / start } else { 1.0 });

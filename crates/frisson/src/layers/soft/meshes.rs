@@ -164,6 +164,7 @@ impl SurfaceMeshes {
             self.surfaces[label]
                 .extract(&field, &settings)
                 .map_err(|e| LayerError::parameter("cell", e.to_string()))?;
+            // Places before creases draw them: where to go back to if edges cross.
             let before = &mut self.tangle.before;
             let first = before.len();
             before.extend_from_slice(&self.surfaces[label].positions);
@@ -191,6 +192,7 @@ impl SurfaceMeshes {
     /// Writes the surfaces of a mesh into the frame; gives its place there.
     fn write_mesh(&self, rest: &SoftRest, label: usize, frame: &mut Frame) -> usize {
         let name = &rest.labels[label];
+        // The mesh of the frame before keeps its storage.
         let index = frame.mesh_index(name).unwrap_or_else(|| {
             frame.meshes.push(Mesh { name: name.clone(), ..Mesh::default() });
             frame.meshes.len() - 1
@@ -312,6 +314,7 @@ impl SurfaceMeshes {
             let pressure = &self.pressures[label];
             let mut renamed = vec![u32::MAX; surface.positions.len()];
             for t in &surface.triangles {
+                // A vertex may be shared where the pressure is just 0: the rim belongs to the contact.
                 let touches =
                     |v: u32| pressure[v as usize] > 0.0 || self.is_shared(label, v as usize);
                 let bare = !t.iter().all(|&v| touches(v));

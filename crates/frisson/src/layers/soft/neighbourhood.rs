@@ -46,6 +46,7 @@ impl Neighbourhood {
     pub fn set(&mut self, fields: &PrimitiveFields, members: impl Iterator<Item = u32>) {
         self.members.clear();
         self.members.extend(members);
+        // Groups side by side, so that each is one run; by number within: sums round the same way always.
         self.members.sort_unstable_by_key(|&m| (fields.primitives[m as usize].group, m));
         self.runs.clear();
         self.masks.clear();
@@ -63,6 +64,7 @@ impl Neighbourhood {
             start = end;
         }
         self.spots.clear();
+        // A group alone has nobody to be welded to.
         if self.runs.len() > 1 {
             let here = |g: u32| self.runs.iter().any(|r| r.2 == g);
             let joins = |s: &Spot| here(s.groups.0) && here(s.groups.1);
@@ -73,6 +75,7 @@ impl Neighbourhood {
 
     fn link(&mut self, fields: &PrimitiveFields, start: usize, end: usize) {
         self.masks.resize(start, 0);
+        // Those beyond do not blend here: cliques have no more bits.
         let last = end.min(start + MAX_GRAPH);
         for a in start..last {
             let mut mask = 0u128;

@@ -41,9 +41,11 @@ impl SoftScratch {
     /// Writes every label's seeds into the frame.
     pub(super) fn write_preview(&mut self, rest: &SoftRest, state: &SoftState, frame: &mut Frame) {
         let preview = &mut self.preview;
+        // Which seeds are neighbours never changes: made once.
         if preview.topologies.is_empty() {
             preview.topologies = build_topologies(rest);
         }
+        // Without skins: the preview shows the balls themselves.
         preview.field.set(&self.fields, rest, &state.bodies, &[]);
         // Who is near whom: normals need it, and the last step may not have been this scratch's.
         fill_grid(&self.fields, &mut self.grid);

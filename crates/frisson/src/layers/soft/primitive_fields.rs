@@ -81,6 +81,7 @@ impl PrimitiveFields {
         let away = at - closest(p.kind, self.points_of(index), at);
         let reach = p.profile.support + p.offset;
         let distance_sq = away.length_squared();
+        // Without a root for most pairs. A coat that was thinned to nothing has no reach at all.
         if reach <= 0.0 || distance_sq >= reach * reach {
             return (0.0, 0.0, away);
         }
@@ -93,6 +94,7 @@ impl PrimitiveFields {
     #[inline]
     pub fn value_of(&self, index: usize, at: DVec3) -> f64 {
         let p = &self.primitives[index];
+        // A seed asks this some ten times for every neighbour: most of a step is spent here.
         if p.kind != Kind::Point || p.steepness > 3.0 || p.profile.hardening > 0.0 {
             return self.field_of(index, at).0;
         }
@@ -105,6 +107,7 @@ impl PrimitiveFields {
         if beyond <= 0.0 {
             return p.profile.level - p.profile.stiffness * beyond;
         }
+        // Rounding may put a place within reach just beyond the width.
         let t = (beyond * p.inverse_width).min(1.0);
         p.profile.level * (1.0 - t) * (1.0 - t) * (1.0 + 2.0 * t - p.steepness * t)
     }

@@ -59,6 +59,7 @@ impl SurfaceMeshes {
             next += surface.positions.len() as u32;
         }
         self.firsts.push(next);
+        // By the lattice's edge: the two bodies on its ends come to lie beside each other.
         self.edges.sort_unstable();
         self.same.reset(next as usize);
         self.find_free(tools, cell);
@@ -66,6 +67,7 @@ impl SurfaceMeshes {
             |p: &[CrossedEdge]| p[0].key == p[1].key && p[0].low_end_inside != p[1].low_end_inside;
         for pair in self.edges.windows(2).filter(|p| both_sides(p)) {
             for (a, b) in pair[0].vertices.into_iter().zip(pair[1].vertices) {
+                // A vertex near the rim is no longer in the contact, and yet must be shared, or the rim would open.
                 let off = |v: u32| matches!(self.free[v as usize], Free::Yes | Free::LetGo);
                 let (free_a, free_b) = (off(a), off(b));
                 if free_a && free_b {
@@ -88,6 +90,7 @@ impl SurfaceMeshes {
             for (v, position) in surface.positions.iter_mut().enumerate() {
                 let (sum, count) =
                     self.shared_points[self.same.root(self.firsts[label] + v as u32) as usize];
+                // Alone it stays where it is to the bit: a mean of one would round.
                 if count > 1 {
                     *position = sum / count as f32;
                 }
@@ -139,6 +142,7 @@ impl SurfaceMeshes {
             for t in &self.surfaces[label].triangles {
                 let [a, b, c] = t.map(|v| v as usize);
                 for (rim, free) in [(a, b), (b, a), (b, c), (c, b), (c, a), (a, c)] {
+                    // The last that is shared before one that is not: the rim runs through it.
                     if shared[rim] && !shared[free] {
                         rims[rim].others = sharers[self.root(label, rim)];
                     }
@@ -206,6 +210,7 @@ impl SurfaceMeshes {
             for c in run {
                 let Some((at, normal)) = line(c) else { continue };
                 let from = self.surfaces[c.1].positions[c.2];
+                // Less than a cell: a vertex drawn further would pull its triangles over those of the next cube.
                 if at.distance(place).max(from.distance(place)) < 0.7 * cell {
                     moves.push((*c, met, place, normal));
                 }

@@ -159,6 +159,7 @@ impl Sampling<'_> {
             .par_iter_mut()
             .zip(distances.par_iter_mut())
             .enumerate()
+            // Four primitives a task: stealing single ones costs more than the seeds of a point.
             .with_min_len(4)
             .for_each(|(index, (territory, distances))| {
                 territory.gather(self.fields, grid, index);
@@ -177,9 +178,11 @@ impl Sampling<'_> {
         let reach = fields.reach(index);
         // Seeds go on from where they were: no further than half a thickness beyond the furthest.
         let furthest = distances.iter().copied().fold(0.0, f64::max);
+        // A coat cannot have grown by more within a step; what is beyond would be found by searching in vain.
         let limit = reach.min(furthest + 0.5 * primitive.profile.thickness);
         let middle = fields.middle(index);
         let size = points.iter().map(|p| p.distance(middle)).fold(reach, |m, d| m.max(d + reach));
+        // A ball around the primitive: tools beyond it cannot stop any of its seeds.
         let in_reach = |i: &u32| self.tools.get(*i as usize).contact(middle).0 < size;
         territory.tools.clear();
         territory.tools.extend((0..self.tools.len() as u32).filter(in_reach));
@@ -192,6 +195,7 @@ impl Sampling<'_> {
             let ray = seed.ray(points, &territory.pieces);
             territory.scratch.begin_ray(fields, &territory.near, &ray, limit);
             *distance = self.slide(index, &ray, (*distance, limit), territory);
+            // Also of seeds that a border has stopped: the volume up to it is theirs (see the trap in the module's head).
             territory.volume += ray.weight * distance.powi(ray.power) / f64::from(ray.power);
             let first = territory.contacts.len();
             let near = self.classify(index, &ray, *distance, territory);
@@ -279,12 +283,14 @@ impl Sampling<'_> {
         let scratch = &territory.scratch;
         let query = FieldQuery { fields, near: &territory.near, index: index as u32, at };
         let close = tolerances::STOPPED * profile.thickness;
+        // A tenth: a seed on a border is stopped by it more exactly than by the slower field of a whole side.
         let border = seen.own - seen.rival < profile.stiffness * close * 0.1;
         let on_tool = tool_distance < close;
         let pressed = seen.other > fields.level;
         let thickness = profile.thickness + fields.primitives[index].offset;
         let depth = (1.0 - d / thickness.max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
         let cone = ray.weight * d.powi(ray.power - 1);
+        // Half as wide again as what the seed stands for: the next seed over may be in the contact although this is not.
         let cell = 1.5 * cone.sqrt();
         let near_contact =
             tool_distance < cell || seen.other > fields.level - profile.stiffness * cell;
@@ -293,6 +299,7 @@ impl Sampling<'_> {
             let area = cone / ray.direction.dot(normal).max(tolerances::LEAST_COSINE);
             let late = scratch.swelling(query);
             let pressure = seen.side - fields.level - late;
+            // A seed that meets the tool from behind has come out on its other side: it would pull.
             if pressure > 0.0 && ray.direction.dot(normal) > 0.0 {
                 let presser = Presser::Tool(tool);
                 let fused = 0.0;
@@ -329,6 +336,7 @@ impl Sampling<'_> {
             let area = cone / cosine;
             // Where fields oppose each other (a neck) thickening moves the surface far.
             territory.common_gain += area * (lengths / slope).min(tolerances::MOST_GAIN);
+            // What its own coat alone would move: others around do not thicken with it.
             let single = fields.field_of(index, at).1.abs();
             territory.gain += area * single / slope;
         }

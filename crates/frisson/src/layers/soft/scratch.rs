@@ -67,6 +67,7 @@ impl SoftScratch {
     /// Makes everything as long as the rest data asks.
     pub(super) fn fit(&mut self, rest: &SoftRest) {
         let count = rest.primitives.len();
+        // A scratch may be handed from one layer's state to another's of the same rest data, never to others.
         if self.fields.primitives.len() == count && count > 0 {
             return;
         }
@@ -117,6 +118,7 @@ impl SoftScratch {
                 *target = body.position + body.rotation * *local;
             }
         }
+        // After the groups: a weld is known by the groups of its two sides.
         self.fields.spots.clear();
         self.fields.spots.extend(state.spots());
     }
@@ -125,6 +127,7 @@ impl SoftScratch {
     pub(super) fn pose_actors(&mut self, rest: &SoftRest, context: &StepContext, time: f64) {
         self.poses.resize_with(context.actors.all().len(), Default::default);
         for &actor in &rest.actors {
+            // Posed within the tick too: a coat between two poses must be where its skin is, or contacts would kick.
             let pose = &mut self.poses[actor];
             context.actors.all()[actor].pose_at(time, ClipSampling::Smooth, pose);
         }
@@ -143,6 +146,7 @@ impl SoftScratch {
                 continue;
             };
             let mesh = frame.meshes.get(mesh);
+            // A mesh that has gone leaves its bodies where they are.
             let there = mesh.and_then(|m| hanging_place(m, corners, weights, offset));
             self.hanging.push(there.map_or(still, |(to, axes)| (now.position, to, axes)));
         }

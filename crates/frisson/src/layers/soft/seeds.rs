@@ -110,6 +110,7 @@ fn axes_along(x: DVec3, rotation: DQuat) -> DMat3 {
     let x = x.normalize_or(rotation * DVec3::X);
     let candidates = [rotation * DVec3::Y, rotation * DVec3::Z];
     let flat = |v: DVec3| v - v.dot(x) * x;
+    // A limb that points along the body's y axis would leave the seeds without a direction to start from.
     let y = if flat(candidates[0]).length_squared() > 0.1 { candidates[0] } else { candidates[1] };
     let y = flat(y).normalize_or(x.any_orthonormal_vector());
     DMat3::from_cols(x, y, x.cross(y))
@@ -172,6 +173,7 @@ pub fn build_seeds(kind: Kind, points: &[DVec3], thickness: f64, count: usize) -
     let spacing = (whole / count).sqrt().max(length / count);
     let mut sower = Sower { seeds: Vec::new(), thickness, spacing };
     match kind {
+        // All around: a point has no neighbours to leave directions to.
         Kind::Point => sower.add_corner(0, (0, DMat3::IDENTITY), &[]),
         Kind::Polyline => {
             for (i, piece) in pieces.iter().enumerate() {
@@ -181,6 +183,7 @@ pub fn build_seeds(kind: Kind, points: &[DVec3], thickness: f64, count: usize) -
                 let around = [i.checked_sub(1), (i + 1 < points.len()).then_some(i + 1)];
                 let away: Vec<DVec3> =
                     around.iter().flatten().map(|&j| points[j] - points[i]).collect();
+                // The last point has no segment of its own and takes the one that ends in it.
                 let piece = i.min(pieces.len() - 1);
                 sower.add_corner(i, (piece, pieces[piece].axes), &away);
             }
@@ -230,6 +233,7 @@ impl ContactSeeds {
         };
         let fine = build_seeds(kind, points, thickness, tolerances::CONTACT_SEEDS * count);
         let mut owned: Vec<(usize, Seed)> = fine.iter().map(|s| (nearest(s), *s)).collect();
+        // Stable: among those of one seed the order of the layout stays, and so do the bits.
         owned.sort_by_key(|o| o.0);
         let starts =
             (0..=coarse.len()).map(|i| owned.partition_point(|o| o.0 < i) as u32).collect();
@@ -280,6 +284,7 @@ impl Sower {
         let chosen: Vec<DVec3> = directions(count as usize)
             .filter(|d| away.iter().all(|a| (axes * *d).dot(*a) <= 0.0))
             .collect();
+        // By the solid angle that is left and not by the share of directions that fell into it: the sum is exact.
         let weight = solid / chosen.len().max(1) as f64;
         let (weights, first) = weights_of(&[(point, 1.0)]);
         self.seeds.extend(chosen.into_iter().map(|direction| Seed {

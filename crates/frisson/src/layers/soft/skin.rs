@@ -45,6 +45,7 @@ impl Hold {
             }
         }
         let mut nodes: Vec<(usize, f64)> = sums.into_iter().filter(|s| s.1 > 0.0).collect();
+        // Stable over a sorted map: of two as strong the lower node comes first.
         nodes.sort_by(|a, b| b.1.total_cmp(&a.1));
         nodes.truncate(MOST_NODES);
         let sum: f64 = nodes.iter().map(|n| n.1).sum();
@@ -173,6 +174,7 @@ impl Skin {
         let angle =
             |t: &[u32; 3]| solid_angle(t.map(|v| self.positions[v as usize].as_dvec3() - place));
         let turns = self.triangles.iter().map(angle).sum::<f64>() / (4.0 * std::f64::consts::PI);
+        // One turn inside, none outside; a hole leaves something between.
         turns > 0.5
     }
 }
@@ -196,6 +198,7 @@ fn without_set_in_parts(mesh: &Mesh) -> Vec<[u32; 3]> {
         let b = &mut bounds[part(triangle)];
         triangle.iter().for_each(|v| *b = b.including(mesh.positions[*v as usize]));
     }
+    // By size and by touch: a finger is larger, a button that floats is no part of the skin.
     let small = SET_IN * mesh.bounds().diagonal();
     let is_small = |t: &[u32; 3]| bounds[part(t)].diagonal() < small;
     let large: Vec<[u32; 3]> = all.iter().filter(|t| !is_small(t)).copied().collect();

@@ -153,6 +153,7 @@ impl SkinSurface {
             let least = known.min(most);
             self.measure(least as f32 + BAND * self.cell)?;
             let wanted = self.find_shift(target, most, least);
+            // The band knew all that was asked of it; or it is as wide as it may get.
             if wanted.abs() <= least || least >= most {
                 self.make_whole(|skin| {
                     skin.find_shift(target, most, least);
@@ -166,6 +167,7 @@ impl SkinSurface {
     /// The shift for a volume: at most `most`, found as far as the band knows.
     fn find_shift(&mut self, target: f64, most: f64, known: f64) -> f64 {
         let mut wanted = 0.0;
+        // From nothing in every frame: what is shown must not depend on the frame that was shown before.
         self.shift = 0.0;
         for _ in 0..SHIFT_ROUNDS {
             let (volume, area) = self.volume();
@@ -187,6 +189,7 @@ impl SkinSurface {
     fn join<'a>(&mut self, skin: &SkinRest, meshes: impl Iterator<Item = &'a Mesh> + Clone) {
         self.mesh.positions.clear();
         meshes.clone().for_each(|m| self.mesh.positions.extend_from_slice(&m.positions));
+        // Lids and connections are found once: searching for them takes longer than a frame.
         if !self.solid.is_of(meshes.clone()) || self.mesh.topology.triangles.is_empty() {
             self.solid = if skin.solid.is_of(meshes.clone()) {
                 Arc::clone(&skin.solid)
@@ -217,6 +220,7 @@ impl SkinSurface {
         let furthest = least + (MOST_SHIFT * thickness) as f32;
         let (surface, cell) = (&self.surface, self.cell);
         let lack = |(p, n): (&Vec3, &Vec3)| {
+            // A hair inside: a ray that starts on its own triangle would meet it.
             let (start, way) = (*p - 1e-3 * cell * *n, -2.0 * furthest * *n);
             let mut across = 1.0f32;
             surface.bvh().raycast_all(start, way, |triangle, t| {
@@ -240,6 +244,7 @@ impl SkinSurface {
 
     /// Thickens what is beside something that must be thickened.
     fn even_out(&mut self) {
+        // From what was found and not from what was thickened beside it: otherwise it would creep over the whole limb.
         let found = self.lacking.clone();
         for t in self.surface.triangles() {
             for (a, b) in [(0, 1), (1, 2), (2, 0), (1, 0), (2, 1), (0, 2)] {
@@ -311,6 +316,7 @@ fn carriers_of(at: Vec3, balls: &[(u32, Vec3, f32)]) -> [(u32, f32); 3] {
             best[rank] = (*body, share);
         }
     }
+    // Weights of the three that are left, as if there were no others.
     let sum: f32 = best.iter().map(|b| b.1).sum();
     best.map(|(body, share)| (body, share / sum.max(f32::MIN_POSITIVE)))
 }

@@ -128,6 +128,7 @@ impl SkinSurface {
     /// Where the skin is, seen from beyond the band.
     fn find_far(&self, at: Vec3, within: f32) -> Option<SkinPlace> {
         let inside = self.band.nearest(at).signed < 0.0;
+        // Beyond the band the skin is further than anybody asks for.
         if !inside && within < self.band.width() - self.shift.abs().max(self.most_lacking) {
             return None;
         }
@@ -149,10 +150,12 @@ impl SkinSurface {
             if point.triangle == NONE || seen.contains(&point.triangle) {
                 continue;
             }
+            // Neighbours mostly know the same triangle: each is asked once.
             seen[i] = point.triangle;
             let corners = self.surface.bvh().corners(point.triangle);
             let (place, weights) = closest_on_triangle(at, corners);
             let distance = place.distance(at);
+            // At an edge two triangles are as near: the lower number, or blocks would disagree.
             let tie = |b: &Nearest| distance == b.distance && point.triangle < b.triangle;
             if best.as_ref().is_none_or(|b| distance < b.distance || tie(b)) {
                 best = Some(Nearest { distance, triangle: point.triangle, weights, point: place });
@@ -164,6 +167,7 @@ impl SkinSurface {
     /// The place as it is shown.
     fn place(&self, at: Vec3, near: Nearest, points: &[BandPoint; 8]) -> SkinPlace {
         let normal = self.surface.normal(near.triangle, near.weights);
+        // By the smooth normal: near an edge the flat ones of its triangles contradict each other.
         let behind = (at - near.point).dot(normal) < 0.0;
         // A sheet has no inside.
         let inside = behind

@@ -51,6 +51,7 @@ impl SkinSurface {
             if has_hollows {
                 band.fill_hollows(regions);
             }
+            // After the hollows: a rod through one would be swallowed.
             let rods = self.find_rods();
             for rod in &rods {
                 self.band.add_rod(*rod, ROD * self.cell, 0, |p| p.signed - p.kept.max(shift));
@@ -69,6 +70,7 @@ impl SkinSurface {
         let whole: u64 = regions.pieces().map(|p| p.1).sum();
         let is_flake = |count: u64| (count as f64) < FLAKE * whole as f64;
         let pieces: Vec<u32> = regions.pieces().filter(|p| !is_flake(p.1)).map(|p| p.0).collect();
+        // One piece: nothing to tie, and the search over the skin is spared.
         if pieces.len() < 2 {
             return Vec::new();
         }
@@ -88,6 +90,7 @@ impl SkinSurface {
                     rods.push([place(at), place(ways[at as usize].next)]);
                     at = ways[at as usize].next;
                 }
+                // And into the piece: its nearest point may be a cell off the skin.
                 rods.extend(near[at as usize].map(|(_, p)| [place(at), p.as_vec3() * cell]));
             }
         }
@@ -112,6 +115,7 @@ fn find_ways(topology: &Topology, near: &[Option<(u32, IVec3)>]) -> Vec<Way> {
         Way { piece, next: p as u32, length: 0 }
     };
     let mut ways: Vec<Way> = near.iter().enumerate().map(start).collect();
+    // All pieces at once, so that every point of the skin comes to the piece that is nearest.
     let mut waiting: VecDeque<u32> =
         (0..ways.len() as u32).filter(|p| ways[*p as usize].piece != NONE).collect();
     while let Some(point) = waiting.pop_front() {
@@ -135,6 +139,7 @@ fn meetings(topology: &Topology, ways: &[Way]) -> Vec<Meeting> {
             meetings.push((from.length + to.length, [a, b]));
         }
     }
+    // Shortest first, then by number: the same rods whatever the order of the edges.
     meetings.sort_unstable();
     meetings
 }

@@ -20,6 +20,7 @@ pub fn slide(
         return here;
     }
     let outward = value > 0.0;
+    // A little more than a straight field would need, so that the first step mostly brackets the root.
     let mut step = 1.2 * value.abs() / stiffness + 4.0 * tolerance;
     let (mut low, mut high);
     loop {
@@ -49,6 +50,7 @@ pub fn slide(
         }
         if (fx > 0.0) == (low.1 > 0.0) {
             low = (x, fx);
+            // The Illinois rule: an end that stays twice counts half, or the secant would creep from one side.
             if side == -1 {
                 high.1 *= 0.5;
             }

@@ -63,6 +63,7 @@ impl SurfaceMeshes {
     pub(super) fn drop_specks(&mut self, cell: f32, is_skin: bool, mesh: &mut Mesh) {
         let count = mesh.positions.len();
         let root = |v: usize| self.joined.root(v as u32) as usize;
+        // The usual case: one piece, and nothing to look for.
         if (0..count).filter(|&v| root(v) == v).nth(1).is_none() {
             return;
         }
@@ -83,6 +84,7 @@ impl SurfaceMeshes {
         let is_gone = |r: usize| is_speck(r) || is_skin && volumes[r] < sliver;
         let keep: Vec<bool> = (0..count).map(|v| !is_gone(root(v))).collect();
         let gone = (0..count).filter(|&v| root(v) == v && is_gone(v)).count();
+        // A body so small that all of it is a speck is shown all the same.
         if gone == 0 || !keep.contains(&true) {
             return;
         }

@@ -179,6 +179,7 @@ impl SoftState {
         let both = |pair: (u32, u32)| within(pair.0) && within(pair.1);
         let lists = [&self.offsets, &self.felt, &self.bulges, &self.volumes, &self.rest_volumes];
         let lists = lists.into_iter().chain([&self.gains, &self.wanted]);
+        // A checkpoint may come from a scene that was changed since: any index out of range would end in a panic.
         self.bodies.len() == rest.bodies.len()
             && lists.map(Vec::len).all(|length| length == count)
             && self.groups.len() == count
@@ -192,6 +193,7 @@ impl SoftState {
 
     /// Says something to the person, once.
     pub fn warn(&mut self, text: String) {
+        // A step says the same thing a hundred times.
         if !self.warnings.contains(&text) {
             self.warnings.push(text);
         }

@@ -64,6 +64,7 @@ pub(super) fn advance(
 
 fn check(state: &SoftState, frame: i64) -> Result<(), LayerError> {
     let bad = |b: &BodyState| !(b.position.is_finite() && b.velocity.is_finite());
+    // Forces may be infinite for a step that is taken back; places that are kept may not.
     match state.bodies.iter().position(bad) {
         Some(element) => Err(LayerError::NonFinite { what: "body", element, frame }),
         None => Ok(()),
@@ -130,10 +131,12 @@ impl SoftStep<'_> {
         // How much the step that was taken back last had deepened its contacts.
         let mut before = f64::INFINITY;
         while done < tick * (1.0 - 1e-9) {
+            // A step that was shortened is remembered over ticks: what was too fast is likely to be so still.
             let wanted = self.state.step.min(stable).clamp(floor, tick);
             let left = tick - done;
             // Equal steps to the end of the tick, not a short one at last.
             let dt = left / (left / wanted - 1e-6).ceil().max(1.0);
+            // The whole state, seeds and welds included: what a step taken back has touched must not be felt.
             self.scratch.backup.clone_from(self.state);
             let end = done + dt;
             let shortest = dt <= floor * 1.001;
@@ -180,6 +183,7 @@ impl SoftStep<'_> {
             |p| forces.acceleration(p.as_vec3(), before).as_dvec3(),
             drag,
         );
+        // Asked before anything else is computed: a step that goes too far costs next to nothing.
         if self.bound_travel(now.shortest) && !now.shortest {
             return false;
         }
@@ -199,6 +203,7 @@ impl SoftStep<'_> {
             damping: self.params.volume_damping,
             dt: now.dt,
         };
+        // Controllers before forces: contacts then feel the coats that will be shown.
         self.control_volumes(context, now, control);
         self.apply_forces(context, now);
         self.update_blending(now.dt);
@@ -214,6 +219,7 @@ impl SoftStep<'_> {
             let from = self.scratch.backup.bodies[p.body].position;
             let way = body.position - from;
             let most = 0.5 * p.profile.thickness;
+            // What keys or joints carry goes where they say, however fast.
             if self.rest.bodies[p.body].inverse_mass > 0.0 && way.length() > most {
                 too_far = true;
                 if hold {
@@ -255,6 +261,7 @@ impl SoftStep<'_> {
 
     fn apply_forces(&mut self, context: &StepContext, now: Instant) {
         for body in &mut self.state.bodies {
+            // Forces are kept for the next step and never added to those of the step before.
             (body.force, body.torque) = (DVec3::ZERO, DVec3::ZERO);
         }
         let tools = self.scratch.tools.at(&self.rest.toolbox, self.params, context, now.fraction);
@@ -266,6 +273,7 @@ impl SoftStep<'_> {
             tools,
             dt: now.dt,
         };
+        // Contacts first: the damping of tools looks at velocities that viscosity then changes.
         contacts.apply(self.state, &mut self.scratch.contacts);
         apply_welds(self.rest, self.state, self.params.damping);
         self.apply_dough(context.clock.frame_at(now.time), now.dt);
@@ -277,6 +285,7 @@ impl SoftStep<'_> {
         if self.params.bulge == 0.0 {
             return;
         }
+        // The exact share of a decay: the same bulge however the tick was cut into steps.
         let share = 1.0 - (-dt / tolerances::BULGE_TIME).exp();
         for (index, territory) in self.scratch.territories.iter().enumerate() {
             let label = self.scratch.fields.primitives[index].label;
@@ -285,6 +294,7 @@ impl SoftStep<'_> {
                 Presser::Tool(_) => true,
             };
             let pressures = territory.contacts.iter().filter(|c| apart(c)).map(|c| c.pressure);
+            // The greatest and not the mean: seeds that just leave a contact would make a mean jump.
             let wanted = pressures.fold(0.0, f64::max);
             let bulge = &mut self.state.bulges[index];
             *bulge += share * (wanted - *bulge);
@@ -302,6 +312,7 @@ impl SoftStep<'_> {
         if groups.0 == groups.1 || spots.is_empty() {
             return 0.0;
         }
+        // Half-way, where the border between the two would be: a weld elsewhere does not join them.
         let at = 0.5 * (self.scratch.fields.middle(a) + self.scratch.fields.middle(b));
         weld_weight(spots.iter().map(|&s| &self.scratch.fields.spots[s as usize]), groups, at).0
     }

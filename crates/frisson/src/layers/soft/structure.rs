@@ -114,6 +114,7 @@ impl BodyRest {
     #[must_use]
     pub fn turn_freely(&self, rotation: DQuat, momentum: DVec3, dt: f64) -> DQuat {
         let mut middle = rotation;
+        // Fixed-point rounds: each makes the error smaller by about the angle that a step turns.
         for _ in 0..3 {
             middle = turned(rotation, 0.5 * dt * self.spin(middle, momentum));
         }
@@ -148,10 +149,12 @@ pub fn integrate_bodies(
 ) {
     let slow = (-drag * dt).exp();
     for (rest, body) in rest.iter().zip(bodies) {
+        // Followers are put in their place later, and bones that are fixed stay.
         if rest.inverse_mass == 0.0 {
             continue;
         }
         let pull = body.force * rest.inverse_mass + acceleration(body.position);
+        // Kick, then drift with the new velocity: symplectic, so that springs between bodies gain no energy.
         body.velocity = (body.velocity + dt * pull) * slow;
         body.position += dt * body.velocity;
         if rest.turns() {

@@ -78,6 +78,7 @@ impl<T: Copy> Stack<T> {
         Self { items: [zero; MOST], count: 0 }
     }
     fn push(&mut self, item: T) {
+        // Dropped and not an error: by then every place in reach is deep inside.
         if self.count < MOST {
             self.items[self.count] = item;
             self.count += 1;
@@ -187,6 +188,7 @@ impl SurfaceField {
         let mut out = LabelValue { other_label: u32::MAX, ..LabelValue::default() };
         for g in groups.as_slice() {
             if g.label == label {
+                // A label may have several groups here: pieces that have parted. The nearest decides.
                 if g.value > out.own {
                     (out.own, out.own_gradient) = (g.value, g.gradient);
                     out.bulge = g.bulge / g.value;
@@ -239,6 +241,7 @@ impl SurfaceField {
     }
 
     fn add_welds(&self, parts: &[u32], at: Vec3, groups: &mut Stack<GroupSum>) {
+        // Sums as they were: a weld adds what the other group has alone, not what it got from a third.
         let before = groups.items;
         for a in 0..groups.count {
             for b in 0..a {
@@ -255,6 +258,7 @@ impl SurfaceField {
 
     /// How far two groups are welded at a place, and the gradient of that.
     fn welded(&self, parts: &[u32], groups: (u32, u32), at: Vec3) -> (f32, Vec3) {
+        // Each weld leaves a share apart; these multiply, so no number of welds joins more than wholly.
         let (mut apart, mut way) = (1.0, Vec3::ZERO);
         let index = |&p: &u32| (p as usize).checked_sub(self.parts.len());
         let here = parts.iter().filter_map(index).filter_map(|w| self.welds.get(w));
@@ -294,6 +298,7 @@ impl SurfaceField {
             let (_, clique) = best_clique(active, &masks, members);
             groups.push(self.clique_sum(first, active, clique));
             let mut second = (0.0, 0);
+            // The best clique that the best one does not hold: it comes up to a crease from the other side.
             for i in (0..active.len()).filter(|i| seconds && (members & !clique) >> i & 1 == 1) {
                 let (sum, set) = best_clique(active, &masks, members & masks[i]);
                 if sum + active[i].value > second.0 {

@@ -83,6 +83,7 @@ impl Part {
             links: primitive.links.clone(),
             color: Vec3::from_array(p.color),
             uv: p.uv.unwrap_or_default().map(Vec2::from_array),
+            // At its centre, as turning is added where it is asked.
             velocity: bodies[p.body].velocity_at(center.as_dvec3()).as_vec3(),
             spin: bodies[p.body].spin.as_vec3(),
             under_skin: p.under_skin,
@@ -95,6 +96,7 @@ impl Part {
     pub(super) fn of_skin(ball: &Self, skin: &Arc<SkinSurface>, muscles: Vec<u32>) -> Self {
         let bounds = skin.bounds();
         let (center, radius) = (bounds.center(), 0.5 * bounds.diagonal());
+        // Where the balls blend with all, so does the skin.
         let links = ball.links.as_ref().map(|_| muscles.into());
         Self {
             points: vec![bounds.min, bounds.max],
@@ -119,6 +121,7 @@ impl Part {
     pub(super) fn sample(&self, at: Vec3, level: f32, asked: Asked) -> Option<(f32, Vec3)> {
         if let Some(skin) = &self.skin {
             let place = skin.find(at, self.reach, asked)?;
+            // Beyond its thickness a coat has no inside to go on into; distances there are rough anyway.
             let deep = place.signed.max(-self.thickness);
             let (value, slope) = self.value_and_slope(self.thickness + deep, level);
             return (value > 0.0).then_some((value, place.normal * slope));
@@ -212,6 +215,7 @@ impl Part {
             let (near, far) = skin.range(bounds, self.reach);
             return (self.value_off_skin(far, level), self.value_off_skin(near, level));
         }
+        // A ball around the box: one distance instead of that to eight corners.
         let radius = 0.5 * bounds.diagonal();
         let distance = self.away(bounds.center()).length();
         let low = self.value_and_slope(distance + radius, level).0;
@@ -238,6 +242,7 @@ impl Part {
     #[inline(always)]
     fn straight_value(&self, distance: f32, level: f32) -> (f32, f32) {
         let beyond = distance - (self.thickness + self.offset);
+        // Clamped instead of branched: lanes of points near and far are computed alike.
         let t = (beyond * self.inverse_width).clamp(0.0, 1.0);
         let u = 1.0 - t;
         let outside = level * u * u * (1.0 + 2.0 * t - self.steepness * t);

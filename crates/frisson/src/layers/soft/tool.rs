@@ -29,6 +29,7 @@ pub struct MeshTool<'a> {
 impl MeshTool<'_> {
     /// Signed distance [m], outward normal, velocity [m/s].
     fn contact(&self, at: Vec3) -> (f32, Vec3, Vec3) {
+        // Out of reach is as good as not there.
         let far = (f32::INFINITY, Vec3::Y, Vec3::ZERO);
         let Some((mut distance, mut hit)) = self.surface.signed_distance(at, self.reach) else {
             return far;
@@ -174,6 +175,7 @@ impl ToolSurfaces {
             return;
         }
         let begins = context.time - context.dt;
+        // Resumed, taken back or looked at elsewhere meanwhile: motion over the step begins at the saved places.
         if self.time.is_none_or(|at| (at - begins).abs() > SAME_INSTANT) {
             self.all.clear();
             self.all.resize_with(toolbox.meshes.len(), SurfaceMotion::default);

@@ -44,6 +44,7 @@ impl SurfaceMeshes {
                 if crossed.is_empty() {
                     break;
                 }
+                // Most frames have nothing crossed: the ways back are looked for only when they are needed.
                 if round == 0 {
                     self.find_ways_back(cell, &mut tangle);
                 }
@@ -66,6 +67,7 @@ impl SurfaceMeshes {
             let field = LabelField { field: &self.field, label: label as u32, tools };
             near.clear();
             near.resize(surface.positions.len(), false);
+            // Where all fields add up nothing was drawn anywhere: a surface of the lattice alone does not cross itself.
             surface.fill_by_block(near, |parts, _, near| near.fill(field.may_crease(parts)));
             let wanted = surface.triangles.iter().filter(|t| t.iter().any(|&v| near[v as usize]));
             triangles.extend(wanted.map(|t| t.map(|v| self.root(label, v as usize) as u32)));
@@ -75,6 +77,7 @@ impl SurfaceMeshes {
         for &[a, b, c] in triangles.iter() {
             edges.extend([(a, b), (b, c), (c, a)].map(|(a, b)| [a.min(b), a.max(b)]));
         }
+        // Every edge once; two triangles share it.
         edges.sort_unstable();
         edges.dedup();
     }
@@ -123,6 +126,7 @@ impl Tangle {
                 tree.raycast_all(a, b - a, |t, s| {
                     let corners = tree.triangle(t);
                     let across = (b - a).dot(tree.face_normal(t)).abs();
+                    // A triangle at whose corner an edge ends is touched there by necessity.
                     let own = corners.contains(&from) || corners.contains(&to);
                     if !own && across * s.min(1.0 - s) > deeper {
                         found.extend([from, to]);
@@ -143,6 +147,7 @@ impl Tangle {
         let [center, mean] = [0, 1].map(|k| self.safe[k][point]);
         let ways = [self.drawn[point], self.before[point], mean, center];
         let step = &mut self.backs[point];
+        // All the way back after twelve: it stays there, whatever still crosses.
         *step = step.saturating_add(1);
         let gone = f32::from(*step) / tolerances::STEPS_BACK;
         let leg = (gone as usize).min(2);

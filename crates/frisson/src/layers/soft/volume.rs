@@ -71,13 +71,17 @@ impl VolumeControl {
         }
         // Twice the step: `s alpha dt` stays at most one half, far from the limit of 2.
         let seconds = self.seconds.max(2.0 * self.dt);
+        // A territory that is buried has hardly any surface left to thicken: without a floor its gain would be
+        // infinite, and it would come out of the ground like a mushroom.
         let gain = |v: &Volumes| (v.gain / v.wanted).max(1.0 / profile.thickness);
         let (s_own, s_around) = (gain(own), gain(around));
         let ((d_own, r_own), (d, r)) = (own.error(self.dt), around.error(self.dt));
         let pull = |error: f64, rate: f64, s: f64| -(error / seconds + self.damping * rate) / s;
+        // The larger of both gains: borders move no faster than the free surface does.
         let speed = pull(d, r, s_around) + apart * pull(d_own - d, r_own - r, s_own.max(s_around));
         let most = tolerances::SLEW * profile.thickness / seconds;
         let next = offset + self.dt * speed.clamp(-most, most);
+        // A coat thinner than nothing has no seeds, and one thicker than its support reaches whatever is beside it.
         next.clamp(-tolerances::THINNEST * profile.thickness, profile.support)
     }
 }
@@ -158,6 +162,7 @@ impl SoftStep<'_> {
         let mut apart = 1.0f64;
         for &other in self.scratch.territories[index].near() {
             let o = other as usize;
+            // Weighted by the field at its middle: a neighbour that drifts out of reach leaves the sum smoothly.
             let weight = if o == index {
                 1.0
             } else {
@@ -166,6 +171,7 @@ impl SoftStep<'_> {
                     continue;
                 }
                 let (field, _, away) = self.scratch.fields.field_of(o, middle);
+                // The closest one decides: two that coincide share their volume whoever else is around.
                 apart = apart.min(1.0 - blended + blended * away.length() / room);
                 blended * (field / self.scratch.fields.level).min(1.0)
             };
@@ -175,6 +181,7 @@ impl SoftStep<'_> {
             };
             sum.add(&free, weight);
         }
+        // Squared: fades with no slope at the place where it is 0, or the last bit of it would be fought over.
         (sum, apart * apart)
     }
 }

@@ -126,6 +126,7 @@ pub(super) fn update_welds(step: &mut SoftStep<'_>, dt: f64) {
         let (Some(fa), Some(fb)) = (object(a).fuse, object(b).fuse) else { continue };
         // In a graph it is given who blends with whom.
         let free = |i: usize| rest.primitives[i].links.is_none();
+        // The harder to fuse of the two decides.
         let threshold = fa.max(fb);
         let apart = state.groups[a] != state.groups[b];
         if !apart || !free(a) || !free(b) || p.force <= tolerances::WELD_HOLDS * threshold {
@@ -160,6 +161,7 @@ pub(super) fn update_welds(step: &mut SoftStep<'_>, dt: f64) {
         let share = if weld.seconds > 0.0 { dt / weld.seconds } else { 1.0 };
         weld.weight = (weld.weight + way * share).min(1.0);
     }
+    // Healed off.
     welds.retain(|w| w.weight > 0.0);
     state.welds = welds;
 }
@@ -174,6 +176,7 @@ pub fn apply_welds(rest: &SoftRest, state: &mut SoftState, damping: f64) {
         if loose(a) && loose(b) {
             continue;
         }
+        // The softer side gives.
         let stiffness = a.profile.stiffness.min(b.profile.stiffness);
         let reach = a.profile.thickness.min(b.profile.thickness);
         let area = weld.weight * std::f64::consts::PI * weld.radius.min(reach).powi(2);
@@ -239,11 +242,14 @@ fn carry(
         (sum, best.1)
     };
     let ((sum_a, a), (sum_b, b)) = (side(weld.pair.0), side(weld.pair.1));
+    // One side has gone, or both have become one piece by another way: then there is nothing to join.
     if sum_a <= 0.0 || sum_b <= 0.0 || state.groups[a as usize] == state.groups[b as usize] {
         return false;
     }
+    // Whoever is strongest there now: material flows past a weld.
     weld.pair = (a, b);
     let slope = |i: u32| fields.primitives[i as usize].profile.stiffness;
+    // Half of what a linear field would ask for: fields of two sides fall together and it must not overshoot.
     let step = 0.5 * (sum_a - sum_b) / (slope(a) + slope(b));
     let towards = (fields.middle(b as usize) - fields.middle(a as usize)).normalize_or_zero();
     weld.place += towards * step.clamp(-0.1 * weld.radius, 0.1 * weld.radius);
