@@ -128,6 +128,7 @@ impl Document {
         if text == self.text {
             return;
         }
+        // After an undo the next edit is a step of its own, even by the same slider: else it could not be undone alone.
         let goes_on = merge.is_some()
             && self.redo.is_empty()
             && self.undo.last().is_some_and(|step| step.merge == merge);
@@ -187,6 +188,8 @@ impl Document {
 
     /// The same under another name.
     pub fn save_as(&mut self, path: PathBuf) -> std::io::Result<()> {
+        // Before anything is given up: a folder that cannot be written in must not cost what was kept safe.
+        write_whole(&path, &self.text)?;
         self.forget_recovery();
         self.path = path;
         // Names of files in the text are beside it.
@@ -227,6 +230,7 @@ impl Document {
 
     /// Looks whether somebody else changed the file; says whether anything is new.
     pub fn look_outside(&mut self) -> bool {
+        // Times first: the file is looked at twice a second, and read only when somebody wrote it.
         let now = modified(&self.path);
         if now == self.saved_at || now.is_none() {
             return false;
@@ -236,6 +240,7 @@ impl Document {
         if self.saved.as_deref() == Some(&text) {
             return false;
         }
+        // Where nothing would be lost nobody is asked.
         if self.is_unsaved() && self.saved.is_some() {
             self.outside = Some(text);
         } else {
@@ -327,6 +332,20 @@ mod tests {
         document.redo();
         assert!(document.text().contains("seed = 50"));
         assert!(document.redo().is_none());
+    }
+
+    #[test]
+    fn a_name_that_cannot_be_written_costs_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut document = fresh(folder.path());
+        document.edit(&set("seed", json!(7)), "seed", None).unwrap();
+        document.keep_safe();
+        let path = document.path().to_owned();
+        assert!(document.save_as(folder.path().join("nowhere/shot.toml")).is_err());
+        assert_eq!(document.path(), path);
+        assert!(recovery_path(&path).exists(), "what was kept is kept on");
+        document.save_as(folder.path().join("other.toml")).unwrap();
+        assert!(!recovery_path(&path).exists() && !document.is_unsaved());
     }
 
     #[test]
