@@ -107,7 +107,7 @@ function Bake({ view }) {
     <div class="form">
       ${doc.value && html`<span>Bake</span><div class="row">
         <button class="main" id="bake" disabled=${running} onClick=${() => start({ bake: { mode: baked ? "replace" : "new" } })}>${baked ? "Bake again" : "Bake"}</button>
-        <button class="edge" id="resume" disabled=${running} onClick=${() => start({ bake: { mode: "resume" } })}>Resume</button>
+        <button class="edge" id="resume" disabled=${running || !remote.value?.resumable} title="Go on with a bake that was stopped" onClick=${() => start({ bake: { mode: "resume" } })}>Resume</button>
         <span class="faint">full quality, to ${stem}.frisson; goes on when this page is closed</span></div>`}
       <span>Export</span><div class="row">
         <select aria-label="format" value=${format.value} onChange=${e => { format.value = Number(e.target.value); file.value = ""; }}>${FORMATS.map((f, k) => html`<option value=${k}>${f[2]}</option>`)}</select>
@@ -115,13 +115,13 @@ function Bake({ view }) {
         <button class="edge" id="export" disabled=${running || !baked} onClick=${() => start({ export: { export: { [key]: file.value || `${stem}.${ending}` }, replace: true } })}>Export</button></div>
       <span>Ray-traced</span><div class="row">
         <button class="edge" id="still" disabled=${running || !baked} onClick=${() => render("still")}>This view</button>
-        <button class="edge" disabled=${running || !baked} onClick=${() => render("sheet")}>Contact sheet</button>
-        <button class="edge" disabled=${running || !baked} onClick=${() => render("animation")}>Animation (WebP)</button></div>
+        <button class="edge" id="sheet" disabled=${running || !baked} onClick=${() => render("sheet")}>Contact sheet</button>
+        <button class="edge" id="animation" disabled=${running || !baked} onClick=${() => render("animation")}>Animation (WebP)</button></div>
       <span>Of this view</span><div class="row">
         <button class="edge" id="png" onClick=${() => picture(view, stem)}>PNG</button>
         <button class="edge" id="film" onClick=${() => trying(() => film(view, stem))}>WebM</button>
         <span class="faint">as it is drawn here</span></div>
-      <span>Judge</span><div class="row"><button class="edge" disabled=${running || !baked} onClick=${() => start("judge")}>Look for pops, jitter, stretch</button></div>
+      <span>Judge</span><div class="row"><button class="edge" id="judge" disabled=${running || !baked} onClick=${() => start("judge")}>Look for pops, jitter, stretch</button></div>
     </div>
     <div style="min-height:64px;margin-top:14px"><${Progress} />
       ${(job.value?.files ?? []).map(f => html`<div class="faint">wrote ${f}</div>`)}

@@ -17,6 +17,8 @@ use crate::engine::{Engine, Order};
 use crate::jobs::Jobs;
 use crate::problems::Trouble;
 
+/// What is unsaved is kept, and the file looked at, once in this time.
+const LOOK_AFTER: Duration = Duration::from_millis(500);
 /// A page that has not asked for news for so long is gone.
 const PAGE_GONE: Duration = Duration::from_secs(30);
 
@@ -68,7 +70,7 @@ impl Studio {
             while let Some(studio) = watcher.upgrade() {
                 studio.look_after();
                 drop(studio);
-                std::thread::sleep(Duration::from_millis(500));
+                std::thread::sleep(LOOK_AFTER);
             }
         });
         Ok(studio)
@@ -130,6 +132,7 @@ impl Studio {
     /// Everything the page has to know; the text only where it has another than `have`.
     #[must_use]
     pub fn state(&self, page: &str, have: u64, opened: u64) -> Value {
+        // Counted before anything is read: what changes meanwhile is told once more, not never.
         let seq = self.bell.count();
         let pages = self.count_pages(page);
         let open = lock(&self.open);
@@ -139,10 +142,13 @@ impl Studio {
             if known && d.revision() == have { d.json() } else { d.whole_json() }
         });
         let cache = open.cache.as_ref().map(|c| c.display().to_string());
-        let baked = open.baked().filter(|c| c.exists()).is_some();
+        let target = open.baked();
+        let baked = target.as_ref().is_some_and(|c| c.exists());
+        // A bake that was stopped, or that somebody killed.
+        let resumable = target.is_some_and(|c| frisson_io::cache::part_path(&c).exists());
         json!({
             "seq": seq, "opened": open.number, "document": document, "cache": cache,
-            "baked": baked, "engine": open.engine.json(), "draft": open.draft, "reveal": open.reveal,
+            "baked": baked, "resumable": resumable, "engine": open.engine.json(), "draft": open.draft, "reveal": open.reveal,
             "compared": open.compared.as_ref().map(|(e, how)| json!({ "how": how, "engine": e.json() })),
             "places": *open.engine.news().places, "job": self.jobs.job(), "pages": pages,
             "camera": open.document.as_ref().and_then(Document::camera).unwrap_or(&open.camera),
