@@ -9,10 +9,12 @@
 //! tune      tuning: search, changed only, number, colour, choice, reset, switches; tools: curves; here: sliders
 //! draw      tools: every tool and its undo; lines: while it moves, points, widths, folds; tuning: mirror, redo
 //! text      here: mistakes at their line; lines: save as, changes from outside; here: recovery
-//! bake      here: stop, resume, export, film; lines: graphs, findings, pictures
+//! bake      here: stop, resume, export, film; baking: sheet, animation, judge, a stopped export; lines: graphs, findings, pictures
 //! read      reading: names, contrast, a layout that stands still
 //! ```
 
+#[path = "support/baking.rs"]
+mod baking;
 #[path = "support/lines.rs"]
 mod lines;
 #[path = "support/measure.rs"]

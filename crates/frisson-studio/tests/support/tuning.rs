@@ -150,3 +150,28 @@ fn layers_are_switched_removed_and_made_light() {
     followed(&mut browser);
     assert!(browser.errors.is_empty(), "{:?}", browser.errors);
 }
+
+/// A stroke of the comb on one side is one on the other as well, and both are taken back together.
+#[test]
+#[ignore = "slow: the long lane runs it"]
+fn guides_are_combed_on_both_sides() {
+    let Some(Shown { folder: _folder, mut browser, .. }) = show("hair.toml", HAIR) else { return };
+    followed(&mut browser);
+    browser.click("#symmetry");
+    browser.click("[data-tool=comb]");
+    let (x, y) = on(&mut browser, "ball", 0.65, 0.35);
+    browser.drag(&[(x, y), (x + 15.0, y - 5.0), (x + 30.0, y + 5.0), (x + 45.0, y + 30.0)]);
+    browser.wait("studio.layers.value[0].params.style.guides?.length === 2");
+    followed(&mut browser);
+    let guides = browser.get("studio.layers.value[0].params.style.guides");
+    let points = |k: usize| guides[k].as_array().unwrap().clone();
+    for (one, other) in points(0).iter().zip(points(1)) {
+        let [p, q] = [one, &other].map(|v| [0, 1, 2].map(|k| v[k].as_f64().unwrap()));
+        assert_eq!([-p[0], p[1], p[2]], q, "{guides}");
+    }
+    assert!(points(0)[0][0].as_f64().unwrap().abs() > 0.005, "beside the middle: {guides}");
+    browser.picture("combed-on-both-sides");
+    browser.key("z", true);
+    browser.wait(&format!("studio.doc.value.text === {}", serde_json::json!(HAIR)));
+    assert!(browser.errors.is_empty(), "{:?}", browser.errors);
+}
