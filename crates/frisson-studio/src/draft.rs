@@ -49,6 +49,7 @@ fn lighten_layer(kind: &str, params: &mut Value) {
             at_most(&mut params["interaction"]["most_partners"], DRAFT_PARTNERS);
         }
         "cloth" => {
+            // The shape of the garment is kept: only what was added to it goes.
             at_most(&mut params["subdivide"], 0);
             if params["quality"].as_f64().is_some_and(|q| q > DRAFT_QUALITY) {
                 params["quality"] = json!(DRAFT_QUALITY);

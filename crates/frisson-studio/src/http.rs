@@ -32,6 +32,7 @@ impl Head {
     /// Length of the body that follows; nothing where it cannot be known.
     #[must_use]
     pub fn body_length(&self) -> Option<u64> {
+        // Two ways to say how long a body is are how requests are smuggled.
         if self.header("transfer-encoding").is_some() {
             return None;
         }
@@ -101,6 +102,7 @@ impl Connection {
 
     /// The body of a request, whose length was found fit to be read.
     pub fn body(&mut self, length: u64) -> Option<Vec<u8>> {
+        // Grows with what comes: a length that is only claimed takes no memory.
         let mut body = Vec::new();
         let read = self.reader.by_ref().take(length).read_to_end(&mut body).ok()?;
         (read as u64 == length).then_some(body)
@@ -109,6 +111,7 @@ impl Connection {
     /// Sends an answer; false where the page has gone.
     pub fn send(&mut self, reply: &Reply, last: bool) -> bool {
         let mut head =
+            // The phrase after the number is for people, who do not read this.
             format!("HTTP/1.1 {} .\r\nContent-Length: {}\r\n", reply.status, reply.body.len());
         for (name, value) in &reply.headers {
             head.push_str(&format!("{name}: {value}\r\n"));

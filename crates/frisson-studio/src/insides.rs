@@ -31,6 +31,10 @@ const MOST_ENVELOPES: usize = 400;
 const WIND_PLACES: u32 = 4;
 /// How long the air takes for the length of an arrow [s].
 const WIND_SECONDS: f32 = 0.05;
+/// Square of the speed below which air stands still [m²/s²]: an arrow of no length has no direction.
+const STILL_AIR: f32 = 1e-8;
+/// Thickness of the box in which wind is shown around a flat scene, beside its diagonal [-].
+const WIND_ROOM: f32 = 0.2;
 /// Length of a contact's normal beside the scene's size [-].
 const CONTACT_LENGTH: f32 = 0.03;
 
@@ -120,6 +124,7 @@ fn envelopes(layer: &dyn RunningLayer) -> Lists {
     for samples in state.envelopes(rest).take(MOST_ENVELOPES) {
         for (index, place) in samples.iter().enumerate() {
             let (plane, sample) = (index / around, index % around);
+            // Around the ring, back to its start.
             let beside = samples[plane * around + (sample + 1) % around];
             lines.extend([*place, beside]);
             if let Some(next) = samples.get(index + around) {
@@ -184,7 +189,7 @@ fn wind(simulator: &Simulator) -> Inside {
     let mut places = Vec::new();
     let all = bounds(simulator);
     if simulator.forces().has_wind() && !all.is_empty() {
-        let edge = (all.max - all.min).max(Vec3::splat(0.2 * all.diagonal()));
+        let edge = (all.max - all.min).max(Vec3::splat(WIND_ROOM * all.diagonal()));
         let low = 0.5 * (all.min + all.max) - 0.5 * edge;
         let share = |k: u32| k as f32 / (WIND_PLACES - 1) as f32;
         for index in 0..WIND_PLACES.pow(3) {
@@ -195,7 +200,7 @@ fn wind(simulator: &Simulator) -> Inside {
             ];
             let place = low + edge * Vec3::new(share(x), share(y), share(z));
             let air = simulator.forces().air_velocity(place, simulator.time());
-            if air.length_squared() > 1e-8 {
+            if air.length_squared() > STILL_AIR {
                 places.extend([place, place + WIND_SECONDS * air]);
             }
         }

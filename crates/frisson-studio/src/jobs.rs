@@ -170,6 +170,7 @@ impl Jobs {
             return Err("another job is running: wait for it or stop it".to_owned());
         }
         let number = job.as_ref().map_or(1, |j| j.number + 1);
+        // What the judge found is still true while a picture is made of the same bake.
         let findings = job.take().and_then(|j| j.findings);
         *job = Some(Job { number, state: "running", findings, ..Job::default() });
         drop(job);
@@ -190,6 +191,7 @@ impl Jobs {
         };
         let stopped = self.stop.load(Ordering::SeqCst);
         self.change(|job| match outcome {
+            // Asked to stop too late: all of it was done.
             Ok(message) => (job.state, job.message) = ("done", message),
             Err(message) if stopped => (job.state, job.message) = ("stopped", message),
             Err(message) => (job.state, job.message) = ("failed", message),
@@ -235,6 +237,7 @@ impl Jobs {
         let mut reader = CacheReader::open(cache).map_err(|e| e.to_string())?;
         let folder = scene.folder();
         let (_, name) = export.target().map_err(|e| e.to_string())?;
+        // The name comes from the page, and pages can be made to say anything.
         frisson_io::outputs::refuse_outside(&folder, name).map_err(|e| e.to_string())?;
         let written = export_cache(&mut reader, export, &folder, &folder, replace, &mut told)
             .map_err(|e| e.to_string())?;

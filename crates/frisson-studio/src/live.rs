@@ -159,6 +159,7 @@ impl Live {
         reach: Reach,
     ) -> Result<(&'static str, Option<i64>), Vec<Trouble>> {
         let mut new = Self::build(order)?;
+        // Frames of another rate are other moments: a state of one is none of the other.
         let same_clock = new.simulator.clock() == self.simulator.clock();
         let mut kept = None;
         if !order.again && same_clock && self.go_to(order.at, reach).is_ok() {
@@ -183,6 +184,7 @@ impl Live {
         let old: Vec<String> =
             self.simulator.params().iter().map(|p| p.name().to_owned()).collect();
         let mut most = Change::None;
+        // Out first: a layer may not be added under a name that is still taken.
         for name in &old {
             if !layers.iter().any(|l| l.name() == name) {
                 self.simulator.remove_layer(name).map_err(|e| failed(&e))?;
@@ -218,6 +220,7 @@ impl Live {
         // An interrupted frame stands after the one before it.
         let now = self.simulator.frame_number();
         let saved = reach(frame);
+        // Time does not run backwards: without a state before the frame it is simulated from the start.
         let is_behind = saved.is_none() && now >= frame;
         let nearer = saved.filter(|(number, _)| now >= frame || *number > now);
         // A state that does not fit is as good as none.

@@ -65,6 +65,7 @@ impl Reel {
     /// Whether another frame of the usual size fits without one being dropped.
     #[must_use]
     pub fn has_room(&self) -> bool {
+        // A frame that would be dropped as soon as it is there must not be begun.
         let usual = self.frame_bytes / self.frames.len().max(1);
         self.frame_bytes + usual <= self.limits.frames
     }
@@ -81,6 +82,7 @@ impl Reel {
         if let Some(old) = self.frames.insert(number, frame) {
             self.discount(&old);
         }
+        // Two stay whatever they weigh: the one that is shown, and the one that is made.
         while self.frame_bytes > self.limits.frames && self.frames.len() > 2 {
             // What was played goes first: it is farther from what will be looked at next.
             let first = self.frames.keys().next().copied().filter(|n| *n < playhead);
@@ -99,6 +101,7 @@ impl Reel {
         for topology in &frame.topologies {
             let (users, bytes) =
                 self.topologies.entry(topology.id).or_insert((0, weight(topology)));
+            // Shared by many frames, kept once.
             if *users == 0 {
                 self.frame_bytes += *bytes;
             }

@@ -51,6 +51,7 @@ fn thin(hair: &mut HairParams, room: u32) -> bool {
     let wisps = if hair.at.is_empty() { hair.wisps } else { hair.at.len() as u32 };
     let strands = &mut hair.strands;
     let hairs = wisps.saturating_mul(strands.per_wisp);
+    // Light enough as it is: to thin it would show another picture for nothing.
     if hairs.saturating_mul(strands.points) <= room {
         return false;
     }

@@ -125,6 +125,7 @@ fn get(studio: &Studio, asked: &Asked) -> Result<Answer, Refusal> {
             let size: usize = frames.iter().map(|f| f.bytes.len() + 4).sum();
             let mut bytes = Vec::with_capacity(size + 8);
             bytes.extend((take as u32).to_le_bytes());
+            // `i64::MIN` says that nothing is left; as 32 bits it says the same.
             let cut = cut.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32;
             bytes.extend(cut.to_le_bytes());
             for frame in frames {
@@ -145,6 +146,7 @@ fn get(studio: &Studio, asked: &Asked) -> Result<Answer, Refusal> {
         "schema" => Ok(Answer::json(&scene_schema())),
         "proposals" => Ok(Answer::json(&studio.proposals()?)),
         "choices" => Ok(Answer::json(&studio.choices())),
+        // The page names an empty one; browsers that ask all the same shall find no error.
         "favicon.ico" => Ok(Answer { status: 204, kind: "image/x-icon", bytes: Vec::new() }),
         _ => Ok(Answer::refuse(404, "nothing here")),
     }

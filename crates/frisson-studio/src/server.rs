@@ -64,6 +64,7 @@ impl Served {
     pub fn run(self) {
         let guest = Arc::new(self.guest);
         for stream in self.listener.incoming().flatten() {
+            // Not answered at all: a refusal would need a thread, of which there are enough.
             if guest.open.fetch_add(1, Ordering::SeqCst) >= MOST_CONNECTIONS {
                 guest.open.fetch_sub(1, Ordering::SeqCst);
                 continue;
@@ -95,6 +96,7 @@ impl Guest {
             Ok(found) => found,
             Err(refusal) => return (refusal, true),
         };
+        // Looked at before the body is read: a stranger cannot make the server take half a gigabyte.
         let most = if path == "drop" { MOST_FILE } else { MOST_BODY };
         let Some(length) = head.body_length().filter(|l| *l <= most) else {
             return (Answer::refuse(413, "too much at once"), true);
@@ -120,6 +122,7 @@ impl Guest {
         if !head.header("host").is_some_and(is_own) {
             return Err(Answer::refuse(403, "wrong host"));
         }
+        // Not every request has an origin (an address typed by hand has none), so that it is not asked for.
         let foreign = |o: &str| !o.strip_prefix("http://").is_some_and(is_own);
         if head.header("origin").is_some_and(foreign) {
             return Err(Answer::refuse(403, "wrong origin"));

@@ -128,6 +128,7 @@ impl Engine {
     #[must_use]
     pub fn measures(&self) -> Value {
         let state = lock(&self.state);
+        // In the order in which layers report, which a map would lose; a search among a few dozen is quick.
         let mut series: Vec<(String, String, String, Vec<(i64, f64)>)> = Vec::new();
         for (number, frame) in state.reel.frames() {
             for (layer, name, unit, value) in &frame.measures {
@@ -158,6 +159,7 @@ impl Engine {
             }
         }
         loop {
+            // A frame of the text before the edit would be seen as its effect.
             let follows = state.news.revision >= wanted.revision;
             let left = end.saturating_duration_since(Instant::now());
             if (follows && state.reel.frame(wanted.from).is_some()) || left.is_zero() {
@@ -180,6 +182,7 @@ impl Engine {
             let [first, last] = state.news.range;
             let found = state.reel.frame(state.playhead.clamp(first, last.max(first)));
             let left = end.saturating_duration_since(Instant::now());
+            // The page shows what is wrong: it must not wait for a picture that never comes.
             let failed = !state.news.trouble.is_empty();
             if let Some(frame) = found {
                 return Some((state.news.take, frame.clone()));

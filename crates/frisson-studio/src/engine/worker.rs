@@ -85,6 +85,7 @@ impl Worker {
         work: impl FnOnce(&mut Self) -> Result<(), Vec<Trouble>>,
     ) -> Result<(), Vec<Trouble>> {
         catch_unwind(AssertUnwindSafe(|| work(self))).unwrap_or_else(|_| {
+            // Left in the middle of a step, it may be in any state.
             self.live = None;
             Err(vec![Trouble::said("a mistake in frisson itself stopped the simulation")])
         })
@@ -205,6 +206,7 @@ impl Worker {
             return;
         }
         let mut bare = order.clone();
+        // Actors alone are built in a moment, and the camera can be set up by them.
         bare.scene.scene.layers.clear();
         // What is wrong with it is said when the whole is built.
         let Ok(live) = Live::build(&bare) else { return };

@@ -125,8 +125,10 @@ fn pack_curves(curves: &Curves, topology: u64, parcel: &mut Parcel) -> Value {
     for count in &curves.counts {
         stands.extend((0..*count).map(|at| (at, *count)));
     }
+    // Points that no curve counts would otherwise shift all after them.
     stands.resize(curves.points.len(), (0, 1));
     let tangent = |index: usize, &(at, count): &(u32, u32)| {
+        // From neighbour to neighbour: at the ends, where one is missing, from the point itself.
         let before = index - at.min(1) as usize;
         let after = if at + 1 < count { index + 1 } else { index };
         let along = 255.0 * at as f32 / (count - 1).max(1) as f32;

@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 
 /// Steps of a 16-bit position along an edge of its cube.
 const STEPS: f32 = 65535.0;
+/// Least edge of a cube [m]: a point alone would be divided by nothing.
+const LEAST_EDGE: f32 = 1e-9;
 /// Items that one core packs at a time: fewer would cost more to hand out than to pack.
 const PIECE: usize = 8192;
 /// Steps of an 8-bit normal along an axis.
@@ -21,6 +23,7 @@ pub struct Parcel {
 impl Parcel {
     /// Adds an array; returns where it begins.
     pub fn add(&mut self, bytes: impl IntoIterator<Item = u8>) -> usize {
+        // Padded, so that the page can look at any array in place as numbers of four bytes.
         let place = self.body.len();
         self.body.extend(bytes);
         self.body.resize(self.body.len().next_multiple_of(4), 0);
@@ -73,11 +76,12 @@ impl Cube {
         if points.is_empty() {
             return Self { low: Vec3::ZERO, edge: 1.0 };
         }
-        Self { low: bounds.min, edge: (bounds.max - bounds.min).max_element().max(1e-9) }
+        Self { low: bounds.min, edge: (bounds.max - bounds.min).max_element().max(LEAST_EDGE) }
     }
 
     fn quantise(&self, point: Vec3) -> [u16; 3] {
         let scaled = (point - self.low) * (STEPS / self.edge);
+        // Rounded, not cut: half a step of error instead of a whole one, and none to one side.
         scaled.to_array().map(|x| (x + 0.5).clamp(0.0, STEPS) as u16)
     }
 

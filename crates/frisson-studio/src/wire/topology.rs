@@ -61,6 +61,7 @@ impl Topologies {
 
     /// The topology of a mesh.
     pub(super) fn of_mesh(&mut self, mesh: &Mesh) -> SentTopology {
+        // The very object: layers keep it for as long as nothing changes, and to compare triangles would take longer than to send them.
         let is_same = |(known, _): &&(Known, _)| matches!(known, Known::Mesh(t) if Arc::ptr_eq(t, &mesh.topology));
         if let Some((_, sent)) = self.recent.iter().find(is_same) {
             return sent.clone();
@@ -97,6 +98,7 @@ impl Topologies {
 
     /// The topology of curves.
     pub(super) fn of_curves(&mut self, curves: &Curves) -> SentTopology {
+        // Counts are made anew with every frame, and are few: they are compared.
         let is_same = |(known, _): &&(Known, _)| {
             matches!(known, Known::Curves { counts, color }
                 if *counts == curves.counts && *color == curves.color)
