@@ -36,6 +36,7 @@ impl Body {
     /// Goes on to a mesh: refits where it only moved, builds anew where it is another.
     pub fn update(&mut self, mesh: &Mesh) {
         let same = self.topology.as_ref().is_some_and(|t| Arc::ptr_eq(t, &mesh.topology));
+        // A tree that was built around another pose is looser, not wrong, and to refit it is far less work.
         if same {
             self.tree.refit(&mesh.positions);
             return;
@@ -169,6 +170,7 @@ pub fn point_depths(
 #[must_use]
 pub fn segment_depths(body: &Body, shape: Shape, only_middles: bool) -> Vec<Sample> {
     let points = shape.points();
+    // A segment may cut off a corner of a body with both ends outside.
     let along: &[f32] = if only_middles { &ALONG[1..2] } else { &ALONG };
     let depth = |(i, &[a, b]): (usize, &[u32; 2])| {
         let [a, b] = [a, b].map(|e| points[e as usize]);
@@ -209,6 +211,7 @@ pub fn edges_of(triangles: &[[u32; 3]]) -> Vec<[u32; 2]> {
     let sides = |t: &[u32; 3]| [[t[0], t[1]], [t[1], t[2]], [t[2], t[0]]];
     let mut edges: Vec<[u32; 2]> =
         triangles.iter().flat_map(sides).map(|[a, b]| [a.min(b), a.max(b)]).collect();
+    // Triangles that were welded to a line have an edge from a point to itself.
     edges.retain(|[a, b]| a != b);
     edges.sort_unstable();
     edges.dedup();

@@ -61,6 +61,7 @@ impl Bundles {
             let middle = 0.5 * (points[ends[0] as usize] + points[ends[1] as usize]);
             let cell = ((middle - bounds.min) * scale).as_uvec3();
             let code = spread(cell.x) | spread(cell.y) << 1 | spread(cell.z) << 2;
+            // The number breaks ties: the order is the same for any number of threads.
             (u64::from(code) << 32) | number as u64
         };
         let mut keys: Vec<u64> = edges.par_iter().enumerate().map(key).collect();

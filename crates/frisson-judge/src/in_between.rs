@@ -58,6 +58,7 @@ pub fn apart_between(
 /// of a shot, where there are no four.
 fn support(time: f64, fine: &ShotInfo) -> Option<(i64, f32)> {
     let place = time * fine.rate.fps();
+    // A common time of both rates says nothing: there the curve goes through the very frame.
     let is_frame = (place - place.round()).abs() / fine.rate.fps() < SAME_TIME;
     let first = place.floor() as i64 - 1;
     let is_there = first >= fine.first_frame && first + SUPPORT as i64 - 1 <= fine.last_frame;
@@ -79,6 +80,7 @@ impl Curve {
         first: i64,
         name: &str,
     ) -> Result<(), JudgeError> {
+        // Frames of a shot come in order: three of four are those of the last time.
         self.known.retain(|(number, _)| *number >= first);
         for number in first + self.known.len() as i64..first + SUPPORT as i64 {
             source.read_frame(number, &mut self.frame)?;

@@ -15,6 +15,7 @@ pub const MM: f32 = 1000.0;
 #[must_use]
 pub fn speeds(before: &Snapshot, now: Shape, seconds: f64) -> Option<Vec<Sample>> {
     let per_second = (f64::from(MM) / seconds) as f32;
+    // Soft bodies and doughs are meshed anew in every frame: their vertices are nobody's.
     distances(before, now, per_second).or_else(|| {
         let surface = before.surface()?;
         let one = |(i, &place): (usize, &Vec3)| {
@@ -63,6 +64,7 @@ impl Steps {
     }
 
     fn remember(&mut self, now: Shape) {
+        // The oldest gives its storage to the newest: a shot of a million points allocates three times, not with every frame.
         let mut oldest =
             if self.past.len() == 3 { self.past.remove(0) } else { Snapshot::default() };
         oldest.take(now);
@@ -133,11 +135,13 @@ impl Turning {
     fn advance(&mut self, p: Vec3, above: f32) {
         let (out, way_back) = (self.far - self.turn, p - self.far);
         if out.dot(way_back) >= 0.0 || out == Vec3::ZERO {
+            // Not every step onward is farther out: on a curve only the farthest place is where it turns.
             if (p - self.turn).length_squared() >= out.length_squared() {
                 self.far = p;
             }
             return;
         }
+        // Rounding and slow drift are no turns; `far` stays, so that many small ways back add up to one.
         if way_back.length() <= above {
             return;
         }

@@ -78,6 +78,7 @@ fn may_cross(meeting: &Meeting, touch: f32) -> bool {
     let (ab, ac, way) = (b - a, c - a, to - from);
     let area = meeting.normal.length();
     let across = -way.dot(meeting.normal);
+    // In doubt it may: two groups too many cost a ray each, one too few tells a lie about all of its points.
     if area < NEEDLE * ab.length() * ac.length() || across.abs() <= FLAT * touch * area {
         return true;
     }

@@ -34,6 +34,7 @@ impl Lengths {
         };
         let is_curve = matches!(shape, Shape::Curves(_));
         let rest: Vec<f32> = chains.iter().map(|&c| length(shape, c, is_curve)).collect();
+        // In double precision: a million lengths lose digits in a single one, and the bound would depend on their order.
         let mean = rest.iter().map(|&l| f64::from(l)).sum::<f64>() / rest.len().max(1) as f64;
         Self { known: Snapshot::of(shape), chains, rest, shortest: SHORTEST * mean as f32 }
     }
@@ -56,6 +57,7 @@ impl Lengths {
     }
 
     fn each<'a>(&'a self, now: Shape<'a>) -> Option<impl ParallelIterator<Item = Sample> + 'a> {
+        // Chains are numbers of points: with others in between they would join what never was joined.
         if self.known.match_points(now)? != crate::shape::Match::Same {
             return None;
         }

@@ -68,10 +68,12 @@ struct Picture {
 
 impl Picture {
     fn of(frame: &Frame, subject: Option<&str>, side: Vec3, bounds: Bounds) -> Self {
+        // From above and below, up is not across the picture.
         let up = if side.y == 0.0 { Vec3::Y } else { Vec3::Z };
         let right = up.cross(side);
         let (low, high) = (bounds.min, bounds.max);
         let corner = |d: Vec3| low.dot(d).min(high.dot(d));
+        // One scale for all sides: a change of as many metres is as many pixels from each of them.
         let extent = (high - low).max_element().max(f32::MIN_POSITIVE);
         let mut picture = Self {
             pixels: vec![EMPTY; SIDE * SIDE],
@@ -157,6 +159,7 @@ impl Picture {
         for k in 0..=steps {
             let t = k as f32 / steps as f32;
             let at = (p + t * (q - p)).round();
+            // A line has no side that could turn: only that it is there, and how deep, is compared.
             let normal = self.toward;
             self.put(
                 at.x as usize,
@@ -168,6 +171,7 @@ impl Picture {
 
     fn draw_disc(&mut self, centre: Vec3, radius: f32, shape: u32) {
         let (middle, depth) = self.project(centre);
+        // A drop smaller than a pixel is still seen as one.
         let reach = (radius * self.per_metre).max(0.5);
         let (low, high) = ((middle - reach).max(Vec2::ZERO), middle + reach);
         for y in low.y.ceil() as usize..=(high.y as usize).min(SIDE - 1) {

@@ -121,6 +121,7 @@ impl Watch {
     /// What is inside of what.
     fn look_inside(&mut self, frame: &Frame) {
         let is_first = self.frames == 0;
+        // Taken out for a while: a shape is changed while it is held against the bodies of all others.
         let bodies: Vec<Body> =
             self.shapes.iter_mut().map(|w| std::mem::take(&mut w.body)).collect();
         let solid: Vec<bool> = self.shapes.iter().map(|w| !w.is_liquid).collect();
@@ -226,7 +227,9 @@ impl Watched {
 
     /// Jumps, lengths, turns, stillness.
     fn look(&mut self, shape: Shape, frame: i64, ledger: &mut Ledger) {
+        // Limits are shares of a size: what starts as a point (a source of drops) would have none.
         self.size = self.size.max(shape.size());
+        // The surface of a liquid is another mesh in every frame; that it moves is taken as seen.
         if self.is_liquid && matches!(shape, Shape::Mesh(_)) {
             self.travel = f32::INFINITY;
             return;
@@ -262,6 +265,7 @@ impl Watched {
             pieces: pieces(mesh, &self.body),
             crossings: crossings.len(),
         };
+        // A character that is modelled through itself is nobody's mistake here: only what comes on top is.
         let start = *self.at_start.get_or_insert(now);
         let whole = |value: f64| Some(Reading { value, frame, element: None, place: None });
         // Many pieces, such as drops, come and go: only what starts as one is held to it.
