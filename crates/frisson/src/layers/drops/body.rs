@@ -5,8 +5,8 @@ use std::sync::Arc;
 use glam::{DMat2, DVec2, DVec3, Vec3};
 
 use super::body_mesh::{
-    Base, Out, Pen, Pose, bottom_of, faces, fix_volume, longer_along, push_triangles, sphere,
-    vertices, wobble,
+    Base, Grain, Out, Pen, Pose, bottom_of, faces, fix_volume, longer_along, push_triangles,
+    sphere, vertices, wobble,
 };
 use super::merge::as_face;
 use super::params::{Detail, ShapeParams};
@@ -26,8 +26,8 @@ pub struct Bodies {
     table_of_kind: Vec<usize>,
     normals: Vec<DVec3>,
     units: Vec<Vec3>,
-    details: Vec<Detail>,
-    shown_details: Vec<Detail>,
+    details: Vec<Grain>,
+    shown_details: Vec<Grain>,
     offsets: Vec<usize>,
 }
 
@@ -67,6 +67,7 @@ impl Bodies {
         let mut table_of_kind = Vec::new();
         for kind in site.ground.kinds() {
             let angle = kind.contact_angle_deg;
+            // Shapes half a degree apart look alike; each table takes 72 solutions.
             let found = angles.iter().position(|a| (a - angle).abs() < 0.5);
             table_of_kind.push(found.unwrap_or(angles.len()));
             if found.is_none() {
@@ -87,7 +88,7 @@ impl Bodies {
     /// Writes every drop into a mesh whose topology changes with their number.
     pub fn write(&mut self, context: &BodyContext, drops: &[Droplet], mesh: &mut Mesh) {
         self.details.clear();
-        self.details.extend(drops.iter().map(|d| detail(context, d)));
+        self.details.extend(drops.iter().map(|d| grain(context, d)));
         self.offsets.clear();
         let mut total = 0;
         for d in &self.details {
@@ -98,6 +99,7 @@ impl Bodies {
         mesh.positions.resize(total, Vec3::ZERO);
         mesh.velocities.resize(total, Vec3::ZERO);
         mesh.normals.resize(total, Vec3::ZERO);
+        // Where drops only move, their faces stay.
         if self.details != self.shown_details || mesh.topology.vertex_count != total {
             self.connect(context, mesh, total);
         }
@@ -168,14 +170,7 @@ impl Bodies {
     }
 
     /// Shapes one drop.
-    fn model(
-        &self,
-        context: &BodyContext,
-        drop: &Droplet,
-        detail: Detail,
-        pen: &mut Pen,
-        out: Out,
-    ) {
+    fn model(&self, context: &BodyContext, drop: &Droplet, grain: Grain, pen: &mut Pen, out: Out) {
         let radius = context.site.liquid.radius(drop.mass);
         let (pose, bottom, velocity) = match drop.phase {
             Phase::Air { position, velocity, .. } => {
@@ -191,11 +186,12 @@ impl Bodies {
                 None => return out.velocities.fill(Vec3::ZERO),
             },
         };
-        pen.write(&pose, detail, bottom, out.positions, out.normals);
+        pen.write(&pose, grain, bottom, out.positions, out.normals);
         out.velocities.fill(velocity);
     }
 
     fn falling(&self, context: &BodyContext, drop: &Droplet, velocity: DVec3, shape: &mut Shape) {
+        // However fast: what is longer would look like a thread.
         let stretch = (1.0 + context.params.falling_stretch * velocity.length()).min(1.6);
         let age = (context.time - drop.changed) / context.params.blend.max(1e-6);
         // Just after letting go, a tail still points back.
@@ -360,6 +356,7 @@ fn animate(context: &BodyContext, drop: &Droplet, seat: &Seat, shape: &mut Shape
     let since = (context.time - drop.merged) / blend;
     if (0.0..6.0).contains(&since) && drop.stretch.y > 0.0 {
         let along = facet.lift(DVec2::from_angle(drop.stretch.x));
+        // The lowest mode of a drop: it swings a few times and dies away.
         let swing = drop.stretch.y * (-since).exp() * (4.0 * since).cos();
         stretch = longer_along(flat(along), 1.0 + swing) * stretch;
     }
@@ -370,23 +367,24 @@ fn animate(context: &BodyContext, drop: &Droplet, seat: &Seat, shape: &mut Shape
     stretch
 }
 
-fn detail(context: &BodyContext, drop: &Droplet) -> Detail {
+fn grain(context: &BodyContext, drop: &Droplet) -> Grain {
     let p = context.params;
-    let Some(camera) = p.camera else { return p.detail };
+    let radius = context.site.liquid.radius(drop.mass);
+    let Some(camera) = p.camera else { return Grain::new(p.detail, radius) };
     let place = match drop.phase {
         Phase::Air { position, .. } => position,
         _ => as_face(drop, context.surface)
             .map_or(DVec3::ZERO, |(q, _)| context.surface.point(q.triangle, q.weights)),
     };
-    let radius = context.site.liquid.radius(drop.mass) as f32;
-    let away = place.as_vec3().distance(Vec3::from_array(camera)) / radius.max(1e-9);
-    if away <= p.fine_within {
+    let away = place.as_vec3().distance(Vec3::from_array(camera)) / (radius as f32).max(1e-9);
+    let detail = if away <= p.fine_within {
         Detail::Fine
     } else if away <= p.card_beyond {
         Detail::Coarse
     } else {
         Detail::Card
-    }
+    };
+    Grain::new(detail, radius)
 }
 
 /// An empty mesh for drops, with the liquid's material.

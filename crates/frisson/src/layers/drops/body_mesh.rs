@@ -16,6 +16,40 @@ use crate::tolerances::drops::BASE_SINK;
 const COARSE_RINGS: [usize; 3] = [0, 2, 4];
 const COARSE_STEP: usize = 2;
 
+/// Radius from which on a drop is drawn through smooth curves [m]: 65 mg of water. Smaller ones are thousands, and their
+/// sixteen corners are below what pictures show; large ones are few, and fill them.
+const SMOOTH_FROM: f64 = 2.5e-3;
+/// Rows of a smooth drop: those of the shape, and one between each two.
+const SMOOTH_ROWS: usize = 2 * RINGS;
+/// Points of a smooth row for each of the shape.
+const SMOOTH_STEP: usize = 3;
+
+/// How a drop is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grain {
+    /// Through smooth curves over the points of its shape.
+    Smooth,
+    /// By the points of its shape.
+    Fine,
+    /// By every other one.
+    Coarse,
+    /// As a low cone.
+    Card,
+}
+
+impl Grain {
+    /// Of a drop of some radius [m].
+    #[must_use]
+    pub fn new(detail: Detail, radius: f64) -> Self {
+        match detail {
+            Detail::Fine if radius >= SMOOTH_FROM => Self::Smooth,
+            Detail::Fine => Self::Fine,
+            Detail::Coarse => Self::Coarse,
+            Detail::Card => Self::Card,
+        }
+    }
+}
+
 /// What is written for each point.
 pub struct Out<'a> {
     /// Positions [m].
@@ -96,6 +130,7 @@ impl Pose {
         if let Some(base) = base {
             base.apply(shape, placed);
         }
+        // The rim goes a little into the ground: on curved skin light would be seen under its corners.
         for s in 0..SLICES {
             placed.x[s] -= self.normal.x * BASE_SINK;
             placed.y[s] -= self.normal.y * BASE_SINK;
@@ -129,6 +164,7 @@ impl Base {
             for s in 0..SLICES {
                 let i = ring * SLICES + s;
                 let flat = shape.x[i] * shape.x[i] + shape.y[i] * shape.y[i];
+                // A drop that overhangs its contact line must not be swung about by it.
                 let share = (flat * self.inverse[s]).min(1.6);
                 placed.x[i] += self.x[s] * share;
                 placed.y[i] += self.y[s] * share;
@@ -145,6 +181,7 @@ pub struct Pen {
     pub shape: Shape,
     placed: Shape,
     normals: Shape,
+    smooth: Vec<Vec3>,
 }
 
 impl Pen {
@@ -152,7 +189,7 @@ impl Pen {
     pub fn write(
         &mut self,
         pose: &Pose,
-        detail: Detail,
+        grain: Grain,
         bottom: f32,
         positions: &mut [Vec3],
         normals: &mut [Vec3],
@@ -162,8 +199,20 @@ impl Pen {
         let placed = &self.placed;
         let at = |i: usize| Vec3::new(placed.x[i], placed.y[i], placed.z[i]);
         let slices = SLICES / COARSE_STEP;
-        match detail {
-            Detail::Fine => {
+        match grain {
+            Grain::Smooth => {
+                smooth_rows(&self.shape, &mut self.smooth);
+                let rounder = volume_of(&self.smooth);
+                // Rounder is larger: drawn smaller by as much, it holds what the shape holds.
+                let grow = (self.shape.volume() / rounder.max(1e-3)).cbrt().clamp(0.8, 1.2);
+                smooth_rows(&self.placed, &mut self.smooth);
+                let count = self.smooth.len();
+                let places = self.smooth.iter().map(|p| place(*p * grow));
+                positions[..count].iter_mut().zip(places).for_each(|(to, from)| *to = from);
+                positions[count] = place(pose.normal * bottom);
+                few_normals(grain, positions, normals);
+            }
+            Grain::Fine => {
                 self.compute_normals();
                 let Self { placed, normals: n, .. } = self;
                 for i in 0..POINTS {
@@ -173,7 +222,7 @@ impl Pen {
                 positions[POINTS] = place(pose.normal * bottom);
                 normals[POINTS] = -normals[POINTS - 1];
             }
-            Detail::Coarse => {
+            Grain::Coarse => {
                 let grow = coarse_growth(&self.shape);
                 for (r, &ring) in COARSE_RINGS.iter().enumerate() {
                     for s in 0..slices {
@@ -183,15 +232,15 @@ impl Pen {
                 }
                 positions[COARSE_RINGS.len() * slices] = place(at(POINTS - 1) * grow);
                 positions[COARSE_RINGS.len() * slices + 1] = place(pose.normal * bottom);
-                few_normals(detail, positions, normals);
+                few_normals(grain, positions, normals);
             }
-            Detail::Card => {
+            Grain::Card => {
                 let up = pose.normal * (BASE_SINK + 0.05);
                 for s in 0..slices {
                     positions[s] = place(at(s * COARSE_STEP) + up);
                 }
                 positions[slices] = place(pose.normal * 0.3);
-                few_normals(detail, positions, normals);
+                few_normals(grain, positions, normals);
             }
         }
     }
@@ -239,9 +288,74 @@ impl Pen {
     }
 }
 
-/// Normals of a drop with few points.
-fn few_normals(detail: Detail, positions: &[Vec3], normals: &mut [Vec3]) {
-    let (rings, slices) = grid_of(detail);
+/// Rows of points from the contact line up, then the apex, on smooth curves through the points of a shape: first up
+/// and over the apex, then around.
+fn smooth_rows(shape: &Shape, out: &mut Vec<Vec3>) {
+    let at = |ring: usize, slice: usize| {
+        let slice = slice % SLICES;
+        match ring {
+            ..RINGS => {
+                let i = ring * SLICES + slice;
+                Vec3::new(shape.x[i], shape.y[i], shape.z[i])
+            }
+            // Beyond the apex the curve goes down the other side.
+            ring => {
+                let over = ring - RINGS;
+                let i = if over == 0 {
+                    POINTS - 1
+                } else {
+                    (RINGS - over) * SLICES + (slice + SLICES / 2) % SLICES
+                };
+                Vec3::new(shape.x[i], shape.y[i], shape.z[i])
+            }
+        }
+    };
+    out.clear();
+    for row in 0..SMOOTH_ROWS {
+        let ring = row / 2;
+        let upwards: [Vec3; SLICES] = std::array::from_fn(|s| {
+            if row % 2 == 0 {
+                return at(ring, s);
+            }
+            let (b, c, d) = (at(ring, s), at(ring + 1, s), at(ring + 2, s));
+            // Below the contact line the curve goes on as it bends there.
+            let a = if ring == 0 { 3.0 * (b - c) + d } else { at(ring - 1, s) };
+            (9.0 * (b + c) - (a + d)) / 16.0
+        });
+        for s in 0..SLICES {
+            let [a, b, c, d] = [SLICES - 1, 0, 1, 2].map(|k| upwards[(s + k) % SLICES]);
+            // A curve of Catmull and Rom at none, one and two thirds of the way.
+            out.push(b);
+            out.push((42.0 * b + 18.0 * c - 4.0 * a - 2.0 * d) / 54.0);
+            out.push((42.0 * c + 18.0 * b - 4.0 * d - 2.0 * a) / 54.0);
+        }
+    }
+    out.push(at(RINGS, 0));
+}
+
+/// Volume between the points of a smooth drop and the plane of its contact line, in cubed radii.
+fn volume_of(smooth: &[Vec3]) -> f32 {
+    let slices = SLICES * SMOOTH_STEP;
+    let apex = smooth[smooth.len() - 1];
+    let mut six_volumes = 0.0;
+    for row in 0..SMOOTH_ROWS {
+        for s in 0..slices {
+            let next = (s + 1) % slices;
+            let (a, b) = (smooth[row * slices + s], smooth[row * slices + next]);
+            if row + 1 == SMOOTH_ROWS {
+                six_volumes += a.dot(b.cross(apex));
+            } else {
+                let (c, d) = (smooth[(row + 1) * slices + s], smooth[(row + 1) * slices + next]);
+                six_volumes += a.dot(b.cross(d)) + a.dot(d.cross(c));
+            }
+        }
+    }
+    six_volumes / 6.0
+}
+
+/// Normals of a drop from its points as they are connected.
+fn few_normals(grain: Grain, positions: &[Vec3], normals: &mut [Vec3]) {
+    let (rings, slices) = grid_of(grain);
     let apex = rings * slices;
     let top = positions[apex];
     let mut up = Vec3::ZERO;
@@ -264,41 +378,40 @@ fn few_normals(detail: Detail, positions: &[Vec3], normals: &mut [Vec3]) {
         }
     }
     normals[apex] = up.normalize_or(Vec3::Y);
-    if detail != Detail::Card {
+    if grain != Grain::Card {
         normals[apex + 1] = -normals[apex];
     }
 }
 
 /// Rings and slices.
-fn grid_of(detail: Detail) -> (usize, usize) {
-    match detail {
-        Detail::Fine => (RINGS, SLICES),
-        Detail::Coarse => (COARSE_RINGS.len(), SLICES / COARSE_STEP),
-        Detail::Card => (1, SLICES / COARSE_STEP),
+fn grid_of(grain: Grain) -> (usize, usize) {
+    match grain {
+        Grain::Smooth => (SMOOTH_ROWS, SLICES * SMOOTH_STEP),
+        Grain::Fine => (RINGS, SLICES),
+        Grain::Coarse => (COARSE_RINGS.len(), SLICES / COARSE_STEP),
+        Grain::Card => (1, SLICES / COARSE_STEP),
     }
 }
 
 /// Number of triangles.
 #[must_use]
-pub fn faces(detail: Detail) -> usize {
-    let (rings, slices) = grid_of(detail);
-    let base = if detail == Detail::Card { 0 } else { slices };
+pub fn faces(grain: Grain) -> usize {
+    let (rings, slices) = grid_of(grain);
+    let base = if grain == Grain::Card { 0 } else { slices };
     (2 * rings - 1) * slices + base
 }
 
 /// Number of points.
 #[must_use]
-pub fn vertices(detail: Detail) -> usize {
-    match detail {
-        Detail::Fine => POINTS + 1,
-        Detail::Coarse => COARSE_RINGS.len() * (SLICES / COARSE_STEP) + 2,
-        Detail::Card => SLICES / COARSE_STEP + 1,
-    }
+pub fn vertices(grain: Grain) -> usize {
+    let (rings, slices) = grid_of(grain);
+    // The apex, and the middle of the base, which a card does not have.
+    rings * slices + if grain == Grain::Card { 1 } else { 2 }
 }
 
 /// Connects the points of a drop.
-pub fn push_triangles(detail: Detail, offset: u32, out: &mut Vec<[u32; 3]>) {
-    let (rings, slices) = grid_of(detail);
+pub fn push_triangles(grain: Grain, offset: u32, out: &mut Vec<[u32; 3]>) {
+    let (rings, slices) = grid_of(grain);
     let (rings, slices) = (rings as u32, slices as u32);
     let at = |ring: u32, slice: u32| offset + ring * slices + slice % slices;
     let (apex, base) = (offset + rings * slices, offset + rings * slices + 1);
@@ -313,7 +426,7 @@ pub fn push_triangles(detail: Detail, offset: u32, out: &mut Vec<[u32; 3]>) {
             }
         }
     }
-    if detail != Detail::Card {
+    if grain != Grain::Card {
         out.extend((0..slices).map(|s| [at(0, s + 1), at(0, s), base]));
     }
 }
@@ -353,6 +466,7 @@ pub fn fix_volume(shape: &mut Shape, bottom: f32) {
         base += bottom * (shape.x[t] * shape.y[s] - shape.y[t] * shape.x[s]);
     }
     let volume = shape.volume() + base / 6.0;
+    // A shape in the middle of a blend may enclose next to nothing for an instant.
     let factor = (VOLUME as f32 / volume.max(1e-3)).cbrt().clamp(0.5, 2.0);
     for i in 0..POINTS {
         shape.x[i] *= factor;
@@ -423,5 +537,44 @@ pub fn wobble(shape: &mut Shape, id: u64, way: f64, amplitude: f32) {
             shape.x[i] *= factor;
             shape.y[i] *= factor;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_large_drop_is_drawn_round_and_holds_what_its_shape_holds() {
+        let mut pen = Pen::default();
+        sphere(&mut pen.shape, 1.0, 0.0);
+        let pose =
+            Pose::new(DVec3::ZERO, [DVec3::X, DVec3::Y, DVec3::Z], 1.0, DMat2::IDENTITY, 1.0);
+        let draw = |pen: &mut Pen, grain: Grain| {
+            let (mut at, mut normals) =
+                (vec![Vec3::ZERO; vertices(grain)], vec![Vec3::ZERO; vertices(grain)]);
+            pose.place(pen, None);
+            let bottom = bottom_of(&pen.shape);
+            pen.write(&pose, grain, bottom, &mut at, &mut normals);
+            let mut faces_of = Vec::new();
+            push_triangles(grain, 0, &mut faces_of);
+            assert_eq!(faces_of.len(), faces(grain));
+            let six: f32 = faces_of
+                .iter()
+                .map(|t| t.map(|i| at[i as usize]))
+                .map(|[a, b, c]| a.dot(b.cross(c)))
+                .sum();
+            for (p, n) in at.iter().zip(&normals).take(at.len() - 1) {
+                assert!(n.dot(p.normalize()) > 0.97, "{grain:?} {p} {n}");
+            }
+            (six / 6.0, at)
+        };
+        let (fine, _) = draw(&mut pen, Grain::new(Detail::Fine, 1e-3));
+        let (smooth, at) = draw(&mut pen, Grain::new(Detail::Fine, 4e-3));
+        assert!((smooth / fine - 1.0).abs() < 0.01, "{smooth} {fine}");
+        // Every point of it is as far from the middle as any other: no corners.
+        let away = at[..at.len() - 1].iter().map(|p| p.length());
+        let (least, most) = away.fold((f32::MAX, 0.0f32), |(a, b), d| (a.min(d), b.max(d)));
+        assert!(most / least < 1.01, "{least} {most}");
     }
 }

@@ -39,6 +39,7 @@ impl Strips {
         let lists = self.start(drops.len().div_ceil(JOB_CHUNK));
         lists.par_iter_mut().zip(drops.par_chunks(JOB_CHUNK)).for_each(|(pieces, drops)| {
             for drop in drops.iter().filter(|d| d.strip.is_drawn()) {
+                // Still wet: what is dissolved shows when the strip is done.
                 Job { stain: 0.0, ..pencil.job(drop) }.cut(pencil.surface, pieces);
             }
         });
@@ -83,6 +84,7 @@ impl Pencil<'_> {
     pub fn draw(&self, drop: &mut Droplet, stay: &Stay, pieces: &mut Vec<Piece>) {
         let (from, to) = (stay.from.as_vec2(), stay.to.as_vec2());
         let facet = &self.surface.facets[stay.triangle as usize];
+        // Pressed flat by the animation: there is nothing to draw on.
         if facet.area() <= 0.0 {
             return;
         }
@@ -93,10 +95,12 @@ impl Pencil<'_> {
             && drop.strip.side == stay.side
             && !drop.strip.is_done
             && way.perp_dot(run).abs() < STRIP_BEND * half_width
+            // Back over its start: a strip has one direction.
             && way.dot(run) > 0.0
             && run.length() < STRIP_LENGTH * half_width;
         if goes_on {
             drop.strip.to = to;
+            drop.strip.half_widths[1] = half_width as f32;
             drop.strip.times[1] = stay.end;
             return;
         }
@@ -110,7 +114,7 @@ impl Pencil<'_> {
             from,
             to,
             way: (stay.to - stay.from).as_vec2(),
-            half_width: half_width as f32,
+            half_widths: [half_width as f32; 2],
             times: [stay.start, stay.end],
             run: drop.distance - stay.way.length(),
         };
@@ -134,7 +138,7 @@ impl Pencil<'_> {
         let strip = drop.strip;
         // It dries unevenly along the way, evenly from one strip to the next.
         let drying = |run: f64| {
-            let way = run.max(0.0) / (UNEVEN_LENGTH * f64::from(strip.half_width)).max(1e-12);
+            let way = run.max(0.0) / (UNEVEN_LENGTH * f64::from(strip.half_widths[0])).max(1e-12);
             let (cell, t) = (way.floor(), way.fract());
             let at = |c: f64| random::signed(self.seed, drop.id, c as u64);
             let u = at(cell) + (at(cell + 1.0) - at(cell)) * t * t * (3.0 - 2.0 * t);

@@ -10,17 +10,23 @@ use super::trail::{PIECE_CORNERS, Piece, Strip};
 use super::walk::unfold;
 use crate::tolerances::drops::MAX_FOLDS;
 
+/// Half a width from which on the ends of a strip are drawn with twice the corners [m]: on narrow ones nobody sees them,
+/// and there are thousands.
+const WIDE: f64 = 1.5e-3;
+/// Most corners of a polygon on its way.
+const POLYGON_CORNERS: usize = 32;
+
 /// A convex polygon with few corners.
 #[derive(Clone, Copy)]
 struct Polygon {
-    points: [DVec2; 24],
+    points: [DVec2; POLYGON_CORNERS],
     count: usize,
 }
 
 impl Polygon {
     /// The part to the left of the line through `origin` along `direction`.
     fn clip(&self, origin: DVec2, direction: DVec2) -> Self {
-        let mut out = Self { points: [DVec2::ZERO; 24], count: 0 };
+        let mut out = Self { points: [DVec2::ZERO; POLYGON_CORNERS], count: 0 };
         let side = |p: DVec2| direction.perp_dot(p - origin);
         for i in 0..self.count {
             let (a, b) = (self.points[i], self.points[(i + 1) % self.count]);
@@ -44,8 +50,10 @@ impl Polygon {
 
     /// Half a circle around a place, its middle at `center + along`.
     fn push_arc(&mut self, center: DVec2, along: DVec2) {
-        for i in 0..5 {
-            let turn = DVec2::from_angle(std::f64::consts::FRAC_PI_4 * f64::from(i - 2));
+        let quarter = if along.length_squared() > WIDE * WIDE { 4 } else { 2 };
+        let step = std::f64::consts::FRAC_PI_2 / f64::from(quarter);
+        for i in -quarter..=quarter {
+            let turn = DVec2::from_angle(step * f64::from(i));
             self.push(center + turn.rotate(along));
         }
     }
@@ -89,16 +97,16 @@ impl StripCutter<'_> {
     pub fn lay(&mut self, strip: &Strip) {
         let facet = &self.surface.facets[strip.triangle as usize];
         let (a, b) = (facet.flat(strip.from.as_dvec2()), facet.flat(strip.to.as_dvec2()));
-        let along = (b - a).normalize_or(DVec2::X) * f64::from(strip.half_width);
-        let left = along.perp();
-        let mut polygon = Polygon { points: [DVec2::ZERO; 24], count: 0 };
+        let along = (b - a).normalize_or(DVec2::X);
+        let [start, end] = strip.half_widths.map(|w| along * f64::from(w));
+        let mut polygon = Polygon { points: [DVec2::ZERO; POLYGON_CORNERS], count: 0 };
         if strip.is_first {
-            polygon.push_arc(a, -along);
+            polygon.push_arc(a, -start);
         } else {
-            polygon.push(a + left);
-            polygon.push(a - left);
+            polygon.push(a + start.perp());
+            polygon.push(a - start.perp());
         }
-        polygon.push_arc(b, along);
+        polygon.push_arc(b, end);
         let Strip { triangle, side, .. } = *strip;
         let turned = Turned { triangle, side, polygon, center: 0.5 * (a + b), axis: [a, b] };
         self.cut(&turned, None, 0);
@@ -132,6 +140,7 @@ impl StripCutter<'_> {
             // What is beyond this edge, seen from the middle of the strip through the edge.
             let beyond =
                 polygon.clip(b, a - b).clip(*center, a - *center).clip(*center, *center - b);
+            // Slivers of rounding would be drawn as needles.
             if beyond.count < 3 || beyond.area().abs() < 1e-16 {
                 continue;
             }
@@ -146,6 +155,7 @@ impl StripCutter<'_> {
             let mut polygon = beyond;
             polygon.points[..polygon.count].iter_mut().for_each(|p| *p = carry(*p));
             let side = if across.same_way { -side } else { side };
+            // Seen from the other side it winds the other way round.
             if across.same_way {
                 polygon.points[..polygon.count].reverse();
             }
@@ -168,6 +178,7 @@ impl StripCutter<'_> {
         };
         let mut piece =
             Piece { triangle: *triangle, side: *side, axis: axis.map(weights), ..self.template };
+        // A strip over many small triangles may have more corners than are kept: its last ones are cut off.
         piece.count = polygon.count.min(PIECE_CORNERS) as u8;
         for i in 0..piece.count as usize {
             piece.corners[i] = weights(polygon.points[i]);
@@ -210,7 +221,7 @@ mod tests {
             from: w.as_vec2(),
             to,
             is_first: false,
-            half_width: 0.15,
+            half_widths: [0.15, 0.149],
             ..Strip::NONE
         };
         StripCutter { surface: &surface, pieces: &mut pieces, template }.lay(&strip);
@@ -226,9 +237,10 @@ mod tests {
                     .sum::<f64>()
             })
             .sum();
-        // A rectangle and a cap of four sectors of 45 degrees.
-        let h = f64::from(0.15f32);
-        let expected = 2.0 * h * way.length() + 4.0 * 0.5 * h * h * (45f64).to_radians().sin();
+        // A trapezium and a cap of eight sectors of 22.5 degrees.
+        let (h, e) = (f64::from(0.15f32), f64::from(0.149f32));
+        let cap = 8.0 * 0.5 * e * e * 22.5f64.to_radians().sin();
+        let expected = (h + e) * way.length() + cap;
         assert!((area / expected - 1.0).abs() < 1e-5, "{area} {expected}");
     }
 }

@@ -15,8 +15,8 @@ use super::surface::Surface;
 use crate::math::random;
 use crate::tolerances::drops::{DRY_AFTER, MIN_WETNESS, SWEEP_SHARE};
 
-/// Most corners of a piece.
-pub const PIECE_CORNERS: usize = 14;
+/// Most corners of a piece: two half circles of nine, and what cuts at edges add.
+pub const PIECE_CORNERS: usize = 24;
 
 /// The straight strip that a drop is drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -35,8 +35,8 @@ pub struct Strip {
     pub to: Vec2,
     /// Direction of its first piece, in weights.
     pub way: Vec2,
-    /// Half its width [m].
-    pub half_width: f32,
+    /// Half its width at its start, and where it has come to [m]: a drop that wets the ground grows smaller.
+    pub half_widths: [f32; 2],
     /// When the drop was at its start, and where it has come to [s].
     pub times: [f64; 2],
     /// Way the drop had run by then [m].
@@ -53,7 +53,7 @@ impl Strip {
         from: Vec2::ZERO,
         to: Vec2::ZERO,
         way: Vec2::ZERO,
-        half_width: 0.0,
+        half_widths: [0.0; 2],
         times: [0.0; 2],
         run: 0.0,
     };
@@ -189,8 +189,10 @@ impl Wetting<'_> {
         let width = 2.0 * kind.contact * stay.radius * self.params.width;
         if kind.film > 0.0 {
             let full = self.site.liquid.density * kind.film * area;
+            // Where it is wet already, less stays: a tear in the track of another keeps its mass.
             let bare = (1.0 - wet.film[t] / full).clamp(0.0, 1.0);
             let laid = self.site.liquid.density * kind.film * width * stay.way.length() * bare;
+            // Neither more than the triangle holds nor so much that nothing is left of the drop.
             let laid = laid.min(full - wet.film[t]).min(drop.mass - self.least_mass).max(0.0);
             let solute = drop.solute / drop.mass * laid;
             drop.mass -= laid;
@@ -221,6 +223,7 @@ pub fn paint(
 /// How much of a film is left after a tick, for a triangle.
 #[must_use]
 pub fn film_left(params: &TrailParams, seed: u64, triangle: u32, dt: f64, heat: f64) -> f64 {
+    // By the triangle: a film dries in spots, which stay where they are.
     let u = random::signed(seed ^ 0xF11, u64::from(triangle), 0);
     (-dt * heat / (params.drying * (1.0 + 0.9 * params.unevenness * u))).exp()
 }
