@@ -62,6 +62,12 @@ impl Grid {
     /// Calls `each` for every item listed in a cell that meets the box. An item that was entered as
     /// a box may come several times.
     pub fn query(&self, low: Vec3, high: Vec3, mut each: impl FnMut(u32)) {
+        self.query_places(low, high, |i| each(self.items[i]));
+    }
+
+    /// The same with the places of the items in [`Grid::items`]: what is kept in that order is read one after the
+    /// other, not from all over the memory.
+    pub fn query_places(&self, low: Vec3, high: Vec3, mut each: impl FnMut(usize)) {
         if self.items.is_empty() {
             return;
         }
@@ -75,7 +81,7 @@ impl Grid {
                     for i in self.starts[slot] as usize..self.starts[slot + 1] as usize {
                         // Other cells may share the slot.
                         if self.cells[i] == c {
-                            each(self.items[i]);
+                            each(i);
                         }
                     }
                 }

@@ -79,6 +79,8 @@ pub struct Merger {
     grid: Grid,
     /// Middle and half side of each box.
     boxes: Vec<Vec4>,
+    /// The same, cell by cell.
+    by_cell: Vec<Vec4>,
     sitting: Vec<u32>,
     found: Vec<Vec<(u32, u32)>>,
     parents: Vec<u32>,
@@ -130,6 +132,9 @@ impl Merger {
         // axis, and few drops in each.
         let (grid, boxes) = (&mut self.grid, &self.boxes);
         grid.build_points(count, |i| boxes[i].truncate(), (8.0 * mean) as f32);
+        self.by_cell.resize(count, Vec4::ZERO);
+        let listed = self.by_cell.par_iter_mut().zip(self.grid.items());
+        listed.with_min_len(SEARCH_CHUNK).for_each(|(b, &i)| *b = boxes[i as usize]);
         self.search_all(ways);
         self.group(ways.len());
     }
@@ -143,25 +148,30 @@ impl Merger {
             let first = chunk * SEARCH_CHUNK;
             // Cell by cell, not drop by drop: those beside each other ask for the same places. What is found is sorted
             // later, so that the order does not matter.
-            for &i in &self.grid.items()[first..(first + SEARCH_CHUNK).min(count)] {
-                self.search(i as usize, ways, pairs);
+            for place in first..(first + SEARCH_CHUNK).min(count) {
+                self.search(place, ways, pairs);
             }
         });
         self.found = found;
     }
 
     /// Every pair is found by its member with the larger box (the elder among equals).
-    fn search(&self, i: usize, ways: &[Way], pairs: &mut Vec<(u32, u32)>) {
-        let a = self.sitting[i];
+    fn search(&self, place: usize, ways: &[Way], pairs: &mut Vec<(u32, u32)>) {
+        let items = self.grid.items();
+        let i = items[place];
+        let a = self.sitting[i as usize];
         let way = &ways[a as usize];
-        let mine = self.boxes[i];
+        let mine = self.by_cell[place];
         // A hair more: boxes are in single precision.
         let reach = Vec3::splat(2.0 * mine.w * 1.000_01);
-        self.grid.query(mine.truncate() - reach, mine.truncate() + reach, |j| {
-            let other = self.boxes[j as usize];
-            let larger = mine.w > other.w || mine.w == other.w && j as usize > i;
+        self.grid.query_places(mine.truncate() - reach, mine.truncate() + reach, |there| {
+            let other = self.by_cell[there];
             let apart = (mine - other).abs().truncate().max_element();
-            if !larger || apart > mine.w + other.w {
+            if mine.w < other.w || apart > mine.w + other.w {
+                return;
+            }
+            let j = items[there];
+            if mine.w == other.w && j <= i {
                 return;
             }
             let b = self.sitting[j as usize];
@@ -197,6 +207,7 @@ impl Merger {
             self.tagged.push((root(&mut self.parents, a), a, b));
         }
         self.found = found;
+        // Into the order of birth, whatever the order in which pairs were found.
         self.tagged.sort_unstable();
         self.grouped.resize(drops, false);
         let mut i = 0;
