@@ -36,6 +36,7 @@ pub fn build(params: &DropsParams, context: &BuildContext) -> Result<DropsRest, 
     let rain_bounds = rain_bounds(params, &starts, &surface);
     surface.axes = axes;
     surface.refresh();
+    // The ground as it stands at the start; where it moves, the state keeps where to.
     let pools = params.pools.iter().map(|p| PoolRest::build(p, &meshes, context)).collect();
     let mut rest = DropsRest {
         meshes,
@@ -114,14 +115,18 @@ pub fn find_meshes(
     for name in names {
         let prefix = format!("{name}/");
         let matching = |m: &Mesh| &m.name == name || m.name.starts_with(&prefix);
-        let before = found.len();
-        found.extend((0..meshes.len()).filter(|&i| matching(&meshes[i])));
-        if found.len() == before {
+        let of_name: Vec<usize> = (0..meshes.len()).filter(|&i| matching(&meshes[i])).collect();
+        if of_name.is_empty() {
             let names = meshes.iter().map(|m| m.name.as_str());
             return Err(LayerError::unknown(parameter, "mesh", name, names));
         }
+        // An actor and one of its meshes may both be named: drops would run on two surfaces in one place.
+        for mesh in of_name {
+            if !found.contains(&mesh) {
+                found.push(mesh);
+            }
+        }
     }
-    found.dedup();
     Ok(found)
 }
 
@@ -172,6 +177,7 @@ impl Meshes<'_> {
         let mut position = None;
         let mut failed = None;
         for (slot, &mesh) in self.meshes.iter().enumerate() {
+            // Where the artist saw it: the first frame of a clip may stand elsewhere.
             let posed = self.context.reference_mesh(mesh);
             let place = match self.context.place_on(path, mesh, &posed, at) {
                 Ok(place) => place,
@@ -223,6 +229,7 @@ fn build_ground(
         let adhesion = factor(&p.adhesion_attribute, "adhesion_attribute")?;
         let heat = factor(&p.heat_attribute, "heat_attribute")?;
         let texture = p.roughness_from_texture.then(|| luminance(scene));
+        // A triangle is of one kind: no ground is half rough.
         for t in (0..count).filter(|&t| weights[t] > 0.5) {
             // Kind 0 is bare ground, where nothing is said.
             map.kind_of[t] = i as u16 + 1;
@@ -276,6 +283,7 @@ fn luminance(scene: &Meshes) -> Vec<f32> {
             let texture = topology.materials.get(material).and_then(|m| m.texture.as_deref());
             let value = texture.filter(|_| !topology.uvs.is_empty()).map_or(1.0, |texture| {
                 let uv = corners.iter().map(|&v| topology.uvs[v as usize]).sum::<Vec2>() / 3.0;
+                // Textures repeat; what is exactly 1 after rounding is the last pixel.
                 let at = |f: f32, n: u32| ((f.rem_euclid(1.0) * n as f32) as u32).min(n - 1);
                 let (x, y) = (at(uv.x, texture.width), at(uv.y, texture.height));
                 let i = 4 * (y * texture.width + x) as usize;
@@ -378,5 +386,6 @@ fn rain_bounds(
     for start in starts.iter().flatten() {
         bounds = bounds.including(start.position.as_vec3());
     }
+    // A box of no thickness would lose what starts on its face by rounding.
     (!bounds.is_empty()).then(|| bounds.grown(0.01))
 }

@@ -117,3 +117,15 @@ fn drops_of_a_coarse_mesh_sit_on_the_fine_one_that_is_shown() {
     }
     assert!(deepest > 2e-3, "the coarse ball is well inside the fine one: {deepest}");
 }
+
+#[test]
+fn a_mesh_that_is_named_twice_is_one_surface() {
+    let mesh = |name: &str| Mesh::new(name, vec![], vec![]);
+    let meshes = [mesh("figure/body"), mesh("figure/coat"), mesh("floor")];
+    let find = |names: &[&str]| {
+        let names: Vec<String> = names.iter().map(|n| (*n).to_owned()).collect();
+        super::super::build::find_meshes(&meshes, &names, "on").unwrap()
+    };
+    assert_eq!(find(&["figure/body", "floor", "figure"]), [0, 2, 1]);
+    assert_eq!(find(&["floor", "figure", "floor"]), [2, 0, 1]);
+}
