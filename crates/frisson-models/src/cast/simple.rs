@@ -215,6 +215,9 @@ pub(super) fn window(cells: usize) -> Character {
     topology.materials.push(material("seal", 0x15171A, 0.35));
     let is_seal = |corners: &[u32; 3]| {
         let middle = corners.iter().map(|&v| topology.uvs[v as usize]).sum::<Vec2>() / 3.0;
+        // By whole cells: one triangle of a pair alone would make a saw of the seal's edge.
+        let count = Vec2::new(2.0 * cells as f32, cells as f32);
+        let middle = ((middle * count).floor() + 0.5) / count;
         let inside = middle.min(Vec2::ONE - middle);
         u16::from(inside.x < SEAL[0] || inside.y < SEAL[1])
     };
