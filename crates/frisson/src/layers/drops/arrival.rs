@@ -26,6 +26,7 @@ pub(super) fn solve_arrivals(
     if !params.sources.iter().any(directed) {
         return Ok(());
     }
+    // Only now: most scenes direct no drop, and a site is large.
     let site = Site::new(rest, params, &rest.home, &rest.surface);
     for (i, source) in singles {
         let SourceParams::Single(source) = source else { continue };
@@ -75,6 +76,7 @@ impl DryRun<'_> {
     fn solve_drag(&self, goal: DVec3, wanted: f64, path: &str) -> Result<f64, LayerError> {
         let (source, liquid) = (self.source, &self.site.liquid);
         let run = |log: f64| self.run(Some(log.exp()), goal);
+        // In logarithms: a drag may be any of twelve orders of magnitude.
         let (mut low, mut high) = ((1e-9 * source.mass / 1e-5).ln(), (1e3 * source.mass).ln());
         let (fastest, distance) = run(low);
         near(path, distance, liquid, source)?;
@@ -87,6 +89,7 @@ impl DryRun<'_> {
         for _ in 0..50 {
             let middle = 0.5 * (low + high);
             let (time, distance) = run(middle);
+            // One that no longer gets there is late, too.
             let late = time > wanted || near(path, distance, liquid, source).is_err();
             if late { high = middle } else { low = middle }
         }
@@ -107,6 +110,7 @@ impl DryRun<'_> {
             liquid: &site.liquid,
             forces: context.forces,
             uniform: context.forces.is_uniform().then(|| context.forces.gravity.as_dvec3()),
+            // Those may move later: the way is solved on the surface as it stands.
             colliders: None,
             guides: &site.guides,
             source_drags: &drags,
@@ -151,6 +155,7 @@ impl DryRun<'_> {
                     best = found;
                 }
             }
+            // What is held or gone comes no nearer any more.
             let gone = matches!(drop.phase, Phase::Air { position, .. }
                 if !inside(&world, position));
             if drop.held || gone {
@@ -185,6 +190,7 @@ fn near(
     liquid: &super::Liquid,
     source: &SingleSource,
 ) -> Result<(), LayerError> {
+    // Twice its width: nearer than that a picture does not tell.
     let reach = 4.0 * liquid.radius(source.mass);
     if distance <= reach {
         return Ok(());

@@ -26,6 +26,7 @@ impl Compaction {
             total += *end;
             *end = total;
         }
+        // Nothing has gone: the common case costs no copy.
         if total as usize == drops.len() {
             return;
         }
@@ -43,6 +44,7 @@ fn copy_living(from: &[Droplet], ends: &[u32], first: u32, to: &mut [Droplet]) {
     }
     let half = ends.len() / 2;
     let middle = ends[half - 1];
+    // Each half knows where it begins by the counts: no thread waits for another.
     let (low, high) = to.split_at_mut((middle - first) as usize);
     let (left, right) = from.split_at(half * CHUNK);
     rayon::join(

@@ -12,6 +12,7 @@ pub fn covered_triangles(frame: &[Mesh], meshes: &[usize], shown: Option<usize>)
     for &own in meshes {
         let mesh = &frame[own];
         let bounds = Bounds::of(&mesh.positions);
+        // A tree is built only for what is near, and once for all meshes that it may cover.
         for (other, cover) in frame.iter().zip(&mut covers) {
             if cover.is_none() && bounds.overlaps(&Bounds::of(&other.positions)) {
                 *cover = Some(Cover::new(other));
@@ -44,6 +45,7 @@ impl Cover {
     }
 
     fn hides(&self, p: Vec3) -> bool {
+        // An open mesh has no inside, and its winding says nothing reliable.
         self.is_closed && self.tree.is_inside(p)
     }
 }

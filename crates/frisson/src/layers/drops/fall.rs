@@ -190,6 +190,7 @@ impl Flow<'_> {
             return;
         }
         let solute = drop.solute / drop.mass * each;
+        // Droplets keep half of how the drop slid: they fly on in its direction.
         let tangent = relative - out * relative.dot(out);
         let (a, b) = out.any_orthonormal_pair();
         // A drop may land more than once: where it does so makes each splash another.

@@ -46,6 +46,7 @@ impl Guide {
                 best = (distance, nearest - place, along.normalize_or_zero());
             }
         }
+        // Weaker near the curve, or a drop would jitter across it.
         let strength = self.pull * (best.0 / self.range).min(1.0);
         best.1.normalize_or_zero() * strength + best.2 * self.along
     }

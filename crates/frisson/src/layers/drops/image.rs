@@ -100,6 +100,7 @@ impl WetImage {
         if self.wetness[i] <= 0.0 {
             return 0.0;
         }
+        // By the pixel alone: the same spots dry first in every frame.
         let u = crate::math::random::signed(0xD17, i as u64, 0);
         let passed = (self.elapsed - f64::from(self.laid[i])).max(0.0);
         let left = self.wetness[i] * (-passed / (1.0 + 0.9 * unevenness * u)).exp() as f32;
@@ -111,12 +112,14 @@ impl WetImage {
         let n = self.size as f32;
         let low = polygon.iter().copied().reduce(Vec2::min).unwrap_or_default() * n;
         let high = polygon.iter().copied().reduce(Vec2::max).unwrap_or_default() * n;
+        // Texture coordinates come from files, and may be anything.
         if !(low.is_finite() && high.is_finite()) || polygon.len() < 3 {
             return;
         }
         let clip = |v: f32| v.floor().clamp(0.0, n - 1.0) as u32;
         let area: f32 =
             (0..polygon.len()).map(|i| polygon[i].perp_dot(polygon[(i + 1) % polygon.len()])).sum();
+        // Mirrored texture coordinates turn polygons over.
         let sign = area.signum();
         for y in clip(low.y)..=clip(high.y) {
             for x in clip(low.x)..=clip(high.x) {

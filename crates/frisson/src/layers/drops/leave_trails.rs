@@ -31,7 +31,9 @@ pub(super) fn wet(work: Tick, time: f64) {
         least_mass: params.sinks.least_mass,
     };
     let heirs = &scratch.runs.heirs;
+    // One after the other: two drops may share a triangle, and what the first lays the second need not.
     for stay in run::stays(&scratch.runs, &scratch.merger) {
+        // What has merged since pays from the drop that it has become.
         let payer = heirs.get(stay.drop as usize).copied().unwrap_or(stay.drop);
         wetting.apply(work.state, stay, payer);
     }
@@ -91,6 +93,7 @@ pub(super) fn end_strips(work: Tick, time: f64) {
     let DropsScratch { surface, site, .. } = &*work.scratch;
     let pencil = Pencil { surface, site, params, seed };
     let DropsState { drops, trail, image, .. } = &mut *work.state;
+    // Cut into the list that lasts, and taken off again where only the image wants them: no second list.
     let first = trail.pieces.len();
     for drop in drops.iter_mut().filter(|d| d.mass <= 0.0) {
         pencil.close(drop, &mut trail.pieces);
@@ -141,6 +144,7 @@ pub(super) fn leave_beads(work: Tick, time: f64) {
         let kind = site.ground.of(triangle);
         let radius = site.liquid.radius(drop.mass);
         let mass = drop.mass * beads.share;
+        // By the way since the last one, not by time: the same row at any speed.
         let due = drop.since_bead > beads.spacing * radius;
         if drop.bead || !due || kind.contact_angle_deg < beads.above_deg {
             continue;
@@ -155,6 +159,7 @@ pub(super) fn leave_beads(work: Tick, time: f64) {
         let place = Place { triangle, weights, side: drop.side };
         let way = -velocity.normalize_or_zero() * back;
         let (reached, whole) = walk(surface, place, way, &mut DVec2::ZERO.clone());
+        // Behind the border of the mesh there is nowhere to leave it.
         if !whole {
             continue;
         }
@@ -165,6 +170,7 @@ pub(super) fn leave_beads(work: Tick, time: f64) {
         drop.mass -= mass;
         drop.solute -= bead.solute;
         bead.bead = true;
+        // It has to look once at what holds it.
         bead.asleep = false;
         bead.born = time;
         bead.distance = 0.0;

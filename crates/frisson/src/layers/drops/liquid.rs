@@ -374,6 +374,7 @@ impl Liquid {
     /// acceleration: no puddle is higher than `2 sqrt(sigma / (rho a)) sin(theta / 2)` [-].
     #[must_use]
     pub fn spread(&self, height: f64, press: f64, contact_angle_deg: f64) -> f64 {
+        // Hanging: its weight makes it narrower, and the table of shapes knows that.
         if press <= 0.0 {
             return 1.0;
         }

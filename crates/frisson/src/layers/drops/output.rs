@@ -60,6 +60,7 @@ impl Show<'_> {
         }
         self.show_falling(frame);
         if context.is_output {
+            // Normals of the ground are needed only where something is drawn on it.
             let shown = !(self.state.drops.is_empty() && self.state.trail.pieces.is_empty());
             let DropsScratch { surface, bodies, strip_mesh, moved_since_shown, .. } =
                 &mut *self.scratch;
@@ -256,6 +257,7 @@ impl Show<'_> {
                 for &t in wet.active.iter().filter(|t| range.contains(&(**t as usize))) {
                     let t = t as usize;
                     let [a, b] = wet.wetness[t];
+                    // Flattened triangles carry liquid, but no area to share it by.
                     let area = f64::from(site.areas[t]).max(1e-12);
                     let smoothed = a + b + wet.soaked[t] / (area * SOAKED);
                     // Where a film lies it looks wet, however little it smooths.

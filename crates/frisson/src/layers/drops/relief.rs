@@ -190,6 +190,7 @@ pub fn carry_over(
     (old_relief, old): (&Relief, &Surface),
     to: &mut Arrival,
 ) {
+    // Compared where both stood at the start of the step: by now the new one has moved on.
     let mut standing = to.surface.clone();
     standing.stand(&to.before);
     let transfer = Transfer { old, new: &standing };
@@ -224,6 +225,7 @@ impl Transfer<'_> {
         let of = |t: usize| {
             let facet = &self.new.facets[t];
             let middle = facet.point((facet.c1 + facet.c2) / 3.0);
+            // Facing the same way: through a thin sheet the other side is nearer than the neighbour.
             self.old.closest_facing(middle, facet.normal).map_or(0, |(t, _)| t)
         };
         (0..self.new.triangles.len()).into_par_iter().map(of).collect()
@@ -257,6 +259,7 @@ impl Transfer<'_> {
     }
 
     fn drop(&self, drop: &mut Droplet) {
+        // Before its place: a strip lies on the old triangle, too.
         drop.strip = self.strip(&drop.strip);
         drop.asleep = false;
         drop.entered = NOT_ENTERED;
@@ -285,6 +288,7 @@ impl Transfer<'_> {
             None => Phase::Air {
                 position: facet.point(facet.flat(place.weights)),
                 velocity: velocity + drop.carrier,
+                // Long enough ago that it may land again at once.
                 since: drop.changed,
                 from: u32::MAX,
             },
@@ -295,6 +299,7 @@ impl Transfer<'_> {
         if strip.triangle == u32::MAX {
             return *strip;
         }
+        // By its end, where the drop is: the two must not part.
         let weights = clamp_weights(strip.to.as_dvec2());
         let from = Place { triangle: strip.triangle, weights, side: strip.side };
         let Some(there) = self.place(from) else { return Strip::NONE };
@@ -343,6 +348,7 @@ impl Transfer<'_> {
             out.stain[to] += wet.stain[from] * share;
             out.soaked[to] += wet.soaked[from] * share;
             let wetness = wet.wetness[from];
+            // Wetness is no mass: shared out, a finer mesh would be drier.
             (0..2).for_each(|i| out.wetness[to][i] = out.wetness[to][i].max(wetness[i]));
             if wet.is_active[from] {
                 out.activate(to as u32);

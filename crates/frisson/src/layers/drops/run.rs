@@ -101,6 +101,7 @@ pub(super) fn run(work: Tick, context: &StepContext) -> u64 {
     let reach = params.merging.enabled.then_some(params.merging.reach);
     let wet = &state.wet.is_active;
     let pass = Pass { world, site: &scratch.site, wet, ride, reach, quiet };
+    // Those that may meet run again from here: starts and ends are both needed, without a copy.
     std::mem::swap(&mut runs.starts, &mut drops);
     pass.run_all(&mut runs, &mut drops);
     let (mut merges, mut limited) = (0, 0);
@@ -250,8 +251,10 @@ impl Pass<'_> {
         };
         let normal =
             |t: u32, side: i8| (surface.facets[t as usize].normal * f64::from(side)).as_vec3();
+        // The search may find too many, never too few: bends and rounding widen it.
         let reach = search_reach(radius, self.site.ground.of(b.1).widest, factor) + bend;
         let far = a.0.abs().max_element().max(b.0.abs().max_element());
+        // Places in the search are in single precision, so that it reads half the memory.
         let rounding = PLACE_ROUNDING * far;
         Way {
             ends: [a.0.as_vec3(), b.0.as_vec3()],

@@ -119,6 +119,7 @@ impl Pass<'_> {
             }
             for &(a, b) in pairs {
                 let (a, b) = (root(parents, a) as usize, root(parents, b) as usize);
+                // Either may have let go since: in the air others look after it.
                 let (Some(reach_a), Some(reach_b)) = (&reaches[a], &reaches[b]) else { continue };
                 if a == b || !reach_a.touches(reach_b) {
                     continue;
@@ -131,6 +132,7 @@ impl Pass<'_> {
                 unite(&mut drops[keep], &gone, world.surface, end);
                 drops[absorbed].mass = 0.0;
                 drops[absorbed].solute = 0.0;
+                // Who asks for the one that is gone is led to the one that has taken it in.
                 parents[absorbed] = keep as u32;
                 reaches[keep] = ContactReach::of(&drops[keep], world.surface, site, factor);
                 *merges += 1;

@@ -15,6 +15,7 @@ pub fn solve_column(contact_angle: f64, angle: f64) -> Vec<Shape> {
     let mut lost = false;
     for bond in BOND_ROOTS.map(|r| r * r) {
         if !lost {
+            // Each shape starts Newton's method for the next: from the cap alone it would not get there.
             let kept = solver.clone();
             lost = !solver.solve(bond, angle);
             if lost && bond == 0.0 {
@@ -24,6 +25,7 @@ pub fn solve_column(contact_angle: f64, angle: f64) -> Vec<Shape> {
             }
         }
         match shapes.last() {
+            // Beyond the critical Bond number a drop has let go or run: whatever is drawn is in motion, and must not jump.
             Some(last) if lost => shapes.push(last.clone()),
             _ => {
                 let mut shape = solver.shape();
@@ -109,6 +111,7 @@ impl Solver {
     /// Finds the equilibrium; false when there is none near.
     fn solve(&mut self, bond: f64, angle: f64) -> bool {
         let force = DVec3::new(angle.sin(), 0.0, -angle.cos());
+        // Drops on a slope are seen to be longer along it; how much is set by eye, not solved for.
         self.long = 1.0 + 0.12 * (bond * angle.sin()).min(2.0);
         for round in 0..8 {
             if !self.newton(bond, force) {
@@ -135,9 +138,11 @@ impl Solver {
             }
             let Some(step) = solve_dense(matrix, residual) else { return false };
             let largest = step[..FREE].iter().fold(0.0f64, |m, s| m.max(s.abs()));
+            // No point moves by more than 0.15 radii at a time: far from the solution Newton's steps overshoot.
             let damping = (0.15 / largest).min(1.0);
             for i in 0..FREE {
                 let d = &mut self.distances[SLICES + i];
+                // A point that reached the centre would have no ray to come back on.
                 *d = (*d - damping * step[i]).max(0.02);
             }
             self.pressure -= damping * step[FREE];
@@ -184,6 +189,7 @@ impl Solver {
                 residual[row] += here[k];
                 matrix[row * N + FREE] -= swept[k];
                 matrix[FREE * N + row] -= swept[k];
+                // Differences of exact gradients: with one of energies, half of the digits would be gone.
                 let h = 1e-6;
                 let moved = |sign: f64| {
                     let mut q = p;
@@ -225,6 +231,7 @@ fn solve_dense(mut a: Vec<f64>, mut b: Vec<f64>) -> Option<Vec<f64>> {
     let n = b.len();
     for i in 0..n {
         let pivot = (i..n).max_by(|&r, &s| a[r * n + i].abs().total_cmp(&a[s * n + i].abs()))?;
+        // Singular: a critical shape, which can change at no cost.
         if a[pivot * n + i].abs() <= 1e-14 {
             return None;
         }
@@ -238,6 +245,7 @@ fn solve_dense(mut a: Vec<f64>, mut b: Vec<f64>) -> Option<Vec<f64>> {
         let row = &top[i * n..];
         for (r, lower) in rest.chunks_exact_mut(n).enumerate() {
             let factor = lower[i] / row[i];
+            // Most of the matrix is empty: only neighbours on the grid of points touch each other.
             if factor != 0.0 {
                 for j in i..n {
                     lower[j] -= factor * row[j];

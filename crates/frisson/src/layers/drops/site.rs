@@ -56,6 +56,7 @@ impl Hold {
         let left = wetness.map(|w| (-w).exp() as f32);
         Self {
             bumps: [self.bumps[0] * left[0], self.bumps[1] * left[1]],
+            // A line is free where the ground is wet along either axis: it slides off that way.
             line: self.line * left[0].min(left[1]),
         }
     }

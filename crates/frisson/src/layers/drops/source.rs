@@ -45,6 +45,7 @@ impl Scatter {
         let target = random::uniform(key, count, 0) * total;
         let index = self.cumulative.partition_point(|&c| c <= target).min(self.triangles.len() - 1);
         let (a, b) = (random::uniform(key, count, 1), random::uniform(key, count, 2));
+        // Evenly over the triangle: without the root, drops would crowd at its first corner.
         let root = a.sqrt();
         Some((self.triangles[index], DVec2::new(root * (1.0 - b), root * b)))
     }
@@ -97,6 +98,7 @@ pub fn drift(params: &DropsParams, surface: &Surface, dt: f64) -> DVec3 {
         return DVec3::ZERO;
     }
     let ways = surface.points.iter().zip(&surface.previous).map(|(now, before)| *now - *before);
+    // Of all points: limbs swing to and fro, the body goes on.
     let mean = ways.sum::<DVec3>() / (surface.points.len().max(1) as f64 * dt);
     if mean.length() > params.air.teleport_speed { DVec3::ZERO } else { mean }
 }
@@ -110,6 +112,7 @@ impl Emission<'_> {
         } else if over <= 0.0 {
             count
         } else {
+            // The first at once, the last a share before the end: a source of one drop does not wait.
             (((now - frame) / over * count as f64).floor() as u64 + 1).min(count)
         }
     }
@@ -135,6 +138,7 @@ impl Emission<'_> {
                 let position = self.starts[index].map_or(DVec3::ZERO, |s| s.position);
                 while state.count < due {
                     let v = DVec3::from_array(s.velocity);
+                    // Counted, not refused: a leak over the mesh is as good as one on it, but an artist may have missed it.
                     *off_mesh += u64::from(state.place.is_none());
                     out.push(
                         self.place(
@@ -204,6 +208,7 @@ impl Emission<'_> {
     /// A drop on the surface where it is near, else in the air.
     fn place_near(&self, start: &Start, snap: f64) -> Droplet {
         let found = self.surface.closest(start.position, snap);
+        // On a triangle without area a drop could never move.
         let found = found.filter(|f| self.surface.live[f.0 as usize]);
         self.place(found.map(|(t, w, _)| (t, w)), start)
     }
@@ -273,6 +278,7 @@ impl RainSource {
 /// The box above the surfaces that rain falls from.
 fn above(surface: &Surface) -> (DVec3, DVec3) {
     let bounds = surface.bounds();
+    // Above all of it, so that no drop starts inside; near enough that none is long on its way.
     let top = Vec3::new(0.0, 0.1 * bounds.diagonal().max(0.1), 0.0);
     let low = Vec3::new(bounds.min.x, bounds.max.y, bounds.min.z) + top;
     (low.as_dvec3(), (bounds.max + 1.2 * top).as_dvec3())
@@ -284,6 +290,7 @@ fn lead(drift: DVec3, velocity: DVec3, depth: f64) -> DVec3 {
     // Earth's pull speeds it up on the way: v t + g t² / 2 = depth.
     let pull = f64::from(EARTH_PULL);
     let time = ((down * down + 2.0 * pull * depth.max(0.0)).sqrt() - down) / pull;
+    // Two seconds ahead nobody knows where a character will be.
     let way = (drift - velocity) * time.clamp(0.0, 2.0);
     DVec3::new(way.x, 0.0, way.z)
 }

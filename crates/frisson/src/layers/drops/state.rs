@@ -170,6 +170,7 @@ const LOOK_CHUNK: usize = 2048;
 
 /// Whether something holds of any drop; looked for on all threads, as most passes find nothing to do.
 pub fn any_drop(drops: &[Droplet], holds: impl Fn(&Droplet) -> bool + Sync) -> bool {
+    // Any thread may find one first: the answer is the same whichever does.
     drops.par_chunks(LOOK_CHUNK).any(|chunk| chunk.iter().any(&holds))
 }
 
@@ -184,6 +185,7 @@ impl Sum {
     /// Adds a number.
     pub fn add(&mut self, value: f64) {
         let t = self.total + value;
+        // The smaller of the two is the one whose last digits fall off.
         self.lost += if self.total.abs() >= value.abs() {
             (self.total - t) + value
         } else {
@@ -290,6 +292,7 @@ impl Wet {
     /// Puts a triangle on the list of those that dry.
     pub fn activate(&mut self, triangle: u32) {
         let listed = &mut self.is_active[triangle as usize];
+        // The order in which triangles got wet is kept: drying goes through them in it, on any number of threads.
         if !*listed {
             *listed = true;
             self.active.push(triangle);
@@ -339,6 +342,7 @@ impl DropsState {
     #[must_use]
     pub fn masses(&self) -> (f64, f64, f64) {
         let of = |bead: bool| Sum::of(self.drops.iter().filter(|d| d.bead == bead).map(|d| d.mass));
+        // A film's mass includes what is dissolved in it; a stain is what of that has dried.
         let films = self.wet.film.iter().chain(&self.wet.stain).copied();
         (of(false), of(true), Sum::of(films))
     }
@@ -372,6 +376,7 @@ impl DropsState {
 
     /// Takes a new drop in.
     pub fn add(&mut self, mut drop: Droplet) {
+        // Ids are never used twice: seeds of wobble and drying hang on them.
         drop.id = self.next_id;
         self.next_id += 1;
         self.drops.push(drop);

@@ -88,6 +88,7 @@ impl StripMesh {
     ) {
         let shown = self.starts.last().map_or(0, |s| *s as usize);
         if mesh.positions.len() != shown || pieces.len() < self.kept {
+            // Somebody else has written into the mesh, or pieces have gone: all of it is drawn anew.
             self.forget();
         }
         self.starts.truncate(self.kept);
@@ -141,6 +142,7 @@ impl Pass<'_> {
         }
         let base = self.starts[first];
         for (i, piece) in pieces.iter().enumerate() {
+            // As it was in the frame before: on still ground most pieces are.
             if out.due[i] > self.time {
                 continue;
             }
@@ -185,6 +187,7 @@ impl Pass<'_> {
         let ages = [age + piece.took, age];
         let left = [0, 1].map(|i| (-ages[i] / piece.drying[i]).exp());
         let origin = origin.as_vec3();
+        // Strips that cross would flicker at one height.
         let lift = TRAIL_LIFT * (1.0 + height(piece) as f32 / LAYERS as f32);
         let [a, b] = piece.axis.map(place);
         let along = (b - a) / (b - a).length_squared().max(f32::MIN_POSITIVE);

@@ -69,6 +69,7 @@ pub struct Facet {
 impl Facet {
     fn new([a, b, c]: [DVec3; 3], axis: [f32; 2]) -> Self {
         let (u, w) = (b - a, c - a);
+        // A triangle without area still needs a plane, so that nothing divides by zero; drops never enter it.
         let normal = u.cross(w).normalize_or(u.any_orthogonal_vector().normalize_or(DVec3::Y));
         let along = u * f64::from(axis[0]) + w * f64::from(axis[1]);
         let flat = along - normal * normal.dot(along);
@@ -104,6 +105,7 @@ impl Facet {
     #[must_use]
     pub fn weights(&self, x: DVec2) -> DVec2 {
         let area = self.c1.perp_dot(self.c2);
+        // Flattened by the animation: its first corner stands for all of it.
         if area <= f64::MIN_POSITIVE {
             return DVec2::ZERO;
         }
@@ -247,12 +249,14 @@ impl Surface {
             *point = new;
         }
         self.previous.clear();
+        // Without a past it stands still: a start is no motion.
         self.previous.extend_from_slice(if before.len() == count { before } else { &self.points });
         self.moved = false;
         self.longest_move = 0.0;
         for (new, old) in self.points.iter().zip(&mut self.previous) {
             let way = new.distance(*old);
             self.moved |= new != old;
+            // A cut takes drops along without their feeling it.
             if way > teleport {
                 *old = *new;
             } else {
@@ -281,6 +285,7 @@ impl Surface {
         self.single.clear();
         self.single.extend(self.points.iter().map(|p| p.as_vec3()));
         if self.bvh.triangle_count() == self.triangles.len() {
+            // The same triangles elsewhere keep their tree: it fits a little worse, and is not built again.
             self.bvh.refit(&self.single);
         } else {
             self.bvh = TriangleBvh::build(&self.single, &self.triangles);
@@ -311,6 +316,7 @@ impl Surface {
     /// How fast the surface moves at a place, if the last tick took `dt` seconds [m/s].
     #[must_use]
     pub fn velocity(&self, triangle: u32, weights: DVec2, dt: f64) -> DVec3 {
+        // Not a difference of equal numbers over a small time, which would be rounding noise.
         if !self.moved || dt <= 0.0 {
             return DVec3::ZERO;
         }
@@ -351,6 +357,7 @@ impl Surface {
         }
         let normal = |t: u32| self.facets[t as usize].normal;
         let facing = normal(triangle).dot(normal(other)) * f64::from(side);
+        // Nearly at right angles neither face tells: then the winding is as good as any.
         if facing.abs() < 0.1 { by_winding } else { facing.signum() as i8 }
     }
 
@@ -375,9 +382,11 @@ impl Surface {
             if s < low || s > high {
                 continue;
             }
+            // A link over no length still leads somewhere: to its middle.
             let f = if high > low { (s - low) / (high - low) } else { 0.5 };
             let there = link.theirs[0] + f * (link.theirs[1] - link.theirs[0]);
             let same_way = link.theirs[1] > link.theirs[0];
+            // Of several sheets at an edge a drop meets the one that it would touch first, going round on its own side.
             let turn = self.opening(half, link.half, side);
             let across = Across { half: link.half, s: there.clamp(0.0, 1.0), same_way };
             if best.is_none_or(|(t, _)| turn < t) {
@@ -396,6 +405,7 @@ impl Surface {
         };
         let out = self.facets[half as usize / 3].normal * f64::from(side);
         let angle = inward(other).dot(out).atan2(inward(other).dot(inward(half)));
+        // A sheet that lies on this one is met last, not first: it is behind.
         if angle <= 1e-9 { angle + std::f64::consts::TAU } else { angle }
     }
 

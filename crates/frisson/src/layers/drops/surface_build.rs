@@ -20,12 +20,14 @@ pub(super) fn build(meshes: &[(&[Vec3], &[[u32; 3]])]) -> Surface {
         let sources = (0..points.len() as u32).map(|vertex| (mesh as u32, vertex));
         origin.extend(sources.map(|(mesh, vertex)| PointSource { mesh, vertex }));
     }
+    // Seams of texture coordinates split vertices; drops must not notice.
     let welded = Topology::build(&positions, &triangles);
     let sources: Vec<PointSource> =
         welded.vertex_of_point.iter().map(|&v| origin[v as usize]).collect();
     let points: Vec<DVec3> =
         welded.vertex_of_point.iter().map(|&v| positions[v as usize].as_dvec3()).collect();
     let triangles = welded.triangles;
+    // At rest only: a triangle that is flattened later keeps its place in the mesh.
     let live: Vec<bool> = triangles.iter().map(|t| has_area(t, &points)).collect();
     let axes = vec![[1.0, 0.0]; triangles.len()];
     let mut surface = Surface {
@@ -44,6 +46,7 @@ pub(super) fn build(meshes: &[(&[Vec3], &[[u32; 3]])]) -> Surface {
     match_tees(&mut surface);
     mark_points(&mut surface);
     orient(&mut surface);
+    // Whoever looks first has to look at all of it.
     surface.moved = true;
     surface
 }
@@ -64,6 +67,7 @@ fn connect(surface: &mut Surface) {
             half_edges.push((a.min(b), a.max(b), (3 * t + k) as u32));
         }
     }
+    // Sorted, not hashed: the same order, and so the same links, every time.
     half_edges.sort_unstable();
     let mut findings = Findings {
         flat_triangles: surface.live.iter().filter(|l| !**l).count(),
@@ -113,6 +117,7 @@ fn match_tees(surface: &mut Surface) {
     let lengths: Vec<f64> = border.iter().map(|&h| ends(h).0.distance(ends(h).1)).collect();
     let longest = lengths.iter().fold(0.0, |a: f64, &b| a.max(b));
     let mean = lengths.iter().sum::<f64>() / lengths.len().max(1) as f64;
+    // A few long edges among many short ones must not fill the grid with their cells.
     let cell = mean.max(longest / 64.0) as f32;
     let mut found: Vec<(u32, Link)> = Vec::new();
     if border.len() > 1 && cell > 0.0 {
@@ -128,6 +133,7 @@ fn match_tees(surface: &mut Surface) {
             let (low, high) = grown(h);
             near.clear();
             grid.query(low, high, |i| near.push(border[i as usize]));
+            // A long edge is in many cells and comes up once for each.
             near.sort_unstable();
             near.dedup();
             let others = near.iter().filter(|&&o| o / 3 != h / 3);
@@ -147,6 +153,7 @@ fn match_tees(surface: &mut Surface) {
 fn overlap((a, b): (DVec3, DVec3), (c, d): (DVec3, DVec3), half: u32) -> Option<Link> {
     let along = b - a;
     let length_sq = along.length_squared();
+    // By the longer of both: rounding grows with the coordinates, and those with the edge.
     let reach = TEE_DISTANCE * length_sq.sqrt().max(c.distance(d));
     let place = |p: DVec3| (p - a).dot(along) / length_sq;
     let off = |p: DVec3| (p - a - along * place(p)).length();
@@ -155,6 +162,7 @@ fn overlap((a, b): (DVec3, DVec3), (c, d): (DVec3, DVec3), half: u32) -> Option<
     }
     let (sc, sd) = (place(c), place(d));
     let (low, high) = (sc.min(sd).max(0.0), sc.max(sd).min(1.0));
+    // Edges that only touch at their ends are neighbours by their point already.
     if high - low < TEE_LEAST_OVERLAP || (sd - sc).abs() < TEE_LEAST_OVERLAP {
         return None;
     }
@@ -216,6 +224,7 @@ fn orient(surface: &mut Surface) {
         }
         surface.parity[start] = 1;
         surface.findings.components += usize::from(surface.live[start]);
+        // Depth first with a list of its own: a mesh of a million triangles would overflow the stack of calls.
         stack.push(start);
         while let Some(t) = stack.pop() {
             for k in 0..3 {

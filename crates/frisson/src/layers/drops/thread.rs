@@ -132,6 +132,7 @@ fn tube(beads: &[Bead], mesh: &mut Mesh, triangles: &mut Vec<[u32; 3]>) {
     let last = beads.len() - 1;
     let mut side = DVec3::ZERO;
     for (i, bead) in beads.iter().enumerate() {
+        // From neighbour to neighbour: rings stand across the thread, not across one of its pieces.
         let way = beads[(i + 1).min(last)].place - beads[i.saturating_sub(1)].place;
         let along = way.normalize_or(DVec3::Y);
         if i == 0 {

@@ -41,11 +41,13 @@ pub fn walk(surface: &Surface, start: Place, way: DVec2, with: &mut DVec2) -> (P
         let mut exit: Option<(f64, usize)> = None;
         for k in (0..3).filter(|k| Some(*k) != came_through) {
             let edge = facet.edge(k);
+            // The edge just crossed is left out: rounding may put the place a hair on its wrong side.
             let rate = edge.perp_dot(way);
             if rate >= 0.0 {
                 continue;
             }
             let mut d = edge.perp_dot(x - facet.corner(k));
+            // On the edge by rounding: left at once, or the way would go on outside the triangle.
             if d < ON_EDGE * edge.length_squared() {
                 d = 0.0;
             }
@@ -60,6 +62,7 @@ pub fn walk(surface: &Surface, start: Place, way: DVec2, with: &mut DVec2) -> (P
         };
         let edge = facet.edge(k);
         let reached = x + way * t;
+        // Kept off the corners, where an edge does not know all its neighbours.
         let s = ((reached - facet.corner(k)).dot(edge) / edge.length_squared())
             .clamp(TEE_NUDGE, 1.0 - TEE_NUDGE);
         let half = 3 * place.triangle + k as u32;
@@ -71,6 +74,7 @@ pub fn walk(surface: &Surface, start: Place, way: DVec2, with: &mut DVec2) -> (P
         way = unfold(facet, k, to, across, way * (1.0 - t));
         *with = unfold(facet, k, to, across, *with);
         let k_there = across.half as usize % 3;
+        // Windings that disagree have their outsides on opposite sides.
         if across.same_way {
             place.side = -place.side;
         }
@@ -78,5 +82,6 @@ pub fn walk(surface: &Surface, start: Place, way: DVec2, with: &mut DVec2) -> (P
         place.weights = on_edge(k_there, across.s);
         came_through = Some(k_there);
     }
+    // Round and round a spike: where it has come to will do.
     (place, false)
 }

@@ -13,10 +13,12 @@ pub(super) fn weigh(view: &View<'_, DropsLayer>, frame: &mut Frame) {
         let range = first..first + triangles.len();
         first = range.end;
         let load = &mut frame.meshes[mesh].channels.load;
+        // Other liquids may have added theirs: nothing is cleared here.
         load.resize(relief.positions[slot].len(), 0.0);
         let mut put = |triangle: u32, mass: f64| {
             if range.contains(&(triangle as usize)) {
                 for corner in triangles[triangle as usize - range.start] {
+                    // A third each: where in the triangle a drop sits matters less than the cloth's own mesh size.
                     load[corner as usize] += (mass / 3.0) as f32;
                 }
             }

@@ -58,6 +58,7 @@ impl World<'_> {
     #[must_use]
     pub fn body(&self, drop: &Droplet) -> DropCarrier {
         let radius = self.liquid.radius(drop.mass);
+        // A drop that has to arrive in time has the drag that was solved for it, whatever the liquid.
         let solved = self.source_drags.get(drop.source as usize).copied().flatten();
         let thick = self.thickened(drop);
         let drag = solved.unwrap_or_else(|| match self.liquid.drag {

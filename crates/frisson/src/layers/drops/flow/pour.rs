@@ -44,6 +44,7 @@ impl Flow<'_> {
         let standing = 1 << k;
         let weights = on_edge(k, s);
         drop.phase = Phase::Face { triangle, weights, velocity: DVec2::ZERO, standing };
+        // It stays on the rim for the rest of the tick: what went over it has been poured.
         drop.held = true;
         self.left = 0.0;
     }
@@ -62,9 +63,11 @@ impl Flow<'_> {
         }
         self.has_poured = true;
         let (position, velocity, triangle) = from;
+        // It pours in every tick while it does: after a pause of more than two, the neck has broken.
         let is_new = self.now() - drop.poured > 2.5 * self.world.tick;
         let neck = std::f64::consts::TAU * 0.3 * self.body.radius * self.world.liquid.tension;
         let head = if is_new { neck / pull.max(1e-3) } else { 0.0 };
+        // At most half: what is left must go on as a drop of its own.
         let mass = (drop.mass * -(-rate * self.left).exp_m1()).max(head).min(0.5 * drop.mass);
         drop.poured = self.end;
         if mass <= self.world.liquid.least_mass {

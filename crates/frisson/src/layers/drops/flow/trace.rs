@@ -226,6 +226,7 @@ impl Flow<'_> {
         let length = total.length();
         drop.distance += length;
         drop.since_bead += length;
+        // Held drops leave no record: there are thousands, and nothing follows from them.
         if length > 0.0 {
             self.trace.stays.push(Stay {
                 drop: self.index,
