@@ -174,6 +174,7 @@ impl Chart {
             let color = COLORS[index % COLORS.len()];
             for part in pieces(&curve.points) {
                 let points = part.iter().map(|&(x, y)| axes.place(x, y)).collect();
+                let points = thinned(points);
                 marks.push(Mark::Line { points, width: 2.0, color });
             }
         }
@@ -295,6 +296,24 @@ fn pieces(points: &[(f64, Option<f64>)]) -> Vec<Vec<(f64, f64)>> {
     pieces
 }
 
+/// A line through as many points as can be told apart: of those above one pixel, the first, the lowest, the highest and
+/// the last. The line covers the same pixels, and an hour's curve is no larger than a minute's.
+fn thinned(points: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
+    let mut thin = Vec::new();
+    for column in points.chunk_by(|a, b| a[0].floor() == b[0].floor()) {
+        let last = column.len() - 1;
+        let by_height = |a: &usize, b: &usize| column[*a][1].total_cmp(&column[*b][1]);
+        let lowest = (0..=last).min_by(by_height).unwrap_or(0);
+        let highest = (0..=last).max_by(by_height).unwrap_or(0);
+        let mut kept = [0, lowest, highest, last];
+        // In the order of time, or the line would run back.
+        kept.sort_unstable();
+        let is_new = |k: &usize| *k == 0 || kept[*k] != kept[*k - 1];
+        thin.extend((0..kept.len()).filter(is_new).map(|k| column[kept[k]]));
+    }
+    thin
+}
+
 fn extent(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     values.fold(None, |range: Option<(f64, f64)>, v| {
         let (low, high) = range.unwrap_or((v, v));
@@ -313,6 +332,21 @@ fn padded((low, high): (f64, f64), part: f64) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_curve_keeps_what_can_be_seen_of_it() {
+        let place = |k: usize| [k as f64 * 0.01, (k as f64 * 0.7).sin()];
+        let mut long: Vec<[f64; 2]> = (0..10_000).map(place).collect();
+        long[5_555][1] = 9.0;
+        let thin = thinned(long.clone());
+        assert!(thin.len() <= 4 * 100 && thin.len() > 100, "{}", thin.len());
+        assert!(thin.contains(&long[5_555]), "a peak of one point");
+        assert_eq!((thin[0], thin[thin.len() - 1]), (long[0], long[9_999]));
+        assert!(thin.is_sorted_by(|a, b| a[0] < b[0]));
+        // What is short stays as it is.
+        let short: Vec<[f64; 2]> = (0..50).map(|k| [k as f64, place(k)[1]]).collect();
+        assert_eq!(thinned(short.clone()), short);
+    }
 
     fn chart(values: &[Option<f64>]) -> Chart {
         let points = values.iter().enumerate().map(|(i, v)| (i as f64 * 0.1, *v)).collect();

@@ -7,6 +7,7 @@ use frisson_io::bake::{BakeReport, MeasureSeries};
 use frisson_judge::{Finding, Judgement};
 use frisson_picture::output::write_text;
 use frisson_picture::plot::{Chart, Curve};
+use serde::Serialize;
 
 use crate::WorkshopError;
 use crate::html::{self, escape, human_bytes, table};
@@ -17,6 +18,15 @@ const FEWEST_FRAMES: usize = 2;
 // Where the report of a cache goes.
 fn report_path(cache: &Path) -> PathBuf {
     cache.with_extension("bake-report.json")
+}
+
+/// The report as programs read it.
+#[derive(Serialize)]
+struct Judged<'a> {
+    #[serde(flatten)]
+    report: &'a BakeReport,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    judgement: Option<&'a Judgement>,
 }
 
 /// Writes the report twice beside the cache: as JSON for programs, as a page with charts for people;
@@ -30,12 +40,9 @@ pub fn write(
     let page = path.with_extension("html");
     report.files.push(path.display().to_string());
     report.files.push(page.display().to_string());
-    let mut value = serde_json::to_value(&report).map_err(WorkshopError::of)?;
-    if let (Some(table), Some(judgement)) = (value.as_object_mut(), judgement) {
-        let said = serde_json::to_value(judgement).map_err(WorkshopError::of)?;
-        table.insert("judgement".to_owned(), said);
-    }
-    let text = serde_json::to_string_pretty(&value).map_err(WorkshopError::of)?;
+    // Text at once: as a tree of values, the numbers of an hour's frames would be many times the size.
+    let judged = Judged { report, judgement };
+    let text = serde_json::to_string_pretty(&judged).map_err(WorkshopError::of)?;
     write_text(&path, &(text + "\n"))?;
     Ok(write_text(&page, &html(report, judgement))?)
 }

@@ -21,6 +21,8 @@ pub const VERSION: u32 = 1;
 pub const PREAMBLE: u64 = 16;
 /// Bytes of a block's head.
 pub const HEAD: usize = 40;
+/// Bytes of a block in the index: its head, and where it is.
+const INDEX_ENTRY: usize = HEAD + 8;
 /// Bytes after the end block.
 pub const TRAILER: u64 = 16;
 const MARK: [u8; 4] = *b"FBLK";
@@ -261,7 +263,13 @@ pub fn scan<R: Read + Seek>(file: &mut R) -> io::Result<Scan> {
 /// The end block's content: all entries.
 #[must_use]
 pub fn encode_index(entries: &[Entry]) -> Vec<u8> {
-    entries.iter().flat_map(|e| e.head().into_iter().chain(e.offset.to_le_bytes())).collect()
+    // Its size is known: grown as it is filled, it would take up to three times that.
+    let mut bytes = Vec::with_capacity(entries.len() * INDEX_ENTRY);
+    for entry in entries {
+        bytes.extend_from_slice(&entry.head());
+        bytes.extend_from_slice(&entry.offset.to_le_bytes());
+    }
+    bytes
 }
 
 /// The trailer that points at the end block.
@@ -299,8 +307,16 @@ pub fn read_index<R: Read + Seek>(file: &mut R) -> io::Result<Option<Vec<Entry>>
         let head: [u8; HEAD] = bytes.get(..HEAD)?.try_into().ok()?;
         Entry::from_head(&head, u64_at(bytes, HEAD), length).ok()
     };
-    // One entry that makes no sense and there is no index: the file is then read block by block.
-    Ok(raw.chunks(HEAD + 8).map(|c| if c.len() == HEAD + 8 { one(c) } else { None }).collect())
+    drop(stored);
+    let mut entries = Vec::with_capacity(raw.len() / INDEX_ENTRY);
+    for bytes in raw.chunks(INDEX_ENTRY) {
+        // One entry that makes no sense and there is no index: the file is then read block by block.
+        let Some(entry) = (bytes.len() == INDEX_ENTRY).then(|| one(bytes)).flatten() else {
+            return Ok(None);
+        };
+        entries.push(entry);
+    }
+    Ok(Some(entries))
 }
 
 /// Makes the checksums of all blocks right, whatever they hold, so that tests and fuzzers reach what

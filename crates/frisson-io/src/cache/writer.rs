@@ -266,8 +266,10 @@ impl CacheWriter {
     /// Writes the index, makes sure the disk has it all, and gives the file its name.
     pub fn finish(mut self) -> Result<(), CacheError> {
         let end_offset = self.length;
-        let index = block::encode_index(&self.entries);
+        // Nothing is looked up any more: of a long bake, two lists of all its blocks in memory are enough.
+        let index = block::encode_index(&std::mem::take(&mut self.entries));
         self.append(Kind::End, 0, &index);
+        drop(index);
         self.pending.extend_from_slice(&block::trailer(end_offset));
         self.flush()?;
         let io = |error| CacheError::Io { path: self.part.clone(), error };
