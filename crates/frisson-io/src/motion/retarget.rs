@@ -5,9 +5,12 @@
 //!
 //! ```text
 //!   turn  = world_source(t) · world_source(rest)⁻¹          what the counterpart did
-//!   align = shortest turn of our bone onto theirs at rest    T pose against A pose
+//!   align = turn of our bones onto theirs at rest            T pose against A pose
 //!   world_target(t) = turn · align · world_target(rest)
 //! ```
+//! Files that hold a motion and nothing else have no rest pose but the one they were saved in. Where their bones have the
+//! lengths and the axes of ours, tracks mean the same on both and are taken over too.
+//!
 //! Only joints without a counterpart above them travel, and the hips below them, by as much as the skeletons
 //! differ in size; bones keep their lengths.
 
@@ -33,7 +36,7 @@ pub struct Retargeted {
     pub matched: usize,
     /// Moved joints of the source that have no counterpart.
     pub unmatched: Vec<String>,
-    /// Whether tracks were taken over as they are.
+    /// Whether tracks were taken over as they are: both rest alike, or have the same bones.
     pub same_rest: bool,
 }
 
@@ -73,11 +76,14 @@ pub fn retarget(
         return Err(RetargetError::NothingMatches { clip: clip.name.clone(), theirs });
     }
     let unmatched = (0..moved.len()).filter(|&n| moved[n] && !used(n)).map(name).collect();
-    let same_rest = rests_agree(source, target, &counterparts);
+    let transfer = Transfer::new(source, target, &counterparts, &moved);
+    let is_motion_only = source.meshes.is_empty();
+    let same_rest =
+        rests_agree(source, target, &counterparts) || is_motion_only && transfer.bones_agree();
     let tracks = match same_rest {
         true => taken_over(clip, &counterparts),
         // Only where it must: taking tracks over keeps their keys and their interpolation.
-        false => Transfer::new(source, target, &counterparts, &moved).tracks(clip),
+        false => transfer.tracks(clip),
     };
     let clip = Clip { name: clip.name.clone(), tracks };
     Ok(Retargeted { clip, matched, unmatched, same_rest })
@@ -208,28 +214,69 @@ impl<'a> Transfer<'a> {
             ratio,
         };
         out.travels = out.travellers();
-        out.aligns = (0..counterparts.len()).map(|joint| out.align(joint)).collect();
+        out.aligns = out.build_aligns();
         out
     }
 
-    /// The shortest turn of a joint's bone at rest onto its counterpart's. A joint with several
-    /// matched children follows the one furthest away; one with none is left as it is.
-    fn align(&self, ours: usize) -> Quat {
-        let Some(theirs) = self.counterparts[ours] else { return Quat::IDENTITY };
+    /// Whether every bone of the source is one of the target's, in length and in the axes of the joint that it hangs on:
+    /// then the same turns put both into the same pose, whatever pose either was saved in. A bone's own twist is not
+    /// seen by this; rigs that differ in nothing else do not differ in that.
+    fn bones_agree(&self) -> bool {
+        let nodes = self.target.skeleton.nodes();
+        let size = spread(&rest_origins(&self.target.skeleton)).max(f32::MIN_POSITIVE);
+        (0..nodes.len()).all(|ours| {
+            let Some(theirs) = self.counterparts[ours] else { return true };
+            let (own, other) = (&nodes[ours], &self.source.skeleton.nodes()[theirs]);
+            let is_alike = own.rest.scale.distance(other.rest.scale) <= SAME_REST
+                // Hips are where the saved pose has left them.
+                && (self.travels[ours]
+                    || own.rest.translation.distance(other.rest.translation) <= SAME_REST * size);
+            is_alike
+                && match (own.parent, other.parent) {
+                    (Some(a), Some(b)) if self.counterparts[a] == Some(b) => true,
+                    // What nothing of the other stands for must carry both alike.
+                    (a, b) => {
+                        let a = a.map_or(Mat4::IDENTITY, |a| self.target_rest[a]);
+                        let b = b.map_or(Mat4::IDENTITY, |b| self.source_rest[b]);
+                        a.abs_diff_eq(b, SAME_REST * size.max(1.0))
+                    }
+                }
+        })
+    }
+
+    /// Of every joint: the turn that brings its bones at rest onto those of its counterpart.
+    ///
+    /// A joint is first turned as the one above it, then its longest bone by the shortest way, then about that bone as
+    /// the others want it. From the world's axes alone each joint would find its own shortest way: of a figure that was
+    /// saved facing aside, the legs would stay behind and the hips be wrung.
+    fn build_aligns(&self) -> Vec<Quat> {
+        let nodes = self.target.skeleton.nodes();
+        let mut aligns = vec![Quat::IDENTITY; nodes.len()];
+        for &ours in self.target.skeleton.parents_first() {
+            let above = nodes[ours].parent.map_or(Quat::IDENTITY, |parent| aligns[parent]);
+            aligns[ours] = turned_onto(above, &self.bones_below(ours));
+        }
+        aligns
+    }
+
+    /// The bones from a joint to its children that are bones of its counterpart too, at rest: ours, and theirs in our
+    /// axes.
+    fn bones_below(&self, ours: usize) -> Vec<(Vec3, Vec3)> {
+        let Some(theirs) = self.counterparts[ours] else { return Vec::new() };
         let origin = |m: &Mat4| m.w_axis.truncate();
         let nodes = self.target.skeleton.nodes();
-        let bones = (0..nodes.len()).filter(|&c| nodes[c].parent == Some(ours)).filter_map(|c| {
+        let bone = |c: usize| {
             let child = self.counterparts[c]?;
             // Names may match across limbs: only what is a bone in both counts.
             let below = self.source.skeleton.is_below(child, theirs) && child != theirs;
             let a = origin(&self.target_rest[c]) - origin(&self.target_rest[ours]);
             let b = origin(&self.source_rest[child]) - origin(&self.source_rest[theirs]);
+            // Helper joints often lie on their parent and have no direction.
             let whole = a.length_squared() > 0.0 && b.length_squared() > 0.0;
             (below && whole).then(|| (a, self.turn * b))
-        });
-        let longest = bones.max_by(|x, y| x.0.length().total_cmp(&y.0.length()));
-        longest
-            .map_or(Quat::IDENTITY, |(a, b)| Quat::from_rotation_arc(a.normalize(), b.normalize()))
+        };
+        let children = (0..nodes.len()).filter(|&c| nodes[c].parent == Some(ours));
+        children.filter_map(bone).collect()
     }
 
     fn tracks(&self, clip: &Clip) -> Vec<Track> {
@@ -276,6 +323,7 @@ impl<'a> Transfer<'a> {
         };
         let mut out = Vec::new();
         for (node, (turns, steps)) in rotations.into_iter().zip(places).enumerate() {
+            // A joint that is scaled to nothing has no way back to its axes: it keeps its rest.
             if !steps.is_empty() && steps.iter().all(|n| n.is_finite()) {
                 out.push(track(TrackTarget::Translation(node), steps, 3));
             }
@@ -307,6 +355,7 @@ impl<'a> Transfer<'a> {
                 limbs[parent] += 1;
             }
         }
+        // Below a joint with several moved limbs places follow from the bones.
         let (mut is_carried, mut is_below) = (vec![false; nodes.len()], vec![false; nodes.len()]);
         let mut travels = vec![false; nodes.len()];
         for &node in parents_first {
@@ -326,6 +375,32 @@ impl<'a> Transfer<'a> {
         let origin = |m: &Mat4| m.w_axis.truncate();
         let step = origin(now) - origin(&self.source_rest[theirs]);
         origin(&self.target_rest[ours]) + self.ratio * (self.turn * step)
+    }
+}
+
+/// Least part of the bones of a joint that has to stand off the longest one to tell its twist [-].
+const ASIDE: f32 = 0.05;
+
+/// `above` turned on until the longest of some bones lies on its counterpart, and about that until the others come
+/// nearest to theirs.
+fn turned_onto(above: Quat, bones: &[(Vec3, Vec3)]) -> Quat {
+    let longest = bones.iter().max_by(|x, y| x.0.length().total_cmp(&y.0.length()));
+    let Some(&(a, b)) = longest else { return above };
+    let axis = b.normalize();
+    let swung = Quat::from_rotation_arc((above * a).normalize(), axis) * above;
+    // The angle about the axis that makes the sum of products largest, by its sine and cosine.
+    let (mut sine, mut cosine, mut all) = (0.0f32, 0.0f32, 0.0f32);
+    for &(a, b) in bones {
+        let (a, b) = (swung * a, b);
+        let (from, to) = (a.reject_from_normalized(axis), b.reject_from_normalized(axis));
+        sine += axis.dot(from.cross(to));
+        cosine += from.dot(to);
+        all += a.length() * b.length();
+    }
+    // Bones in one line say nothing about a twist, and rounding must not.
+    match sine.hypot(cosine) > ASIDE * all {
+        true => Quat::from_axis_angle(axis, sine.atan2(cosine)) * swung,
+        false => swung,
     }
 }
 
@@ -349,6 +424,8 @@ fn size_ratio(
     if ours > 0.0 && theirs > 0.0 { ours / theirs } else { 1.0 }
 }
 
+/// How much better than others no turn at all counts [-]: rests that differ in an arm must not turn the whole.
+const UNTURNED: f32 = 1.05;
 /// Keys this near are one [s]: programs round the same key differently on different tracks.
 const SAME_KEY: f32 = 1e-5;
 
@@ -375,7 +452,7 @@ fn axes_turn(theirs: &[Vec3], ours: &[Vec3]) -> Quat {
             let fit: f32 =
                 theirs.iter().zip(ours).map(|(p, q)| (turn * (*p - a)).dot(*q - b)).sum();
             // Equal fits, as of a single chain of joints, stay as they are.
-            let fit = if turn.dot(Quat::IDENTITY).abs() > 0.999 { fit * 1.05 } else { fit };
+            let fit = if (x, y) == (Vec3::X, Vec3::Y) { fit * UNTURNED } else { fit };
             if fit > best.0 {
                 best = (fit, turn);
             }

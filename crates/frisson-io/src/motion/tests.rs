@@ -185,6 +185,98 @@ fn hips_below_a_root_travel_and_limbs_keep_their_lengths() {
 }
 
 #[test]
+fn a_motion_without_a_mesh_is_the_same_pose_whatever_pose_it_was_saved_in() {
+    let parts = |saved: [Quat; 4]| {
+        rig(&[
+            ("root", None, Vec3::ZERO, Quat::IDENTITY),
+            ("hips", Some(0), Vec3::new(0.0, 1.0, 0.0), saved[0]),
+            ("leg", Some(1), Vec3::new(0.1, -0.5, 0.0), saved[1]),
+            ("foot", Some(2), Vec3::new(0.0, -0.5, 0.0), saved[2]),
+            ("arm", Some(1), Vec3::new(0.4, 0.5, 0.0), saved[3]),
+            ("hand", Some(4), Vec3::new(0.5, 0.0, 0.0), Quat::IDENTITY),
+        ])
+    };
+    let pose = |a: f32| {
+        let (x, z) = (Quat::from_rotation_x(a), Quat::from_rotation_z(0.7 * a));
+        [x, z * x, x.inverse(), z]
+    };
+    let (target, mut source) = (parts(pose(0.1)), parts(pose(1.2)));
+    let track = |node: usize, turns: [Quat; 2]| Track {
+        target: TrackTarget::Rotation(node),
+        interpolation: Interpolation::Linear,
+        times: vec![0.0, 1.0],
+        values: turns.iter().flat_map(|q| q.to_array()).collect(),
+        width: 4,
+    };
+    let (from, to) = (pose(0.4), pose(-0.6));
+    let tracks = (0..4).map(|k| track(k + 1, [from[k], to[k]])).collect();
+    source.clips = vec![Clip { name: "walk".to_owned(), tracks }];
+    let done = retarget(&source, 0, &target, &JointTable::new()).unwrap();
+    for time in [0.0, 0.3, 1.0] {
+        let theirs = origins(&source, &source.clips[0], time);
+        let ours = origins(&target, &done.clip, time);
+        for (a, b) in theirs.iter().zip(&ours) {
+            assert!(a.distance(*b) < 1e-5, "at {time}: {a} is not {b}");
+        }
+    }
+    // Bones of another length are another rig: what the joints do is carried over by turns from its rest.
+    let mut nodes = source.skeleton.nodes().to_vec();
+    nodes[3].rest.translation *= 1.2;
+    source.skeleton = Skeleton::new(nodes).unwrap();
+    assert!(!retarget(&source, 0, &target, &JointTable::new()).unwrap().same_rest);
+}
+
+#[test]
+fn a_rig_saved_facing_aside_is_not_wrung() {
+    // The same figure with other axes in its joints, saved after a turn with a raised arm.
+    let bones = |hips: Quat, leg: Quat, arm: Quat, axes: Quat| {
+        let back = axes.inverse();
+        rig(&[
+            ("hips", None, Vec3::Y, hips * axes),
+            ("leg", Some(0), back * Vec3::new(0.1, -0.5, 0.0), back * leg * axes),
+            ("foot", Some(1), back * Vec3::new(0.0, -0.5, 0.0), Quat::IDENTITY),
+            ("toe", Some(2), back * Vec3::new(0.0, 0.0, 0.2), Quat::IDENTITY),
+            ("arm", Some(0), back * Vec3::new(0.3, 0.6, 0.0), back * arm * axes),
+            ("hand", Some(4), back * Vec3::new(0.5, 0.0, 0.0), Quat::IDENTITY),
+        ])
+    };
+    let still = Quat::IDENTITY;
+    let target = bones(still, still, still, still);
+    let aside = Quat::from_rotation_y(0.6);
+    let mut source = bones(
+        aside,
+        Quat::from_rotation_x(0.4),
+        Quat::from_rotation_z(1.1),
+        Quat::from_rotation_z(0.6),
+    );
+    let turned = (Quat::from_rotation_y(1.0) * Quat::from_rotation_z(0.6)).to_array();
+    source.clips = vec![Clip {
+        name: "turn".to_owned(),
+        tracks: vec![Track {
+            target: TrackTarget::Rotation(0),
+            interpolation: Interpolation::Linear,
+            times: vec![0.0],
+            values: turned.to_vec(),
+            width: 4,
+        }],
+    }];
+    let done = retarget(&source, 0, &target, &JointTable::new()).unwrap();
+    let theirs = origins(&source, &source.clips[0], 0.0);
+    let ours = origins(&target, &done.clip, 0.0);
+    for (a, b) in theirs.iter().zip(&ours) {
+        assert!(a.distance(*b) < 1e-4, "{a} is not {b}");
+    }
+    // The hips face where theirs do: legs and arm say so, however straight the legs hang.
+    let mut pose = Pose::default();
+    pose.set(&target, Some(&done.clip), 0.0, Sampling::AsAuthored, Mat4::IDENTITY);
+    for joint in [0, 1, 4] {
+        let ahead = pose.world_from_node[joint].transform_vector3(Vec3::Z);
+        let wanted = Quat::from_rotation_y(1.0) * Vec3::Z;
+        assert!(ahead.dot(wanted) > 0.9, "joint {joint} faces {ahead}");
+    }
+}
+
+#[test]
 fn files_that_differ_in_up_and_ahead_are_turned() {
     let bvh = read_bvh(ARM).unwrap();
     // The same rig lying on its back: z up.
