@@ -107,6 +107,7 @@ pub fn export_living(
 ) -> Result<LivingReport> {
     refuse_existing(path, options.overwrite)?;
     let document = document.plain()?;
+    // Pictures stay in the document as they are; nothing here looks at them.
     let read = ReadOptions { textures: false, ..ReadOptions::default() };
     let (character, _) = to_character(&document, &read)?;
     let mut living = Living::new(source, &character, options, progress)?;
@@ -191,6 +192,7 @@ impl<'a> Living<'a> {
         let number = self.first + frame as i64;
         self.source.read_frame(number, &mut self.frame)?;
         self.done += 1;
+        // Every frame is read twice: to find the shapes, and to measure what they leave.
         if !self.progress.advance(self.done, 2 * self.count as u64) {
             return Err(GltfError::Stopped);
         }
@@ -206,6 +208,7 @@ impl<'a> Living<'a> {
 
     /// Finds the meshes of the shot that are the character's.
     fn match_meshes(&mut self) {
+        // The stage calls a mesh that is alone by its actor's name.
         let single = self.character.meshes.len() == 1;
         let actor = &self.options.actor;
         for (index, mesh) in self.character.meshes.iter().enumerate() {
@@ -245,6 +248,7 @@ impl<'a> Living<'a> {
             }
             for moves in &mut self.moves {
                 let Some(mesh) = self.frame.meshes.iter().find(|m| m.name == moves.name) else {
+                    // Not there in this frame: no move, and the number of frames still tells the time.
                     moves.frames.push(Vec::new());
                     continue;
                 };
@@ -294,6 +298,7 @@ impl<'a> Living<'a> {
             // The rig itself may scale as well: a figure modelled in centimetres under a scaled root.
             let bind = Bind::new(self.character, moves.mesh, &self.pose);
             let scale = bind.scale().unwrap_or(placed).max(f32::MIN_POSITIVE);
+            // Asked for in metres, held in the file's units.
             let tolerance = self.options.shape_error / scale;
             moves.shapes = ShapeSet::build(&moves.frames, self.options.max_shapes, tolerance);
             self.report.shapes += moves.shapes.shapes.len();
@@ -375,6 +380,7 @@ impl<'a> Bind<'a> {
         if self.source.skin.is_none() {
             return self.rigid;
         }
+        // Blended as viewers blend, without making it a rotation again: only this very matrix is undone exactly.
         let zero = Affine3A { matrix3: glam::Mat3A::ZERO, translation: glam::Vec3A::ZERO };
         self.source.influences.of(vertex).fold(zero, |sum, (joint, weight)| {
             let m = self.matrices[joint as usize];

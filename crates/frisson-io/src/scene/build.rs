@@ -178,6 +178,7 @@ impl SceneFile {
             }
             files.extend(file);
         }
+        // Two exports into one file: the later would replace the earlier without a word.
         if let Err(error) = outputs::refuse_twice(&files) {
             problems.push(Problem::new(error.to_string(), self.span_in("exports", "")));
         }
@@ -201,6 +202,7 @@ impl SceneFile {
                     let actor = actor(name, &params, &loaded, self.scene.fps.0.fps(), spans)?;
                     Ok((actor, loaded))
                 });
+            // All that is wrong with any actor at once, not one fault per try.
             match made {
                 Ok(actor) => actors.push(actor),
                 Err(problem) => problems.push(problem),
@@ -223,6 +225,7 @@ impl SceneFile {
             let problem = Problem::new("the last frame is before the first", spans.value.clone());
             return Err(self.fail(problem));
         }
+        // Far beyond any shot, and near enough that frame times stay exact in an f64.
         const FAR: i64 = 100_000_000;
         if first < -FAR || last > FAR {
             let problem = Problem::new("frame numbers go up to 100 million", spans.value.clone());
@@ -259,6 +262,7 @@ impl SceneFile {
         scene.gallery = None;
         scene.expect = Vec::new();
         scene.layers = layers.to_vec();
+        // The version, too: another engine may move otherwise, and half a shot of each would jump.
         let everything = (env!("CARGO_PKG_VERSION"), clock, &scene, sources);
         // Two scenes that cannot be told apart would be resumed into each other.
         let said = serde_json::to_string(&everything)
@@ -297,6 +301,7 @@ impl SceneFile {
 
     fn collider_problem(&self, error: &LayerError) -> Problem {
         let parameter = parameter_of(error).unwrap_or_default();
+        // `colliders.NAME.KEY`, as the engine spells it.
         let mut steps = parameter.splitn(3, '.').skip(1);
         let (name, key) = (steps.next().unwrap_or_default(), steps.next().unwrap_or_default());
         let index = self.scene.colliders.iter().position(|c| c.name == name).unwrap_or(0);
@@ -335,6 +340,7 @@ impl SceneFile {
     fn span_in(&self, table: &str, path: &str) -> Range<usize> {
         let (spans, _) = self.spans.locate(table);
         let (found, _) = spans.locate(path);
+        // Nothing of the path is written: the table itself is the place to look.
         if std::ptr::eq(found, spans) { spans.name() } else { found.value.clone() }
     }
 

@@ -63,6 +63,7 @@ fn fill(value: &mut Value, folder: &Path, (read, fps): (&InputSet, f64)) -> Resu
                 let listed = listed.map_err(|e| format!("{name}: {e}"))?;
                 let mut rows =
                     map.get("rows").and_then(Value::as_array).cloned().unwrap_or_default();
+                // Rows in the scene come first: a file replaced by another leaves their numbers alone.
                 rows.extend(listed.iter().map(|row| json!(row)));
                 map.insert("rows".to_owned(), json!(rows));
                 found = true;
@@ -81,6 +82,7 @@ fn fill(value: &mut Value, folder: &Path, (read, fps): (&InputSet, f64)) -> Resu
             {
                 let channel = image.get("channel").and_then(Value::as_str).unwrap_or("r");
                 let pixels = read_mask(folder, &name, channel, read);
+                // Its name stays beside the pixels: messages and the studio speak of it.
                 image.insert("pixels".to_owned(), pixels.map_err(|e| format!("{name}: {e}"))?);
                 found = true;
             }
