@@ -5,6 +5,7 @@ use std::path::Path;
 use frisson::character::{Character, Clip, Interpolation, Track, TrackTarget};
 use frisson_io::gltf::write_character;
 use frisson_io::scene::SceneFile;
+use frisson_workshop::garment::{Kind, Order, put_on};
 use frisson_workshop::propose::{Proposal, Request};
 use glam::Vec3;
 
@@ -65,6 +66,40 @@ fn hard_parts_that_move_get_neither_coats_nor_folds() {
     let proposal = propose_file(&lamp, "lamp");
     let names: Vec<&str> = proposal.layers.iter().map(|l| l.name.as_str()).collect();
     assert!(names.is_empty(), "{names:?}");
+}
+
+#[test]
+fn a_robot_with_skinned_hands_wears_its_skirt_on_its_rigid_trunk() {
+    let figure = frisson_models::build("figure").unwrap();
+    let order = Order {
+        kind: Kind::Skirt,
+        bodies: Vec::new(),
+        top: None,
+        hem: None,
+        flare: None,
+        edge: None,
+    };
+    let bodies_of = |proposal: &Proposal| {
+        let skirt = proposal.layers.iter().find(|l| l.name == "skirt").unwrap();
+        skirt.text.lines().find(|l| l.starts_with("bodies = ")).unwrap().to_owned()
+    };
+    let mut dressed = put_on(&figure, &order).unwrap();
+    // A sword beside the skirt, carried by a joint.
+    let mut sword = frisson_models::build("sphere?radius=0.2").unwrap().meshes.remove(0);
+    sword.mesh.name = "sword".to_owned();
+    (sword.skin, sword.node) = (None, figure.skins[0].joints[0]);
+    dressed.meshes.push(sword.clone());
+    let on_skin = bodies_of(&propose_file(&dressed, "knight"));
+    assert!(on_skin.contains("knight/figure") && !on_skin.contains("sword"), "{on_skin}");
+    // The body becomes a rigid part; what has a skin is a hand beside it, as high as the skirt.
+    let body = dressed.meshes.iter().position(|m| m.mesh.name == "figure").unwrap();
+    let mut hand = dressed.meshes[body].clone();
+    hand.mesh.name = "hand".to_owned();
+    hand.mesh.positions.iter_mut().for_each(|p| p.x += 0.6);
+    (dressed.meshes[body].skin, dressed.meshes[body].node) = (None, 0);
+    dressed.meshes.push(hand);
+    let on_parts = bodies_of(&propose_file(&dressed, "robot"));
+    assert!(on_parts.contains("robot/figure") && on_parts.contains("robot/hand"), "{on_parts}");
 }
 
 fn propose_file(character: &Character, name: &str) -> Proposal {

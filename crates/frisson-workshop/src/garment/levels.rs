@@ -17,17 +17,19 @@ pub struct Levels {
     pub axis: Vec2,
     /// Corners of each level's outline, made convex, counter-clockwise; empty where there is no body.
     pub outlines: Vec<Vec<Vec2>>,
-    /// The level of the hips.
-    hips: usize,
+    /// The level of the waist: above what legs, coats and belts do to the outline.
+    waist: usize,
 }
 
 impl Levels {
-    /// Cuts meshes at `count` levels, starting from the hips.
-    pub fn cut(bodies: &[&Mesh], hips: Vec3, bounds: Bounds, count: usize) -> Self {
+    /// Cuts meshes at `count` levels, starting from the hips; `waist` is a height above them.
+    pub fn cut(bodies: &[&Mesh], hips: Vec3, waist: f32, bounds: Bounds, count: usize) -> Self {
         let (low, height) = (bounds.min.y, bounds.max.y - bounds.min.y);
         let height_of = |k: usize| low + height * (k as f32 + 0.5) / count as f32;
         let heights: Vec<f32> = (0..count).map(height_of).collect();
-        let hip_level = (((hips.y - low) / height * count as f32) as usize).min(count - 1);
+        // A joint may lie above the mesh it moves, by some millimetres or in a model that is put together badly.
+        let level_of = |y: f32| (((y - low) / height * count as f32) as usize).min(count - 1);
+        let hip_level = level_of(hips.y);
         let cuts: Vec<Vec<Vec2>> = heights.iter().map(|&y| points_at(bodies, y)).collect();
         let parts: Vec<Vec<Vec<Vec2>>> =
             cuts.iter().map(|points| parts_of(points, TOGETHER * height)).collect();
@@ -43,16 +45,18 @@ impl Levels {
         }
         let outlines: Vec<Vec<Vec2>> = kept.into_iter().map(convex_outline).collect();
         let axis = centre(&outlines[hip_level]).unwrap_or(middle);
-        Self { heights, axis, outlines, hips: hip_level }
+        Self { heights, axis, outlines, waist: level_of(waist).max(hip_level) }
     }
 
-    /// Height under the arms: the last level above the hips where the trunk is no wider than itself.
+    /// Height under the arms: the last level above the waist where the trunk is no wider than itself. Not from the hips
+    /// on: legs in a robe are narrower than the robe, and would make its border an armpit.
     pub fn armpits(&self) -> f32 {
         let mut narrowest = f32::INFINITY;
-        for k in self.hips..self.heights.len() {
+        for k in self.waist..self.heights.len() {
             let width = width(&self.outlines[k]);
             if width == 0.0 || width > WITH_ARMS * narrowest {
-                return self.heights[k.saturating_sub(2).max(self.hips)];
+                // Two levels back: the last one before is already the fold of skin between arm and trunk.
+                return self.heights[k.saturating_sub(2).max(self.waist)];
             }
             narrowest = narrowest.min(width.max(f32::MIN_POSITIVE));
         }
@@ -61,7 +65,7 @@ impl Levels {
 
     /// Height of the shoulders: the last level at which the trunk is half as wide as where the arms are.
     pub fn shoulders(&self) -> f32 {
-        let from = self.heights.iter().position(|&y| y >= self.armpits()).unwrap_or(self.hips);
+        let from = self.heights.iter().position(|&y| y >= self.armpits()).unwrap_or(self.waist);
         let widths: Vec<f32> = self.outlines.iter().map(|o| width(o)).collect();
         let widest = widths[from..].iter().copied().fold(0.0, f32::max);
         let wide = |k: &usize| widths[*k] > 0.5 * widest;
@@ -80,6 +84,7 @@ impl Levels {
             if (side_a < 0.0) == (side_b < 0.0) {
                 return 0.0;
             }
+            // The line crosses the outline behind the axis too: there the distance comes out negative, and 0 wins.
             let t = side_a / (side_a - side_b);
             a.lerp(b, t).dot(towards)
         };
@@ -112,6 +117,7 @@ fn points_at(bodies: &[&Mesh], y: f32) -> Vec<Vec2> {
 
 /// Points in groups that are farther than `apart` from each other.
 fn parts_of(points: &[Vec2], apart: f32) -> Vec<Vec<Vec2>> {
+    // Every pair is looked at: some hundred points a level, once for a garment.
     let mut left: Vec<Vec2> = points.to_vec();
     let mut parts = Vec::new();
     while let Some(first) = left.pop() {
@@ -134,6 +140,7 @@ fn parts_of(points: &[Vec2], apart: f32) -> Vec<Vec<Vec2>> {
 }
 
 fn nearest_part(parts: &[Vec<Vec2>], to: Vec2) -> Vec<Vec2> {
+    // To its box: a joint of the hips lies inside the trunk, far from all points of its outline.
     let distance = |part: &Vec<Vec2>| {
         let (low, high) = corners(part);
         (to - to.clamp(low, high)).length_squared()
@@ -212,6 +219,36 @@ mod tests {
             let outside = points.iter().filter(|p| (b - a).perp_dot(**p - a) < -1e-5).count();
             assert_eq!(outside, 0);
         }
+    }
+
+    /// A box around an axis, as a mesh.
+    fn block(x: [f32; 2], y: [f32; 2]) -> Mesh {
+        let corner = |k: usize| Vec3::new(x[k & 1], y[k >> 1 & 1], [-0.1, 0.1][k >> 2 & 1]);
+        let sides =
+            [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]];
+        let halves = |[a, b, c, d]: [u32; 4]| [[a, b, c], [a, c, d]];
+        Mesh::new(
+            "block",
+            (0..8).map(corner).collect(),
+            sides.into_iter().flat_map(halves).collect(),
+        )
+    }
+
+    #[test]
+    fn armpits_are_under_the_arms_and_not_at_the_border_of_a_robe() {
+        // Two legs in a wide robe that begins above the hips' joint, arms straight out, a large head.
+        let parts = [
+            block([-0.25, -0.05], [0.0, 0.5]),
+            block([0.05, 0.25], [0.0, 0.5]),
+            block([-0.4, 0.4], [0.42, 1.2]),
+            block([-1.0, 1.0], [0.95, 1.15]),
+            block([-0.5, 0.5], [1.2, 2.0]),
+        ];
+        let meshes: Vec<&Mesh> = parts.iter().collect();
+        let points: Vec<Vec3> = parts.iter().flat_map(|m| m.positions.clone()).collect();
+        let levels = Levels::cut(&meshes, 0.4 * Vec3::Y, 0.5, Bounds::of(&points), 96);
+        assert!((0.9..0.95).contains(&levels.armpits()), "{}", levels.armpits());
+        assert!((1.1..1.2).contains(&levels.shoulders()), "{}", levels.shoulders());
     }
 
     #[test]

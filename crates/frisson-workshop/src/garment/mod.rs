@@ -64,6 +64,9 @@ pub struct Order {
 
 /// Height of the hem between the ground and the hips, of a skirt and a cape [-].
 const KNEES: f32 = 0.42;
+/// How far below the armpits a shirt begins, in heights of the body [-]: arms that hang lie on the trunk there, and leave
+/// no room for cloth.
+const SHIRT_BELOW_ARMPITS: f32 = 0.05;
 /// How far a shirt reaches below the hips, in heights of the body [-].
 const SHIRT_BELOW_HIPS: f32 = 0.06;
 /// Height of the hips where no joint says it, in heights of the body [-].
@@ -78,6 +81,8 @@ const EDGES: f32 = 64.0;
 const CLEARANCE: f32 = 0.008;
 /// Share of the height that skinned meshes must cover to be taken for the body [-].
 const COVERED: f32 = 0.6;
+/// Where hips may be, in heights of the body [-]: of a squat robot, of one on stilts.
+const HIP_HEIGHTS: std::ops::Range<f32> = 0.1..0.75;
 /// Words in the names of the joint at the hips, the most telling first.
 const HIP_NAMES: [&str; 4] = ["hips", "pelvis", "torso", "root_joint"];
 
@@ -88,12 +93,13 @@ pub fn put_on(character: &Character, order: &Order) -> Result<Character, Worksho
         return Err(WorkshopError::input(format!("it has a mesh named {name:?} already")));
     }
     let mut pose = Pose::default();
+    // The pose it was modelled in, whatever clips there are: arms are off the body there, if anywhere.
     pose.set(character, None, 0.0, Sampling::AsAuthored, Mat4::IDENTITY);
     let meshes = posed(character, &pose);
     let worn_on = bodies(character, &meshes, &order.bodies)?;
     let bodies: Vec<&Mesh> = worn_on.iter().map(|&i| &meshes[i]).collect();
     let frame = Measures::of(character, &pose, &bodies)?;
-    let levels = Levels::cut(&bodies, frame.hips, frame.bounds, LEVELS);
+    let levels = Levels::cut(&bodies, frame.hips, frame.waist(), frame.bounds, LEVELS);
     let cut = cut_for(order, &frame, &levels)?;
     let tube = Tube::around(&levels, &cut);
     let mut dressed = character.clone();
@@ -106,6 +112,7 @@ pub fn put_on(character: &Character, order: &Order) -> Result<Character, Worksho
         &mesh,
         &Band { vertices: tube.held_vertices(), axis: levels.axis },
     );
+    // A skin of its own: rigid parts of the body become joints of it, which no skin of the file has.
     dressed.skins.push(skin);
     let mut worn = CharacterMesh::skinned(mesh, influences);
     worn.skin = Some(dressed.skins.len() - 1);
@@ -176,7 +183,8 @@ impl Measures {
             let found = nodes.iter().position(|n| n.name.to_lowercase().contains(word))?;
             let at: Vec3 = pose.world_from_node[found].transform_point3(Vec3::ZERO);
             let share = (at.y - bounds.min.y) / size.y;
-            (0.1..0.75).contains(&share).then_some(at)
+            // Roots named after the hips stand on the ground, and a torso's joint may be at the neck.
+            HIP_HEIGHTS.contains(&share).then_some(at)
         });
         let middle = 0.5 * (bounds.min + bounds.max);
         let hips = named.unwrap_or(middle.with_y(bounds.min.y + HIPS * size.y));
@@ -186,17 +194,25 @@ impl Measures {
     fn height(&self) -> f32 {
         size_of(&self.bounds).y
     }
+
+    fn waist(&self) -> f32 {
+        self.hips.y + WAIST_ABOVE_HIPS * self.height()
+    }
 }
 
 /// Where the garment begins and ends.
 fn cut_for(order: &Order, body: &Measures, levels: &Levels) -> Result<Cut, WorkshopError> {
     let (ground, height) = (body.bounds.min.y, body.height());
-    let waist = body.hips.y + WAIST_ABOVE_HIPS * height;
+    let waist = body.waist();
     let knees = ground + KNEES * (body.hips.y - ground);
     let armpits = levels.armpits();
     let (top, hem, flare) = match order.kind {
         Kind::Skirt => (waist.min(armpits), knees, 0.12),
-        Kind::Shirt => (armpits, body.hips.y - SHIRT_BELOW_HIPS * height, 0.05),
+        Kind::Shirt => {
+            // Not below the waist, on a body that is all legs and arms.
+            let top = (armpits - SHIRT_BELOW_ARMPITS * height).max(waist);
+            (top, body.hips.y - SHIRT_BELOW_HIPS * height, 0.05)
+        }
         Kind::Cape => (levels.shoulders(), knees, 0.2),
     };
     let (top, hem) = (order.top.unwrap_or(top), order.hem.unwrap_or(hem));

@@ -48,6 +48,7 @@ impl Tube {
         let rows = ((length / cut.edge).round() as usize).clamp(FEWEST, MOST);
         let rings: Vec<Vec<f32>> = rings(levels, cut, rows);
         let span = if cut.is_open { 2.0 * CAPE_HALF_ANGLE } else { TAU };
+        // As many columns as make squares half way down: above they are narrower, below wider.
         let middle = &rings[rows / 2];
         let around = middle.iter().sum::<f32>() / middle.len() as f32 * span;
         let columns = ((around / cut.edge).round() as usize).clamp(FEWEST, MOST);
@@ -93,6 +94,7 @@ impl Tube {
         let band = if self.is_open { "collar" } else { "band" };
         let topology = MeshTopology {
             vertex_count: self.positions.len(),
+            // Two triangles a square, row by row: those of the first row come first.
             triangle_materials: (0..triangles.len())
                 .map(|t| u16::from(t >= 2 * self.columns))
                 .collect(),
@@ -120,7 +122,7 @@ fn rings(levels: &Levels, cut: &Cut, rows: usize) -> Vec<Vec<f32>> {
     let mut out: Vec<Vec<f32>> = Vec::with_capacity(rows + 1);
     for row in 0..=rows {
         let y = cut.top - step * row as f32;
-        // Levels from half a row above to half a row below: nothing may hide between rows.
+        // Levels from a row above to a row below: nothing may hide between rows.
         let near = |h: f32| (h - y).abs() <= step;
         let body = |k: usize| {
             let within = (0..levels.heights.len()).filter(|&l| near(levels.heights[l]));
@@ -139,6 +141,7 @@ fn rings(levels: &Levels, cut: &Cut, rows: usize) -> Vec<Vec<f32>> {
 
 /// A ring whose corners, `spacing` apart [rad], may be joined by straight edges without cutting into the given one.
 fn widened(ring: &[f32], spacing: f32) -> Vec<f32> {
+    // A corner answers for all directions up to the next corner on either side.
     let reach = (spacing / TAU * DIRECTIONS as f32).ceil() as usize;
     let around = |k: usize| {
         let near = (0..=2 * reach).map(|i| ring[(k + DIRECTIONS + i - reach) % DIRECTIONS]);

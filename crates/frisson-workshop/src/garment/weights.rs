@@ -37,6 +37,7 @@ pub fn of_skin_below(
         .map(|&i| TriangleBvh::build(&meshes[i].positions, &meshes[i].topology.triangles))
         .collect();
     let mut joints: Vec<usize> = Vec::new();
+    // In the order in which they are met, so that the same body gives the same file.
     let mut joint = |node: usize| {
         let known = joints.iter().position(|&j| j == node);
         known.unwrap_or_else(|| {
@@ -64,8 +65,10 @@ pub fn of_skin_below(
         .collect();
     hold_whole(band, &garment.positions, &places, &mut lists);
     if joints.is_empty() {
+        // A body without triangles: a skin needs a joint, even if nothing follows it.
         joints.push(0);
     }
+    // Bound where it is cut: in this pose the skin leaves the garment where it is.
     let inverse = |&node: &usize| pose.world_from_node[node].inverse();
     let inverse_bind = joints.iter().map(inverse).collect();
     let skin = Skin { name: garment.name.clone(), joints, inverse_bind };

@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use frisson::character::Character;
-use frisson::geometry::{Bounds, Mesh};
+use frisson::geometry::{Bounds, Mesh, TriangleBvh};
+use glam::Vec3;
 
 use super::layer::Proposed;
 use super::pins::pins;
@@ -21,10 +22,18 @@ const HANGING: [&str; 12] = [
 /// eight times as long.
 const COARSER: f32 = 1.5;
 
+/// Length of a garment beyond which it is still unfolding after the usual second of dressing [m].
+const LONG: f32 = 0.8;
+/// Time that a long garment takes to unfold and hang [s/m]: a robot's cape of 1.6 m moves by 30 mm/s two seconds after one
+/// second of it, by 14 mm/s after two.
+const DRESSING_PER_LENGTH: f32 = 2.0;
+/// Most of it that is proposed [s].
+const LONGEST_DRESSING: f32 = 10.0;
+
 /// Words in the names of garments that arms hang and swing beside.
 const BESIDE_ARMS: [&str; 5] = ["skirt", "shirt", "dress", "robe", "poncho"];
 
-/// Share of a garment's height that skinned meshes must reach over to be all that it meets [-].
+/// Share of a garment's vertices that skinned meshes must be nearest to, to be all that it meets [-].
 const COVERED: f32 = 0.6;
 
 /// Cloth for the meshes that look like it. `meshes` are the character's, as they are at the first frame, `modelled` as
@@ -34,9 +43,10 @@ pub fn propose_cloth(character: &Character, modelled: &[Mesh], meshes: &[Mesh]) 
     for (index, mesh) in meshes.iter().enumerate() {
         let name = character.meshes[index].mesh.name.to_lowercase();
         let Some(word) = HANGING.iter().find(|word| name.contains(*word)) else { continue };
+        // A second cape is `cape_2`: names of layers are unique.
         let taken = layers.iter().filter(|l| l.name.starts_with(word)).count();
         let name = if taken == 0 { (*word).to_owned() } else { format!("{word}_{}", taken + 1) };
-        let bodies = bodies_under(character, meshes, index);
+        let bodies = bodies_under(character, modelled, meshes, index);
         let level = subdivision(mesh, &bodies_of(meshes, &bodies));
         let (held, pins) = pins(mesh, &modelled[index], &bodies_of(modelled, &bodies));
         let why = format!(
@@ -52,6 +62,9 @@ pub fn propose_cloth(character: &Character, modelled: &[Mesh], meshes: &[Mesh]) 
             let _ = writeln!(text, "subdivide = {level}");
         }
         let _ = writeln!(text, "material = \"wool\"\nself_collision = true\nbodies = {bodies:?}");
+        if let Some(seconds) = dressing(&modelled[index]) {
+            let _ = writeln!(text, "dressing = {seconds:.1}");
+        }
         text.push_str(&pins);
         let arms = joints_of_arms(character);
         if BESIDE_ARMS.contains(word) && !arms.is_empty() {
@@ -64,6 +77,13 @@ pub fn propose_cloth(character: &Character, modelled: &[Mesh], meshes: &[Mesh]) 
         layers.push(Proposed::off(name, why, text));
     }
     layers
+}
+
+/// How long a garment should hang before the first frame [s], where the usual second is too short.
+fn dressing(garment: &Mesh) -> Option<f32> {
+    let bounds = Bounds::of(&garment.positions);
+    let length = bounds.max.y - bounds.min.y;
+    (length > LONG).then_some((DRESSING_PER_LENGTH * length).min(LONGEST_DRESSING))
 }
 
 /// Whether the name of a mesh says that it hangs.
@@ -97,29 +117,48 @@ fn joints_of_arms(character: &Character) -> Vec<&str> {
         .collect()
 }
 
-/// Skinned meshes; of a character that is of rigid parts, all that the garment is near to.
-fn bodies_under<'a>(character: &Character, meshes: &'a [Mesh], garment: usize) -> Vec<&'a str> {
-    let around = Bounds::of(&meshes[garment].positions);
-    let beside = around.grown(BESIDE * around.diagonal());
+/// What a garment must stay outside of: the skinned meshes where they are what lies under it, else all that it is near to.
+///
+/// A knight's sword is near his cape, and not what he wears it on. A robot is of rigid parts, but for its hands perhaps,
+/// which say nothing about the trunk: so what counts is which mesh is nearest to most of the garment.
+fn bodies_under<'a>(
+    character: &Character,
+    modelled: &[Mesh],
+    meshes: &'a [Mesh],
+    garment: usize,
+) -> Vec<&'a str> {
+    // Garments meet each other as one layer (`with`), not as bodies: a body does not give way.
     let hanging = |i: usize| hangs(&character.meshes[i].mesh.name);
-    let others = || (0..meshes.len()).filter(|&i| i != garment && !hanging(i));
-    let skinned = |i: &usize| character.meshes[*i].skin.is_some();
-    let points = |list: &mut dyn Iterator<Item = usize>| {
-        list.map(|i| Bounds::of(&meshes[i].positions)).reduce(Bounds::union)
+    let others: Vec<usize> = (0..meshes.len()).filter(|&i| i != garment && !hanging(i)).collect();
+    let is_skinned = |i: &usize| character.meshes[*i].skin.is_some();
+    let trees: Vec<TriangleBvh> = others.iter().map(|&i| tree_of(&modelled[i])).collect();
+    let nearest = |p: &Vec3| {
+        let hits = others.iter().zip(&trees).filter_map(|(&i, tree)| {
+            Some((tree.closest_point(*p, f32::MAX)?.point.distance_squared(*p), i))
+        });
+        hits.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, i)| i)
     };
-    let covered = points(&mut others().filter(skinned)).map_or(0.0, |b| {
-        (b.max.y.min(around.max.y) - b.min.y.max(around.min.y)) / (around.max.y - around.min.y)
-    });
-    let near = |i: &usize| {
-        let b = Bounds::of(&meshes[*i].positions);
-        b.min.cmple(beside.max).all() && b.max.cmpge(beside.min).all()
+    let points = &modelled[garment].positions;
+    let on_skin = points.iter().filter_map(nearest).filter(is_skinned).count();
+    // A leg that the first frame has lifted away comes back: where both were modelled counts as well.
+    let is_near = |i: &usize| is_beside(modelled, *i, garment) || is_beside(meshes, *i, garment);
+    let is_body = |i: &usize| match on_skin as f32 >= COVERED * points.len() as f32 {
+        true => is_skinned(i),
+        false => is_near(i),
     };
-    let name = |i: usize| meshes[i].name.as_str();
-    if covered >= COVERED {
-        others().filter(skinned).map(name).collect()
-    } else {
-        others().filter(near).map(name).collect()
-    }
+    others.into_iter().filter(is_body).map(|i| meshes[i].name.as_str()).collect()
+}
+
+/// Whether a mesh reaches into the box around another, with some room.
+fn is_beside(meshes: &[Mesh], mesh: usize, other: usize) -> bool {
+    let around = Bounds::of(&meshes[other].positions);
+    let beside = around.grown(BESIDE * around.diagonal());
+    let own = Bounds::of(&meshes[mesh].positions);
+    own.min.cmple(beside.max).all() && own.max.cmpge(beside.min).all()
+}
+
+fn tree_of(mesh: &Mesh) -> TriangleBvh {
+    TriangleBvh::build(&mesh.positions, &mesh.topology.triangles)
 }
 
 fn bodies_of<'a>(meshes: &'a [Mesh], names: &[&str]) -> Vec<&'a Mesh> {
@@ -149,8 +188,6 @@ fn mean_edge(mesh: &Mesh) -> f32 {
 
 #[cfg(test)]
 mod tests {
-    use glam::Vec3;
-
     use super::*;
 
     #[test]

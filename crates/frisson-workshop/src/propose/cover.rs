@@ -28,6 +28,7 @@ pub fn brim(meshes: &[Mesh], head: usize, scalp: &[Vec3], middle: Vec3, size: f3
     // Where a brim slopes down behind a head, hair that begins above it would have to hang through it.
     let hangs_through = |p: Vec3| hats.iter().any(|h| h.raycast(p, -Vec3::Y, size).is_some());
     let is_covered = |p: &&Vec3| covers.iter().any(|c| is_over(c, **p)) || hangs_through(**p);
+    // The lowest covered place, not the mean: one tuft through a brim is seen at once.
     let covered = scalp.iter().filter(is_covered).map(|p| p.y);
     (!hats.is_empty()).then(|| covered.fold(f32::INFINITY, f32::min))
 }
@@ -47,6 +48,7 @@ pub fn around(
     let others = meshes.iter().enumerate().filter(|(index, _)| is_worn(*index));
     let mut found: Vec<(usize, &str)> = others.map(|(_, m)| (near(m), m.name.as_str())).collect();
     found.retain(|(count, _)| *count > 0);
+    // By name where counts are alike: the same file gives the same scene.
     found.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
     found.into_iter().take(MOST_AROUND).map(|(_, name)| name.to_owned()).collect()
 }

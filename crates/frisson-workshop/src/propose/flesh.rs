@@ -25,6 +25,7 @@ pub fn is_soft(character: &Character) -> bool {
             bending += (0..count).filter(several).count();
         }
     }
+    // Of all vertices, also those without a skin: a knight's plates count against the seams between them.
     bending as f32 >= SOFT * all as f32 && all > 0
 }
 

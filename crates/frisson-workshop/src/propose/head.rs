@@ -83,6 +83,7 @@ pub fn propose_drops(character: &Character, meshes: &[Mesh]) -> Option<Proposed>
     let count = |i: &usize| meshes[*i].positions.len();
     let largest = (0..meshes.len()).filter(skinned).max_by_key(count)?;
     let bounds = Bounds::of(&meshes[largest].positions);
+    // The box's diagonal squared stands for the area: the skin itself may have folds and an inside.
     // As many as on a person of that size, if it were one.
     let area = bounds.diagonal() * bounds.diagonal();
     let drops = (DROPS_PER_AREA * area).clamp(FEWEST_DROPS, MOST_DROPS) as u32;
@@ -140,6 +141,7 @@ fn scalp_of_head(actor: &Actor, character: &Character, meshes: &[Mesh]) -> Optio
     let center = bounds.center() + Vec3::Y * (BALL_UP * (bounds.max.y - bounds.min.y))
         - forward * (BALL_BACK * extent);
     let radius = BALL_RADIUS * (bounds.max - bounds.min).max_element();
+    // What hats are held against is this part only: a collar or a beard covers the rest of a head.
     let scalp: Vec<Vec3> = places.iter().filter(|p| p.distance(center) < radius).copied().collect();
     let brim = brim(meshes, mesh, &scalp, bounds.center(), size);
     // Under a hood or a closed helmet nothing is left.
@@ -196,6 +198,7 @@ fn topmost(actor: &Actor, character: &Character) -> Option<usize> {
         let off = pose.origin(j) - bounds.center();
         Vec3::new(off.x, 0.0, off.z).length()
     };
+    // Raised hands are higher than a head, but beside the middle.
     let near = MIDDLE * (bounds.max.y - bounds.min.y);
     let height = |a: &usize, b: &usize| pose.origin(*a).y.total_cmp(&pose.origin(*b).y);
     joints().filter(|j| aside(*j) < near).max_by(height)
@@ -207,6 +210,7 @@ fn forward_of(actor: &Actor, character: &Character) -> Option<Vec3> {
     let mut pose = Pose::default();
     actor.pose_at(0.0, Sampling::AsAuthored, &mut pose);
     let toes = nodes.iter().enumerate().filter(|(_, n)| n.name.to_lowercase().contains("toe"));
+    // Both feet together: each for itself may be turned out.
     let ways = toes.filter_map(|(toe, n)| Some(pose.origin(toe) - pose.origin(n.parent?)));
     let way: Vec3 = ways.sum();
     Vec3::new(way.x, 0.0, way.z).try_normalize()

@@ -83,6 +83,7 @@ impl Proposal {
         let mut text = self.text.clone();
         for layer in self.layers.iter().filter(|l| !l.is_on) {
             let off: String = layer.text.lines().map(|line| format!("# {line}\n")).collect();
+            // By its text, not its name: two wrinkled meshes may have lines in common, but not all of them.
             text = text.replacen(&off, &format!("{}\n", layer.text), 1);
         }
         text
@@ -117,6 +118,7 @@ impl Request {
         if !path.extension().is_some_and(|e| e.eq_ignore_ascii_case("vrm")) {
             return None;
         }
+        // Read for the second time, as plain glTF has lost what only a VRM says; a fault was reported the first time.
         let document = Document::open(path).ok()?;
         Vrm::read(&document, &character.skeleton).ok().flatten()
     }
@@ -205,7 +207,7 @@ impl Request {
         if let Some(vrm) = vrm {
             layers.extend(spring_layers(resting, character, vrm));
         }
-        // Points are given where the actors stand at the first frame.
+        // Boxes and spheres of a selection are given where the actors stand at the first frame.
         let start = moving.map_or(resting, |(who, _)| who);
         let at_start = posed(start, 0.0);
         layers.extend(propose_cloth(character, &posed(resting, 0.0), &at_start));
@@ -296,6 +298,7 @@ fn propose_coat(resting: &Actor, character: &Character) -> Option<Proposed> {
     if !encloses(&meshes, bounds.center(), area) {
         return None;
     }
+    // Finer than its thickness asks for where it can be, coarser where that would be too many.
     let cell = (COAT_CELL * thickness).max((area / COAT_CELLS).sqrt() as f32);
     let reach = COAT_REACH * thickness;
     let name = &resting.name;
@@ -346,6 +349,10 @@ fn closes(who: &Actor, duration: f64) -> bool {
     duration > 0.0 && first.iter().zip(&last).all(|(a, b)| a.distance(*b) < CLOSED * size)
 }
 
+/// Folds that are proposed on one mesh, at most: more than a person wants to judge one by one.
+const MOST_TOOLS: usize = 4;
+/// Most shortening that proposed folds take up whole [-]: their flanks stand at 46 degrees then.
+const MOST_FOLDED: f64 = 0.15;
 /// Vertices beyond which a mesh is looked at fewer times.
 const LARGE_MESH: usize = 100_000;
 
@@ -373,7 +380,7 @@ fn propose_wrinkles(resting: &Actor, moving: &Actor, duration: f64) -> Vec<Propo
             (time, positions)
         };
         let samples: Vec<(f64, Vec<Vec3>)> = (0..count).map(sample).collect();
-        let proposals = propose_tools(mesh, &samples, 4);
+        let proposals = propose_tools(mesh, &samples, MOST_TOOLS);
         if proposals.is_empty() {
             continue;
         }
@@ -390,12 +397,18 @@ fn propose_wrinkles(resting: &Actor, moving: &Actor, duration: f64) -> Vec<Propo
 
 fn tool_line(p: &ToolProposal) -> Option<String> {
     let (Anchor::Vertex(a), Anchor::Vertex(b)) = (&p.tool.a, &p.tool.b) else { return None };
+    // What a skin of few triangles loses in a joint beyond that was never length: the limb passes into the body.
+    let amount = match p.compression > MOST_FOLDED {
+        true => format!("amount = {:.2}, ", MOST_FOLDED / p.compression),
+        false => String::new(),
+    };
     Some(format!(
         "  {{ name = {:?}, a = {a}, b = {b}, width = {:.4}, folds = {}, \
-         jitter = {{ spacing = 0.4, height = 0.3, angle_deg = 8, seed = {} }} }}, # shortened by {:.0}% at {:.2} s\n",
+         {}jitter = {{ spacing = 0.4, height = 0.3, angle_deg = 8, seed = {} }} }}, # shortened by {:.0}% at {:.2} s\n",
         p.tool.name,
         p.tool.width,
         p.tool.folds,
+        amount,
         p.tool.jitter.seed,
         100.0 * p.compression,
         p.time

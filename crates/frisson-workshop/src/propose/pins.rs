@@ -53,6 +53,7 @@ fn come_out(garment: &Mesh, bodies: &[&Mesh]) -> Option<Vec<usize>> {
     };
     let bounds = Bounds::of(&garment.positions);
     let height = bounds.max.y - bounds.min.y;
+    // Held parts grow along edges, downwards from the top; what touches a body only lower down is not reached.
     let mut is_held: Vec<bool> =
         garment.positions.iter().map(|p| p.y > bounds.max.y - HELD * height).collect();
     let first = is_held.iter().filter(|h| **h).count();
@@ -61,6 +62,7 @@ fn come_out(garment: &Mesh, bodies: &[&Mesh]) -> Option<Vec<usize>> {
         for triangle in &garment.topology.triangles {
             for k in 0..3 {
                 let (a, b) = (triangle[k], triangle[(k + 1) % 3]);
+                // An edge may be met from either end; a border has no triangle on its other side.
                 for (a, b) in [(a, b), (b, a)] {
                     let low = at(b).y < bounds.max.y - MOST_HELD * height;
                     if !is_held[a as usize] || is_held[b as usize] || low {

@@ -35,6 +35,7 @@ fn spring_layer(
 ) -> Option<Proposed> {
     let nodes = character.skeleton.nodes();
     let (first, last) = (chain.joints.first()?, chain.joints.last()?);
+    // One joint alone has no bone that could swing.
     if first.node == last.node {
         return None;
     }
@@ -46,7 +47,7 @@ fn spring_layer(
     });
     let bones: Vec<_> = bones.collect();
     let count = bones.len() as f32;
-    // One frequency for all bones: between theirs.
+    // One frequency for all bones: between theirs, by logarithms, as twice and half as fast are equally far off.
     let hz = bones.iter().map(|b| b.frequency_hz.ln()).sum::<f32>() / count;
     let hz = hz.exp().clamp(*FREQUENCIES.start(), *FREQUENCIES.end());
     let damping =
@@ -143,6 +144,7 @@ pub fn propose_by_parts(actor: &Actor, character: &Character, vrm: &Vrm) -> Vec<
     }
     let nodes = character.skeleton.nodes().iter().zip(&parts);
     let nodes = nodes.map(|(n, name)| Node { name: name.clone(), ..n.clone() }).collect();
+    // Proposals go by names. The renamed copy is for that alone; scene and file keep theirs.
     let Ok(skeleton) = Skeleton::new(nodes) else { return propose(actor) };
     let renamed = Arc::new(Character { skeleton, ..character.clone() });
     let mut actor = actor.clone();
