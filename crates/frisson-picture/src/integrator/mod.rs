@@ -137,6 +137,7 @@ impl<'a> Lit<'a> {
                 lamp.direction = turn * lamp.direction;
             }
         }
+        // Without what stands on it: far away, where it fades out, that is all that is seen of it.
         let lamps: Vec3A =
             environment.lamps.iter().map(|l| l.irradiance * (l.direction.y.max(0.0) / PI)).sum();
         let ground_radiance = scene.look.ground_color * (lamps + environment.ambient(Vec3A::Y));
@@ -183,6 +184,7 @@ impl<'a> Lit<'a> {
             medium: Vec3A::ZERO,
         };
         match hit {
+            // Nothing of a strand is filtered: beside it lies another one, of another depth and direction.
             Hit::Segment(place, t) => PathSample {
                 other: self.fibre(place, &ray, t, sampler),
                 depth: t,
@@ -286,6 +288,7 @@ impl<'a> Lit<'a> {
             let u = sampler.pair();
             let spread = (1.0 - 0.5 * alpha * alpha).max(WIDEST_COAT);
             let direction = above(cone_direction(mirror, spread, u), surface.flat);
+            // Lamps in the coat are among the highlights already.
             let next = Budget { bounces: budget.bounces - 1, lamps: false, ..budget };
             self.follow(Ray::new_inf(origin, direction), next, sampler)
         } else {
@@ -331,6 +334,7 @@ impl<'a> Lit<'a> {
         budget: Budget,
         sampler: &mut Sampler,
     ) -> Vec3A {
+        // One way by chance, not both: each boundary would double the rays.
         if surface.transmission > 0.0 && sampler.one() < surface.transmission {
             return self.boundary(surface, ray, budget, sampler);
         }

@@ -39,6 +39,7 @@ impl Lit<'_> {
     ) -> Vec3A {
         let segment = self.scene.segments.primitive(place);
         let strand = self.strand(place);
+        // Lines of overlays are signs, not things: light must not change their colour.
         if strand.flat {
             return strand.color;
         }
@@ -95,6 +96,7 @@ impl Lit<'_> {
             let direction = self.cones[pick].direction(sampler.pair());
             let step = CLEAR_OF_STRAND * segment.radius_a.max(segment.radius_b) + self.epsilon;
             let from = ray.origin + ray.direction * t + direction * step;
+            // One lamp stands for all, as bright as they are together.
             let irradiance = lamps[pick].irradiance * (SIMPLE_SCATTER * lamps.len() as f32);
             light += irradiance * self.visibility(from, direction, pick);
         }
