@@ -262,6 +262,12 @@ pub fn join_quads(blocks: &[Block], cases: &Cases, index: usize, out: &mut Vec<[
     });
 }
 
+/// The quadrilateral that two triangles written after each other are, whichever way it was cut.
+#[must_use]
+pub fn quad_of([s, t]: [[u32; 3]; 2]) -> [u32; 4] {
+    if s[0] == t[0] { [s[0], s[1], s[2], t[2]] } else { [s[0], s[1], t[1], s[2]] }
+}
+
 /// A crossed edge as two extractions on the same lattice can compare it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CrossedEdge {

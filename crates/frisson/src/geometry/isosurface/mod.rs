@@ -37,7 +37,7 @@ use thiserror::Error;
 use super::Bounds;
 use blocks::Block;
 use cases::Cases;
-pub use dual::CrossedEdge;
+pub use dual::{CrossedEdge, quad_of};
 use newton::Newton;
 
 /// Many points at once, one array per axis: loops over them vectorise.
@@ -143,6 +143,11 @@ pub trait Field: Sync {
             let (value, gradient) = self.value_and_gradient(parts, points.get(i), step);
             out.set(i, value, gradient);
         }
+    }
+
+    /// Whether bodies meet among some parts, so that the surface may have a rim there.
+    fn has_rims(&self, _parts: &[u32]) -> bool {
+        false
     }
 }
 

@@ -3,6 +3,7 @@
 use glam::Vec3;
 
 use super::meshes::SurfaceMeshes;
+use crate::geometry::isosurface::quad_of;
 
 /// Cosine of the angle between its two triangles below which a quadrilateral counts as folded [-].
 const FOLDED: f32 = 0.2;
@@ -37,14 +38,14 @@ impl SurfaceMeshes {
         for (label, surface) in self.surfaces.iter_mut().enumerate() {
             let before = &self.tangle.before[self.firsts[label] as usize..];
             let positions = &surface.positions;
+            // What the extraction has put there is cut well already.
             let moved = |v: &u32| positions[*v as usize] != before[*v as usize];
             for pair in surface.triangles.chunks_exact_mut(2) {
                 let [s, t] = [pair[0], pair[1]];
                 if !s.iter().chain(&t).any(moved) {
                     continue;
                 }
-                let quad =
-                    if s[0] == t[0] { [s[0], s[1], s[2], t[2]] } else { [s[0], s[1], t[1], s[2]] };
+                let quad = quad_of([s, t]);
                 let [a, b, c, d] = quad;
                 let first = cut_first(quad.map(|v| positions[v as usize]));
                 (pair[0], pair[1]) =

@@ -346,6 +346,10 @@ impl Field for LabelField<'_> {
         }
     }
 
+    fn has_rims(&self, parts: &[u32]) -> bool {
+        self.field.meets_bodies(self.label, parts)
+    }
+
     fn value_and_gradient(&self, parts: &[u32], p: Vec3, _step: f32) -> (f32, Vec3) {
         self.at(parts, p, Asked::Anywhere)
     }

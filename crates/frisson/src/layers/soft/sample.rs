@@ -195,7 +195,7 @@ impl Sampling<'_> {
             let ray = seed.ray(points, &territory.pieces);
             territory.scratch.begin_ray(fields, &territory.near, &ray, limit);
             *distance = self.slide(index, &ray, (*distance, limit), territory);
-            // Also of seeds that a border has stopped: the volume up to it is theirs (see the trap in the module's head).
+            // Also of seeds that a border has stopped: the volume up to it is theirs.
             territory.volume += ray.weight * distance.powi(ray.power) / f64::from(ray.power);
             let first = territory.contacts.len();
             let near = self.classify(index, &ray, *distance, territory);

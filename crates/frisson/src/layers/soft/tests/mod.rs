@@ -21,6 +21,7 @@ mod fitted;
 mod fusing;
 mod limits;
 mod pieces;
+mod resting;
 mod rims;
 mod steps;
 mod structures;
