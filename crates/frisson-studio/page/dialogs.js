@@ -50,6 +50,16 @@ function Help() {
     <p class="faint">Drag to orbit; right button, or two fingers with Ctrl, to pan; wheel or pinch to zoom. Every edit is an edit of the text, and can be undone.</p><//>`;
 }
 
+/** Scenes of the gallery by what they show: the first word of their names. */
+function byKind(scenes) {
+  const kinds = new Map();
+  for (const scene of scenes) {
+    const [kind] = scene.name.split("-");
+    kinds.set(kind, [...(kinds.get(kind) ?? []), scene]);
+  }
+  return [...kinds];
+}
+
 function Open() {
   const choices = useSignal(null);
   const asked = useSignal("");
@@ -62,9 +72,10 @@ function Open() {
     <h2 style="margin:12px 0 6px">Beside the scene</h2>
     <div class="cards">${found.files.filter(fits).map(f => html`<button class="card" data-file=${f} onClick=${() => open(f)}><b>${f}</b></button>`)}
       ${found.files.length === 0 && html`<span class="faint">Nothing yet. Drop a .glb, .toml or .frisson file on the page.</span>`}</div>
-    <h2 style="margin:14px 0 6px">Gallery</h2>
-    <div class="cards">${found.gallery.filter(g => fits(`${g.name} ${g.title} ${g.look_for}`)).map(g => html`<button class="card" data-scene=${g.name} onClick=${() => open(`gallery:${g.name}`)}>
-      <b>${g.title ?? g.name}</b><span>${g.look_for ?? ""}</span></button>`)}</div>
+    <h2 style="margin:14px 0 0">Gallery</h2>
+    ${byKind(found.gallery.filter(g => fits(`${g.name} ${g.title} ${g.look_for}`))).map(([kind, scenes]) => html`<h3 class="kind">${kind}</h3>
+      <div class="cards">${scenes.map(g => html`<button class="card" data-scene=${g.name} onClick=${() => open(`gallery:${g.name}`)}>
+        <b>${g.title ?? g.name}</b><span>${g.look_for ?? ""}</span></button>`)}</div>`)}
     <h2 style="margin:14px 0 6px">Built-in cast</h2>
     <div class="cards">${found.cast.filter(fits).map(c => html`<button class="card" data-cast=${c} onClick=${() => open(`builtin:${c}`)}><b>${c}</b></button>`)}</div><//>`;
 }

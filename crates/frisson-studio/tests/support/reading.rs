@@ -62,6 +62,11 @@ fn everything_has_a_name_and_can_be_read() {
         }
         browser.key("g", false);
         browser.wait("document.querySelector('.graphs .u-over')");
+        // The smallest window has room for the layer and what is done with it beside them.
+        let below = browser.get(
+            "document.querySelector('#remove-layer').getBoundingClientRect().bottom - document.querySelector('.left .scroll').getBoundingClientRect().bottom",
+        );
+        assert!(below.as_f64().unwrap() <= 0.0, "{below} pixels are hidden");
         browser.click("#see");
         check(&mut browser, "graphs and menu");
         browser.key("g", false);
