@@ -8,25 +8,29 @@
 //! ```
 //!
 //! The bed is what is highest under every cell, of the scene's colliders and of the meshes that drops run on; where
-//! those move it is looked for anew, and what rises in a pool pushes its liquid aside. Every kilogram is in the books: drops that land become part of a pool, what leaves the patch has
-//! fallen out.
+//! those move it is looked for anew, and what rises in a pool pushes its liquid aside. Where all ground under the liquid
+//! moves alike along x and z, the patch rides with it, and the liquid in it feels how that speeds up and slows down. Every
+//! kilogram is in the books: drops that land become part of a pool, what leaves the patch has fallen out.
 //!
 //! Sources: the columns after J. F. O'Brien, J. K. Hodgins, *Dynamic simulation of splashing fluids* (1995); what a
 //! puddle's edge holds after P.-G. de Gennes, F. Brochard-Wyart, D. Quéré, *Gouttes, bulles, perles et ondes* (2002).
-//! Limits: ground that moves sideways does not drag liquid along, only its slopes and rims push it; no overhangs; what
-//! runs out of a patch is gone.
+//! Limits: ground that turns, or of which one part moves sideways and another does not, does not drag liquid along, only
+//! its slopes and rims push it; no overhangs; what runs out of a patch is gone.
 
-use glam::Vec3;
+use glam::{DVec2, Vec3, Vec3Swizzles as _};
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::liquid::Liquid;
+use super::surface::Surface;
 use crate::geometry::{Bounds, TriangleBvh};
 use crate::stage::{BuildContext, ColliderSet, LayerError};
 
 /// Most cells of a pool: beyond it a typo is likelier than a wish.
 const MOST_CELLS: f64 = 1.0e6;
+/// Spread of the ground's velocities up to which it moves alike, in its mean velocity [-].
+const ALIKE: f64 = 0.2;
 /// Furthest share of a cell within which the bed is found [-].
 const BED_ERROR: f32 = 1e-3;
 
@@ -49,7 +53,8 @@ pub struct PoolParams {
     #[schemars(range(min = 1e-4, max = 10.0))]
     #[schemars(extend("x-change" = "restart", "x-slider" = [0.002, 0.05], "x-log" = true, "x-group" = "Pools"))]
     pub cell: f64,
-    /// Rate at which waves die away [1/s], besides what viscosity does.
+    /// Rate at which waves die away [1/s], besides what viscosity does: what a film on the surface and the pinned edge
+    /// take from them.
     #[serde(default = "default_calming")]
     #[schemars(range(min = 0.0, max = 1e4))]
     #[schemars(extend("x-change" = "live", "x-slider" = [0, 10], "x-group" = "Pools"))]
@@ -61,7 +66,7 @@ fn default_cell() -> f64 {
 }
 
 fn default_calming() -> f64 {
-    1.5
+    3.0
 }
 
 impl PoolParams {
@@ -122,6 +127,10 @@ pub struct PoolState {
     pub flow_z: Vec<f64>,
     /// Height of the ground under every cell, where it has moved since the start [m]; else empty.
     pub bed: Vec<f64>,
+    /// How far the patch has ridden with its ground: along x and z [m].
+    pub ridden: DVec2,
+    /// How fast it rides [m/s].
+    pub riding: DVec2,
 }
 
 impl PoolState {
@@ -171,6 +180,69 @@ impl PoolRest {
         self.bed = bed;
     }
 
+    /// Puts the patch where it has ridden to from its place at the start.
+    pub fn ride_to(&mut self, start: &Self, ridden: DVec2) {
+        self.corner = [start.corner[0] + ridden.x, start.corner[1] + ridden.y];
+        let way = Vec3::new(ridden.x as f32, 0.0, ridden.y as f32);
+        self.bounds = Bounds { min: start.bounds.min + way, max: start.bounds.max + way };
+    }
+
+    /// How the ground under the liquid moves along x and z [m/s], where all of it moves alike; else it rests.
+    #[must_use]
+    pub fn ground_velocity(
+        &self,
+        pool: &PoolState,
+        surface: &Surface,
+        colliders: &ColliderSet,
+        dt: f64,
+    ) -> DVec2 {
+        let of_cell = |c: usize| match pool.mass[c] > 0.0 && self.bed[c].is_finite() {
+            true => self.velocity_under(c, surface, colliders, dt),
+            false => DVec2::ZERO,
+        };
+        // Found by many threads, added up in one order.
+        let each: Vec<DVec2> = (0..pool.mass.len()).into_par_iter().map(of_cell).collect();
+        let (mut mass, mut momentum, mut energy) = (0.0, DVec2::ZERO, 0.0);
+        for (m, v) in pool.mass.iter().zip(&each) {
+            mass += m;
+            momentum += *v * *m;
+            energy += v.length_squared() * m;
+        }
+        if mass <= 0.0 {
+            return DVec2::ZERO;
+        }
+        let mean = momentum / mass;
+        let spread = energy / mass - mean.length_squared();
+        if spread > ALIKE * ALIKE * mean.length_squared() { DVec2::ZERO } else { mean }
+    }
+
+    /// How what is highest under a cell moves along x and z [m/s].
+    fn velocity_under(
+        &self,
+        cell: usize,
+        surface: &Surface,
+        colliders: &ColliderSet,
+        dt: f64,
+    ) -> DVec2 {
+        let [x, z] = self.middle(cell);
+        let (low, high) = (self.bounds.min.y, self.bounds.max.y);
+        let top = Vec3::new(x as f32, high, z as f32);
+        let hit = surface.bvh.raycast(top, Vec3::NEG_Y, high - low);
+        let on_mesh = hit.map_or(f32::NEG_INFINITY, |h| high - h.distance);
+        let error = BED_ERROR * self.cell as f32;
+        let on_collider = highest_collider(colliders, top, low, error);
+        if on_collider > on_mesh {
+            let at = Vec3::new(top.x, on_collider, top.z);
+            let contacts = colliders.all().iter().map(|c| c.contact(at, 1.0));
+            let nearest = contacts.min_by(|a, b| a.distance.total_cmp(&b.distance));
+            return nearest.map_or(DVec2::ZERO, |c| c.velocity.as_dvec3().xz());
+        }
+        hit.map_or(DVec2::ZERO, |h| {
+            let [_, u, v] = h.barycentric.map(f64::from);
+            surface.velocity(h.triangle, DVec2::new(u, v), dt).xz()
+        })
+    }
+
     /// Middle of a cell: x and z [m].
     #[must_use]
     pub fn middle(&self, index: usize) -> [f64; 2] {
@@ -204,7 +276,14 @@ impl PoolRest {
     pub fn dry(&self) -> PoolState {
         let count = self.bed.len();
         let nothing = || vec![0.0; count];
-        PoolState { mass: nothing(), flow_x: nothing(), flow_z: nothing(), bed: Vec::new() }
+        PoolState {
+            mass: nothing(),
+            flow_x: nothing(),
+            flow_z: nothing(),
+            bed: Vec::new(),
+            ridden: DVec2::ZERO,
+            riding: DVec2::ZERO,
+        }
     }
 }
 

@@ -5,7 +5,8 @@
 //! waves. No column gives more than it has, and what one gives another gets: the mass is kept to the last bit but
 //! rounding.
 
-use glam::DVec3;
+use glam::{DVec2, DVec3};
+use rayon::prelude::*;
 
 use super::liquid::Liquid;
 use super::merge::position_on;
@@ -23,6 +24,20 @@ const MOST_STEPS: f64 = 64.0;
 const LEVEL: f64 = 0.9;
 /// Furthest below the surface that a falling drop is caught, in ways of a tick [-].
 const CATCH: f64 = 2.0;
+
+/// How much more or less an edge holds where it bends outwards or inwards, per share of wet cells around that is less or
+/// more than along a straight one [-]. Without it the first cell that is overrun leads the rest, and an edge grows
+/// fingers a few cells wide; twice as much, and puddles grow square, as edges along the grid are the straightest.
+const BEND_HOLD: f64 = 2.0;
+/// Share of wet cells around a dry one at a straight edge, as smoothed [-].
+const STRAIGHT: f64 = 0.443;
+/// Least and most that an edge holds by its bend, in what a straight one does [-].
+const BEND_RANGE: [f64; 2] = [0.5, 2.0];
+/// Cells to both sides over which the share of wet ones is smoothed, and how often: wider than a finger, and so often that
+/// it is the same in all directions.
+const SMOOTHED: (i64, usize) = (3, 3);
+/// Cells smoothed together.
+const SMOOTH_CHUNK: usize = 4096;
 
 /// Pools at work.
 pub struct PoolFlow<'a> {
@@ -45,6 +60,10 @@ pub struct PoolScratch {
     depth: Vec<f64>,
     /// What leaves every cell within a step [m³].
     leaving: Vec<f64>,
+    /// How much an edge holds that comes to a cell, in what a straight one does [-].
+    bend: Vec<f64>,
+    /// For smoothing.
+    spare: Vec<f64>,
 }
 
 /// A drop that may become part of a pool.
@@ -73,14 +92,16 @@ struct Side {
 }
 
 impl Side {
-    /// Flow from a column to another, given as (bed, depth), after the step [m³/s].
-    fn flow(&self, old: f64, a: (f64, f64), b: (f64, f64)) -> f64 {
+    /// Flow from a column to another, given as (bed, depth), after the step [m³/s]; `bends` is how much more or less
+    /// than a straight edge one holds that comes to the first and to the second.
+    fn flow(&self, old: f64, [a, b]: [(f64, f64); 2], bends: [f64; 2]) -> f64 {
         let sense = if a.0 + a.1 >= b.0 + b.1 { 1.0 } else { -1.0 };
         let (from, to) = if sense > 0.0 { (a, b) } else { (b, a) };
         let sill = from.0.max(to.0);
         let over = from.0 + from.1 - sill;
         // At the edge of the liquid surface tension holds what is not too deep.
-        let is_held = to.1 <= 0.0 && over <= self.held;
+        let is_held =
+            to.1 <= 0.0 && over <= self.held * if sense > 0.0 { bends[1] } else { bends[0] };
         if is_held || over.is_nan() || over <= 0.0 {
             return 0.0;
         }
@@ -152,6 +173,7 @@ impl PoolFlow<'_> {
         each_covered(rest, cell, radius, |c| pool.mass[c] += share);
         let depth = rest.depth(pool.mass[cell], self.liquid);
         let wave = depth * rest.cell * (self.gravity * depth).sqrt();
+        // A drop pushes no more than a wave can carry away: else it would dig to the bed in one tick.
         let push = (0.25 * volume * velocity.y.abs() / rest.cell).min(0.25 * wave);
         let [nx, _] = rest.cells;
         pool.flow_x[cell] += push;
@@ -183,6 +205,7 @@ impl PoolFlow<'_> {
                 area: rest.cell * rest.cell,
                 dt: self.dt / steps,
             };
+            scratch.find_bends(rest, &pool.mass);
             for _ in 0..steps as usize {
                 ledger.fallen.add(self.step(rest, pool, &side, scratch));
             }
@@ -203,7 +226,7 @@ impl PoolFlow<'_> {
         side: &Side,
         scratch: &mut PoolScratch,
     ) -> f64 {
-        let PoolScratch { depth, leaving } = scratch;
+        let PoolScratch { depth, leaving, bend, .. } = scratch;
         depth.clear();
         depth.extend(pool.mass.iter().map(|m| rest.depth(*m, self.liquid)));
         leaving.clear();
@@ -211,10 +234,12 @@ impl PoolFlow<'_> {
         // Beyond the patch there is no ground.
         let column =
             |c: Option<usize>| c.map_or((f64::NEG_INFINITY, 0.0), |c| (rest.bed[c], depth[c]));
+        let bends = |c: usize, next: Option<usize>| [bend[c], next.map_or(1.0, |n| bend[n])];
         for c in 0..depth.len() {
             let next = rest.next(c);
-            pool.flow_x[c] = side.flow(pool.flow_x[c], column(Some(c)), column(next[0]));
-            pool.flow_z[c] = side.flow(pool.flow_z[c], column(Some(c)), column(next[1]));
+            let columns = next.map(|n| [column(Some(c)), column(n)]);
+            pool.flow_x[c] = side.flow(pool.flow_x[c], columns[0], bends(c, next[0]));
+            pool.flow_z[c] = side.flow(pool.flow_z[c], columns[1], bends(c, next[1]));
             for (q, to) in [pool.flow_x[c], pool.flow_z[c]].into_iter().zip(next) {
                 let giver = if q >= 0.0 { Some(c) } else { to };
                 giver.into_iter().for_each(|g| leaving[g] += q.abs() * side.dt);
@@ -259,6 +284,51 @@ impl PoolFlow<'_> {
             }
         }
         out
+    }
+}
+
+impl PoolScratch {
+    /// Finds how much an edge holds that comes to each cell: one that bulges more, one that is hollow less, as the
+    /// tension along it does.
+    fn find_bends(&mut self, rest: &PoolRest, mass: &[f64]) {
+        let Self { bend, spare, .. } = self;
+        bend.clear();
+        bend.extend(mass.iter().map(|m| f64::from(u8::from(*m > 0.0))));
+        let [nx, nz] = rest.cells;
+        for _ in 0..SMOOTHED.1 {
+            smooth_along(bend, spare, (nx, 1));
+            smooth_along(spare, bend, (nz, nx));
+        }
+        let [least, most] = BEND_RANGE;
+        for share in bend.iter_mut() {
+            *share = (1.0 + BEND_HOLD * (STRAIGHT - *share)).clamp(least, most);
+        }
+    }
+}
+
+/// The mean of each cell and those beside it, along rows of `count` that are `step` apart.
+fn smooth_along(from: &[f64], to: &mut Vec<f64>, (count, step): (usize, usize)) {
+    let reach = SMOOTHED.0;
+    to.resize(from.len(), 0.0);
+    to.par_iter_mut().enumerate().with_min_len(SMOOTH_CHUNK).for_each(|(c, mean)| {
+        let place = (c / step % count) as i64;
+        // Beyond the patch it goes on as at its border.
+        let beside = |d: i64| (place + d).clamp(0, count as i64 - 1) - place;
+        let sum: f64 =
+            (-reach..=reach).map(|d| from[(c as i64 + beside(d) * step as i64) as usize]).sum();
+        *mean = sum / (2 * reach + 1) as f64;
+    });
+}
+
+/// Liquid stays behind when its ground speeds up, seen from the ground: by the change of its velocity [m/s].
+pub fn leave_behind(rest: &PoolRest, pool: &mut PoolState, liquid: &Liquid, change: DVec2) {
+    let depth = |c: usize| rest.depth(pool.mass[c], liquid);
+    for c in 0..pool.mass.len() {
+        let [x, z] = rest.next(c);
+        // Through a side between liquid and dry ground nothing goes: its edge rides along.
+        let through = |to: Option<usize>| to.map_or(0.0, |to| depth(c).min(depth(to)) * rest.cell);
+        pool.flow_x[c] -= change.x * through(x);
+        pool.flow_z[c] -= change.y * through(z);
     }
 }
 

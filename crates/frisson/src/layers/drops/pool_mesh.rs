@@ -4,17 +4,29 @@
 //!        .--------.        vertices stand over the middles of cells; the edge is where the share of wet cells
 //!      .'          '.      around, smoothed, falls below a fifth: round, and not in steps
 //! ```
+//!
+//! A cell counts the more the deeper it is, up to a part of what an edge holds: an outline moves as liquid comes, and
+//! does not jump from cell to cell.
 
 use glam::Vec3;
 
 use super::liquid::Liquid;
-use super::pool::{PoolRest, PoolState};
+use super::pool::{PoolRest, PoolState, held_depth};
 use crate::geometry::{Mesh, NONE};
 
-/// Share of wet cells around at which a puddle ends [-]: a drip on one cell alone is a spot of its size.
+/// Share of wet cells around at which a puddle ends [-]: near the edge of its cells, where that is straight.
 const EDGE: f32 = 0.2;
 /// Share from which on the sheet is as high as the liquid [-].
 const FULL: f32 = 0.75;
+
+/// Share that a wet cell has of itself at least [-]: a drip on one cell alone is a spot of its size.
+const ALONE: f64 = 0.25;
+/// Depth from which on a cell is wholly wet, in the depth that an edge holds [-]: less is a film that is not seen.
+const WET_DEPTH: f64 = 0.25;
+/// Gravity under which that depth is taken [m/s²]: a look need not know the scene's.
+const DRAWN_UNDER: f64 = 9.81;
+/// Weights of the cells around one, by how far they are [-]: what alternates from cell to cell is not drawn.
+const AROUND: [f64; 5] = [1.0 / 16.0, 4.0 / 16.0, 6.0 / 16.0, 4.0 / 16.0, 1.0 / 16.0];
 
 /// The sheet of a pool's liquid in the making.
 #[derive(Clone, Debug, Default)]
@@ -39,6 +51,7 @@ impl PoolMesh {
 
     /// Adds the sheet of a pool.
     pub fn add(&mut self, rest: &PoolRest, pool: &PoolState, liquid: &Liquid) {
+        // Most patches are dry most of the time.
         if pool.mass.iter().all(|m| *m == 0.0) {
             return;
         }
@@ -73,25 +86,38 @@ impl PoolMesh {
     fn find_heights(&mut self, rest: &PoolRest, pool: &PoolState, liquid: &Liquid) {
         self.wet.clear();
         self.height.clear();
-        let level = |c: usize| rest.bed[c] + rest.depth(pool.mass[c], liquid);
-        let is_wet = |c: usize| pool.mass[c] > 0.0 && rest.bed[c].is_finite();
+        let full = WET_DEPTH * held_depth(liquid, DRAWN_UNDER);
+        let depth = |c: usize| rest.depth(pool.mass[c], liquid);
+        let wet_part = |c: usize| match rest.bed[c].is_finite() {
+            true => (depth(c) / full).min(1.0),
+            false => 0.0,
+        };
+        let level = |c: usize| rest.bed[c] + depth(c);
         for c in 0..rest.bed.len() {
             let (mut wet, mut sum) = (0.0, 0.0);
+            let own = wet_part(c);
             each_around(rest, c, |beside, weight| {
-                if is_wet(beside) {
-                    (wet, sum) = (wet + weight, sum + weight * level(beside));
+                let part = wet_part(beside) * weight;
+                // What runs down a rim is no part of the level above or below it.
+                let is_joined = level(beside) > rest.bed[c] && rest.bed[beside] < level(c);
+                if part > 0.0 && (own == 0.0 || is_joined) {
+                    (wet, sum) = (wet + part, sum + part * level(beside));
                 }
             });
-            let top = if is_wet(c) { level(c) } else { sum / wet.max(f64::MIN_POSITIVE) };
+            if wet == 0.0 {
+                self.wet.push(-EDGE);
+                self.height.push(rest.bed[c] as f32);
+                continue;
+            }
+            let top = sum / wet;
             // What stands higher than the liquid holds it: it does not come down there.
             let mut share = 0.0;
             each_around(rest, c, |beside, weight| {
-                if is_wet(beside) || wet > 0.0 && rest.bed[beside] > top {
-                    share += weight;
-                }
+                let is_wall = rest.bed[beside] > top;
+                share += weight * if is_wall { 1.0 } else { wet_part(beside) };
             });
-            let is_wall = !is_wet(c) && rest.bed[c] > top;
-            let share = if is_wall || wet == 0.0 { 0.0 } else { share as f32 };
+            let is_wall = own == 0.0 && rest.bed[c] > top;
+            let share = if is_wall { 0.0 } else { share.max(ALONE * own) as f32 };
             self.wet.push(share - EDGE);
             let round = ((share - EDGE) / (FULL - EDGE)).clamp(0.0, 1.0);
             let (bed, top) = (rest.bed[c] as f32, top as f32);
@@ -102,6 +128,7 @@ impl PoolMesh {
 
     /// Adds what of a triangle of cells is wet.
     fn clip(&mut self, rest: &PoolRest, cells: [usize; 3]) {
+        // Over an abyss there is no height to draw at.
         if cells.iter().any(|c| !rest.bed[*c].is_finite()) {
             return;
         }
@@ -162,8 +189,8 @@ impl PoolMesh {
 fn each_around(rest: &PoolRest, cell: usize, mut each: impl FnMut(usize, f64)) {
     let [nx, nz] = rest.cells.map(|n| n as i64);
     let (x, z) = (cell as i64 % nx, cell as i64 / nx);
-    for (j, wz) in (z - 1..=z + 1).zip([0.25, 0.5, 0.25]) {
-        for (i, wx) in (x - 1..=x + 1).zip([0.25, 0.5, 0.25]) {
+    for (j, wz) in (z - 2..=z + 2).zip(AROUND) {
+        for (i, wx) in (x - 2..=x + 2).zip(AROUND) {
             if i >= 0 && j >= 0 && i < nx && j < nz {
                 each((j * nx + i) as usize, wx * wz);
             }

@@ -77,6 +77,7 @@ impl DropsScratch {
     pub(super) fn prepare(&mut self, params: &DropsParams, rest: &DropsRest, state: &DropsState) {
         let since = state.relief.as_ref().map(|r| r.since);
         if self.is_ready && self.since == since {
+            // A resume or a look between ticks has put another state under the same scratch.
             if self.as_of != state.time {
                 let relief = state.relief.as_deref();
                 let axes = relief.map_or(&rest.surface.axes, |r| &r.axes);
@@ -107,6 +108,7 @@ impl DropsScratch {
             self.bodies = Bodies::new(&self.site);
             self.names = OutputNames::new(&params.name);
         }
+        // Triangles have other numbers now.
         self.strip_mesh.forget();
         self.moved_since_shown = true;
         self.since = state.relief.as_ref().map(|r| r.since);
@@ -120,6 +122,7 @@ impl DropsScratch {
             self.grounds.iter_mut().zip(rest.pools.iter().zip(&state.pools))
         {
             ground.clone_from(start);
+            ground.ride_to(start, pool.ridden);
             if !pool.bed.is_empty() {
                 ground.bed.clone_from(&pool.bed);
             }

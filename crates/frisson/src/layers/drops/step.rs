@@ -1,11 +1,13 @@
 //! One tick: the surface moves; drops run, merge and shrink on it; new ones appear.
 
+use glam::DVec2;
+
 use super::image::WetImage;
 use super::layer::DropsLayer;
 use super::leave_trails::{end_strips, leave_beads, wet};
 use super::params::{DropsParams, SourceParams};
 use super::pool::PoolRest;
-use super::pool_flow::PoolFlow;
+use super::pool_flow::{self, PoolFlow};
 use super::relief::{self, Arrival, Relief};
 use super::rest::DropsRest;
 use super::run;
@@ -53,8 +55,7 @@ pub(super) fn advance(work: Tick, context: &StepContext, frame: &Frame) -> Resul
         wet(work, context.time);
         // Only now: until here drops have the numbers under which they ran.
         if merges > 0 {
-            let DropsScratch { compaction, runs, .. } = &mut *work.scratch;
-            compaction.keep_living(&mut work.state.drops, &mut runs.starts);
+            keep_living(work);
         }
         meet_in_air(work, context);
         leave_beads(work, context.time);
@@ -67,6 +68,13 @@ pub(super) fn advance(work: Tick, context: &StepContext, frame: &Frame) -> Resul
     work.state.time = context.time;
     work.scratch.as_of = context.time;
     check(work.scratch, context)
+}
+
+/// Takes what has no mass left out of the list of drops.
+fn keep_living(work: Tick) {
+    let DropsScratch { compaction, runs, .. } = &mut *work.scratch;
+    // Where drops started is not asked for any more, and serves as room for the new list.
+    compaction.keep_living(&mut work.state.drops, &mut runs.starts);
 }
 
 /// Takes the surface to where the frame has it, over to other triangles if it has others.
@@ -90,6 +98,7 @@ fn follow_surface(work: Tick, context: &StepContext, frame: &Frame) {
         }
     }
     let DropsScratch { surface, moved_since_shown, .. } = &mut **scratch;
+    // At the start no time has passed: not every way is a jump for that.
     let teleport = params.air.teleport_speed * context.dt.max(1e-3);
     let before = std::mem::take(&mut state.points);
     let changed = if is_there {
@@ -111,6 +120,7 @@ fn follow_surface(work: Tick, context: &StepContext, frame: &Frame) {
         previous.clone_from(points);
     }
     *moved_since_shown |= changed;
+    // Written only where it differs: most surfaces stand still.
     if state.points != surface.points {
         state.points.clone_from(&surface.points);
     }
@@ -139,14 +149,16 @@ pub(super) fn world<'a>(
         scene_drag: f64::from(context.forces.drag_rate(context.time)),
         windy: context.forces.has_wind(),
         tracks: params.tracks,
-        bounds: bounds(params, rest, &scratch.surface, context.dt),
+        bounds: bounds(params, rest, scratch, context.dt),
     }
 }
 
 /// Outside of this, drops are gone.
-fn bounds(params: &DropsParams, rest: &DropsRest, surface: &Surface, dt: f64) -> Bounds {
+fn bounds(params: &DropsParams, rest: &DropsRest, scratch: &DropsScratch, dt: f64) -> Bounds {
+    let surface = &scratch.surface;
     let mut bounds = surface.bounds().grown(params.air.margin);
-    for pool in &rest.pools {
+    // Where pools are by now, not where they began.
+    for pool in &scratch.grounds {
         bounds = bounds.union(pool.bounds);
     }
     if let Some(rain) = rest.rain_bounds {
@@ -179,18 +191,30 @@ fn meet_in_air(work: Tick, context: &StepContext) {
     let merges = meetings.unite(&mut work.state.drops, site, (context.time, context.dt));
     if merges > 0 {
         work.state.ledger.merges += merges;
-        work.state.drops.retain(|d| d.mass > 0.0);
+        keep_living(work);
     }
 }
 
-/// Ground that has moved is looked for anew.
+/// Ground that has moved is looked for anew; pools ride with it.
 fn follow_grounds(work: Tick, context: &StepContext) {
-    let DropsScratch { surface, grounds, .. } = &mut *work.scratch;
+    let DropsScratch { surface, grounds, site, .. } = &mut *work.scratch;
     let has_moved = |c: &Collider| c.pose(0.0) != c.pose(1.0);
-    if !surface.moved && !context.colliders.all().iter().any(has_moved) {
+    let moves = surface.moved || context.colliders.all().iter().any(has_moved);
+    // What has just stopped is to stop its liquid, too.
+    let rides = work.state.pools.iter().any(|p| p.riding != DVec2::ZERO);
+    if !moves && !rides {
         return;
     }
-    for (ground, pool) in grounds.iter_mut().zip(&mut work.state.pools) {
+    let pools = work.state.pools.iter_mut().zip(&work.rest.pools);
+    for (ground, (pool, start)) in grounds.iter_mut().zip(pools) {
+        let velocity = ground.ground_velocity(pool, surface, context.colliders, context.dt);
+        let change = velocity - pool.riding;
+        if change != DVec2::ZERO {
+            pool_flow::leave_behind(ground, pool, &site.liquid, change);
+        }
+        pool.riding = velocity;
+        pool.ridden += velocity * context.dt;
+        ground.ride_to(start, pool.ridden);
         ground.lay(&[&surface.bvh], context.colliders);
         pool.bed.clone_from(&ground.bed);
     }
@@ -210,12 +234,13 @@ fn fill_pools(work: Tick, context: &StepContext) {
         gravity: f64::from(-context.forces.gravity.y).max(0.0),
         dt: context.dt,
     };
+    // First what comes, then how it spreads: a drop is seen to make its ring in the frame in which it lands.
     let joined = flow.gather(surface, work.state);
     let evaporation = site.liquid.evaporation_at(work.params, context.frame_number());
     flow.advance(evaporation, work.state, pools);
     if joined {
         end_strips(work, context.time);
-        work.state.drops.retain(|d| d.mass > 0.0);
+        keep_living(work);
     }
 }
 
@@ -231,13 +256,13 @@ fn drain(work: Tick, context: &StepContext) {
         dt: context.dt,
         frame,
         evaporation: scratch.site.liquid.evaporation_at(params, frame),
-        bounds: bounds(params, work.rest, &scratch.surface, context.dt),
+        bounds: bounds(params, work.rest, scratch, context.dt),
     };
     let gone = sinks.apply_to_drops(work.state);
     sinks.apply_to_films(work.state, &mut scratch.holds);
     if gone {
         end_strips(work, context.time);
-        work.state.drops.retain(|d| d.mass > 0.0);
+        keep_living(work);
     }
     let trails = &params.trails;
     if let Some(image) = &mut work.state.image {
