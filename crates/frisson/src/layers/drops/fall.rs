@@ -128,11 +128,13 @@ impl Flow<'_> {
             (b - a).cross(c - a).dot(at(t) - a)
         };
         let (h0, h1) = (height(t0), height(t1));
+        // In the plane all the while it passes through nothing; on one side all the while, neither.
         if h0 == 0.0 && h1 == 0.0 || (h0 > 0.0) == (h1 > 0.0) {
             return None;
         }
         let time = find_root(t0, t1, 1e-12, height);
         let weights = plane_weights(corners(time), at(time));
+        // A hair beyond the edges: through the seam between two triangles nothing may fall.
         let slack = 1e-9;
         let inside = weights.min_element() >= -slack && weights.x + weights.y <= 1.0 + slack;
         inside.then(|| Hit { time, triangle, weights: clamp_weights(weights) })
@@ -145,6 +147,7 @@ impl Flow<'_> {
         let ground = surface.velocity(hit.triangle, hit.weights, self.world.tick);
         let relative = velocity - ground;
         let speed = relative.dot(facet.normal);
+        // Sheets have two sides, and drops come from either.
         let side = if speed <= 0.0 { 1 } else { -1 };
         let out = facet.normal * f64::from(side);
         let acceleration = self.world.acceleration(position, drop, &self.body);
@@ -171,6 +174,7 @@ impl Flow<'_> {
         drop.carrier = ground;
         drop.inertia = DVec3::ZERO;
         drop.pull = 0.0;
+        // A drop that has flown draws a new trail, not a line through the air.
         drop.strip.is_done = true;
         drop.phase = Phase::Face {
             triangle: hit.triangle,

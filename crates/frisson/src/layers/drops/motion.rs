@@ -59,6 +59,7 @@ impl Weights {
     /// For a drag rate `L >= 0` [1/s] and a time [s].
     #[must_use]
     pub fn at(drag: f64, time: f64) -> Self {
+        // The parabola, exactly: what has no drag keeps its energy to the last bit.
         if drag == 0.0 {
             let from_acceleration = 0.5 * time * time;
             return Self { time, decay: 1.0, from_velocity: time, from_acceleration };
@@ -104,6 +105,7 @@ pub fn time_of_rest(velocity: f64, acceleration: f64, drag: f64) -> Option<f64> 
         return None;
     }
     let ratio = -velocity / acceleration;
+    // Below that the logarithm of one plus nothing over nothing is no number.
     Some(if drag * ratio < 1e-300 { ratio } else { (drag * ratio).ln_1p() / drag })
 }
 
@@ -165,6 +167,7 @@ impl Approach {
 
     /// The root of a monotone, falling piece between `low` (not negative) and `high` (not positive).
     fn root_between(&self, mut low: f64, mut high: f64) -> f64 {
+        // A good start: within a triangle drag bends a way but little.
         let mut t = self.root_without_drag();
         if self.drag == 0.0 {
             return t.clamp(low, high);

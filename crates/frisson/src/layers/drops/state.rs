@@ -341,10 +341,13 @@ impl DropsState {
     /// Liquid in drops, in beads, and in films and stains [kg].
     #[must_use]
     pub fn masses(&self) -> (f64, f64, f64) {
-        let of = |bead: bool| Sum::of(self.drops.iter().filter(|d| d.bead == bead).map(|d| d.mass));
+        let (mut drops, mut beads) = (Sum::default(), Sum::default());
+        for drop in &self.drops {
+            if drop.bead { &mut beads } else { &mut drops }.add(drop.mass);
+        }
         // A film's mass includes what is dissolved in it; a stain is what of that has dried.
         let films = self.wet.film.iter().chain(&self.wet.stain).copied();
-        (of(false), of(true), Sum::of(films))
+        (drops.value(), beads.value(), Sum::of(films))
     }
 
     /// Liquid in pools [kg].

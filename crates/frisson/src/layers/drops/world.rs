@@ -91,6 +91,7 @@ impl World<'_> {
             return 1.0;
         }
         let dried = drop.solute / drop.mass - self.liquid.concentration;
+        // As good as solid, or as thin as air: beyond that numbers would overflow.
         (self.liquid.thickening * dried).clamp(-50.0, 50.0).exp()
     }
 
@@ -136,6 +137,7 @@ impl World<'_> {
         if kind.meander <= 0.0 || self.places.is_empty() {
             return 0.0;
         }
+        // Spots are of the ground: they go along where it moves.
         let [a, b, c] = self.surface.triangles[triangle as usize].map(|p| self.places[p as usize]);
         let (x, y) = (weights.x as f32, weights.y as f32);
         let place = a * (1.0 - x - y) + b * x + c * y;
@@ -166,6 +168,7 @@ fn spots(place: Vec3) -> f32 {
     let t = place - cell;
     let t = t * t * (Vec3::splat(3.0) - 2.0 * t);
     let at = |x: f32, y: f32, z: f32| {
+        // By way of signed numbers: negative cells would all become nought.
         let [x, y, z] = [cell.x + x, cell.y + y, cell.z + z].map(|v| v as i64 as u64);
         random::signed(0x5_9075, x ^ y.rotate_left(21), z) as f32
     };
@@ -181,6 +184,7 @@ pub fn plane_weights([a, b, c]: [DVec3; 3], p: DVec3) -> DVec2 {
     let (u, w, q) = (b - a, c - a, p - a);
     let (uu, uw, ww) = (u.dot(u), u.dot(w), w.dot(w));
     let det = uu * ww - uw * uw;
+    // No plane, no place in it: outside.
     if det <= f64::MIN_POSITIVE {
         return DVec2::splat(-1.0);
     }

@@ -30,6 +30,7 @@ impl Flow<'_> {
         let Some(across) =
             self.surface().across(half, s.clamp(TEE_NUDGE, 1.0 - TEE_NUDGE), drop.side)
         else {
+            // A border by now, where the mesh has changed: it runs off as any other drop does.
             return self.stand_on(drop, half, s, fa.edge(ka).normalize_or_zero() * speed);
         };
         let (tb, kb) = (across.half / 3, across.half as usize % 3);
@@ -65,10 +66,12 @@ impl Flow<'_> {
             drop.side = side_b;
             return self.stand_on(drop, across.half, across.s, ub * speed);
         }
+        // Both sides hold it, each by half.
         let mut a = 0.5 * (pa.acceleration.dot(ua) + pb.acceleration.dot(ub));
         // A held axis stops its part of the velocity.
         let kept = 0.5 * (pa.velocity.dot(ua) + pb.velocity.dot(ub)) * trial.signum();
         let v = speed * kept.clamp(0.0, 1.0);
+        // Roughness never pushes uphill.
         if v == 0.0 && a * downhill <= 0.0 {
             a = 0.0;
         }

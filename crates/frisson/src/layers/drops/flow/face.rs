@@ -46,6 +46,7 @@ impl Flow<'_> {
         let (a, v) = (push.acceleration, push.velocity);
         let course = Course { place: x, velocity: v, acceleration: a };
         drop.held = a == DVec2::ZERO && v == DVec2::ZERO;
+        // Until it grows, merges or gets wet nobody need ask again.
         drop.asleep = drop.held;
         if drop.held {
             drop.phase = Phase::Face { triangle, weights, velocity: v, standing };
@@ -53,6 +54,7 @@ impl Flow<'_> {
             self.left = 0.0;
             return;
         }
+        // The closed form holds only as long as the force does: to the next change of sign.
         let horizon = self.left.min(push.until);
         let end = Weights::at(self.body.drag, horizon);
         let (time, edge) = self.find_exit(facet, &course, standing, &end);
@@ -75,6 +77,7 @@ impl Flow<'_> {
             let reached = clamp_weights(facet.weights(x1));
             let run = Stretch { triangle, from: weights, to: reached, velocity: v1, way, time };
             self.record_stay(drop, &course, &run);
+            // Having moved, it is inside, and any edge may be left through.
             let standing = if time > 0.0 { 0 } else { standing };
             drop.phase = Phase::Face { triangle, weights: reached, velocity: v1, standing };
             self.left = if horizon >= self.left { 0.0 } else { self.left - time };
@@ -85,6 +88,7 @@ impl Flow<'_> {
         let run = Stretch { triangle, from: weights, to: on_edge(k, s), velocity: v1, way, time };
         self.record_stay(drop, &course, &run);
         self.left = (self.left - time).max(0.0);
+        // Through an edge in no time: it goes on across, or it would turn round and round a vertex.
         let standing = if time > 0.0 { standing } else { 0b111 };
         let half = 3 * triangle + k as u32;
         self.leave(drop, Exit { half, s, velocity: v1, acceleration, standing });
@@ -118,6 +122,7 @@ impl Flow<'_> {
                 && (t < best.0 || best.1.is_none())
             {
                 best = (t, Some(k));
+                // Later exits do not matter any more: the search of the other edges is shorter.
                 limit = Weights::at(self.body.drag, t);
             }
         }
@@ -210,6 +215,7 @@ impl Flow<'_> {
 pub fn turn(from: &Facet, k: usize, to: &Facet, across: Across, v: DVec2, side: i8) -> DVec2 {
     let along = from.edge(k).normalize_or_zero();
     let speed_along = v.dot(along);
+    // By rounding it may seem to come from beyond the edge: that is no speed.
     let speed_across = (-v.dot(along.perp())).max(0.0);
     let mut along_there = to.edge(across.half as usize % 3).normalize_or_zero();
     let inward = along_there.perp();

@@ -88,6 +88,7 @@ impl Flow<'_> {
                 Phase::Edge { .. } => self.on_edge(drop),
                 Phase::Corner { half } => {
                     if !self.depart(drop, half, DVec3::ZERO) {
+                        // A track has no gaps: a drop at rest is a piece of it, too.
                         self.record_rest(drop);
                         self.left = 0.0;
                     }
@@ -104,6 +105,7 @@ impl Flow<'_> {
                 return;
             }
         }
+        // What is left of the step is lost, and said in the report: better than a step that never ends.
         self.trace.counts.truncated += 1;
         self.left = 0.0;
     }
@@ -128,6 +130,7 @@ impl Flow<'_> {
         let mut push = Push { acceleration: force, velocity, until: f64::INFINITY, stops: false };
         self.meet_bumps(&mut push, hold.bumps, grip);
         let (entered, line) = self.body.entered;
+        // A neighbour is judged as it is now: the drop has not wetted it yet.
         let line = f64::from(if entered == triangle { line } else { hold.line });
         if line > 0.0 {
             let width = 2.0 * self.world.ground.of(triangle).contact * self.body.radius;
@@ -167,6 +170,7 @@ impl Flow<'_> {
     /// braked by it, a little aside where the ground is uneven.
     fn meet_line(&self, push: &mut Push, hold: f64, aside: f64) {
         let force = push.acceleration;
+        // Before the brake is taken off: a force that could not start it cannot keep it going once it has stopped.
         let pinned = force.length() <= hold;
         if push.velocity == DVec2::ZERO {
             let left = if pinned { 0.0 } else { 1.0 - hold / force.length() };
@@ -202,6 +206,7 @@ impl Flow<'_> {
         velocity: DVec3,
         acceleration: DVec3,
     ) -> bool {
+        // Thick liquids do not fly: they sag, and draw a thread.
         velocity.dot(out) > 0.0
             && !self.is_thick()
             && self.lets_go(drop, triangle, out, acceleration)
@@ -225,6 +230,7 @@ impl Flow<'_> {
         drop.held = false;
         drop.asleep = false;
         drop.changed = self.now();
+        // In the air no ground shakes it any more.
         drop.inertia = DVec3::ZERO;
         drop.pull = 0.0;
         drop.carrier = DVec3::ZERO;
@@ -242,6 +248,7 @@ impl Flow<'_> {
             drop.mass - keep,
             Phase::Air { position, velocity: velocity + drop.carrier, since: self.now(), from },
         );
+        // It springs back as after a merge: to the eye it is the same.
         drop.merged = self.now();
     }
 
@@ -261,6 +268,7 @@ impl Flow<'_> {
         drop.mass -= mass;
         drop.solute -= falling.solute;
         drop.asleep = false;
+        // Lighter, it runs more slowly from now on, within this very step.
         self.body = self.world.body(drop);
         self.trace.born.len() - 1
     }

@@ -139,6 +139,7 @@ impl Flow<'_> {
         for spoke in surface.spokes(point) {
             let a = push(spoke.half);
             let size = a.length();
+            // Pushed, but into no triangle: over the border, if there is one.
             pushed |= size > least;
             let facet = &surface.facets[spoke.half as usize / 3];
             if size > least && in_wedge(facet, spoke, a, 0.0) && best.is_none_or(|(b, _)| size > b)
@@ -153,6 +154,7 @@ impl Flow<'_> {
             let along = surface.facets[spoke.half as usize / 3].tangential(u);
             if push(spoke.half).dot(along.normalize_or_zero()) > least && u.dot(acceleration) > 0.0
             {
+                // Along a border there is no second side to hold it on the edge: it runs on the triangle.
                 return if surface.twins[spoke.half as usize] == BORDER {
                     Departure::Wedge(spoke)
                 } else {
@@ -171,6 +173,7 @@ impl Flow<'_> {
         let surface = self.world.surface;
         let speed = velocity.length();
         let mut best: Option<(f64, Spoke, DVec2)> = None;
+        // Exactly first: with slack two wedges may claim a velocity along their common edge.
         for slack in [0.0, 1e-12] {
             for spoke in surface.spokes(point) {
                 let t = spoke.half / 3;
