@@ -1410,8 +1410,8 @@ class Pool(Params):
     cell: float | None = None
     """Size of its cells [m]. From 0.0001 to 10. Default: 0.008. A change while it runs: restart."""
     calming: float | None = None
-    """Rate at which waves die away [1/s], besides what viscosity does. From 0 to 10000. Default: 1.5. A change
-    while it runs: live."""
+    """Rate at which waves die away [1/s], besides what viscosity does: what a film on the surface and the pinned
+    edge take from them. From 0 to 10000. Default: 3.0. A change while it runs: live."""
 
 
 @dataclass(kw_only=True)
