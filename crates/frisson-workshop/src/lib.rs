@@ -22,6 +22,7 @@ pub mod garment;
 mod html;
 mod jobs;
 mod judging;
+mod limbs;
 mod loader;
 pub mod pictures;
 pub mod propose;

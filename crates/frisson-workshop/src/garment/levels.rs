@@ -6,8 +6,25 @@ use glam::{Vec2, Vec3};
 /// How near two points of a cut are that belong to one part of the body, in heights of it [-]: less than there is
 /// between a hand and the hips.
 const TOGETHER: f32 = 0.03;
+/// The same where one of them is of an arm: only what grows out of the trunk is part of it, a hand close by is not.
+const TOGETHER_WITH_ARM: f32 = 0.002;
 /// How much wider than at the waist a torso is where the arms have become part of it [-].
 const WITH_ARMS: f32 = 1.45;
+
+/// A part of a body, and which of its vertices are of arms.
+pub struct Part<'a> {
+    /// Where it is.
+    pub mesh: &'a Mesh,
+    /// Of every vertex.
+    pub is_arm: Vec<bool>,
+}
+
+/// A place of a cut.
+#[derive(Clone, Copy, Debug)]
+struct CutPoint {
+    at: Vec2,
+    is_arm: bool,
+}
 
 /// The trunk and legs of a body, level by level, from the ground up; arms beside them are left out.
 pub struct Levels {
@@ -23,16 +40,16 @@ pub struct Levels {
 
 impl Levels {
     /// Cuts meshes at `count` levels, starting from the hips; `waist` is a height above them.
-    pub fn cut(bodies: &[&Mesh], hips: Vec3, waist: f32, bounds: Bounds, count: usize) -> Self {
+    pub fn cut(bodies: &[Part], hips: Vec3, waist: f32, bounds: Bounds, count: usize) -> Self {
         let (low, height) = (bounds.min.y, bounds.max.y - bounds.min.y);
         let height_of = |k: usize| low + height * (k as f32 + 0.5) / count as f32;
         let heights: Vec<f32> = (0..count).map(height_of).collect();
         // A joint may lie above the mesh it moves, by some millimetres or in a model that is put together badly.
         let level_of = |y: f32| (((y - low) / height * count as f32) as usize).min(count - 1);
         let hip_level = level_of(hips.y);
-        let cuts: Vec<Vec<Vec2>> = heights.iter().map(|&y| points_at(bodies, y)).collect();
+        let cuts: Vec<Vec<CutPoint>> = heights.iter().map(|&y| points_at(bodies, y)).collect();
         let parts: Vec<Vec<Vec<Vec2>>> =
-            cuts.iter().map(|points| parts_of(points, TOGETHER * height)).collect();
+            cuts.iter().map(|points| parts_of(points, height)).collect();
         let mut kept: Vec<Vec<Vec2>> = vec![Vec::new(); count];
         let middle = Vec2::new(hips.x, hips.z);
         kept[hip_level] = nearest_part(&parts[hip_level], middle);
@@ -93,16 +110,17 @@ impl Levels {
 }
 
 /// Where edges of meshes go through a level.
-fn points_at(bodies: &[&Mesh], y: f32) -> Vec<Vec2> {
+fn points_at(bodies: &[Part], y: f32) -> Vec<CutPoint> {
     let mut points = Vec::new();
-    for mesh in bodies {
+    for Part { mesh, is_arm } in bodies {
         for triangle in &mesh.topology.triangles {
+            let of_arm = triangle.iter().filter(|v| is_arm[**v as usize]).count() > 1;
             let corners = triangle.map(|v| mesh.positions[v as usize]);
             for i in 0..3 {
                 let (a, b) = (corners[i], corners[(i + 1) % 3]);
                 if (a.y < y) != (b.y < y) {
                     let p = a.lerp(b, (y - a.y) / (b.y - a.y));
-                    points.push(Vec2::new(p.x, p.z));
+                    points.push(CutPoint { at: Vec2::new(p.x, p.z), is_arm: of_arm });
                 }
             }
         }
@@ -110,15 +128,20 @@ fn points_at(bodies: &[&Mesh], y: f32) -> Vec<Vec2> {
     // The two points of a triangle lie side by side: points between them show that they are one part.
     let mut fine = Vec::with_capacity(3 * points.len());
     for pair in points.chunks_exact(2) {
-        fine.extend((0..=4).map(|k| pair[0].lerp(pair[1], k as f32 / 4.0)));
+        let between = |k: u8| pair[0].at.lerp(pair[1].at, f32::from(k) / 4.0);
+        fine.extend((0..=4).map(|k| CutPoint { at: between(k), is_arm: pair[0].is_arm }));
     }
     fine
 }
 
-/// Points in groups that are farther than `apart` from each other.
-fn parts_of(points: &[Vec2], apart: f32) -> Vec<Vec<Vec2>> {
+/// Points in groups that lie apart, on a body of some height; arms that do not touch anything else are left out.
+fn parts_of(points: &[CutPoint], height: f32) -> Vec<Vec<Vec2>> {
+    let is_together = |a: &CutPoint, b: &CutPoint| {
+        let share = if a.is_arm == b.is_arm { TOGETHER } else { TOGETHER_WITH_ARM };
+        a.at.distance(b.at) <= share * height
+    };
     // Every pair is looked at: some hundred points a level, once for a garment.
-    let mut left: Vec<Vec2> = points.to_vec();
+    let mut left: Vec<CutPoint> = points.to_vec();
     let mut parts = Vec::new();
     while let Some(first) = left.pop() {
         let (mut part, mut at) = (vec![first], 0);
@@ -126,7 +149,7 @@ fn parts_of(points: &[Vec2], apart: f32) -> Vec<Vec<Vec2>> {
             let here = part[at];
             let mut k = 0;
             while k < left.len() {
-                if left[k].distance_squared(here) <= apart * apart {
+                if is_together(&left[k], &here) {
                     part.push(left.swap_remove(k));
                 } else {
                     k += 1;
@@ -134,7 +157,9 @@ fn parts_of(points: &[Vec2], apart: f32) -> Vec<Vec<Vec2>> {
             }
             at += 1;
         }
-        parts.push(part);
+        if part.iter().any(|p| !p.is_arm) {
+            parts.push(part.into_iter().map(|p| p.at).collect());
+        }
     }
     parts
 }
@@ -221,30 +246,36 @@ mod tests {
         }
     }
 
-    /// A box around an axis, as a mesh.
-    fn block(x: [f32; 2], y: [f32; 2]) -> Mesh {
-        let corner = |k: usize| Vec3::new(x[k & 1], y[k >> 1 & 1], [-0.1, 0.1][k >> 2 & 1]);
-        let sides =
-            [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]];
-        let halves = |[a, b, c, d]: [u32; 4]| [[a, b, c], [a, c, d]];
-        Mesh::new(
-            "block",
-            (0..8).map(corner).collect(),
-            sides.into_iter().flat_map(halves).collect(),
-        )
+    /// An upright tube between two heights, oval, from one x to another.
+    fn tube(x: [f32; 2], y: [f32; 2]) -> Mesh {
+        const SIDES: u32 = 96;
+        let (middle, half) = (0.5 * (x[0] + x[1]), 0.5 * (x[1] - x[0]));
+        let corner = |k: u32| {
+            let around = Vec2::from_angle(std::f32::consts::TAU * (k / 2) as f32 / SIDES as f32);
+            Vec3::new(middle + half * around.x, y[k as usize % 2], 0.1 * around.y)
+        };
+        let side = |k: u32| {
+            let [a, b, c, d] = [2 * k, 2 * k + 1, 2 * k + 2, 2 * k + 3].map(|v| v % (2 * SIDES));
+            [[a, b, c], [c, b, d]]
+        };
+        let positions = (0..2 * SIDES).map(corner).collect();
+        Mesh::new("tube", positions, (0..SIDES).flat_map(side).collect())
     }
 
     #[test]
     fn armpits_are_under_the_arms_and_not_at_the_border_of_a_robe() {
         // Two legs in a wide robe that begins above the hips' joint, arms straight out, a large head.
         let parts = [
-            block([-0.25, -0.05], [0.0, 0.5]),
-            block([0.05, 0.25], [0.0, 0.5]),
-            block([-0.4, 0.4], [0.42, 1.2]),
-            block([-1.0, 1.0], [0.95, 1.15]),
-            block([-0.5, 0.5], [1.2, 2.0]),
+            tube([-0.25, -0.05], [0.0, 0.5]),
+            tube([0.05, 0.25], [0.0, 0.5]),
+            tube([-0.4, 0.4], [0.42, 1.2]),
+            tube([-1.0, 1.0], [0.95, 1.15]),
+            tube([-0.5, 0.5], [1.2, 2.0]),
         ];
-        let meshes: Vec<&Mesh> = parts.iter().collect();
+        let meshes: Vec<Part> = parts
+            .iter()
+            .map(|mesh| Part { mesh, is_arm: vec![false; mesh.positions.len()] })
+            .collect();
         let points: Vec<Vec3> = parts.iter().flat_map(|m| m.positions.clone()).collect();
         let levels = Levels::cut(&meshes, 0.4 * Vec3::Y, 0.5, Bounds::of(&points), 96);
         assert!((0.9..0.95).contains(&levels.armpits()), "{}", levels.armpits());
@@ -256,12 +287,22 @@ mod tests {
         let ring = |x: f32, r: f32| {
             (0..24).map(move |i| Vec2::new(x, 0.0) + r * Vec2::from_angle(i as f32 * 0.262))
         };
-        let points: Vec<Vec2> =
-            ring(0.0, 0.15).chain(ring(0.4, 0.04)).chain(ring(-0.4, 0.04)).collect();
-        let parts = parts_of(&points, 0.05);
-        assert_eq!(parts.len(), 3);
-        let trunk = nearest_part(&parts, Vec2::new(0.02, 0.0));
-        assert_eq!(trunk.len(), 24);
+        let points = |arms: f32, is_arm: bool| -> Vec<CutPoint> {
+            let trunk = ring(0.0, 0.15).map(|at| CutPoint { at, is_arm: false });
+            let both = ring(arms, 0.04).chain(ring(-arms, 0.04));
+            trunk.chain(both.map(|at| CutPoint { at, is_arm })).collect()
+        };
+        let trunk_of = |points: &[CutPoint]| {
+            let parts = parts_of(points, 1.7);
+            (parts.len(), nearest_part(&parts, Vec2::new(0.02, 0.0)))
+        };
+        let (count, trunk) = trunk_of(&points(0.4, false));
+        assert_eq!((count, trunk.len()), (3, 24));
         assert!(corners(&trunk).1.x < 0.16);
+        // A hand two centimetres beside the hips: one part, unless it is known to be a hand.
+        let (count, trunk) = trunk_of(&points(0.21, false));
+        assert_eq!((count, trunk.len()), (1, 72));
+        let (count, trunk) = trunk_of(&points(0.21, true));
+        assert_eq!((count, trunk.len()), (1, 24));
     }
 }

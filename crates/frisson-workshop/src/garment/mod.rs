@@ -17,7 +17,8 @@ use frisson_io::scene::{ActorContent, ActorLoader as _};
 use glam::{Mat4, Vec3};
 
 use crate::WorkshopError;
-use levels::Levels;
+use crate::limbs::{are_of_arms, vertices_of_arms};
+use levels::{Levels, Part};
 use tube::{Cut, Tube};
 use weights::Band;
 
@@ -99,8 +100,19 @@ pub fn put_on(character: &Character, order: &Order) -> Result<Character, Worksho
     let worn_on = bodies(character, &meshes, &order.bodies)?;
     let bodies: Vec<&Mesh> = worn_on.iter().map(|&i| &meshes[i]).collect();
     let frame = Measures::of(character, &pose, &bodies)?;
-    let levels = Levels::cut(&bodies, frame.hips, frame.waist(), frame.bounds, LEVELS);
-    let cut = cut_for(order, &frame, &levels)?;
+    let is_arm = are_of_arms(character);
+    let none = vec![false; is_arm.len()];
+    let levels = |arms: &[bool]| {
+        let part =
+            |&i: &usize| Part { mesh: &meshes[i], is_arm: vertices_of_arms(character, i, arms) };
+        let parts: Vec<Part> = worn_on.iter().map(part).collect();
+        Levels::cut(&parts, frame.hips, frame.waist(), frame.bounds, LEVELS)
+    };
+    // Armpits and shoulders are where the arms begin: they are found on the body with them.
+    let whole = levels(&none);
+    let cut = cut_for(order, &frame, &whole)?;
+    // A cape lies over the shoulders. What goes all around must not take in a hand beside the hips.
+    let levels = if cut.is_open { whole } else { levels(&is_arm) };
     let tube = Tube::around(&levels, &cut);
     let mut dressed = character.clone();
     let mesh = tube.mesh(name);

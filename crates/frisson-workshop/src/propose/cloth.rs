@@ -8,6 +8,7 @@ use glam::Vec3;
 
 use super::layer::Proposed;
 use super::pins::pins;
+use crate::limbs::are_of_arms;
 
 /// How near a part of a body is that a garment may meet, in sizes of it [-].
 const BESIDE: f32 = 0.1;
@@ -92,29 +93,12 @@ pub fn hangs(name: &str) -> bool {
     HANGING.iter().any(|word| name.contains(word))
 }
 
-/// Joints of arms, hands and fingers that carry skin: those with a telling name, and all below them.
+/// Joints of arms, hands and fingers that carry skin.
 fn joints_of_arms(character: &Character) -> Vec<&str> {
-    let nodes = character.skeleton.nodes();
-    let mut is_arm = vec![false; nodes.len()];
-    // Parents come before or after: as many rounds as the arm has joints.
-    for _ in 0..nodes.len() {
-        let before = is_arm.clone();
-        for (i, node) in nodes.iter().enumerate() {
-            let name = node.name.to_lowercase();
-            let is_named =
-                (name.contains("arm") || name.contains("hand")) && !name.contains("armature");
-            is_arm[i] |= is_named || node.parent.is_some_and(|p| before[p]);
-        }
-        if is_arm == before {
-            break;
-        }
-    }
+    let (nodes, is_arm) = (character.skeleton.nodes(), are_of_arms(character));
     let carries = |i: &usize| character.skins.iter().any(|skin| skin.joints.contains(i));
-    (0..nodes.len())
-        .filter(|&i| is_arm[i])
-        .filter(carries)
-        .map(|i| nodes[i].name.as_str())
-        .collect()
+    let arms = (0..nodes.len()).filter(|&i| is_arm[i]).filter(carries);
+    arms.map(|i| nodes[i].name.as_str()).collect()
 }
 
 /// What a garment must stay outside of: the skinned meshes where they are what lies under it, else all that it is near to.
