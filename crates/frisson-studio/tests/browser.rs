@@ -328,8 +328,11 @@ fn spawn(what: &Path) -> (Child, String) {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
-    let found = { lines }.find_map(|l| l.split_once("served at ").map(|(_, url)| url.to_owned()));
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let found =
+        lines.by_ref().find_map(|l| l.split_once("served at ").map(|(_, url)| url.to_owned()));
+    // The server is a test that says so when it takes long: a pipe that nobody reads would end it.
+    std::thread::spawn(move || lines.for_each(drop));
     (child, found.expect("the address is printed"))
 }
 
