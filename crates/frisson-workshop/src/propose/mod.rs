@@ -351,8 +351,6 @@ fn closes(who: &Actor, duration: f64) -> bool {
 
 /// Folds that are proposed on one mesh, at most: more than a person wants to judge one by one.
 const MOST_TOOLS: usize = 4;
-/// Most shortening that proposed folds take up whole [-]: their flanks stand at 46 degrees then.
-const MOST_FOLDED: f64 = 0.15;
 /// Vertices beyond which a mesh is looked at fewer times.
 const LARGE_MESH: usize = 100_000;
 
@@ -397,18 +395,14 @@ fn propose_wrinkles(resting: &Actor, moving: &Actor, duration: f64) -> Vec<Propo
 
 fn tool_line(p: &ToolProposal) -> Option<String> {
     let (Anchor::Vertex(a), Anchor::Vertex(b)) = (&p.tool.a, &p.tool.b) else { return None };
-    // What a skin of few triangles loses in a joint beyond that was never length: the limb passes into the body.
-    let amount = match p.compression > MOST_FOLDED {
-        true => format!("amount = {:.2}, ", MOST_FOLDED / p.compression),
-        false => String::new(),
-    };
+    let amount = p.tool.amount.at(0.0);
+    let amount = if amount < 1.0 { format!("amount = {amount:.2}, ") } else { String::new() };
     Some(format!(
-        "  {{ name = {:?}, a = {a}, b = {b}, width = {:.4}, folds = {}, \
-         {}jitter = {{ spacing = 0.4, height = 0.3, angle_deg = 8, seed = {} }} }}, # shortened by {:.0}% at {:.2} s\n",
+        "  {{ name = {:?}, a = {a}, b = {b}, width = {:.4}, folds = {}, {amount}\
+         jitter = {{ spacing = 0.4, height = 0.3, angle_deg = 8, seed = {} }} }}, # shortened by {:.0}% at {:.2} s\n",
         p.tool.name,
         p.tool.width,
         p.tool.folds,
-        amount,
         p.tool.jitter.seed,
         100.0 * p.compression,
         p.time

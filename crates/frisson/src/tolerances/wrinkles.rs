@@ -48,6 +48,10 @@ pub const PROPOSED_COMPRESSION: f64 = 0.1;
 /// their strongest. Higher, and a limb looks swollen; lower, and the folds are too fine to refine.
 pub const PROPOSED_HEIGHT: f64 = 0.04;
 
+/// Height of a proposed tool's folds, as a share of how thick the limb is under them [-]. A line may run over a whole
+/// haunch: four hundredths of it would cut a thin leg in slices. Lower, and no clip shows any fold.
+pub const PROPOSED_LIMB_SHARE: f64 = 0.06;
+
 /// How much nearer two folds may come to each other at the side of the region than on the line, as a
 /// fraction of their distance [-].
 ///

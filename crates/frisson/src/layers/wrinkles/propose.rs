@@ -8,7 +8,7 @@
 use glam::{Mat3, Vec3};
 
 use super::params::{Jitter, WrinkleTool};
-use crate::geometry::{Mesh, Topology};
+use crate::geometry::{Mesh, Topology, TriangleBvh};
 use crate::tolerances::wrinkles as tolerances;
 
 /// Score at which a line ends, beside that of its seed [-].
@@ -22,6 +22,8 @@ const SAME_SIDE: f32 = 0.2;
 const AHEAD: f32 = 0.4;
 /// Fewest and most folds of a tool: two look like a mistake, more than twelve are finer than skin's.
 const FOLDS: [f64; 2] = [3.0, 12.0];
+/// Depth below the surface from which a limb is looked through, in edges [-].
+const LEAST_LIMB: f32 = 0.05;
 /// Narrowest and widest region, in lengths of its line [-].
 const WIDTHS: [f32; 2] = [0.25, 0.6];
 
@@ -78,6 +80,8 @@ struct Survey<'a> {
     scores: Vec<f64>,
     axes: Vec<Vec3>,
     edge_length: f32,
+    /// The mesh in its bind pose, to look through it.
+    surface: TriangleBvh,
 }
 
 impl<'a> Survey<'a> {
@@ -137,7 +141,8 @@ impl<'a> Survey<'a> {
             .sum::<f64>()
             / topology.edges.len() as f64) as f32;
         let scores = smooth(topology, scores);
-        Self { topology, bind, normals, scores, axes, edge_length }
+        let surface = TriangleBvh::build(&bind, &topology.triangles);
+        Self { topology, bind, normals, scores, axes, edge_length, surface }
     }
 
     /// Points of a line through a seed, along the axis, as far as the surface is compressed.
@@ -212,10 +217,31 @@ impl<'a> Survey<'a> {
         );
         // A fold of n takes compression x length / n over flanks of length / 3n: it stands
         // length / n x sqrt(compression / 3) high.
-        let folds = (compression / 3.0).sqrt() / tolerances::PROPOSED_HEIGHT;
-        tool.folds = folds.ceil().clamp(FOLDS[0], FOLDS[1]) as u32;
+        let alone = f64::from(length) * (compression / 3.0).sqrt();
+        let most = (tolerances::PROPOSED_HEIGHT * f64::from(length))
+            .min(tolerances::PROPOSED_LIMB_SHARE * self.thickness(line));
+        tool.folds = (alone / most).ceil().clamp(FOLDS[0], FOLDS[1]) as u32;
+        let height = alone / f64::from(tool.folds);
+        if height > most {
+            // No finer ones are left to take the length: on a thin limb it is lost rather than shown.
+            tool.amount = (most / height).into();
+        }
         tool.jitter = Jitter { spacing: 0.4, height: 0.3, angle_deg: 8.0, seed: number as u64 };
         Some(ToolProposal { tool, compression, time })
+    }
+
+    /// How thick the limb is under a line: the median of the ways through it [m]; infinite for an open sheet.
+    fn thickness(&self, line: &[u32]) -> f64 {
+        let through = |&p: &u32| {
+            let (place, inwards) = (self.bind[p as usize], -self.normals[p as usize]);
+            // From a little below the surface: the triangles of the point itself are no other side.
+            let skin = LEAST_LIMB * self.edge_length;
+            let hit = self.surface.raycast(place + skin * inwards, inwards, f32::MAX);
+            hit.map_or(f64::INFINITY, |hit| f64::from(hit.distance + skin))
+        };
+        let mut ways: Vec<f64> = line.iter().map(through).collect();
+        ways.sort_unstable_by(f64::total_cmp);
+        ways[ways.len() / 2]
     }
 
     /// How far the compressed surface reaches to the sides of a line.
@@ -300,6 +326,36 @@ mod tests {
             assert!(proposal.compression > 0.2, "{}", proposal.compression);
             assert_eq!(proposal.time, 2.0, "at the narrowest");
         }
+    }
+
+    /// A tube of a radius along x, pressed to half its length in the middle.
+    fn tube(radius: f32, squeeze: f32) -> Mesh {
+        let squeezed = |x: f32| x + (x.clamp(0.35, 0.65) - 0.35) * (squeeze - 1.0);
+        grid("tube", 48, 24, |x, z| {
+            let turn = std::f32::consts::TAU * (z % 24) as f32 / 24.0;
+            let (sin, cos) = turn.sin_cos();
+            Vec3::new(squeezed(x as f32 / 48.0), radius * cos, radius * sin)
+        })
+    }
+
+    #[test]
+    fn folds_of_a_thin_limb_are_as_fine_as_the_limb() {
+        let heights = [0.2, 0.03].map(|radius| {
+            let mesh = tube(radius, 1.0);
+            let samples = [(0.0, mesh.positions.clone()), (1.0, tube(radius, 0.5).positions)];
+            let found = propose_tools(&mesh, &samples, 1);
+            assert_eq!(found.len(), 1, "of radius {radius}");
+            let (tool, compression) = (&found[0].tool, found[0].compression);
+            let place = |anchor: &Anchor| match anchor {
+                Anchor::Vertex(v) => mesh.positions[*v as usize],
+                other => panic!("{other:?} is no vertex"),
+            };
+            let length = f64::from(place(&tool.a).distance(place(&tool.b)));
+            let amount = tool.amount.at(0.0);
+            amount * length / f64::from(tool.folds) * (compression / 3.0).sqrt()
+        });
+        assert!(heights[1] <= 1.05 * tolerances::PROPOSED_LIMB_SHARE * 0.06, "{heights:?}");
+        assert!(heights[0] > 2.0 * heights[1], "a thick one is not held down: {heights:?}");
     }
 
     #[test]
