@@ -120,7 +120,63 @@ pub fn run(options: &BenchOptions) -> Result<Vec<Table>, WorkshopError> {
     }
     table.note(format!("{} threads", rayon::current_num_threads()));
     table.note(QUOTED);
-    Ok(vec![table])
+    Ok(vec![table, cores(options)?])
+}
+
+/// Frames over which runs with more and fewer threads are compared: the ball stops the sheet within them.
+const COMPARED_FRAMES: usize = 30;
+
+/// A run with its own number of threads.
+struct Run {
+    threads: usize,
+    pool: rayon::ThreadPool,
+    stage: Simulator,
+    seconds: f64,
+}
+
+/// What more threads gain. The runs take turns frame by frame, so that what else the machine does slows all alike.
+fn cores(options: &BenchOptions) -> Result<Table, WorkshopError> {
+    let mut table = Table::new(
+        "Cloth on more threads: the same sheet with self-collision, 30 frames",
+        &["N", "threads", "ms/frame", "times as fast", "runs alone"],
+    );
+    let all = rayon::current_num_threads();
+    let sizes: &[u32] = if options.quick { &[64] } else { &[64, 128, 256] };
+    for &n in sizes {
+        let mut runs = Vec::new();
+        for threads in [1, 2, 4, 8, 16, 32].into_iter().filter(|t| *t <= all) {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+            let pool = pool.map_err(WorkshopError::of)?;
+            runs.push(Run { threads, pool, stage: stage(n, true)?, seconds: 0.0 });
+        }
+        for frame in 0..WARM + COMPARED_FRAMES {
+            for Run { pool, stage, seconds, .. } in &mut runs {
+                let started = Instant::now();
+                let moved = pool.install(|| stage.advance_frame(&mut NoObserver).map(|_| ()));
+                moved.map_err(WorkshopError::of)?;
+                if frame >= WARM {
+                    *seconds += started.elapsed().as_secs_f64();
+                }
+            }
+        }
+        let alone = runs.first().map_or(0.0, |run| run.seconds);
+        for run in &runs {
+            let (threads, gain) = (run.threads as f64, alone / run.seconds);
+            // Amdahl: 1 / gain = s + (1 - s) / threads.
+            let share = (threads / gain - 1.0) / (threads - 1.0);
+            table.row([
+                n.to_string(),
+                run.threads.to_string(),
+                format!("{:.1}", 1e3 * run.seconds / COMPARED_FRAMES as f64),
+                format!("{gain:.2}"),
+                if run.threads > 1 { format!("{:.0}%", 100.0 * share) } else { String::new() },
+            ]);
+        }
+    }
+    table.note(
+        "runs alone: the share of the work that one thread does while others wait, by Amdahl's law",
+    );
+    Ok(table)
 }
 
 #[cfg(test)]
