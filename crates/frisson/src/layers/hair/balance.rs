@@ -22,7 +22,15 @@ pub(super) fn balance(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScen
     // Guides are taken as they are.
     if scene.params.style.guides.is_empty() {
         let_sag(rest, wisps, scene, sagging);
-        sagging = hold_steady(rest, wisps, scene);
+        sagging = hold_steady(rest, wisps, scene, (0..wisps.len()).collect());
+        if !sagging.is_empty() {
+            // What even the hardest pull does not hold goes where it wants to, and is held there.
+            for &k in &sagging {
+                rest.roots[wisps[k].root as usize].steady = 0.0;
+            }
+            let_sag(rest, wisps, scene, sagging.clone());
+            sagging = hold_steady(rest, wisps, scene, sagging);
+        }
     }
     if !sagging.is_empty() {
         rest.warnings.push(format!(
@@ -55,8 +63,12 @@ fn let_sag(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene, mut sagg
 /// Where a trial ends is where the shot begins: the last hundredths of a millimetre, and what envelopes find only
 /// with time, are over by then, and no drawn hair is laid another way a moment later. Returns the wisps that
 /// even the hardest pull does not hold.
-fn hold_steady(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene) -> Vec<usize> {
-    let mut loose: Vec<usize> = (0..wisps.len()).collect();
+fn hold_steady(
+    rest: &mut HairRest,
+    wisps: &mut [Wisp],
+    scene: &StyleScene,
+    mut loose: Vec<usize>,
+) -> Vec<usize> {
     for (round, hz) in super::limits::STEADY_HZ.into_iter().enumerate() {
         for &k in &loose {
             rest.roots[wisps[k].root as usize].steady = (std::f64::consts::TAU * hz).powi(2);

@@ -160,11 +160,14 @@ fn tie(head: &Head, (up, front): (f32, f32)) -> TieParams {
 
 fn long_straight(wanted: &mut HairParams, head: &Head) {
     wanted.length = 3.6 * head.radius;
-    wanted.bending_length = 0.4 * head.radius;
+    // Limper hair would slip off the ears, which it lies over, to one side or the other.
+    wanted.bending_length = 0.8 * head.radius;
     wanted.style.comb_roots = 0.9;
+    // Far more to the back than to the sides: else hair of the front hangs before the eyes, and the parting goes on
+    // down the back of the head as a bare stripe.
     wanted.style.fields = vec![
-        parting(head, head.point(0.0, 0.0, 0.0), (1.0, 0.0), 25.0),
-        push(head, (0.0, 0.0, -1.0), 14.0),
+        parting(head, head.point(0.0, 0.0, 0.0), (1.0, 0.0), 6.0),
+        push(head, (0.0, -0.3, -1.0), 40.0),
     ];
 }
 
@@ -196,8 +199,8 @@ fn curly(wanted: &mut HairParams, head: &Head) {
     wanted.goal_hz = Animated::Constant(0.8);
     curl(wanted, head, 0.07, 0.3);
     wanted.style.fields = vec![
-        parting(head, head.point(0.0, 0.0, 0.0), (1.0, 0.0), 8.0),
-        push(head, (0.0, -0.2, -1.0), 10.0),
+        parting(head, head.point(0.0, 0.0, 0.0), (1.0, 0.0), 3.0),
+        push(head, (0.0, -0.4, -1.0), 12.0),
     ];
 }
 
@@ -228,11 +231,13 @@ fn braid(wanted: &mut HairParams, head: &Head) {
 
 fn short(wanted: &mut HairParams, head: &Head) {
     wanted.length = 0.45 * head.radius;
-    wanted.bending_length = 0.6 * head.radius;
+    wanted.radius = 0.205 * head.radius;
+    wanted.bending_length = 0.35 * head.radius;
     wanted.goal_hz = Animated::Constant(3.0);
-    wanted.style.comb_roots = 0.85;
+    wanted.style.comb_roots = 1.0;
     wanted.style.settle_secs = 0.5;
-    wanted.style.fields = vec![push(head, (0.25, -0.3, 1.0), 14.0)];
+    // More down than to the front: combed straight forward, hair of the back of the head stands on end.
+    wanted.style.fields = vec![push(head, (0.2, -1.0, 0.5), 25.0)];
 }
 
 fn afro(wanted: &mut HairParams, head: &Head) {
@@ -254,10 +259,12 @@ fn afro(wanted: &mut HairParams, head: &Head) {
 
 fn fringe(wanted: &mut HairParams, head: &Head) {
     wanted.length = 2.4 * head.radius;
-    wanted.bending_length = 0.5 * head.radius;
+    // Stiffer hair of a fringe's length stands off the forehead like a peak.
+    wanted.bending_length = 0.48 * head.radius;
+    wanted.style.comb_roots = 0.9;
     let line = head.point(0.0, 0.0, 0.45);
     wanted.style.cuts =
-        vec![CutParams { point: line, normal: head.front.to_array(), length: 0.75 * head.radius }];
+        vec![CutParams { point: line, normal: head.front.to_array(), length: 1.05 * head.radius }];
     wanted.style.fields =
-        vec![parting(head, line, (0.0, 1.0), 12.0), push(head, (0.0, -1.0, 0.0), 8.0)];
+        vec![parting(head, line, (0.0, 1.0), 20.0), push(head, (0.0, -1.0, 0.0), 16.0)];
 }
