@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use glam::{BVec4A, Vec3, Vec4};
+use glam::{Vec3, Vec4};
 
 use super::around::Around;
 use super::chain::MAX_PARTICLES;
@@ -185,47 +185,8 @@ impl Samples {
             // A wall that has just come into sight narrows the wisp quickly, but not at once.
             let least = self.radii - super::limits::NARROWING * input.dt as f32;
             let met = plane.meets(p, &self.axes, margin).max(least);
-            let free = met.cmpge(self.radii);
-            if !free.all() {
+            if met.cmplt(self.radii).any() {
                 self.stop(met, self.axes.dot(plane.carried / input.dt as f32 - own));
-            }
-            self.stop_at_other_walls(input, (p, own), (free, least), margin);
-        }
-    }
-
-    /// Stops samples that the nearest wall leaves free at others: in a fold, as behind an ear, a wisp is narrow on both
-    /// sides. With one wall alone its other side would reach into the second, push the particle there, and so to and
-    /// fro for ever.
-    fn stop_at_other_walls(
-        &mut self,
-        input: &TickInput,
-        (p, own): (Vec3, Vec3),
-        (free, least): (BVec4A, Vec4),
-        margin: f32,
-    ) {
-        let asked = free & self.present.cmpgt(Vec4::ZERO);
-        let from = Lanes::splat(p);
-        for mesh in input.meshes {
-            let way = self.axes * (self.radii + margin);
-            let four = |v: &Lanes| [v.x, v.y, v.z];
-            let mut crossing = mesh.bvh().crossed_by_four(four(&from), four(&way), asked);
-            while crossing != 0 {
-                let lane = crossing.trailing_zeros() as usize;
-                crossing &= crossing - 1;
-                let axis = self.axes.lane(lane);
-                let Some(hit) = mesh.bvh().raycast(p, axis, self.radii[lane] + margin) else {
-                    continue;
-                };
-                // Out of the mesh from within: the nearest wall already has such a particle.
-                if mesh.bvh().face_normal(hit.triangle).dot(axis) >= 0.0 {
-                    continue;
-                }
-                let met = (hit.distance - margin).max(least[lane]);
-                let place = |fraction: f32| mesh.point(hit.triangle, hit.barycentric, fraction);
-                let carried = (place(1.0) - place(0.0)) / input.dt as f32;
-                let mut stop = Vec4::INFINITY;
-                stop[lane] = met;
-                self.stop(stop, Vec4::splat(axis.dot(carried - own)));
             }
         }
     }

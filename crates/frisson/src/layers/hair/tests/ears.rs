@@ -2,7 +2,7 @@
 
 use glam::{Vec3, Vec4};
 
-use super::{HairParams, Rig, Scene, ball, banging, ceiling, hanging, path};
+use super::{HairParams, Rig, Scene, ball, banging, path};
 use crate::geometry::{Mesh, TriangleBvh};
 use crate::layers::hair::beneath::{Beneath, NO_GUESS};
 use crate::layers::hair::lanes::Lanes;
@@ -126,59 +126,4 @@ fn wisps_move_as_if_nothing_had_been_beneath_them_before() {
         rig.points().iter().flat_map(|p| p.to_array()).map(f32::to_bits).collect::<Vec<_>>()
     };
     assert!(run(true) == run(false), "bits differ");
-}
-
-/// Half of the way between the walls of [`fold`] [m].
-const HALF_GAP: f32 = 0.004;
-
-/// A ceiling, and below it two walls that face each other.
-fn fold() -> Mesh {
-    let mut mesh = ceiling(0.1);
-    let mut triangles = mesh.topology.triangles.clone();
-    for side in [-1.0f32, 1.0] {
-        let first = mesh.positions.len() as u32;
-        let corner = |y: f32, z: f32| Vec3::new(side * HALF_GAP, y, z);
-        mesh.positions.extend([
-            corner(-0.28, -0.1),
-            corner(-0.04, -0.1),
-            corner(-0.04, 0.1),
-            corner(-0.28, 0.1),
-        ]);
-        let two = if side < 0.0 { [[0, 1, 2], [0, 2, 3]] } else { [[0, 2, 1], [0, 3, 2]] };
-        triangles.extend(two.map(|t: [u32; 3]| t.map(|v| first + v)));
-    }
-    Mesh::new("scalp", mesh.positions, triangles)
-}
-
-#[test]
-fn a_wisp_between_two_walls_is_as_narrow_as_they_are_and_lies_still() {
-    let mut params = HairParams { radius: 0.015, drag: 4.0, ..hanging() };
-    params.root_radius = Some(0.003);
-    params.body.meshes = vec!["scalp".to_owned()];
-    let mut rig = Rig::new(Scene::new(params, fold())).unwrap();
-    for _ in 0..60 {
-        rig.advance();
-    }
-    let mut farthest = 0.0f32;
-    for _ in 0..24 {
-        let before = rig.state().wisps[0].positions.clone();
-        rig.alone.ticks(1);
-        let now = &rig.state().wisps[0].positions;
-        farthest = before.iter().zip(now).map(|(a, b)| a.distance(*b)).fold(farthest, f32::max);
-    }
-    assert!(farthest < 1e-5, "it goes to and fro: {farthest} m a tick");
-    let samples = rig.rest().samples_around();
-    let envelope = rig.state().envelopes(rig.rest()).next().unwrap();
-    let mut between = 0;
-    for (plane, p) in rig.state().wisps[0].positions.iter().enumerate() {
-        // Well below the upper edges of the walls and above the lower.
-        if !(-0.25..-0.07).contains(&p.y) {
-            continue;
-        }
-        for sample in &envelope[plane * samples..(plane + 1) * samples] {
-            assert!(sample.x.abs() < HALF_GAP, "plane {plane}: {sample}");
-            between += 1;
-        }
-    }
-    assert!(between >= 4 * samples, "{between}");
 }
