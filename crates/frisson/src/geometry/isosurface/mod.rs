@@ -145,9 +145,10 @@ pub trait Field: Sync {
         }
     }
 
-    /// Whether bodies meet among some parts, so that the surface may have a rim there.
+    /// Whether bodies meet among some parts, so that the surface may have a rim there. A field that does not know says
+    /// so: relaxing then goes by the edges that are there.
     fn has_rims(&self, _parts: &[u32]) -> bool {
-        false
+        true
     }
 }
 

@@ -13,6 +13,10 @@ impl Field for Balls {
         self.0.len()
     }
 
+    fn has_rims(&self, _parts: &[u32]) -> bool {
+        false
+    }
+
     fn gather(&self, parts: &[u32], bounds: &Bounds, out: &mut Vec<u32>) -> bool {
         let (mut low, mut high) = (0.0, 0.0);
         for &part in parts {
