@@ -30,6 +30,10 @@ impl Compaction {
         if total as usize == drops.len() {
             return;
         }
+        // Both lists have the same room: a smaller one would have to grow with the next drop. Exactly: twice as much in turn
+        // would never end.
+        spare.clear();
+        spare.reserve_exact(drops.capacity());
         spare.resize(total as usize, Droplet::new(0, 0.0, Phase::Corner { half: 0 }, 0.0));
         copy_living(drops, &self.ends, 0, spare);
         std::mem::swap(drops, spare);
