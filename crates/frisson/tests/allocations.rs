@@ -58,7 +58,8 @@ fn on_one_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap().install(work)
 }
 
-/// Allocations in ten ticks after a second of running.
+/// Allocations in ten ticks after a second of running, the least of three times: what is allocated in every step shows in
+/// each of them, a list that doubles because trails have grown only in one.
 fn allocations(kinds: &[&str]) -> usize {
     on_one_thread(|| {
         let layers = kinds.iter().map(|k| layer(k, k)).collect();
@@ -67,11 +68,15 @@ fn allocations(kinds: &[&str]) -> usize {
         for _ in 0..150 {
             simulator.step(tick).unwrap();
         }
-        counted(|| {
-            for _ in 0..10 {
-                simulator.step(tick).unwrap();
-            }
-        })
+        let mut ten_ticks = || {
+            counted(|| {
+                for _ in 0..10 {
+                    simulator.step(tick).unwrap();
+                }
+            })
+        };
+        let times = [ten_ticks(), ten_ticks(), ten_ticks()];
+        times.into_iter().min().unwrap_or_default()
     })
 }
 
