@@ -3,12 +3,12 @@ import { Vector3, signal } from "./third-party.js";
 import { getBytes } from "./api.js";
 import { layerFor, mirrorOf } from "./anchors.js";
 import { send } from "./controls.js";
-import { layers, remote, say, selectedLayer, symmetry, tool, toolFalloff, toolSize } from "./state.js";
+import { brushFalloff, layers, remote, say, selectedLayer, symmetry, tool, toolSize } from "./state.js";
 
 /** Parameters that select vertices of the mesh that a layer is on. */
-const KEYS = { flesh: ["mask", "selection"], hair: ["scalp"], cloth: ["pins"], wrinkles: [], folds: [], drops: [], soft: [] };
-/** Parameters that take whole vertices only. */
-const HARD = ["pins"];
+const KEYS = { flesh: ["mask", "selection"], hair: ["scalp"], cloth: ["pins", "soft_pins"], wrinkles: [], folds: [], drops: [], soft: [] };
+/** Parameters that take whole vertices only, each with the one that takes what is half brushed. */
+const SOFTER = { pins: "soft_pins" };
 
 /** Which of the chosen layer's selections is brushed. */
 export const brushedKey = signal("");
@@ -18,7 +18,7 @@ export function targets() {
   const layer = layers.value[selectedLayer.value];
   if (!layer) return [];
   const own = KEYS[layer.kind].map(key => ({ layer, key, path: `${layer.path}.${key}`, name: key, value: layer.params[key] }));
-  const lists = { wrinkles: ["tools", "mask"], folds: ["folds", "mask"], drops: ["ground", "select"] }[layer.kind];
+  const lists = { wrinkles: ["tools", "mask"], folds: ["folds", "mask"], drops: ["ground", "select"], cloth: ["regions", "vertices"] }[layer.kind];
   if (lists) {
     const [list, key] = lists;
     (layer.params[list] ?? []).forEach((item, k) => own.push({
@@ -47,12 +47,17 @@ export function falloff(share, soft) {
   return t * t * (3 - 2 * t);
 }
 
+/** The parameter of the same layer that takes what a stroke leaves half brushed. */
+const softerPath = aim => SOFTER[aim.key] && `${aim.layer.path}.${SOFTER[aim.key]}`;
+
 /** What is selected now, vertex by vertex. */
 async function present(aim, count) {
   const weights = new Float32Array(count);
-  try {
-    new Uint8Array(await getBytes(`chosen?path=${encodeURIComponent(aim.path)}`)).forEach((w, v) => { weights[v] = w / 255; });
-  } catch { /* nothing is selected yet */ }
+  for (const path of [aim.path, softerPath(aim)].filter(Boolean)) {
+    try {
+      new Uint8Array(await getBytes(`chosen?path=${encodeURIComponent(path)}`)).forEach((w, v) => { weights[v] = Math.max(weights[v], w / 255); });
+    } catch { /* nothing is selected yet */ }
+  }
   return weights;
 }
 
@@ -74,7 +79,7 @@ export async function startBrush(hit, remove) {
 export function stroke(view, brush, hit) {
   if (hit.name !== brush.name) return;
   const radius = 0.5 * toolSize.value * view.size;
-  const soft = HARD.includes(brush.aim.key) ? 0 : toolFalloff.value;
+  const soft = brushFalloff().value;
   const p = new Vector3();
   const put = (v, w) => {
     brush.weights[v] = brush.remove ? Math.min(brush.weights[v], 1 - w) : Math.max(brush.weights[v], w);
@@ -97,17 +102,34 @@ function show(view, mesh, weights) {
   view.showFrame();
 }
 
+/** Vertices whose weight is wanted, as the text gives them. */
+function selection(weights, wanted) {
+  const vertices = [];
+  const shares = [];
+  weights.forEach((w, v) => {
+    const tidy = Math.round(100 * w) / 100;
+    if (wanted(tidy)) { vertices.push(v); shares.push(tidy); }
+  });
+  return shares.every(w => w === 1) ? { vertices } : { vertices, weights: shares };
+}
+
+/** What a stroke changes in the text. */
+function edits(brush) {
+  const softer = softerPath(brush.aim);
+  if (!softer) return [{ set: { path: brush.aim.path, value: selection(brush.weights, w => w > 0) } }];
+  const half = selection(brush.weights, w => w > 0 && w < 1);
+  const found = [{ set: { path: brush.aim.path, value: selection(brush.weights, w => w === 1) } }];
+  if (half.vertices.length) found.push({ set: { path: softer, value: half } });
+  else if (brush.aim.layer.params[SOFTER[brush.aim.key]]) found.push({ remove: { path: softer } });
+  return found;
+}
+
 /** Ends a stroke: what is selected goes into the text. */
 export async function endBrush(view, brush) {
-  const vertices = [];
-  const weights = [];
-  brush.weights.forEach((w, v) => {
-    const tidy = Math.round(100 * w) / 100;
-    if (tidy > 0) { vertices.push(v); weights.push(tidy); }
-  });
-  const value = weights.every(w => w === 1) ? { vertices } : { vertices, weights };
-  await send([{ set: { path: brush.aim.path, value } }], `brush ${brush.aim.key}`, null);
-  say(`${brush.aim.key}: ${vertices.length} vertices`);
+  const done = edits(brush);
+  await send(done, `brush ${brush.aim.key}`, null);
+  const count = done.reduce((sum, e) => sum + (e.set?.value.vertices.length ?? 0), 0);
+  say(`${brush.aim.key}: ${count} vertices`);
   await showChosen(view);
 }
 

@@ -6,14 +6,14 @@ import { send } from "./controls.js";
 import { icon } from "./dialogs.js";
 import { addBall, balls, drawSource, moveBall } from "./objects.js";
 import { addBead, addPolyline, clearGroup } from "./overlays.js";
-import { layers, places, playing, selectedLayer, symmetry, tool, toolFalloff, toolSize, trying } from "./state.js";
+import { brushFalloff, layers, places, playing, selectedLayer, symmetry, tool, toolSize, trying } from "./state.js";
 import { combed, drawFold, drawGuide, drawParting, drawWrinkle } from "./strokes.js";
 
 export const TOOLS = [
   { id: "look", name: "Look", key: "V", about: "Drag to orbit, right button or Shift to pan, wheel to zoom." },
   { id: "wrinkle", name: "Wrinkle", key: "W", about: "Drag across the skin. Drag a bead to move it; click a line for a point between, drag it off sideways for its width." },
   { id: "fold", name: "Fold", key: "F", about: "Click points of a curve; Enter or a double click ends it, Escape lets it go. Drag a line off sideways for its width." },
-  { id: "pins", name: "Pins", key: "P", about: "Brush the vertices that a cloth is held by; with Shift take them away." },
+  { id: "pins", name: "Pins", key: "P", about: "Brush the vertices that a cloth is held by; with Shift take them away. Falloff holds the rim softly." },
   { id: "mask", name: "Select", key: "M", about: "Brush where the chosen layer acts, softer towards the rim; with Shift take away." },
   { id: "comb", name: "Comb", key: "H", about: "Drag from the scalp along the way the hair shall lie: a guide for the wisps around." },
   { id: "part", name: "Parting", key: "N", about: "Drag over the scalp: hair goes to either side of the stroke." },
@@ -244,8 +244,8 @@ export function Tools() {
     <p class="faint about">${chosen.about}</p>
     <label class="row slim"><span class="faint">Size</span><input type="range" min="0.005" max="0.3" step="0.001" value=${toolSize.value} aria-label="size of the tool"
       onInput=${e => { toolSize.value = Number(e.target.value); }} /></label>
-    <label class="row slim" style=${brushing ? "" : "visibility:hidden"}><span class="faint">Falloff</span><input type="range" min="0" max="1" step="0.01" id="falloff" value=${toolFalloff.value}
-      aria-label="falloff of the brush" onInput=${e => { toolFalloff.value = Number(e.target.value); }} /></label>
+    <label class="row slim" style=${brushing ? "" : "visibility:hidden"}><span class="faint">Falloff</span><input type="range" min="0" max="1" step="0.01" id="falloff" value=${brushFalloff().value}
+      aria-label="falloff of the brush" onInput=${e => { brushFalloff().value = Number(e.target.value); }} /></label>
     <select style=${all.length ? "" : "visibility:hidden"} aria-label="what is brushed" value=${brushedKey.value || all[0]?.path} onChange=${e => { brushedKey.value = e.target.value; }}>
       ${all.map(t => html`<option value=${t.path}>${t.name}</option>`)}</select>
   </div>`;

@@ -26,8 +26,10 @@ export const dialog = signal(null);
 export const tool = signal("look");
 export const symmetry = signal(false);
 export const toolSize = signal(0.06);
-/** Share of a brush's radius over which it fades out. */
-export const toolFalloff = signal(0.6);
+/** Share of a brush's radius over which it fades out. Pins are whole unless somebody wants them soft. */
+const falloffs = { pins: signal(0), mask: signal(0.6) };
+/** That of the brush in the hand. */
+export const brushFalloff = () => falloffs[tool.value] ?? falloffs.mask;
 export const onlyChanged = signal(false);
 export const search = signal("");
 export const options = signal({ wireframe: false, overlays: true, insides: false, grid: true, colour: "", shadow: true, follow: false });

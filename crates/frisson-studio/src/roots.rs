@@ -79,7 +79,8 @@ const NEAR: f32 = 0.03;
 const WITH_PLACES: [&str; 3] = ["wrinkles", "folds", "drops"];
 
 /// Fields of layers that select vertices of the mesh that the layer is on.
-const SELECTIONS: [&str; 5] = ["selection", "mask", "scalp", "pins", "select"];
+const SELECTIONS: [&str; 7] =
+    ["selection", "mask", "scalp", "pins", "soft_pins", "select", "vertices"];
 
 /// Fields of layers that hold places on the mesh that the layer is on.
 const PLACES: [&str; 5] = ["a", "b", "through", "points", "at"];

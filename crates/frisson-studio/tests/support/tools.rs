@@ -95,6 +95,23 @@ fn every_tool_writes_what_it_drew() {
     assert!(pins["weights"].is_null() && pins["vertices"].as_array().unwrap().len() > 2, "{pins}");
     followed(&mut browser);
 
+    // With a soft rim: what is half brushed is held softly, and nothing is held twice.
+    browser.get(
+        "(() => { const s = document.querySelector('#falloff'); s.value = 1; s.dispatchEvent(new Event('input')); return true })()",
+    );
+    let (x, y) = on(&mut browser, "sheet", 0.5, 0.5);
+    browser.drag(&[(x, y), (x, y + 5.0)]);
+    browser.wait("studio.layers.value[1].params.soft_pins?.vertices");
+    followed(&mut browser);
+    let [held, soft] = ["pins", "soft_pins"]
+        .map(|key| browser.get(&format!("studio.layers.value[1].params.{key}")));
+    let before = pins["vertices"].as_array().unwrap();
+    assert!(before.iter().all(|v| held["vertices"].as_array().unwrap().contains(v)), "{held}");
+    let twice = |v: &&serde_json::Value| soft["vertices"].as_array().unwrap().contains(v);
+    assert_eq!(held["vertices"].as_array().unwrap().iter().find(twice), None, "{held} {soft}");
+    let share = |w: &serde_json::Value| w.as_f64().is_some_and(|w| w > 0.0 && w < 1.0);
+    assert!(soft["weights"].as_array().unwrap().iter().all(share), "{soft}");
+
     // A guide and a parting, in the pose in which points are given.
     browser.click("[data-tool=comb]");
     let (x, y) = on(&mut browser, "head", 0.5, 0.12);
@@ -130,7 +147,7 @@ fn every_tool_writes_what_it_drew() {
     browser.picture("balls");
 
     // Everything can be taken back, step by step.
-    for _ in 0..7 {
+    for _ in 0..8 {
         let now = text(&mut browser);
         browser.click("#undo");
         browser.wait(&format!("studio.doc.value.text !== {}", serde_json::json!(now)));
