@@ -10,9 +10,10 @@ export function hairMaterial(color, perStrand) {
       lights: { value: [new Vector3(0.45, 0.75, 0.5), new Vector3(-0.7, 0.35, 0.3), new Vector3(0.1, 0.35, -0.9)].map(v => v.normalize()) },
       powers: { value: [1.5, 0.6, 0.7] },
       perStrand: { value: Math.max(1, perStrand) },
+      painted: { value: 0 },
     },
     vertexShader: `
-      attribute vec4 tangent; uniform int perStrand;
+      attribute vec4 tangent; attribute vec3 paint; uniform int perStrand; uniform float painted;
       uniform vec3 colour; uniform vec3 lights[3]; uniform float powers[3];
       varying vec3 vLight;
       void main() {
@@ -30,7 +31,8 @@ export function hairMaterial(color, perStrand) {
           float second = pow(clamp(sl * sv - (tl - 0.16) * tv, 0.0, 1.0), 14.0);
           sum += powers[i] * (base * sl * 0.42 + vec3(0.1) * first + (0.16 * sqrt(base) + base) * 0.4 * second);
         }
-        vLight = sum * mix(0.35, 1.0, smoothstep(0.0, 0.3, along * 0.5));
+        // Colours that mean something are not shaded: the roots would look less deep.
+        vLight = mix(sum * mix(0.35, 1.0, smoothstep(0.0, 0.3, along * 0.5)), paint, painted);
         gl_Position = projectionMatrix * viewMatrix * world;
       }`,
     fragmentShader: `

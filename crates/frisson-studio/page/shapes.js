@@ -107,11 +107,7 @@ class MeshShape {
     if (strained) {
       this.strain(parcel, shape, options.strainRange).forEach((t, vertex) => write(vertex, strainColour(t)));
     } else if (attribute) {
-      const values = u8(parcel, attribute.at, shape.count);
-      const [low, high] = attribute.range;
-      const [from, to] = options.range ?? attribute.range;
-      const span = to > from ? to - from : 1;
-      for (let v = 0; v < shape.count; v += 1) write(v, heat((low + values[v] / 255 * (high - low) - from) / span));
+      eachHeat(parcel, attribute, shape.count, options.range, write);
     } else {
       for (let v = 0; v < shape.count; v += 1) write(v, covered[v] ? heat(0.35 + 0.65 * covered[v]) : [0.55, 0.55, 0.55]);
     }
@@ -167,6 +163,15 @@ function spreadOrder(count) {
 }
 const gcd = (one, other) => other === 0 ? one : gcd(other, one % other);
 
+/** Tells the colour of every value of an attribute, on the scale of a range. */
+function eachHeat(parcel, attribute, count, range, tell) {
+  const values = u8(parcel, attribute.at, count);
+  const [low, high] = attribute.range;
+  const [from, to] = range ?? attribute.range;
+  const span = to > from ? to - from : 1;
+  for (let v = 0; v < count; v += 1) tell(v, heat((low + values[v] / 255 * (high - low) - from) / span));
+}
+
 class CurvesShape {
   constructor(topology, before) {
     this.topology = topology;
@@ -200,13 +205,28 @@ class CurvesShape {
     this.object.userData.shape = this;
   }
 
-  update(parcel, shape) {
+  update(parcel, shape, options) {
     const { position, tangent } = this.object.geometry.attributes;
     position.array.set(u16(parcel, shape.positions, 3 * shape.count));
     tangent.array.set(i8(parcel, shape.tangents, 4 * shape.count));
     position.needsUpdate = tangent.needsUpdate = true;
     this.shape = shape;
     place(this.object, shape.cube);
+    this.paint(parcel, shape, options);
+  }
+
+  /** Colours by an attribute; the hair's own colour where there is none. */
+  paint(parcel, shape, options) {
+    const attribute = shape.attributes.find(x => x.name === options.colour);
+    this.material.uniforms.painted.value = attribute ? 1 : 0;
+    if (!attribute) return;
+    const { geometry } = this.object;
+    if (!geometry.attributes.paint) geometry.setAttribute("paint", dynamic(new BufferAttribute(new Uint8Array(3 * this.points), 3, true)));
+    const { paint } = geometry.attributes;
+    eachHeat(parcel, attribute, shape.count, options.range, (point, c) => {
+      for (let k = 0; k < 3; k += 1) paint.array[3 * point + k] = 255 * c[k];
+    });
+    paint.needsUpdate = true;
   }
 
   /** Draws a share of the hairs. */

@@ -211,8 +211,8 @@ export class View {
     if (!name || name === "strain") return null;
     let [low, high] = [Infinity, -Infinity];
     for (const parcel of a.frames.values()) {
-      for (const mesh of parcel.head.meshes) {
-        for (const x of mesh.attributes) {
+      for (const shape of [...parcel.head.meshes, ...parcel.head.curves]) {
+        for (const x of shape.attributes) {
           if (x.name === name) { low = Math.min(low, x.range[0]); high = Math.max(high, x.range[1]); }
         }
       }

@@ -1,11 +1,14 @@
 //! What a page wants to see beyond the picture: attributes that layers write only when asked to, and how
 //! deep things are inside each other.
 
+use frisson::geometry::{Attribute, AttributeValues};
 use frisson::layers::LayerParams;
 use frisson::layers::folds::{FoldsLayer, FoldsParams, FoldsRest};
 use frisson::stage::{ColliderSet, Frame, Running, Simulator};
 use frisson_io::scene::Scene;
 use frisson_judge::Body;
+use glam::Vec3;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// What is to be seen.
@@ -16,7 +19,7 @@ pub struct Reveal {
     pub attributes: bool,
     /// Lines and points inside layers.
     pub insides: bool,
-    /// Depth of vertices inside other meshes and colliders.
+    /// Depth of vertices and hairs inside other meshes and colliders.
     pub penetration: bool,
 }
 
@@ -44,26 +47,42 @@ impl Reveal {
 pub struct Depths(Vec<Body>);
 
 impl Depths {
-    /// Writes the depth of every vertex of every mesh inside the closed ones beside it and inside colliders.
+    /// Writes the depth of every vertex of every mesh, and of every point of every hair, inside the closed meshes
+    /// beside it and inside colliders.
     pub fn write(&mut self, frame: &mut Frame, colliders: &ColliderSet) {
         self.0.resize_with(frame.meshes.len(), Body::default);
         for (body, mesh) in self.0.iter_mut().zip(&frame.meshes) {
             body.update(mesh);
         }
-        for index in 0..frame.meshes.len() {
-            let mesh = &mut frame.meshes[index];
-            let others = self.0.iter().enumerate().filter(|(i, b)| *i != index && b.is_closed());
-            let others: Vec<&Body> = others.map(|(_, b)| b).collect();
-            // A collider that is seen is a mesh of its own name.
-            let solids: Vec<_> = colliders.all().iter().filter(|c| c.name != mesh.name).collect();
-            let deepest = |p: &glam::Vec3| {
-                let meshes = others.iter().map(|b| b.depth(*p));
-                let simple = solids.iter().map(|c| -c.contact(*p, 1.0).distance);
-                meshes.chain(simple).fold(0.0, f32::max)
-            };
-            let depths: Vec<f32> = mesh.positions.iter().map(deepest).collect();
+        for (index, mesh) in frame.meshes.iter_mut().enumerate() {
+            let depths = self.of(&mesh.positions, Some(index), &mesh.name, colliders);
             mesh.set_scalar(PENETRATION, |values| values.copy_from_slice(&depths));
         }
+        for curves in &mut frame.curves {
+            let depths = self.of(&curves.points, None, &curves.name, colliders);
+            let values = AttributeValues::Scalar(depths);
+            curves.attributes.push(Attribute { name: PENETRATION.to_owned(), values });
+        }
+    }
+
+    /// Depths of the points of a shape; `own` is its own number where it is a mesh.
+    fn of(
+        &self,
+        points: &[Vec3],
+        own: Option<usize>,
+        name: &str,
+        colliders: &ColliderSet,
+    ) -> Vec<f32> {
+        let others = self.0.iter().enumerate().filter(|(i, b)| Some(*i) != own && b.is_closed());
+        let others: Vec<&Body> = others.map(|(_, b)| b).collect();
+        // A collider that is seen is a mesh of its own name.
+        let solids: Vec<_> = colliders.all().iter().filter(|c| c.name != name).collect();
+        let deepest = |p: &Vec3| {
+            let meshes = others.iter().map(|b| b.depth(*p));
+            let simple = solids.iter().map(|c| -c.contact(*p, 1.0).distance);
+            meshes.chain(simple).fold(0.0, f32::max)
+        };
+        points.par_iter().map(deepest).collect()
     }
 }
 

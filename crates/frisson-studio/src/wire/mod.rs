@@ -13,7 +13,7 @@ mod topology;
 
 use std::sync::Arc;
 
-use frisson::geometry::{AttributeValues, Mesh};
+use frisson::geometry::{Attribute, AttributeValues, Mesh};
 use frisson::stage::{Curves, Frame, LayerReport, Points};
 use glam::Vec3;
 use serde_json::{Value, json};
@@ -104,17 +104,22 @@ fn pack_mesh(mesh: &Mesh, topology: u64, parcel: &mut Parcel) -> Value {
     if mesh.normals.len() == mesh.positions.len() {
         head["normals"] = add_directions(parcel, &mesh.normals, |_, n| (*n, 0)).into();
     }
-    let mut attributes = Vec::new();
-    for attribute in &mesh.attributes {
+    head["attributes"] = pack_scalars(&mesh.attributes, mesh.positions.len(), parcel);
+    head
+}
+
+/// Attributes with a number for each of so many points.
+fn pack_scalars(attributes: &[Attribute], points: usize, parcel: &mut Parcel) -> Value {
+    let mut packed = Vec::new();
+    for attribute in attributes {
         if let AttributeValues::Scalar(values) = &attribute.values
-            && values.len() == mesh.positions.len()
+            && values.len() == points
         {
             let (place, low, high) = add_scalars(parcel, values);
-            attributes.push(json!({ "name": attribute.name, "at": place, "range": [low, high] }));
+            packed.push(json!({ "name": attribute.name, "at": place, "range": [low, high] }));
         }
     }
-    head["attributes"] = attributes.into();
-    head
+    packed.into()
 }
 
 fn pack_curves(curves: &Curves, topology: u64, parcel: &mut Parcel) -> Value {
@@ -141,6 +146,7 @@ fn pack_curves(curves: &Curves, topology: u64, parcel: &mut Parcel) -> Value {
         "name": curves.name, "topology": topology, "cube": cube.json(), "width": width,
         "count": curves.points.len(), "positions": positions,
         "tangents": tangents,
+        "attributes": pack_scalars(&curves.attributes, curves.points.len(), parcel),
     })
 }
 

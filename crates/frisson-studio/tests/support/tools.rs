@@ -205,6 +205,11 @@ fn insides_colours_curves_and_added_layers() {
     browser.get("(() => { const s = document.querySelector('#colour'); s.value = 'penetration'; s.dispatchEvent(new Event('change', { bubbles: true })); })()");
     browser.wait("studio.shown.a.head.meshes[0].attributes.some(x => x.name === 'penetration')");
     browser.wait("document.querySelector('.legend')?.innerText.includes('depth')");
+    // Hairs, too: each point has its own.
+    browser.wait(
+        "studio.shown.a.head.curves[0].attributes.some(x => x.name === 'penetration') \
+         && [...studio.view.left.shapes.values()].some(s => s.material?.uniforms?.painted?.value === 1)",
+    );
     browser.picture("penetration");
 
     // A constant becomes a curve, a key is added by a click, and both are in the text.
