@@ -48,6 +48,25 @@ pub const TOOL_DAMPING: f64 = 0.5;
 /// thousands of thicknesses a second: the bake goes on and says so.
 pub const STEP_FLOOR: f64 = 1.0 / 256.0;
 
+/// Share of a step by which rounding may make it one more [-]: ten equal steps are not eleven.
+pub const STEP_ROUNDING: f64 = 1.0e-6;
+
+/// Share of the tick that rounding may leave at its end [-]; a step over it would do nothing.
+pub const TICK_DONE: f64 = 1.0e-9;
+
+/// A step at most this many times the shortest counts as it [-]: cut into equal ones it is rounded.
+pub const AS_SHORT_AS: f64 = 1.001;
+
+/// Length of the next try over that of a step that was taken back [-].
+pub const STEP_SHRINKS: f64 = 0.5;
+
+/// Length of the next step over that of one that went well [-]. Less than a step is shortened by: what was too
+/// long is not tried again at once.
+pub const STEP_GROWS: f64 = 1.5;
+
+/// Furthest that a body goes in one step, in thicknesses [-]. At 1 a ball could come out on the other side of another.
+pub const MOST_TRAVEL: f64 = 0.5;
+
 /// Explicit steps stay below this share of `sqrt(m / (k A))` [-]; at 2 they would explode.
 pub const STEP_SHARE: f64 = 0.5;
 
@@ -121,6 +140,13 @@ pub const WELD_SPREAD: f64 = 1.1;
 /// Distance, in radii, within which two contacts belong to one weld [-]. Larger, and contacts side
 /// by side share a weld that covers neither; smaller, and one that creeps is welded again and again.
 pub const WELD_APART: f64 = 0.75;
+
+/// Furthest that a weld goes in one step to lie between its two sides, in radii [-]. Fields of a dough that is squeezed
+/// change by more than their slope says; faster, and a weld jumps to and fro.
+pub const WELD_DRIFT: f64 = 0.1;
+
+/// Least speed per impulse of two bodies that are welded [1/kg]; keyed ones have none, and would divide by 0.
+pub const LEAST_PLIANCY: f64 = 1.0e-9;
 
 /// Cells per thickness when the scene says nothing [-]: a ball has some 600 triangles.
 pub const CELLS_PER_THICKNESS: f64 = 5.0;

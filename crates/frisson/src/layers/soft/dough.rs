@@ -19,9 +19,12 @@
 use glam::DVec3;
 
 use super::params::SoftParams;
-use super::rest::ObjectRest;
-use super::state::Bond;
-use super::step::SoftStep;
+use super::primitive_fields::PrimitiveFields;
+use super::rest::{ObjectRest, SoftRest};
+use super::sample::Territory;
+use super::state::{BodyState, Bond, SoftState};
+use super::step::Given;
+use super::weld::blend_weight;
 use crate::tolerances::soft as tolerances;
 
 /// Forces among the particles of a dough.
@@ -111,88 +114,108 @@ impl DoughMaterial {
     }
 }
 
-impl SoftStep<'_> {
-    /// Repulsion, viscosity and bonds among the particles that blend.
-    pub(super) fn apply_dough(&mut self, frame: f64, dt: f64) {
-        if !self.rest.objects.iter().any(|o| o.is_dough) {
-            return;
-        }
-        let mut materials = std::mem::take(&mut self.scratch.dough_materials);
-        materials.clear();
-        materials
-            .extend(self.rest.objects.iter().map(|o| DoughMaterial::at(o, self.params, frame)));
-        let old = std::mem::take(&mut self.state.bonds);
-        let mut bonds = std::mem::take(&mut self.scratch.spare_bonds);
-        bonds.clear();
-        let mut at = 0;
-        for a in 0..self.rest.primitives.len() {
-            if materials[self.rest.primitives[a].object].is_none() {
-                continue;
-            }
-            // Bonds are sorted by the first of their pair, the order in which particles are gone through.
-            at += old[at..].partition_point(|b| b.pair.0 < a as u32);
-            let end = at + old[at..].partition_point(|b| b.pair.0 == a as u32);
-            let first = bonds.len();
-            self.pull_on(a, dt, &materials, &old[at..end], &mut bonds);
-            // Neighbours come group by group; the next step looks pairs up by number.
-            bonds[first..].sort_unstable_by_key(|b| b.pair);
-            at = end;
-        }
-        self.state.bonds = bonds;
-        self.scratch.spare_bonds = old;
-        self.scratch.dough_materials = materials;
-    }
+/// What doughs work with in a step.
+#[derive(Default)]
+pub(super) struct DoughScratch {
+    /// Laws of the objects at the instant; `None`: no dough.
+    materials: Vec<Option<DoughMaterial>>,
+    /// Bonds of the step before, whose storage is used again.
+    spare_bonds: Vec<Bond>,
+}
 
-    /// Forces between a particle and those listed before it, and what viscosity takes from their
-    /// velocities within a step.
-    fn pull_on(
-        &mut self,
-        a: usize,
-        dt: f64,
-        materials: &[Option<DoughMaterial>],
-        old: &[Bond],
-        bonds: &mut Vec<Bond>,
-    ) {
-        let pa = &self.rest.primitives[a];
-        let Some(material) = materials[pa.object] else { return };
-        let body_a = pa.body;
-        for &b in self.scratch.territories[a].near().iter().filter(|&&b| (b as usize) < a) {
-            let pb = &self.rest.primitives[b as usize];
-            let Some(material_b) = materials[pb.object] else { continue };
-            let (ba, bb) = (&self.state.bodies[body_a], &self.state.bodies[pb.body]);
-            let way = ba.position - bb.position;
-            let distance = way.length();
-            if distance
-                >= (material.range * material.spacing).max(material_b.range * material_b.spacing)
-            {
-                continue;
-            }
-            let weight = self.blend_weight(a, b as usize);
-            if weight == 0.0 {
-                continue;
-            }
-            let pair = (a as u32, b);
-            let known = old.binary_search_by_key(&pair, |b| b.pair).ok();
-            // A new bond is at rest where it begins.
-            let length = known.map_or(distance, |k| old[k].length);
-            let n = way.normalize_or(DVec3::Y);
-            let (pull_a, length_a) = material.bond(distance, length);
-            let (pull_b, length_b) = material_b.bond(distance, length);
-            // Also where nothing pulls yet: without it the bond would begin anew in every step, and never stretch.
-            bonds.push(Bond { pair, length: 0.5 * (length_a + length_b) });
-            let push = material.force(distance) + material_b.force(distance);
-            let force = weight * 0.5 * (push + pull_a + pull_b) * n;
-            let rub = weight * 0.5 * (material.rub(distance) + material_b.rub(distance));
-            let light = [body_a, pb.body].map(|i| self.rest.bodies[i].inverse_mass);
-            let parting = (ba.velocity - bb.velocity).dot(n);
-            // Exact for the pair alone: any viscosity, any step.
-            let pliancy = (light[0] + light[1]).max(f64::MIN_POSITIVE);
-            let impulse = (1.0 - (-rub * pliancy * dt).exp()) / pliancy * parting * n;
-            self.state.bodies[body_a].velocity -= light[0] * impulse;
-            self.state.bodies[pb.body].velocity += light[1] * impulse;
-            self.state.bodies[body_a].force += force;
-            self.state.bodies[pb.body].force -= force;
+impl DoughScratch {
+    /// Looks up the laws at a frame.
+    pub(super) fn find_materials(&mut self, Given { params, rest }: Given<'_>, frame: f64) {
+        self.materials.clear();
+        self.materials.extend(rest.objects.iter().map(|o| DoughMaterial::at(o, params, frame)));
+    }
+}
+
+/// Repulsion, viscosity and bonds among the particles that blend.
+pub(super) fn apply_dough(
+    rest: &SoftRest,
+    state: &mut SoftState,
+    around: (&PrimitiveFields, &[Territory]),
+    scratch: &mut DoughScratch,
+    dt: f64,
+) {
+    let DoughScratch { materials, spare_bonds } = scratch;
+    if materials.iter().all(Option::is_none) {
+        return;
+    }
+    std::mem::swap(&mut state.bonds, spare_bonds);
+    let old = &*spare_bonds;
+    let SoftState { bodies, bonds, .. } = state;
+    bonds.clear();
+    let mut at = 0;
+    for (a, p) in rest.primitives.iter().enumerate() {
+        let Some(material) = materials[p.object] else { continue };
+        // Bonds are sorted by the first of their pair, the order in which particles are gone through.
+        at += old[at..].partition_point(|b| b.pair.0 < a as u32);
+        let end = at + old[at..].partition_point(|b| b.pair.0 == a as u32);
+        let first = bonds.len();
+        let others = around.1[a].near().iter().filter(|&&b| (b as usize) < a);
+        for &b in others {
+            let Some(other) = materials[rest.primitives[b as usize].object] else { continue };
+            let pair = Pair { of: (a, b as usize), laws: (material, other) };
+            bonds.extend(pair.pull(rest, bodies, around, &old[at..end], dt));
         }
+        // Neighbours come group by group; the next step looks pairs up by number.
+        bonds[first..].sort_unstable_by_key(|b| b.pair);
+        at = end;
+    }
+}
+
+/// Two particles.
+struct Pair {
+    /// The greater first.
+    of: (usize, usize),
+    laws: (DoughMaterial, DoughMaterial),
+}
+
+impl Pair {
+    /// Adds the forces between them, takes what viscosity takes from their velocities within a step, and gives
+    /// their bond, if they are near enough to have one.
+    fn pull(
+        &self,
+        rest: &SoftRest,
+        bodies: &mut [BodyState],
+        (fields, territories): (&PrimitiveFields, &[Territory]),
+        old: &[Bond],
+        dt: f64,
+    ) -> Option<Bond> {
+        let ((a, b), (law_a, law_b)) = (self.of, &self.laws);
+        let of = [a, b].map(|i| rest.primitives[i].body);
+        let way = bodies[of[0]].position - bodies[of[1]].position;
+        let distance = way.length();
+        if distance >= (law_a.range * law_a.spacing).max(law_b.range * law_b.spacing) {
+            return None;
+        }
+        let weight = blend_weight(fields, &territories[a], a, b);
+        if weight == 0.0 {
+            return None;
+        }
+        let pair = (a as u32, b as u32);
+        let known = old.binary_search_by_key(&pair, |b| b.pair).ok();
+        // A new bond is at rest where it begins.
+        let length = known.map_or(distance, |k| old[k].length);
+        let n = way.normalize_or(DVec3::Y);
+        let (pull_a, length_a) = law_a.bond(distance, length);
+        let (pull_b, length_b) = law_b.bond(distance, length);
+        let push = law_a.force(distance) + law_b.force(distance);
+        let force = weight * 0.5 * (push + pull_a + pull_b) * n;
+        let rub = weight * 0.5 * (law_a.rub(distance) + law_b.rub(distance));
+        let light = of.map(|i| rest.bodies[i].inverse_mass);
+        let parting = (bodies[of[0]].velocity - bodies[of[1]].velocity).dot(n);
+        // Exact for the pair alone: any viscosity, any step.
+        let pliancy = (light[0] + light[1]).max(f64::MIN_POSITIVE);
+        let impulse = (1.0 - (-rub * pliancy * dt).exp()) / pliancy * parting * n;
+        bodies[of[0]].velocity -= light[0] * impulse;
+        bodies[of[1]].velocity += light[1] * impulse;
+        bodies[of[0]].force += force;
+        bodies[of[1]].force -= force;
+        // Also where nothing pulls yet: without it the bond would begin anew in every step, and never stretch.
+        Some(Bond { pair, length: 0.5 * (length_a + length_b) })
     }
 }
 

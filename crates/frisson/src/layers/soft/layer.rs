@@ -45,8 +45,7 @@ impl Layer for SoftLayer {
         context: &StepContext,
         frame: &Frame,
     ) -> Result<(), LayerError> {
-        let Work { params, rest, state, scratch } = work;
-        step::advance(Work { params, rest, state, scratch }, context, frame)
+        step::advance(work, context, frame)
     }
 
     fn write(

@@ -6,7 +6,7 @@ use glam::{DQuat, DVec3};
 
 use super::build_coats::{hanging_place, joint_points};
 use super::contact::ContactForces;
-use super::dough::DoughMaterial;
+use super::dough::DoughScratch;
 use super::fracture::Components;
 use super::meshes::SurfaceMeshes;
 use super::params::SoftParams;
@@ -14,7 +14,7 @@ use super::preview::PreviewMeshes;
 use super::primitive_fields::{Primitive, PrimitiveFields};
 use super::rest::SoftRest;
 use super::sample::Territory;
-use super::state::{Bond, SoftState};
+use super::state::SoftState;
 use super::structure::MovedBy;
 use super::tool::ToolSurfaces;
 use super::volume::Volumes;
@@ -46,10 +46,8 @@ pub struct SoftScratch {
     pub(super) poses: Vec<Pose>,
     /// Volumes of the territories, and what they should be.
     pub(super) own_volumes: Vec<Volumes>,
-    /// Laws of the doughs at the instant.
-    pub(super) dough_materials: Vec<Option<DoughMaterial>>,
-    /// Bonds of the step before.
-    pub(super) spare_bonds: Vec<Bond>,
+    /// What doughs work with.
+    pub(super) dough: DoughScratch,
     /// Whether each weld takes hold (1), heals off (-1) or stays.
     pub(super) weld_ways: Vec<f64>,
     /// Per body: where it is at the start and at the end of the tick, for those that hang on meshes, and

@@ -3,7 +3,9 @@
 use glam::{DQuat, DVec3, Vec3};
 use serde::{Deserialize, Serialize};
 
-use super::rest::SoftRest;
+use super::rest::{PrimitiveRest, SoftRest};
+use super::sample::Territory;
+use super::structure::BodyRest;
 use super::weld::Weld;
 
 /// Where a body of the internal structure is. Particles do not turn.
@@ -172,6 +174,34 @@ impl Clone for SoftState {
 }
 
 impl SoftState {
+    /// Bodies where they start, coats as thick as they are set; volumes are not known yet.
+    #[must_use]
+    pub fn begin(rest: &SoftRest) -> Self {
+        let count = rest.primitives.len();
+        let body = |b: &BodyRest| BodyState { position: b.start, ..Default::default() };
+        let thick = |(s, p): (&Vec<_>, &PrimitiveRest)| vec![p.profile.thickness; s.len()];
+        let group = |p: &PrimitiveRest| rest.objects[p.object].primitives.start as u32;
+        Self {
+            bodies: rest.bodies.iter().map(body).collect(),
+            offsets: vec![0.0; count],
+            felt: vec![0.0; count],
+            bulges: vec![0.0; count],
+            groups: rest.primitives.iter().map(group).collect(),
+            distances: rest.seeds.iter().zip(&rest.primitives).map(thick).collect(),
+            step: f64::INFINITY,
+            ..Self::default()
+        }
+    }
+
+    /// Takes the volumes that territories have as those to keep, if anybody controls them.
+    pub fn keep_volumes(&mut self, territories: &[Territory], is_controlled: bool) {
+        self.rest_volumes = territories.iter().map(|t| t.volume).collect();
+        self.volumes.clone_from(&self.rest_volumes);
+        self.gains = territories.iter().map(|t| t.common_gain).collect();
+        let is_controlled = f64::from(u8::from(is_controlled));
+        self.wanted = self.rest_volumes.iter().map(|v| is_controlled * v).collect();
+    }
+
     /// Whether it is a state of this rest data: every list as long as it must be, every index within.
     pub fn fits(&self, rest: &SoftRest) -> bool {
         let count = rest.primitives.len();

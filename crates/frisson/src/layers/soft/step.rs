@@ -1,24 +1,68 @@
-//! One tick, as steps that are taken back when they were too long.
+//! One step as a list of passes, each over what it reads and writes; and the state in which the layer begins.
+//!
+//! ```text
+//!  integrate bodies ─► close joints ─► place coats ─► slide seeds ─► control volumes ─► forces ─► blending
+//! ```
 
 use glam::DVec3;
 
+use super::bulge::update_bulges;
 use super::contact::Contacts;
-use super::dough::DoughMaterial;
-use super::fracture;
+use super::dough::apply_dough;
+use super::follow::place_coats;
+use super::fracture::update_fracture;
 use super::joints::solve_joints;
 use super::layer::SoftLayer;
 use super::params::{SoftParams, SoftSurface};
-use super::rest::PrimitiveRest;
-use super::sample::{ContactPoint, Presser, Sampling, fill_grid};
+use super::rest::SoftRest;
+use super::sample::{Sampling, fill_grid};
+use super::scratch::SoftScratch;
 use super::state::{BodyState, SoftState};
-use super::structure::{BodyRest, JointRest, integrate_bodies};
-use super::volume::VolumeControl;
-use super::weld::{apply_welds, update_welds, weld_weight};
+use super::structure::{JointRest, integrate_bodies};
+use super::tick;
+use super::tool::Tools;
+use super::travel::bound_travel;
+use super::volume::{VolumeControl, control_volumes, settle_volumes};
+use super::weld::{apply_welds, update_welds};
 use crate::stage::{Frame, LayerError, StepContext, Work};
 use crate::tolerances::soft as tolerances;
 
-/// What every pass of a step works with.
-pub(super) type SoftStep<'a> = Work<'a, SoftLayer, &'a mut SoftState>;
+/// What no pass changes: what the artist set, and what was computed from it once.
+#[derive(Clone, Copy)]
+pub(super) struct Given<'a> {
+    pub params: &'a SoftParams,
+    pub rest: &'a SoftRest,
+}
+
+/// Where in the tick a step ends.
+#[derive(Clone, Copy)]
+pub(super) struct Instant<'a> {
+    /// The tick.
+    pub context: &'a StepContext<'a>,
+    /// Time at the end of the step [s].
+    pub time: f64,
+    /// Length of the step [s].
+    pub dt: f64,
+    /// Share of the tick that has passed at its end.
+    pub fraction: f32,
+    /// No step may be shorter.
+    pub shortest: bool,
+}
+
+impl Instant<'_> {
+    /// Fractional frame number, for key-framed parameters.
+    pub fn frame(&self) -> f64 {
+        self.context.clock.frame_at(self.time)
+    }
+}
+
+/// Which seeds are slid.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Which {
+    All,
+    /// Those that make a difference to somebody.
+    Felt,
+}
 
 /// The state in which the layer begins.
 pub(super) fn start(
@@ -27,39 +71,27 @@ pub(super) fn start(
     frame: &Frame,
 ) -> Result<SoftState, LayerError> {
     let Work { params, rest, scratch, .. } = work;
-    let count = rest.primitives.len();
-    let body = |b: &BodyRest| BodyState { position: b.start, ..Default::default() };
-    let thick = |(s, p): (&Vec<_>, &PrimitiveRest)| vec![p.profile.thickness; s.len()];
-    let group = |p: &PrimitiveRest| rest.objects[p.object].primitives.start as u32;
-    let mut state = SoftState {
-        bodies: rest.bodies.iter().map(body).collect(),
-        offsets: vec![0.0; count],
-        felt: vec![0.0; count],
-        bulges: vec![0.0; count],
-        groups: rest.primitives.iter().map(group).collect(),
-        distances: rest.seeds.iter().zip(&rest.primitives).map(thick).collect(),
-        step: f64::INFINITY,
-        ..SoftState::default()
-    };
+    let mut state = SoftState::begin(rest);
     scratch.fit(rest);
     scratch.tools.advance(&rest.toolbox, context, frame, &mut state.tools);
     scratch.find_hanging(rest, &state, frame);
-    Work { params, rest, state: &mut state, scratch }.settle(context);
+    settle(Given { params, rest }, &mut state, scratch, context);
     check(&state, context.frame)?;
     Ok(state)
 }
 
 /// Advances by a tick, or by a part of one.
 pub(super) fn advance(
-    mut work: SoftStep<'_>,
+    work: Work<'_, SoftLayer, &mut SoftState>,
     context: &StepContext,
     frame: &Frame,
 ) -> Result<(), LayerError> {
-    work.scratch.fit(work.rest);
-    work.scratch.tools.advance(&work.rest.toolbox, context, frame, &mut work.state.tools);
-    work.scratch.find_hanging(work.rest, work.state, frame);
-    work.tick(context);
-    check(work.state, context.frame)
+    let Work { params, rest, state, scratch } = work;
+    scratch.fit(rest);
+    scratch.tools.advance(&rest.toolbox, context, frame, &mut state.tools);
+    scratch.find_hanging(rest, state, frame);
+    tick::advance(Given { params, rest }, state, scratch, context);
+    check(state, context.frame)
 }
 
 fn check(state: &SoftState, frame: i64) -> Result<(), LayerError> {
@@ -71,287 +103,130 @@ fn check(state: &SoftState, frame: i64) -> Result<(), LayerError> {
     }
 }
 
-/// Where in the tick a step ends.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Instant {
-    /// Time at the end of the step [s].
-    pub time: f64,
-    /// Length of the step [s].
-    pub dt: f64,
-    /// Share of the tick that has passed at its end.
-    pub fraction: f32,
-    /// No step may be shorter.
-    shortest: bool,
+/// Sets bodies, coats and seeds up at the first instant, and measures the volumes to keep.
+fn settle(
+    given: Given<'_>,
+    state: &mut SoftState,
+    scratch: &mut SoftScratch,
+    context: &StepContext,
+) {
+    let now = Instant { context, time: context.time, dt: 0.0, fraction: 1.0, shortest: true };
+    // Twice: who blends with whom is known when the seeds are where they belong, and moves them again.
+    place_coats(given, state, scratch, now);
+    slide_seeds(given, &mut state.distances, scratch, now, Which::All);
+    update_blending(given, state, scratch, now.dt);
+    place_coats(given, state, scratch, now);
+    slide_seeds(given, &mut state.distances, scratch, now, Which::All);
+    state.keep_volumes(&scratch.territories, given.params.volume_time > 0.0);
+    settle_volumes(given, state, scratch, now);
+    // Balls under a skin press on each other, and nobody feels it.
+    slide_seeds(given, &mut state.distances, scratch, now, Which::Felt);
+    apply_forces(given, state, scratch, now);
+    (state.depth, state.contacts) = (scratch.contacts.depth, scratch.contacts.count);
+    if scratch.contacts.depth > tolerances::DEEP_START {
+        let deepest = &given.rest.primitives[scratch.contacts.deepest];
+        let name = &given.rest.objects[deepest.object].name;
+        state.warn(format!(
+            "{name:?} starts deep inside another object or tool: it is pushed out gently"
+        ));
+    }
 }
 
-impl SoftStep<'_> {
-    /// Sets bodies, coats and seeds up at the first instant, and measures the volumes to keep.
-    pub(super) fn settle(&mut self, context: &StepContext) {
-        let now = Instant { time: context.time, dt: 0.0, fraction: 1.0, shortest: true };
-        // Twice: who blends with whom is known when the seeds are where they belong, and moves them again.
-        self.place(context, now);
-        self.sample(context, now, true);
-        self.update_blending(0.0);
-        self.place(context, now);
-        self.sample(context, now, true);
-        self.state.rest_volumes = self.scratch.territories.iter().map(|t| t.volume).collect();
-        self.state.volumes.clone_from(&self.state.rest_volumes);
-        self.state.gains = self.scratch.territories.iter().map(|t| t.common_gain).collect();
-        let is_controlled = f64::from(u8::from(self.params.volume_time > 0.0));
-        self.state.wanted = self.state.rest_volumes.iter().map(|v| is_controlled * v).collect();
-        self.settle_volumes(context, now);
-        // Balls under a skin press on each other, and nobody feels it.
-        self.sample(context, now, false);
-        self.apply_forces(context, now);
-        self.state.depth = self.scratch.contacts.depth;
-        self.state.contacts = self.scratch.contacts.count;
-        if self.scratch.contacts.depth > tolerances::DEEP_START {
-            let p = &self.rest.primitives[self.scratch.contacts.deepest];
-            let name = &self.rest.objects[p.object].name;
-            self.state.warn(format!(
-                "{name:?} starts deep inside another object or tool: it is pushed out gently"
-            ));
-        }
+/// One step; false if something would travel too far in it.
+pub(super) fn take_step(
+    given: Given<'_>,
+    state: &mut SoftState,
+    scratch: &mut SoftScratch,
+    now: Instant<'_>,
+) -> bool {
+    let Given { params, rest } = given;
+    integrate(rest, &mut state.bodies, now);
+    // Asked before anything else is computed: a step that goes too far costs next to nothing.
+    let too_far = bound_travel(rest, &scratch.backup.bodies, &mut state.bodies, now.shortest);
+    if too_far && !now.shortest {
+        return false;
     }
+    // Joints before contacts: seeds look from where the bones are, not from where they drifted to.
+    solve_joints(
+        &rest.bodies,
+        &rest.joints,
+        &scratch.backup.bodies,
+        &mut state.bodies,
+        &mut scratch.momenta,
+        (now.dt, |joint: &JointRest| joint_damping(params, joint)),
+    );
+    place_coats(given, state, scratch, now);
+    slide_seeds(given, &mut state.distances, scratch, now, Which::Felt);
+    // Controllers before forces: contacts then feel the coats that will be shown.
+    control_volumes(given, state, scratch, now, VolumeControl::of(params, now.dt));
+    apply_forces(given, state, scratch, now);
+    update_blending(given, state, scratch, now.dt);
+    true
+}
 
-    /// Advances over a tick.
-    pub(super) fn tick(&mut self, context: &StepContext) {
-        // A look between two ticks may be shorter than any step.
-        let tick = context.dt;
-        let floor = (context.clock.tick_seconds() * tolerances::STEP_FLOOR).min(tick);
-        let stable = self.stable_step(context.frame_number());
-        if stable < floor {
-            self.state.warn(format!(
-                "a stiffness would need steps of {stable:.1e} s: they stop at {floor:.1e} s, and \
-                 the motion may be rough; make it softer or heavier"
-            ));
-        }
-        let start = context.time - tick;
-        let mut done = 0.0;
-        // How much the step that was taken back last had deepened its contacts.
-        let mut before = f64::INFINITY;
-        while done < tick * (1.0 - 1e-9) {
-            // A step that was shortened is remembered over ticks: what was too fast is likely to be so still.
-            let wanted = self.state.step.min(stable).clamp(floor, tick);
-            let left = tick - done;
-            // Equal steps to the end of the tick, not a short one at last.
-            let dt = left / (left / wanted - 1e-6).ceil().max(1.0);
-            // The whole state, seeds and welds included: what a step taken back has touched must not be felt.
-            self.scratch.backup.clone_from(self.state);
-            let end = done + dt;
-            let shortest = dt <= floor * 1.001;
-            let now = Instant { time: start + end, dt, fraction: (end / tick) as f32, shortest };
-            let taken = self.take_step(context, now);
-            let deepened = self.scratch.contacts.depth - self.scratch.backup.depth;
-            // What half the step does not make smaller is no travel: a sample has come to lie in a
-            // contact that others were in before.
-            let travelled = deepened < tolerances::TRAVELLED * before;
-            let deepened_far = deepened > tolerances::DEEPENING && travelled;
-            let deep = !taken || deepened_far || !self.is_finite();
-            if deep && !shortest {
-                before = if taken { deepened } else { f64::INFINITY };
-                std::mem::swap(self.state, &mut self.scratch.backup);
-                self.state.step = (0.5 * dt).max(floor);
-                self.state.take_backs += 1;
-                continue;
-            }
-            before = f64::INFINITY;
-            if deep {
-                self.state.warn(
-                    "a step stopped at its floor: something moves through a coat within it"
-                        .to_owned(),
-                );
-            }
-            done = end;
-            self.state.steps += 1;
-            self.state.depth = self.scratch.contacts.depth;
-            self.state.contacts = self.scratch.contacts.count;
-            // Grows less than it is halved, so that what was too long is not tried again at once.
-            self.state.step = (1.5 * dt).min(tick);
-        }
-    }
-
-    /// One step; false if something would travel too far in it.
-    fn take_step(&mut self, context: &StepContext, now: Instant) -> bool {
-        let forces = context.forces;
-        let drag = f64::from(forces.drag_rate(now.time));
-        let before = now.time - now.dt;
-        integrate_bodies(
-            &self.rest.bodies,
-            &mut self.state.bodies,
-            now.dt,
-            |p| forces.acceleration(p.as_vec3(), before).as_dvec3(),
-            drag,
-        );
-        // Asked before anything else is computed: a step that goes too far costs next to nothing.
-        if self.bound_travel(now.shortest) && !now.shortest {
-            return false;
-        }
-        // Joints before contacts: seeds look from where the bones are, not from where they drifted to.
-        solve_joints(
-            &self.rest.bodies,
-            &self.rest.joints,
-            &self.scratch.backup.bodies,
-            &mut self.state.bodies,
-            &mut self.scratch.momenta,
-            (now.dt, |joint: &JointRest| joint_damping(self.params, joint)),
-        );
-        self.place(context, now);
-        self.sample(context, now, false);
-        let control = VolumeControl {
-            seconds: self.params.volume_time,
-            damping: self.params.volume_damping,
-            dt: now.dt,
-        };
-        // Controllers before forces: contacts then feel the coats that will be shown.
-        self.control_volumes(context, now, control);
-        self.apply_forces(context, now);
-        self.update_blending(now.dt);
-        true
-    }
-
-    /// Whether something travels further than half its thickness in one step: it could pass through.
-    /// In the shortest step it is held back.
-    fn bound_travel(&mut self, hold: bool) -> bool {
-        let mut too_far = false;
-        for p in &self.rest.primitives {
-            let body = &mut self.state.bodies[p.body];
-            let from = self.scratch.backup.bodies[p.body].position;
-            let way = body.position - from;
-            let most = 0.5 * p.profile.thickness;
-            // What keys or joints carry goes where they say, however fast.
-            if self.rest.bodies[p.body].inverse_mass > 0.0 && way.length() > most {
-                too_far = true;
-                if hold {
-                    body.position = from + way.clamp_length_max(most);
-                    body.velocity *= most / way.length();
-                }
-            }
-        }
-        too_far
-    }
-
-    fn is_finite(&self) -> bool {
-        let sound = |b: &BodyState| {
-            b.position.is_finite()
-                && b.velocity.is_finite()
-                && b.rotation.is_finite()
-                && b.spin.is_finite()
-                && b.force.is_finite()
-                && b.torque.is_finite()
-        };
-        self.state.bodies.iter().all(sound)
-    }
-
-    /// Slides all seeds, or leaves out those that make no difference.
-    pub(super) fn sample(&mut self, context: &StepContext, now: Instant, all: bool) {
-        let tools = self.scratch.tools.at(&self.rest.toolbox, self.params, context, now.fraction);
-        fill_grid(&self.scratch.fields, &mut self.scratch.grid);
-        let sampling = Sampling {
-            fields: &self.scratch.fields,
-            seeds: &self.rest.seeds,
-            contact_seeds: &self.rest.contact_seeds,
-            rotations: &self.scratch.rotations,
-            tools,
-            balls: (!all && self.params.surface == SoftSurface::Extracted)
-                .then_some(&self.rest.balls[..]),
-        };
-        sampling.run(&self.scratch.grid, &mut self.state.distances, &mut self.scratch.territories);
-    }
-
-    fn apply_forces(&mut self, context: &StepContext, now: Instant) {
-        for body in &mut self.state.bodies {
-            // Forces are kept for the next step and never added to those of the step before.
-            (body.force, body.torque) = (DVec3::ZERO, DVec3::ZERO);
-        }
-        let tools = self.scratch.tools.at(&self.rest.toolbox, self.params, context, now.fraction);
-        let contacts = Contacts {
-            params: self.params,
-            rest: self.rest,
-            fields: &self.scratch.fields,
-            territories: &self.scratch.territories,
-            tools,
-            dt: now.dt,
-        };
-        // Contacts first: the damping of tools looks at velocities that viscosity then changes.
-        contacts.apply(self.state, &mut self.scratch.contacts);
-        apply_welds(self.rest, self.state, self.params.damping);
-        self.apply_dough(context.clock.frame_at(now.time), now.dt);
-        self.update_bulges(now.dt);
-    }
-
-    /// Bulges follow the greatest pressure of each primitive's contacts with others and tools.
-    fn update_bulges(&mut self, dt: f64) {
-        if self.params.bulge == 0.0 {
-            return;
-        }
-        // The exact share of a decay: the same bulge however the tick was cut into steps.
-        let share = 1.0 - (-dt / tolerances::BULGE_TIME).exp();
-        for (index, territory) in self.scratch.territories.iter().enumerate() {
-            let label = self.scratch.fields.primitives[index].label;
-            let apart = |c: &ContactPoint| match c.presser {
-                Presser::Primitive(o) => self.scratch.fields.primitives[o as usize].label != label,
-                Presser::Tool(_) => true,
-            };
-            let pressures = territory.contacts.iter().filter(|c| apart(c)).map(|c| c.pressure);
-            // The greatest and not the mean: seeds that just leave a contact would make a mean jump.
-            let wanted = pressures.fold(0.0, f64::max);
-            let bulge = &mut self.state.bulges[index];
-            *bulge += share * (wanted - *bulge);
-        }
-    }
-
-    /// How far two primitives blend half-way between them, from 0 to 1.
-    pub(super) fn blend_weight(&self, a: usize, b: usize) -> f64 {
-        if self.scratch.fields.linked(a, b) {
-            return 1.0;
-        }
-        let groups =
-            (self.scratch.fields.primitives[a].group, self.scratch.fields.primitives[b].group);
-        let spots = self.scratch.territories[a].spots();
-        if groups.0 == groups.1 || spots.is_empty() {
-            return 0.0;
-        }
-        // Half-way, where the border between the two would be: a weld elsewhere does not join them.
-        let at = 0.5 * (self.scratch.fields.middle(a) + self.scratch.fields.middle(b));
-        weld_weight(spots.iter().map(|&s| &self.scratch.fields.spots[s as usize]), groups, at).0
-    }
-
-    fn update_blending(&mut self, dt: f64) {
-        fracture::update_fracture(
-            self.rest,
-            &self.scratch.fields,
-            &self.scratch.territories,
-            &mut self.scratch.components,
-            self.state,
-        );
-        update_welds(self, dt);
-    }
-
-    /// Longest step that explicit forces allow [s].
-    fn stable_step(&self, frame: f64) -> f64 {
-        let mut longest = f64::INFINITY;
-        for p in &self.rest.primitives {
-            let body = &self.rest.bodies[p.body];
-            if body.inverse_mass > 0.0 {
-                let e = p.profile.thickness;
-                // As stiff as a contact over the whole of its face.
-                let area = std::f64::consts::PI * e * e;
-                let bounce = (1.0 / (body.inverse_mass * p.profile.stiffness * area)).sqrt();
-                longest = longest.min(tolerances::STEP_SHARE * bounce);
-            }
-        }
-        for object in &self.rest.objects {
-            if let Some(material) = DoughMaterial::at(object, self.params, frame) {
-                longest = longest.min(material.stable_step(object.particle_mass));
-            }
-        }
-        longest
-    }
+/// Moves the bodies by the forces of the step before, gravity and wind.
+fn integrate(rest: &SoftRest, bodies: &mut [BodyState], now: Instant<'_>) {
+    let forces = now.context.forces;
+    let drag = f64::from(forces.drag_rate(now.time));
+    let before = now.time - now.dt;
+    let pull = |p: DVec3| forces.acceleration(p.as_vec3(), before).as_dvec3();
+    integrate_bodies(&rest.bodies, bodies, now.dt, pull, drag);
 }
 
 /// Rate at which the turning of a joint's bones against each other dies away [1/s].
 fn joint_damping(params: &SoftParams, joint: &JointRest) -> f64 {
     let (object, bone) = joint.described;
     params.objects[object].bones[bone].damping.unwrap_or(tolerances::JOINT_DAMPING)
+}
+
+/// Slides the seeds to where the coats now are, and measures the territories with them.
+pub(super) fn slide_seeds(
+    given: Given<'_>,
+    distances: &mut [Vec<f64>],
+    scratch: &mut SoftScratch,
+    now: Instant<'_>,
+    which: Which,
+) {
+    let Given { params, rest } = given;
+    let SoftScratch { tools, fields, grid, rotations, territories, .. } = scratch;
+    fill_grid(fields, grid);
+    let shows_skin = params.surface == SoftSurface::Extracted;
+    let sampling = Sampling {
+        fields,
+        seeds: &rest.seeds,
+        contact_seeds: &rest.contact_seeds,
+        rotations,
+        tools: tools.at(&rest.toolbox, params, now.context, now.fraction),
+        balls: (which == Which::Felt && shows_skin).then_some(&rest.balls[..]),
+    };
+    sampling.run(grid, distances, territories);
+}
+
+/// Finds the forces that the next step moves the bodies by.
+fn apply_forces(
+    given: Given<'_>,
+    state: &mut SoftState,
+    scratch: &mut SoftScratch,
+    now: Instant<'_>,
+) {
+    let Given { params, rest } = given;
+    let SoftScratch { tools, fields, territories, contacts, dough, .. } = scratch;
+    for body in &mut state.bodies {
+        // Forces are kept for the next step and never added to those of the step before.
+        (body.force, body.torque) = (DVec3::ZERO, DVec3::ZERO);
+    }
+    let tools: Tools<'_> = tools.at(&rest.toolbox, params, now.context, now.fraction);
+    // Contacts first: the damping of tools looks at velocities that viscosity then changes.
+    Contacts { params, rest, fields, territories, tools, dt: now.dt }.apply(state, contacts);
+    apply_welds(rest, state, params.damping);
+    dough.find_materials(given, now.frame());
+    apply_dough(rest, state, (fields, territories), dough, now.dt);
+    update_bulges(params.bulge, (fields, territories), &mut state.bulges, now.dt);
+}
+
+/// Lets pieces part, and places take hold where they are pressed together.
+fn update_blending(given: Given<'_>, state: &mut SoftState, scratch: &mut SoftScratch, dt: f64) {
+    let SoftScratch { fields, territories, contacts, components, weld_ways, .. } = scratch;
+    update_fracture(given.rest, fields, territories, components, state);
+    update_welds(given, state, (fields, territories), &contacts.pairs, weld_ways, dt);
 }

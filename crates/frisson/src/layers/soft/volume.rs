@@ -5,9 +5,15 @@
 //! `s = dV/deps / V0`, so that a time constant and a ratio say everything.
 
 use super::field::FieldProfile;
-use super::rest::PrimitiveRest;
-use super::step::{Instant, SoftStep};
-use crate::stage::StepContext;
+use super::follow::place_coats;
+use super::params::SoftParams;
+use super::primitive_fields::PrimitiveFields;
+use super::rest::{PrimitiveRest, SoftRest};
+use super::sample::Territory;
+use super::scratch::SoftScratch;
+use super::state::SoftState;
+use super::step::{Given, Instant, Which, slide_seeds};
+use super::weld::blend_weight;
 use crate::tolerances::soft as tolerances;
 
 /// A controller's settings for one step.
@@ -50,6 +56,12 @@ impl Volumes {
 }
 
 impl VolumeControl {
+    /// The controllers of a step, as the artist set them.
+    #[must_use]
+    pub fn of(params: &SoftParams, dt: f64) -> Self {
+        Self { seconds: params.volume_time, damping: params.volume_damping, dt }
+    }
+
     /// The new translation of a primitive's field [m].
     ///
     /// What a territory and its neighbours lack together, they get from the free surface: `around`.
@@ -86,102 +98,114 @@ impl VolumeControl {
     }
 }
 
-impl SoftStep<'_> {
-    /// Coats that are set to another volume than their own at the start begin with it.
-    pub(super) fn settle_volumes(&mut self, context: &StepContext, now: Instant) {
-        let frame = context.clock.frame_at(now.time);
-        let factor = |(i, p): (usize, &PrimitiveRest)| {
-            p.volume_factor(self.rest.object_of(i, self.params), frame)
+/// Coats that are set to another volume than their own at the start begin with it.
+pub(super) fn settle_volumes(
+    given: Given<'_>,
+    state: &mut SoftState,
+    scratch: &mut SoftScratch,
+    now: Instant<'_>,
+) {
+    let Given { params, rest } = given;
+    let frame = now.frame();
+    let factor =
+        |(i, p): (usize, &PrimitiveRest)| p.volume_factor(rest.object_of(i, params), frame);
+    let all = rest.primitives.iter().enumerate();
+    if params.volume_time <= 0.0 || all.map(factor).all(|f| f == 1.0) {
+        return;
+    }
+    // Half of what is lacking in every round: the controllers are stable up to four times that.
+    let control = VolumeControl { seconds: 2.0, damping: 0.0, dt: 1.0 };
+    for _ in 0..tolerances::VOLUME_ROUNDS {
+        control_volumes(given, state, scratch, now, control);
+        place_coats(given, state, scratch, now);
+        slide_seeds(given, &mut state.distances, scratch, now, Which::All);
+    }
+    state.felt.clone_from(&state.offsets);
+    place_coats(given, state, scratch, now);
+    for (volume, territory) in state.volumes.iter_mut().zip(&scratch.territories) {
+        *volume = territory.volume;
+    }
+}
+
+/// Moves every coat towards its volume by a step of the controllers.
+pub(super) fn control_volumes(
+    given: Given<'_>,
+    state: &mut SoftState,
+    scratch: &mut SoftScratch,
+    now: Instant<'_>,
+    control: VolumeControl,
+) {
+    let rest = given.rest;
+    let SoftScratch { fields, territories, own_volumes, .. } = scratch;
+    measure_volumes(given, state, territories, now.frame(), own_volumes);
+    let is_controlled = f64::from(u8::from(control.seconds > 0.0));
+    for (index, p) in rest.primitives.iter().enumerate() {
+        let own = own_volumes[index];
+        let (around, apart) = volumes_around(rest, (fields, territories), own_volumes, index);
+        let offset = &mut state.offsets[index];
+        *offset = control.next_offset(&p.profile, *offset, &own, &around, apart);
+        state.volumes[index] = own.now;
+        state.gains[index] = territories[index].common_gain;
+        state.wanted[index] = is_controlled * own.wanted;
+    }
+    // A coat that thickens while it is pressed pushes back late, and would give a bouncing body
+    // more than it took from it: contacts feel what the controllers do slowly.
+    let share = 1.0 - (-now.dt / tolerances::SWELLING_TIME).exp();
+    for (felt, offset) in state.felt.iter_mut().zip(&state.offsets) {
+        *felt += share * (offset - *felt);
+    }
+}
+
+/// What every territory has, had and should have.
+fn measure_volumes(
+    Given { params, rest }: Given<'_>,
+    state: &SoftState,
+    territories: &[Territory],
+    frame: f64,
+    out: &mut Vec<Volumes>,
+) {
+    out.clear();
+    for (index, (p, territory)) in rest.primitives.iter().zip(territories).enumerate() {
+        let wanted =
+            state.rest_volumes[index] * p.volume_factor(rest.object_of(index, params), frame);
+        // What nobody looks at is as it should be.
+        let (now, before) = match territory.quiet {
+            true => (wanted, wanted),
+            false => (territory.volume, state.volumes[index]),
         };
-        let all = self.rest.primitives.iter().enumerate();
-        if self.params.volume_time <= 0.0 || all.map(factor).all(|f| f == 1.0) {
-            return;
-        }
-        // Half of what is lacking in every round: the controllers are stable up to four times that.
-        let control = VolumeControl { seconds: 2.0, damping: 0.0, dt: 1.0 };
-        for _ in 0..tolerances::VOLUME_ROUNDS {
-            self.control_volumes(context, now, control);
-            self.place(context, now);
-            self.sample(context, now, true);
-        }
-        self.state.felt.clone_from(&self.state.offsets);
-        self.place(context, now);
-        for (volume, territory) in self.state.volumes.iter_mut().zip(&self.scratch.territories) {
-            *volume = territory.volume;
-        }
+        out.push(Volumes { now, before, wanted, gain: territory.gain });
     }
+}
 
-    /// Moves every coat towards its volume by a step of the controllers.
-    pub(super) fn control_volumes(
-        &mut self,
-        context: &StepContext,
-        now: Instant,
-        control: VolumeControl,
-    ) {
-        let frame = context.clock.frame_at(now.time);
-        self.scratch.own_volumes.clear();
-        for (index, p) in self.rest.primitives.iter().enumerate() {
-            let territory = &self.scratch.territories[index];
-            let factor = p.volume_factor(self.rest.object_of(index, self.params), frame);
-            let wanted = self.state.rest_volumes[index] * factor;
-            // What nobody looks at is as it should be.
-            let (now, before) = match territory.quiet {
-                true => (wanted, wanted),
-                false => (territory.volume, self.state.volumes[index]),
-            };
-            self.scratch.own_volumes.push(Volumes { now, before, wanted, gain: territory.gain });
-        }
-        for (index, p) in self.rest.primitives.iter().enumerate() {
-            let (around, apart) = self.volumes_around(index);
-            self.state.offsets[index] = control.next_offset(
-                &p.profile,
-                self.state.offsets[index],
-                &self.scratch.own_volumes[index],
-                &around,
-                apart,
-            );
-            self.state.volumes[index] = self.scratch.own_volumes[index].now;
-            self.state.gains[index] = self.scratch.territories[index].common_gain;
-            let is_controlled = f64::from(u8::from(control.seconds > 0.0));
-            self.state.wanted[index] = is_controlled * self.scratch.own_volumes[index].wanted;
-        }
-        // A coat that thickens while it is pressed pushes back late, and would give a bouncing body
-        // more than it took from it: contacts feel what the controllers do slowly.
-        let share = 1.0 - (-now.dt / tolerances::SWELLING_TIME).exp();
-        for (felt, offset) in self.state.felt.iter_mut().zip(&self.state.offsets) {
-            *felt += share * (offset - *felt);
-        }
+/// Volumes of a primitive and of those it blends with, the closer the more; and whether those
+/// are far enough (1) to have territories of their own.
+fn volumes_around(
+    rest: &SoftRest,
+    (fields, territories): (&PrimitiveFields, &[Territory]),
+    own_volumes: &[Volumes],
+    index: usize,
+) -> (Volumes, f64) {
+    let middle = fields.middle(index);
+    let mut sum = Volumes::default();
+    let room = tolerances::SEPARATE * rest.primitives[index].profile.thickness;
+    let mut apart = 1.0f64;
+    for &other in territories[index].near() {
+        let o = other as usize;
+        // Weighted by the field at its middle: a neighbour that drifts out of reach leaves the sum smoothly.
+        let weight = if o == index {
+            1.0
+        } else {
+            let blended = blend_weight(fields, &territories[index], index, o);
+            if blended == 0.0 {
+                continue;
+            }
+            let (field, _, away) = fields.field_of(o, middle);
+            // The closest one decides: two that coincide share their volume whoever else is around.
+            apart = apart.min(1.0 - blended + blended * away.length() / room);
+            blended * (field / fields.level).min(1.0)
+        };
+        sum.add(&Volumes { gain: territories[o].common_gain, ..own_volumes[o] }, weight);
     }
-
-    /// Volumes of a primitive and of those it blends with, the closer the more; and whether those
-    /// are far enough (1) to have territories of their own.
-    fn volumes_around(&self, index: usize) -> (Volumes, f64) {
-        let middle = self.scratch.fields.middle(index);
-        let mut sum = Volumes::default();
-        let room = tolerances::SEPARATE * self.rest.primitives[index].profile.thickness;
-        let mut apart = 1.0f64;
-        for &other in self.scratch.territories[index].near() {
-            let o = other as usize;
-            // Weighted by the field at its middle: a neighbour that drifts out of reach leaves the sum smoothly.
-            let weight = if o == index {
-                1.0
-            } else {
-                let blended = self.blend_weight(index, o);
-                if blended == 0.0 {
-                    continue;
-                }
-                let (field, _, away) = self.scratch.fields.field_of(o, middle);
-                // The closest one decides: two that coincide share their volume whoever else is around.
-                apart = apart.min(1.0 - blended + blended * away.length() / room);
-                blended * (field / self.scratch.fields.level).min(1.0)
-            };
-            let free = Volumes {
-                gain: self.scratch.territories[o].common_gain,
-                ..self.scratch.own_volumes[o]
-            };
-            sum.add(&free, weight);
-        }
-        // Squared: fades with no slope at the place where it is 0, or the last bit of it would be fought over.
-        (sum, apart * apart)
-    }
+    // Squared: fades with no slope at the place where it is 0, or the last bit of it would be fought over.
+    (sum, apart * apart)
 }

@@ -15,13 +15,13 @@
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
+use super::contact::PairForce;
 use super::fracture::Components;
 use super::primitive_fields::PrimitiveFields;
 use super::rest::{PrimitiveRest, SoftRest};
 use super::sample::Territory;
-use super::scratch::SoftScratch;
 use super::state::SoftState;
-use super::step::SoftStep;
+use super::step::Given;
 use crate::tolerances::soft as tolerances;
 
 /// A place where two pieces become one.
@@ -86,6 +86,21 @@ pub fn weld_weight<'a>(
     (1.0 - apart, way)
 }
 
+/// How far two primitives blend half-way between them, from 0 to 1; by the territory of the first.
+pub fn blend_weight(fields: &PrimitiveFields, territory: &Territory, a: usize, b: usize) -> f64 {
+    if fields.linked(a, b) {
+        return 1.0;
+    }
+    let groups = (fields.primitives[a].group, fields.primitives[b].group);
+    let spots = territory.spots();
+    if groups.0 == groups.1 || spots.is_empty() {
+        return 0.0;
+    }
+    // Half-way, where the border between the two would be: a weld elsewhere does not join them.
+    let at = 0.5 * (fields.middle(a) + fields.middle(b));
+    weld_weight(spots.iter().map(|&s| &fields.spots[s as usize]), groups, at).0
+}
+
 impl SoftState {
     /// The welds as fields see them.
     pub fn spots(&self) -> impl Iterator<Item = Spot> + '_ {
@@ -110,51 +125,24 @@ impl SoftState {
 }
 
 /// Carries the welds along, begins new ones where territories press hard enough, and lets all of them
-/// take hold or heal off.
-pub(super) fn update_welds(step: &mut SoftStep<'_>, dt: f64) {
-    let (params, rest, state) = (step.params, step.rest, &mut *step.state);
-    let SoftScratch { fields, territories, contacts, weld_ways: ways, .. } = &mut *step.scratch;
+/// take hold or heal off. `ways`: whether each takes hold (1), heals off (-1) or stays.
+pub(super) fn update_welds(
+    given: Given<'_>,
+    state: &mut SoftState,
+    (fields, territories): (&PrimitiveFields, &[Territory]),
+    pairs: &[PairForce],
+    ways: &mut Vec<f64>,
+    dt: f64,
+) {
     let mut welds = std::mem::take(&mut state.welds);
-    welds.retain_mut(|weld| carry(rest, fields, territories, state, weld, dt));
+    welds.retain_mut(|weld| carry(given.rest, fields, territories, state, weld, dt));
     // What is neither pressed nor held heals off; welds that have taken hold stay.
     let healing = |w: &Weld| if w.weight < 1.0 { -1.0 } else { 0.0 };
     ways.clear();
     ways.extend(welds.iter().map(healing));
-    for p in &contacts.pairs {
-        let (a, b) = (p.pair.0 as usize, p.pair.1 as usize);
-        let object = |i: usize| rest.object_of(i, params);
-        let (Some(fa), Some(fb)) = (object(a).fuse, object(b).fuse) else { continue };
-        // In a graph it is given who blends with whom.
-        let free = |i: usize| rest.primitives[i].links.is_none();
-        // The harder to fuse of the two decides.
-        let threshold = fa.max(fb);
-        let apart = state.groups[a] != state.groups[b];
-        if !apart || !free(a) || !free(b) || p.force <= tolerances::WELD_HOLDS * threshold {
-            continue;
-        }
-        let place = p.place / p.force;
-        let radius = tolerances::WELD_SPREAD * (p.area / std::f64::consts::PI).sqrt();
-        let known = nearest(&welds, state, p.pair, place, radius);
-        if p.force <= threshold {
-            // Held, not pressed.
-            if let Some(k) = known {
-                ways[k] = ways[k].max(0.0);
-            }
-            continue;
-        }
-        let seconds = object(a).fuse_time.max(object(b).fuse_time);
-        match known {
-            Some(k) => {
-                ways[k] = 1.0;
-                // A contact that has grown is fused over its new width as slowly as over the old one.
-                let wider = (radius - welds[k].radius).max(0.0);
-                welds[k].radius += wider * (dt / seconds.max(dt)).min(1.0);
-            }
-            None => {
-                let (pair, stretch) = (p.pair, DVec3::ZERO);
-                welds.push(Weld { pair, place, radius, weight: 0.0, seconds, stretch });
-                ways.push(1.0);
-            }
+    for pair in pairs {
+        if let Some(pressing) = find_pressing(given, &state.groups, pair) {
+            press(&pressing, &state.groups, &mut welds, ways, dt);
         }
     }
     for (weld, way) in welds.iter_mut().zip(&*ways) {
@@ -164,6 +152,59 @@ pub(super) fn update_welds(step: &mut SoftStep<'_>, dt: f64) {
     // Healed off.
     welds.retain(|w| w.weight > 0.0);
     state.welds = welds;
+}
+
+/// Two territories that press on each other hard enough to matter to a weld.
+struct Pressing {
+    pair: (u32, u32),
+    place: DVec3,
+    radius: f64,
+    /// Whether they press hard enough to fuse, and not only to hold.
+    fuses: bool,
+    seconds: f64,
+}
+
+fn find_pressing(
+    Given { params, rest }: Given<'_>,
+    groups: &[u32],
+    p: &PairForce,
+) -> Option<Pressing> {
+    let (a, b) = (p.pair.0 as usize, p.pair.1 as usize);
+    let object = |i: usize| rest.object_of(i, params);
+    // The harder to fuse of the two decides.
+    let threshold = object(a).fuse?.max(object(b).fuse?);
+    // In a graph it is given who blends with whom.
+    let free = |i: usize| rest.primitives[i].links.is_none();
+    let apart = groups[a] != groups[b];
+    if !apart || !free(a) || !free(b) || p.force <= tolerances::WELD_HOLDS * threshold {
+        return None;
+    }
+    Some(Pressing {
+        pair: p.pair,
+        place: p.place / p.force,
+        radius: tolerances::WELD_SPREAD * (p.area / std::f64::consts::PI).sqrt(),
+        fuses: p.force > threshold,
+        seconds: object(a).fuse_time.max(object(b).fuse_time),
+    })
+}
+
+/// Lets a pressing hold, widen or begin a weld.
+fn press(p: &Pressing, groups: &[u32], welds: &mut Vec<Weld>, ways: &mut Vec<f64>, dt: f64) {
+    match nearest(welds, groups, p) {
+        Some(k) if !p.fuses => ways[k] = ways[k].max(0.0),
+        Some(k) => {
+            ways[k] = 1.0;
+            // A contact that has grown is fused over its new width as slowly as over the old one.
+            let wider = (p.radius - welds[k].radius).max(0.0);
+            welds[k].radius += wider * (dt / p.seconds.max(dt)).min(1.0);
+        }
+        None if p.fuses => {
+            let Pressing { pair, place, radius, seconds, .. } = *p;
+            welds.push(Weld { pair, place, radius, weight: 0.0, seconds, stretch: DVec3::ZERO });
+            ways.push(1.0);
+        }
+        None => {}
+    }
 }
 
 /// Holds bodies together at their welds, as stiff as their coats are. Particles of doughs have bonds.
@@ -181,7 +222,9 @@ pub fn apply_welds(rest: &SoftRest, state: &mut SoftState, damping: f64) {
         let reach = a.profile.thickness.min(b.profile.thickness);
         let area = weld.weight * std::f64::consts::PI * weld.radius.min(reach).powi(2);
         let mass = |p: &PrimitiveRest| rest.bodies[p.body].inverse_mass;
-        let critical = 2.0 * (stiffness * area / (mass(a) + mass(b)).max(1e-9)).sqrt();
+        // Two keyed bodies have no mass to speak of, and do not feel it.
+        let pliancy = (mass(a) + mass(b)).max(tolerances::LEAST_PLIANCY);
+        let critical = 2.0 * (stiffness * area / pliancy).sqrt();
         let parting =
             bodies[b.body].velocity_at(weld.place) - bodies[a.body].velocity_at(weld.place);
         let pull = stiffness * area * weld.stretch + damping * critical * parting;
@@ -190,23 +233,17 @@ pub fn apply_welds(rest: &SoftRest, state: &mut SoftState, damping: f64) {
     }
 }
 
-/// The weld of the same pieces that a place belongs to, if there is one.
-fn nearest(
-    welds: &[Weld],
-    state: &SoftState,
-    pair: (u32, u32),
-    place: DVec3,
-    radius: f64,
-) -> Option<usize> {
-    let groups = |p: (u32, u32)| {
-        let (a, b) = (state.groups[p.0 as usize], state.groups[p.1 as usize]);
+/// The weld of the same pieces that a pressing belongs to, if there is one.
+fn nearest(welds: &[Weld], groups: &[u32], p: &Pressing) -> Option<usize> {
+    let groups_of = |pair: (u32, u32)| {
+        let (a, b) = (groups[pair.0 as usize], groups[pair.1 as usize]);
         (a.min(b), a.max(b))
     };
-    let wanted = groups(pair);
+    let wanted = groups_of(p.pair);
     let mut best = (f64::INFINITY, None);
-    for (k, weld) in welds.iter().enumerate().filter(|(_, w)| groups(w.pair) == wanted) {
-        let distance = weld.place.distance(place);
-        if distance < best.0 && distance < tolerances::WELD_APART * weld.radius.max(radius) {
+    for (k, weld) in welds.iter().enumerate().filter(|(_, w)| groups_of(w.pair) == wanted) {
+        let distance = weld.place.distance(p.place);
+        if distance < best.0 && distance < tolerances::WELD_APART * weld.radius.max(p.radius) {
             best = (distance, Some(k));
         }
     }
@@ -252,7 +289,8 @@ fn carry(
     // Half of what a linear field would ask for: fields of two sides fall together and it must not overshoot.
     let step = 0.5 * (sum_a - sum_b) / (slope(a) + slope(b));
     let towards = (fields.middle(b as usize) - fields.middle(a as usize)).normalize_or_zero();
-    weld.place += towards * step.clamp(-0.1 * weld.radius, 0.1 * weld.radius);
+    let most = tolerances::WELD_DRIFT * weld.radius;
+    weld.place += towards * step.clamp(-most, most);
     true
 }
 
