@@ -151,6 +151,10 @@ pub const LEAST_PLIANCY: f64 = 1.0e-9;
 /// Cells per thickness when the scene says nothing [-]: a ball has some 600 triangles.
 pub const CELLS_PER_THICKNESS: f64 = 5.0;
 
+/// Distance from a tool or a contact within which a point of the lattice lies on it, in cells [-]. Rounding puts a point
+/// some ten-millionths aside; without this a table or a jaw on a plane of the lattice is rough by a cell.
+pub const ON_LATTICE_CELLS: f32 = 1.0e-3;
+
 /// Depth below which an edge only touches a triangle that it goes through, in cells [-]: a hair that nobody sees, and
 /// that rounding makes.
 pub const CROSSED_CELLS: f32 = 0.004;

@@ -53,9 +53,16 @@ impl LabelField<'_> {
         let mut value = v.own - v.other.max(level);
         let mut gradient =
             if v.other > level { v.own_gradient - v.other_gradient } else { v.own_gradient };
-        // Both sides would take the point for their own, and neither would have a surface there.
-        if value == 0.0 && v.other > level && self.label > v.other_label {
-            value = -f32::MIN_POSITIVE;
+        if v.other > level {
+            // Where a contact runs along a plane of the lattice, rounding would put its points now on one side, now on
+            // the other, and the surface would go up and down by a cell.
+            if asked == Asked::OnLattice && value.abs() <= self.field.touch * gradient.length() {
+                value = 0.0;
+            }
+            // Both sides would take the point for their own, and neither would have a surface there.
+            if value == 0.0 && self.label > v.other_label {
+                value = -f32::MIN_POSITIVE;
+            }
         }
         if v.bulge > 0.0 {
             let (added, way) = self.bulge(&v, parts, at);
@@ -66,7 +73,12 @@ impl LabelField<'_> {
         let first_tool = self.field.first_tool() as u32;
         for &part in parts.iter().filter(|&&p| p >= first_tool) {
             let tool = self.tools.get((part - first_tool) as usize);
-            let (distance, normal) = tool.distance(at);
+            let (mut distance, normal) = tool.distance(at);
+            // A table on a plane of the lattice: were its points inside, there would be a second sheet beneath it, with no
+            // room to itself.
+            if asked == Asked::OnLattice && distance.abs() <= self.field.touch {
+                distance = -f32::MIN_POSITIVE;
+            }
             if distance * slope < value {
                 (value, gradient) = (distance * slope, normal * slope);
             }

@@ -14,6 +14,7 @@ use super::surface_part::Part;
 use super::tool::Tools;
 use super::weld::weld_shape;
 use crate::geometry::Bounds;
+use crate::tolerances::soft as tolerances;
 
 /// Most groups, and most primitives of graphs, that matter at one point. Further ones are too weak to
 /// be seen; a point in a heap of doughs meets three.
@@ -34,6 +35,8 @@ pub struct Paint {
 #[derive(Clone, Debug, Default)]
 pub struct SurfaceField {
     pub(super) level: f32,
+    /// Distance within which a point of the lattice lies on what it is near [m].
+    pub(super) touch: f32,
     /// What any bulge adds at most [Pa].
     pub(super) most_bulge: f32,
     pub(super) parts: Vec<Part>,
@@ -116,6 +119,7 @@ impl SurfaceField {
         skins: &[Arc<SkinSurface>],
     ) {
         self.level = fields.level as f32;
+        self.touch = tolerances::ON_LATTICE_CELLS * rest.cell as f32;
         self.parts.clear();
         let all = fields.primitives.iter().enumerate();
         self.parts.extend(all.map(|(i, p)| Part::new(p, fields, i, rest, bodies)));

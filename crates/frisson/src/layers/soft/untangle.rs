@@ -7,6 +7,7 @@ use super::label::LabelField;
 use super::meshes::SurfaceMeshes;
 use super::tool::Tools;
 use crate::geometry::TriangleBvh;
+use crate::geometry::isosurface::IsoSurface;
 use crate::tolerances::soft as tolerances;
 
 /// Edges that one task looks at: tasks are the same whatever the number of threads.
@@ -67,8 +68,13 @@ impl SurfaceMeshes {
             let field = LabelField { field: &self.field, label: label as u32, tools };
             near.clear();
             near.resize(surface.positions.len(), false);
-            // Where all fields add up nothing was drawn anywhere: a surface of the lattice alone does not cross itself.
-            surface.fill_by_block(near, |parts, _, near| near.fill(field.may_crease(parts)));
+            mark_folded(surface, near);
+            // Where all fields add up nothing was drawn anywhere: a surface of the lattice alone does not cross itself. A
+            // skin that touches itself has a crease of its own: what is folded there was drawn into it.
+            surface.fill_by_block(near, |parts, _, near| {
+                let is_near = field.may_crease(parts) || near.contains(&true);
+                near.fill(is_near);
+            });
             let wanted = surface.triangles.iter().filter(|t| t.iter().any(|&v| near[v as usize]));
             triangles.extend(wanted.map(|t| t.map(|v| self.root(label, v as usize) as u32)));
             places.extend_from_slice(&surface.positions);
@@ -111,6 +117,18 @@ impl SurfaceMeshes {
                     self.surfaces[label].positions[v] = tangle.places[root];
                 }
             }
+        }
+    }
+}
+
+/// Marks the vertices of triangles that face away from where the surface does.
+fn mark_folded(surface: &IsoSurface, folded: &mut [bool]) {
+    let IsoSurface { positions, normals, triangles, .. } = surface;
+    for t in triangles {
+        let [a, b, c] = t.map(|v| positions[v as usize]);
+        let facing = (b - a).cross(c - a);
+        if t.iter().any(|&v| facing.dot(normals[v as usize]) < 0.0) {
+            t.iter().for_each(|&v| folded[v as usize] = true);
         }
     }
 }
