@@ -113,36 +113,57 @@ fn source_table(options: &BenchOptions) -> Result<Table, WorkshopError> {
 }
 
 /// What folds add to the cloth under them. Both layers are timed in the same frames, and the share is that of whole
-/// repeats: what disturbs one disturbs the other, and the least and the greatest say how much is noise.
+/// repeats, of all numbers of folds in turn: what disturbs one disturbs the others, and the spread says how much is noise.
 fn shares(options: &BenchOptions) -> Result<Table, WorkshopError> {
-    let (frames, repeats) = if options.quick { (8, 2) } else { (40, REPEATS) };
+    let (frames, repeats) = if options.quick { (8, 3) } else { (40, REPEATS) };
     let mut table = Table::new(
         "What folds add to the cloth under them",
-        &["folds", "of the cloth", "least", "greatest"],
+        &["folds", "width [m]", "of the cloth", "least", "greatest"],
     );
-    let mut of_one = 0.0;
-    for count in [1, 2, 4, 8] {
-        // Of one width: together they cover the cloth where there are eight.
-        let text = cloth(CELLS, "", &folds(0.05, count));
-        let mut all = Vec::new();
-        for _ in 0..repeats {
-            let (times, _) = measure(&text, frames)?;
-            all.push(times[1] / times[0]);
+    // The source's own fold, and then narrower ones of one width: eight of them cover the cloth.
+    let kinds = [(1, 0.1), (1, 0.05), (2, 0.05), (4, 0.05), (8, 0.05)];
+    let texts = kinds.map(|(count, width)| cloth(CELLS, "", &folds(width, count)));
+    let mut all: [Vec<f64>; 5] = Default::default();
+    for _ in 0..repeats {
+        for (text, shares) in texts.iter().zip(&mut all) {
+            let (times, _) = measure(text, frames)?;
+            shares.push(times[1] / times[0]);
         }
-        all.sort_by(f64::total_cmp);
-        let percent = |share: f64| format!("{:.1}%", 100.0 * share);
-        let middle = median(all.clone());
-        of_one = if count == 8 { middle / 8.0 } else { of_one };
+    }
+    let percent = |share: f64| format!("{:.2}%", 100.0 * share);
+    for ((count, width), shares) in kinds.iter().zip(&mut all) {
+        shares.sort_by(f64::total_cmp);
         table.row([
             count.to_string(),
-            percent(middle),
-            percent(all[0]),
-            percent(all[all.len() - 1]),
+            width.to_string(),
+            percent(median(shares.clone())),
+            percent(shares[0]),
+            percent(shares[shares.len() - 1]),
         ]);
     }
-    table.note(format!("{:.1}% a fold where there are eight (wanted: 5)", 100.0 * of_one));
-    table.note(format!("medians of {frames} frames, {repeats} repeats each"));
+    let narrow = kinds.iter().zip(&all).skip(1);
+    let points: Vec<(f64, f64)> =
+        narrow.flat_map(|(k, s)| s.iter().map(|&share| (f64::from(k.0), share))).collect();
+    let (each, error) = slope(&points);
+    table.note(format!(
+        "a fold as the source's adds {} (wanted: at most 5%); each narrower one {} ± {}",
+        percent(median(all[0].clone())),
+        percent(each),
+        percent(error)
+    ));
+    table.note(format!("medians of {frames} frames, {repeats} repeats each, all kinds in turn"));
     Ok(table)
+}
+
+/// Slope of the straight line through points, and its standard error.
+fn slope(points: &[(f64, f64)]) -> (f64, f64) {
+    let count = points.len().max(1) as f64;
+    let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;
+    let (x, y) = (mean(|p| p.0), mean(|p| p.1));
+    let spread: f64 = points.iter().map(|p| (p.0 - x).powi(2)).sum();
+    let slope = points.iter().map(|p| (p.0 - x) * (p.1 - y)).sum::<f64>() / spread;
+    let off: f64 = points.iter().map(|p| (p.1 - y - slope * (p.0 - x)).powi(2)).sum();
+    (slope, (off / (count - 2.0).max(1.0) / spread).sqrt())
 }
 
 fn growth(options: &BenchOptions) -> Result<Table, WorkshopError> {
@@ -266,6 +287,18 @@ mod tests {
     fn folds_add_vertices_and_a_time() {
         let (times, fine) = measure(&cloth(8, "", &folds(0.2, 1)), 1).expect("runs");
         assert!(times.len() == 2 && fine > 81);
+    }
+
+    #[test]
+    fn a_slope_is_found_with_its_error() {
+        let (exact, none) = slope(&[(1.0, 3.0), (2.0, 5.0), (4.0, 9.0)]);
+        assert!((exact - 2.0).abs() < 1e-12 && none < 1e-12, "{exact} {none}");
+        // Off by 1 up, down, up, down: residuals 0.4, 1.2, 1.2, 0.4 over a spread of 5.
+        let (flat, error) = slope(&[(0.0, 1.0), (1.0, -1.0), (2.0, 1.0), (3.0, -1.0)]);
+        assert!(
+            (flat + 0.4).abs() < 1e-12 && (error - (3.2f64 / 10.0).sqrt()).abs() < 1e-12,
+            "{error}"
+        );
     }
 
     #[test]

@@ -141,7 +141,7 @@ impl Channels {
 }
 
 /// Adds the values of new vertices to those of the coarse ones.
-fn spread<T: super::Mix>(values: &mut Vec<T>, ancestry: &Ancestry) {
+pub(super) fn spread<T: super::Mix>(values: &mut Vec<T>, ancestry: &Ancestry) {
     // Nobody has said anything, or it was said about another mesh.
     if values.len() != ancestry.vertex_count {
         return;

@@ -309,6 +309,26 @@ fn a_fold_stiffens_the_cloth_along_it_and_not_across() {
     assert!(across > 0.9 * plain, "{across} of {plain}");
 }
 
+#[test]
+fn folds_over_cloth_move_as_fast_as_the_cloth_below_them() {
+    let mut stage = strip(|_| {}, folded([[0.06, 0.0, 0.0], [0.06, 0.0, 0.06]]));
+    for _ in 0..4 {
+        stage.advance_frame(&mut NoObserver).unwrap();
+    }
+    let mesh = &stage.frame().meshes[0];
+    assert!(mesh.positions.len() > 45);
+    // Files take a velocity for every vertex or none at all.
+    assert_eq!(mesh.velocities.len(), mesh.positions.len());
+    let slowest = mesh.velocities[..45].iter().map(|v| v.y).fold(f32::MAX, f32::min);
+    assert!(slowest < -1e-3, "the strip falls: {slowest}");
+    for (place, velocity) in mesh.positions.iter().zip(&mesh.velocities).skip(45) {
+        let near = |v: &usize| mesh.positions[*v].with_y(0.0).distance(place.with_y(0.0)) < 0.017;
+        let around = (0..45).filter(near).map(|v| mesh.velocities[v].y);
+        let (low, high) = around.fold((f32::MAX, f32::MIN), |(l, h), y| (l.min(y), h.max(y)));
+        assert!((low - 1e-6..=high + 1e-6).contains(&velocity.y), "{velocity} at {place}");
+    }
+}
+
 /// Drops that soak into the strip within a moment, as heavy together as it is; none of it dries.
 fn soaking() -> Vec<LayerParams> {
     let text = r#"{"name": "wet", "on": "sheet", "merging": {"enabled": false}, "trails": {"drying": 1e9},

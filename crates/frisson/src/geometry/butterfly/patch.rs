@@ -8,7 +8,7 @@ use glam::{Vec3, Vec3A};
 use super::{Cascade, Emission, Normals, Refined};
 use crate::geometry::{
     FoldGuard, GeodesicStart, Mesh, MeshTopology, Topology, clearance, march_geodesic,
-    may_be_nearer,
+    may_be_nearer, mesh::spread,
 };
 use crate::tolerances;
 
@@ -334,6 +334,7 @@ impl RefinedMesh {
         if let Some(ancestry) = &self.topology.ancestry {
             mesh.attributes.iter_mut().for_each(|a| a.values.refine(ancestry));
             mesh.channels.refine(ancestry);
+            spread(&mut mesh.velocities, ancestry);
         }
     }
 }
