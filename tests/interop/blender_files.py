@@ -1,8 +1,9 @@
-"""Files as Blender writes them, for our readers: FBX and Alembic of every glTF file that is named.
+"""Files as Blender writes them, for our readers: FBX, Alembic and USD of every glTF file that is named.
 
 usage: blender_files.py FOLDER FILE.glb...
 
-Every action of a character becomes a take of its FBX file. Alembic files hold the first action, all frames.
+Every action of a character becomes a take of its FBX file. Alembic files hold the first action, all frames;
+USD files the same, once as a rig (`NAME.usdc`) and once as moving points (`NAME_baked.usdc`).
 """
 
 import sys
@@ -33,6 +34,13 @@ def main():
             end=scene.frame_end,
             as_background_job=False,
         )
+        for ending, rig in (("", True), ("_baked", False)):
+            bpy.ops.wm.usd_export(
+                filepath=str(folder / f"{source.stem}{ending}.usdc"),
+                export_animation=True,
+                export_armatures=rig,
+                export_shapekeys=rig,
+            )
         print(f"written: {source.stem}, {len(bpy.data.actions)} actions")
 
 

@@ -201,4 +201,5 @@ def compare_file(program, path, tolerance):
     return compare(program, path, tolerance)
 
 
-compare_each(__file__, __doc__, (".fbx", ".abc"), compare_file)
+if __name__ == "__main__":
+    compare_each(__file__, __doc__, (".fbx", ".abc"), compare_file)

@@ -1,10 +1,10 @@
-//! Positions of a glTF, FBX or Alembic file, for comparison with other programs.
+//! Positions of a glTF, FBX, USD or Alembic file, for comparison with other programs.
 //!
 //! ```text
 //! dump_positions FILE                     what is in it, as JSON
 //! dump_positions FILE CLIP TIME... > out  world positions of every mesh at every time
 //! ```
-//! CLIP is an index, or `rest`; Alembic has none and takes anything. The output is, for each time and each mesh in the order of the JSON,
+//! CLIP is an index, or `rest`; Alembic has none and takes anything; `shapes` dumps a USD file as Alembic is dumped. The output is, for each time and each mesh in the order of the JSON,
 //! three little-endian floats a vertex.
 
 use std::error::Error;
@@ -15,6 +15,7 @@ use frisson::character::{Character, Pose, Sampling, Track};
 use frisson_io::alembic::input::{AlembicFile, ShapeInfo};
 use frisson_io::gltf;
 use frisson_io::inputs::InputSet;
+use frisson_io::usd::input::{UsdFile, UsdShape};
 use glam::Mat4;
 use serde_json::json;
 
@@ -22,6 +23,8 @@ fn read_character(path: &Path) -> Result<Character, Box<dyn Error>> {
     let (character, warnings) = if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("fbx")) {
         let imported = frisson_io::fbx::read_fbx_file(path, &InputSet::new())?;
         (imported.character, imported.warnings)
+    } else if is_usd(path) {
+        frisson_io::scene::read_character(path, &InputSet::new())?
     } else {
         let imported = gltf::read_file(path)?;
         (imported.character, imported.warnings)
@@ -67,12 +70,54 @@ fn dump_alembic(path: &Path, arguments: &[String]) -> Result<(), Box<dyn Error>>
     Ok(())
 }
 
+fn is_usd(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e.to_string_lossy().to_lowercase().starts_with("usd"))
+}
+
+/// The same of a USD file.
+fn dump_usd(path: &Path, arguments: &[String]) -> Result<(), Box<dyn Error>> {
+    let file = UsdFile::open(path)?;
+    file.warnings().iter().for_each(|warning| eprintln!("warning: {warning}"));
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    if arguments.is_empty() {
+        let about = |i: &UsdShape| json!({ "name": i.name, "path": i.path, "span": i.span });
+        let meshes: Vec<_> = file.meshes().map(about).collect();
+        let curves: Vec<_> = file.curves().map(about).collect();
+        let points: Vec<_> = file.points().map(about).collect();
+        let all =
+            json!({ "meshes": meshes, "curves": curves, "points": points, "span": file.span() });
+        writeln!(out, "{all}")?;
+        return Ok(());
+    }
+    for time in arguments {
+        let time = time.parse()?;
+        let mut shapes = Vec::new();
+        for index in 0..file.meshes().len() {
+            shapes.push(file.mesh_at(index, time)?.positions);
+        }
+        for index in 0..file.curves().len() {
+            shapes.push(file.curves_at(index, time)?.points);
+        }
+        for index in 0..file.points().len() {
+            shapes.push(file.points_at(index, time)?.positions);
+        }
+        for positions in shapes {
+            out.write_all(&(positions.len() as u32).to_le_bytes())?;
+            out.write_all(bytemuck::cast_slice(&positions))?;
+        }
+    }
+    Ok(())
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let file = arguments.first().ok_or("which file?")?;
     let path = Path::new(file);
     if path.extension().is_some_and(|e| e == "abc") {
         return dump_alembic(path, &arguments[1..]);
+    }
+    if is_usd(path) && arguments.get(1).is_some_and(|a| a == "shapes") {
+        return dump_usd(path, &arguments[2..]);
     }
     let character = read_character(path)?;
     if arguments.len() == 1 {

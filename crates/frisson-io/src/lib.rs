@@ -5,6 +5,7 @@ pub mod alembic;
 pub mod bake;
 pub mod cache;
 pub mod export;
+mod faces;
 #[cfg(feature = "fbx")]
 pub mod fbx;
 pub mod given;

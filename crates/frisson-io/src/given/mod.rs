@@ -2,10 +2,12 @@
 //! points that feed drops.
 //!
 //! [`open`] takes any file this program reads shapes from and answers what is in it. Everything comes
-//! right-handed with Y up, in the file's own unit of length; an actor's placement brings it to metres.
+//! right-handed with Y up, in the file's own unit of length; an actor's placement brings it to metres. USD
+//! files say what their unit is: they come in metres.
 //!
 //! ```text
 //! .abc ─ AlembicFile ┐
+//! .usd[acz] ─ UsdFile┤
 //! .obj, cat.####.obj ├─► Given { meshes: MeshSequence, curves: CurveSequence, points: PointSequence }
 //! .pc2 .mdd + mesh   ┘
 //! ```
@@ -16,6 +18,7 @@ mod obj;
 mod obj_sequence;
 mod point_cache;
 mod sampled;
+mod usd;
 
 #[cfg(test)]
 mod tests;
@@ -73,6 +76,9 @@ pub enum GivenError {
     /// The Alembic reader says no.
     #[error(transparent)]
     Alembic(#[from] crate::alembic::input::AlembicError),
+    /// The USD reader says no.
+    #[error(transparent)]
+    Usd(#[from] crate::usd::input::UsdError),
     /// The OBJ reader says no.
     #[error("{}: {problem}", path.display())]
     Obj {
@@ -90,7 +96,7 @@ pub enum GivenError {
         problem: String,
     },
     /// Not a kind of file that gives shapes.
-    #[error("{}: shapes over time come from .abc, .obj, or NAME.####.obj", .0.display())]
+    #[error("{}: shapes over time come from .abc, .usd, .usda, .usdc, .usdz, .obj, or NAME.####.obj", .0.display())]
     UnknownKind(PathBuf),
 }
 
@@ -110,6 +116,7 @@ pub fn open(path: &Path, fps: f64, inputs: &InputSet) -> Result<Given, GivenErro
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
     match extension.to_ascii_lowercase().as_str() {
         "abc" => alembic::open(path, inputs),
+        "usd" | "usda" | "usdc" | "usdz" => usd::open(path, inputs),
         "obj" => obj_sequence::open(path, fps, inputs),
         _ => Err(GivenError::UnknownKind(path.to_owned())),
     }

@@ -14,6 +14,7 @@ use crate::cache::{CacheReader, CacheSequence};
 use crate::given;
 use crate::gltf;
 use crate::inputs::InputSet;
+use crate::usd::input::{UsdFile, UsdMeshes, read_usd_character};
 
 /// An actor's source, read.
 #[derive(Clone)]
@@ -75,16 +76,10 @@ pub enum LoadError {
     Builtin(String),
     /// Not a kind of file that actors come from.
     #[error(
-        "{0:?} is not a source this program reads: give `builtin:NAME`, .glb, .gltf, .vrm, .fbx, .abc, .obj, NAME.####.obj \
-         or .frisson"
+        "{0:?} is not a source this program reads: give `builtin:NAME`, .glb, .gltf, .vrm, .fbx, .usd, .usda, .usdc, .usdz, .abc, .obj, \
+         NAME.####.obj or .frisson"
     )]
     UnknownKind(String),
-    /// USD is written only.
-    #[error(
-        "{0:?}: USD is written but not read; save the character as .fbx or .glb, moving shapes as .abc (Blender, Houdini and \
-         Maya open USD and write all of these)"
-    )]
-    Usd(String),
     /// The file is there and cannot be used.
     #[error("{source_name}: {problem}")]
     Unreadable {
@@ -107,7 +102,31 @@ pub trait ActorLoader {
     fn load(&self, source: &str, folder: &Path) -> Result<LoadedActor, LoadError>;
 }
 
-/// Reads a character from any file that holds one: glTF, VRM, FBX, BVH; and what was left out of it, for people.
+/// How USD files end.
+const USD: [&str; 4] = ["usd", "usda", "usdc", "usdz"];
+
+/// A USD file as an actor: a character where there is a skeleton or nothing moves, else meshes over time.
+fn read_usd(path: &Path, inputs: &InputSet) -> Result<(ActorContent, Vec<String>), String> {
+    let mut file = UsdFile::open_with(path, inputs).map_err(|e| e.to_string())?;
+    if file.meshes().len() == 0 && !file.has_skeleton() {
+        return Err("it has no mesh that an actor could be".to_owned());
+    }
+    if file.has_skeleton() || !file.is_animated() {
+        let name = path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
+        let character = read_usd_character(&mut file, &name).map_err(|e| e.to_string())?;
+        let left_out = file.warnings().to_vec();
+        return Ok((ActorContent::Character(Arc::new(character)), left_out));
+    }
+    let left_out = file.warnings().to_vec();
+    let meshes = UsdMeshes::new(Arc::new(file)).map_err(|e| e.to_string())?;
+    if meshes.meshes().is_empty() {
+        return Err("it has no mesh that an actor could be".to_owned());
+    }
+    let seconds = meshes.seconds();
+    Ok((ActorContent::Sequence(Arc::new(meshes), seconds), left_out))
+}
+
+/// Reads a character from any file that holds one: glTF, VRM, FBX, USD, BVH; and what was left out of it, for people.
 pub fn read_character(path: &Path, inputs: &InputSet) -> Result<(Character, Vec<String>), String> {
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
     match extension.to_ascii_lowercase().as_str() {
@@ -118,6 +137,12 @@ pub fn read_character(path: &Path, inputs: &InputSet) -> Result<(Character, Vec<
         },
         #[cfg(not(feature = "fbx"))]
         "fbx" => Err("this program was built without FBX".to_owned()),
+        "usd" | "usda" | "usdc" | "usdz" => match read_usd(path, inputs)? {
+            (ActorContent::Character(character), left_out) => {
+                Ok((Character::clone(&character), left_out))
+            }
+            _ => Err("it has no skeleton".to_owned()),
+        },
         "bvh" => {
             let bytes = inputs.read(path).map_err(|e| e.to_string())?;
             let text = String::from_utf8_lossy(&bytes);
@@ -141,11 +166,8 @@ impl ActorLoader for FileLoader {
             path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
         let unreadable =
             |problem: String| LoadError::Unreadable { source_name: source.to_owned(), problem };
-        if ["usd", "usda", "usdc", "usdz"].contains(&extension.as_str()) {
-            return Err(LoadError::Usd(source.to_owned()));
-        }
         let kinds = ["glb", "gltf", "vrm", "fbx", "bvh", "abc", "obj", "frisson"];
-        if !kinds.contains(&extension.as_str()) {
+        if !kinds.contains(&extension.as_str()) && !USD.contains(&extension.as_str()) {
             return Err(LoadError::UnknownKind(source.to_owned()));
         }
         // Told by itself: "cannot be read" would not say that it is not there.
@@ -156,6 +178,10 @@ impl ActorLoader for FileLoader {
         if ["fbx", "bvh"].contains(&extension.as_str()) {
             let (character, left_out) = read_character(&path, &inputs).map_err(unreadable)?;
             let content = ActorContent::Character(Arc::new(character));
+            return Ok(LoadedActor::from_inputs(content, &inputs).telling(source, left_out));
+        }
+        if USD.contains(&extension.as_str()) {
+            let (content, left_out) = read_usd(&path, &inputs).map_err(unreadable)?;
             return Ok(LoadedActor::from_inputs(content, &inputs).telling(source, left_out));
         }
         if ["abc", "obj"].contains(&extension.as_str()) {

@@ -1,4 +1,4 @@
-//! A USD writer that streams: arrays go to the file as they come, the tree of prims at the end.
+//! USD, written and read by ourselves. Reading is in [`input`]; here is a writer that streams: arrays go to the file as they come, the tree of prims at the end.
 //!
 //! [`Layer`] is what a file holds; [`BinaryWriter`] (`.usdc`) and [`TextWriter`] (`.usda`) are its two
 //! encodings; `write_shot` makes a layer of a Frisson shot:
@@ -15,6 +15,7 @@
 
 mod binary;
 mod clips;
+pub mod input;
 mod integers;
 mod layer;
 mod materials;

@@ -2,18 +2,18 @@
 
 use std::path::Path;
 
-use frisson::geometry::Mesh;
+use frisson::geometry::{Material, Mesh};
 use frisson::stage::{Curves, Points};
 use glam::{DMat4, DVec3, Vec2, Vec3};
 
 use super::archive::read_tree;
 use super::bytes::Bytes;
-use super::faces::{CornerValues, Faces, Shape, build_shape};
 use super::gather::Branch;
 use super::sampling::{Place, TimeSampling};
 use super::transform::{TransformTrack, sampling};
 use super::values::Values;
 use super::{AlembicError, Result};
+use crate::faces::{CornerValues, Faces, Places, Shape, build_shape};
 use crate::inputs::InputSet;
 
 /// Diameter of strands and points whose file has none [m]: a thick hair.
@@ -206,19 +206,44 @@ impl AlembicFile {
             Some((values, _)) => values.integers(&self.bytes, self.sample_at(values, time)?),
             None => Ok(Vec::new()),
         };
-        let sets = placed.sets.iter().map(|(name, faces)| {
-            Ok((name.clone(), faces.integers(&self.bytes, self.sample_at(faces, time)?)?))
-        });
+        let counts = integers(".faceCounts")?;
+        let (face_materials, materials) = self.materials(placed, counts.len(), time)?;
         let pair = |v: &[f64]| Vec2::new(v[0] as f32, v[1] as f32);
         let vector = |v: &[f64]| Vec3::new(v[0] as f32, v[1] as f32, v[2] as f32);
         let faces = Faces {
-            counts: integers(".faceCounts")?,
+            counts,
             indices: integers(".faceIndices")?,
             uvs: self.corner_values(placed, "uv", 2, time, pair)?,
             normals: self.corner_values(placed, "N", 3, time, vector)?,
-            sets: sets.collect::<Result<_>>()?,
+            // Alembic's faces are clockwise seen from outside.
+            is_clockwise: true,
+            face_materials,
+            materials,
+            ..Faces::default()
         };
-        build_shape(&placed.info.path, &faces, &points)
+        let damaged = |problem| AlembicError::damaged(&placed.info.path, problem);
+        build_shape(faces, &points).map_err(damaged)
+    }
+
+    /// Sets of faces as materials: the file has no more of them than the name.
+    fn materials(
+        &self,
+        placed: &Placed,
+        faces: usize,
+        time: f64,
+    ) -> Result<(Vec<u16>, Vec<Material>)> {
+        let named = |name: &str| Material { name: name.to_owned(), ..Material::default() };
+        let (mut of_face, mut materials) = (vec![0; faces], vec![named("default")]);
+        for (name, set) in placed.sets.iter().take(usize::from(u16::MAX - 1)) {
+            for face in set.integers(&self.bytes, self.sample_at(set, time)?)? {
+                let found = usize::try_from(face).ok().and_then(|f| of_face.get_mut(f));
+                if let Some(material) = found {
+                    *material = materials.len() as u16;
+                }
+            }
+            materials.push(named(name));
+        }
+        Ok((of_face, materials))
     }
 
     /// Values with or without indices.
@@ -230,7 +255,8 @@ impl AlembicFile {
         time: f64,
         convert: impl Fn(&[f64]) -> T,
     ) -> Result<CornerValues<T>> {
-        let none = CornerValues { values: Vec::new(), indices: Vec::new() };
+        let places = Places::ByCount;
+        let none = CornerValues { values: Vec::new(), indices: Vec::new(), places };
         let indexed = placed.values(&format!("{name}/.vals"));
         let Some((values, _)) = indexed.or_else(|| placed.values(name)) else { return Ok(none) };
         if values.extent != width || values.samples == 0 {
@@ -243,7 +269,8 @@ impl AlembicFile {
             }
             _ => Vec::new(),
         };
-        Ok(CornerValues { values: numbers.chunks_exact(width).map(convert).collect(), indices })
+        let values = numbers.chunks_exact(width).map(convert).collect();
+        Ok(CornerValues { values, indices, places })
     }
 
     /// World positions of the vertices of a shape at a time.

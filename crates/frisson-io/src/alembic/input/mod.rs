@@ -3,7 +3,7 @@
 //!
 //! From the bottom up: `bytes` groups and blocks, checked against the file's size · `archive` objects
 //! and properties · `values` numbers of a sample · `sampling` times · `transform` where things are ·
-//! `faces` polygons into triangles · `file` shapes at a time.
+//! `file` shapes at a time.
 //!
 //! Nothing in a file is trusted: every position and count is checked against the bytes that are
 //! there, nesting is bounded, and a file that names the same part again and again is refused before
@@ -11,7 +11,6 @@
 
 mod archive;
 mod bytes;
-mod faces;
 mod file;
 mod gather;
 mod sampling;

@@ -6,9 +6,9 @@ use frisson::geometry::Mesh;
 use frisson::stage::MeshSequence;
 use glam::Vec3;
 
-use super::faces::Shape;
 use super::file::AlembicFile;
 use super::{AlembicError, Result};
+use crate::faces::Shape;
 
 /// Meshes of constant topology, played as they are stored: straight lines between samples, held at
 /// both ends.
