@@ -51,6 +51,10 @@ examples=${CARGO_TARGET_DIR:-target}/debug/examples
 "$examples/interop_shot" "$work/shot" >/dev/null
 "$python" "$here/check_usd.py" "$work/shot"
 "$python" "$here/check_alembic.py" "$work/shot"
+# What we read of USD beside what OpenUSD reads: files of its own making, and ours.
+"$python" "$here/usd_files.py" "$work/usd"
+"$python" "$here/compare_usd.py" "$examples/dump_positions" "$work/usd" 1e-5
+"$python" "$here/compare_usd.py" "$examples/dump_positions" "$work/shot" 1e-5
 
 modules=${FRISSON_INTEROP_NODE_MODULES:-$work/node_modules}
 if ! command -v node >/dev/null; then
@@ -101,6 +105,7 @@ if [ "${1:-}" = "--blender" ]; then
     # The same of a character that Blender writes, and a rig that is still alive there.
     "$python" "$here/blender_files.py" "$work/blender" "$living/figure.glb" | grep '^written'
     "$python" "$here/compare_readers.py" "$dump" "$work/blender"
+    "$python" "$here/compare_usd.py" "$dump" "$work/blender" 1e-5
     "$python" "$here/living.py" "$living/figure.glb" "$living/living.glb" "$living/baked.usdc" | grep '^ok'
     for cache in "$work"/shot/*.abc; do
         "$python" "$here/compare_readers.py" "$dump" "$cache"

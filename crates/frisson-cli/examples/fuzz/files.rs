@@ -1,6 +1,7 @@
 //! Damaged files of every kind that an actor or its points come from, as the loader meets them: on the
 //! disk, by their ending. The whole ones lie in `FRISSON_FUZZ_SEEDS`.
 
+use std::ffi::OsStr;
 use std::path::Path;
 
 use frisson_io::given::{GivenError, PointCache, SampleSource as _};
@@ -30,7 +31,7 @@ impl Files {
         let whole: Vec<(String, Vec<u8>)> = paths
             .iter()
             .filter(|p| small(p))
-            .filter(|p| only.is_none_or(|only| p.extension().is_some_and(|e| e == only)))
+            .filter(|p| only.is_none_or(|only| p.extension().is_some_and(|e| is_kind(e, only))))
             .filter_map(|p| Some((p.extension()?.to_str()?.to_owned(), std::fs::read(p).ok()?)))
             .collect();
         assert!(!whole.is_empty(), "FRISSON_FUZZ_SEEDS holds no small file of that kind");
@@ -54,6 +55,11 @@ impl Target for Files {
             "pc2" | "mdd" => {
                 read_points(&self.folder.path().join(&name)).err().map(|e| e.to_string())
             }
+            kind if kind.starts_with("usd") => {
+                let given = read_given(&self.folder.path().join(&name)).err();
+                let loaded = FileLoader.load(&name, self.folder.path()).err();
+                loaded.map(|e| e.to_string()).or(given.map(|e| e.to_string()))
+            }
             _ => FileLoader.load(&name, self.folder.path()).err().map(|e| e.to_string()),
         };
         match refused {
@@ -65,6 +71,21 @@ impl Target for Files {
     fn extension(&self) -> &str {
         &self.ending
     }
+}
+
+/// Whether an ending is of a kind; USD has several.
+fn is_kind(ending: &OsStr, kind: &str) -> bool {
+    ending == kind || kind == "usd" && ["usda", "usdc", "usdz"].iter().any(|e| ending == *e)
+}
+
+/// Reads all that a file gives at some times.
+fn read_given(path: &Path) -> Result<(), GivenError> {
+    let given = frisson_io::given::open(path, 24.0, &InputSet::default())?;
+    for time in [-1.0, 0.1, 0.27, 1e6] {
+        given.curves.iter().try_for_each(|c| c.curves_at(time).map(drop))?;
+        given.points.iter().try_for_each(|p| p.points_at(time).map(drop))?;
+    }
+    Ok(())
 }
 
 /// Reads every sample of a point cache.

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! cargo run --release -p frisson-cli --example fuzz -- cache 2000000 [SEED [FIRST]] [--keep FOLDER]
-//! targets: cache scene gltf draco files (or fbx abc obj bvh pc2 mdd) bake all
+//! targets: cache scene gltf draco files (or fbx usd abc obj bvh pc2 mdd) bake all
 //! ```
 //! An input that panics, takes long or breaks a promise is written to the folder and counted; the
 //! program ends with code 1 if there was one. Where the memory of the process can be bounded
@@ -75,7 +75,9 @@ fn target(name: &str) -> Box<dyn Target> {
         "scene" => Box::new(scenes::Scenes::new()),
         "gltf" => Box::new(characters::Characters::new()),
         "files" => Box::new(files::Files::new(None)),
-        "fbx" | "abc" | "obj" | "bvh" | "pc2" | "mdd" => Box::new(files::Files::new(Some(name))),
+        "fbx" | "usd" | "abc" | "obj" | "bvh" | "pc2" | "mdd" => {
+            Box::new(files::Files::new(Some(name)))
+        }
         "draco" => Box::new(characters::DracoBlocks::new()),
         "bake" => Box::new(bakes::Bakes::new()),
         other => panic!("there is no target named {other}"),

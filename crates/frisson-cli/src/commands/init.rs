@@ -22,7 +22,7 @@ Examples:
   frisson check character.toml
   frisson bake character.toml")]
 pub struct Init {
-    /// A .glb, .gltf, .vrm or .fbx file, or builtin:NAME.
+    /// A .glb, .gltf, .vrm, .fbx or .usd (.usda, .usdc, .usdz) file, or builtin:NAME.
     character: String,
     /// Scene file to write [default: the character's name with .toml].
     #[arg(long, short, value_name = "SCENE")]

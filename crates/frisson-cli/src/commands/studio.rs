@@ -22,7 +22,7 @@ Examples:
 The page is served on this machine only, at an address that nobody can guess. Every edit is an edit of
 the scene's text; `?` on the page shows the keys. Ctrl-C ends it; what is unsaved is offered again.")]
 pub struct StudioCommand {
-    /// A scene (.toml), a character (.glb, .gltf, .vrm, .fbx, builtin:NAME) or a cache (.frisson)
+    /// A scene (.toml), a character (.glb, .gltf, .vrm, .fbx, .usd, builtin:NAME) or a cache (.frisson)
     /// [default: builtin:cat].
     what: Option<String>,
     /// Port on the loopback [default: any that is free].

@@ -1,4 +1,4 @@
-//! Points of an Alembic file as drops: each becomes one where and when it first appears.
+//! Points of an Alembic or USD file as drops: each becomes one where and when it first appears.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -62,13 +62,19 @@ mod tests {
     use crate::export::tests::{export_with, small_shot};
 
     #[test]
-    fn every_point_of_an_alembic_file_becomes_one_drop_where_it_first_appears() {
+    fn every_point_of_a_file_becomes_one_drop_where_it_first_appears() {
+        for (format, file) in [("alembic", "spray.abc"), ("usd", "spray.usdc")] {
+            first_appearances(format, file);
+        }
+    }
+
+    fn first_appearances(format: &str, name_of_file: &str) {
         let folder = tempfile::tempdir().expect("a folder");
         let mut shot = small_shot();
         let name = shot.frames.iter().find_map(|f| Some(f.points.first()?.name.clone()));
-        let only = format!("alembic = \"spray.abc\"\nmeshes = [{:?}]", name.expect("points"));
+        let only = format!("{format} = {name_of_file:?}\nmeshes = [{:?}]", name.expect("points"));
         export_with(&mut shot, folder.path(), &only).expect("written");
-        let file = folder.path().join("spray.abc");
+        let file = folder.path().join(name_of_file);
         let rows = read_points(&file, 25.0, &InputSet::new()).expect("points");
         let mut wanted = Vec::new();
         let mut seen = BTreeSet::new();

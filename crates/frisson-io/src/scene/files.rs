@@ -118,7 +118,8 @@ fn read_rows(
     name: &str,
     (read, fps): (&InputSet, f64),
 ) -> Result<Vec<Vec<f64>>, String> {
-    if Path::new(name).extension().is_some_and(|e| e.eq_ignore_ascii_case("abc")) {
+    let ending = Path::new(name).extension().map(|e| e.to_string_lossy().to_lowercase());
+    if ending.is_some_and(|e| ["abc", "usd", "usda", "usdc", "usdz"].contains(&e.as_str())) {
         let path = read.path_beside(Some(folder), name).map_err(|e| e.to_string())?;
         return read_points(&path, fps, read);
     }

@@ -65,6 +65,21 @@ mod tests {
     }
 
     #[test]
+    fn curves_of_usd_guide_in_metres_and_splines_are_followed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let text = "#usda 1.0\n( metersPerUnit = 0.01 )\ndef BasisCurves \"hair\" {
+            uniform token type = \"cubic\"
+            uniform token basis = \"bezier\"
+            int[] curveVertexCounts = [4]
+            point3f[] points = [(0, 0, 0), (0, -10, 0), (0, -20, 0), (0, -30, 0)]
+        }";
+        std::fs::write(folder.path().join("groom.usda"), text).expect("written");
+        let guides = guides_of(folder.path(), "groom.usda").expect("guides");
+        assert_eq!((guides.len(), guides[1].len()), (2, 5));
+        assert!((guides[1][2][1] + 0.15).abs() < 1e-6 && (guides[1][4][1] + 0.3).abs() < 1e-6);
+    }
+
+    #[test]
     fn a_file_without_curves_is_named() {
         let folder = tempfile::tempdir().expect("a folder");
         let text = "v 0 0 0\nv 0 1 0\nv 1 0 0\nf 1 2 3\n";

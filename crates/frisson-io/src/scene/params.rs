@@ -76,8 +76,8 @@ fn default_gravity() -> [f32; 3] {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ActorParams {
-    /// Where it comes from: `builtin:cat`; a character in a .glb, .gltf, .vrm or .fbx file; meshes
-    /// given frame by frame in an .abc file, in numbered files (`cat.####.obj`) or in a .frisson cache,
+    /// Where it comes from: `builtin:cat`; a character in a .glb, .gltf, .vrm, .fbx or USD file;
+    /// meshes given frame by frame in an .abc or USD file, in numbered files (`cat.####.obj`) or in a .frisson cache,
     /// which then play as they are; one .obj file, which stands still. Files are looked for beside the
     /// scene file.
     pub source: String,
@@ -85,7 +85,7 @@ pub struct ActorParams {
     /// of a character go on playing its clip.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub points: Option<String>,
-    /// File that the clip comes from, if not the source: .bvh, .fbx, .glb, .gltf or .vrm. Joints are
+    /// File that the clip comes from, if not the source: .bvh, .fbx, .glb, .gltf, .vrm or USD. Joints are
     /// matched by name, with or without namespaces, marks and case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clip_from: Option<String>,

@@ -22,7 +22,7 @@ pub(super) const GALLERY: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/
 const COMPANIONS: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/companions.rs"));
 
 /// Endings of characters that can be opened.
-const CHARACTERS: [&str; 4] = ["glb", "gltf", "vrm", "fbx"];
+const CHARACTERS: [&str; 8] = ["glb", "gltf", "vrm", "fbx", "usd", "usda", "usdc", "usdz"];
 
 /// What is looked at.
 pub(super) struct Open {

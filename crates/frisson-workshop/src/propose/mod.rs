@@ -53,7 +53,7 @@ const CLOSED: f32 = 0.01;
 /// What is asked.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// A .glb, .gltf, .vrm or .fbx file, or builtin:NAME.
+    /// A .glb, .gltf, .vrm, .fbx or USD file, or builtin:NAME.
     pub character: String,
     /// Clip to play, by name; the first without one.
     pub clip: Option<String>,

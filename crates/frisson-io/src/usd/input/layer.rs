@@ -1,7 +1,7 @@
 //! A layer as it is read, whatever its encoding: specs with fields.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::Result;
 use super::binary::CrateValues;
@@ -120,10 +120,6 @@ impl Spec {
     pub fn field(&self, name: &str) -> Option<&Value> {
         self.fields.iter().find(|(n, _)| &**n == name).map(|(_, v)| v)
     }
-
-    pub fn prim(&self, name: &str) -> Option<usize> {
-        self.prims.iter().find(|(n, _)| &**n == name).map(|&(_, spec)| spec)
-    }
 }
 
 /// A layer: specs, the first of which is the root.
@@ -133,9 +129,16 @@ pub(super) struct Layer {
     pub values: Option<CrateValues>,
     /// Its name among the assets.
     pub key: String,
+    /// Prims by the spec above them and their name, made when the first is looked for.
+    by_name: OnceLock<BTreeMap<(usize, Name), usize>>,
 }
 
 impl Layer {
+    /// A layer of some specs, the first of which is the root.
+    pub fn new(specs: Vec<Spec>, key: &str) -> Self {
+        Self { specs, values: None, key: key.to_owned(), by_name: OnceLock::new() }
+    }
+
     /// Reads a value.
     pub fn data(&self, value: &Value) -> Result<Arc<Data>> {
         match (value, &self.values) {
@@ -152,8 +155,14 @@ impl Layer {
 
     /// The spec of a prim.
     pub fn find(&self, path: &str) -> Option<usize> {
+        let by_name = self.by_name.get_or_init(|| {
+            let below = |(at, spec): (usize, &Spec)| {
+                spec.prims.iter().map(move |(name, child)| ((at, name.clone()), *child)).collect()
+            };
+            self.specs.iter().enumerate().flat_map(|s| -> Vec<_> { below(s) }).collect()
+        });
         let mut names = path.split('/').filter(|n| !n.is_empty());
-        names.try_fold(0, |spec, name| self.specs[spec].prim(name))
+        names.try_fold(0, |spec, name| by_name.get(&(spec, name.into())).copied())
     }
 
     /// Times and values of a field of samples.

@@ -3,15 +3,16 @@
 //!
 //! From the bottom up: `bytes` a file that is read where it is needed · `binary` and `text` the two
 //! encodings, both into a `layer` of specs with fields · `assets` files by the names that files give
-//! them, in a folder or in a package · `stage` layers composed (sublayers, inherits, chosen variants,
+//! them, in a folder or in a package · `stage` and `arcs` layers composed (sublayers, inherits, chosen variants,
 //! references, payloads) into prims · `attribute` values at a time · `transform` where prims are ·
 //! `file` shapes at a time · `character` skeletons, skins, blend shapes and clips.
 //!
 //! Nothing in a file is trusted: every position and count is checked against the bytes that are
 //! there, nesting is bounded, and what a file names again and again is counted against the limits.
-//! Left out, with a remark: value clips, instancers, splines, shapes given by formula (spheres, cubes),
-//! NURBS.
+//! Left out, with a remark: value clips, instancers, shapes given by formula (spheres, cubes), NURBS; and
+//! without one: values given by splines.
 
+mod arcs;
 mod assets;
 mod attribute;
 mod binary;

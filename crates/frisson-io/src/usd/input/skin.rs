@@ -1,5 +1,7 @@
 //! What binds a mesh to a skeleton: joints and weights, blend shapes.
 
+use std::collections::BTreeMap;
+
 use frisson::character::{MorphTarget, Skin};
 use glam::{DMat4, Vec3};
 
@@ -14,6 +16,7 @@ pub(super) struct Rig {
     pub prim: usize,
     /// Joints as the file names them: paths from the topmost joint.
     pub joints: Vec<Name>,
+    by_name: BTreeMap<Name, usize>,
     /// Node of each.
     pub nodes: Vec<usize>,
     /// Skeleton from joint where meshes were bound.
@@ -55,9 +58,11 @@ impl Rig {
         }
         let mut bind = matrices(stage, prim, "bindTransforms")?;
         let mut rest = matrices(stage, prim, "restTransforms")?;
+        let by_name = joints.iter().cloned().zip(0..).collect();
         let mut rig = Self {
             prim,
             joints,
+            by_name,
             nodes: Vec::new(),
             bind: Vec::new(),
             rest: Vec::new(),
@@ -94,7 +99,7 @@ impl Rig {
     pub fn parent(&self, joint: usize) -> Option<usize> {
         let mut path = &*self.joints[joint];
         while let Some((above, _)) = path.rsplit_once('/') {
-            if let Some(found) = self.joints.iter().position(|j| &**j == above) {
+            if let Some(found) = self.find(above).filter(|&j| j != joint) {
                 return Some(found);
             }
             path = above;
@@ -103,7 +108,7 @@ impl Rig {
     }
 
     pub fn find(&self, joint: &str) -> Option<usize> {
-        self.joints.iter().position(|j| &**j == joint)
+        self.by_name.get(joint).copied()
     }
 }
 

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::assets::Assets;
-use super::layer::{Data, Layer, Name, Reference, Spec};
+use super::layer::{Data, Layer, Name, Spec};
 use super::{Result, UsdError};
 use crate::inputs::check_count;
 
@@ -16,26 +16,26 @@ const MOST_ARCS: usize = 32;
 /// Deepest prim.
 const MOST_LEVELS: usize = 128;
 /// Opinions that all prims may have together, per prim of the limit: a scene has one to three each.
-const OPINIONS_PER_NODE: u64 = 16;
+pub(super) const OPINIONS_PER_NODE: u64 = 16;
 
 /// Where a spec counts.
 #[derive(Clone, Copy)]
 pub(super) struct Opinion {
     pub layer: usize,
     pub spec: usize,
-    context: usize,
+    pub context: usize,
 }
 
 /// How a layer's paths and times become the stage's.
 #[derive(Clone)]
-struct Context {
+pub(super) struct Context {
     /// Prim in the layer, and what it is here.
-    from: String,
-    to: String,
+    pub from: String,
+    pub to: String,
     /// Layers that see each other, strongest first.
-    stack: usize,
-    offset: f64,
-    scale: f64,
+    pub stack: usize,
+    pub offset: f64,
+    pub scale: f64,
 }
 
 /// A prim of the composed scene.
@@ -58,10 +58,10 @@ pub(super) struct Stage {
     pub prims: Vec<Prim>,
     pub warnings: Vec<String>,
     by_path: BTreeMap<String, usize>,
-    contexts: Vec<Context>,
-    stacks: Vec<Vec<Stacked>>,
+    pub(super) contexts: Vec<Context>,
+    pub(super) stacks: Vec<Vec<Stacked>>,
     stack_of: BTreeMap<String, Option<usize>>,
-    opinions: u64,
+    pub(super) opinions: u64,
 }
 
 impl Stage {
@@ -99,7 +99,7 @@ impl Stage {
     }
 
     /// Time codes a second of a layer.
-    fn codes_per_second(layer: &Layer) -> Result<f64> {
+    pub(super) fn codes_per_second(layer: &Layer) -> Result<f64> {
         for name in ["timeCodesPerSecond", "framesPerSecond"] {
             let number = layer.field(0, name)?.and_then(|d| d.number());
             if let Some(rate) = number.filter(|r| r.is_finite() && *r > 0.0) {
@@ -162,7 +162,7 @@ impl Stage {
     }
 
     /// The stack of a file that is referred to.
-    fn stack_of(&mut self, key: String) -> Result<Option<usize>> {
+    pub(super) fn stack_of(&mut self, key: String) -> Result<Option<usize>> {
         if let Some(known) = self.stack_of.get(&key) {
             return Ok(*known);
         }
@@ -181,7 +181,11 @@ impl Stage {
     }
 
     /// The specs of a context's prim in all layers of its stack.
-    fn stack_opinions(&mut self, context: &Context, arcs: usize) -> Result<Vec<Opinion>> {
+    pub(super) fn stack_opinions(
+        &mut self,
+        context: &Context,
+        arcs: usize,
+    ) -> Result<Vec<Opinion>> {
         let mut out = Vec::new();
         if arcs > MOST_ARCS {
             self.warn(format!("{}: its references go round in circles or too far", context.to));
@@ -205,104 +209,6 @@ impl Stage {
 
     pub fn opinion_field(&self, opinion: &Opinion, name: &str) -> Result<Option<Arc<Data>>> {
         self.layers[opinion.layer].field(opinion.spec, name)
-    }
-
-    /// Adds opinions and all that they bring along, strongest first.
-    fn expand(
-        &mut self,
-        path: &str,
-        group: Vec<Opinion>,
-        arcs: usize,
-        out: &mut Vec<Opinion>,
-    ) -> Result<()> {
-        self.opinions += group.len() as u64;
-        let limit = self.assets.inputs.limits().nodes.saturating_mul(OPINIONS_PER_NODE);
-        check_count("opinions of prims", self.opinions, limit)?;
-        out.extend_from_slice(&group);
-        for opinion in &group {
-            let Some(found) = self.opinion_field(opinion, "inheritPaths")? else { continue };
-            for target in found.texts() {
-                let mut context = self.contexts[opinion.context].clone();
-                (context.from, context.to) = (target.to_string(), path.to_owned());
-                let below = self.stack_opinions(&context, arcs)?;
-                self.expand(path, below, arcs + 1, out)?;
-            }
-        }
-        for opinion in &group {
-            for spec in self.chosen_variants(opinion, out)? {
-                self.expand(path, vec![Opinion { spec, ..*opinion }], arcs + 1, out)?;
-            }
-        }
-        for kind in ["references", "payload"] {
-            for opinion in &group {
-                let Some(found) = self.opinion_field(opinion, kind)? else { continue };
-                let Data::References(list) = &*found else { continue };
-                for reference in list {
-                    let below = self.referred(path, opinion, reference, arcs)?;
-                    self.expand(path, below, arcs + 1, out)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Specs of the variants of an opinion that the strongest choice names.
-    fn chosen_variants(&self, opinion: &Opinion, stronger: &[Opinion]) -> Result<Vec<usize>> {
-        let mut chosen = Vec::new();
-        let variants = &self.spec(opinion).variants;
-        let sets: BTreeSet<&Name> = variants.iter().map(|(set, _, _)| set).collect();
-        for set in sets {
-            for known in stronger {
-                let found = self.opinion_field(known, "variantSelection")?;
-                let Some(Data::Selections(list)) = found.as_deref() else { continue };
-                let Some((_, variant)) = list.iter().find(|(s, _)| s == set) else { continue };
-                let of = |v: &&(Name, Name, usize)| v.0 == *set && v.1 == *variant;
-                chosen.extend(variants.iter().find(of).map(|v| v.2));
-                break;
-            }
-        }
-        Ok(chosen)
-    }
-
-    fn referred(
-        &mut self,
-        path: &str,
-        from: &Opinion,
-        reference: &Reference,
-        arcs: usize,
-    ) -> Result<Vec<Opinion>> {
-        let context = self.contexts[from.context].clone();
-        let stack = if reference.asset.is_empty() {
-            Some(context.stack)
-        } else {
-            let key = self.assets.resolve(&self.layers[from.layer], &reference.asset);
-            self.stack_of(key)?
-        };
-        let Some(stack) = stack else { return Ok(Vec::new()) };
-        let first = self.stacks[stack][0].0;
-        let target = match reference.path.is_empty() {
-            false => reference.path.to_string(),
-            true => {
-                let default = self.layers[first].field(0, "defaultPrim")?;
-                let default = default.as_ref().and_then(|d| d.text());
-                let Some(default) = default else {
-                    let asset = &reference.asset;
-                    self.warn(format!("{path}: {asset:?} names no default prim and is left out"));
-                    return Ok(Vec::new());
-                };
-                format!("/{default}")
-            }
-        };
-        let here = Self::codes_per_second(&self.layers[from.layer])?;
-        let rate = here / Self::codes_per_second(&self.layers[first])?;
-        let below = Context {
-            from: target,
-            to: path.to_owned(),
-            stack,
-            offset: context.offset + context.scale * reference.offset,
-            scale: context.scale * reference.scale * rate,
-        };
-        self.stack_opinions(&below, arcs)
     }
 
     fn compose_children(

@@ -18,7 +18,7 @@ const VARIANT: u32 = 10;
 /// Reads a crate file.
 pub(in super::super) fn read_layer(bytes: Bytes, key: &str) -> Result<Layer> {
     let tables = read_tables(&bytes)?;
-    let mut layer = Layer { specs: vec![Spec::default()], values: None, key: key.to_owned() };
+    let mut layer = Layer::new(vec![Spec::default()], key);
     // Spec of each path; the root's is the first.
     let mut of_path: Vec<Option<usize>> = vec![None; tables.paths.len()];
     for entry in &tables.specs {

@@ -24,7 +24,7 @@ pub(in super::super) fn read_layer(text: &[u8], key: &str) -> Result<Layer> {
         parser.read_item(&mut root, 0)?;
     }
     parser.specs[0] = root;
-    Ok(Layer { specs: parser.specs, values: None, key: key.to_owned() })
+    Ok(Layer::new(parser.specs, key))
 }
 
 struct Parser<'a> {
