@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use glam::{DMat2, DVec2, DVec3, Vec3};
 
-use super::body_mesh::{
-    Base, Grain, Out, Pen, Pose, bottom_of, faces, fix_volume, longer_along, push_triangles,
-    sphere, vertices, wobble,
-};
+use super::body_forms::{bottom_of, fix_volume, longer_along, sphere, wobble};
+use super::body_grain::{Grain, faces, push_triangles, vertices};
+use super::body_mesh::{Base, Out, Pen, Pose};
 use super::merge::as_face;
 use super::params::{Detail, ShapeParams};
 use super::shape::{POINTS, SLICES, Shape, ShapeTable};

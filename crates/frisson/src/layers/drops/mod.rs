@@ -16,7 +16,10 @@
 
 mod arrival;
 mod body;
+mod body_forms;
+mod body_grain;
 mod body_mesh;
+mod body_smooth;
 mod build;
 mod compact;
 mod covered;
@@ -36,6 +39,8 @@ mod pencil;
 mod pool;
 mod pool_flow;
 mod pool_mesh;
+mod pool_ride;
+mod pool_spill;
 mod relief;
 mod rest;
 mod run;
@@ -70,6 +75,7 @@ pub use params::{
     TrailParams,
 };
 pub use pool::{PoolParams, PoolRest, PoolState};
+pub use pool_ride::{Motion, PatchPose};
 pub use relief::Relief;
 pub use rest::{DropsRest, GroundMap, SourceStart};
 pub use scratch::DropsScratch;

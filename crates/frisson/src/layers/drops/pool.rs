@@ -8,31 +8,34 @@
 //! ```
 //!
 //! The bed is what is highest under every cell, of the scene's colliders and of the meshes that drops run on; where
-//! those move it is looked for anew, and what rises in a pool pushes its liquid aside. Where all ground under the liquid
-//! moves alike along x and z, the patch rides with it, and the liquid in it feels how that speeds up and slows down. Every
-//! kilogram is in the books: drops that land become part of a pool, what leaves the patch has fallen out.
+//! those move it is looked for anew, and what rises in a pool pushes its liquid aside. The patch rides with its ground and
+//! turns with it (`pool_ride.rs`): the liquid in it feels how that speeds up and slows down, and runs to the lower side.
+//! Every kilogram is in the books: drops that land become part of a pool, what runs off its ground falls as drops
+//! (`pool_spill.rs`).
 //!
 //! Sources: the columns after J. F. O'Brien, J. K. Hodgins, *Dynamic simulation of splashing fluids* (1995); what a
 //! puddle's edge holds after P.-G. de Gennes, F. Brochard-Wyart, D. Quéré, *Gouttes, bulles, perles et ondes* (2002).
-//! Limits: ground that turns, or of which one part moves sideways and another does not, does not drag liquid along, only
-//! its slopes and rims push it; no overhangs; what runs out of a patch is gone.
+//! Limits: where parts of the ground move apart the patch rides with the part that has most of the liquid, and what lies
+//! on the others is only pushed by slopes and rims; no overhangs; ground that turns does not bend what flows on it (no
+//! Coriolis force); what speeds up along the patch's own y presses neither more nor less.
 
-use glam::{DVec2, Vec3, Vec3Swizzles as _};
+use glam::{DVec2, DVec3, Vec3};
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::liquid::Liquid;
-use super::surface::Surface;
-use crate::geometry::{Bounds, TriangleBvh};
+use super::pool_ride::{Motion, PatchPose};
+use crate::geometry::{Bounds, RayHit, TriangleBvh};
 use crate::stage::{BuildContext, ColliderSet, LayerError};
 
 /// Most cells of a pool: beyond it a typo is likelier than a wish.
 const MOST_CELLS: f64 = 1.0e6;
-/// Spread of the ground's velocities up to which it moves alike, in its mean velocity [-].
-const ALIKE: f64 = 0.2;
 /// Furthest share of a cell within which the bed is found [-].
 const BED_ERROR: f32 = 1e-3;
+/// Places of a cell under which its ground is looked for, from its middle, in cells [-]: a way that goes exactly through
+/// an edge of a mesh may pass between its triangles, one beside it does not.
+const LOOKED_AT: [[f64; 2]; 3] = [[0.0, 0.0], [0.002, 0.0013], [-0.0017, 0.0024]];
 
 /// A patch of ground where liquid gathers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -104,15 +107,21 @@ impl PoolParams {
 /// The ground of a pool, as it stands at the start or by now.
 #[derive(Clone, Debug)]
 pub struct PoolRest {
-    /// Corner of the first cell: x and z [m].
+    /// Corner of the first cell: x and z of the patch [m].
     pub corner: [f64; 2],
     /// Cells along x and z.
     pub cells: [usize; 2],
     /// Size of a cell [m].
     pub cell: f64,
-    /// Height of the ground under every cell, x fastest [m]; minus infinity where there is none.
+    /// Heights of the patch between which its ground is [m].
+    pub heights: [f64; 2],
+    /// Height of the ground under every cell as gravity sees it, x fastest [m]; minus infinity where there is none.
     pub bed: Vec<f64>,
-    /// Box that its liquid may be in.
+    /// How much higher than in the patch the bed is for gravity, per way along its x and z [-].
+    pub lean: DVec2,
+    /// Where the patch stands.
+    pub pose: PatchPose,
+    /// Box of the world that its liquid may be in.
     pub bounds: Bounds,
 }
 
@@ -125,12 +134,16 @@ pub struct PoolState {
     pub flow_x: Vec<f64>,
     /// The same towards larger z.
     pub flow_z: Vec<f64>,
-    /// Height of the ground under every cell, where it has moved since the start [m]; else empty.
+    /// Liquid of every cell that has run over the end of its ground and hangs there [kg].
+    pub brink: Vec<f64>,
+    /// Height of the ground under every cell as gravity sees it, where it has moved since the start [m]; else empty.
     pub bed: Vec<f64>,
-    /// How far the patch has ridden with its ground: along x and z [m].
-    pub ridden: DVec2,
-    /// How fast it rides [m/s].
-    pub riding: DVec2,
+    /// How that leans.
+    pub lean: DVec2,
+    /// Where the patch has ridden to with its ground.
+    pub pose: PatchPose,
+    /// How it moved in the last tick.
+    pub motion: Motion,
 }
 
 impl PoolState {
@@ -138,7 +151,7 @@ impl PoolState {
     #[must_use]
     pub fn fits(&self, rest: &PoolRest) -> bool {
         let count = rest.bed.len();
-        [&self.mass, &self.flow_x, &self.flow_z].iter().all(|v| v.len() == count)
+        [&self.mass, &self.flow_x, &self.flow_z, &self.brink].iter().all(|v| v.len() == count)
             && [0, count].contains(&self.bed.len())
     }
 }
@@ -148,99 +161,92 @@ impl PoolRest {
     pub fn build(params: &PoolParams, meshes: &[usize], context: &BuildContext) -> Self {
         let cells = params.cells();
         let corner = [0, 1].map(|k| params.center[k] - 0.5 * params.cell * cells[k] as f64);
-        let [low, high] = params.heights.map(|h| h as f32);
         let trees: Vec<TriangleBvh> = meshes
             .iter()
             .filter_map(|m| context.frame.meshes.get(*m))
             .map(|m| TriangleBvh::build(&m.positions, &m.topology.triangles))
             .collect();
-        let far = |k: usize| (corner[k] + params.cell * cells[k] as f64) as f32;
-        let min = Vec3::new(corner[0] as f32, low, corner[1] as f32);
-        let bounds = Bounds { min, max: Vec3::new(far(0), high, far(1)) };
-        let bed = vec![f64::NEG_INFINITY; cells[0] * cells[1]];
-        let mut rest = Self { corner, cells, cell: params.cell, bed, bounds };
-        rest.lay(&trees.iter().collect::<Vec<_>>(), context.colliders);
+        let mut rest = Self {
+            corner,
+            cells,
+            cell: params.cell,
+            heights: params.heights,
+            bed: vec![f64::NEG_INFINITY; cells[0] * cells[1]],
+            lean: DVec2::ZERO,
+            pose: PatchPose::default(),
+            bounds: Bounds::EMPTY,
+        };
+        rest.stand_at(PatchPose::default());
+        rest.lay(&trees.iter().collect::<Vec<_>>(), context.colliders, DVec2::ZERO);
         rest
     }
 
-    /// Looks for the ground where it stands now.
-    pub fn lay(&mut self, trees: &[&TriangleBvh], colliders: &ColliderSet) {
+    /// Looks for the ground where it stands now, and as it leans for gravity.
+    pub fn lay(&mut self, trees: &[&TriangleBvh], colliders: &ColliderSet, lean: DVec2) {
         let mut bed = std::mem::take(&mut self.bed);
-        let (low, high) = (self.bounds.min.y, self.bounds.max.y);
-        let error = BED_ERROR * self.cell as f32;
+        let error = self.bed_error();
+        self.lean = lean;
         let this = &*self;
         bed.par_iter_mut().enumerate().for_each(|(index, bed)| {
-            let [x, z] = this.middle(index);
-            let top = Vec3::new(x as f32, high, z as f32);
-            let hit =
-                |t: &&TriangleBvh| Some(high - t.raycast(top, Vec3::NEG_Y, high - low)?.distance);
-            let on_mesh = trees.iter().filter_map(hit).fold(f32::NEG_INFINITY, f32::max);
-            *bed = f64::from(on_mesh.max(highest_collider(colliders, top, low, error)));
+            let hit = |t: &&TriangleBvh| Some(this.hit_under(index, t)?.distance);
+            let to_mesh = trees.iter().filter_map(hit).fold(f32::INFINITY, f32::min);
+            let way = to_mesh.min(highest_collider(colliders, this.plumb(index, [0.0; 2]), error));
+            *bed = this.heights[1] - f64::from(way) + this.rise(this.middle(index));
         });
         self.bed = bed;
     }
 
-    /// Puts the patch where it has ridden to from its place at the start.
-    pub fn ride_to(&mut self, start: &Self, ridden: DVec2) {
-        self.corner = [start.corner[0] + ridden.x, start.corner[1] + ridden.y];
-        let way = Vec3::new(ridden.x as f32, 0.0, ridden.y as f32);
-        self.bounds = Bounds { min: start.bounds.min + way, max: start.bounds.max + way };
+    /// Puts the patch somewhere.
+    pub fn stand_at(&mut self, pose: PatchPose) {
+        self.pose = pose;
+        let far = [0, 1].map(|k| self.corner[k] + self.cell * self.cells[k] as f64);
+        let mut bounds = Bounds::EMPTY;
+        for corner in 0..8 {
+            let pick = |bit: usize, [low, high]: [f64; 2]| match corner >> bit & 1 {
+                0 => low,
+                _ => high,
+            };
+            let x = pick(0, [self.corner[0], far[0]]);
+            let z = pick(1, [self.corner[1], far[1]]);
+            let at = pose.to_world(DVec3::new(x, pick(2, self.heights), z)).as_vec3();
+            bounds = bounds.union(Bounds { min: at, max: at });
+        }
+        self.bounds = bounds;
     }
 
-    /// How the ground under the liquid moves along x and z [m/s], where all of it moves alike; else it rests.
-    #[must_use]
-    pub fn ground_velocity(
-        &self,
-        pool: &PoolState,
-        surface: &Surface,
-        colliders: &ColliderSet,
-        dt: f64,
-    ) -> DVec2 {
-        let of_cell = |c: usize| match pool.mass[c] > 0.0 && self.bed[c].is_finite() {
-            true => self.velocity_under(c, surface, colliders, dt),
-            false => DVec2::ZERO,
-        };
-        // Found by many threads, added up in one order.
-        let each: Vec<DVec2> = (0..pool.mass.len()).into_par_iter().map(of_cell).collect();
-        let (mut mass, mut momentum, mut energy) = (0.0, DVec2::ZERO, 0.0);
-        for (m, v) in pool.mass.iter().zip(&each) {
-            mass += m;
-            momentum += *v * *m;
-            energy += v.length_squared() * m;
-        }
-        if mass <= 0.0 {
-            return DVec2::ZERO;
-        }
-        let mean = momentum / mass;
-        let spread = energy / mass - mean.length_squared();
-        if spread > ALIKE * ALIKE * mean.length_squared() { DVec2::ZERO } else { mean }
-    }
-
-    /// How what is highest under a cell moves along x and z [m/s].
-    fn velocity_under(
-        &self,
-        cell: usize,
-        surface: &Surface,
-        colliders: &ColliderSet,
-        dt: f64,
-    ) -> DVec2 {
-        let [x, z] = self.middle(cell);
-        let (low, high) = (self.bounds.min.y, self.bounds.max.y);
-        let top = Vec3::new(x as f32, high, z as f32);
-        let hit = surface.bvh.raycast(top, Vec3::NEG_Y, high - low);
-        let on_mesh = hit.map_or(f32::NEG_INFINITY, |h| high - h.distance);
-        let error = BED_ERROR * self.cell as f32;
-        let on_collider = highest_collider(colliders, top, low, error);
-        if on_collider > on_mesh {
-            let at = Vec3::new(top.x, on_collider, top.z);
-            let contacts = colliders.all().iter().map(|c| c.contact(at, 1.0));
-            let nearest = contacts.min_by(|a, b| a.distance.total_cmp(&b.distance));
-            return nearest.map_or(DVec2::ZERO, |c| c.velocity.as_dvec3().xz());
-        }
-        hit.map_or(DVec2::ZERO, |h| {
-            let [_, u, v] = h.barycentric.map(f64::from);
-            surface.velocity(h.triangle, DVec2::new(u, v), dt).xz()
+    /// Where the way down through a cell meets a mesh.
+    pub(super) fn hit_under(&self, cell: usize, tree: &TriangleBvh) -> Option<RayHit> {
+        LOOKED_AT.into_iter().find_map(|aside| {
+            let (top, down, reach) = self.plumb(cell, aside);
+            tree.raycast(top, down, reach)
         })
+    }
+
+    /// The way down through a cell, beside its middle by a share of it, in the world: from where, its direction, its
+    /// length [m].
+    pub(super) fn plumb(&self, cell: usize, aside: [f64; 2]) -> (Vec3, Vec3, f32) {
+        let middle = self.middle(cell);
+        let [x, z] = [0, 1].map(|k| middle[k] + aside[k] * self.cell);
+        let [low, high] = self.heights;
+        let top = self.pose.to_world(DVec3::new(x, high, z)).as_vec3();
+        (top, (self.pose.turn * DVec3::NEG_Y).as_vec3(), (high - low) as f32)
+    }
+
+    /// How near to the ground is on it [m].
+    pub(super) fn bed_error(&self) -> f32 {
+        BED_ERROR * self.cell as f32
+    }
+
+    /// How much higher a place is for gravity than in the patch [m].
+    #[must_use]
+    pub fn rise(&self, [x, z]: [f64; 2]) -> f64 {
+        self.lean.x * x + self.lean.y * z
+    }
+
+    /// Height of a cell's ground in the patch [m].
+    #[must_use]
+    pub fn height(&self, cell: usize) -> f64 {
+        self.bed[cell] - self.rise(self.middle(cell))
     }
 
     /// Middle of a cell: x and z [m].
@@ -280,26 +286,33 @@ impl PoolRest {
             mass: nothing(),
             flow_x: nothing(),
             flow_z: nothing(),
+            brink: nothing(),
             bed: Vec::new(),
-            ridden: DVec2::ZERO,
-            riding: DVec2::ZERO,
+            lean: DVec2::ZERO,
+            pose: PatchPose::default(),
+            motion: Motion::default(),
         }
     }
 }
 
-/// Height at which a way down first meets a collider; minus infinity if it meets none above `low`.
-fn highest_collider(colliders: &ColliderSet, top: Vec3, low: f32, error: f32) -> f32 {
-    let mut at = top;
-    while at.y >= low {
+/// How far a way goes, given by its start, direction and length, until it meets a collider [m]; infinity if it meets none.
+pub(super) fn highest_collider(
+    colliders: &ColliderSet,
+    (top, down, reach): (Vec3, Vec3, f32),
+    error: f32,
+) -> f32 {
+    let mut way = 0.0;
+    while way <= reach {
+        let at = top + down * way;
         let near = |c: &crate::stage::Collider| c.contact(at, 1.0).distance;
         let distance = colliders.all().iter().map(near).fold(f32::INFINITY, f32::min);
         if distance <= error {
-            return at.y;
+            return way;
         }
         // No surface is nearer than that.
-        at.y -= distance.max(error);
+        way += distance.max(error);
     }
-    f32::NEG_INFINITY
+    f32::INFINITY
 }
 
 /// Depth that the edge of a puddle holds on level ground [m]: where its weight is what surface tension carries.

@@ -5,7 +5,7 @@
 //! waves. No column gives more than it has, and what one gives another gets: the mass is kept to the last bit but
 //! rounding.
 
-use glam::{DVec2, DVec3};
+use glam::DVec3;
 use rayon::prelude::*;
 
 use super::liquid::Liquid;
@@ -47,8 +47,8 @@ pub struct PoolFlow<'a> {
     pub rest: &'a [PoolRest],
     /// The liquid.
     pub liquid: &'a Liquid,
-    /// Downward acceleration [m/s²].
-    pub gravity: f64,
+    /// Gravity [m/s²].
+    pub gravity: DVec3,
     /// Length of the tick [s].
     pub dt: f64,
 }
@@ -69,16 +69,28 @@ pub struct PoolScratch {
 /// A drop that may become part of a pool.
 struct Coming<'a> {
     drop: &'a Droplet,
-    /// Where it is [m].
+    /// Where it is: in the world, or in a patch [m].
     place: DVec3,
     /// How fast it comes [m/s].
     velocity: DVec3,
 }
 
+impl Coming<'_> {
+    /// The same, seen from a patch.
+    fn seen_from(&self, rest: &PoolRest, pool: &PoolState) -> Self {
+        let against = self.velocity - pool.motion.at(self.place);
+        let (place, velocity) =
+            (rest.pose.to_patch(self.place), rest.pose.turn.inverse() * against);
+        Self { drop: self.drop, place, velocity }
+    }
+}
+
 /// How liquid goes through the side between two columns within a step.
 struct Side {
-    /// Downward acceleration [m/s²].
-    gravity: f64,
+    /// Acceleration that presses liquid on its ground [m/s²].
+    press: f64,
+    /// How much higher the bed is one cell further along x and along z because the patch leans [m].
+    rises: [f64; 2],
     /// Depth that the edge of a puddle holds [m].
     held: f64,
     /// Three times the kinematic viscosity [m²/s].
@@ -91,23 +103,41 @@ struct Side {
     dt: f64,
 }
 
+/// Two columns, as (bed, depth), and the flow from the first to the second [m³/s].
+struct Pair {
+    columns: [(f64, f64); 2],
+    /// How much more or less than a straight edge one holds that comes to the first and to the second.
+    bends: [f64; 2],
+    flow: f64,
+    /// Whether the second is along x (0) or along z (1).
+    axis: usize,
+}
+
 impl Side {
-    /// Flow from a column to another, given as (bed, depth), after the step [m³/s]; `bends` is how much more or less
-    /// than a straight edge one holds that comes to the first and to the second.
-    fn flow(&self, old: f64, [a, b]: [(f64, f64); 2], bends: [f64; 2]) -> f64 {
+    /// Depth that the edge of a puddle holds against the lean of its ground [m], `downhill` per cell: what its tension
+    /// carries is `held² / 2`, what pushes is the liquid's own depth and the slope, `h² / 2 + h downhill`.
+    fn held_on(&self, downhill: f64) -> f64 {
+        let downhill = downhill.max(0.0);
+        (downhill * downhill + self.held * self.held).sqrt() - downhill
+    }
+
+    /// Flow from a column to another after the step [m³/s].
+    fn flow(&self, pair: &Pair) -> f64 {
+        let [a, b] = pair.columns;
         let sense = if a.0 + a.1 >= b.0 + b.1 { 1.0 } else { -1.0 };
         let (from, to) = if sense > 0.0 { (a, b) } else { (b, a) };
         let sill = from.0.max(to.0);
         let over = from.0 + from.1 - sill;
         // At the edge of the liquid surface tension holds what is not too deep.
-        let is_held =
-            to.1 <= 0.0 && over <= self.held * if sense > 0.0 { bends[1] } else { bends[0] };
+        let bend = if sense > 0.0 { pair.bends[1] } else { pair.bends[0] };
+        let held = bend * self.held_on(-sense * self.rises[pair.axis]);
+        let is_held = to.1 <= 0.0 && over <= held;
         if is_held || over.is_nan() || over <= 0.0 {
             return 0.0;
         }
         let fall = sense * (from.0 + from.1 - to.0 - to.1).min(over);
         let drag = self.rub / (over * over) + self.calming;
-        let flow = (old + self.dt * self.gravity * over * fall) / (1.0 + self.dt * drag);
+        let flow = (pair.flow + self.dt * self.press * over * fall) / (1.0 + self.dt * drag);
         // Momentum carries over the sill what is above it, and no more.
         let giver = if flow >= 0.0 { a } else { b };
         let most = (giver.0 + giver.1 - sill).max(0.0) * self.area / self.dt;
@@ -123,6 +153,7 @@ impl PoolFlow<'_> {
         for drop in drops.iter_mut() {
             let Some(coming) = self.touching(surface, drop) else { continue };
             for (rest, pool) in self.rest.iter().zip(pools.iter_mut()) {
+                let coming = coming.seen_from(rest, pool);
                 let Some(cell) = rest.cell_at(coming.place.x, coming.place.z) else { continue };
                 if self.reaches(rest, pool, cell, &coming) {
                     self.take(rest, pool, cell, &coming);
@@ -149,7 +180,7 @@ impl PoolFlow<'_> {
     /// Whether a drop over a cell touches what is there.
     fn reaches(&self, rest: &PoolRest, pool: &PoolState, cell: usize, coming: &Coming) -> bool {
         let Coming { drop, place, velocity } = *coming;
-        let (bed, mass) = (rest.bed[cell], pool.mass[cell]);
+        let (bed, mass) = (rest.height(cell), pool.mass[cell]);
         if !bed.is_finite() {
             return false;
         }
@@ -165,14 +196,15 @@ impl PoolFlow<'_> {
         let Coming { drop, velocity, .. } = *coming;
         let volume = drop.mass / self.liquid.density;
         // A ball that comes to rest spreads until surface tension holds it.
-        let held = held_depth(self.liquid, self.gravity);
+        let press = rest.press(self.gravity);
+        let held = held_depth(self.liquid, press);
         let radius = (volume / (std::f64::consts::PI * held)).sqrt();
         let mut count = 0;
         each_covered(rest, cell, radius, |_| count += 1);
         let share = drop.mass / f64::from(count);
         each_covered(rest, cell, radius, |c| pool.mass[c] += share);
         let depth = rest.depth(pool.mass[cell], self.liquid);
-        let wave = depth * rest.cell * (self.gravity * depth).sqrt();
+        let wave = depth * rest.cell * (press * depth).sqrt();
         // A drop pushes no more than a wave can carry away: else it would dig to the bed in one tick.
         let push = (0.25 * volume * velocity.y.abs() / rest.cell).min(0.25 * wave);
         let [nx, _] = rest.cells;
@@ -195,11 +227,13 @@ impl PoolFlow<'_> {
                 continue;
             }
             let deepest = pool.mass.iter().copied().fold(0.0, f64::max);
-            let wave = (self.gravity * rest.depth(deepest, self.liquid)).sqrt();
+            let press = rest.press(self.gravity);
+            let wave = (press * rest.depth(deepest, self.liquid)).sqrt();
             let steps = (wave * self.dt / (STEP_SHARE * rest.cell)).ceil().clamp(1.0, MOST_STEPS);
             let side = Side {
-                gravity: self.gravity,
-                held: held_depth(self.liquid, self.gravity),
+                press,
+                rises: [rest.lean.x * rest.cell, rest.lean.y * rest.cell],
+                held: held_depth(self.liquid, press),
                 rub: 3.0 * self.liquid.viscosity() / self.liquid.density,
                 calming: params.calming,
                 area: rest.cell * rest.cell,
@@ -207,7 +241,7 @@ impl PoolFlow<'_> {
             };
             scratch.find_bends(rest, &pool.mass);
             for _ in 0..steps as usize {
-                ledger.fallen.add(self.step(rest, pool, &side, scratch));
+                self.step(rest, pool, &side, scratch);
             }
             let most = evaporation * rest.cell * rest.cell * self.dt;
             for mass in pool.mass.iter_mut().filter(|m| **m > 0.0) {
@@ -218,14 +252,8 @@ impl PoolFlow<'_> {
         }
     }
 
-    /// One step; what left the patch [kg].
-    fn step(
-        &self,
-        rest: &PoolRest,
-        pool: &mut PoolState,
-        side: &Side,
-        scratch: &mut PoolScratch,
-    ) -> f64 {
+    /// One step.
+    fn step(&self, rest: &PoolRest, pool: &mut PoolState, side: &Side, scratch: &mut PoolScratch) {
         let PoolScratch { depth, leaving, bend, .. } = scratch;
         depth.clear();
         depth.extend(pool.mass.iter().map(|m| rest.depth(*m, self.liquid)));
@@ -237,15 +265,16 @@ impl PoolFlow<'_> {
         let bends = |c: usize, next: Option<usize>| [bend[c], next.map_or(1.0, |n| bend[n])];
         for c in 0..depth.len() {
             let next = rest.next(c);
-            let columns = next.map(|n| [column(Some(c)), column(n)]);
-            pool.flow_x[c] = side.flow(pool.flow_x[c], columns[0], bends(c, next[0]));
-            pool.flow_z[c] = side.flow(pool.flow_z[c], columns[1], bends(c, next[1]));
+            for (axis, flow) in [&mut pool.flow_x[c], &mut pool.flow_z[c]].into_iter().enumerate() {
+                let columns = [column(Some(c)), column(next[axis])];
+                *flow =
+                    side.flow(&Pair { columns, bends: bends(c, next[axis]), flow: *flow, axis });
+            }
             for (q, to) in [pool.flow_x[c], pool.flow_z[c]].into_iter().zip(next) {
                 let giver = if q >= 0.0 { Some(c) } else { to };
                 giver.into_iter().for_each(|g| leaving[g] += q.abs() * side.dt);
             }
         }
-        let mut out = 0.0;
         for c in 0..depth.len() {
             for (q, to) in [&mut pool.flow_x[c], &mut pool.flow_z[c]].into_iter().zip(rest.next(c))
             {
@@ -258,32 +287,27 @@ impl PoolFlow<'_> {
                 pool.mass[giver] -= moved;
                 match taker.filter(|t| rest.bed[*t].is_finite()) {
                     Some(taker) => pool.mass[taker] += moved,
-                    None => out += moved,
+                    None => pool.brink[giver] += moved,
                 }
             }
         }
-        out + self.leave_low_sides(rest, pool, (side.dt, side.held))
+        self.leave_low_sides(rest, pool, side);
     }
 
     /// The sides of the patch towards smaller x and z lead out too: above what its edge holds, liquid falls freely.
-    fn leave_low_sides(
-        &self,
-        rest: &PoolRest,
-        pool: &mut PoolState,
-        (dt, held): (f64, f64),
-    ) -> f64 {
+    fn leave_low_sides(&self, rest: &PoolRest, pool: &mut PoolState, side: &Side) {
         let [nx, nz] = rest.cells;
-        let mut out = 0.0;
-        for c in (0..nz).map(|j| j * nx).chain(0..nx) {
-            let over = rest.depth(pool.mass[c], self.liquid);
+        let x_sides = (0..nz).map(|j| (j * nx, 0));
+        for (c, axis) in x_sides.chain((0..nx).map(|i| (i, 1))) {
+            let (over, held) =
+                (rest.depth(pool.mass[c], self.liquid), side.held_on(side.rises[axis]));
             if over > held {
-                let share = dt * (self.gravity * over).sqrt() / rest.cell;
+                let share = side.dt * (side.press * over).sqrt() / rest.cell;
                 let moved = share.min(0.5) * (1.0 - held / over) * pool.mass[c];
                 pool.mass[c] -= moved;
-                out += moved;
+                pool.brink[c] += moved;
             }
         }
-        out
     }
 }
 
@@ -318,18 +342,6 @@ fn smooth_along(from: &[f64], to: &mut Vec<f64>, (count, step): (usize, usize)) 
             (-reach..=reach).map(|d| from[(c as i64 + beside(d) * step as i64) as usize]).sum();
         *mean = sum / (2 * reach + 1) as f64;
     });
-}
-
-/// Liquid stays behind when its ground speeds up, seen from the ground: by the change of its velocity [m/s].
-pub fn leave_behind(rest: &PoolRest, pool: &mut PoolState, liquid: &Liquid, change: DVec2) {
-    let depth = |c: usize| rest.depth(pool.mass[c], liquid);
-    for c in 0..pool.mass.len() {
-        let [x, z] = rest.next(c);
-        // Through a side between liquid and dry ground nothing goes: its edge rides along.
-        let through = |to: Option<usize>| to.map_or(0.0, |to| depth(c).min(depth(to)) * rest.cell);
-        pool.flow_x[c] -= change.x * through(x);
-        pool.flow_z[c] -= change.y * through(z);
-    }
 }
 
 /// Calls `each` for the cells with ground whose middles are within a radius of a cell's; at least for that cell.

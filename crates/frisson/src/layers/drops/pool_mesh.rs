@@ -8,7 +8,7 @@
 //! A cell counts the more the deeper it is, up to a part of what an edge holds: an outline moves as liquid comes, and
 //! does not jump from cell to cell.
 
-use glam::Vec3;
+use glam::{DVec3, Vec3};
 
 use super::liquid::Liquid;
 use super::pool::{PoolRest, PoolState, held_depth};
@@ -154,7 +154,7 @@ impl PoolMesh {
         if self.vertices[0][cell] == NONE {
             let [x, z] = rest.middle(cell);
             self.vertices[0][cell] = self.positions.len() as u32;
-            self.positions.push(Vec3::new(x as f32, self.height[cell], z as f32));
+            self.positions.push(in_world(rest, DVec3::new(x, f64::from(self.height[cell]), z)));
         }
         self.vertices[0][cell]
     }
@@ -168,8 +168,7 @@ impl PoolMesh {
         };
         if self.vertices[way][a] == NONE {
             let ([ax, az], [bx, bz]) = (rest.middle(a), rest.middle(b));
-            let place =
-                |x: f64, c: usize, z: f64| Vec3::new(x as f32, rest.bed[c] as f32, z as f32);
+            let place = |x: f64, c: usize, z: f64| DVec3::new(x, rest.bed[c], z);
             let mut t = self.wet[a] / (self.wet[a] - self.wet[b]);
             let (low, high) = if self.wet[a] > 0.0 { (a, b) } else { (b, a) };
             let (level, rise) = (f64::from(self.height[low]), rest.bed[high] - rest.bed[low]);
@@ -179,10 +178,16 @@ impl PoolMesh {
                 t = if low == a { up } else { 1.0 - up };
             }
             self.vertices[way][a] = self.positions.len() as u32;
-            self.positions.push(place(ax, a, az).lerp(place(bx, b, bz), t));
+            let edge = place(ax, a, az).lerp(place(bx, b, bz), f64::from(t));
+            self.positions.push(in_world(rest, edge));
         }
         self.vertices[way][a]
     }
+}
+
+/// A place of the patch whose height is as gravity sees it, in the world.
+fn in_world(rest: &PoolRest, p: DVec3) -> Vec3 {
+    rest.pose.to_world(DVec3::new(p.x, p.y - rest.rise([p.x, p.z]), p.z)).as_vec3()
 }
 
 /// Calls `each` with the cells around one and itself, and their weights: binomial, of sum 1.

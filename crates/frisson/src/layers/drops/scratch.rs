@@ -122,9 +122,10 @@ impl DropsScratch {
             self.grounds.iter_mut().zip(rest.pools.iter().zip(&state.pools))
         {
             ground.clone_from(start);
-            ground.ride_to(start, pool.ridden);
+            ground.stand_at(pool.pose);
             if !pool.bed.is_empty() {
                 ground.bed.clone_from(&pool.bed);
+                ground.lean = pool.lean;
             }
         }
     }

@@ -353,7 +353,7 @@ impl DropsState {
     /// Liquid in pools [kg].
     #[must_use]
     pub fn pooled(&self) -> f64 {
-        Sum::of(self.pools.iter().flat_map(|p| p.mass.iter().copied()))
+        Sum::of(self.pools.iter().flat_map(|p| p.mass.iter().chain(&p.brink).copied()))
     }
 
     /// What the books miss, as a part of what was emitted [-]: rounding only.

@@ -1,13 +1,12 @@
 //! One tick: the surface moves; drops run, merge and shrink on it; new ones appear.
 
-use glam::DVec2;
-
 use super::image::WetImage;
 use super::layer::DropsLayer;
 use super::leave_trails::{end_strips, leave_beads, wet};
 use super::params::{DropsParams, SourceParams};
 use super::pool::PoolRest;
-use super::pool_flow::{self, PoolFlow};
+use super::pool_flow::PoolFlow;
+use super::pool_ride::{Motion, RideWorld};
 use super::relief::{self, Arrival, Relief};
 use super::rest::DropsRest;
 use super::run;
@@ -196,27 +195,22 @@ fn meet_in_air(work: Tick, context: &StepContext) {
 }
 
 /// Ground that has moved is looked for anew; pools ride with it.
-fn follow_grounds(work: Tick, context: &StepContext) {
-    let DropsScratch { surface, grounds, site, .. } = &mut *work.scratch;
+fn follow_grounds(work: Tick, world: &RideWorld) {
+    let DropsScratch { grounds, site, .. } = &mut *work.scratch;
     let has_moved = |c: &Collider| c.pose(0.0) != c.pose(1.0);
-    let moves = surface.moved || context.colliders.all().iter().any(has_moved);
-    // What has just stopped is to stop its liquid, too.
-    let rides = work.state.pools.iter().any(|p| p.riding != DVec2::ZERO);
-    if !moves && !rides {
-        return;
-    }
-    let pools = work.state.pools.iter_mut().zip(&work.rest.pools);
-    for (ground, (pool, start)) in grounds.iter_mut().zip(pools) {
-        let velocity = ground.ground_velocity(pool, surface, context.colliders, context.dt);
-        let change = velocity - pool.riding;
-        if change != DVec2::ZERO {
-            pool_flow::leave_behind(ground, pool, &site.liquid, change);
+    let moves = world.surface.moved || world.colliders.all().iter().any(has_moved);
+    for (ground, pool) in grounds.iter_mut().zip(&mut work.state.pools) {
+        // What has just stopped is to stop its liquid, too.
+        let rides = moves || pool.motion != Motion::default();
+        if rides {
+            ground.ride(pool, &site.liquid, world);
         }
-        pool.riding = velocity;
-        pool.ridden += velocity * context.dt;
-        ground.ride_to(start, pool.ridden);
-        ground.lay(&[&surface.bvh], context.colliders);
-        pool.bed.clone_from(&ground.bed);
+        let lean = ground.lean_under(world.gravity);
+        if rides || lean != ground.lean {
+            ground.lay(&[&world.surface.bvh], world.colliders, lean);
+            pool.bed.clone_from(&ground.bed);
+            pool.lean = lean;
+        }
     }
 }
 
@@ -225,19 +219,29 @@ fn fill_pools(work: Tick, context: &StepContext) {
     if work.rest.pools.is_empty() {
         return;
     }
-    follow_grounds(work, context);
-    let DropsScratch { surface, site, pools, grounds, .. } = &mut *work.scratch;
+    // Taken out, so that the world can be looked at beside what changes.
+    let surface = std::mem::take(&mut work.scratch.surface);
+    let world = RideWorld {
+        surface: &surface,
+        colliders: context.colliders,
+        gravity: context.forces.gravity.as_dvec3(),
+        dt: context.dt,
+    };
+    follow_grounds(work, &world);
+    let DropsScratch { site, pools, grounds, .. } = &mut *work.scratch;
     let flow = PoolFlow {
         params: work.params,
         rest: grounds,
         liquid: &site.liquid,
-        gravity: f64::from(-context.forces.gravity.y).max(0.0),
+        gravity: world.gravity,
         dt: context.dt,
     };
     // First what comes, then how it spreads: a drop is seen to make its ring in the frame in which it lands.
-    let joined = flow.gather(surface, work.state);
+    let joined = flow.gather(&surface, work.state);
     let evaporation = site.liquid.evaporation_at(work.params, context.frame_number());
     flow.advance(evaporation, work.state, pools);
+    flow.spill(context.time, work.state);
+    work.scratch.surface = surface;
     if joined {
         end_strips(work, context.time);
         keep_living(work);

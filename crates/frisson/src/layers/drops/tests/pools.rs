@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use glam::{DVec2, Vec3};
+use glam::{DVec2, DVec3, Quat, Vec3};
 
 use super::super::pool::{PoolParams, PoolRest, PoolState, held_depth};
 use super::super::pool_flow::{PoolFlow, PoolScratch};
+use super::super::pool_ride::PatchPose;
 use super::super::state::DropsState;
 use super::layer::{GRAVITY, Lab, actor, params};
 use super::*;
@@ -32,7 +33,9 @@ impl Tub {
             calming: 0.5,
         };
         let (corner, bounds) = ([0.0; 2], Bounds::EMPTY);
-        let mut rest = PoolRest { corner, cells, cell, bed: Vec::new(), bounds };
+        let (pose, lean) = (PatchPose::default(), DVec2::ZERO);
+        let (bed_of, heights) = (Vec::new(), [-1.0, 1.0]);
+        let mut rest = PoolRest { corner, cells, cell, heights, bed: bed_of, lean, pose, bounds };
         for j in 0..cells[1] {
             rest.bed.extend((0..cells[0]).map(|i| bed(i, j)));
         }
@@ -62,7 +65,8 @@ impl Tub {
         let (dt, ticks) = (1.0 / 120.0, (120.0 * seconds).round() as usize);
         for _ in 0..ticks {
             let Self { params, rest, liquid, state } = self;
-            PoolFlow { params, rest, liquid, gravity: G, dt }.advance(0.0, state, &mut scratch);
+            let gravity = G * DVec3::NEG_Y;
+            PoolFlow { params, rest, liquid, gravity, dt }.advance(0.0, state, &mut scratch);
         }
     }
 }
@@ -298,10 +302,12 @@ fn what_rises_in_a_pool_lifts_its_level() {
     assert!((state.pooled() / before - 1.0).abs() < 1e-9, "{} of {before}", state.pooled());
     assert!(state.imbalance().abs() < 1e-9);
     let pool = &state.pools[0];
-    let risen = floor.iter().filter(|c| pool.bed[**c] > 0.06).count() as f64;
+    // The patch has ridden up with the half that has most of the liquid: in the world again.
+    let bed = |c: usize| pool.bed[c] + pool.pose.shift.y;
+    let risen = floor.iter().filter(|c| bed(**c) > 0.06).count() as f64;
     let expected = 0.05 + 0.03 + 0.02 * risen / floor.len() as f64;
     for c in floor {
-        let level = pool.bed[c] + rest.depth(pool.mass[c], liquid);
+        let level = bed(c) + rest.depth(pool.mass[c], liquid);
         assert!((level - expected).abs() < 2e-3, "{level} {expected}");
     }
     let frame = lab.frame();
@@ -347,7 +353,7 @@ fn a_pool_rides_with_its_ground_and_sloshes() {
     let middle = |lab: &Lab| {
         let pool = &lab.state().pools[0];
         let sum: f64 = (0..pool.mass.len()).map(|c| pool.mass[c] * rest.middle(c)[0]).sum();
-        sum / pool.mass.iter().sum::<f64>() + pool.ridden.x
+        sum / pool.mass.iter().sum::<f64>() + pool.pose.shift.x
     };
     // While the tray speeds up, what is in it lags; while it slows down, it is ahead.
     lab.run(40);
@@ -358,7 +364,7 @@ fn a_pool_rides_with_its_ground_and_sloshes() {
     let state = lab.state();
     assert!(state.imbalance().abs() < 1e-9, "{}", state.imbalance());
     assert!(state.pooled() > 0.999 * poured * floor.len() as f64, "none was spilt");
-    assert!((state.pools[0].ridden.x - 0.4).abs() < 1e-4, "{}", state.pools[0].ridden);
+    assert!((state.pools[0].pose.shift.x - 0.4).abs() < 1e-4, "{}", state.pools[0].pose.shift);
     assert!((middle(&lab) - 0.4).abs() < 1e-3, "{}", middle(&lab));
     let frame = lab.frame();
     let shown = Bounds::of(&frame.meshes[frame.mesh_index("d.pools").unwrap()].positions);
@@ -390,4 +396,147 @@ fn the_edge_of_a_spill_has_no_fingers() {
     let spread = (reach.iter().map(|r| (r - mean).powi(2)).sum::<f64>() / 48.0).sqrt() / mean;
     // 0.044 with an edge that holds the same everywhere.
     assert!(mean > 25.0 && spread < 0.03, "{mean} {spread}");
+}
+
+/// A tray of 20 cm within rims of 3 cm, that is turned about an axis through its middle by an angle that grows to
+/// `angle` within two seconds, and stays so.
+struct Tip {
+    mesh: Mesh,
+    axis: Vec3,
+    angle: f64,
+}
+
+impl MeshSequence for Tip {
+    fn meshes(&self) -> &[Mesh] {
+        std::slice::from_ref(&self.mesh)
+    }
+    fn positions_at(&self, _: usize, time: f64, out: &mut Vec<Vec3>) {
+        let t = (0.5 * time).clamp(0.0, 1.0);
+        let turn = Quat::from_axis_angle(self.axis, (self.angle * t * t * (3.0 - 2.0 * t)) as f32);
+        out.clear();
+        out.extend(self.mesh.positions.iter().map(|p| turn * *p));
+    }
+}
+
+/// Height of its rims [m].
+const RIM: f64 = 0.03;
+
+/// A laboratory with that tray, filled to a depth, and how much is in it.
+fn tipped(axis: Vec3, angle: f64, depth: f64) -> (Lab, f64) {
+    let (low, high) = (DVec2::splat(-0.12), DVec2::splat(0.12));
+    let rim = |x: f64, z: f64| if x.abs().max(z.abs()) > 0.101 { RIM } else { 0.0 };
+    let (p, t) = height_field(48, 48, low, high, rim);
+    let tip = Tip { mesh: Mesh::new("tray", p, t), axis, angle };
+    let tray = Actor::sequence_named("tray", Arc::new(tip));
+    let text = r#"{"name": "d", "on": "tray", "liquid": {"preset": "water"}, "air": {"margin": 0.3},
+        "pools": [{"center": [0, 0], "size": [0.28, 0.28], "heights": [-0.1, 0.1], "cell": 0.01}]}"#;
+    let mut lab = Lab::new(tray, &params(text), GRAVITY, 30);
+    let rest = lab.rest().pools[0].clone();
+    let poured = depth * lab.liquid().density * 1e-4;
+    let floor: Vec<usize> =
+        (0..rest.bed.len()).filter(|c| rest.bed[*c] < 1e-3 && rest.bed[*c].is_finite()).collect();
+    let state = lab.alone.state_mut();
+    floor.iter().for_each(|c| state.pools[0].mass[*c] = poured);
+    let all = poured * floor.len() as f64;
+    state.ledger.emitted.add(all);
+    (lab, all)
+}
+
+#[test]
+fn liquid_in_a_tray_that_tips_stays_level_and_collects_at_the_low_side() {
+    let angle = 8f64.to_radians();
+    let (mut lab, all) = tipped(Vec3::Z, angle, 0.01);
+    lab.run(900);
+    let state = lab.state();
+    assert!(state.imbalance().abs() < 1e-9, "{}", state.imbalance());
+    assert!(state.pooled() > 0.999 * all, "none was spilt: {} of {all}", state.pooled());
+    let found = state.pools[0].pose.turn.to_axis_angle();
+    assert!((found.1 - angle).abs() < 1e-4 && found.0.z > 0.999, "{found:?}");
+    let frame = lab.frame();
+    let shown = &frame.meshes[frame.mesh_index("d.pools").unwrap()].positions;
+    // The middle of the sheet, away from its curved edge: as level as in any tray that stands still.
+    let back = Quat::from_axis_angle(Vec3::Z, -angle as f32);
+    let is_inner = |p: &&Vec3| {
+        let p = back * **p;
+        p.z.abs() < 0.07 && p.x < -0.02 && p.x > -0.08
+    };
+    let (low, high) =
+        shown.iter().filter(is_inner).fold((1.0f32, -1.0f32), |(a, b), p| (a.min(p.y), b.max(p.y)));
+    assert!(high - low < 1e-3 && high > -1.0, "{low} to {high}");
+    // By the angle that way is lower by 3 cm: there is little left on the high side.
+    let pool = &state.pools[0];
+    let rest = &lab.rest().pools[0];
+    let low_half: f64 =
+        (0..pool.mass.len()).filter(|c| rest.middle(*c)[0] < 0.0).map(|c| pool.mass[c]).sum();
+    assert!(low_half > 0.8 * all, "{low_half} of {all}");
+}
+
+#[test]
+fn a_tray_that_tips_far_pours_over_its_low_rim_and_keeps_a_wedge() {
+    let angle = 30f64.to_radians();
+    let (mut lab, all) = tipped(Vec3::Z, angle, 0.02);
+    lab.run(150);
+    // On its way some of it is in the air, and all in the books.
+    assert!(lab.state().imbalance().abs() < 1e-9, "{}", lab.state().imbalance());
+    let in_air = lab.state().drops.iter().filter(|d| !d.is_on_surface()).count();
+    assert!(in_air > 10, "{in_air}");
+    lab.run(900);
+    let state = lab.state();
+    assert!(state.imbalance().abs() < 1e-9, "{}", state.imbalance());
+    // A wedge that reaches up to the crest of the low rim, half a cell beyond the floor; less what left with its swing,
+    // and more by what the rim's edge holds.
+    let deepest = RIM - 0.005 * angle.tan();
+    let wedge = 0.5 * deepest * deepest / angle.tan() * 0.2 * lab.liquid().density;
+    let kept = state.pooled();
+    assert!(kept > 0.8 * wedge && kept < 1.5 * wedge, "{kept} of {all}, a wedge is {wedge}");
+    assert!(state.ledger.fallen.value() > 0.5 * all, "{}", state.ledger.fallen.value());
+}
+
+#[test]
+fn a_tray_that_is_turned_over_is_empty() {
+    let (mut lab, all) = tipped(Vec3::X, std::f64::consts::PI, 0.01);
+    lab.run(400);
+    let state = lab.state();
+    assert!(state.imbalance().abs() < 1e-9, "{}", state.imbalance());
+    // What still hangs at its brinks.
+    assert!(state.pooled() < 0.1 * all, "{} of {all}", state.pooled());
+}
+
+#[test]
+fn liquid_in_a_tray_that_spins_stands_higher_outside() {
+    struct Spin(Mesh);
+    impl MeshSequence for Spin {
+        fn meshes(&self) -> &[Mesh] {
+            std::slice::from_ref(&self.0)
+        }
+        fn positions_at(&self, _: usize, time: f64, out: &mut Vec<Vec3>) {
+            let turn = Quat::from_rotation_y((5.0 * time) as f32);
+            out.clear();
+            out.extend(self.0.positions.iter().map(|p| turn * *p));
+        }
+    }
+    let (low, high) = (DVec2::splat(-0.12), DVec2::splat(0.12));
+    let rim = |x: f64, z: f64| if x.abs().max(z.abs()) > 0.101 { 0.08 } else { 0.0 };
+    let (p, t) = height_field(48, 48, low, high, rim);
+    let tray = Actor::sequence_named("tray", Arc::new(Spin(Mesh::new("tray", p, t))));
+    let text = r#"{"name": "d", "on": "tray", "liquid": {"preset": "water"},
+        "pools": [{"center": [0, 0], "size": [0.24, 0.24], "heights": [-0.1, 0.1], "cell": 0.01}]}"#;
+    let mut lab = Lab::new(tray, &params(text), GRAVITY, 30);
+    let rest = lab.rest().pools[0].clone();
+    let floor: Vec<usize> = (0..rest.bed.len()).filter(|c| rest.bed[*c] < 1e-3).collect();
+    let poured = 0.03 * lab.liquid().density * 1e-4;
+    let state = lab.alone.state_mut();
+    floor.iter().for_each(|c| state.pools[0].mass[*c] = poured);
+    state.ledger.emitted.add(poured * floor.len() as f64);
+    lab.run(960);
+    let (state, liquid) = (lab.state(), lab.liquid());
+    assert!(state.imbalance().abs() < 1e-9, "{}", state.imbalance());
+    let depth_at =
+        |x: f64, z: f64| rest.depth(state.pools[0].mass[rest.cell_at(x, z).unwrap()], &liquid);
+    let outside = [(0.075, 0.0), (-0.075, 0.0), (0.0, 0.075), (0.0, -0.075)];
+    let mean = outside.iter().map(|(x, z)| depth_at(*x, *z)).sum::<f64>() / 4.0;
+    let higher = mean - depth_at(0.0, 0.0);
+    // A paraboloid: by `w² r² / (2 g)`.
+    let expected = 25.0 * (0.075f64.powi(2) - 2.0 * 0.005f64.powi(2)) / (2.0 * G);
+    assert!((higher / expected - 1.0).abs() < 0.1, "{higher} {expected}");
 }
