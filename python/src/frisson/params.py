@@ -17,9 +17,9 @@ class Actor(Params):
     """Something whose motion is given."""
 
     source: str
-    """Where it comes from: `builtin:cat`; a character in a .glb, .gltf, .vrm, .fbx or USD file; meshes given frame
-    by frame in an .abc or USD file, in numbered files (`cat.####.obj`) or in a .frisson cache, which then play
-    as they are; one .obj file, which stands still. Files are looked for beside the scene file."""
+    """Where it comes from: `builtin:cat`; a character in a .glb, .gltf, .vrm, .fbx or USD file; meshes given
+    frame by frame in an .abc or USD file, in numbered files (`cat.####.obj`) or in a .frisson cache, which
+    then play as they are; one .obj file, which stands still. Files are looked for beside the scene file."""
     points: str | None = None
     """Point cache (.pc2 or .mdd) that moves the source's vertices instead of its own motion. The joints of a
     character go on playing its clip."""

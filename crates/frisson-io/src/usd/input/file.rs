@@ -242,7 +242,7 @@ impl UsdFile {
         let far = self.stage.assets.inputs.limits().coordinate;
         let carry = |p: DVec3| single(world.transform_point3(p));
         let points: Vec<Vec3> = points.into_iter().map(carry).collect();
-        match points.iter().position(|p| !(p.abs().max_element() <= far)) {
+        match points.iter().position(|p| !p.is_finite() || p.abs().max_element() > far) {
             Some(at) => {
                 let problem = format!("point {at} at time code {code} is farther than {far:e} m");
                 Err(UsdError::damaged(placed.info.path.clone(), problem))

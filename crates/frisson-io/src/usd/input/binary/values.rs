@@ -363,7 +363,8 @@ fn inlined(kind: u64, payload: u32, scalar: Scalar, extent: usize) -> Data {
     let values = match (kind, extent) {
         (13..=15, _) => {
             let side = [2, 3, 4][(kind - 13) as usize];
-            let at = |i: usize| if i % (side + 1) == 0 { small(i / (side + 1)) } else { 0.0 };
+            let at =
+                |i: usize| if i.is_multiple_of(side + 1) { small(i / (side + 1)) } else { 0.0 };
             (0..side * side).map(at).collect()
         }
         (_, 1) => match scalar {
