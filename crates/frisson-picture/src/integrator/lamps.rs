@@ -4,6 +4,7 @@ use glam::Vec3A;
 use obvhs::ray::Ray;
 use std::f32::consts::PI;
 
+use super::shadows::Bent;
 use super::{Budget, Lit, above};
 use crate::environment::Lamp;
 use crate::optics::{microfacet, normal_reflectance, schlick};
@@ -57,6 +58,7 @@ impl Lit<'_> {
             let pick = ((sampler.one() * lamps as f32) as usize).min(lamps - 1);
             self.add_lamp(&seen, pick, lamps as f32, sampler, &mut light);
         }
+        light.even += self.bent_light(surface.position, surface.flat) / PI;
         if budget.bounces == 0 {
             light.even += self.environment.ambient(surface.normal);
             return light;
@@ -82,7 +84,7 @@ impl Lit<'_> {
         if facing <= 0.0 || surface.flat.dot(to_lamp) <= 0.0 {
             return;
         }
-        let visible = self.visibility(origin, to_lamp, lamp);
+        let visible = self.visibility(origin, to_lamp, lamp, Bent::Elsewhere);
         // Two bits a lamp: hidden wholly, seen wholly; neither where something dims it.
         if visible == Vec3A::ZERO {
             light.lamps |= 1 << (2 * lamp % 32);

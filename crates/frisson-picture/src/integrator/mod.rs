@@ -5,6 +5,7 @@
 //! On a fibre: the fibre's own scattering, with light dimmed by each strand it crosses.
 
 mod boundary;
+mod caustics;
 mod lamps;
 mod shadows;
 mod strands;
@@ -13,6 +14,7 @@ use glam::Vec3A;
 use obvhs::ray::Ray;
 use std::f32::consts::PI;
 
+use self::caustics::Caustics;
 use self::lamps::{coat_alpha, coat_reflectance};
 use self::strands::{lit_segments, mean_color};
 use crate::environment::{Environment, smoothstep};
@@ -126,6 +128,8 @@ pub(crate) struct Lit<'a> {
     volume: Option<StrandVolume>,
     /// How opaque that medium is, per colour.
     thickness: Vec3A,
+    /// Light that clear bodies have bent.
+    caustics: Option<Caustics>,
 }
 
 impl<'a> Lit<'a> {
@@ -146,9 +150,10 @@ impl<'a> Lit<'a> {
         let color = mean_color(scene);
         let volume = (scene.segments.len() >= MEDIUM_FROM)
             .then(|| StrandVolume::build(lit_segments(scene), &environment, color));
-        Self {
+        let mut lit = Self {
             volume,
             thickness: thickness(color),
+            caustics: None,
             scene,
             cones: environment
                 .lamps
@@ -163,7 +168,10 @@ impl<'a> Lit<'a> {
             center: scene.bounds.center().into(),
             reach,
             epsilon: OFFSET * reach + FAR_OFFSET * far,
-        }
+        };
+        // Last: it is made with all the rest.
+        lit.caustics = scene.has_clear.then(|| Caustics::build(&lit)).flatten();
+        lit
     }
 
     /// One sample of the picture.

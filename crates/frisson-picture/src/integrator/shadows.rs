@@ -1,29 +1,40 @@
-//! How much of a lamp's light arrives: past solids, clear bodies and strands.
+//! How much of a lamp's light arrives straight: past solids, through panes and plates, past strands. What clear bodies
+//! bend comes another way (`caustics.rs`).
 
 use frisson::geometry::Material;
 use glam::Vec3A;
 use obvhs::ray::Ray;
 
 use super::Lit;
+use super::caustics::Bends;
 use crate::optics::{fresnel, pane_reflectance};
 use crate::volume::thickness;
 
 /// Strands after which light is used up.
 const STRAND_LIMIT: u32 = 10;
-/// How sharply a clear body gathers light behind it: the light through a point of its surface that
-/// faces the lamp by a cosine c is scaled by c to this power.
-const FOCUS: i32 = 5;
-/// Most light that clear bodies may gather in one point, in lamps: more would be sparks that few samples
-/// hit.
-const MOST_GATHERED: f32 = 6.0;
 /// Least share of light that one strand lets pass [-]: the thinnest of dark hairs are not opaque.
 const LEAST_PASSING: f32 = 0.1;
 
+/// What becomes of light that a clear body bends, on a straight way through it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Bent {
+    /// It arrives somewhere else.
+    Elsewhere,
+    /// It is taken as straight: strands catch nothing of what arrives elsewhere.
+    Straight,
+}
+
 impl Lit<'_> {
     /// How much of a lamp's light arrives, per colour.
-    pub fn visibility(&self, origin: Vec3A, direction: Vec3A, lamp: usize) -> Vec3A {
+    pub(super) fn visibility(
+        &self,
+        origin: Vec3A,
+        direction: Vec3A,
+        lamp: usize,
+        bent: Bent,
+    ) -> Vec3A {
         let ray = Ray::new_inf(origin, direction);
-        let solid = self.past_solids(ray);
+        let solid = self.past_solids(ray, bent);
         if solid == Vec3A::ZERO {
             return solid;
         }
@@ -35,35 +46,32 @@ impl Lit<'_> {
     }
 
     /// What meshes and balls let through.
-    pub(super) fn past_solids(&self, ray: Ray) -> Vec3A {
+    pub(super) fn past_solids(&self, ray: Ray, bent: Bent) -> Vec3A {
         let scene = self.scene;
         if !scene.has_clear {
             let stopped =
                 scene.triangles.any(ray, |_, _| true) || scene.balls.any(ray, |_, _| true);
             return if stopped { Vec3A::ZERO } else { Vec3A::ONE };
         }
-        let mut light = Vec3A::ONE;
-        let stopped = scene.triangles.any(ray, |place, t| {
+        let (mut light, mut bends) = (Vec3A::ONE, Bends::default());
+        let stopped = scene.balls.any(ray, |place, _| {
+            light *= scene.ball_material(place).transmission;
+            bent == Bent::Elsewhere || light == Vec3A::ZERO
+        }) || scene.triangles.any(ray, |place, t| {
             let material = scene.triangle_material(place);
             let normal = scene.outward_normal(place, ray.origin + ray.direction * t);
+            let cos = normal.dot(ray.direction).abs();
             if scene.is_pane(place) {
-                return pass_pane(material, normal.dot(ray.direction).abs(), &mut light);
+                return pass_pane(material, cos, &mut light);
             }
-            // Which way it goes through, the triangle says: at an outline a smooth normal may differ, and a way
-            // that only enters would gain light.
+            // Which way it goes through, the triangle says: at an outline a smooth normal may differ.
             let flat = scene.triangles.primitive(place).compute_normal();
-            let sense = flat.dot(ray.direction);
-            pass(material, normal.dot(ray.direction).abs().copysign(sense), t, &mut light)
-        }) || scene.balls.any(ray, |place, t| {
-            let ball = scene.balls.primitive(place);
-            let material = scene.ball_material(place);
-            let out = (ray.origin + ray.direction * t - ball.center) / ball.radius;
-            // Only its first crossing is reported; by symmetry it is left at the same angle.
-            let cos = out.dot(ray.direction).abs();
-            let way = if out.dot(ray.direction) < 0.0 { 2.0 * cos * ball.radius } else { t };
-            pass(material, cos, way, &mut light)
+            let enters = flat.dot(ray.direction) < 0.0;
+            bends.meet(normal, enters, false);
+            pass(material, (cos, enters), t, &mut light)
         });
-        if stopped { Vec3A::ZERO } else { light.min(Vec3A::splat(MOST_GATHERED)) }
+        let is_elsewhere = bent == Bent::Elsewhere && bends.is_bent();
+        if stopped || is_elsewhere { Vec3A::ZERO } else { light }
     }
 
     /// What a few strands along a ray let through.
@@ -87,31 +95,21 @@ impl Lit<'_> {
 }
 
 /// Light straight through both faces of a pane.
-fn pass_pane(material: &Material, cos: f32, light: &mut Vec3A) -> bool {
+pub(super) fn pass_pane(material: &Material, cos: f32, light: &mut Vec3A) -> bool {
     let [r, g, b, _] = material.base_color;
     let through = material.transmission * (1.0 - pane_reflectance(cos, material.ior));
     *light *= Vec3A::new(r, g, b) * through;
     false
 }
 
-/// Light through the boundary of a clear body on its straight way to a lamp; `cos` is that of its
-/// outward normal with the way. Returns whether it is stopped.
-///
-/// The light is not bent; instead what a lens would gather is put where the surface faces the lamp
-/// and taken where it does not, so that a ball passes as much light as falls on it: over its disc
-/// the mean of c^k is 2 / (k + 2). Applied once, where the way leaves the body.
-fn pass(material: &Material, cos: f32, t: f32, light: &mut Vec3A) -> bool {
+/// Light through one boundary of a plate on its straight way; `cos` is that of its normal with the way outside. Returns
+/// whether it is stopped.
+fn pass(material: &Material, (cos, enters): (f32, bool), t: f32, light: &mut Vec3A) -> bool {
     if material.transmission <= 0.0 {
         return true;
     }
-    let leaves = cos > 0.0;
-    let absorbed = Vec3A::from(material.absorption) * if leaves { -t } else { t };
-    *light *= absorbed.exp() * material.transmission.sqrt();
-    if leaves {
-        let bending = (material.ior - 1.0).clamp(0.0, 0.5) * 2.0;
-        let gathered =
-            0.5 * (FOCUS + 2) as f32 * cos.powi(FOCUS) * (1.0 - fresnel(cos, 1.0, material.ior));
-        *light *= 1.0 + (gathered - 1.0) * bending;
-    }
+    let absorbed = Vec3A::from(material.absorption) * if enters { t } else { -t };
+    let through = material.transmission.sqrt() * (1.0 - fresnel(cos, 1.0, material.ior));
+    *light *= absorbed.exp() * through;
     false
 }

@@ -4,6 +4,7 @@ use glam::Vec3A;
 use obvhs::ray::Ray;
 
 use super::Lit;
+use super::shadows::Bent;
 use crate::fibre::Fibre;
 use crate::sampling::{Sampler, sphere_direction};
 use crate::scene::{Scene, Strand};
@@ -51,7 +52,7 @@ impl Lit<'_> {
             let scattered = fibre.scatter(direction, to_eye) * lamp.irradiance;
             if scattered.max_element() > LEAST_SCATTERED {
                 let from = position + direction * step;
-                light += scattered * self.visibility(from, direction, index);
+                light += scattered * self.visibility(from, direction, index, Bent::Straight);
             }
         }
         let deep = self.environment.ambient(Vec3A::Y) * DEEP_LIGHT;
@@ -64,11 +65,13 @@ impl Lit<'_> {
         match &self.volume {
             Some(volume) => {
                 // Solids take away what they hide of the dome.
-                let open = self.past_solids(ray);
+                let open = self.past_solids(ray, Bent::Straight);
                 volume.ambient(position) * (0.5 + 0.5 * open)
             }
             None => {
-                self.environment.dome(direction) * self.past_solids(ray) * self.past_strands(ray)
+                self.environment.dome(direction)
+                    * self.past_solids(ray, Bent::Straight)
+                    * self.past_strands(ray)
             }
         }
     }
@@ -98,7 +101,7 @@ impl Lit<'_> {
             let from = ray.origin + ray.direction * t + direction * step;
             // One lamp stands for all, as bright as they are together.
             let irradiance = lamps[pick].irradiance * (SIMPLE_SCATTER * lamps.len() as f32);
-            light += irradiance * self.visibility(from, direction, pick);
+            light += irradiance * self.visibility(from, direction, pick, Bent::Straight);
         }
         strand.color * light
     }
