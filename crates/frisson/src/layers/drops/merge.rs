@@ -20,6 +20,10 @@ use crate::tolerances::drops::{MERGE_NORMALS, MERGED_REACH};
 /// How far a drop is drawn out by a merge, as a share of its width [-]: less than the two beside each other would be,
 /// as a neck fills within a frame.
 const MOST_STRETCH: f64 = 0.6;
+/// Side of the cells in which those that may meet are looked for, in mean half sides of the boxes of their ways [-]: wider,
+/// and most of what is looked at is too far away; narrower, and most cells are empty: at 5 the search of 100,000 drops takes
+/// 6 % more instructions.
+const CELL_WIDTH: f64 = 8.0;
 /// Drops searched together.
 const SEARCH_CHUNK: usize = 1024;
 
@@ -128,10 +132,9 @@ impl Merger {
         );
         self.largest = self.boxes.iter().fold(0.0, |most, b| most.max(b.w));
         let mean = self.boxes.iter().map(|b| f64::from(b.w)).sum::<f64>() / count as f64;
-        // Cells four times as wide as a mean box: mostly one or two of them to look into along each
-        // axis, and few drops in each.
+        // Mostly one or two of them to look into along each axis, and few drops in each.
         let (grid, boxes) = (&mut self.grid, &self.boxes);
-        grid.build_points(count, |i| boxes[i].truncate(), (8.0 * mean) as f32);
+        grid.build_points(count, |i| boxes[i].truncate(), (CELL_WIDTH * mean) as f32);
         self.by_cell.resize(count, Vec4::ZERO);
         let listed = self.by_cell.par_iter_mut().zip(self.grid.items());
         listed.with_min_len(SEARCH_CHUNK).for_each(|(b, &i)| *b = boxes[i as usize]);
