@@ -139,6 +139,7 @@ pub(super) fn apply_merges(params: &SplitParams, rest: &HairRest, state: &mut Ha
     for wisp in &mut state.wisps {
         thicken(wisp, params, dt);
     }
+    wait_for_kin(params, rest, &mut state.wisps, dt);
     let mut index = 0;
     while index < state.wisps.len() {
         let Some(other) = sibling(&state.wisps, index) else {
@@ -165,6 +166,33 @@ pub(super) fn apply_merges(params: &SplitParams, rest: &HairRest, state: &mut Ha
     }
 }
 
+/// A wisp whose other half has split further counts meanwhile how long it has been close to one of those parts: else every
+/// level of a wisp that was split several times would wait anew once the one below it is whole.
+fn wait_for_kin(params: &SplitParams, rest: &HairRest, wisps: &mut [Wisp], dt: f32) {
+    for index in 0..wisps.len() {
+        let wisp = &wisps[index];
+        let Some(other) = kin(wisps, index) else { continue };
+        let radius = mean_radius(wisp, rest);
+        let close = (2..rest.count).all(|i| is_near(params, radius, [wisp, &wisps[other]], i));
+        wisps[index].close_for = if close { wisp.close_for + dt } else { 0.0 };
+    }
+}
+
+/// The first part of the other half of a wisp's last split, where that has split again.
+fn kin(wisps: &[Wisp], index: usize) -> Option<usize> {
+    let wisp = &wisps[index];
+    let level = wisp.splits.len().checked_sub(1)?;
+    let related = |w: &Wisp| w.splits.get(level) == wisp.splits.last();
+    let other = (0..wisps.len()).find(|&k| k != index && related(&wisps[k]))?;
+    (wisps[other].depth > wisp.depth).then_some(other)
+}
+
+/// Whether two halves are close in place and speed at a particle.
+fn is_near(params: &SplitParams, radius: f32, [a, b]: [&Wisp; 2], i: usize) -> bool {
+    a.positions[i].distance(b.positions[i]) < params.merge_distance * radius
+        && a.velocities[i].distance(b.velocities[i]) < CALM
+}
+
 /// Brings the rest radius of a wisp to that of its depth: one that has just been put together of two is
 /// still as thin as they were.
 fn thicken(wisp: &mut Wisp, params: &SplitParams, dt: f32) {
@@ -182,14 +210,12 @@ fn thicken(wisp: &mut Wisp, params: &SplitParams, dt: f32) {
 /// drawn together, and joined once they are together.
 fn close(params: &SplitParams, radius: f32, dt: f32, a: &mut Wisp, b: &mut Wisp) {
     let n = a.positions.len();
-    let near = |a: &Wisp, b: &Wisp, i: usize| {
-        a.positions[i].distance(b.positions[i]) < params.merge_distance * radius
-            && a.velocities[i].distance(b.velocities[i]) < CALM
-    };
     let from = a.joined.max(2) as usize;
-    let until = (from..n).find(|&i| !near(a, b, i)).unwrap_or(n);
+    let until = (from..n).find(|&i| !is_near(params, radius, [a, b], i)).unwrap_or(n);
+    // One of them may have waited while the other was still in parts.
+    let waited = a.close_for.max(b.close_for);
     // From the joint outwards: tips that meet by chance while the middle is apart do not close a split.
-    a.close_for = if until > from { a.close_for + dt } else { 0.0 };
+    a.close_for = if until > from { waited + dt } else { 0.0 };
     if a.close_for >= params.merge_after && params.merge_distance > 0.0 {
         draw_together(a, b, from..until, dt);
         let together = super::limits::MERGED * radius;

@@ -188,12 +188,40 @@ fn a_head_that_a_wind_has_split_is_whole_again_when_it_dies() {
     });
     let mut rig = Rig::new(scene).unwrap();
     let mut most = 0;
-    // Five seconds after the wind has died.
-    for _ in 0..200 {
+    // Three seconds after the wind has died.
+    for _ in 0..140 {
         rig.advance();
         most = most.max(rig.state().wisps.len());
     }
     assert!(most >= 40, "hardly torn: {most} of 30");
     assert_eq!(rig.state().wisps.len(), 30, "of {most}");
     assert!(rig.state().wisps.iter().all(|w| w.depth == 0 && w.share == 1.0));
+}
+
+#[test]
+fn parts_that_were_split_over_and_over_wait_only_once() {
+    let mut rig = torn();
+    let params = SplitParams { ratio: 1.5, merge_after: 0.5, ..rig.params().split.clone() };
+    let rest = rig.rest().clone();
+    for number in 0..4 {
+        rig.state_mut().wisps[0].radii[7 * 4] *= 3.0;
+        let tear = widest_tear(&rig.state().wisps[0], &rest, &params).unwrap();
+        let other = split(&mut rig.state_mut().wisps[0], &tear, &rest, &params, number);
+        rig.state_mut().wisps.push(other);
+    }
+    // All of them lie together and still.
+    let whole = rig.state().wisps[0].positions.clone();
+    for wisp in &mut rig.state_mut().wisps {
+        wisp.positions.clone_from(&whole);
+        wisp.velocities.fill(Vec3::ZERO);
+        (wisp.joined, wisp.apart) = (0, true);
+    }
+    let dt = 1.0 / 120.0;
+    let mut ticks = 0;
+    while rig.state().wisps.len() > 1 && ticks < 1000 {
+        apply_merges(&params, &rest, rig.state_mut(), dt);
+        ticks += 1;
+    }
+    let seconds = ticks as f32 * dt;
+    assert!((0.5..0.6).contains(&seconds), "one after {seconds} s");
 }
