@@ -51,6 +51,8 @@ pub struct Points {
 /// A drop in the air.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FallingDrop {
+    /// Number, unique in its layer.
+    pub id: u64,
     /// Centre [m].
     pub position: Vec3,
     /// Velocity [m/s].
@@ -68,6 +70,24 @@ pub struct Falling {
     pub layer: String,
     /// Its drops, in order of birth.
     pub drops: Vec<FallingDrop>,
+}
+
+/// What something that a drop falls through has kept of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CaughtDrop {
+    /// Number of the drop (`FallingDrop::id`).
+    pub id: u64,
+    /// Mass [kg].
+    pub mass: f32,
+}
+
+/// What later layers have caught of a layer's drops in the air in the last tick.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Caught {
+    /// Name of the layer that the drops are of.
+    pub layer: String,
+    /// Its drops that have lost something, in order of birth.
+    pub drops: Vec<CaughtDrop>,
 }
 
 /// A picture in the texture coordinates of a mesh: wetness, stains.
@@ -100,6 +120,10 @@ pub struct Frame {
     /// Drops in the air, for later layers that they fall through; emptied before every tick, not stored in files.
     #[serde(skip)]
     pub falling: Vec<Falling>,
+    /// What later layers have caught of them, for the layer whose drops they are; said before a tick about the one before,
+    /// not stored in files.
+    #[serde(skip)]
+    pub caught: Vec<Caught>,
 }
 
 impl Frame {

@@ -180,10 +180,10 @@ pub trait Layer: Sized + Send + 'static {
     /// channels of the start frame.
     fn meet_others(_rest: &mut Self::Rest, _frame: &Frame) {}
 
-    /// Whether it feels what later layers put on its mesh (`Channels::load`).
+    /// Whether it feels what later layers put on its mesh (`Channels::load`) or catch of its drops (`Frame::caught`).
     const FEELS_LOAD: bool = false;
 
-    /// Says what it has put on the meshes of earlier layers, by the end of the last step: asked before the next
+    /// Says what it has put on the meshes of earlier layers, or caught of them, by the end of the last step: asked before the next
     /// one, where one of them feels it. It follows from the state alone, so that a resumed shot weighs the same.
     fn weigh(_view: View<'_, Self>, _frame: &mut Frame) {}
 

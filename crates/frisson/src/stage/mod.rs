@@ -30,7 +30,7 @@ pub use clock::{Clock, Rate};
 pub(crate) use collider::cuboid;
 pub use collider::{Collider, ColliderParams, ColliderSet, ColliderShape, Contact};
 pub use forces::{ForceParams, Forces};
-pub use frame::{Curves, Falling, FallingDrop, Frame, Image, Points};
+pub use frame::{Caught, CaughtDrop, Curves, Falling, FallingDrop, Frame, Image, Points};
 pub use layer::{
     BuildContext, Layer, LayerError, Ridge, RidgeCourse, StepContext, View, Work, nearest_name,
 };

@@ -65,6 +65,8 @@ impl Layer for DropsLayer {
         Some(&rest.meshes)
     }
 
+    const FEELS_LOAD: bool = true;
+
     fn weigh(view: View<'_, Self>, frame: &mut Frame) {
         weight::weigh(&view, frame);
     }
@@ -133,6 +135,7 @@ impl Layer for DropsLayer {
         report.measure("evaporated", "kg", ledger.evaporated.value());
         report.measure("absorbed", "kg", ledger.absorbed.value());
         report.measure("fallen out", "kg", ledger.fallen.value());
+        report.measure("caught", "kg", ledger.caught.value());
         report.measure("ledger imbalance", "-", state.imbalance());
         report.measure("merges", "-", ledger.merges as f64);
         report.measure("landings", "-", ledger.landings as f64);

@@ -137,7 +137,7 @@ impl Show<'_> {
             if let Phase::Air { position, velocity, .. } = drop.phase {
                 let (position, velocity) = (position.as_vec3(), velocity.as_vec3());
                 let (mass, radius) = (drop.mass as f32, self.radius(drop));
-                list.drops.push(FallingDrop { position, velocity, mass, radius });
+                list.drops.push(FallingDrop { id: drop.id, position, velocity, mass, radius });
             }
         }
     }

@@ -6,8 +6,23 @@ use super::site::{Hold, Site};
 use super::state::{Droplet, DropsState, Phase, any_drop};
 use super::surface::Surface;
 use super::trail::{film_left, is_dry};
-use crate::stage::ColliderSet;
+use crate::stage::{Caught, ColliderSet};
 use crate::tolerances::drops::MIN_FILM;
+
+/// Takes from drops in the air what others have caught of them in the tick before.
+pub(super) fn give_caught(state: &mut DropsState, layer: &str, caught: &[Caught]) {
+    let lists = caught.iter().filter(|c| c.layer == layer);
+    for one in lists.flat_map(|c| &c.drops) {
+        // What has landed, met another or dried up since keeps what it has: nothing is taken that is not there.
+        let still_falls = |d: &&mut Droplet| d.id == one.id && !d.is_on_surface();
+        let Some(drop) = state.drops.iter_mut().find(still_falls) else { continue };
+        let taken = f64::from(one.mass).clamp(0.0, drop.mass);
+        let left = 1.0 - taken / drop.mass.max(f64::MIN_POSITIVE);
+        drop.mass -= taken;
+        drop.solute *= left;
+        state.ledger.caught.add(taken);
+    }
+}
 
 /// One tick of sinks and growth.
 pub struct Sinks<'a> {

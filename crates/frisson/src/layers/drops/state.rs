@@ -219,6 +219,8 @@ pub struct Ledger {
     pub absorbed: Sum,
     /// Fallen out of the scene [kg].
     pub fallen: Sum,
+    /// Caught in the air by other layers: hair [kg].
+    pub caught: Sum,
     /// Dissolved substance put in by sources, or taken up from stains [kg].
     pub solute_in: Sum,
     /// Dissolved substance that fell out or was absorbed [kg].
@@ -370,6 +372,7 @@ impl DropsState {
             ledger.evaporated.value(),
             ledger.absorbed.value(),
             ledger.fallen.value(),
+            ledger.caught.value(),
             -ledger.emitted.value(),
         ] {
             sum.add(value);

@@ -11,7 +11,7 @@ use super::relief::{self, Arrival, Relief};
 use super::rest::DropsRest;
 use super::run;
 use super::scratch::DropsScratch;
-use super::sinks::Sinks;
+use super::sinks::{self, Sinks};
 use super::source::{Emission, drift};
 use super::state::{DropsState, SourceState, Wet};
 use super::surface::Surface;
@@ -50,6 +50,7 @@ pub(super) fn start(
 pub(super) fn advance(work: Tick, context: &StepContext, frame: &Frame) -> Result<(), LayerError> {
     follow_surface(work, context, frame);
     if context.dt > 0.0 {
+        sinks::give_caught(work.state, &work.params.name, &frame.caught);
         let merges = run::run(work, context);
         wet(work, context.time);
         // Only now: until here drops have the numbers under which they ran.

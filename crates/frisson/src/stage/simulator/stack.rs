@@ -48,6 +48,7 @@ impl Simulator {
         self.frame.points.clear();
         self.frame.images.clear();
         self.frame.falling.clear();
+        self.frame.caught.clear();
         // What layers and shown colliders added goes; actors come first in a frame.
         self.frame.meshes.truncate(self.base_topologies.len());
         self.actors_shown = None;
@@ -330,11 +331,12 @@ impl Simulator {
         Ok(())
     }
 
-    /// What later layers have put on the meshes of earlier ones weighs in this step.
+    /// What later layers have put on the meshes of earlier ones, or caught of what they let fall, counts in this step.
     fn weigh(&mut self) {
         // Nobody who feels it, nobody asked: drops need not find out what they weigh.
         let Some(first) = self.layers.iter().position(|l| l.feels_load()) else { return };
         self.frame.meshes.iter_mut().for_each(|m| m.channels.load.clear());
+        self.frame.caught.iter_mut().for_each(|c| c.drops.clear());
         let frame = &mut self.frame;
         self.layers[first + 1..].iter().for_each(|layer| layer.weigh(frame));
     }

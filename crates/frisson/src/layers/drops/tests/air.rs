@@ -3,9 +3,11 @@
 use glam::{DVec2, DVec3, Quat, Vec3};
 
 use super::super::meeting::join;
+use super::super::sinks::give_caught;
+use super::super::state::DropsState;
 use super::layer::{GRAVITY, Lab, actor, params};
 use super::*;
-use crate::stage::KeyedTransform;
+use crate::stage::{Caught, CaughtDrop, KeyedTransform};
 
 fn falling(mass: f64, position: DVec3, velocity: DVec3) -> Droplet {
     Droplet::new(0, mass, Phase::Air { position, velocity, since: 0.0, from: u32::MAX }, 0.0)
@@ -115,4 +117,26 @@ fn what_soaks_in_is_seen() {
     assert!(lab.state().drops.is_empty(), "it has soaked in");
     assert!(wettest(&lab) > before + 0.1, "{} after {before}", wettest(&lab));
     assert!(lab.state().imbalance().abs() < 1e-12);
+}
+
+#[test]
+fn what_others_catch_leaves_the_drop_and_is_in_the_books() {
+    let mut state = DropsState::default();
+    for k in 0..3 {
+        state.add(falling(1e-5 * f64::from(k + 1), DVec3::Y * f64::from(k), DVec3::ZERO));
+    }
+    state.ledger.emitted.add(6e-5);
+    state.drops[1].solute = 4e-6;
+    let list = |layer: &str, drops: &[(u64, f32)]| Caught {
+        layer: layer.to_owned(),
+        drops: drops.iter().map(|&(id, mass)| CaughtDrop { id, mass }).collect(),
+    };
+    // More than there is of the last, a drop that is gone, and drops of another liquid.
+    let caught = [list("d", &[(1, 1e-5), (2, 1.0), (7, 1e-5)]), list("other", &[(0, 1e-5)])];
+    give_caught(&mut state, "d", &caught);
+    let masses: Vec<f64> = state.drops.iter().map(|d| d.mass).collect();
+    assert_eq!((masses[0], masses[2]), (1e-5, 0.0));
+    assert!((masses[1] - 1e-5).abs() < 1e-12 && (state.drops[1].solute - 2e-6).abs() < 1e-12);
+    assert!((state.ledger.caught.value() - 4e-5).abs() < 1e-12);
+    assert!(state.imbalance().abs() < 1e-12, "{}", state.imbalance());
 }
