@@ -5,7 +5,7 @@ use super::presets::with_preset;
 use super::rest::HairRest;
 use super::scratch::HairScratch;
 use super::state::{HairState, Wisp};
-use super::{build, show, step};
+use super::{build, show, soaking, step};
 use crate::stage::{
     BuildContext, Frame, Layer, LayerError, LayerReport, SnapshotError, StepContext, View, Work,
 };
@@ -66,6 +66,10 @@ impl Layer for HairLayer {
 
     fn needs_surfaces_between_frames(_params: &HairParams, _rest: &HairRest) -> bool {
         true
+    }
+
+    fn weigh(view: View<'_, Self>, frame: &mut Frame) {
+        soaking::tell_caught(&view.state.caught, frame);
     }
 
     fn check_fit(rest: &HairRest, state: &HairState) -> Result<(), SnapshotError> {

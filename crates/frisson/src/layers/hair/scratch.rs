@@ -9,6 +9,7 @@ use super::fit;
 use super::interact::Interactions;
 use super::params::HairParams;
 use super::rest::{HairRest, RootPose, SkinPoint};
+use super::soaking::Passed;
 use super::strands::RootGuesses;
 use super::tick::TickRoom;
 use super::wind::WindShadow;
@@ -30,8 +31,10 @@ pub struct HairScratch {
     pub(super) accelerations: Vec<Vec3>,
     pub(super) air: Vec<Vec3>,
     pub(super) wetness: Vec<f32>,
-    /// Mass of water that each wisp catches out of the air in a tick [kg].
-    pub(super) caught: Vec<f32>,
+    /// Drops that fall through each wisp in a tick.
+    pub(super) passed: Vec<Vec<Passed>>,
+    /// What is left of each drop in the air [kg].
+    pub(super) left: Vec<f32>,
     pub(super) of_root: Vec<Vec<u32>>,
     pub(super) jumped: Vec<bool>,
     /// Where the parts of a tick's work are done.

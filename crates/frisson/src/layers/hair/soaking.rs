@@ -17,8 +17,8 @@
 //!          ▼
 //! ```
 //!
-//! once, in the tick in which it is nearest to the wisp's axis. (The drop itself is the drops layer's, which does not
-//! know of hair, and falls on: what is caught is counted, not taken away.)
+//! once, in the tick in which it is nearest to the wisp's axis. The drop itself is the drops layer's, which does not know
+//! of hair: it is told before its next tick what was caught of its drops (`Frame::caught`), and books it.
 
 use glam::Vec3;
 use rayon::prelude::*;
@@ -29,7 +29,7 @@ use super::scratch::{HairScratch, Places};
 use super::sections::closest_on_segments;
 use super::state::{HairState, Wisp};
 use crate::geometry::Mesh;
-use crate::stage::{Falling, FallingDrop};
+use crate::stage::{Caught, CaughtDrop, Falling, FallingDrop, Frame};
 
 /// Lets every root's hair take up water and dry for some seconds, then gathers how wet each is: what the
 /// parameters say (`given`), and what it has taken up.
@@ -58,7 +58,8 @@ pub(super) fn soak(
     scratch.wetness.extend(state.soaked.iter().map(|w| (given + w).clamp(0.0, 1.0)));
 }
 
-/// Lets wisps catch what falls through them.
+/// Lets wisps catch what falls through them, one after the other in their order: what one has kept the next does not
+/// get, and what hair has no room for falls on.
 fn catch_drops(
     rest: &HairRest,
     state: &mut HairState,
@@ -66,20 +67,59 @@ fn catch_drops(
     falling: &[Falling],
     seconds: f32,
 ) {
+    state.caught.iter_mut().for_each(|c| c.drops.clear());
     if falling.iter().all(|f| f.drops.is_empty()) {
         return;
     }
-    let caught = &mut scratch.caught;
-    caught.resize(state.wisps.len(), 0.0);
-    let work = caught.par_iter_mut().zip(&state.wisps).with_min_len(16);
-    work.for_each(|(caught, wisp)| {
-        *caught = caught_by(wisp, rest.directions.len(), falling, seconds);
+    let HairScratch { passed, left, .. } = scratch;
+    passed.resize_with(state.wisps.len(), Vec::new);
+    let work = passed.par_iter_mut().zip(&state.wisps).with_min_len(16);
+    work.for_each(|(passed, wisp)| {
+        find_passed(wisp, rest.directions.len(), falling, seconds, passed);
     });
-    for (caught, wisp) in caught.iter().zip(&state.wisps) {
+    left.clear();
+    left.extend(falling.iter().flat_map(|f| &f.drops).map(|drop| drop.mass));
+    for (passed, wisp) in passed.iter().zip(&state.wisps) {
+        let hair = hair_mass(&rest.roots[wisp.root as usize]);
+        // Halves of a split share a root.
         let soaked = &mut state.soaked[wisp.root as usize];
-        // One after the other, in the order of wisps: halves of a split share a root.
-        *soaked = (*soaked + caught / hair_mass(&rest.roots[wisp.root as usize])).min(1.0);
+        for one in passed {
+            let room = (1.0 - *soaked).max(0.0) * hair;
+            let taken = (one.share * left[one.drop]).min(room);
+            left[one.drop] -= taken;
+            *soaked += taken / hair;
+        }
     }
+    note_caught(&mut state.caught, falling, left);
+}
+
+/// Notes what was caught of each drop, so that its layer can be told.
+fn note_caught(caught: &mut Vec<Caught>, falling: &[Falling], left: &[f32]) {
+    let mut left = left.iter();
+    for list in falling {
+        let own = list_of(caught, &list.layer);
+        for (drop, left) in list.drops.iter().zip(&mut left) {
+            if *left < drop.mass {
+                own.push(CaughtDrop { id: drop.id, mass: drop.mass - left });
+            }
+        }
+    }
+}
+
+/// Tells the layers whose drops were caught.
+pub(super) fn tell_caught(caught: &[Caught], frame: &mut Frame) {
+    for list in caught.iter().filter(|list| !list.drops.is_empty()) {
+        list_of(&mut frame.caught, &list.layer).extend_from_slice(&list.drops);
+    }
+}
+
+/// The list of a layer's drops, which is made if there is none.
+fn list_of<'a>(caught: &'a mut Vec<Caught>, layer: &str) -> &'a mut Vec<CaughtDrop> {
+    let index = caught.iter().position(|c| c.layer == layer).unwrap_or_else(|| {
+        caught.push(Caught { layer: layer.to_owned(), drops: Vec::new() });
+        caught.len() - 1
+    });
+    &mut caught[index].drops
 }
 
 /// Mass of the hair of a root [kg]: as much water as that is all it can hold.
@@ -87,26 +127,41 @@ fn hair_mass(root: &WispRoot) -> f32 {
     root.masses[1..].iter().sum::<f64>().max(f64::MIN_POSITIVE) as f32
 }
 
-/// Mass of water that a wisp catches in some seconds [kg].
-fn caught_by(wisp: &Wisp, samples: usize, falling: &[Falling], seconds: f32) -> f32 {
+/// A drop that has passed through a wisp.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Passed {
+    /// Its number among all that fall.
+    drop: usize,
+    /// How much of it the wisp keeps [-].
+    share: f32,
+}
+
+/// Finds the drops that pass through a wisp in some seconds.
+fn find_passed(
+    wisp: &Wisp,
+    samples: usize,
+    falling: &[Falling],
+    seconds: f32,
+    out: &mut Vec<Passed>,
+) {
+    out.clear();
     let widest = wisp.radii.iter().copied().fold(0.0, f32::max);
     let (low, high) = (wisp.positions.iter())
         .fold((Vec3::MAX, Vec3::MIN), |(low, high), p| (low.min(*p), high.max(*p)));
     let (low, high) = (low - widest, high + widest);
-    let mut caught = 0.0;
-    for drop in falling.iter().flat_map(|f| &f.drops) {
+    for (number, drop) in falling.iter().flat_map(|f| &f.drops).enumerate() {
         let from = drop.position - drop.velocity * seconds;
         let may_pass =
             from.min(drop.position).cmple(high).all() && from.max(drop.position).cmpge(low).all();
-        if may_pass {
-            caught += caught_of(drop, from, wisp, samples);
+        let share = if may_pass { share_caught(drop, from, wisp, samples) } else { 0.0 };
+        if share > 0.0 {
+            out.push(Passed { drop: number, share });
         }
     }
-    caught
 }
 
-/// Mass that a wisp catches of a drop on its way from a place to where it is now [kg].
-fn caught_of(drop: &FallingDrop, from: Vec3, wisp: &Wisp, samples: usize) -> f32 {
+/// Share that a wisp catches of a drop on its way from a place to where it is now [-].
+fn share_caught(drop: &FallingDrop, from: Vec3, wisp: &Wisp, samples: usize) -> f32 {
     let way = [from, drop.position];
     let mut nearest = (f32::INFINITY, 0.0, 0.0);
     for i in 1..wisp.positions.len() - 1 {
@@ -127,7 +182,7 @@ fn caught_of(drop: &FallingDrop, from: Vec3, wisp: &Wisp, samples: usize) -> f32
         return 0.0;
     }
     let thickness = 2.0 * (radius * radius - across * across).sqrt();
-    drop.mass * -(-thickness / super::limits::CATCH_LENGTH).exp_m1()
+    -(-thickness / super::limits::CATCH_LENGTH).exp_m1()
 }
 
 /// How wet hair is after some seconds on skin of a constant wetness.
@@ -184,9 +239,11 @@ mod tests {
         (1..=ticks)
             .map(|k| {
                 let position = Vec3::new(0.07, 0.19, z) + velocity * (k as f32 * seconds);
-                let drops = vec![FallingDrop { position, velocity, mass: 1e-5, radius: 1e-3 }];
-                let falling = [Falling { layer: "rain".to_owned(), drops }];
-                caught_by(&straight(), 4, &falling, seconds)
+                let drop = FallingDrop { id: 7, position, velocity, mass: 1e-5, radius: 1e-3 };
+                let falling = [Falling { layer: "rain".to_owned(), drops: vec![drop] }];
+                let mut passed = Vec::new();
+                find_passed(&straight(), 4, &falling, seconds, &mut passed);
+                passed.iter().map(|one| one.share * drop.mass).sum::<f32>()
             })
             .sum()
     }
@@ -202,5 +259,47 @@ mod tests {
             assert!((aside / through(0.016) - 1.0).abs() < 1e-3, "{ticks} ticks: {aside}");
             assert_eq!(caught_in(ticks, 0.011), 0.0, "it falls past");
         }
+    }
+
+    #[test]
+    fn what_hair_has_caught_is_told_and_is_no_more_than_fell_or_than_it_holds() {
+        let root = WispRoot { masses: vec![1e-3; 8], ..WispRoot::default() };
+        let rest = HairRest {
+            directions: vec![(1.0, 0.0); 4],
+            roots: vec![root; 3],
+            ..HairRest::default()
+        };
+        // Three wisps one above the other, the lowest of them full.
+        let at = |k: u32| {
+            let mut wisp = Wisp { root: k, ..straight() };
+            wisp.positions.iter_mut().for_each(|p| p.y = 0.03 * k as f32);
+            wisp
+        };
+        let mut state = HairState {
+            wisps: (0..3).map(at).collect(),
+            soaked: vec![1.0, 0.0, 0.0],
+            ..HairState::default()
+        };
+        let velocity = Vec3::new(0.0, -4.0, 0.0);
+        let drop = |id: u64, x: f32| FallingDrop {
+            id,
+            position: Vec3::new(x, -0.2, 0.0),
+            velocity,
+            mass: 1e-5,
+            radius: 1e-3,
+        };
+        let falling = [Falling { layer: "rain".into(), drops: vec![drop(3, 0.5), drop(8, 0.07)] }];
+        catch_drops(&rest, &mut state, &mut HairScratch::default(), &falling, 0.1);
+        let mut frame = Frame::default();
+        tell_caught(&state.caught, &mut frame);
+        let told = &frame.caught[0];
+        assert_eq!((told.layer.as_str(), told.drops.len(), told.drops[0].id), ("rain", 1, 8));
+        let through_both = 1e-5 * (1.0 - (-0.04 / super::super::limits::CATCH_LENGTH).exp());
+        assert!((told.drops[0].mass / through_both - 1.0).abs() < 1e-3, "{:?}", told.drops);
+        let held = state.soaked[1..].iter().sum::<f32>() * hair_mass(&rest.roots[1]);
+        assert!((held / told.drops[0].mass - 1.0).abs() < 1e-5, "{held}");
+        // Nothing falls any more: nothing is told twice.
+        catch_drops(&rest, &mut state, &mut HairScratch::default(), &[], 0.1);
+        assert!(state.caught.iter().all(|c| c.drops.is_empty()));
     }
 }

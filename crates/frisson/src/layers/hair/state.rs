@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bonds::Bond;
 use super::rest::{HairRest, RootPose};
+use crate::stage::Caught;
 
 /// The state of the layer.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -23,6 +24,8 @@ pub struct HairState {
     pub(super) bonds: Vec<Bond>,
     /// Water that the hair of each root has taken up from the skin, 0 to 1 [-].
     pub(super) soaked: Vec<f32>,
+    /// What it has caught in the last tick of drops that fell through it.
+    pub(super) caught: Vec<Caught>,
     /// Pairs of sections treated in the last pass: rubbing, colliding.
     pub(super) treated: [u32; 2],
     /// How often hair was carried along because its root jumped.
