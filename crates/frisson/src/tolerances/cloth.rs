@@ -179,7 +179,7 @@ pub const RECOVERY_SPEED: f64 = 0.25;
 /// The same for cloth that started free and was pressed in later, by a fast limb [m/s].
 pub const FAST_RECOVERY_SPEED: f64 = 4.0;
 
-/// Times per tick that contacts of the cloth with itself are solved.
+/// Times per tick that layers of the cloth are brought apart; their approach is stopped in every small step.
 pub const SELF_SOLVES: u32 = 4;
 
 /// The same for cloth on moving bodies: limbs push its layers against each other faster than it falls. With half as
@@ -191,7 +191,8 @@ pub const STRUCK_SELF_SOLVES: u32 = 8;
 /// times faster than [`UNTANGLE_SPEED`] as this is faster than [`RECOVERY_SPEED`].
 pub const STRUCK_PARTING: f64 = 1.0;
 
-/// Pairs nearer than so many thicknesses (beyond what moves in a tick) are watched [-].
+/// Pairs nearer than so many thicknesses (beyond what moves in a tick) are watched [-]. With 2, two sheets that a box
+/// strikes at 3 m/s do not cross for a tick at its rim, but a sewn tunic goes through the body by some edges.
 pub const SELF_REACH: f64 = 1.5;
 
 /// Thickness that cloth has for itself at most, in edges around [-]. More, and gathered cloth pushes its own neighbours

@@ -1,7 +1,7 @@
 //! Contact of the cloth with itself: node against triangle, on the side where it was, and edge against
 //! edge.
 //!
-//! Every other tick the tree finds the pairs that may come within the thickness. A node that was near a
+//! In every tick the tree finds the pairs that may come within the thickness. A node that was near a
 //! triangle before keeps its side, so that one pressed through by force is brought back to where it
 //! came from. Where the cloth is tangled and no pair remembers another side, contacts are left out and
 //! the tangle is undone ([`super::tangle`]).
@@ -264,9 +264,25 @@ impl SelfContacts {
         (near || self.around.is_sewn(nodes)) && self.around.any(nodes, others)
     }
 
-    /// Solves all contacts once, one after the other; `recovery` is how far a pair may be moved apart
-    /// beyond stopping its approach [m].
+    /// Stops what comes nearer, and brings apart what is too near and what is tangled; `recovery` is how far a pair
+    /// may be moved apart beyond stopping its approach [m].
     pub fn solve(&self, rest: &ClothRest, near: &Near, recovery: f64, nodes: NodePlaces) {
+        let NodePlaces { inverse_mass, previous, positions } = nodes;
+        let places = NodePlaces { inverse_mass, previous, positions };
+        self.part_pairs(rest, near, recovery, places);
+        let way = limits::UNTANGLE_SPEED / limits::RECOVERY_SPEED * recovery;
+        let nodes = NodePlaces { inverse_mass, previous, positions };
+        tangle::untangle(rest, &near.crossings, way, nodes);
+    }
+
+    /// Only stops what comes nearer, and lifts nothing: what is lifted against the pull of the cloth around it comes back
+    /// with speed, which in every small step would feed cloth at rest.
+    pub fn stop(&self, rest: &ClothRest, near: &Near, nodes: NodePlaces) {
+        self.part_pairs(rest, near, 0.0, nodes);
+    }
+
+    /// Solves all pairs once, one after the other.
+    fn part_pairs(&self, rest: &ClothRest, near: &Near, recovery: f64, nodes: NodePlaces) {
         let NodePlaces { inverse_mass, previous, positions } = nodes;
         let separation = Separation {
             inverse_mass,
@@ -311,9 +327,6 @@ impl SelfContacts {
                 separation.part(parts, (direction, distance), previous, positions);
             }
         }
-        let way = limits::UNTANGLE_SPEED / limits::RECOVERY_SPEED * recovery;
-        let nodes = NodePlaces { inverse_mass, previous, positions };
-        tangle::untangle(rest, &near.crossings, way, nodes);
     }
 }
 

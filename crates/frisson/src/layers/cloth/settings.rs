@@ -25,7 +25,7 @@ pub struct SolverSettings {
     pub thickness: f64,
     /// Speed at which cloth is brought out of what it has got into [m/s].
     pub recovery_speed: f64,
-    /// Times per tick that contacts of the cloth with itself are solved, at most.
+    /// Times per tick that layers of the cloth are brought apart, at most.
     pub self_solves: u32,
     /// Speed at which layers that are pressed together are brought apart [m/s].
     pub parting_speed: f64,

@@ -200,13 +200,14 @@ impl Solver {
                 let time = drive.stitches.1 + fraction * drive.dt;
                 stitch.solve(time, &self.inverse_mass, &mut state.positions);
             }
+            let (inverse_mass, previous) = (&self.inverse_mass, &mut self.previous);
+            let nodes = NodePlaces { inverse_mass, previous, positions: &mut state.positions };
             // Counted from the end: a tick does not end with what the last edges pulled through.
             if (substeps - k).is_multiple_of(self_every) {
-                let x = &mut state.positions;
                 let recovery = self.settings.parting_speed * step * f64::from(self_every);
-                let (inverse_mass, previous) = (&self.inverse_mass, &mut self.previous);
-                let nodes = NodePlaces { inverse_mass, previous, positions: x };
                 contacts.solve(rest, &state.near, recovery, nodes);
+            } else {
+                contacts.stop(rest, &state.near, nodes);
             }
             for (posed, &index) in self.posed.iter_mut().zip(drive.colliders.1) {
                 posed.set(&drive.colliders.0[index], fraction);

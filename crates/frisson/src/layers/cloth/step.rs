@@ -241,30 +241,24 @@ fn find_contacts(
     }
 }
 
-/// Finds where the cloth may touch itself, now and then. `ticks` of the state is that of the tick that begins.
+/// Finds where the cloth may touch itself in this tick.
 fn find_self_contacts(
     tools: &mut Tools,
     rest: &Garment,
     (state, scratch): (&mut ClothState, &mut ClothScratch),
     context: &StepContext,
 ) {
-    // A limb that hits the cloth gives it another speed within a tick: what was far ahead a tick ago may be struck
-    // in this one.
-    let is_struck = !rest.bodies.is_empty();
-    let every = if is_struck { 1 } else { in_ticks(SELF_SEARCH_SECONDS, context.clock) };
-    if !(state.ticks - 1).is_multiple_of(every) {
-        return;
-    }
     let Tools { contacts, self_contacts, .. } = tools;
-    // A search looks ahead over the ticks up to the next one.
-    let horizon = context.clock.tick_seconds() * every as f64;
     let (x, v) = (&state.positions, &state.velocities);
     let coming = &mut scratch.coming;
     coming.clone_from(v);
-    if is_struck {
+    // A limb that hits the cloth gives it another speed within a tick: what was far ahead a tick ago may be struck
+    // in this one.
+    if !rest.bodies.is_empty() {
         let nodes = coming.iter_mut().zip(x).enumerate();
         nodes.for_each(|(node, (v, x))| *v = contacts.pushed(node, (*x, *v), context.dt));
     }
+    let horizon = context.clock.tick_seconds();
     self_contacts.find(&rest.cloth, x, coming, horizon, &mut state.near);
 }
 
@@ -407,6 +401,3 @@ pub fn strains(rest: &Garment, state: &ClothState) -> Vec<f64> {
     }
     rest.cloth.edges.rows.iter().map(|e| stretch::strain(e, &state.positions)).collect()
 }
-
-/// Time between searches for contacts of the cloth with itself [s].
-const SELF_SEARCH_SECONDS: f64 = 2.0 / 120.0;
