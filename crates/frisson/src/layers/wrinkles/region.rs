@@ -102,28 +102,26 @@ impl Line {
     pub fn place(&self, p: Vec3) -> Option<LinePlace> {
         // At least one segment: a line has two anchors.
         let last = self.segments.len() - 1;
-        let mut best: Option<(f32, LinePlace)> = None;
+        let mut best: Option<(f32, Option<LinePlace>)> = None;
         for (k, s) in self.segments.iter().enumerate() {
             let offset = p - s.start;
             let along = offset.dot(s.along);
-            // Beyond the line's own ends there are no folds; between two segments every point belongs to one of them.
-            let beyond = along < 0.0 && k == 0 || along > s.length && k == last;
-            if beyond {
-                continue;
-            }
             // Inner ends are clamped, not passed over: at a bend of the line there is a wedge beyond both segments.
             let inside = along.clamp(0.0, s.length);
             let distance = p.distance_squared(s.start + s.along * inside);
+            // Beyond the line's own ends there are no folds. The nearest segment says so and not each for itself: what is
+            // beyond the first one is before the second, too, and would lie at the bend between them.
+            let beyond = along < 0.0 && k == 0 || along > s.length && k == last;
             let place = LinePlace {
                 along: (s.before + inside) / self.length as f32,
                 across: offset.dot(s.across),
                 normal: s.normal,
             };
             if best.is_none_or(|(d, _)| distance < d) {
-                best = Some((distance, place));
+                best = Some((distance, (!beyond).then_some(place)));
             }
         }
-        best.map(|(_, place)| place)
+        best.and_then(|(_, place)| place)
     }
 }
 
@@ -192,6 +190,28 @@ mod tests {
     fn update(line: &mut Line, planes: &mut Vec<Vec3>, ends: [(Vec3, Vec3); 2]) -> Vec3 {
         line.update(&[0, 1], |p| ends[p as usize], planes);
         line.place(Vec3::X * 0.5).unwrap().normal
+    }
+
+    #[test]
+    fn a_bent_line_has_nothing_beyond_its_ends() {
+        let bent = [Vec3::ZERO, Vec3::X, Vec3::new(2.0, 0.0, 0.2), Vec3::new(3.0, 0.0, 0.2)];
+        for count in 2..=4 {
+            let line = Line::new(&[0, 1, 2, 3][..count], &bent, &[Vec3::Y; 4]);
+            let end = bent[count - 1];
+            for far in [0.01, 0.5, 5.0] {
+                assert_eq!(line.place(-Vec3::X * far), None, "{count} points, {far} before");
+                assert_eq!(line.place(end + Vec3::X * far), None, "{count} points, {far} beyond");
+            }
+            let middle = line.place(0.5 * (bent[0] + bent[1])).map(|at| at.along);
+            assert!(middle.is_some_and(|at| (at - 0.5 / line.length() as f32).abs() < 1e-6));
+        }
+        // In the wedge at a bend a point belongs to the bend.
+        let line = Line::new(&[0, 1, 2], &bent, &[Vec3::Y; 4]);
+        let wedge = line.place(Vec3::new(1.005, 0.0, -0.1)).map(|at| at.along);
+        assert!(
+            wedge.is_some_and(|at| (at - 1.0 / line.length() as f32).abs() < 1e-2),
+            "{wedge:?}"
+        );
     }
 
     #[test]
