@@ -57,7 +57,7 @@ class Character:
 
     @classmethod
     def load(cls, source: str | os.PathLike[str]) -> Character:
-        """Reads a .glb, .gltf, .vrm or .fbx file, or one of the cast (`builtin:NAME`)."""
+        """Reads a .glb, .gltf, .vrm, .fbx or .usd file, or one of the cast (`builtin:NAME`)."""
         self = cls.__new__(cls)
         self._native = _native.Character.load(os.fspath(source))
         return self

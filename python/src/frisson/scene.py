@@ -193,7 +193,7 @@ def init(
     path: str | os.PathLike[str] = "scene.toml",
     with_layers: Iterable[str] = (),
 ) -> Scene:
-    """A first scene for a character (a .glb, .gltf, .vrm or .fbx file, or `builtin:NAME`): proposes flesh, wrinkles
+    """A first scene for a character (a .glb, .gltf, .vrm, .fbx or .usd file, or `builtin:NAME`): proposes flesh, wrinkles
     and cloth from its rig and clip. `with_layers` are proposals that would only be comments in it: `"hair"`, `"sweat"`,
     `"coat"`, a garment's name, or `"all"`. `path` is where the scene will be kept; nothing is written."""
     text, _ = _native.propose(os.fspath(character), clip, fps, Path(path), list(with_layers))

@@ -30,7 +30,7 @@ pub struct StyleParams {
     /// but for those that lead to the other side of a parting.
     #[schemars(extend("x-change" = "rebuild", "x-group" = "Style"))]
     pub guides: Vec<Vec<[f32; 3]>>,
-    /// File whose curves are guides, too (`.abc`, `.obj`), in metres, where the head is in the first frame.
+    /// File whose curves are guides, too (`.abc`, `.usd`, `.obj`), in metres, where the head is in the first frame.
     #[schemars(extend("x-change" = "rebuild", "x-group" = "Style"))]
     pub guides_file: Option<String>,
     /// Mesh of the scene made of hair cards or tubes, each of which is a guide along its middle: `actor` or

@@ -228,7 +228,7 @@ pub struct ListSource {
     #[schemars(extend("x-change" = "rebuild", "x-group" = "Source"))]
     pub rows: Vec<Vec<f64>>,
     /// File of such rows beside the scene file (CSV; a first line of words is skipped), after the rows given
-    /// here; or an Alembic file (.abc), each of whose points becomes a drop where it first appears, as heavy as
+    /// here; or a file of points (.abc, .usd), each of which becomes a drop where it first appears, as heavy as
     /// water of its width.
     #[schemars(extend("x-change" = "rebuild", "x-group" = "Source"))]
     #[serde(skip_serializing_if = "Option::is_none")]
