@@ -194,6 +194,14 @@ pub const LEAST_TURN: f32 = 1.0e-4;
 /// six leads straight out.
 pub const RIDGE_ROUNDS: usize = 6;
 
+/// Cosine of the turn at a particle beyond which a styled wisp is crumpled [-].
+///
+/// A right angle: hair of a style turns by less from one particle to the next, save in a braid.
+pub const KINK: f32 = 0.0;
+
+/// Rounds in which crumpled wisps are combed out.
+pub const COMB_ROUNDS: usize = 3;
+
 /// How far off a surface the way from a place on it is looked along [m].
 ///
 /// A fifth of a millimetre: what is deeper inside shows, and rounding is a thousand times less.

@@ -13,7 +13,7 @@ use super::contact::{ContactList, Heights, Seeker};
 use super::planes::transport;
 use super::rest::HairRest;
 use super::state::Wisp;
-use super::style::{CALMING_DRAG, Phase, StyleScene, capture, come_to_rest, relax};
+use super::style::{CALMING_DRAG, Phase, StyleScene, capture, comb_out, come_to_rest, relax};
 
 /// Solves the rest state. Wisps that cannot be held where they were combed to sag first, and are held
 /// where they come to rest: nothing sags in the shot.
@@ -121,8 +121,13 @@ fn try_out(
 fn come_down(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene) {
     let tick = super::limits::STYLE_TICKS * scene.tick;
     let phase = Phase { fields_at: f32::MAX, drag: CALMING_DRAG, tick };
-    for _ in 0..(super::limits::SAG_SECS / tick).ceil() as usize {
-        relax(rest, wisps, scene, &phase);
+    let ticks = (super::limits::SAG_SECS / tick).ceil() as usize;
+    (0..ticks).for_each(|_| relax(rest, wisps, scene, &phase));
+    for _ in 0..super::limits::COMB_ROUNDS {
+        if !comb_out(rest, wisps, scene) {
+            break;
+        }
+        (0..ticks).for_each(|_| relax(rest, wisps, scene, &phase));
     }
     come_to_rest(wisps);
     capture(rest, wisps, scene);

@@ -104,6 +104,49 @@ pub(super) fn style(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene)
     }
 }
 
+/// Straightens wisps that are crumpled where they came down, as against a face, and tells whether any was. A crumpled
+/// wisp would be styled so: after the first shake it lies another way, and never finds back.
+pub(super) fn comb_out(rest: &HairRest, wisps: &mut [Wisp], scene: &StyleScene) -> bool {
+    let mut any = false;
+    for wisp in wisps {
+        if let Some(kink) = first_kink(rest, wisp) {
+            let fall = scene.forces.acceleration(wisp.positions[kink], scene.time);
+            straighten(wisp, kink, fall.normalize_or_zero());
+            any = true;
+        }
+    }
+    any
+}
+
+/// The first particle at which a wisp turns back on itself, where no tie or braid holds it so.
+fn first_kink(rest: &HairRest, wisp: &Wisp) -> Option<usize> {
+    let root = &rest.roots[wisp.root as usize];
+    let p = &wisp.positions;
+    let along = |i: usize| (p[i] - p[i - 1]).normalize_or_zero();
+    // The first free segment leaves the skin as the root says.
+    (3..p.len() - 1)
+        .filter(|&i| !root.is_held(i))
+        .find(|&i| along(i).dot(along(i + 1)) < super::limits::KINK)
+}
+
+/// Leads a wisp on from a particle, as it came there and more and more downwards.
+fn straighten(wisp: &mut Wisp, from: usize, down: Vec3) {
+    let n = wisp.positions.len();
+    let mut along = (wisp.positions[from] - wisp.positions[from - 1]).normalize_or(down);
+    for i in from + 1..n {
+        let segment = wisp.positions[i].distance(wisp.positions[i - 1]);
+        along = (along + COMBED_DOWN * down).normalize_or(along);
+        // From the root outwards: what is next is still where it was.
+        let shift = wisp.positions[i - 1] + segment * along - wisp.positions[i];
+        wisp.positions[i..].iter_mut().for_each(|p| *p += shift);
+    }
+    wisp.velocities.fill(Vec3::ZERO);
+    compute_planes(wisp);
+}
+
+/// How much the fall turns a wisp that is combed out, from particle to particle [-].
+const COMBED_DOWN: f32 = 0.3;
+
 /// Speed of the fastest particle [m/s].
 fn fastest(wisps: &[Wisp]) -> f32 {
     let all = wisps.iter().flat_map(|w| &w.velocities);
@@ -246,5 +289,44 @@ fn field_at(field: &StyleField, root: Vec3, p: Vec3, time: f32) -> Vec3 {
         StyleField::Radial { center, strength, .. } => {
             (p - v(center)).normalize_or_zero() * *strength
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layers::hair::rest::WispRoot;
+
+    #[test]
+    fn a_crumpled_wisp_is_led_on_downwards_at_its_length() {
+        let rest = HairRest { roots: vec![WispRoot::default()], ..HairRest::default() };
+        let turned =
+            |degrees: f32| Vec3::new(0.0, -degrees.to_radians().cos(), degrees.to_radians().sin());
+        // Forwards from a brow, then to and fro against a nose.
+        let ways = [60.0, 60.0, 50.0, 170.0, 10.0, 190.0, 0.0, 0.0].map(turned);
+        let mut positions = vec![Vec3::ZERO];
+        for way in ways {
+            positions.push(positions[positions.len() - 1] + 0.04 * way);
+        }
+        let n = positions.len();
+        let mut wisp = Wisp {
+            velocities: vec![Vec3::X; n],
+            normals: vec![Vec3::NEG_Y; n],
+            across: vec![Vec3::X; n],
+            twists: vec![0.0; n],
+            root_across: Vec3::X,
+            positions: positions.clone(),
+            ..Wisp::default()
+        };
+        let kink = first_kink(&rest, &wisp).expect("it is crumpled");
+        assert_eq!(kink, 3);
+        straighten(&mut wisp, kink, Vec3::NEG_Y);
+        assert_eq!(first_kink(&rest, &wisp), None);
+        assert_eq!(wisp.positions[..=kink], positions[..=kink], "what is not crumpled stays");
+        for pair in wisp.positions.windows(2) {
+            assert!((pair[0].distance(pair[1]) - 0.04).abs() < 1e-6);
+        }
+        assert!(wisp.positions[n - 1].y < wisp.positions[kink].y - 0.1, "it leads down");
+        assert!(wisp.velocities.iter().all(|v| *v == Vec3::ZERO));
     }
 }
