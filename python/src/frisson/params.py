@@ -923,8 +923,8 @@ class Style(Params):
     """Guide curves to start from instead, root first [m]; between them wisps take the mean of the nearest, but
     for those that lead to the other side of a parting. A change while it runs: rebuild."""
     guides_file: str | None = None
-    """File whose curves are guides, too (`.abc`, `.obj`), in metres, where the head is in the first frame. A
-    change while it runs: rebuild."""
+    """File whose curves are guides, too (`.abc`, `.usd`, `.obj`), in metres, where the head is in the first
+    frame. A change while it runs: rebuild."""
     cards: str | None = None
     """Mesh of the scene made of hair cards or tubes, each of which is a guide along its middle: `actor` or
     `actor/mesh`. A change while it runs: rebuild."""
@@ -1214,7 +1214,7 @@ class ListSource(Params):
     """Rows: frame, x, y, z [m], mass [kg], and optionally vx, vy, vz [m/s]. A change while it runs: rebuild."""
     rows_file: str | None = None
     """File of such rows beside the scene file (CSV; a first line of words is skipped), after the rows given
-    here; or an Alembic file (.abc), each of whose points becomes a drop where it first appears, as heavy as
+    here; or a file of points (.abc, .usd), each of which becomes a drop where it first appears, as heavy as
     water of its width. A change while it runs: rebuild."""
     snap: float | None = None
     """Farthest a place may be from the surface to be taken to it [m]. Default: 0.0. A change while it runs:
