@@ -160,7 +160,7 @@ proptest! {
         let file = UsdFile::parse(bytes).unwrap();
         for (index, frame) in source.frames.iter().enumerate() {
             let time = (10 + index) as f64 / 25.0;
-            let mut wanted: Vec<_> = frame.meshes.iter().cloned().collect();
+            let mut wanted: Vec<_> = frame.meshes.to_vec();
             for mesh in &mut wanted {
                 let topology = Arc::make_mut(&mut mesh.topology);
                 topology.triangles.retain(|t| t[0] != t[1] && t[1] != t[2] && t[0] != t[2]);
