@@ -10,6 +10,7 @@ pub mod geometry;
 pub mod hair;
 pub mod isosurface;
 pub mod math;
+pub mod nothing;
 pub mod soft;
 pub mod stage;
 pub mod wrinkles;

@@ -12,6 +12,7 @@ use super::source::Scatter;
 use super::surface::Surface;
 use crate::geometry::{Bounds, Mesh, TriangleBvh};
 use crate::stage::{Anchor, BuildContext, LayerError, Selection};
+use crate::tolerances::nothing;
 
 /// Builds the rest data.
 pub fn build(params: &DropsParams, context: &BuildContext) -> Result<DropsRest, LayerError> {
@@ -307,7 +308,7 @@ fn axis(params: &AxisParams, scene: &Meshes, t: usize) -> [f32; 2] {
         AxisParams::Direction(d) => {
             let flat = facet.tangential(Vec3::from_array(*d).as_dvec3());
             let w = facet.weights(flat);
-            if w.length() > 1e-9 { [w.x as f32, w.y as f32] } else { along_edge }
+            if w.length() > nothing::NO_WIDTH { [w.x as f32, w.y as f32] } else { along_edge }
         }
         AxisParams::Uv => {
             let slot = scene.surface.first_triangle.partition_point(|&f| f as usize <= t) - 1;

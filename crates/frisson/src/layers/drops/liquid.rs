@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::params::{DropsParams, SplashParams};
 use crate::geometry::Material;
+use crate::tolerances::nothing;
 
 /// A known liquid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -380,7 +381,7 @@ impl Liquid {
         }
         let length = (self.tension / (self.density * press)).sqrt();
         let most = 2.0 * length * (0.5 * contact_angle_deg.to_radians()).sin();
-        (height / most.max(1e-9)).max(1.0).sqrt()
+        (height / most.max(nothing::NO_WIDTH)).max(1.0).sqrt()
     }
 
     /// Radius of the sphere of a mass [m].

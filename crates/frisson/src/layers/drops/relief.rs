@@ -11,6 +11,7 @@ use super::surface::{Surface, clamp_weights};
 use super::trail::{Piece, Strip};
 use super::walk::Place;
 use crate::geometry::Mesh;
+use crate::tolerances::nothing;
 
 /// Triangles as they were when they were connected: what is welded depends on where they stood.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -236,7 +237,11 @@ impl Transfer<'_> {
         let of = |(facet, &ancestor): (&super::surface::Facet, &u32)| {
             let along = facet.tangential(self.old.facets[ancestor as usize].e2);
             let weights = facet.weights(along);
-            if weights.length() > 1e-9 { [weights.x as f32, weights.y as f32] } else { [1.0, 0.0] }
+            if weights.length() > nothing::NO_WIDTH {
+                [weights.x as f32, weights.y as f32]
+            } else {
+                [1.0, 0.0]
+            }
         };
         self.new.facets.iter().zip(ancestors).map(of).collect()
     }

@@ -20,6 +20,7 @@ use super::site::Site;
 use super::state::{Droplet, NO_STREAM, Phase};
 use crate::geometry::Mesh;
 use crate::tolerances::drops::{THREAD_OHNESORGE, THREAD_VISCOSITY};
+use crate::tolerances::nothing;
 
 /// Points around a thread.
 const SLICES: usize = 10;
@@ -83,7 +84,7 @@ impl Threads {
                 + 0.5 * before.map_or(0.0, |p| p.distance(here));
             let ball = site.liquid.radius(drop.mass);
             let volume = drop.mass / site.liquid.density;
-            let radius = (volume / (PI * length.max(1e-9))).sqrt().min(ball);
+            let radius = (volume / (PI * length.max(nothing::NO_WIDTH))).sqrt().min(ball);
             let lives = life(site.liquid.viscosity(), site.liquid.tension, radius);
             let joins_next = next.is_some() && time - drop.changed < lives;
             self.beads.push(Bead { place: here, radius, joins_next });

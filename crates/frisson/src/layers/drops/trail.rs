@@ -14,6 +14,7 @@ use super::state::DropsState;
 use super::surface::Surface;
 use crate::math::random;
 use crate::tolerances::drops::{DRY_AFTER, MIN_WETNESS, SWEEP_SHARE};
+use crate::tolerances::nothing;
 
 /// Most corners of a piece: two half circles of nine, and what cuts at edges add.
 pub const PIECE_CORNERS: usize = 24;
@@ -178,7 +179,7 @@ impl Wetting<'_> {
         let wet = &mut state.wet;
         if kind.axis_by_trail && wet.wetness[t] == [0.0; 2] && !wet.is_active[t] {
             let way = stay.to - stay.from;
-            if way.length() > 1e-9 {
+            if way.length() > nothing::NO_WIDTH {
                 self.new_axes.push((stay.triangle, [way.x as f32, way.y as f32]));
             }
         }

@@ -7,6 +7,7 @@ use crate::geometry::{GeodesicStart, Topology, TriangleBvh, closest_on_triangle,
 use crate::math::spline::Nurbs;
 use crate::stage::LayerError;
 use crate::tolerances::folds as tolerances;
+use crate::tolerances::nothing;
 
 /// A curve drawn on the surface.
 pub(super) struct SurfaceCurve {
@@ -114,7 +115,7 @@ pub(super) fn settle_distance(p: Vec3, marched: f64, label: u32, curve: &Surface
 /// Distance to a segment, and the place along it.
 fn nearest_on_segment(p: Vec3, a: Vec3, b: Vec3) -> (f32, f32) {
     let axis = b - a;
-    let s = (axis.dot(p - a) / axis.length_squared().max(1e-20)).clamp(0.0, 1.0);
+    let s = (axis.dot(p - a) / axis.length_squared().max(nothing::NO_FIELD)).clamp(0.0, 1.0);
     (p.distance(a + s * axis), s)
 }
 

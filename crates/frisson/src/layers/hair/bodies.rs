@@ -5,6 +5,7 @@ use glam::{Mat3, Mat3A, Quat, Vec3, Vec3A, Vec4};
 use super::chain::MAX_PARTICLES;
 use super::lanes::Lanes;
 use crate::stage::{Collider, ColliderShape, cuboid};
+use crate::tolerances::nothing;
 
 /// A shape with its pose at the start and the end of the tick.
 #[derive(Clone, Debug)]
@@ -120,7 +121,11 @@ impl PosedBody {
             Lanes { x: ball.x * inverse.x, y: ball.y * inverse.y, z: ball.z * inverse.z };
         let k1 = gradient.length_squared().sqrt();
         let deep = k0.cmplt(Vec4::splat(1.0e-3));
-        Vec4::select(deep, Vec4::splat(-least), k0 * (k0 - 1.0) / k1.max(Vec4::splat(1.0e-9)))
+        Vec4::select(
+            deep,
+            Vec4::splat(-least),
+            k0 * (k0 - 1.0) / k1.max(Vec4::splat(nothing::NO_SLOPE)),
+        )
     }
 
     /// Signed distances of the particles of a wisp.
@@ -213,7 +218,8 @@ impl PosedBody {
                 return Vec4::ZERO;
             }
             let root = b * b - a * c;
-            let met = (-b - root.max(Vec4::ZERO).sqrt()) / a.max(Vec4::splat(1.0e-12));
+            let met = (-b - root.max(Vec4::ZERO).sqrt())
+                / a.max(Vec4::splat(crate::tolerances::MIN_LENGTH));
             let meets = root.cmpge(Vec4::ZERO) & b.cmplt(Vec4::ZERO);
             Vec4::select(meets, met, Vec4::INFINITY)
         } else {

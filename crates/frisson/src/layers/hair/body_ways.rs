@@ -4,6 +4,7 @@ use glam::{Vec3, Vec4};
 
 use super::bodies::{Kind, PosedBody};
 use super::lanes::Lanes;
+use crate::tolerances::nothing;
 
 /// Height above a body to which ways are turned out of it [m].
 const LIFT: f32 = 2.0e-5;
@@ -21,7 +22,7 @@ impl PosedBody {
         };
         let start = self.in_ball(from);
         let way = self.in_ball(to) - start;
-        let tiny = Vec4::splat(1.0e-12);
+        let tiny = Vec4::splat(crate::tolerances::MIN_LENGTH);
         // Where the way comes nearest to the middle of the ball.
         let nearest = -start.dot_each(&way) / way.length_squared().max(tiny);
         let share = nearest.clamp(Vec4::splat(FIRST_SHARE), Vec4::ONE);
@@ -33,7 +34,7 @@ impl PosedBody {
         }
         let k0 = k0_sq.sqrt();
         let gradient = Lanes { x: at.x * inverse.x, y: at.y * inverse.y, z: at.z * inverse.z };
-        let k1 = gradient.length_squared().sqrt().max(Vec4::splat(1.0e-9));
+        let k1 = gradient.length_squared().sqrt().max(Vec4::splat(nothing::NO_SLOPE));
         let deep = k0.cmplt(Vec4::splat(1.0e-3));
         let depth = Vec4::select(deep, Vec4::splat(least), k0 * (1.0 - k0) / k1);
         let up = Lanes::splat(inverse.normalize_or(Vec3::Y));

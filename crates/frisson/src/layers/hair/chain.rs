@@ -22,6 +22,7 @@ use glam::{BVec4A, Vec3, Vec4};
 
 use super::contact::{ContactList, MAX_CONTACTS};
 use super::lanes::{Lanes, Symmetric};
+use crate::tolerances::nothing;
 
 /// Most particles of a chain.
 pub(super) const MAX_PARTICLES: usize = 48;
@@ -286,8 +287,10 @@ impl Chains {
         for i in 2..input.count {
             let edge = self.now[i] - self.now[i - 1];
             let before = self.now[i - 1] - self.now[i - 2];
-            let along =
-                edge.normalize_or(before.normalize_or(Lanes::splat(Vec3::Y), 1.0e-9), 1.0e-9);
+            let along = edge.normalize_or(
+                before.normalize_or(Lanes::splat(Vec3::Y), nothing::NO_DIRECTION),
+                nothing::NO_DIRECTION,
+            );
             self.now[i] = self.now[i - 1] + along * input.segment;
         }
     }

@@ -5,6 +5,7 @@ use glam::{BVec4A, Vec3, Vec4};
 use super::chain::{ChainInput, Chains, Eliminated};
 use super::lanes::{Lanes, Symmetric};
 use super::planes::transport_four;
+use crate::tolerances::nothing;
 
 /// Friction holds at most this share of what a contact holds [-]: as hard as the contact itself it would stop
 /// what only slides along, from one round to the next.
@@ -122,7 +123,7 @@ impl Chains {
             let taut = self.tensions[j].max(Vec4::ZERO) / length.max(LEAST_TAUT * input.segment);
             let outer_joint = if j + 1 < n { self.joints[j] } else { Vec4::ZERO };
             let k = per_segment_sq * (self.joints[j - 1] + outer_joint) + taut;
-            let e = edge.normalize_or(Lanes::splat(Vec3::Y), 1.0e-9);
+            let e = edge.normalize_or(Lanes::splat(Vec3::Y), nothing::NO_DIRECTION);
             let mut matrix = self.stiffness[j];
             matrix.add_diagonal(k);
             let g = matrix.inverse();

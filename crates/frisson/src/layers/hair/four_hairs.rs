@@ -9,6 +9,7 @@ use super::lanes::Lanes;
 use super::laying::{Guesses, InReach, Laying};
 use super::strand_planes::{Planes, push_out_of_bodies};
 use super::strands::StrandInput;
+use crate::tolerances::nothing;
 
 /// Four hairs and their curves.
 pub(super) struct FourHairs {
@@ -89,7 +90,7 @@ impl FourHairs {
                 self.fraction(hair, segment, left[hair])
             } else {
                 // Where the wisp is too short for it a hair goes straight on.
-                left[hair] / self.lengths[self.count - 2][hair].max(1.0e-9)
+                left[hair] / self.lengths[self.count - 2][hair].max(nothing::NO_DIRECTION)
             };
             self.tips[hair] = passed[hair] + share;
         }
@@ -125,11 +126,12 @@ impl FourHairs {
         let [a, b, c, d] = around(&self.hairs[hair], segment);
         let middle = (9.0 * (b + c) - (a + d)) * (1.0 / 16.0);
         let (first, second) = (b.distance(middle), middle.distance(c));
-        let scaled = length * (first + second) / self.lengths[segment][hair].max(1.0e-9);
+        let scaled =
+            length * (first + second) / self.lengths[segment][hair].max(nothing::NO_DIRECTION);
         if scaled <= first {
-            0.5 * scaled / first.max(1.0e-9)
+            0.5 * scaled / first.max(nothing::NO_DIRECTION)
         } else {
-            0.5 + 0.5 * (scaled - first) / second.max(1.0e-9)
+            0.5 + 0.5 * (scaled - first) / second.max(nothing::NO_DIRECTION)
         }
     }
 

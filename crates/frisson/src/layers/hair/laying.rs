@@ -154,7 +154,7 @@ impl<'a> Laying<'a> {
         // A place that the hair has already passed says nothing about where to go.
         let passed = way.length_squared().cmplt(0.04 * segments * segments);
         let along = Lanes::select(passed, self.along + way, way);
-        let length = along.length_squared().sqrt().max(Vec4::splat(1.0e-12));
+        let length = along.length_squared().sqrt().max(Vec4::splat(crate::tolerances::MIN_LENGTH));
         self.last + along * (segments / length)
     }
 
@@ -201,7 +201,8 @@ impl<'a> Laying<'a> {
         } else {
             None
         };
-        let mut direction = (at - self.last) * segments.max(Vec4::splat(1.0e-12)).recip();
+        let mut direction =
+            (at - self.last) * segments.max(Vec4::splat(crate::tolerances::MIN_LENGTH)).recip();
         for _ in 0..super::limits::TURN_ROUNDS {
             let (turned, mut more) = end.turn(&self.last, &direction, segments, margin);
             direction = turned;

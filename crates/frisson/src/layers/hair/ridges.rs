@@ -65,7 +65,7 @@ impl FourWays {
         guesses: &mut [Guess; 4],
     ) -> u32 {
         let from = self.starts(meshes, bits, asked, guesses);
-        let length = self.segments.max(Vec4::splat(1.0e-12));
+        let length = self.segments.max(Vec4::splat(crate::tolerances::MIN_LENGTH));
         // As far as `clear` looks: what is passed over here is never asked again.
         let reach = self.segments + super::limits::LIFT;
         let way = self.last + (self.at - self.last) * (reach / length) - from;
@@ -121,7 +121,7 @@ impl HairWay {
         // A little beyond the end: a hair that ended on a wall would start inside of it.
         let reach = self.segment + super::limits::LIFT;
         let enters = |along: Vec3| entered(meshes, bits, start, self.last + along * reach - start);
-        let mut direction = (self.at - self.last) / self.segment.max(1.0e-12);
+        let mut direction = (self.at - self.last) / self.segment.max(crate::tolerances::MIN_LENGTH);
         let Some(first) = enters(direction) else { return self.at };
         let mut planes = [Plane::default(); MOST];
         let mut next = Some(first);

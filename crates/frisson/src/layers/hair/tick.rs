@@ -197,7 +197,8 @@ fn integrate_chains(input: &TickInput, wisps: &mut [Wisp], drive: &HairDrive, ro
         for k in 0..2 {
             chains.now[k] = from[k] + (to[k] - from[k]) * fraction;
         }
-        let along = (chains.now[1] - chains.now[0]).normalize_or(Lanes::splat(Vec3::Y), 1.0e-12);
+        let along = (chains.now[1] - chains.now[0])
+            .normalize_or(Lanes::splat(Vec3::Y), crate::tolerances::MIN_LENGTH);
         let across = across_from + (across_to - across_from) * fraction;
         let across = (across - along * along.dot_each(&across)).normalize_or(across_to, 1.0e-6);
         // Goals are given at the end of the tick.

@@ -10,6 +10,7 @@ use super::surface_part::Part;
 use super::tool::Tools;
 use crate::geometry::Bounds;
 use crate::geometry::isosurface::{Field, PointsSoa, SamplesSoa};
+use crate::tolerances::nothing;
 
 /// One label of the field: positive inside its body as the others and the tools leave it.
 ///
@@ -240,8 +241,9 @@ impl LabelField<'_> {
         let best = own().max_by(|a, b| a.value.total_cmp(&b.value))?;
         let others = own().filter(|g| !std::ptr::eq(*g, best));
         let next = others.max_by(|a, b| a.value.total_cmp(&b.value))?;
-        let beyond = (self.field.level - next.value) / next.gradient.length().max(1e-20);
-        let across = (best.gradient - next.gradient).length().max(1e-20);
+        let beyond =
+            (self.field.level - next.value) / next.gradient.length().max(nothing::NO_FIELD);
+        let across = (best.gradient - next.gradient).length().max(nothing::NO_FIELD);
         let away = (best.value - next.value) / across;
         if beyond.abs() > cell || away > CREASE_WIDTH * cell {
             return None;

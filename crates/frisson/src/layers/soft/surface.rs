@@ -14,6 +14,7 @@ use super::surface_part::Part;
 use super::tool::Tools;
 use super::weld::weld_shape;
 use crate::geometry::Bounds;
+use crate::tolerances::nothing;
 use crate::tolerances::soft as tolerances;
 
 /// Most groups, and most primitives of graphs, that matter at one point. Further ones are too weak to
@@ -271,7 +272,8 @@ impl SurfaceField {
             let distance = away.length();
             let (shape, slope) = weld_shape(f64::from(distance / weld.radius));
             let weight = weld.weight * shape as f32;
-            let slope = weld.weight * slope as f32 / (weld.radius * distance.max(1e-20));
+            let slope =
+                weld.weight * slope as f32 / (weld.radius * distance.max(nothing::NO_FIELD));
             way = way * (1.0 - weight) + apart * slope * away;
             apart *= 1.0 - weight;
         }

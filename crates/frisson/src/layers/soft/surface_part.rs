@@ -12,6 +12,7 @@ use super::skin_place::Asked;
 use super::state::BodyState;
 use crate::geometry::Bounds;
 use crate::geometry::isosurface::{PointsSoa, SamplesSoa};
+use crate::tolerances::nothing;
 
 /// A primitive for the extraction.
 #[derive(Clone, Debug)]
@@ -65,7 +66,7 @@ impl Part {
         Self {
             kind: primitive.kind,
             along,
-            inverse_length_sq: 1.0 / along.length_squared().max(1e-30),
+            inverse_length_sq: 1.0 / along.length_squared().max(nothing::NO_FIELD_SQ),
             center,
             radius,
             points,
@@ -133,7 +134,7 @@ impl Part {
         }
         let distance = distance_sq.sqrt();
         let (value, slope) = self.value_and_slope(distance, level);
-        Some((value, away * (slope / distance.max(1e-20))))
+        Some((value, away * (slope / distance.max(nothing::NO_FIELD))))
     }
 
     /// Value and slope at a distance; the same law as [`super::field::FieldProfile`].
@@ -168,7 +169,7 @@ impl Part {
                 let mut best_sq = f32::INFINITY;
                 for w in self.points.windows(2) {
                     let along = w[1] - w[0];
-                    let t = along.dot(at - w[0]) / along.length_squared().max(1e-30);
+                    let t = along.dot(at - w[0]) / along.length_squared().max(nothing::NO_FIELD_SQ);
                     let away = at - (w[0] + along * t.clamp(0.0, 1.0));
                     if away.length_squared() < best_sq {
                         (best, best_sq) = (away, away.length_squared());
@@ -191,15 +192,15 @@ impl Part {
         let (mut before, mut here, mut best) = (0.0, 0.0, f32::INFINITY);
         for w in self.points.windows(2) {
             let length = w[0].distance(w[1]);
-            let along = (at - w[0]).dot(w[1] - w[0]) / length.max(1e-20);
+            let along = (at - w[0]).dot(w[1] - w[0]) / length.max(nothing::NO_FIELD);
             let along = along.clamp(0.0, length);
-            let off = at.distance(w[0] + (w[1] - w[0]) * (along / length.max(1e-20)));
+            let off = at.distance(w[0] + (w[1] - w[0]) * (along / length.max(nothing::NO_FIELD)));
             if off < best {
                 (best, here) = (off, before + along);
             }
             before += length;
         }
-        self.uv[0].lerp(self.uv[1], here / before.max(1e-20))
+        self.uv[0].lerp(self.uv[1], here / before.max(nothing::NO_FIELD))
     }
 
     /// Value at a signed distance from the skin that it is.
@@ -284,7 +285,7 @@ impl Part {
             value[i] += here;
             // At t = 0 this is the stiffness, as everywhere inside.
             let slope = level * self.inverse_width * (1.0 - t) * (p * (3.0 * t - 1.0) - 6.0 * t);
-            let scale = slope / distance.max(1e-20);
+            let scale = slope / distance.max(nothing::NO_FIELD);
             gx[i] += scale * x;
             gy[i] += scale * y;
             gz[i] += scale * z;

@@ -7,6 +7,7 @@ use super::Flow;
 use crate::layers::drops::state::{Droplet, Phase};
 use crate::layers::drops::surface::on_edge;
 use crate::layers::drops::thread::is_thick;
+use crate::tolerances::nothing;
 
 impl Flow<'_> {
     /// Whether the drop is of a liquid that draws threads.
@@ -38,7 +39,12 @@ impl Flow<'_> {
         let holds = self.world.liquid.tension * width;
         let over = facet.lift(outward * speed);
         if self.body.mass * pull > holds {
-            let begins = self.pour(drop, speed / width.max(1e-9), (place, over, triangle), pull);
+            let begins = self.pour(
+                drop,
+                speed / width.max(nothing::NO_WIDTH),
+                (place, over, triangle),
+                pull,
+            );
             self.trace.counts.run_offs += u64::from(begins);
         }
         let standing = 1 << k;
