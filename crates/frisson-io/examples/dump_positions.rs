@@ -15,7 +15,7 @@ use frisson::character::{Character, Pose, Sampling, Track};
 use frisson_io::alembic::input::{AlembicFile, ShapeInfo};
 use frisson_io::gltf;
 use frisson_io::inputs::InputSet;
-use frisson_io::usd::input::{UsdFile, UsdShape};
+use frisson_io::usd::input::UsdFile;
 use glam::Mat4;
 use serde_json::json;
 
@@ -35,78 +35,54 @@ fn read_character(path: &Path) -> Result<Character, Box<dyn Error>> {
     Ok(character)
 }
 
-/// What is shown of every mesh, curve and point at every time, one after the other.
+/// What is shown of every mesh, curve and point of a file at every time, one after the other; without times, what is in it.
+macro_rules! dump_shapes {
+    ($file:expr, $times:expr) => {{
+        let (file, times) = ($file, $times);
+        let mut out = BufWriter::new(std::io::stdout().lock());
+        if times.is_empty() {
+            let about = |i: &ShapeInfo| json!({ "name": i.name, "path": i.path, "span": i.span });
+            let meshes: Vec<_> = file.meshes().map(about).collect();
+            let curves: Vec<_> = file.curves().map(about).collect();
+            let points: Vec<_> = file.points().map(about).collect();
+            let span = file.span();
+            let all = json!({ "meshes": meshes, "curves": curves, "points": points, "span": span });
+            writeln!(out, "{all}")?;
+        }
+        for time in times {
+            let time = time.parse()?;
+            let mut shapes = Vec::new();
+            for index in 0..file.meshes().len() {
+                shapes.push(file.mesh_at(index, time)?.positions);
+            }
+            for index in 0..file.curves().len() {
+                shapes.push(file.curves_at(index, time)?.points);
+            }
+            for index in 0..file.points().len() {
+                shapes.push(file.points_at(index, time)?.positions);
+            }
+            for positions in shapes {
+                // Counts change: each shape says how many follow.
+                out.write_all(&(positions.len() as u32).to_le_bytes())?;
+                out.write_all(bytemuck::cast_slice(&positions))?;
+            }
+        }
+        Ok(())
+    }};
+}
+
 fn dump_alembic(path: &Path, arguments: &[String]) -> Result<(), Box<dyn Error>> {
-    let file = AlembicFile::open(path)?;
-    let mut out = BufWriter::new(std::io::stdout().lock());
-    if arguments.is_empty() {
-        let about = |i: &ShapeInfo| json!({ "name": i.name, "path": i.path, "span": i.span });
-        let meshes: Vec<_> = file.meshes().map(about).collect();
-        let curves: Vec<_> = file.curves().map(about).collect();
-        let points: Vec<_> = file.points().map(about).collect();
-        let all =
-            json!({ "meshes": meshes, "curves": curves, "points": points, "span": file.span() });
-        writeln!(out, "{all}")?;
-        return Ok(());
-    }
-    for time in &arguments[1..] {
-        let time = time.parse()?;
-        let mut shapes = Vec::new();
-        for index in 0..file.meshes().len() {
-            shapes.push(file.mesh_at(index, time)?.positions);
-        }
-        for index in 0..file.curves().len() {
-            shapes.push(file.curves_at(index, time)?.points);
-        }
-        for index in 0..file.points().len() {
-            shapes.push(file.points_at(index, time)?.positions);
-        }
-        for positions in shapes {
-            // Counts change: each shape says how many follow.
-            out.write_all(&(positions.len() as u32).to_le_bytes())?;
-            out.write_all(bytemuck::cast_slice(&positions))?;
-        }
-    }
-    Ok(())
+    dump_shapes!(AlembicFile::open(path)?, arguments.get(1..).unwrap_or_default())
+}
+
+fn dump_usd(path: &Path, times: &[String]) -> Result<(), Box<dyn Error>> {
+    let file = UsdFile::open(path)?;
+    file.warnings().iter().for_each(|warning| eprintln!("warning: {warning}"));
+    dump_shapes!(file, times)
 }
 
 fn is_usd(path: &Path) -> bool {
     path.extension().is_some_and(|e| e.to_string_lossy().to_lowercase().starts_with("usd"))
-}
-
-/// The same of a USD file.
-fn dump_usd(path: &Path, arguments: &[String]) -> Result<(), Box<dyn Error>> {
-    let file = UsdFile::open(path)?;
-    file.warnings().iter().for_each(|warning| eprintln!("warning: {warning}"));
-    let mut out = BufWriter::new(std::io::stdout().lock());
-    if arguments.is_empty() {
-        let about = |i: &UsdShape| json!({ "name": i.name, "path": i.path, "span": i.span });
-        let meshes: Vec<_> = file.meshes().map(about).collect();
-        let curves: Vec<_> = file.curves().map(about).collect();
-        let points: Vec<_> = file.points().map(about).collect();
-        let all =
-            json!({ "meshes": meshes, "curves": curves, "points": points, "span": file.span() });
-        writeln!(out, "{all}")?;
-        return Ok(());
-    }
-    for time in arguments {
-        let time = time.parse()?;
-        let mut shapes = Vec::new();
-        for index in 0..file.meshes().len() {
-            shapes.push(file.mesh_at(index, time)?.positions);
-        }
-        for index in 0..file.curves().len() {
-            shapes.push(file.curves_at(index, time)?.points);
-        }
-        for index in 0..file.points().len() {
-            shapes.push(file.points_at(index, time)?.positions);
-        }
-        for positions in shapes {
-            out.write_all(&(positions.len() as u32).to_le_bytes())?;
-            out.write_all(bytemuck::cast_slice(&positions))?;
-        }
-    }
-    Ok(())
 }
 
 fn main() -> Result<(), Box<dyn Error>> {

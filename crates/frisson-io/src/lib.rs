@@ -22,6 +22,7 @@ mod png_sequence;
 mod polygons;
 mod remembered;
 pub mod scene;
+mod shape_file;
 mod source;
 pub mod usd;
 mod warnings;

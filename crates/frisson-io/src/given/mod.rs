@@ -12,13 +12,12 @@
 //! .pc2 .mdd + mesh   ┘
 //! ```
 
-mod alembic;
 mod numbers;
 mod obj;
 mod obj_sequence;
 mod point_cache;
 mod sampled;
-mod usd;
+mod shapes;
 
 #[cfg(test)]
 mod tests;
@@ -115,8 +114,8 @@ impl GivenError {
 pub fn open(path: &Path, fps: f64, inputs: &InputSet) -> Result<Given, GivenError> {
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
     match extension.to_ascii_lowercase().as_str() {
-        "abc" => alembic::open(path, inputs),
-        "usd" | "usda" | "usdc" | "usdz" => usd::open(path, inputs),
+        "abc" => shapes::open_alembic(path, inputs),
+        "usd" | "usda" | "usdc" | "usdz" => shapes::open_usd(path, inputs),
         "obj" => obj_sequence::open(path, fps, inputs),
         _ => Err(GivenError::UnknownKind(path.to_owned())),
     }

@@ -15,24 +15,10 @@ use super::values::Values;
 use super::{AlembicError, Result};
 use crate::faces::{CornerValues, Faces, Places, Shape, build_shape};
 use crate::inputs::InputSet;
+use crate::shape_file::{ShapeInfo, sign_shape_file};
 
 /// Diameter of strands and points whose file has none [m]: a thick hair.
 const DEFAULT_WIDTH: f32 = 1e-4;
-
-/// What is known of a shape before it is read.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ShapeInfo {
-    /// Name: the shape's, or its parent's where that carries nothing else.
-    pub name: String,
-    /// Path in the file.
-    pub path: String,
-    /// Samples of its points.
-    pub samples: u64,
-    /// Time of the first and of the last sample [s].
-    pub span: (f64, f64),
-    /// Whether its faces (or counts) are the same in all samples.
-    pub constant_topology: bool,
-}
 
 /// A shape in the tree.
 pub(super) struct Placed {
@@ -59,6 +45,8 @@ pub struct AlembicFile {
     pub(super) points: Vec<Placed>,
     pub(super) warnings: Vec<String>,
 }
+
+sign_shape_file!(AlembicFile, AlembicError);
 
 impl AlembicFile {
     /// Opens a file.

@@ -2,9 +2,10 @@
 
 use super::Result;
 use super::archive::{Content, Object, Property, compound, find, values};
-use super::file::{AlembicFile, Placed, ShapeInfo};
+use super::file::{AlembicFile, Placed};
 use super::transform::{TransformTrack, sampling};
 use super::values::Values;
+use crate::shape_file::ShapeInfo;
 
 /// What an object of the tree inherits from those above it.
 #[derive(Clone, Default)]

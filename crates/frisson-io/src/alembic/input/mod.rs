@@ -14,17 +14,19 @@ mod bytes;
 mod file;
 mod gather;
 mod sampling;
-mod sequence;
 mod transform;
 mod values;
 
 #[cfg(test)]
 mod tests;
 
-pub use file::{AlembicFile, ShapeInfo};
-pub use sequence::AlembicMeshes;
+pub use crate::shape_file::ShapeInfo;
+pub use file::AlembicFile;
 
 use thiserror::Error;
+
+/// The meshes of an Alembic file as an actor.
+pub type AlembicMeshes = crate::shape_file::FileMeshes<AlembicFile>;
 
 /// Why an Alembic file cannot be read.
 #[derive(Debug, Error)]

@@ -17,28 +17,14 @@ use super::transform::{Placement, Space};
 use super::{Result, UsdError};
 use crate::faces::Shape;
 use crate::inputs::{InputSet, check_count};
+use crate::shape_file::{ShapeInfo, sign_shape_file};
 
 /// Diameter of strands and points whose file has none [m]: a thick hair.
 const DEFAULT_WIDTH: f32 = 1e-4;
 
-/// What is known of a shape before it is read.
-#[derive(Clone, Debug, PartialEq)]
-pub struct UsdShape {
-    /// Name: the shape's, or its parent's where that carries nothing else.
-    pub name: String,
-    /// Path in the file.
-    pub path: String,
-    /// Samples of its points.
-    pub samples: u64,
-    /// Time of the first and of the last sample [s].
-    pub span: (f64, f64),
-    /// Whether its faces (or counts) are the same in all samples.
-    pub constant_topology: bool,
-}
-
 /// A shape in the scene.
 pub(super) struct Placed {
-    pub info: UsdShape,
+    pub info: ShapeInfo,
     pub prim: usize,
     pub placement: Placement,
     visibility: Vec<Attribute>,
@@ -58,6 +44,8 @@ pub struct UsdFile {
     curves: Vec<(Placed, Basis)>,
     points: Vec<Placed>,
 }
+
+sign_shape_file!(UsdFile, UsdError);
 
 impl UsdFile {
     /// Opens a file.
@@ -160,7 +148,7 @@ impl UsdFile {
             let t = t / self.rate;
             Some(span.map_or((t, t), |(a, b)| (a.min(t), b.max(t))))
         });
-        let info = UsdShape {
+        let info = ShapeInfo {
             name: self.shape_name(prim),
             path: self.stage.prims[prim].path.clone(),
             samples: points.samples() as u64,
@@ -181,17 +169,17 @@ impl UsdFile {
     }
 
     /// The meshes.
-    pub fn meshes(&self) -> impl ExactSizeIterator<Item = &UsdShape> {
+    pub fn meshes(&self) -> impl ExactSizeIterator<Item = &ShapeInfo> {
         self.meshes.iter().map(|(p, _)| &p.info)
     }
 
     /// The sets of curves.
-    pub fn curves(&self) -> impl ExactSizeIterator<Item = &UsdShape> {
+    pub fn curves(&self) -> impl ExactSizeIterator<Item = &ShapeInfo> {
         self.curves.iter().map(|(p, _)| &p.info)
     }
 
     /// The sets of points.
-    pub fn points(&self) -> impl ExactSizeIterator<Item = &UsdShape> {
+    pub fn points(&self) -> impl ExactSizeIterator<Item = &ShapeInfo> {
         self.points.iter().map(|p| &p.info)
     }
 

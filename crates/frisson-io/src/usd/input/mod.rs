@@ -22,7 +22,6 @@ mod clips;
 mod file;
 mod layer;
 mod look;
-mod sequence;
 mod shapes;
 mod skin;
 mod stage;
@@ -33,11 +32,14 @@ mod transform;
 #[cfg(test)]
 mod tests;
 
+pub use crate::shape_file::ShapeInfo;
 pub use character::read_usd_character;
-pub use file::{UsdFile, UsdShape};
-pub use sequence::UsdMeshes;
+pub use file::UsdFile;
 
 use thiserror::Error;
+
+/// The meshes of a USD file as an actor.
+pub type UsdMeshes = crate::shape_file::FileMeshes<UsdFile>;
 
 /// Why a USD file cannot be read.
 #[derive(Debug, Error)]
