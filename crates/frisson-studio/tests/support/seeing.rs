@@ -182,6 +182,8 @@ fn meshes_are_coloured_by_what_layers_do() {
         }
         browser.choose("#colour", colour);
         browser.wait(&format!("studio.options.value.colour === '{colour}' && document.querySelector('.legend')?.innerText.includes('{said}')"));
+        // What is asked for is simulated again: for a moment no frame is there.
+        browser.wait("studio.shown.a");
         let end = std::time::Instant::now() + super::support::PATIENCE;
         let mesh = browser
             .get(&format!("studio.shown.a.head.meshes.find(m => m.name.startsWith('{mesh}'))?.name ?? studio.shown.a.head.meshes[0].name"))
