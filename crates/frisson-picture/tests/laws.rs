@@ -165,6 +165,41 @@ fn a_lambertian_plane_returns_the_lamps_irradiance() {
 }
 
 #[test]
+fn a_dense_plate_far_above_a_place_absorbs_by_its_thickness_alone() {
+    // Fifty metres of it would be more than a number holds, there and back.
+    let (high, thick, absorption) = (50.0, 0.01, 60.0f32);
+    let corner = |i: u32| {
+        let side = |bit: u32| if i >> bit & 1 == 0 { -1.0 } else { 1.0 };
+        Vec3::new(side(0), if i >> 1 & 1 == 0 { high } else { high + thick }, side(2))
+    };
+    let faces =
+        [[0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6], [0, 4, 6, 2], [1, 3, 7, 5]];
+    let triangles = faces.iter().flat_map(|[a, b, c, d]| [[*a, *b, *c], [*a, *c, *d]]).collect();
+    let mut plate = Mesh::new("plate", (0..8).map(corner).collect(), triangles);
+    let absorption_of = [absorption; 3];
+    let glass =
+        Material { transmission: 1.0, ior: 1.0, absorption: absorption_of, ..white(0.0, 0.0) };
+    std::sync::Arc::make_mut(&mut plate.topology).materials = vec![glass];
+    let mut look = furnace();
+    look.environment = Environment::uniform(Vec3A::ZERO);
+    let irradiance = Vec3A::splat(std::f32::consts::PI);
+    look.environment.lamps =
+        vec![frisson_picture::environment::Lamp { direction: Vec3A::Y, radius: 1e-4, irradiance }];
+    look.lamps_follow_camera = false;
+    look.ground = GroundChoice::At(0.0);
+    look.ground_color = Vec3A::splat(0.5);
+    let scene = Scene::from_frame(&frame(vec![plate]), &look).unwrap();
+    let camera =
+        Camera::look_at(Vec3::new(0.05, 3.0, 0.0), Vec3::new(0.05, 0.0, 0.01), 1.0).unwrap();
+    let film = render_film(&scene, &camera, &small()).unwrap();
+    let expected = 0.5 * (-absorption * thick).exp();
+    for pixel in &film.pixels {
+        let found = pixel.radiance().x;
+        assert!((found / expected - 1.0).abs() < 0.02, "{found} {expected}");
+    }
+}
+
+#[test]
 fn a_ball_covers_the_area_of_its_silhouette() {
     let distance = 4.0f32;
     let ball = stock::ball("b", Vec3::ZERO, 1.0, 128, 256, white(1.0, 0.0));

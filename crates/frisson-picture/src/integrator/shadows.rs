@@ -54,6 +54,9 @@ impl Lit<'_> {
             return if stopped { Vec3A::ZERO } else { Vec3A::ONE };
         }
         let (mut light, mut bends) = (Vec3A::ONE, Bends::default());
+        // Boundaries come in any order, and what is between two far ones is a small difference of large numbers: only the sum
+        // is taken to the exponential, whose parts would be infinite and nothing.
+        let mut absorbed = Vec3A::ZERO;
         let stopped = scene.balls.any(ray, |place, _| {
             light *= scene.ball_material(place).transmission;
             bent == Bent::Elsewhere || light == Vec3A::ZERO
@@ -68,10 +71,15 @@ impl Lit<'_> {
             let flat = scene.triangles.primitive(place).compute_normal();
             let enters = flat.dot(ray.direction) < 0.0;
             bends.meet(normal, enters, false);
-            pass(material, (cos, enters), t, &mut light)
+            absorbed += Vec3A::from(material.absorption) * if enters { -t } else { t };
+            pass(material, cos, &mut light)
         });
         let is_elsewhere = bent == Bent::Elsewhere && bends.is_bent();
-        if stopped || is_elsewhere { Vec3A::ZERO } else { light }
+        if stopped || is_elsewhere {
+            Vec3A::ZERO
+        } else {
+            light * (-absorbed.max(Vec3A::ZERO)).exp()
+        }
     }
 
     /// What a few strands along a ray let through.
@@ -102,14 +110,12 @@ pub(super) fn pass_pane(material: &Material, cos: f32, light: &mut Vec3A) -> boo
     false
 }
 
-/// Light through one boundary of a plate on its straight way; `cos` is that of its normal with the way outside. Returns
-/// whether it is stopped.
-fn pass(material: &Material, (cos, enters): (f32, bool), t: f32, light: &mut Vec3A) -> bool {
+/// Light through one boundary of a plate on its straight way, but for what it absorbs; `cos` is that of its normal with the way
+/// outside. Returns whether it is stopped.
+fn pass(material: &Material, cos: f32, light: &mut Vec3A) -> bool {
     if material.transmission <= 0.0 {
         return true;
     }
-    let absorbed = Vec3A::from(material.absorption) * if enters { t } else { -t };
-    let through = material.transmission.sqrt() * (1.0 - fresnel(cos, 1.0, material.ior));
-    *light *= absorbed.exp() * through;
+    *light *= material.transmission.sqrt() * (1.0 - fresnel(cos, 1.0, material.ior));
     false
 }
