@@ -33,6 +33,7 @@ mod pieces;
 #[cfg(test)]
 mod plain;
 mod retime;
+mod riding;
 mod shape;
 mod sides;
 mod statistic;

@@ -177,7 +177,7 @@ impl Match {
 }
 
 /// Whether vertices of one mean those of the other.
-fn same_topology(a: &Arc<MeshTopology>, b: &Arc<MeshTopology>) -> bool {
+pub(crate) fn same_topology(a: &Arc<MeshTopology>, b: &Arc<MeshTopology>) -> bool {
     Arc::ptr_eq(a, b) || a.vertex_count == b.vertex_count && a.triangles == b.triangles
 }
 

@@ -10,6 +10,7 @@ use crate::bundles::Links;
 use crate::findings::Limits;
 use crate::motion::{MM, Steps, Turns, pop};
 use crate::pieces::pieces;
+use crate::riding::{Grounds, Riding};
 use crate::shape::{Match, Shape, Snapshot};
 use crate::statistic::{Reading, Sample, reduce};
 use crate::stretch::Lengths;
@@ -83,21 +84,34 @@ pub struct Watch {
     last: i64,
     shapes: Vec<Watched>,
     liquids: Vec<String>,
+    grounds: Grounds,
 }
 
 impl Watch {
     /// Watches nothing yet. Shapes of `liquids` come, go and unite: their pieces and vertices are no one's.
     pub fn new(limits: Limits, fps: f64, liquids: Vec<String>) -> Self {
         let ledger = Ledger { limits, worst: Vec::new() };
-        Self { ledger, fps, frames: 0, last: 0, shapes: Vec::new(), liquids }
+        Self {
+            ledger,
+            fps,
+            frames: 0,
+            last: 0,
+            shapes: Vec::new(),
+            liquids,
+            grounds: Grounds::default(),
+        }
     }
 
     /// Takes the next frame; a close look asks the costly questions too.
     pub fn add(&mut self, frame: &Frame, is_close: bool) {
+        let is_liquid = |name: &str| self.liquids.iter().any(|l| name.starts_with(l.as_str()));
+        if frame.points.iter().any(|p| is_liquid(&p.name)) {
+            self.grounds.update(frame, is_liquid);
+        }
         for shape in Shape::all(frame).filter(|s| !s.points().is_empty()) {
             let index = self.index_of(shape);
             let watched = &mut self.shapes[index];
-            watched.look(shape, frame.index, &mut self.ledger);
+            watched.look(shape, &self.grounds, frame.index, &mut self.ledger);
             if let (true, Shape::Mesh(mesh)) = (is_close && !watched.is_liquid, shape) {
                 watched.look_closely(mesh, frame.index, &mut self.ledger);
             }
@@ -176,6 +190,7 @@ struct Watched {
     travel: f32,
     steps: Steps,
     turns: Turns,
+    riding: Riding,
     frames: usize,
     lengths: Lengths,
     body: Body,
@@ -206,6 +221,7 @@ impl Watched {
             travel: 0.0,
             steps: Steps::default(),
             turns: Turns::default(),
+            riding: Riding::default(),
             frames: 0,
             lengths: Lengths::of(shape, Part::Curves),
             body: Body::default(),
@@ -226,7 +242,7 @@ impl Watched {
     }
 
     /// Jumps, lengths, turns, stillness.
-    fn look(&mut self, shape: Shape, frame: i64, ledger: &mut Ledger) {
+    fn look(&mut self, shape: Shape, grounds: &Grounds, frame: i64, ledger: &mut Ledger) {
         // Limits are shares of a size: what starts as a point (a source of drops) would have none.
         self.size = self.size.max(shape.size());
         // The surface of a liquid is another mesh in every frame; that it moves is taken as seen.
@@ -234,7 +250,18 @@ impl Watched {
             self.travel = f32::INFINITY;
             return;
         }
-        let jump = self.steps.add_worst(shape, pop);
+        let reach = SHIVER * self.size;
+        let alone = match shape {
+            // A drop on a leg goes where the leg goes: only what it does besides is its own.
+            Shape::Points(points) if self.is_liquid => {
+                Shape::Points(self.riding.follow(points, grounds, reach))
+            }
+            other => other,
+        };
+        let jump = self.steps.add_worst(alone, pop);
+        self.turns.add(alone, reach);
+        let seen = |s: Sample| Sample { place: shape.points()[s.element as usize], ..s };
+        let jump = if self.is_liquid { jump.map(seen) } else { jump };
         ledger.note(self, Measure::Pop, jump.map(|s| s.reading(frame - 1)));
         let limit = ledger.limits.of(Measure::Stretch, self.size, self.is_curve);
         // Most frames keep to the limit: to know that, nothing needs to be put in order.
@@ -242,7 +269,6 @@ impl Watched {
         if let Some(mut ratios) = is_above.then(|| self.lengths.ratios(shape)).flatten() {
             ledger.note(self, Measure::Stretch, reduce(&mut ratios, Statistic::P99, frame));
         }
-        self.turns.add(shape, SHIVER * self.size);
         self.frames += 1;
         let moved = match self.first.match_points(shape) {
             Some(Match::Same) => {

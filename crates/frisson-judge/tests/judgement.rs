@@ -4,7 +4,7 @@ mod shots;
 
 use std::f64::consts::TAU;
 
-use frisson::stage::Frame;
+use frisson::stage::{Frame, Points};
 use frisson_io::Silent;
 use frisson_io::scene::Measure;
 use frisson_judge::{Finding, Limits, judge_shot};
@@ -132,6 +132,36 @@ fn the_same_is_found_on_any_number_of_threads() {
     assert!(!one.findings.is_empty());
     assert_eq!(one, judge(2));
     assert_eq!(one, judge(5));
+}
+
+/// Drops on a leg that swings four times a second and jerks at every turn; they may tremble on it.
+#[test]
+fn a_drop_that_rides_a_leg_shivers_only_by_what_it_does_itself() {
+    let shot = |trembles: f32| {
+        Formula::new(30, 60, move |t: f64| {
+            let swing = (0.2 * (TAU * 6.0 * t).sin()) as f32;
+            let mut leg = sheet("leg", 8, 1.0);
+            leg.positions.iter_mut().for_each(|p| p.z += swing * (1.0 + p.x));
+            let is_odd = (t * 30.0).round() as i64 % 2 == 1;
+            let place = |(i, p): (usize, &Vec3)| {
+                *p + Vec3::X * if is_odd && i % 2 == 0 { trembles } else { 0.0 }
+            };
+            let positions: Vec<Vec3> = leg.positions.iter().enumerate().map(place).collect();
+            let ids = (0..positions.len() as u64).collect();
+            let drops =
+                Points { name: "sweat.points".to_owned(), positions, ids, ..Points::default() };
+            Frame { points: vec![drops], ..meshes(vec![leg]) }
+        })
+    };
+    let layers = [("drops".to_owned(), "sweat".to_owned())];
+    let shivers = |trembles: f32| {
+        let judged =
+            judge_shot(&mut shot(trembles), &layers, &Limits::default(), None, &mut Silent);
+        let findings = judged.unwrap().findings;
+        findings.iter().any(|f| f.measure == Measure::Reversals && f.shape == "sweat.points")
+    };
+    assert!(!shivers(0.0), "they ride");
+    assert!(shivers(0.01), "they tremble by a centimetre");
 }
 
 /// An arm enters a body over two seconds, with a drop on it; the body itself may have swallowed the drop.
