@@ -14,6 +14,11 @@ pub const HULL_JITTER: f64 = 1.0e-6;
 /// what [`HULL_JITTER`] gives to points in one plane.
 pub const LEAST_HULL: f64 = 1.0e-4;
 
+/// How near to an edge single precision is not trusted to say on which side of it a ray passes, in barycentric coordinates
+/// [-]. Much smaller, and of two triangles with a common edge neither may take the ray; larger, and more of them are looked
+/// at twice.
+pub const EDGE_DOUBT: f32 = 1.0e-3;
+
 /// By how much boxes are enlarged when four ways are looked along at once [m].
 ///
 /// A hundredth of a millimetre: ten times what single precision loses over a few metres. Smaller, and a

@@ -1,7 +1,9 @@
 //! What a tree asks of one box or one triangle.
 
-use glam::{Vec3, Vec4};
+use glam::{DVec3, Vec3, Vec4};
 use obvhs::aabb::Aabb;
+
+use crate::tolerances::geometry as limits;
 
 /// Entry distance of a ray into a box, if it enters before `limit`.
 pub(super) fn ray_box(origin: Vec3, direction: Vec3, node: &Aabb, limit: f32) -> Option<f32> {
@@ -24,7 +26,8 @@ pub(super) fn ray_box(origin: Vec3, direction: Vec3, node: &Aabb, limit: f32) ->
     (enter <= leave).then_some(enter)
 }
 
-/// Distance and barycentric coordinates of a ray-triangle hit (Möller-Trumbore), both sides.
+/// Distance and barycentric coordinates of a ray-triangle hit (Möller-Trumbore), both sides. Near an edge both its triangles
+/// decide by the same number (`side_of`): through the seams of a mesh, and through its vertices, no ray slips.
 pub(super) fn intersect(
     origin: Vec3,
     direction: Vec3,
@@ -42,9 +45,31 @@ pub(super) fn intersect(
     let u = s.dot(p) * inverse;
     let q = s.cross(e1);
     let v = direction.dot(q) * inverse;
-    // Edges count for both their triangles: better hit twice than slipped through.
-    let inside = u >= 0.0 && v >= 0.0 && u + v <= 1.0;
-    inside.then(|| (e2.dot(q) * inverse, [1.0 - u - v, u, v]))
+    let least = u.min(v).min(1.0 - u - v);
+    let inside = if least.abs() > limits::EDGE_DOUBT {
+        least > 0.0
+    } else {
+        passes(origin, direction, [a, b, c])
+    };
+    inside.then(|| {
+        let (u, v) = (u.clamp(0.0, 1.0), v.clamp(0.0, 1.0));
+        (e2.dot(q) * inverse, [(1.0 - u - v).max(0.0), u, v])
+    })
+}
+
+/// Whether a line passes on the same side of all edges of a triangle. Edges count for both their triangles: better hit twice
+/// than slipped through.
+#[cold]
+fn passes(origin: Vec3, direction: Vec3, corners: [Vec3; 3]) -> bool {
+    let [a, b, c] = corners.map(|p| p.as_dvec3() - origin.as_dvec3());
+    let way = direction.as_dvec3();
+    let sides = [side_of(way, a, b), side_of(way, b, c), side_of(way, c, a)];
+    sides.iter().all(|s| *s >= 0.0) || sides.iter().all(|s| *s <= 0.0)
+}
+
+/// On which side of an edge a line passes: seen from the other triangle the same number, with the other sign.
+fn side_of(way: DVec3, from: DVec3, to: DVec3) -> f64 {
+    way.dot(from.cross(to))
 }
 
 /// Squared distances of four points from a box.

@@ -1,5 +1,7 @@
 //! Against brute force, before and after refitting.
 
+use glam::DVec3;
+
 use super::*;
 use crate::math::random;
 
@@ -117,6 +119,42 @@ fn check_ray(bvh: &TriangleBvh, p: Vec3, d: Vec3) {
         .min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     let got = bvh.raycast(p, d, f32::INFINITY);
     assert_eq!(got.map(|h| (h.distance, h.triangle)), want);
+}
+
+#[test]
+fn no_ray_slips_through_a_vertex_or_along_an_edge() {
+    // A sphere of irregular triangles, from inside: whatever it looks at, a ray must hit something there.
+    let c = |i: u64, k: u64| random::signed(31, i, k);
+    let (rings, slices) = (24u32, 37u32);
+    let place = |i: u32, j: u32| {
+        let shift = 0.3 * c(u64::from(i), u64::from(j % slices));
+        let polar = std::f64::consts::PI * (f64::from(i) + shift) / f64::from(rings);
+        let turn = std::f64::consts::TAU * (f64::from(j % slices) + shift) / f64::from(slices);
+        DVec3::new(polar.sin() * turn.cos(), polar.cos(), polar.sin() * turn.sin()).as_vec3()
+    };
+    let at = |i: u32, j: u32| (i - 2) * slices + j % slices;
+    // A belt: caps would only repeat it.
+    let belt = || (2..rings - 1).flat_map(|i| (0..slices).map(move |j| (i, j)));
+    let positions: Vec<Vec3> = belt().map(|(i, j)| place(i, j)).collect();
+    let squares = || belt().filter(|(i, _)| i + 2 < rings);
+    let both = |(i, j)| {
+        let (a, b, d, e) = (at(i, j), at(i, j + 1), at(i + 1, j), at(i + 1, j + 1));
+        [[a, b, e], [a, e, d]]
+    };
+    let triangles: Vec<[u32; 3]> = squares().flat_map(both).collect();
+    let bvh = TriangleBvh::build(&positions, &triangles);
+    let is_inner = |v: u32| v >= slices && v < positions.len() as u32 - slices;
+    for (n, t) in triangles.iter().enumerate().filter(|(_, t)| t.iter().all(|v| is_inner(*v))) {
+        let [a, b, _] = t.map(|v| positions[v as usize]);
+        for k in 0..8u64 {
+            let n = n as u64 * 8 + k;
+            let origin = Vec3::new(c(n, 1) as f32, c(n, 2) as f32, c(n, 3) as f32) * 0.3;
+            let target = a.lerp(b, [0.0, 1.0, 0.5, 0.37][k as usize % 4]);
+            let hit = bvh.raycast(origin, target - origin, 2.0);
+            let hit = hit.unwrap_or_else(|| panic!("{origin} to {target} slips through"));
+            assert!((hit.distance - 1.0).abs() < 1e-4, "{hit:?}");
+        }
+    }
 }
 
 #[test]

@@ -33,9 +33,6 @@ use crate::stage::{BuildContext, ColliderSet, LayerError};
 const MOST_CELLS: f64 = 1.0e6;
 /// Furthest share of a cell within which the bed is found [-].
 const BED_ERROR: f32 = 1e-3;
-/// Places of a cell under which its ground is looked for, from its middle, in cells [-]: a way that goes exactly through
-/// an edge of a mesh may pass between its triangles, one beside it does not.
-const LOOKED_AT: [[f64; 2]; 3] = [[0.0, 0.0], [0.002, 0.0013], [-0.0017, 0.0024]];
 
 /// A patch of ground where liquid gathers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -190,7 +187,7 @@ impl PoolRest {
         bed.par_iter_mut().enumerate().for_each(|(index, bed)| {
             let hit = |t: &&TriangleBvh| Some(this.hit_under(index, t)?.distance);
             let to_mesh = trees.iter().filter_map(hit).fold(f32::INFINITY, f32::min);
-            let way = to_mesh.min(highest_collider(colliders, this.plumb(index, [0.0; 2]), error));
+            let way = to_mesh.min(highest_collider(colliders, this.plumb(index), error));
             *bed = this.heights[1] - f64::from(way) + this.rise(this.middle(index));
         });
         self.bed = bed;
@@ -216,17 +213,13 @@ impl PoolRest {
 
     /// Where the way down through a cell meets a mesh.
     pub(super) fn hit_under(&self, cell: usize, tree: &TriangleBvh) -> Option<RayHit> {
-        LOOKED_AT.into_iter().find_map(|aside| {
-            let (top, down, reach) = self.plumb(cell, aside);
-            tree.raycast(top, down, reach)
-        })
+        let (top, down, reach) = self.plumb(cell);
+        tree.raycast(top, down, reach)
     }
 
-    /// The way down through a cell, beside its middle by a share of it, in the world: from where, its direction, its
-    /// length [m].
-    pub(super) fn plumb(&self, cell: usize, aside: [f64; 2]) -> (Vec3, Vec3, f32) {
-        let middle = self.middle(cell);
-        let [x, z] = [0, 1].map(|k| middle[k] + aside[k] * self.cell);
+    /// The way down through the middle of a cell, in the world: from where, its direction, its length [m].
+    pub(super) fn plumb(&self, cell: usize) -> (Vec3, Vec3, f32) {
+        let [x, z] = self.middle(cell);
         let [low, high] = self.heights;
         let top = self.pose.to_world(DVec3::new(x, high, z)).as_vec3();
         (top, (self.pose.turn * DVec3::NEG_Y).as_vec3(), (high - low) as f32)

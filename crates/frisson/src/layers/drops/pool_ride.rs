@@ -153,7 +153,7 @@ impl PoolRest {
 
     /// How what is highest under a cell moves.
     fn sample_under(&self, cell: usize, world: &RideWorld) -> Sample {
-        let (top, down, reach) = self.plumb(cell, [0.0; 2]);
+        let (top, down, reach) = self.plumb(cell);
         let hit = self.hit_under(cell, &world.surface.bvh);
         let to_mesh = hit.map_or(f32::INFINITY, |h| h.distance);
         let to_collider = highest_collider(world.colliders, (top, down, reach), self.bed_error());
