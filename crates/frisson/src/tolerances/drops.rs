@@ -92,6 +92,11 @@ pub const THREAD_VISCOSITY: f64 = 0.03;
 /// threads [-]. Below it inertia pulls a neck apart before viscosity can hold it.
 pub const THREAD_OHNESORGE: f64 = 0.5;
 
+/// How often the waves that cut a stream grow by `e` until they do [-]: from six millionths of its radius, as measured on
+/// jets from smooth openings (C. Weber, *Zum Zerfall eines Flüssigkeitsstrahles*, 1931). Less, and streams from rough lips
+/// break sooner: at 6 one of milk half a centimetre thick already 10 cm below it.
+pub const JET_GROWTH: f64 = 12.0;
+
 /// Wetness below this is dry [-].
 pub const MIN_WETNESS: f64 = 1.0e-4;
 

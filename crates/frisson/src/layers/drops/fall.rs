@@ -170,6 +170,7 @@ impl Flow<'_> {
         self.splash(drop, speed.abs(), &impact);
         drop.entered = NOT_ENTERED;
         drop.stream = NO_STREAM;
+        drop.spread = 0.0;
         drop.side = side;
         drop.carrier = ground;
         drop.inertia = DVec3::ZERO;

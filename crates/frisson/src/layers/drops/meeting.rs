@@ -128,5 +128,6 @@ pub fn join(heavy: &mut Droplet, light: &Droplet, time: f64) {
     heavy.solute += light.solute;
     heavy.bead = heavy.bead && light.bead;
     heavy.stream = NO_STREAM;
+    heavy.spread = 0.0;
     heavy.merged = time;
 }

@@ -53,6 +53,7 @@ mod site;
 mod source;
 mod state;
 mod step;
+mod stream;
 mod strip_cutter;
 mod strip_mesh;
 pub mod surface;

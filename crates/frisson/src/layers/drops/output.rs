@@ -151,16 +151,18 @@ impl Show<'_> {
         let DropsScratch { surface, site, bodies, threads, names, .. } = &mut *self.scratch;
         let now = (context.time, context.clock.tick_seconds());
         let mut drops: &[Droplet] = &self.state.drops;
-        if site.liquid.viscosity() >= THREAD_VISCOSITY {
+        if self.rest.may_stream(self.params) || site.liquid.viscosity() >= THREAD_VISCOSITY {
             let name = &names.threads;
             let index = find_mesh(frame, name, || empty_mesh(name, site));
             dress(&mut frame.meshes[index], &site.liquid.material);
-            if threads.find(drops, site, now) {
-                drops = &threads.lone;
-            } else {
+            let hang_together = threads.find(drops, site, now);
+            if !hang_together {
                 threads.clear();
             }
             threads.write(&mut frame.meshes[index]);
+            if hang_together {
+                drops = &threads.lone;
+            }
         }
         let shown = self.rest.shown_on.map(|m| {
             TriangleBvh::build(&frame.meshes[m].positions, &frame.meshes[m].topology.triangles)

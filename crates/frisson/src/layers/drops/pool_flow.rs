@@ -12,6 +12,7 @@ use super::liquid::Liquid;
 use super::merge::position_on;
 use super::params::DropsParams;
 use super::pool::{PoolRest, PoolState, held_depth};
+use super::pool_spill::Lips;
 use super::state::{Droplet, DropsState, Phase};
 use super::surface::Surface;
 
@@ -64,6 +65,8 @@ pub struct PoolScratch {
     bend: Vec<f64>,
     /// For smoothing.
     spare: Vec<f64>,
+    /// Lips over which liquid pours.
+    pub(super) lips: Lips,
 }
 
 /// A drop that may become part of a pool.

@@ -2,6 +2,7 @@
 
 use glam::{DVec2, DVec3};
 
+use super::params::{DropsParams, SourceParams};
 use super::pool::PoolRest;
 use super::relief::Relief;
 use super::surface::Surface;
@@ -31,6 +32,18 @@ pub struct DropsRest {
     pub source_drags: Vec<Option<f64>>,
     /// Grounds of the pools.
     pub pools: Vec<PoolRest>,
+}
+
+impl DropsRest {
+    /// Whether liquid may pour in streams however thin it is: over the lip of a pool, or out of a source in the air.
+    #[must_use]
+    pub fn may_stream(&self, params: &DropsParams) -> bool {
+        let is_tap = |(source, start): (&SourceParams, &Option<SourceStart>)| {
+            let pours = matches!(source, SourceParams::Single(s) if s.count > 1 && s.every > 0.0);
+            pours && start.is_some_and(|s| s.on.is_none())
+        };
+        !self.pools.is_empty() || params.sources.iter().zip(&self.starts).any(is_tap)
+    }
 }
 
 /// Which entry of the ground each triangle of the start belongs to, and painted factors.

@@ -17,6 +17,7 @@ use super::rest::DropsRest;
 use super::run::Runs;
 use super::site::{Hold, Site};
 use super::state::{Droplet, DropsState};
+use super::stream::Streams;
 use super::strip_mesh::StripMesh;
 use super::surface::Surface;
 use super::thread::Threads;
@@ -64,6 +65,8 @@ pub struct DropsScratch {
     pub merger: Merger,
     /// Those that meet in the air.
     pub meetings: AirMeetings,
+    /// Streams in the air.
+    pub streams: Streams,
     /// Drops that appear.
     pub new_drops: Vec<Droplet>,
     /// Axes that first trails set in this tick.

@@ -6,6 +6,7 @@ use super::params::{DropsParams, RainSource, SourceParams};
 use super::rest::SourceStart;
 use super::site::Site;
 use super::state::{Droplet, Phase, SourceState};
+use super::stream::stream_of_source;
 use super::surface::Surface;
 use crate::geometry::Bounds;
 use crate::math::random;
@@ -140,12 +141,13 @@ impl Emission<'_> {
                     let v = DVec3::from_array(s.velocity);
                     // Counted, not refused: a leak over the mesh is as good as one on it, but an artist may have missed it.
                     *off_mesh += u64::from(state.place.is_none());
-                    out.push(
-                        self.place(
-                            state.place,
-                            &Start { position, velocity: v, mass: s.mass, index },
-                        ),
-                    );
+                    let start = Start { position, velocity: v, mass: s.mass, index };
+                    let mut drop = self.place(state.place, &start);
+                    // What a tap lets out without a pause is one stream.
+                    if !drop.is_on_surface() && s.count > 1 && s.every > 0.0 {
+                        drop.stream = stream_of_source(index);
+                    }
+                    out.push(drop);
                     state.count += 1;
                 }
             }

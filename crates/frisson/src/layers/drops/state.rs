@@ -96,8 +96,11 @@ pub struct Droplet {
     pub entered: (u32, f32),
     /// When it last poured part of itself [s].
     pub poured: f64,
-    /// The drop that poured this one, while they may hang together in a thread; `NO_STREAM`: none.
+    /// What poured this one, while it may hang together with others of the same: a drop, or a stream of `stream.rs`;
+    /// `NO_STREAM`: nothing.
     pub stream: u64,
+    /// Half the width of the lip that it left, while it falls [m]; 0: round.
+    pub spread: f32,
     /// The strip it is drawing.
     pub strip: Strip,
 }
@@ -134,6 +137,7 @@ impl Droplet {
             entered: NOT_ENTERED,
             poured: f64::NEG_INFINITY,
             stream: NO_STREAM,
+            spread: 0.0,
             strip: Strip::NONE,
         }
     }

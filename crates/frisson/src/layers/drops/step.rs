@@ -181,14 +181,19 @@ fn keep_tracks(work: Tick, context: &StepContext) {
     work.state.segments.retain(|s| s.start + s.duration > context.time - kept);
 }
 
-/// Drops that meet in the air become one.
+/// Drops that meet in the air become one, and so do parcels that a stream is cut into.
 fn meet_in_air(work: Tick, context: &StepContext) {
     let merging = &work.params.merging;
     if !merging.enabled || !merging.in_air {
         return;
     }
-    let DropsScratch { meetings, site, .. } = &mut *work.scratch;
-    let merges = meetings.unite(&mut work.state.drops, site, (context.time, context.dt));
+    let DropsScratch { meetings, streams, site, .. } = &mut *work.scratch;
+    let now = (context.time, context.clock.tick_seconds());
+    let mut merges = 0;
+    if streams.find(&work.state.drops, &site.liquid, now) {
+        merges += streams.part(&mut work.state.drops, context.time);
+    }
+    merges += meetings.unite(&mut work.state.drops, site, (context.time, context.dt));
     if merges > 0 {
         work.state.ledger.merges += merges;
         keep_living(work);
@@ -241,7 +246,7 @@ fn fill_pools(work: Tick, context: &StepContext) {
     let joined = flow.gather(&surface, work.state);
     let evaporation = site.liquid.evaporation_at(work.params, context.frame_number());
     flow.advance(evaporation, work.state, pools);
-    flow.spill(context.time, work.state);
+    flow.spill(context.time, work.state, pools);
     work.scratch.surface = surface;
     if joined {
         end_strips(work, context.time);

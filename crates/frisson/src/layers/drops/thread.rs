@@ -1,29 +1,35 @@
-//! Threads of thick liquids: what a drop pours is a chain of parcels, each falling by itself; neighbours
-//! hang together until the thread between them has thinned out.
+//! Threads and streams as they are drawn: tubes through the parcels that hang together.
 //!
 //! ```text
-//!    ___o___ rim         parcels of one tick each, `r` from what each holds and how far apart they are:
-//!       |                falling from rest, speed grows and `pi r² v` stays, so it thins downwards
-//!       |
-//!      ( )  the head     it breaks where it is older than a thread of its radius lives: `6 mu r / sigma`
+//!    ___o___ rim         `r` from what each parcel holds and how far apart they are: falling from rest, speed grows and
+//!       |                `pi r² v` stays, so it thins downwards
+//!      ( )               waves bulge and neck it, at the same volume: `r sqrt(1 + g cos(2 pi s))`, cut where `g` is 1
+//!       )                (`stream.rs`)
+//!      (_) the head
 //! ```
 //!
 //! Limits: a thread does not pull its parcels up (for honey that delays the fall by some 60 ms), nor do
 //! its pieces draw together once it is broken.
 
-use std::f64::consts::PI;
+use std::f64::consts::{FRAC_PI_2, PI, TAU};
 use std::sync::Arc;
 
-use glam::{DVec3, Vec3};
+use glam::DVec3;
 
 use super::site::Site;
-use super::state::{Droplet, NO_STREAM, Phase};
+use super::state::Droplet;
+use super::stream::{Parcel, Streams};
 use crate::geometry::Mesh;
 use crate::tolerances::drops::{THREAD_OHNESORGE, THREAD_VISCOSITY};
-use crate::tolerances::nothing;
 
 /// Points around a thread.
-const SLICES: usize = 10;
+const SLICES: usize = 14;
+/// Rings from one parcel to the next.
+const RINGS: usize = 4;
+/// Rings of a rounded end.
+const END_RINGS: usize = 4;
+/// Most that waves have grown as drawn [-]: a ring has a width.
+const MOST_NECKING: f64 = 0.98;
 
 /// Whether a liquid draws threads: its viscosity counts for more than its inertia in a neck
 /// (`density_tension_radius`: their product).
@@ -32,68 +38,39 @@ pub fn is_thick(viscosity: f64, density_tension_radius: f64) -> bool {
     viscosity >= THREAD_VISCOSITY && viscosity > THREAD_OHNESORGE * density_tension_radius.sqrt()
 }
 
-/// How long a thread lives before its tension cuts it [s].
-#[must_use]
-pub fn life(viscosity: f64, tension: f64, radius: f64) -> f64 {
-    6.0 * viscosity * radius / tension
-}
-
-/// One parcel of a thread.
-#[derive(Clone, Copy, Debug)]
-struct Bead {
-    place: DVec3,
-    radius: f64,
-    joins_next: bool,
-}
-
 /// Storage for threads, reused.
 #[derive(Default)]
 pub struct Threads {
-    order: Vec<(u64, u32)>,
-    beads: Vec<Bead>,
+    streams: Streams,
+    rings: Vec<Ring>,
     /// The drops that are not part of a thread.
     pub lone: Vec<Droplet>,
     in_thread: Vec<bool>,
 }
 
+/// One ring of a tube.
+#[derive(Clone, Copy, Debug)]
+struct Ring {
+    place: DVec3,
+    velocity: DVec3,
+    /// Radius of a round one of its area [m].
+    radius: f64,
+    /// Half its width, where it is wider than thick [m].
+    spread: f64,
+}
+
 impl Threads {
     /// Finds the threads among the drops. Returns whether there are any.
-    pub fn find(&mut self, drops: &[Droplet], site: &Site, (time, tick): (f64, f64)) -> bool {
-        self.order.clear();
-        let hangs = |d: &Droplet| d.stream != NO_STREAM && !d.is_on_surface();
-        let all = drops.iter().enumerate().filter(|(_, d)| hangs(d));
-        self.order.extend(all.map(|(i, d)| (d.stream, i as u32)));
-        if self.order.len() < 2 {
+    pub fn find(&mut self, drops: &[Droplet], site: &Site, now: (f64, f64)) -> bool {
+        if !self.streams.find(drops, &site.liquid, now) {
             return false;
-        }
-        // Within a stream in the order of birth: the first has fallen farthest.
-        self.order.sort_unstable();
-        let place = |i: u32| match drops[i as usize].phase {
-            Phase::Air { position, .. } => position,
-            _ => DVec3::ZERO,
-        };
-        self.beads.clear();
-        for (n, &(stream, i)) in self.order.iter().enumerate() {
-            let drop = &drops[i as usize];
-            let next = self.order.get(n + 1).filter(|o| o.0 == stream).map(|o| o.1);
-            let next = next.filter(|&j| drops[j as usize].changed - drop.changed < 1.5 * tick);
-            let before = self.beads.last().filter(|b: &&Bead| b.joins_next).map(|b| b.place);
-            let here = place(i);
-            // A parcel fills the half ways to its neighbours.
-            let length = 0.5 * next.map_or(0.0, |j| place(j).distance(here))
-                + 0.5 * before.map_or(0.0, |p| p.distance(here));
-            let ball = site.liquid.radius(drop.mass);
-            let volume = drop.mass / site.liquid.density;
-            let radius = (volume / (PI * length.max(nothing::NO_WIDTH))).sqrt().min(ball);
-            let lives = life(site.liquid.viscosity(), site.liquid.tension, radius);
-            let joins_next = next.is_some() && time - drop.changed < lives;
-            self.beads.push(Bead { place: here, radius, joins_next });
         }
         self.in_thread.clear();
         self.in_thread.resize(drops.len(), false);
-        for (n, &(_, i)) in self.order.iter().enumerate() {
-            let joined = self.beads[n].joins_next || n > 0 && self.beads[n - 1].joins_next;
-            self.in_thread[i as usize] = joined;
+        let parcels = &self.streams.parcels;
+        for (n, parcel) in parcels.iter().enumerate() {
+            let joined = parcel.joins_next || n > 0 && parcels[n - 1].joins_next;
+            self.in_thread[parcel.index as usize] = joined;
         }
         self.lone.clear();
         let alone = drops.iter().zip(&self.in_thread).filter(|(_, t)| !**t);
@@ -103,21 +80,23 @@ impl Threads {
 
     /// Forgets the threads.
     pub fn clear(&mut self) {
-        self.beads.clear();
+        self.streams.parcels.clear();
     }
 
     /// Writes the threads as tubes.
-    pub fn write(&self, mesh: &mut Mesh) {
+    pub fn write(&mut self, mesh: &mut Mesh) {
         mesh.positions.clear();
         mesh.normals.clear();
         mesh.velocities.clear();
         let mut triangles = std::mem::take(&mut Arc::make_mut(&mut mesh.topology).triangles);
         triangles.clear();
+        let parcels = &self.streams.parcels;
         let mut first = 0;
-        while first < self.beads.len() {
-            let joined = self.beads[first..].iter().take_while(|b| b.joins_next).count();
+        while first < parcels.len() {
+            let joined = parcels[first..].iter().take_while(|p| p.joins_next).count();
             if joined > 0 {
-                tube(&self.beads[first..=first + joined], mesh, &mut triangles);
+                cut_rings(&parcels[first..=first + joined], &mut self.rings);
+                tube(&self.rings, mesh, &mut triangles);
             }
             first += joined + 1;
         }
@@ -127,46 +106,114 @@ impl Threads {
     }
 }
 
-/// A tube through the parcels of a thread, closed at both ends.
-fn tube(beads: &[Bead], mesh: &mut Mesh, triangles: &mut Vec<[u32; 3]>) {
+/// The rings of a thread through its parcels: rounded ends, half a parcel beyond the first and the last.
+fn cut_rings(parcels: &[Parcel], rings: &mut Vec<Ring>) {
+    rings.clear();
+    let last = parcels.len() - 1;
+    for e in (0..END_RINGS).rev() {
+        rings.push(end_ring(&parcels[0], &parcels[1], e));
+    }
+    for i in 0..last {
+        for k in 0..RINGS {
+            rings.push(ring_between(parcels, i, k as f64 / RINGS as f64));
+        }
+    }
+    rings.push(ring_between(parcels, last - 1, 1.0));
+    for e in 0..END_RINGS {
+        rings.push(end_ring(&parcels[last], &parcels[last - 1], e));
+    }
+}
+
+/// How much wider or narrower waves make a thread, at the same volume.
+fn waved(necking: f64, phase: f64) -> f64 {
+    (1.0 + necking.min(MOST_NECKING) * (TAU * phase).cos()).sqrt()
+}
+
+/// One ring of the rounded end at a parcel, away from its neighbour.
+fn end_ring(parcel: &Parcel, neighbour: &Parcel, ring: usize) -> Ring {
+    let turn = FRAC_PI_2 * (ring + 1) as f64 / (END_RINGS + 1) as f64;
+    let out = 0.5 * (parcel.place - neighbour.place);
+    // No longer than round: a half ball on what else is a blunt end.
+    let reach = out.length().max(parcel.radius);
+    Ring {
+        place: parcel.place + out.normalize_or(DVec3::Y) * (reach * turn.sin()),
+        velocity: parcel.velocity,
+        radius: parcel.radius * waved(parcel.necking, parcel.phase) * turn.cos(),
+        spread: parcel.spread * turn.cos(),
+    }
+}
+
+/// A ring on the way from one parcel to the next.
+fn ring_between(parcels: &[Parcel], i: usize, s: f64) -> Ring {
+    let (a, b) = (&parcels[i], &parcels[i + 1]);
+    let before = parcels[i.saturating_sub(1)].place;
+    let after = parcels[(i + 2).min(parcels.len() - 1)].place;
+    let mix = |x: f64, y: f64| x + (y - x) * s;
+    let necking = mix(a.necking, b.necking);
+    Ring {
+        place: through([before, a.place, b.place, after], s),
+        velocity: a.velocity.lerp(b.velocity, s),
+        radius: mix(a.radius, b.radius) * waved(necking, a.phase + s * a.step),
+        spread: mix(a.spread, b.spread),
+    }
+}
+
+/// A curve through four places, from the second to the third (Catmull-Rom).
+fn through([p, a, b, q]: [DVec3; 4], s: f64) -> DVec3 {
+    let (out, back) = (0.5 * (b - p), 0.5 * (q - a));
+    let (s2, s3) = (s * s, s * s * s);
+    a * (2.0 * s3 - 3.0 * s2 + 1.0)
+        + out * (s3 - 2.0 * s2 + s)
+        + b * (3.0 * s2 - 2.0 * s3)
+        + back * (s3 - s2)
+}
+
+/// A tube through rings, closed at both ends.
+fn tube(rings: &[Ring], mesh: &mut Mesh, triangles: &mut Vec<[u32; 3]>) {
     let base = mesh.positions.len() as u32;
-    let last = beads.len() - 1;
+    let last = rings.len() - 1;
     let mut side = DVec3::ZERO;
-    for (i, bead) in beads.iter().enumerate() {
-        // From neighbour to neighbour: rings stand across the thread, not across one of its pieces.
-        let way = beads[(i + 1).min(last)].place - beads[i.saturating_sub(1)].place;
+    for (i, ring) in rings.iter().enumerate() {
+        let way = rings[(i + 1).min(last)].place - rings[i.saturating_sub(1)].place;
         let along = way.normalize_or(DVec3::Y);
         if i == 0 {
-            side = along.any_orthonormal_vector();
+            // What is wider than thick lies across its fall, as the lip did.
+            side = DVec3::Y.cross(ring.velocity).normalize_or(along.any_orthonormal_vector());
         }
         // Carried along the thread, so that it does not twist.
         side = (side - along * along.dot(side)).normalize_or(along.any_orthonormal_vector());
-        let other = along.cross(side);
-        for s in 0..SLICES {
-            let (sin, cos) = (2.0 * PI * s as f64 / SLICES as f64).sin_cos();
-            let out = side * cos + other * sin;
-            mesh.positions.push((bead.place + out * bead.radius).as_vec3());
-            mesh.normals.push(out.as_vec3());
-        }
+        push_ring(ring, [side, along.cross(side)], mesh);
     }
-    let ring = |i: usize, s: usize| base + (i * SLICES + s % SLICES) as u32;
+    let at = |i: usize, s: usize| base + (i * SLICES + s % SLICES) as u32;
     for i in 0..last {
         for s in 0..SLICES {
-            let (a, b) = (ring(i, s), ring(i, s + 1));
-            let (c, d) = (ring(i + 1, s), ring(i + 1, s + 1));
+            let (a, b) = (at(i, s), at(i, s + 1));
+            let (c, d) = (at(i + 1, s), at(i + 1, s + 1));
             triangles.extend([[a, b, d], [a, d, c]]);
         }
     }
-    for (i, up) in [(0, false), (last, true)] {
-        let inner = beads[if up { last - 1 } else { 1 }].place;
-        let out = (beads[i].place - inner).normalize_or(DVec3::Y);
+    for (i, inner, is_up) in [(0, 1, false), (last, last - 1, true)] {
+        let out = rings[i].place - rings[inner].place;
         let tip = mesh.positions.len() as u32;
-        mesh.positions.push((beads[i].place + out * beads[i].radius).as_vec3());
-        mesh.normals.push(out.as_vec3());
+        mesh.positions.push((rings[i].place + 0.5 * out).as_vec3());
+        mesh.normals.push(out.normalize_or(DVec3::Y).as_vec3());
+        mesh.velocities.push(rings[i].velocity.as_vec3());
         for s in 0..SLICES {
-            let (a, b) = (ring(i, s), ring(i, s + 1));
-            triangles.push(if up { [a, b, tip] } else { [b, a, tip] });
+            let (a, b) = (at(i, s), at(i, s + 1));
+            triangles.push(if is_up { [a, b, tip] } else { [b, a, tip] });
         }
     }
-    mesh.velocities.resize(mesh.positions.len(), Vec3::ZERO);
+}
+
+/// The points of a ring: an ellipse of its area.
+fn push_ring(ring: &Ring, [side, other]: [DVec3; 2], mesh: &mut Mesh) {
+    let wide = ring.radius.max(ring.spread);
+    let thick = ring.radius * ring.radius / wide.max(f64::MIN_POSITIVE);
+    for s in 0..SLICES {
+        let (sin, cos) = (2.0 * PI * s as f64 / SLICES as f64).sin_cos();
+        mesh.positions.push((ring.place + side * (cos * wide) + other * (sin * thick)).as_vec3());
+        let out = side * (cos * thick) + other * (sin * wide);
+        mesh.normals.push(out.normalize_or(side).as_vec3());
+        mesh.velocities.push(ring.velocity.as_vec3());
+    }
 }

@@ -5,7 +5,7 @@ use glam::{DVec2, DVec3, Vec3};
 use super::super::flow::Trace;
 use super::super::liquid::{LiquidPreset, Resistance};
 use super::super::state::NO_STREAM;
-use super::super::thread::life;
+use super::super::stream::thread_life;
 use super::layer::{GRAVITY, Lab, actor, params};
 use super::*;
 
@@ -232,8 +232,8 @@ fn a_thread_thins_as_it_falls_and_breaks() {
     }
     assert!(seen, "it pours");
     // Thinner threads live shorter, thicker liquids longer.
-    assert!(life(10.0, 0.06, 1e-3) > 5.0 * life(10.0, 0.06, 1e-4));
-    assert!(life(0.001, 0.07, 1e-3) < 1e-3, "water draws none");
+    assert!(thread_life(10.0, 0.06, 1e-3) > 5.0 * thread_life(10.0, 0.06, 1e-4));
+    assert!(thread_life(0.001, 0.07, 1e-3) < 1e-3, "water draws none");
 }
 
 #[test]

@@ -16,6 +16,7 @@ mod runs;
 mod scenes;
 mod shown;
 mod sinks;
+mod streams;
 
 use glam::{DVec2, DVec3, Vec3};
 

@@ -422,7 +422,7 @@ impl MeshSequence for Tip {
 const RIM: f64 = 0.03;
 
 /// A laboratory with that tray, filled to a depth, and how much is in it.
-fn tipped(axis: Vec3, angle: f64, depth: f64) -> (Lab, f64) {
+pub(super) fn tipped(axis: Vec3, angle: f64, depth: f64) -> (Lab, f64) {
     let (low, high) = (DVec2::splat(-0.12), DVec2::splat(0.12));
     let rim = |x: f64, z: f64| if x.abs().max(z.abs()) > 0.101 { RIM } else { 0.0 };
     let (p, t) = height_field(48, 48, low, high, rim);
