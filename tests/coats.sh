@@ -3,7 +3,8 @@
 # volume of the first frame within 2 %.
 #   tests/coats.sh [CHARACTER[:PIECES]...]     files (.glb, .gltf, .vrm, .fbx) or builtin:NAME; default: the cast
 # PIECES: connected bodies that the character has [1]. FRISSON is the command; FRISSON_COAT_FRAMES how many frames of a
-# clip are baked [all]; FRISSON_COAT_KEEP a folder for the scenes and caches.
+# clip are baked [all]; FRISSON_COAT_EVERY every which of them: 4 is a quarter [1]; FRISSON_COAT_KEEP a folder for the
+# scenes and caches.
 set -euo pipefail
 frisson=${FRISSON:-frisson}
 work=${FRISSON_COAT_KEEP:-$(mktemp -d)}
@@ -44,10 +45,12 @@ for character in "${characters[@]}"; do
       echo "-- $character: no coat is proposed"
       continue 2
     fi
-    python3 - "$scene" "$pieces" "${FRISSON_COAT_FRAMES:-0}" <<'PY'
+    python3 - "$scene" "$pieces" "${FRISSON_COAT_FRAMES:-0}" "${FRISSON_COAT_EVERY:-1}" <<'PY'
 import re, sys
-path, pieces, most = sys.argv[1], sys.argv[2], int(sys.argv[3])
+path, pieces, most, every = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 text = open(path).read()
+# Ticks are the same at every rate: fewer frames of the same motion.
+text = re.sub(r"(?m)^fps = (.*)$", lambda m: f"fps = {float(m[1]) / every:g}", text, count=1)
 if most > 0:
     text = re.sub(r"(?m)^frames = .*\n", "", text)
     text = re.sub(r"(?m)^fps = .*$", lambda m: f"{m[0]}\nframes = [0, {most - 1}]", text, count=1)
