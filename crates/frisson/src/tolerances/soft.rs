@@ -181,3 +181,26 @@ pub const MOST_EVENED: f32 = 0.4;
 /// Most times that surfaces are extracted again because their own volume is not the one they should have [-]. One is
 /// enough but for what is squeezed flat.
 pub const VOLUME_EXTRACTIONS: usize = 3;
+
+/// Uneven pressure under which a particle of a dough is flattened, in thicknesses times stiffness [-]. A heap of three
+/// layers of particles at the usual stiffness presses by a tenth; a rolling pin by a half.
+pub const FLATTENS: f64 = 0.15;
+
+/// Time in which a particle is flattened by a factor of e, where it is pressed by a thickness times the stiffness beyond
+/// that [s]. Longer, and what is rolled springs back when the pin has passed.
+pub const FLATTEN_TIME: f64 = 0.04;
+
+/// Most that a particle is flattened in one step [-].
+pub const MOST_FLATTENED: f64 = 0.05;
+
+/// Thinnest that a particle may become, as a share of its thickness [-]. A thinner one needs shorter steps: at 0.45 doughs
+/// under a pin came out as flakes.
+pub const THINNEST_PARTICLE: f64 = 0.6;
+
+/// Longest that a particle may become, as a share of its thickness [-]. At 2 particles squeezed from two sides stood out
+/// of the dough like thorns.
+pub const LONGEST_PARTICLE: f64 = 1.4;
+
+/// Share of all that resists being turned which is added in every way, so that a row of particles has a spin about
+/// itself: none [-].
+pub const LEAST_SPREAD: f64 = 0.05;

@@ -1,6 +1,6 @@
 //! What is inside the objects: primitives, rigid bodies, doughs, bones and their joints.
 
-use glam::{DMat3, DQuat, DVec3};
+use glam::{DMat3, DVec3};
 
 use super::build_coats::fill;
 use super::field::{FieldProfile, Kind};
@@ -240,7 +240,7 @@ fn shape_of(p: &PrimitiveParams) -> (Kind, Vec<DVec3>) {
 fn volume_lumps(p: &PrimitiveRest) -> Vec<(DVec3, f64)> {
     let e = p.profile.thickness;
     let mut pieces = Vec::new();
-    compute_pieces(p.kind, &p.points, DQuat::IDENTITY, &mut pieces);
+    compute_pieces(p.kind, &p.points, DMat3::IDENTITY, &mut pieces);
     let lump = |s: &Seed| {
         let ray = s.ray(&p.points, &pieces);
         let volume = ray.weight * e.powi(ray.power) / f64::from(ray.power);

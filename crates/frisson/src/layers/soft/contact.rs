@@ -7,6 +7,7 @@ use super::params::SoftParams;
 use super::primitive_fields::PrimitiveFields;
 use super::rest::SoftRest;
 use super::sample::{ContactPoint, Presser, Territory};
+use super::shape::{Kneading, outer};
 use super::state::{Side, SoftState};
 use super::tool::Tools;
 use crate::tolerances::soft as tolerances;
@@ -41,6 +42,8 @@ pub struct ContactForces {
     pub count: usize,
     /// Per body: slip below which its friction is viscous [m/s].
     pub slips: Vec<f64>,
+    /// Per primitive: what is done to it.
+    pub kneaded: Vec<Kneading>,
     /// Per body: speed at its skin per impulse there [1/kg].
     eases: Vec<f64>,
     /// Per group: its mass [kg] and its area on tools [m²].
@@ -75,6 +78,14 @@ struct Rubbing {
     resistance: f64,
     /// Friction coefficient [-].
     friction: f64,
+}
+
+impl ContactForces {
+    /// Nothing presses on anything yet.
+    pub fn begin(&mut self, count: usize) {
+        self.kneaded.clear();
+        self.kneaded.resize(count, Kneading::NONE);
+    }
 }
 
 impl Contacts<'_> {
@@ -267,7 +278,7 @@ impl Contacts<'_> {
     fn press_each_other(
         &self,
         state: &mut SoftState,
-        out: &ContactForces,
+        out: &mut ContactForces,
         me: usize,
         other: usize,
         contact: &ContactPoint,
@@ -287,12 +298,14 @@ impl Contacts<'_> {
         let force = share * self.traction(contact, normal, rubbing);
         state.bodies[a].push(force, at);
         state.bodies[b].push(-force, at);
+        out.kneaded[me].stress += outer(force, at - self.fields.middle(me));
+        out.kneaded[other].stress -= outer(force, at - self.fields.middle(other));
     }
 
     fn press_tool(
         &self,
         state: &mut SoftState,
-        out: &ContactForces,
+        out: &mut ContactForces,
         me: usize,
         (tool, resistance): (usize, f64),
         contact: &ContactPoint,
@@ -303,7 +316,9 @@ impl Contacts<'_> {
         let friction = self.tools.get(tool).friction();
         let rubbing = Rubbing { slip, viscous_below: out.slips[body], resistance, friction };
         let traction = self.traction(contact, contact.normal, rubbing);
-        state.bodies[body].push(contact.area * traction, contact.point);
+        let force = contact.area * traction;
+        state.bodies[body].push(force, contact.point);
+        out.kneaded[me].stress += outer(force, contact.point - self.fields.middle(me));
     }
 
     /// A primitive whose own place another side holds has no seeds left: it is pushed out gently,

@@ -22,6 +22,7 @@ use super::params::SoftParams;
 use super::primitive_fields::PrimitiveFields;
 use super::rest::{ObjectRest, SoftRest};
 use super::sample::Territory;
+use super::shape::{Kneading, outer};
 use super::state::{BodyState, Bond, SoftState};
 use super::step::Given;
 use super::weld::blend_weight;
@@ -136,7 +137,7 @@ pub(super) fn apply_dough(
     rest: &SoftRest,
     state: &mut SoftState,
     around: (&PrimitiveFields, &[Territory]),
-    scratch: &mut DoughScratch,
+    (scratch, kneaded): (&mut DoughScratch, &mut [Kneading]),
     dt: f64,
 ) {
     let DoughScratch { materials, spare_bonds } = scratch;
@@ -158,7 +159,13 @@ pub(super) fn apply_dough(
         for &b in others {
             let Some(other) = materials[rest.primitives[b as usize].object] else { continue };
             let pair = Pair { of: (a, b as usize), laws: (material, other) };
-            bonds.extend(pair.pull(rest, bodies, around, &old[at..end], dt));
+            bonds.extend(pair.pull(
+                rest,
+                (&mut bodies[..], &mut kneaded[..]),
+                around,
+                &old[at..end],
+                dt,
+            ));
         }
         // Neighbours come group by group; the next step looks pairs up by number.
         bonds[first..].sort_unstable_by_key(|b| b.pair);
@@ -179,7 +186,7 @@ impl Pair {
     fn pull(
         &self,
         rest: &SoftRest,
-        bodies: &mut [BodyState],
+        (bodies, kneaded): (&mut [BodyState], &mut [Kneading]),
         (fields, territories): (&PrimitiveFields, &[Territory]),
         old: &[Bond],
         dt: f64,
@@ -187,7 +194,10 @@ impl Pair {
         let ((a, b), (law_a, law_b)) = (self.of, &self.laws);
         let of = [a, b].map(|i| rest.primitives[i].body);
         let way = bodies[of[0]].position - bodies[of[1]].position;
-        let distance = way.length();
+        let (pa, pb) = (&fields.primitives[a], &fields.primitives[b]);
+        // Flattened particles are as far from each other as the balls they were.
+        let measured = 0.5 * (pa.measured(way) + pb.measured(way));
+        let distance = measured.length();
         if distance >= (law_a.range * law_a.spacing).max(law_b.range * law_b.spacing) {
             return None;
         }
@@ -199,21 +209,28 @@ impl Pair {
         let known = old.binary_search_by_key(&pair, |b| b.pair).ok();
         // A new bond is at rest where it begins.
         let length = known.map_or(distance, |k| old[k].length);
-        let n = way.normalize_or(DVec3::Y);
+        let n = measured.normalize_or(DVec3::Y);
+        // Way in which the distance grows, by how much a metre.
+        let n = 0.5 * (pa.measured(n) + pb.measured(n));
         let (pull_a, length_a) = law_a.bond(distance, length);
         let (pull_b, length_b) = law_b.bond(distance, length);
         let push = law_a.force(distance) + law_b.force(distance);
         let force = weight * 0.5 * (push + pull_a + pull_b) * n;
         let rub = weight * 0.5 * (law_a.rub(distance) + law_b.rub(distance));
         let light = of.map(|i| rest.bodies[i].inverse_mass);
-        let parting = (bodies[of[0]].velocity - bodies[of[1]].velocity).dot(n);
+        let against = bodies[of[0]].velocity - bodies[of[1]].velocity;
+        let parting = against.dot(n);
         // Exact for the pair alone: any viscosity, any step.
-        let pliancy = (light[0] + light[1]).max(f64::MIN_POSITIVE);
+        let pliancy = ((light[0] + light[1]) * n.length_squared()).max(f64::MIN_POSITIVE);
         let impulse = (1.0 - (-rub * pliancy * dt).exp()) / pliancy * parting * n;
         bodies[of[0]].velocity -= light[0] * impulse;
         bodies[of[1]].velocity += light[1] * impulse;
         bodies[of[0]].force += force;
         bodies[of[1]].force -= force;
+        for i in [a, b] {
+            kneaded[i].stress -= outer(force, 0.5 * way);
+            kneaded[i].meet(way, against);
+        }
         // Also where nothing pulls yet: without it the bond would begin anew in every step, and never stretch.
         Some(Bond { pair, length: 0.5 * (length_a + length_b) })
     }

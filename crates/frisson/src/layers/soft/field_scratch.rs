@@ -128,7 +128,7 @@ impl FieldScratch {
         near.spots.extend(all.spots.iter().copied().filter(|&s| {
             let spot = &fields.spots[s as usize];
             let to = spot.place - origin;
-            let along = to.dot(direction).clamp(0.0, length);
+            let along = (to.dot(direction) / direction.length_squared()).clamp(0.0, length);
             (to - along * direction).length() < 2.0 * spot.radius
         }));
         for &(start, end, group, graph) in &all.runs {
@@ -138,10 +138,12 @@ impl FieldScratch {
                 let primitive = &fields.primitives[m as usize];
                 // The bits of a graph's members count from the start of its run: all stay.
                 let matters = graph || primitive.kind != Kind::Point || {
-                    let to = fields.points[primitive.first as usize] - origin;
-                    let along = to.dot(direction).clamp(0.0, length);
+                    let to = primitive.measured(fields.points[primitive.first as usize] - origin);
+                    let direction = primitive.measured(direction);
+                    let along = to.dot(direction) / direction.length_squared();
+                    let nearest = to - along.clamp(0.0, length) * direction;
                     let reach = primitive.profile.support + primitive.offset;
-                    reach > 0.0 && (to - along * direction).length_squared() < reach * reach
+                    reach > 0.0 && nearest.length_squared() < reach * reach
                 };
                 if matters {
                     near.members.push(m);
@@ -286,7 +288,7 @@ impl FieldScratch {
 
     /// Gradient of a group's field after [`FieldScratch::see`] or another evaluation at the same
     /// point: of the group of who asks alone, in a graph of its clique with it. Also the sum of the
-    /// lengths of the gradients that add up: how fast the field grows when all coats thicken together.
+    /// slopes of the fields that add up: how fast the field grows when all coats thicken together.
     pub fn group_gradient(&self, query: FieldQuery) -> (DVec3, f64) {
         self.gradient::<false>(query)
     }
@@ -346,9 +348,10 @@ impl FieldScratch {
                 let bit = i - start;
                 let counts = !graph || ((bit as usize) < MAX_GRAPH && clique >> bit & 1 == 1);
                 if counts && self.values[i as usize] > 0.0 {
-                    let one = weight * fields.gradient_of(near.members[i as usize] as usize, at);
-                    sum += one;
-                    lengths += one.length();
+                    let member = near.members[i as usize] as usize;
+                    sum += weight * fields.gradient_of(member, at);
+                    // In its own measure: what thickens is that.
+                    lengths += weight * fields.field_of(member, at).1.abs();
                 }
             }
         }

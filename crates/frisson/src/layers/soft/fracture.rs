@@ -53,6 +53,11 @@ impl Components {
 pub fn supports_meet(fields: &PrimitiveFields, a: usize, b: usize) -> bool {
     let (pa, pb) = (&fields.primitives[a], &fields.primitives[b]);
     let reach = fields.reach(a) + fields.reach(b);
+    if !(pa.shape.is_round() && pb.shape.is_round()) {
+        // As far as particles are in the measure half-way between theirs.
+        let way = fields.middle(a) - fields.middle(b);
+        return 0.5 * (pa.measured(way) + pb.measured(way)).length() < reach;
+    }
     gap(pa.kind, fields.points_of(a), pb.kind, fields.points_of(b), reach) < reach
 }
 

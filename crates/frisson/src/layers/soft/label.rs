@@ -340,11 +340,7 @@ impl Field for LabelField<'_> {
         if self.all_add_up(parts) {
             out.fill(-self.field.level);
             for part in parts.iter().filter_map(|&p| self.field.parts.get(p as usize)) {
-                if part.kind == Kind::Point {
-                    part.add_values::<false>(self.field.level, points, out);
-                } else {
-                    part.add_values::<true>(self.field.level, points, out);
-                }
+                part.add_values(self.field.level, points, out);
             }
             return;
         }
@@ -395,11 +391,7 @@ impl Field for LabelField<'_> {
         }
         out.value.fill(-self.field.level);
         for part in parts.iter().filter_map(|&p| self.field.parts.get(p as usize)) {
-            if part.kind == Kind::Point {
-                part.add_samples::<false>(self.field.level, points, out);
-            } else {
-                part.add_samples::<true>(self.field.level, points, out);
-            }
+            part.add_samples(self.field.level, points, out);
         }
     }
 }

@@ -14,6 +14,8 @@
 //! each territory (and so the controllers' corrections), and which pieces part or fuse. A step in
 //! which a contact deepens too fast is taken back and made shorter.
 //!
+//! Particles of a dough are balls until they are pressed: then they are flattened for good (`shape.rs`).
+//!
 //! A coat that is fitted to a skin shows the skin itself, by its distance, and not the balls that carry
 //! it.
 //!
@@ -53,6 +55,7 @@ mod rims;
 mod sample;
 mod scratch;
 mod seeds;
+mod shape;
 mod skin;
 mod skin_field;
 mod skin_place;
@@ -66,6 +69,7 @@ mod surface;
 mod surface_part;
 mod tick;
 mod tool;
+mod touch;
 mod travel;
 mod untangle;
 mod volume;

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use glam::{DVec3, Vec2, Vec3};
+use glam::{DMat3, DVec3, Vec2, Vec3};
 use rayon::prelude::*;
 
 use super::field::Kind;
@@ -77,7 +77,7 @@ impl SoftScratch {
         let points = self.fields.points_of(index);
         let kind = self.fields.primitives[index].kind;
         let mut pieces = Vec::new();
-        compute_pieces(kind, points, self.rotations[index], &mut pieces);
+        compute_pieces(kind, points, self.axes[index], &mut pieces);
         let body = &state.bodies[rest.primitives[index].body];
         let near = self.territories[index].near();
         for (i, seed) in rest.seeds[index].iter().enumerate() {
@@ -87,7 +87,8 @@ impl SoftScratch {
             let at = at.as_vec3();
             let way = self.preview.field.outward(label, near, at);
             piece.positions[i] = at;
-            piece.normals[i] = way.try_normalize().unwrap_or(ray.direction.as_vec3());
+            piece.normals[i] =
+                way.try_normalize().unwrap_or(ray.direction.as_vec3().normalize_or(Vec3::Y));
         }
     }
 }
@@ -101,7 +102,8 @@ impl SoftState {
             let place = |p: &DVec3| body.position + body.rotation * *p;
             let points: Vec<DVec3> = primitive.points.iter().map(place).collect();
             let mut pieces = Vec::new();
-            compute_pieces(primitive.kind, &points, body.rotation, &mut pieces);
+            let axes = DMat3::from_quat(body.rotation) * self.stretches[index];
+            compute_pieces(primitive.kind, &points, axes, &mut pieces);
             let seeds = rest.seeds[index].iter().zip(&self.distances[index]);
             seeds.map(move |(seed, distance)| {
                 let ray = seed.ray(&points, &pieces);

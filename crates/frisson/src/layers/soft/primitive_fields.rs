@@ -3,6 +3,7 @@
 use glam::DVec3;
 
 use super::field::{FieldProfile, Kind, closest};
+use super::shape::Shape;
 use super::weld::Spot;
 
 /// Marks nobody.
@@ -23,6 +24,8 @@ pub struct Primitive {
     pub inverse_width: f64,
     /// Stiffness as a multiple of the level per that width [-].
     pub steepness: f64,
+    /// How a particle is flattened.
+    pub shape: Shape,
     /// Translation of the field by the volume controller [m].
     pub offset: f64,
     /// What its contacts do not feel yet of that translation [m].
@@ -35,6 +38,15 @@ pub struct Primitive {
     pub group: u32,
     /// Primitives of the group it blends with, ascending; `None`: all of the group.
     pub links: Option<std::sync::Arc<[u32]>>,
+}
+
+impl Primitive {
+    /// A way in the measure in which the primitive is a ball.
+    #[must_use]
+    #[inline]
+    pub fn measured(&self, way: DVec3) -> DVec3 {
+        if self.shape.is_round() { way } else { self.shape.metric * way }
+    }
 }
 
 /// All primitives, ready to be asked.
@@ -66,21 +78,27 @@ impl PrimitiveFields {
         points.iter().sum::<DVec3>() / points.len() as f64
     }
 
-    /// Distance from a primitive beyond which its field is zero [m].
+    /// Distance from a primitive, in its own measure, beyond which its field is zero [m].
     #[must_use]
     pub fn reach(&self, index: usize) -> f64 {
         let p = &self.primitives[index];
         (p.profile.support + p.offset).max(0.0)
     }
 
-    /// Field of one primitive, its slope, and the way from its closest point.
+    /// The same in the world, along its longest way [m].
+    #[must_use]
+    pub fn span(&self, index: usize) -> f64 {
+        self.reach(index) * self.primitives[index].shape.longest
+    }
+
+    /// Field of one primitive, its slope in its own measure, and the way from its closest point.
     #[must_use]
     #[inline]
     pub fn field_of(&self, index: usize, at: DVec3) -> (f64, f64, DVec3) {
         let p = &self.primitives[index];
         let away = at - closest(p.kind, self.points_of(index), at);
         let reach = p.profile.support + p.offset;
-        let distance_sq = away.length_squared();
+        let distance_sq = p.measured(away).length_squared();
         // Without a root for most pairs. A coat that was thinned to nothing has no reach at all.
         if reach <= 0.0 || distance_sq >= reach * reach {
             return (0.0, 0.0, away);
@@ -99,7 +117,7 @@ impl PrimitiveFields {
             return self.field_of(index, at).0;
         }
         let reach = p.profile.support + p.offset;
-        let distance_sq = at.distance_squared(self.points[p.first as usize]);
+        let distance_sq = p.measured(at - self.points[p.first as usize]).length_squared();
         if reach <= 0.0 || distance_sq >= reach * reach {
             return 0.0;
         }
@@ -116,7 +134,12 @@ impl PrimitiveFields {
     #[must_use]
     pub fn gradient_of(&self, index: usize, at: DVec3) -> DVec3 {
         let (_, slope, away) = self.field_of(index, at);
-        away.normalize_or_zero() * slope
+        let shape = &self.primitives[index].shape;
+        if shape.is_round() {
+            return away.normalize_or_zero() * slope;
+        }
+        // The metric is symmetric: its own transpose.
+        shape.metric * ((shape.metric * away).normalize_or_zero() * slope)
     }
 
     /// Whether two primitives blend.

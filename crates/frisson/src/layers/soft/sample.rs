@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use glam::{DQuat, DVec3, Vec3};
+use glam::{DMat3, DVec3, Vec3};
 use rayon::prelude::*;
 
 use super::field::{BULGE_ZONE, Kind, bulge_shape};
@@ -61,12 +61,12 @@ pub struct Territory {
     pub buried_by: Option<(u32, f64)>,
     /// Whether nobody is near to whom it would make a difference where its seeds are.
     pub quiet: bool,
-    near: Neighbourhood,
+    pub(super) near: Neighbourhood,
     /// Primitives of the grid's cells around.
     around: Vec<u32>,
     /// Tools in reach.
     tools: Vec<u32>,
-    scratch: FieldScratch,
+    pub(super) scratch: FieldScratch,
     pieces: Vec<Piece>,
 }
 
@@ -110,8 +110,8 @@ pub struct Sampling<'a> {
     pub seeds: &'a [Vec<Seed>],
     /// Finer seeds for contacts.
     pub contact_seeds: &'a [Arc<ContactSeeds>],
-    /// Rotation of the body that carries each primitive.
-    pub rotations: &'a [DQuat],
+    /// Axes of each primitive, stretched where a particle is flattened.
+    pub axes: &'a [DMat3],
     /// Tools.
     pub tools: Tools<'a>,
     /// Balls under skins, by their object: among themselves they are quiet.
@@ -119,20 +119,22 @@ pub struct Sampling<'a> {
 }
 
 /// What a primitive finds at a place.
-struct Found {
+pub(super) struct Found {
     /// Positive inside its territory [Pa].
-    inside: f64,
+    pub inside: f64,
+    /// Positive inside its side, whichever of those that blend owns the place [Pa].
+    pub surface: f64,
     /// Fields there.
-    seen: Seen,
+    pub seen: Seen,
     /// Distance of the nearest tool [m].
-    tool_distance: f64,
+    pub tool_distance: f64,
     /// That tool.
-    tool: u32,
+    pub tool: u32,
 }
 
 /// The box of a primitive's support.
 pub fn support_box(fields: &PrimitiveFields, index: usize) -> (Vec3, Vec3) {
-    let reach = fields.reach(index);
+    let reach = fields.span(index);
     let points = fields.points_of(index);
     let low = points.iter().fold(DVec3::INFINITY, |m, p| m.min(*p)) - reach;
     let high = points.iter().fold(DVec3::NEG_INFINITY, |m, p| m.max(*p)) + reach;
@@ -171,7 +173,7 @@ impl Sampling<'_> {
         let fields = self.fields;
         let primitive = &fields.primitives[index];
         let points = fields.points_of(index);
-        compute_pieces(primitive.kind, points, self.rotations[index], &mut territory.pieces);
+        compute_pieces(primitive.kind, points, self.axes[index], &mut territory.pieces);
         territory.contacts.clear();
         (territory.volume, territory.gain, territory.common_gain) = (0.0, 0.0, 0.0);
         territory.buried_by = None;
@@ -181,7 +183,8 @@ impl Sampling<'_> {
         // A coat cannot have grown by more within a step; what is beyond would be found by searching in vain.
         let limit = reach.min(furthest + 0.5 * primitive.profile.thickness);
         let middle = fields.middle(index);
-        let size = points.iter().map(|p| p.distance(middle)).fold(reach, |m, d| m.max(d + reach));
+        let span = fields.span(index);
+        let size = points.iter().map(|p| p.distance(middle)).fold(span, |m, d| m.max(d + span));
         // A ball around the primitive: tools beyond it cannot stop any of its seeds.
         let in_reach = |i: &u32| self.tools.get(*i as usize).contact(middle).0 < size;
         territory.tools.clear();
@@ -198,7 +201,7 @@ impl Sampling<'_> {
             // Also of seeds that a border has stopped: the volume up to it is theirs.
             territory.volume += ray.weight * distance.powi(ray.power) / f64::from(ray.power);
             let first = territory.contacts.len();
-            let near = self.classify(index, &ray, *distance, territory);
+            let near = self.classify(index, &ray, (*distance, limit), territory);
             let Some(fine) = self.contact_seeds[index].of(i).filter(|_| near) else { continue };
             territory.contacts.truncate(first);
             territory.scratch.end_ray();
@@ -207,7 +210,7 @@ impl Sampling<'_> {
             for seed in fine {
                 let ray = seed.ray(points, &territory.pieces);
                 let d = self.slide(index, &ray, (*distance, limit), territory);
-                self.classify(index, &ray, d, territory);
+                self.classify(index, &ray, (d, limit), territory);
             }
             (territory.gain, territory.common_gain) = gains;
         }
@@ -239,7 +242,13 @@ impl Sampling<'_> {
     }
 
     /// What a primitive finds at a place and a distance from it.
-    fn look(&self, index: usize, territory: &mut Territory, at: DVec3, distance: f64) -> Found {
+    pub(super) fn look(
+        &self,
+        index: usize,
+        territory: &mut Territory,
+        at: DVec3,
+        distance: f64,
+    ) -> Found {
         let Territory { near, scratch, tools, .. } = territory;
         let primitive = &self.fields.primitives[index];
         let seen = scratch.see(FieldQuery { fields: self.fields, near, index: index as u32, at });
@@ -253,15 +262,15 @@ impl Sampling<'_> {
         let bulge =
             if primitive.bulge > 0.0 { self.bulge(primitive, &seen, tool_distance) } else { 0.0 };
         let surface = (seen.side + bulge - self.fields.level).min(seen.alone + bulge - seen.other);
+        let surface = surface.min(primitive.profile.stiffness * tool_distance);
         // Those that blend share a border: where their own fields are equal.
         let mut least = surface.min(seen.own - seen.rival);
-        least = least.min(primitive.profile.stiffness * tool_distance);
         if primitive.kind == Kind::Polyline && primitive.count > 2 {
             let slack = tolerances::MEDIAL * primitive.profile.thickness;
             let beyond = medial(primitive.kind, self.fields.points_of(index), at, distance);
             least = least.min(primitive.profile.stiffness * (beyond + slack));
         }
-        Found { inside: least, seen, tool_distance, tool }
+        Found { inside: least, surface, seen, tool_distance, tool }
     }
 
     /// What a bulge adds beside a contact with another mesh or a tool [Pa].
@@ -275,38 +284,29 @@ impl Sampling<'_> {
     }
 
     /// What stopped the seed, and what follows from it. Whether a contact is within its cell.
-    fn classify(&self, index: usize, ray: &Ray, d: f64, territory: &mut Territory) -> bool {
+    fn classify(
+        &self,
+        index: usize,
+        ray: &Ray,
+        (d, limit): (f64, f64),
+        territory: &mut Territory,
+    ) -> bool {
         let fields = self.fields;
         let profile = &fields.primitives[index].profile;
         let at = ray.origin + d * ray.direction;
-        let Found { seen, tool_distance, tool, .. } = self.look(index, territory, at, d);
-        let scratch = &territory.scratch;
-        let query = FieldQuery { fields, near: &territory.near, index: index as u32, at };
+        let Found { seen, tool_distance, .. } = self.look(index, territory, at, d);
         let close = tolerances::STOPPED * profile.thickness;
         // A tenth: a seed on a border is stopped by it more exactly than by the slower field of a whole side.
         let border = seen.own - seen.rival < profile.stiffness * close * 0.1;
         let on_tool = tool_distance < close;
         let pressed = seen.other > fields.level;
-        let thickness = profile.thickness + fields.primitives[index].offset;
-        let depth = (1.0 - d / thickness.max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
         let cone = ray.weight * d.powi(ray.power - 1);
         // Half as wide again as what the seed stands for: the next seed over may be in the contact although this is not.
         let cell = 1.5 * cone.sqrt();
         let near_contact =
             tool_distance < cell || seen.other > fields.level - profile.stiffness * cell;
         if on_tool {
-            let normal = -self.tools.get(tool as usize).contact(at).1;
-            let area = cone / ray.direction.dot(normal).max(tolerances::LEAST_COSINE);
-            let late = scratch.swelling(query);
-            let pressure = seen.side - fields.level - late;
-            // A seed that meets the tool from behind has come out on its other side: it would pull.
-            if pressure > 0.0 && ray.direction.dot(normal) > 0.0 {
-                let presser = Presser::Tool(tool);
-                let fused = 0.0;
-                let contact =
-                    ContactPoint { presser, point: at, normal, pressure, area, fused, depth };
-                territory.contacts.push(contact);
-            }
+            self.touch(index, ray, d, territory);
             return near_contact;
         }
         let above = (seen.side - fields.level) / profile.stiffness;
@@ -315,22 +315,18 @@ impl Sampling<'_> {
             // A border, or beyond the medial axis.
             if border && seen.rival_primitive != NOBODY {
                 territory.gain += self.border_gain(index, &seen, (at, ray.direction), cone);
+                if near_contact {
+                    let end = (d + cell).min(limit);
+                    self.touch_beyond(index, ray, (d, end), territory);
+                }
             }
             return near_contact;
         }
         if pressed {
-            let own = scratch.group_gradient(query).0;
-            let presser = FieldQuery { index: seen.other_primitive, ..query };
-            let other = scratch.group_gradient(presser).0;
-            let normal = (other - own).normalize_or(ray.direction);
-            let area = cone / ray.direction.dot(normal).max(tolerances::LEAST_COSINE);
-            let presser = Presser::Primitive(seen.other_primitive);
-            let late = scratch.swelling(query);
-            let (pressure, fused) = ((seen.alone - fields.level - late).max(0.0), seen.fused);
-            let contact = ContactPoint { presser, point: at, normal, pressure, area, fused, depth };
-            territory.contacts.push(contact);
+            self.touch(index, ray, d, territory);
         } else if !border && above <= close {
-            let (own, lengths) = scratch.side_gradient(query);
+            let query = FieldQuery { fields, near: &territory.near, index: index as u32, at };
+            let (own, lengths) = territory.scratch.side_gradient(query);
             let slope = own.length().max(f64::MIN_POSITIVE);
             let cosine = (-own / slope).dot(ray.direction).max(tolerances::LEAST_COSINE);
             let area = cone / cosine;
@@ -356,7 +352,7 @@ impl Sampling<'_> {
         let between = own - self.fields.gradient_of(seen.rival_primitive as usize, at);
         let slope = between.length().max(1e-6 * own.length()).max(f64::MIN_POSITIVE);
         let cosine = (between / slope).dot(direction).abs().max(tolerances::LEAST_COSINE);
-        cone / cosine * own.length() / slope
+        cone / cosine * self.fields.field_of(index, at).1.abs() / slope
     }
 
     /// Whether another side holds the primitive's own place: no seed can leave it then.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use glam::{DQuat, DVec3};
+use glam::{DMat3, DQuat, DVec3};
 
 use super::build_coats::{hanging_place, joint_points};
 use super::contact::ContactForces;
@@ -14,6 +14,7 @@ use super::preview::PreviewMeshes;
 use super::primitive_fields::{Primitive, PrimitiveFields};
 use super::rest::SoftRest;
 use super::sample::Territory;
+use super::shape::Shape;
 use super::state::SoftState;
 use super::structure::MovedBy;
 use super::tool::ToolSurfaces;
@@ -28,8 +29,8 @@ use crate::stage::{Frame, StepContext};
 pub struct SoftScratch {
     /// The coats as they are now.
     pub(super) fields: PrimitiveFields,
-    /// Rotation of the body that carries each primitive.
-    pub(super) rotations: Vec<DQuat>,
+    /// Axes of each primitive: those of the body that carries it, stretched where a particle is flattened.
+    pub(super) axes: Vec<DMat3>,
     /// What the seeds have found.
     pub(super) territories: Vec<Territory>,
     /// Contacts of the last step.
@@ -80,6 +81,7 @@ impl SoftScratch {
                 inverse_width: 1.0 / (p.profile.support - p.profile.thickness),
                 steepness: p.profile.stiffness * (p.profile.support - p.profile.thickness)
                     / p.profile.level,
+                shape: Shape::ROUND,
                 offset: 0.0,
                 swelling: 0.0,
                 bulge: 0.0,
@@ -89,7 +91,7 @@ impl SoftScratch {
             });
             points.resize(points.len() + p.points.len(), DVec3::ZERO);
         }
-        self.rotations.resize(count, DQuat::IDENTITY);
+        self.axes.resize(count, DMat3::IDENTITY);
         self.territories.resize_with(count, Territory::default);
     }
 
@@ -102,7 +104,8 @@ impl SoftScratch {
             primitive.swelling = primitive.offset - state.felt[index];
             primitive.bulge = params.bulge * state.bulges[index];
             primitive.group = state.groups[index];
-            self.rotations[index] = body.rotation;
+            primitive.shape = Shape::of(state.stretches[index]);
+            self.axes[index] = DMat3::from_quat(body.rotation) * primitive.shape.stretch;
             let first = primitive.first as usize;
             let moved_by = &rest.bodies[p.body].moved_by;
             // Between two joints a coat is as long as they are apart: its points are theirs, not the body's.

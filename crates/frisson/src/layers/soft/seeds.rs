@@ -5,7 +5,7 @@
 //! from a face (1, an area). The surface it stands for is `w d^(m-1) / cos`. A seed that meets a
 //! territory's border stops there: its volume counts, its surface does not.
 
-use glam::{DMat3, DQuat, DVec3};
+use glam::{DMat3, DVec3};
 
 use super::field::Kind;
 use crate::tolerances::soft as tolerances;
@@ -39,7 +39,7 @@ pub struct Piece {
 pub struct Ray {
     /// On the primitive [m].
     pub origin: DVec3,
-    /// Unit.
+    /// Unit; of a flattened particle a unit in its own measure, and so is every distance along it.
     pub direction: DVec3,
     /// `m`.
     pub power: i32,
@@ -84,7 +84,7 @@ impl Seed {
 #[must_use]
 pub fn on_sphere(kind: Kind, points: &[DVec3], thickness: f64, seeds: &[Seed]) -> Vec<DVec3> {
     let mut pieces = Vec::new();
-    compute_pieces(kind, points, DQuat::IDENTITY, &mut pieces);
+    compute_pieces(kind, points, DMat3::IDENTITY, &mut pieces);
     let length: f64 = pieces.iter().map(|p| p.length).sum();
     let middle = points.iter().sum::<DVec3>() / points.len().max(1) as f64;
     let place = |seed: &Seed| match kind {
@@ -106,7 +106,7 @@ pub fn on_sphere(kind: Kind, points: &[DVec3], thickness: f64, seeds: &[Seed]) -
 }
 
 /// An axis system whose first axis is given; the others follow a turning body.
-fn axes_along(x: DVec3, rotation: DQuat) -> DMat3 {
+fn axes_along(x: DVec3, rotation: DMat3) -> DMat3 {
     let x = x.normalize_or(rotation * DVec3::X);
     let candidates = [rotation * DVec3::Y, rotation * DVec3::Z];
     let flat = |v: DVec3| v - v.dot(x) * x;
@@ -117,10 +117,10 @@ fn axes_along(x: DVec3, rotation: DQuat) -> DMat3 {
 }
 
 /// Axes and sizes of a primitive's pieces: the segments of a polyline; the face and the three edges
-/// of a triangle.
-pub fn compute_pieces(kind: Kind, points: &[DVec3], rotation: DQuat, out: &mut Vec<Piece>) {
+/// of a triangle. Only points may have axes that are stretched.
+pub fn compute_pieces(kind: Kind, points: &[DVec3], rotation: DMat3, out: &mut Vec<Piece>) {
     out.clear();
-    let none = Piece { axes: DMat3::from_quat(rotation), length: 0.0, area: 0.0 };
+    let none = Piece { axes: rotation, length: 0.0, area: 0.0 };
     match kind {
         Kind::Point => out.push(none),
         Kind::Polyline => out.extend(points.windows(2).map(|w| Piece {
@@ -160,7 +160,7 @@ pub fn directions(count: usize) -> impl Iterator<Item = DVec3> {
 pub fn build_seeds(kind: Kind, points: &[DVec3], thickness: f64, count: usize) -> Vec<Seed> {
     // As many per unit area as `count` on the whole surface give.
     let mut pieces = Vec::new();
-    compute_pieces(kind, points, DQuat::IDENTITY, &mut pieces);
+    compute_pieces(kind, points, DMat3::IDENTITY, &mut pieces);
     let length: f64 = pieces.iter().map(|p| p.length).sum();
     let area: f64 = pieces.iter().map(|p| p.area).sum();
     let e = thickness;
@@ -220,7 +220,7 @@ impl ContactSeeds {
         coarse: &[Seed],
     ) -> Self {
         let mut pieces = Vec::new();
-        compute_pieces(kind, points, DQuat::IDENTITY, &mut pieces);
+        compute_pieces(kind, points, DMat3::IDENTITY, &mut pieces);
         let tip = |s: &Seed| {
             let ray = s.ray(points, &pieces);
             ray.origin + thickness * ray.direction
@@ -371,7 +371,7 @@ mod tests {
         let seeds = build_seeds(kind, points, e, count);
         assert!(seeds.len() >= count / 2 && seeds.len() < 3 * count, "{}", seeds.len());
         let mut pieces = Vec::new();
-        compute_pieces(kind, points, DQuat::from_rotation_x(0.3), &mut pieces);
+        compute_pieces(kind, points, DMat3::from_rotation_x(0.3), &mut pieces);
         let one = |s: &Seed| {
             let r = s.ray(points, &pieces);
             assert!((r.direction.length() - 1.0).abs() < 1e-9);

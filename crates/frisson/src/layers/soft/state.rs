@@ -1,6 +1,6 @@
 //! All that evolves, and is put back when a step was too long.
 
-use glam::{DQuat, DVec3, Vec3};
+use glam::{DMat3, DQuat, DVec3, Vec3};
 use serde::{Deserialize, Serialize};
 
 use super::rest::{PrimitiveRest, SoftRest};
@@ -82,6 +82,8 @@ impl Clone for ToolPlace {
 pub struct SoftState {
     /// Bodies of the internal structures.
     pub bodies: Vec<BodyState>,
+    /// Per primitive: stretch that takes the ball of a particle to its flattened shape [-].
+    pub stretches: Vec<DMat3>,
     /// Per primitive: translation of its field [m].
     pub offsets: Vec<f64>,
     /// Per primitive: translation of its field that its contacts feel [m].
@@ -133,6 +135,7 @@ impl Clone for SoftState {
     fn clone_from(&mut self, source: &Self) {
         let Self {
             bodies,
+            stretches,
             offsets,
             felt,
             bulges,
@@ -154,6 +157,7 @@ impl Clone for SoftState {
             warnings,
         } = source;
         self.bodies.clone_from(bodies);
+        self.stretches.clone_from(stretches);
         self.offsets.clone_from(offsets);
         self.felt.clone_from(felt);
         self.bulges.clone_from(bulges);
@@ -183,6 +187,7 @@ impl SoftState {
         let group = |p: &PrimitiveRest| rest.objects[p.object].primitives.start as u32;
         Self {
             bodies: rest.bodies.iter().map(body).collect(),
+            stretches: vec![DMat3::IDENTITY; count],
             offsets: vec![0.0; count],
             felt: vec![0.0; count],
             bulges: vec![0.0; count],
@@ -212,6 +217,7 @@ impl SoftState {
         // A checkpoint may come from a scene that was changed since: any index out of range would end in a panic.
         self.bodies.len() == rest.bodies.len()
             && lists.map(Vec::len).all(|length| length == count)
+            && self.stretches.len() == count
             && self.groups.len() == count
             && self.groups.iter().all(|g| within(*g))
             && self.welds.iter().all(|w| both(w.pair))

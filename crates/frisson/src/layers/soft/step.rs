@@ -17,6 +17,7 @@ use super::params::{SoftParams, SoftSurface};
 use super::rest::SoftRest;
 use super::sample::{Sampling, fill_grid};
 use super::scratch::SoftScratch;
+use super::shape::flatten_particles;
 use super::state::{BodyState, SoftState};
 use super::structure::{JointRest, integrate_bodies};
 use super::tick;
@@ -188,14 +189,14 @@ pub(super) fn slide_seeds(
     which: Which,
 ) {
     let Given { params, rest } = given;
-    let SoftScratch { tools, fields, grid, rotations, territories, .. } = scratch;
+    let SoftScratch { tools, fields, grid, axes, territories, .. } = scratch;
     fill_grid(fields, grid);
     let shows_skin = params.surface == SoftSurface::Extracted;
     let sampling = Sampling {
         fields,
         seeds: &rest.seeds,
         contact_seeds: &rest.contact_seeds,
-        rotations,
+        axes,
         tools: tools.at(&rest.toolbox, params, now.context, now.fraction),
         balls: (which == Which::Felt && shows_skin).then_some(&rest.balls[..]),
     };
@@ -211,6 +212,7 @@ fn apply_forces(
 ) {
     let Given { params, rest } = given;
     let SoftScratch { tools, fields, territories, contacts, dough, .. } = scratch;
+    contacts.begin(rest.primitives.len());
     for body in &mut state.bodies {
         // Forces are kept for the next step and never added to those of the step before.
         (body.force, body.torque) = (DVec3::ZERO, DVec3::ZERO);
@@ -220,7 +222,8 @@ fn apply_forces(
     Contacts { params, rest, fields, territories, tools, dt: now.dt }.apply(state, contacts);
     apply_welds(rest, state, params.damping);
     dough.find_materials(given, now.frame());
-    apply_dough(rest, state, (fields, territories), dough, now.dt);
+    apply_dough(rest, state, (fields, territories), (dough, &mut contacts.kneaded), now.dt);
+    flatten_particles(rest, state, &contacts.kneaded, now.dt);
     update_bulges(params.bulge, (fields, territories), &mut state.bulges, now.dt);
 }
 

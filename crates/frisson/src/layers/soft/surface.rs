@@ -346,7 +346,7 @@ impl SurfaceField {
                 weight += share;
             } else {
                 let away = part.away(at);
-                let value = part.value_and_slope(away.length(), self.level).0;
+                let value = part.value_and_slope(part.measured(away).length(), self.level).0;
                 // Squared, so that the nearest primitive shows.
                 sum.color += part.color * value * value;
                 sum.uv += part.uv_at(at - away) * value * value;

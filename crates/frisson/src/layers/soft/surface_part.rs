@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use glam::{Vec2, Vec3};
+use glam::{Mat3, Vec2, Vec3};
 
 use super::field::Kind;
 use super::primitive_fields::{Primitive, PrimitiveFields};
@@ -32,6 +32,10 @@ pub(super) struct Part {
     pub(super) stiffness: f32,
     pub(super) hardening: f32,
     offset: f32,
+    /// Measure in which a flattened particle is a ball, and the ball's greatest and least stretch.
+    pub(super) metric: Option<Mat3>,
+    longest: f32,
+    shortest: f32,
     pub(super) bulge: f32,
     pub(super) reach: f32,
     pub(super) group: u32,
@@ -78,7 +82,10 @@ impl Part {
             hardening: profile.hardening as f32,
             offset: primitive.offset as f32,
             bulge: primitive.bulge as f32,
-            reach: fields.reach(index) as f32,
+            metric: (!primitive.shape.is_round()).then(|| primitive.shape.metric.as_mat3()),
+            longest: primitive.shape.longest as f32,
+            shortest: primitive.shape.shortest as f32,
+            reach: fields.span(index) as f32,
             group: primitive.group,
             label: rest.objects[p.object].label as u32,
             links: primitive.links.clone(),
@@ -114,7 +121,7 @@ impl Part {
 
     /// Moves the field outwards.
     pub(super) fn thicken(&mut self, by: f32) {
-        (self.offset, self.reach) = (self.offset + by, self.reach + by);
+        (self.offset, self.reach) = (self.offset + by, self.reach + by * self.longest);
     }
 
     /// Value and gradient at a place, if it is in reach.
@@ -128,13 +135,21 @@ impl Part {
             return (value > 0.0).then_some((value, place.normal * slope));
         }
         let away = self.away(at);
-        let distance_sq = away.length_squared();
-        if distance_sq >= self.reach * self.reach {
+        if away.length_squared() >= self.reach * self.reach {
             return None;
         }
-        let distance = distance_sq.sqrt();
+        let away = self.measured(away);
+        let distance = away.length();
         let (value, slope) = self.value_and_slope(distance, level);
-        Some((value, away * (slope / distance.max(nothing::NO_FIELD))))
+        // In its own measure it may yet be beyond.
+        let way = self.measured(away * (slope / distance.max(nothing::NO_FIELD)));
+        (value > 0.0).then_some((value, way))
+    }
+
+    /// A way in the measure in which a flattened particle is a ball; also takes gradients back from there.
+    #[inline]
+    pub(super) fn measured(&self, way: Vec3) -> Vec3 {
+        self.metric.map_or(way, |metric| metric * way)
     }
 
     /// Value and slope at a distance; the same law as [`super::field::FieldProfile`].
@@ -217,21 +232,48 @@ impl Part {
             return (self.value_off_skin(far, level), self.value_off_skin(near, level));
         }
         // A ball around the box: one distance instead of that to eight corners.
-        let radius = 0.5 * bounds.diagonal();
-        let distance = self.away(bounds.center()).length();
+        let radius = 0.5 * bounds.diagonal() / self.shortest;
+        let distance = self.measured(self.away(bounds.center())).length();
         let low = self.value_and_slope(distance + radius, level).0;
         (low, self.value_and_slope((distance - radius).max(0.0), level).0)
     }
 }
 
+/// Shapes for which there are loops of their own: a ball, a flattened ball, a segment.
+const BALL: u8 = 0;
+const FLAT: u8 = 1;
+const SEGMENT: u8 = 2;
+
 impl Part {
+    /// Adds the field at some points; for points and segments.
+    pub(super) fn add_values(&self, level: f32, at: PointsSoa<'_>, out: &mut [f32]) {
+        match (self.kind, &self.metric) {
+            (Kind::Point, None) => self.add_values_of::<BALL>(level, at, out),
+            (Kind::Point, Some(_)) => self.add_values_of::<FLAT>(level, at, out),
+            _ => self.add_values_of::<SEGMENT>(level, at, out),
+        }
+    }
+
+    /// Adds the field and its gradient at some points; for points and segments.
+    pub(super) fn add_samples(&self, level: f32, at: PointsSoa<'_>, out: &mut SamplesSoa) {
+        match (self.kind, &self.metric) {
+            (Kind::Point, None) => self.add_samples_of::<BALL>(level, at, out),
+            (Kind::Point, Some(_)) => self.add_samples_of::<FLAT>(level, at, out),
+            _ => self.add_samples_of::<SEGMENT>(level, at, out),
+        }
+    }
+
     /// Way from the primitive to a place; for points and segments.
     #[inline(always)]
-    fn straight_away<const SEGMENT: bool>(&self, x: f32, y: f32, z: f32) -> (f32, f32, f32) {
+    fn straight_away<const SHAPE: u8>(&self, x: f32, y: f32, z: f32) -> (f32, f32, f32) {
         let a = self.points[0];
         let (x, y, z) = (x - a.x, y - a.y, z - a.z);
-        if !SEGMENT {
+        if SHAPE == BALL {
             return (x, y, z);
+        }
+        if SHAPE == FLAT {
+            let away = self.measured(Vec3::new(x, y, z));
+            return (away.x, away.y, away.z);
         }
         let d = self.along;
         let t = (x * d.x + y * d.y + z * d.z) * self.inverse_length_sq;
@@ -251,44 +293,38 @@ impl Part {
     }
 
     /// Adds the field at some points.
-    pub(super) fn add_values<const SEGMENT: bool>(
-        &self,
-        level: f32,
-        at: PointsSoa<'_>,
-        out: &mut [f32],
-    ) {
+    fn add_values_of<const SHAPE: u8>(&self, level: f32, at: PointsSoa<'_>, out: &mut [f32]) {
         let count = out.len();
         let (xs, ys, zs) = (&at.x[..count], &at.y[..count], &at.z[..count]);
         for i in 0..count {
-            let (x, y, z) = self.straight_away::<SEGMENT>(xs[i], ys[i], zs[i]);
+            let (x, y, z) = self.straight_away::<SHAPE>(xs[i], ys[i], zs[i]);
             let distance = (x * x + y * y + z * z).sqrt();
             out[i] += self.straight_value(distance, level).0;
         }
     }
 
     /// Adds the field and its gradient at some points.
-    pub(super) fn add_samples<const SEGMENT: bool>(
-        &self,
-        level: f32,
-        at: PointsSoa<'_>,
-        out: &mut SamplesSoa,
-    ) {
+    fn add_samples_of<const SHAPE: u8>(&self, level: f32, at: PointsSoa<'_>, out: &mut SamplesSoa) {
         let p = self.steepness;
         let count = at.len();
         let (xs, ys, zs) = (&at.x[..count], &at.y[..count], &at.z[..count]);
         let (value, gx) = (&mut out.value[..count], &mut out.x[..count]);
         let (gy, gz) = (&mut out.y[..count], &mut out.z[..count]);
         for i in 0..count {
-            let (x, y, z) = self.straight_away::<SEGMENT>(xs[i], ys[i], zs[i]);
+            let (x, y, z) = self.straight_away::<SHAPE>(xs[i], ys[i], zs[i]);
             let distance = (x * x + y * y + z * z).sqrt();
             let (here, t) = self.straight_value(distance, level);
             value[i] += here;
             // At t = 0 this is the stiffness, as everywhere inside.
             let slope = level * self.inverse_width * (1.0 - t) * (p * (3.0 * t - 1.0) - 6.0 * t);
             let scale = slope / distance.max(nothing::NO_FIELD);
-            gx[i] += scale * x;
-            gy[i] += scale * y;
-            gz[i] += scale * z;
+            let mut way = Vec3::new(scale * x, scale * y, scale * z);
+            if SHAPE == FLAT {
+                way = self.measured(way);
+            }
+            gx[i] += way.x;
+            gy[i] += way.y;
+            gz[i] += way.z;
         }
     }
 }

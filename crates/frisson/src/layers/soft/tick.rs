@@ -1,7 +1,10 @@
 //! One tick, as steps that are taken back when they were too long.
 
+use glam::DMat3;
+
 use super::dough::DoughMaterial;
 use super::scratch::SoftScratch;
+use super::shape::Shape;
 use super::state::{BodyState, SoftState};
 use super::step::{Given, Instant, take_step};
 use crate::stage::StepContext;
@@ -80,7 +83,7 @@ fn find_lengths(given: Given<'_>, state: &mut SoftState, context: &StepContext) 
     let tick = context.dt;
     // A look between two ticks may be shorter than any step.
     let floor = (context.clock.tick_seconds() * tolerances::STEP_FLOOR).min(tick);
-    let stable = stable_step(given, context.frame_number());
+    let stable = stable_step(given, state, context.frame_number());
     if stable < floor {
         state.warn(format!(
             "a stiffness would need steps of {stable:.1e} s: they stop at {floor:.1e} s, and \
@@ -91,8 +94,11 @@ fn find_lengths(given: Given<'_>, state: &mut SoftState, context: &StepContext) 
 }
 
 /// Longest step that explicit forces allow [s].
-fn stable_step(Given { params, rest }: Given<'_>, frame: f64) -> f64 {
+fn stable_step(Given { params, rest }: Given<'_>, state: &SoftState, frame: f64) -> f64 {
     let mut longest = f64::INFINITY;
+    // A flattened particle is stiffer in its thin way, in which all distances count for more.
+    let thin = |s: &DMat3| if *s == DMat3::IDENTITY { 1.0 } else { Shape::of(*s).shortest };
+    let thinnest = state.stretches.iter().map(thin).fold(1.0, f64::min);
     for p in &rest.primitives {
         let body = &rest.bodies[p.body];
         if body.inverse_mass > 0.0 {
@@ -108,7 +114,7 @@ fn stable_step(Given { params, rest }: Given<'_>, frame: f64) -> f64 {
             longest = longest.min(material.stable_step(object.particle_mass));
         }
     }
-    longest
+    longest * thinnest
 }
 
 fn are_finite(bodies: &[BodyState]) -> bool {

@@ -91,6 +91,22 @@ fn contact_samples_lie_on_one_surface() {
     assert!(total.length() < 1e-12 * size && size > 0.0);
 }
 
+#[test]
+fn forces_on_a_table_have_no_steps_as_two_particles_come_apart() {
+    let force = |apart: f64| {
+        let points = vec![[-0.5 * apart, 0.04, 0.0], [0.5 * apart, 0.04, 0.01]];
+        let mut params = SoftParams::new("lump", vec![dough("lump", points)]);
+        params.seeds = 48;
+        Rig::try_new(params, floor(), 0.0).unwrap().state().bodies[0].force.y
+    };
+    let all: Vec<f64> = (0..400).map(|i| force(0.05 + 5e-5 * f64::from(i))).collect();
+    let largest = all.windows(2).map(|w| (w[1] - w[0]).abs()).fold(0.0, f64::max);
+    let most = all.iter().copied().fold(0.0, f64::max);
+    println!("largest step {largest:.3} N of {most:.3} N");
+    // A sixth of it while seeds came into the contact as a whole.
+    assert!(largest < 0.02 * most, "{largest} N of {most} N");
+}
+
 /// Figure 8 of the source: two points slide into each other.
 fn sliding(control: bool) -> (f64, f64) {
     let e = 0.1;
