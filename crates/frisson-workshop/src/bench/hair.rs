@@ -16,7 +16,14 @@ use crate::WorkshopError;
 
 /// Measures.
 pub fn run(options: &BenchOptions) -> Result<Vec<Table>, WorkshopError> {
-    Ok(vec![growth(options)?, peers(options)?, turns(options)?, parts(options)?, source(options)?])
+    Ok(vec![
+        growth(options)?,
+        cores(options)?,
+        peers(options)?,
+        turns(options)?,
+        parts(options)?,
+        source(options)?,
+    ])
 }
 
 /// Time spent in the layer itself, frame by frame [s].
@@ -142,6 +149,55 @@ fn growth(options: &BenchOptions) -> Result<Table, WorkshopError> {
     table.note("30 frames a second, 4 chain steps a frame; the layer alone, skinning left out");
     table.note("thickness of a wisp goes with one over the root of their number: the same hair");
     table.note(format!("{} threads", rayon::current_num_threads()));
+    Ok(table)
+}
+
+/// A head on its own number of threads.
+struct Run {
+    threads: usize,
+    pool: rayon::ThreadPool,
+    stage: Simulator,
+    times: LayerTimes,
+}
+
+/// Frames before which threads wake and storage grows.
+const WARM: usize = 3;
+
+/// What more threads gain. The runs take turns frame by frame, so that what else the machine does slows all alike.
+fn cores(options: &BenchOptions) -> Result<Table, WorkshopError> {
+    let mut table = Table::new(
+        "A head of hair on more threads: the same wind, 100 hairs a wisp",
+        &["wisps", "threads", "ms/frame", "times as fast"],
+    );
+    let all = rayon::current_num_threads();
+    let frames = if options.quick { 15 } else { 40 };
+    for wisps in [100, 1000] {
+        let mut runs = Vec::new();
+        for threads in [1, 2, 4, 8, 16, 32].into_iter().filter(|t| *t <= all) {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+            let pool = pool.map_err(WorkshopError::of)?;
+            let stage = pool.install(|| head(wisps, |_| {}))?;
+            runs.push(Run { threads, pool, stage, times: LayerTimes::default() });
+        }
+        for frame in 0..WARM + frames {
+            for Run { pool, stage, times, .. } in &mut runs {
+                pool.install(|| stage.advance_frame(times).map(|_| ()))
+                    .map_err(WorkshopError::of)?;
+                if frame < WARM {
+                    times.frame = 0.0;
+                }
+            }
+        }
+        let alone = runs.first().map_or(0.0, |run| run.times.frame);
+        for Run { threads, times, .. } in &runs {
+            table.row([
+                wisps.to_string(),
+                threads.to_string(),
+                format!("{:.2}", 1e3 * times.frame / frames as f64),
+                format!("{:.2}", alone / times.frame),
+            ]);
+        }
+    }
     Ok(table)
 }
 

@@ -177,13 +177,20 @@ impl PosedBody {
                 return false;
             }
         }
+        if let Kind::Ellipsoid { .. } = self.kind {
+            // In the ball: where the way comes nearest to its middle.
+            let start = self.to_ball * Vec3A::from(from - self.origin);
+            let way = self.to_ball * Vec3A::from(length * direction);
+            let share = -start.dot(way) / way.length_squared().max(nothing::NO_SLOPE);
+            return (start + share.clamp(0.0, 1.0) * way).length_squared() < 1.0;
+        }
         let mut t = 0.0;
         for _ in 0..24 {
             let d = self.distance(from + t * direction).0;
             if d < 0.0 {
                 return true;
             }
-            // First-order distances of flat ellipsoids may be too long; the least step ends it.
+            // Distances of boxes may be too long inside of an edge; the least step ends it.
             t += (0.7 * d).max(0.02 * length);
             if t > length {
                 return false;

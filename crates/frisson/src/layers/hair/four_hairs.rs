@@ -4,12 +4,17 @@ use glam::{Mat4, Vec3, Vec4};
 
 use super::beneath::{Guess, Lifting, NO_GUESS};
 use super::chain::MAX_PARTICLES;
+use super::curve::{arc_lengths, around, place_on};
 use super::detail::Detail;
 use super::lanes::Lanes;
 use super::laying::{Guesses, InReach, Laying};
 use super::strand_planes::{Planes, push_out_of_bodies};
 use super::strands::StrandInput;
 use crate::tolerances::nothing;
+
+/// Points of a hair whose places are kept from the first pass over them to the second; those beyond are found
+/// twice.
+const KEPT: usize = 32;
 
 /// Four hairs and their curves.
 pub(super) struct FourHairs {
@@ -18,7 +23,7 @@ pub(super) struct FourHairs {
     count: usize,
     /// Where they go through each plane; the first is the root on the skin.
     control: [Lanes; MAX_PARTICLES],
-    /// The same hair by hair, both ends doubled.
+    /// The same hair by hair, both ends doubled (see `unfold`).
     hairs: [[Vec4; MAX_PARTICLES + 2]; 4],
     /// Length of each segment of the curves [m].
     lengths: [Vec4; MAX_PARTICLES],
@@ -54,6 +59,10 @@ impl FourHairs {
                 self.control[plane + 1] = planes.points(plane + 1, t.z_axis, t.w_axis, samples);
             }
         }
+    }
+
+    /// The same hair by hair: for those that are written one by one.
+    pub fn unfold(&mut self) {
         for i in 0..self.count {
             let points = self.control[i].to_points();
             for (hair, p) in self.hairs.iter_mut().zip(points) {
@@ -123,7 +132,7 @@ impl FourHairs {
 
     /// Parameter inside a segment after a length of arc: one secant step on the halved segment.
     fn fraction(&self, hair: usize, segment: usize, length: f32) -> f32 {
-        let [a, b, c, d] = around(&self.hairs[hair], segment);
+        let [a, b, c, d] = self.curve(hair, segment);
         let middle = (9.0 * (b + c) - (a + d)) * (1.0 / 16.0);
         let (first, second) = (b.distance(middle), middle.distance(c));
         let scaled =
@@ -141,20 +150,23 @@ impl FourHairs {
         (segment, at - segment as f32)
     }
 
-    /// Place on one of the curves, straight on beyond its end.
+    /// The four points that shape a segment of one of the curves, without unfolding them all.
+    fn curve(&self, hair: usize, segment: usize) -> [Vec4; 4] {
+        let last = self.count - 1;
+        let four = [segment.saturating_sub(1), segment, segment + 1, (segment + 2).min(last)];
+        four.map(|i| self.control[i].lane(hair).extend(0.0))
+    }
+
+    /// Place on one of the curves.
     fn place(&self, hair: usize, (segment, t): (usize, f32)) -> Vec4 {
-        let curve = around(&self.hairs[hair], segment);
-        if t <= 1.0 {
-            return catmull_rom(curve, t);
-        }
-        curve[2] + (curve[2] - curve[1]) * (t - 1.0)
+        place_on(around(&self.hairs[hair], segment), t)
     }
 
     /// Writes the points of the first `count` of the hairs, out of bodies and meshes. `points` begins
     /// with those of the hair `first`, and so do `guesses`: the triangles that may lie beneath each point and
     /// beneath the middle of the way to it (or none at all).
     pub fn write(
-        &self,
+        &mut self,
         input: &StrandInput,
         planes: &Planes,
         root: usize,
@@ -168,6 +180,7 @@ impl FourHairs {
             let starts = &starts[..count];
             return self.write_straight(input, planes, root, starts, (points, guesses));
         }
+        self.unfold();
         let length = input.rest.roots[root].length;
         let per_parameter = 1.0 / (self.count - 1) as f32;
         for (hair, start) in starts[..count].iter().enumerate() {
@@ -195,21 +208,25 @@ impl FourHairs {
         let steps = Vec4::from_array(self.tips) / (each - 1) as f32;
         let mut before = self.control[0];
         let mut chords = Vec4::ZERO;
+        let mut kept = [Lanes::default(); KEPT];
         // Twice over the points: how long the chords are together must be known before the first is laid.
-        for k in 0..each {
+        for k in 1..each {
             let wanted = self.places(steps * k as f32);
             chords += (wanted - before).length_squared().sqrt();
             before = wanted;
-            write_lanes(points, starts, k, &wanted);
+            if k < KEPT {
+                kept[k] = wanted;
+            }
         }
         // Chords are shorter than arcs: by so much is each of them lengthened, so that the hair is as long as it is.
         let own = Vec4::from_array(self.ids.map(|id| input.rest.shares[id]));
         let longer = own * input.rest.roots[root].length / chords.max(Vec4::splat(1.0e-9));
         let mut laying = Laying::new(input, self.control[0]);
         before = self.control[0];
+        write_lanes(points, starts, 0, &before);
         for k in 1..each {
             let in_reach = self.in_reach(planes, steps * k as f32);
-            let wanted = read_lanes(points, starts, k);
+            let wanted = if k < KEPT { kept[k] } else { self.places(steps * k as f32) };
             let segments = longer * (wanted - before).length_squared().sqrt();
             before = wanted;
             // Guesses go with the hairs, not with the lanes: the order of four may change when a wisp splits.
@@ -222,15 +239,23 @@ impl FourHairs {
 
     /// Places on the four curves, each at its own parameter.
     fn places(&self, at: Vec4) -> Lanes {
-        // Hairs of one wisp are about as long as each other: mostly all four are on the same segment.
-        let (segment, t) = self.segment(at.x);
-        let fractions = at - segment as f32;
-        let here = fractions.cmpge(Vec4::ZERO) & fractions.cmplt(Vec4::ONE);
-        if here.all() && t < 1.0 {
-            return self.places_on(segment, fractions);
+        // Hairs of one wisp are about as long as each other: mostly the four are on one segment or two.
+        let (first, _) = self.segment(at.min_element());
+        let (last, _) = self.segment(at.max_element());
+        let mut out = self.places_on(first, at - first as f32);
+        for segment in first + 1..=last {
+            let fractions = at - segment as f32;
+            let here = fractions.cmpge(Vec4::ZERO);
+            out = Lanes::select(here, self.places_on(segment, fractions), out);
         }
-        let place = |hair: usize| self.place(hair, self.segment(at[hair]));
-        Lanes::from_points(std::array::from_fn(place))
+        // Straight on beyond the end.
+        let beyond = at - (self.count - 1) as f32;
+        let longer = beyond.cmpgt(Vec4::ZERO);
+        if longer.any() {
+            let (b, c) = (self.control[self.count - 2], self.control[self.count - 1]);
+            out = Lanes::select(longer, c + (c - b) * beyond, out);
+        }
+        out
     }
 
     /// Places on one segment of the four curves, as `catmull_rom` has them.
@@ -251,8 +276,9 @@ impl FourHairs {
         if !planes.touched {
             return in_reach;
         }
-        for hair in 0..4 {
-            let plane = self.segment(at[hair]).0 + 1;
+        let (first, _) = self.segment(at.min_element());
+        let (last, _) = self.segment(at.max_element());
+        for plane in first + 1..=last + 1 {
             in_reach.bodies |= planes.near[plane];
             in_reach.meshes |= planes.near_meshes[plane];
         }
@@ -331,7 +357,7 @@ impl FourHairs {
     /// Points of one of the hairs in the planes.
     #[cfg(test)]
     pub fn control_points(&self, hair: usize) -> Vec<Vec3> {
-        self.hairs[hair][1..=self.count].iter().map(|p| p.truncate()).collect()
+        self.control[..self.count].iter().map(|p| p.lane(hair)).collect()
     }
 }
 
@@ -343,14 +369,11 @@ fn write_lanes(points: &mut [Vec3], starts: &[usize], k: usize, at: &Lanes) {
     }
 }
 
-/// Takes it back from there; the missing ones of four hairs are as the first.
-fn read_lanes(points: &[Vec3], starts: &[usize], k: usize) -> Lanes {
-    let at = |hair: usize| points[starts.get(hair).unwrap_or(&starts[0]) + k].extend(0.0);
-    Lanes::from_points(std::array::from_fn(at))
-}
-
 /// What may lie beneath one point of each of several hairs; nothing is known where there are no guesses.
 fn read_guesses(guesses: &[[Guess; 2]], starts: &[usize], k: usize) -> Guesses {
+    if guesses.is_empty() {
+        return Guesses { start: [NO_GUESS; 4], end: [NO_GUESS; 4], middle: [NO_GUESS; 4] };
+    }
     let of = |hair: usize, k: usize| starts.get(hair).and_then(|start| guesses.get(start + k));
     let four = |k: usize, part: usize| {
         std::array::from_fn(|hair| of(hair, k).map_or(NO_GUESS, |both| both[part]))
@@ -360,44 +383,13 @@ fn read_guesses(guesses: &[[Guess; 2]], starts: &[usize], k: usize) -> Guesses {
 
 /// Keeps it for the next frame.
 fn write_guesses(guesses: &mut [[Guess; 2]], starts: &[usize], k: usize, known: &Guesses) {
+    if guesses.is_empty() {
+        return;
+    }
     for (hair, start) in starts.iter().enumerate() {
         if let Some([before, here]) = guesses.get_mut(start + k - 1..=start + k) {
             before[0] = known.start[hair];
             *here = [known.end[hair], known.middle[hair]];
         }
     }
-}
-
-/// The four points that shape a segment.
-fn around(hair: &[Vec4; MAX_PARTICLES + 2], segment: usize) -> [Vec4; 4] {
-    let four = &hair[segment..segment + 4];
-    [four[0], four[1], four[2], four[3]]
-}
-
-/// Place on a Catmull-Rom segment, as the weights of its four points; exactly `b` at 0.
-fn catmull_rom([a, b, c, d]: [Vec4; 4], t: f32) -> Vec4 {
-    const ONCE: Vec4 = Vec4::new(-0.5, 0.0, 0.5, 0.0);
-    const SQUARED: Vec4 = Vec4::new(1.0, -2.5, 2.0, -0.5);
-    const CUBED: Vec4 = Vec4::new(-0.5, 1.5, -1.5, 0.5);
-    let w = Vec4::Y + t * (ONCE + t * (SQUARED + t * CUBED));
-    a * w.x + b * w.y + c * w.z + d * w.w
-}
-
-/// Lengths of four Catmull-Rom segments, by five Gauss points.
-fn arc_lengths([a, b, c, d]: [Lanes; 4]) -> Vec4 {
-    const POINTS: [(f32, f32); 5] = [
-        (0.046_910_08, 0.118_463_44),
-        (0.230_765_35, 0.239_314_34),
-        (0.5, 0.284_444_45),
-        (0.769_234_66, 0.239_314_34),
-        (0.953_089_9, 0.118_463_44),
-    ];
-    let once = c - a;
-    let squared = a * 2.0 - b * 5.0 + c * 4.0 - d;
-    let cubed = (b - c) * 3.0 + d - a;
-    let speed = |t: f32| {
-        let velocity = once + (squared * 2.0 + cubed * (3.0 * t)) * t;
-        0.5 * velocity.length_squared().sqrt()
-    };
-    POINTS.iter().map(|&(t, weight)| weight * speed(t)).sum()
 }

@@ -4,6 +4,13 @@ use glam::{DMat4, DVec3, DVec4, Vec3};
 
 use crate::geometry::Mesh;
 
+/// Radius of the smallest head [m]: smaller ones are noise.
+const SMALLEST: f32 = 1.0e-3;
+
+/// Largest radius of a head in widths of its scalp [-]: a scalp from ear to ear has a half, one that is no more than a
+/// cap of thirty degrees one. What is flatter says nothing of the ball that it lies on.
+const FLATTEST: f32 = 1.0;
+
 /// A head as a ball that looks somewhere.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Head {
@@ -20,6 +27,7 @@ impl Head {
     /// the face is on the other side.
     pub fn of(mesh: &Mesh, weights: &[f32], up: Vec3) -> Self {
         let mut fit = BallFit::new();
+        let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
         let (mut facing, mut area) = (Vec3::ZERO, 0.0);
         for corners in &mesh.topology.triangles {
             // The product: triangles at the hairline, of which a corner is bare, count little.
@@ -29,8 +37,11 @@ impl Head {
             fit.add((a + b + c) / 3.0, normal.length());
             facing += normal;
             area += normal.length();
+            if share > 0.0 {
+                (low, high) = (low.min(a.min(b).min(c)), high.max(a.max(b).max(c)));
+            }
         }
-        let (center, radius) = fit.ball();
+        let (center, radius) = fit.ball((high - low).max_element(), up);
         let level = facing - up * up.dot(facing);
         // A scalp that looks straight up says nothing about the face: characters look along +z.
         let ahead = Vec3::Z - up * up.dot(Vec3::Z);
@@ -78,17 +89,20 @@ impl BallFit {
         self.weight += weight;
     }
 
-    /// Centre and radius. A flat scalp has no ball: then one that is as wide, below its middle.
-    fn ball(&self) -> (Vec3, f32) {
+    /// Centre and radius. A flat scalp, as that of a head like a box, has no ball, or one many times as large as the head:
+    /// then one that is as wide as the scalp, below its middle.
+    fn ball(&self, wide: f32, up: Vec3) -> (Vec3, f32) {
         let middle = self.middle / self.weight.max(1.0e-12);
         let solved = self.matrix.inverse() * self.right;
         let center = solved.truncate();
         let radius = (solved.w + center.length_squared()).max(0.0).sqrt();
-        // From a millimetre to ten metres: what is smaller or larger is no head but noise of a flat patch.
-        let sound = solved.is_finite() && (1.0e-3..10.0).contains(&radius);
+        let (least, most) = (f64::from(SMALLEST), f64::from(FLATTEST * wide));
+        let sound = solved.is_finite() && radius > least && radius < most;
         if sound && center.distance(middle) < 2.0 * radius {
             return (center.as_vec3(), radius as f32);
         }
-        (middle.as_vec3(), 0.1)
+        // Without a scalp of any size nothing grows, whatever is said here.
+        let radius = if wide.is_finite() { (0.5 * wide).max(SMALLEST) } else { SMALLEST };
+        (middle.as_vec3() - radius * up, radius)
     }
 }

@@ -14,16 +14,13 @@
 
 use rayon::prelude::*;
 
+use super::blocks::{Block, block_count};
 use super::bonds::Bond;
-use super::impulse::{self, Motion};
-use super::overlap::Near;
+use super::impulse::Motion;
 use super::params::InteractionParams;
 use super::rest::HairRest;
 use super::shapes::Shapes;
 use super::state::Wisp;
-
-/// Blocks of wisps: even, and enough to keep eight threads busy.
-const BLOCKS: usize = 16;
 
 /// What the pass may know of the wisps besides their shape.
 pub(super) struct InteractionInput<'a> {
@@ -53,9 +50,15 @@ pub(super) struct InteractionInput<'a> {
 
 impl InteractionInput<'_> {
     /// Whether it is the turn of two wisps.
-    fn is_turn(&self, a: u32, b: u32) -> bool {
+    pub fn is_turn(&self, a: u32, b: u32) -> bool {
         self.turns == 1
             || (u64::from(a) + u64::from(b) + self.pass).is_multiple_of(u64::from(self.turns))
+    }
+
+    /// What is left of the numbers of all wisps whose turn it is with `a`, when they are divided by the turns.
+    pub fn rest_of_partners(&self, a: u32) -> u32 {
+        let turns = u64::from(self.turns);
+        ((turns - (u64::from(a) + self.pass) % turns) % turns) as u32
     }
 
     /// Time since a pair was treated last [s].
@@ -76,21 +79,6 @@ pub(super) fn next_turns(params: &InteractionParams, turns: u32, pairs: u32, sec
     (partners / params.most_partners as f32).ceil().clamp(1.0, 64.0) as u32
 }
 
-/// The wisps of one block and how they move.
-#[derive(Default)]
-struct Block {
-    /// First wisp.
-    first: usize,
-    motions: Vec<Motion>,
-    /// Its wisps by the left end of their boxes.
-    order: Vec<u32>,
-    /// Which block it is: the tournament moves them around.
-    number: usize,
-    treated: [u32; 2],
-    /// What holds after the last sweep.
-    bonds: Vec<Bond>,
-}
-
 /// Storage of the pass, reused from tick to tick.
 #[derive(Default)]
 pub(super) struct Interactions {
@@ -106,7 +94,7 @@ impl Interactions {
     /// Finds overlapping sections and changes the wisps' velocities.
     pub fn apply(&mut self, input: &InteractionInput, wisps: &mut [Wisp]) {
         self.shapes.gather(input, wisps);
-        self.deal(wisps);
+        self.deal(input, wisps);
         for _ in 0..input.sweeps {
             self.sweep(input);
         }
@@ -116,11 +104,12 @@ impl Interactions {
     /// Treats all pairs once.
     fn sweep(&mut self, input: &InteractionInput) {
         let shapes = &self.shapes;
-        self.blocks.iter_mut().for_each(|block| block.bonds.clear());
+        self.blocks.iter_mut().for_each(|block| block.met.bonds.clear());
         self.blocks.par_iter_mut().for_each(|block| block.play_alone(input, shapes));
         // As many rounds as there are other blocks: everyone meets everyone once.
-        for _ in 1..BLOCKS {
-            let (left, right) = self.blocks.split_at_mut(BLOCKS / 2);
+        let count = self.blocks.len();
+        for _ in 1..count {
+            let (left, right) = self.blocks.split_at_mut(count / 2);
             left.par_iter_mut()
                 .zip(right.par_iter_mut().rev())
                 .for_each(|(a, b)| Block::play(a, b, input, shapes));
@@ -130,127 +119,81 @@ impl Interactions {
     }
 
     /// Deals the wisps into blocks.
-    fn deal(&mut self, wisps: &[Wisp]) {
-        let n = self.shapes.count;
-        let size = wisps.len().div_ceil(BLOCKS).max(1);
-        self.blocks.resize_with(BLOCKS, Block::default);
-        let samples = self.shapes.samples;
-        for (number, block) in self.blocks.iter_mut().enumerate() {
-            let range = (number * size).min(wisps.len())..((number + 1) * size).min(wisps.len());
-            (block.number, block.first, block.treated) = (number, range.start, [0; 2]);
-            block.order.clear();
-            block.order.extend(range.clone().map(|w| w as u32));
-            let left = |w: u32| self.shapes.wholes[w as usize].low.x;
-            // Sorted by their left ends, a wisp need not look farther than to the first that starts beyond its right
-            // end.
-            block.order.sort_unstable_by(|&a, &b| left(a).total_cmp(&left(b)).then(a.cmp(&b)));
-            block.motions.clear();
-            for wisp in &wisps[range] {
-                block.motions.extend((0..n).map(|i| {
-                    let rates = &wisp.radial_velocities[i * samples..(i + 1) * samples];
-                    Motion::new(wisp.velocities[i], rates)
-                }));
-            }
-        }
+    fn deal(&mut self, input: &InteractionInput, wisps: &[Wisp]) {
+        let count = block_count(wisps.len());
+        let size = wisps.len().div_ceil(count).max(1);
+        self.blocks.resize_with(count, Block::default);
+        let shapes = &self.shapes;
+        self.blocks.par_iter_mut().enumerate().for_each(|(number, block)| {
+            let first = (number * size).min(wisps.len());
+            let own = &wisps[first..((number + 1) * size).min(wisps.len())];
+            (block.number, block.first, block.met.treated) = (number, first, [0; 2]);
+            block.fill(input, shapes, own);
+        });
     }
 
     fn collect(&mut self, wisps: &mut [Wisp]) {
-        let (n, s) = (self.shapes.count, self.shapes.samples);
         self.blocks.sort_unstable_by_key(|b| b.number);
         self.treated = [0; 2];
         self.bonds.clear();
         for block in &self.blocks {
-            self.bonds.extend_from_slice(&block.bonds);
+            self.bonds.extend_from_slice(&block.met.bonds);
             for (k, sum) in self.treated.iter_mut().enumerate() {
-                *sum += block.treated[k];
-            }
-            for (wisp, motions) in wisps[block.first..].iter_mut().zip(block.motions.chunks(n)) {
-                for (i, motion) in motions.iter().enumerate() {
-                    wisp.velocities[i] = motion.velocity;
-                    wisp.positions[i] += motion.shift;
-                    for (k, rate) in
-                        wisp.radial_velocities[i * s..(i + 1) * s].iter_mut().enumerate()
-                    {
-                        *rate = motion.rates[k / 4][k % 4];
-                    }
-                }
+                *sum += block.met.treated[k];
             }
         }
+        let (n, s) = (self.shapes.count, self.shapes.samples);
+        let size = wisps.len().div_ceil(self.blocks.len()).max(1);
+        let work = wisps.par_chunks_mut(size).zip(&self.blocks);
+        work.for_each(|(wisps, block)| {
+            for (wisp, motions) in wisps.iter_mut().zip(block.motions.chunks(n)) {
+                give_back(wisp, motions, s);
+            }
+        });
         // The tournament finds them in another order than a search wants.
         self.bonds.sort_unstable_by_key(|b| b.nodes);
     }
 }
 
-impl Block {
-    /// The wisps of a block among themselves.
-    fn play_alone(&mut self, input: &InteractionInput, shapes: &Shapes) {
-        let Self { first, motions, order, treated, bonds, .. } = self;
-        let base = *first * shapes.count;
-        let mut each = |x: usize, y: usize| {
-            let (a, b) = (shapes.first_node(x) - base, shapes.first_node(y) - base);
-            let pairs = [[&motions[a], &motions[a + 1]], [&motions[b], &motions[b + 1]]];
-            if impulse::move_together(input, pairs) {
-                return;
-            }
-            let Some(near) = Near::find(shapes, x, y) else { return };
-            let mut four = [motions[a], motions[a + 1], motions[b], motions[b + 1]];
-            let (kind, bond) = impulse::treat(input, shapes, &near, &mut four);
-            if kind.is_some() || bond.is_some() {
-                [motions[a], motions[a + 1], motions[b], motions[b + 1]] = four;
-            }
-            kind.into_iter().for_each(|kind| treated[kind] += 1);
-            bonds.extend(bond);
-        };
-        for (k, &a) in order.iter().enumerate() {
-            if input.params.with_itself && input.is_turn(a, a) {
-                shapes.within(a as usize, &mut each);
-            }
-            let right = shapes.wholes[a as usize].high.x;
-            for &b in order[k + 1..].iter() {
-                if shapes.wholes[b as usize].low.x > right {
-                    break;
-                }
-                if input.is_turn(a, b) {
-                    shapes.between(a as usize, b as usize, &mut each);
-                }
-            }
+/// Gives a wisp the motions that a pass has left.
+fn give_back(wisp: &mut Wisp, motions: &[Motion], samples: usize) {
+    for (i, motion) in motions.iter().enumerate() {
+        wisp.velocities[i] = motion.velocity;
+        wisp.positions[i] += motion.shift;
+        let rates = &mut wisp.radial_velocities[i * samples..(i + 1) * samples];
+        for (k, rate) in rates.iter_mut().enumerate() {
+            *rate = motion.rates[k / 4][k % 4];
         }
     }
+}
 
-    /// The wisps of two blocks against each other.
-    fn play(one: &mut Self, other: &mut Self, input: &InteractionInput, shapes: &Shapes) {
-        // Whoever stands left in the tournament, the lower block is first: sections keep their roles, and signs with
-        // them.
-        let (low, high) = if one.number < other.number { (one, other) } else { (other, one) };
-        let (base_a, base_b) = (low.first * shapes.count, high.first * shapes.count);
-        let (ours, theirs, treated) = (&mut low.motions, &mut high.motions, &mut low.treated);
-        let bonds = &mut low.bonds;
-        let mut each = |x: usize, y: usize| {
-            let (a, b) = (shapes.first_node(x) - base_a, shapes.first_node(y) - base_b);
-            if impulse::move_together(
-                input,
-                [[&ours[a], &ours[a + 1]], [&theirs[b], &theirs[b + 1]]],
-            ) {
-                return;
-            }
-            let Some(near) = Near::find(shapes, x, y) else { return };
-            let mut four = [ours[a], ours[a + 1], theirs[b], theirs[b + 1]];
-            let (kind, bond) = impulse::treat(input, shapes, &near, &mut four);
-            if kind.is_some() || bond.is_some() {
-                [ours[a], ours[a + 1], theirs[b], theirs[b + 1]] = four;
-            }
-            kind.into_iter().for_each(|kind| treated[kind] += 1);
-            bonds.extend(bond);
-        };
-        for &a in &low.order {
-            let right = shapes.wholes[a as usize].high.x;
-            for &b in &high.order {
-                if shapes.wholes[b as usize].low.x > right {
-                    break;
-                }
-                if input.is_turn(a, b) {
-                    shapes.between(a as usize, b as usize, &mut each);
-                }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn partners_are_those_whose_turn_it_is() {
+        let (rest, params) = (HairRest::default(), InteractionParams::default());
+        for (turns, pass) in (1..=9u32).flat_map(|turns| (0..20u64).map(move |pass| (turns, pass)))
+        {
+            let input = InteractionInput {
+                rest: &rest,
+                params: &params,
+                mass_share: 0.5,
+                wetness: &[],
+                dt: 0.01,
+                tick: 0.01,
+                holds: false,
+                bonds: &[],
+                remembers: false,
+                carried: 2,
+                turns,
+                pass,
+                sweeps: 1,
+            };
+            for (a, b) in (0..40u32).flat_map(|a| (0..40u32).map(move |b| (a, b))) {
+                let is_partner = b % turns == input.rest_of_partners(a);
+                assert_eq!(input.is_turn(a, b), is_partner, "{a} and {b} of {turns}, pass {pass}");
             }
         }
     }

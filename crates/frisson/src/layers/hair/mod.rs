@@ -19,6 +19,7 @@
 mod around;
 mod balance;
 mod beneath;
+mod blocks;
 mod bodies;
 mod body_ways;
 mod bonds;
@@ -26,6 +27,7 @@ mod build;
 mod chain;
 mod chain_solve;
 mod contact;
+mod curve;
 mod detail;
 mod envelope;
 mod fit;

@@ -80,21 +80,23 @@ impl Overlap {
     }
 
     /// Adds the points of the section `points` that are inside the section `volume`. `slot` is where
-    /// the points' shares are; `sign` makes all velocities second minus first.
+    /// the points' shares are; `sign` makes all velocities second minus first; `distance` is that of their axes [m].
     fn add_points(
         &mut self,
         shapes: &Shapes,
         volume: usize,
         points: usize,
-        slot: usize,
-        sign: f32,
+        (slot, sign): (usize, f32),
+        distance: f32,
     ) {
         let (s, groups, other) = (shapes.samples, shapes.groups(), 2 - slot);
         let shape = &shapes.sections[volume];
         let first = shapes.first_node(volume);
         let ends = [&shapes.nodes[first], &shapes.nodes[first + 1]];
         let node = shapes.first_node(points);
-        if let Some(inside) = shape.holds(ends, s, &shapes.centers[points]) {
+        // Particles lie on the axis: where that stays out, so do they.
+        let centers = if distance > shape.widest { None } else { Some(&shapes.centers[points]) };
+        if let Some(inside) = centers.and_then(|centers| shape.holds(ends, s, centers)) {
             for k in (0..2).filter(|k| inside.bits >> k & 1 == 1) {
                 self.node_shares[slot + k] += sign;
                 self.add_volume(&inside.point(k, ends[0].across), other, s, sign);
@@ -123,9 +125,9 @@ pub(super) fn between(shapes: &Shapes, near: &Near) -> Option<Overlap> {
     let Near { sections: [a, b], at: [s, t], gap } = *near;
     let nodes = near.nodes(shapes);
     let mut sum = Overlap::default();
-    sum.add_points(shapes, a, b, 2, 1.0);
-    sum.add_points(shapes, b, a, 0, -1.0);
     let distance = gap.length();
+    sum.add_points(shapes, a, b, (2, 1.0), distance);
+    sum.add_points(shapes, b, a, (0, -1.0), distance);
     let direction = if distance > 1.0e-6 {
         gap / distance
     } else {

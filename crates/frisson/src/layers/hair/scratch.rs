@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use glam::Vec3;
+use rayon::prelude::*;
 
 use super::bodies::{HairBody, PosedBody};
 use super::fit;
@@ -191,8 +192,9 @@ impl Places {
     /// Where all hairs' roots are.
     pub fn hair_roots(&self, mesh: &Mesh, out: &mut Vec<Vec3>) {
         let (triangles, positions) = (&mesh.topology.triangles, &mesh.positions);
-        out.clear();
-        out.extend(self.hairs.iter().map(|p| p.place(triangles, positions)));
+        // There may be a hundred thousand of them.
+        let places = self.hairs.par_iter().with_min_len(1024);
+        places.map(|p| p.place(triangles, positions)).collect_into_vec(out);
     }
 
     /// Where all wisps' roots are.

@@ -137,10 +137,12 @@ impl Shapes {
 
     /// Whether two wisps may act on each other at all.
     fn may_meet(&self, a: usize, b: usize) -> bool {
+        if !self.wholes[a].meets(&self.wholes[b]) {
+            return false;
+        }
         let (x, y) = (self.kin[a], self.kin[b]);
         // Fresh halves lie in each other: they do not rub before they have been apart.
-        let fresh = x.root == y.root && x.split == y.split && !(x.apart && y.apart);
-        !fresh && self.wholes[a].meets(&self.wholes[b])
+        !(x.root == y.root && x.split == y.split && !(x.apart && y.apart))
     }
 
     /// Sections of two wisps whose boxes meet, the lower wisp's first.

@@ -162,16 +162,42 @@ pub(super) fn write_strands(
         return;
     }
     fit_guesses(input, per_root, guesses);
+    // Several roots at a time where there are many: what they are worked in is as large as what is written.
+    let group = (input.of_root.len() / GROUPS).clamp(1, MOST_TOGETHER);
+    let work = points.par_chunks_mut(group * per_root).zip(guesses.par_chunks_mut(group));
     if input.before.is_none() || velocities.is_empty() {
-        let work = points.par_chunks_mut(per_root).zip(guesses).enumerate();
-        return work.for_each(|(root, (points, guesses))| {
-            write_root(input, RootStrands::new(input, root, (points, guesses), &mut []));
+        return work.enumerate().for_each(|(number, (points, guesses))| {
+            write_roots(input, number * group, (points, guesses), &mut []);
         });
     }
-    let work = points.par_chunks_mut(per_root).zip(velocities.par_chunks_mut(per_root));
-    work.zip(guesses).enumerate().for_each(|(root, ((points, velocities), guesses))| {
-        write_root(input, RootStrands::new(input, root, (points, guesses), velocities));
+    let work = work.zip(velocities.par_chunks_mut(group * per_root));
+    work.enumerate().for_each(|(number, ((points, guesses), velocities))| {
+        write_roots(input, number * group, (points, guesses), velocities);
     });
+}
+
+/// Groups of roots that are written side by side, and roots of a group, at most.
+const GROUPS: usize = 128;
+const MOST_TOGETHER: usize = 8;
+
+/// Writes the hairs of some roots. Never inlined: its room must not be part of the frames of those who share the
+/// work among threads, which call themselves many times over.
+#[inline(never)]
+fn write_roots(
+    input: &StrandInput,
+    first: usize,
+    (points, guesses): (&mut [Vec3], &mut [RootGuesses]),
+    velocities: &mut [Vec3],
+) {
+    let room = &mut Room::new();
+    let per_root = input.rest.per_wisp * input.params.points as usize;
+    let mut velocities = velocities.chunks_mut(per_root);
+    let roots = points.chunks_mut(per_root).zip(guesses).enumerate();
+    for (k, (points, guesses)) in roots {
+        let velocities = velocities.next().unwrap_or_default();
+        let to = (points, guesses.as_mut_slice());
+        write_root(input, room, RootStrands::new(input, first + k, to, velocities));
+    }
 }
 
 /// What is written of one root.
@@ -207,11 +233,8 @@ impl Room {
     }
 }
 
-/// Writes the hairs of one root, which several wisps may share. Never inlined: its room must not be part
-/// of the frames of those who share the work among threads, which call themselves many times over.
-#[inline(never)]
-fn write_root(input: &StrandInput, mut out: RootStrands) {
-    let room = &mut Room::new();
+/// Writes the hairs of one root, which several wisps may share.
+fn write_root(input: &StrandInput, room: &mut Room, mut out: RootStrands) {
     let samples = input.rest.directions.len();
     let first = out.first;
     for &index in &input.of_root[out.root] {
@@ -263,6 +286,8 @@ fn write_four(
     if let Some(before) = before {
         past.ids = now.ids;
         past.set(input, &room.planes[1], &before.skin);
+        now.unfold();
+        past.unfold();
         for hair in 0..count {
             let velocities = &mut out.velocities[range(now.ids[hair])];
             now.write_velocities(past, before.seconds, hair, velocities);

@@ -10,6 +10,9 @@ use super::state::Wisp;
 /// Most cells along one side of the density grid.
 const MAX_CELLS: f32 = 48.0;
 
+/// Parts of the grid that are filled side by side, at most.
+const SLABS: usize = 8;
+
 /// Steps taken upwind.
 const STEPS: usize = 14;
 
@@ -46,26 +49,40 @@ impl WindShadow {
         let total = (self.size.x * self.size.y * self.size.z) as usize;
         self.density.clear();
         self.density.resize(total, 0.0);
+        let layer = (self.size.x * self.size.y) as usize;
+        let layers = (self.size.z as usize).div_ceil(SLABS);
+        let mut density = std::mem::take(&mut self.density);
+        // Every slab takes all wisps in their order: a cell's sum does not depend on the threads.
+        density.par_chunks_mut(layer * layers).enumerate().for_each(|(slab, density)| {
+            self.fill_slab((slab * layers) as i32, density, rest, wisps);
+        });
+        self.density = density;
+    }
+
+    /// Fills the layers of the grid from one on.
+    fn fill_slab(&self, first: i32, density: &mut [f32], rest: &HairRest, wisps: &[Wisp]) {
         let samples = rest.directions.len();
         let volume = self.cell.powi(3);
+        let layers = density.len() as i32 / (self.size.x * self.size.y);
+        let start = (first * self.size.y * self.size.x) as usize;
         for wisp in wisps {
             let segment = rest.roots[wisp.root as usize].segment;
             for i in 1..wisp.positions.len() {
+                let (cell, t) = self.place(wisp.positions[i]);
+                if cell.z + 1 < first || cell.z >= first + layers {
+                    continue;
+                }
                 let radii = &wisp.radii[i * samples..(i + 1) * samples];
                 let radius = radii.iter().sum::<f32>() / samples as f32;
                 // Halves of a split cover less than two whole wisps would: their hairs are half as many.
                 let area = COVER * 2.0 * radius * segment * wisp.share.sqrt();
-                self.splat(wisp.positions[i], area / volume);
-            }
-        }
-    }
-
-    fn splat(&mut self, p: Vec3, amount: f32) {
-        let (cell, t) = self.place(p);
-        for corner in 0..8 {
-            let at = IVec3::new(corner & 1, corner >> 1 & 1, corner >> 2 & 1);
-            if let Some(index) = self.index(cell + at) {
-                self.density[index] += amount * weight(t, at);
+                for corner in 0..8 {
+                    let at = IVec3::new(corner & 1, corner >> 1 & 1, corner >> 2 & 1);
+                    let index = self.index(cell + at).and_then(|i| i.checked_sub(start));
+                    if let Some(sum) = index.and_then(|i| density.get_mut(i)) {
+                        *sum += area / volume * weight(t, at);
+                    }
+                }
             }
         }
     }

@@ -6,6 +6,7 @@ use super::super::head::Head;
 use super::super::presets::StylePreset;
 use super::super::style_params::{CutParams, TieParams};
 use super::{HairParams, Rig, Scene, ball};
+use crate::geometry::Mesh;
 
 /// A head whose face, towards +z, is bare.
 fn head(radius: f32, style: impl FnOnce(&mut HairParams)) -> Scene {
@@ -34,6 +35,25 @@ fn a_head_is_read_from_its_scalp() {
         assert!(found.center.distance(away) < 0.02 * radius, "{found:?}");
         assert!((found.radius / radius - 1.0).abs() < 0.02, "{found:?}");
         assert!(found.front.z > 0.99, "{found:?}");
+    }
+}
+
+/// A head like a box, 16 cm wide, whose hair grows on its slightly curved top alone.
+#[test]
+fn a_head_with_a_flat_scalp_is_as_wide_as_that() {
+    for bulge in [0.0, 1.0e-3, 4.0e-3] {
+        let place = |k: usize| {
+            let [x, z] = [k % 5, k / 5].map(|i| 0.04 * (i as f32 - 2.0));
+            Vec3::new(x, 1.5 - bulge * (x * x + z * z) / 0.0064, z)
+        };
+        let cell = |k: usize| {
+            let a = (5 * (k / 4) + k % 4) as u32;
+            [[a, a + 5, a + 1], [a + 1, a + 5, a + 6]]
+        };
+        let mesh = Mesh::new("top", (0..25).map(place).collect(), (0..16).flat_map(cell).collect());
+        let found = Head::of(&mesh, &[1.0; 25], Vec3::Y);
+        assert!((0.07..0.1).contains(&found.radius), "{bulge}: {found:?}");
+        assert!((1.4..1.45).contains(&found.center.y), "{bulge}: {found:?}");
     }
 }
 
