@@ -194,6 +194,11 @@ pub const LEAST_TURN: f32 = 1.0e-4;
 /// six leads straight out.
 pub const RIDGE_ROUNDS: usize = 6;
 
+/// Halvings in which the least turn off such triangles is found.
+///
+/// Six: a sixty-fourth of a right angle, a third of a millimetre at the end of a way of two centimetres.
+pub const TURN_HALVINGS: usize = 6;
+
 /// Cosine of the turn at a particle beyond which a styled wisp is crumpled [-].
 ///
 /// A right angle: hair of a style turns by less from one particle to the next, save in a braid.

@@ -20,6 +20,9 @@ use crate::stage::SurfaceMotion;
 /// Planes that one way is kept above, at most.
 const MOST: usize = super::limits::RIDGE_ROUNDS;
 
+/// Sine of the angle between two walls from which on there is an edge between them [-]: 10 degrees.
+const LEAST_EDGE: f32 = 0.17;
+
 /// A plane to stay above.
 #[derive(Clone, Copy, Default)]
 struct Plane {
@@ -29,14 +32,18 @@ struct Plane {
 }
 
 impl Plane {
-    /// Turns a unit direction up to the plane; tells whether it had to be.
-    fn turn(&self, direction: &mut Vec3) -> bool {
+    /// Turns a unit direction up to the plane; tells whether it had to be. `ahead`: where the hair came along.
+    ///
+    /// A way that leads nearly straight into a wall says little about where to go along it, and would go another way
+    /// for the slightest change: the steeper it is, the more the hair goes on as it came.
+    fn turn(&self, direction: &mut Vec3, ahead: Vec3) -> bool {
         let own = direction.dot(self.normal);
         if self.rise - own < super::limits::LEAST_TURN {
             return false;
         }
-        let across = *direction - self.normal * own;
-        let flat = across.try_normalize().unwrap_or_else(|| self.normal.any_orthonormal_vector());
+        let across = |v: Vec3| v - self.normal * v.dot(self.normal);
+        let wanted = across(*direction) + own.abs() * across(ahead);
+        let flat = wanted.try_normalize().unwrap_or_else(|| self.normal.any_orthonormal_vector());
         let run = (1.0 - self.rise * self.rise).max(0.0).sqrt();
         *direction = self.normal * self.rise + flat * run;
         true
@@ -121,9 +128,31 @@ impl HairWay {
         // A little beyond the end: a hair that ended on a wall would start inside of it.
         let reach = self.segment + super::limits::LIFT;
         let enters = |along: Vec3| entered(meshes, bits, start, self.last + along * reach - start);
-        let mut direction = (self.at - self.last) / self.segment.max(crate::tolerances::MIN_LENGTH);
-        let Some(first) = enters(direction) else { return self.at };
-        let mut planes = [Plane::default(); MOST];
+        let wanted = (self.at - self.last) / self.segment.max(crate::tolerances::MIN_LENGTH);
+        let Some(first) = enters(wanted) else { return self.at };
+        let mut walls = [Plane::default(); MOST];
+        let (mut direction, is_clear) = self.turned_off(wanted, first, &mut walls, &enters);
+        if !is_clear {
+            // No way over the walls: on between two of them, as hair lies in the fold behind an ear; else out, or back.
+            let up = ground(meshes, bits, self.last).map_or(Vec3::Y, |(up, _)| up);
+            let between = ways_between(&walls, wanted).into_iter().flatten();
+            let mut ways = between.chain(self.ways_out(direction, up));
+            direction = ways.find(|d| enters(*d).is_none()).unwrap_or(up);
+        }
+        self.last + least_turn(wanted, direction, &enters) * self.segment
+    }
+
+    /// A direction turned off the triangle that it enters by, and off those that it would enter by then, and whether
+    /// it is clear of all of them.
+    fn turned_off(
+        &self,
+        wanted: Vec3,
+        first: Entry,
+        planes: &mut [Plane; MOST],
+        enters: &impl Enters,
+    ) -> (Vec3, bool) {
+        let ahead = self.along.normalize_or_zero();
+        let mut direction = wanted;
         let mut next = Some(first);
         for count in 1..=MOST {
             let Some((normal, place)) = next else { break };
@@ -134,19 +163,14 @@ impl HairWay {
             planes[count - 1] = Plane { normal, rise };
             for _ in 0..super::limits::TURN_ROUNDS {
                 // All of them, not only the first that turns it.
-                if !planes[..count].iter().fold(false, |any, p| p.turn(&mut direction) | any) {
+                if !planes[..count].iter().fold(false, |any, p| p.turn(&mut direction, ahead) | any)
+                {
                     break;
                 }
             }
             next = enters(direction);
         }
-        if next.is_some() {
-            // No way along the walls: out between them, or back.
-            let up = ground(meshes, bits, self.last).map_or(Vec3::Y, |(up, _)| up);
-            let found = self.ways_out(direction, up).into_iter().find(|d| enters(*d).is_none());
-            direction = found.unwrap_or(up);
-        }
-        self.last + direction * self.segment
+        (direction, next.is_none())
     }
 
     /// Directions to try where none along the walls is free: up, up on either side, back.
@@ -168,8 +192,42 @@ fn lifted(meshes: &[SurfaceMotion], bits: u8, place: Vec3) -> Vec3 {
     place + ground(meshes, bits, place).map_or(Vec3::ZERO, lift)
 }
 
+/// The normal of the triangle that a way goes in by, and where.
+type Entry = (Vec3, Vec3);
+
+/// Tells where a direction enters first.
+trait Enters: Fn(Vec3) -> Option<Entry> {}
+
+impl<F: Fn(Vec3) -> Option<Entry>> Enters for F {}
+
+/// The directions in which two of the first three walls both lead on, towards a direction: neither is left or entered.
+fn ways_between(walls: &[Plane; MOST], towards: Vec3) -> [Option<Vec3>; 3] {
+    [[0, 1], [1, 2], [0, 2]].map(|[a, b]| {
+        let along = walls[a].normal.cross(walls[b].normal);
+        // Walls that face the same way, or each other, have no edge between them.
+        let is_edge = along.length() > LEAST_EDGE;
+        is_edge.then(|| along.normalize() * along.dot(towards).signum())
+    })
+}
+
+/// The least turn from a direction that enters something towards one that is clear. A plane goes on beyond the triangle
+/// that it is of: turned off all of it, a hair that only just enters would jump as far as one that goes right through.
+fn least_turn(from: Vec3, to: Vec3, enters: &impl Enters) -> Vec3 {
+    let turned = |share: f32| from.lerp(to, share).normalize_or(to);
+    let (mut inside, mut clear) = (0.0, 1.0);
+    for _ in 0..super::limits::TURN_HALVINGS {
+        let middle = 0.5 * (inside + clear);
+        if enters(turned(middle)).is_some() {
+            inside = middle;
+        } else {
+            clear = middle;
+        }
+    }
+    turned(clear)
+}
+
 /// The normal of the first triangle that a way goes in by, and where.
-fn entered(meshes: &[SurfaceMotion], bits: u8, from: Vec3, way: Vec3) -> Option<(Vec3, Vec3)> {
+fn entered(meshes: &[SurfaceMotion], bits: u8, from: Vec3, way: Vec3) -> Option<Entry> {
     let mut first = ((f32::INFINITY, 0), None);
     for (_, mesh) in meshes.iter().enumerate().take(8).filter(|(k, _)| bits >> k & 1 == 1) {
         mesh.bvh().raycast_all(from, way, |triangle, t| {

@@ -6,6 +6,7 @@ use super::{HairParams, Rig, Scene, ball, banging, path};
 use crate::geometry::{Mesh, TriangleBvh};
 use crate::layers::hair::beneath::{Beneath, NO_GUESS};
 use crate::layers::hair::lanes::Lanes;
+use crate::layers::hair::ridges::HairWay;
 use crate::math::random;
 use crate::stage::SurfaceMotion;
 
@@ -39,6 +40,58 @@ fn depth(bvh: &TriangleBvh, p: Vec3) -> f32 {
         return 0.0;
     }
     bvh.closest_point(p, 1.0).map_or(0.0, |hit| hit.distance)
+}
+
+/// A plate that stands up: 4 mm thick, its upper edge at a height of nothing.
+fn plate() -> SurfaceMotion {
+    let corner = |k: usize| {
+        let pick = |bit: usize, low: f32, high: f32| if k >> bit & 1 == 1 { high } else { low };
+        Vec3::new(pick(0, 0.0, 0.004), pick(1, -0.1, 0.0), pick(2, -0.1, 0.1))
+    };
+    let faces =
+        [[0, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]];
+    let triangles = faces.iter().flat_map(|f| [[f[0], f[1], f[2]], [f[0], f[2], f[3]]]).collect();
+    let mut motion = SurfaceMotion::default();
+    motion.update(&Mesh::new("plate", (0..8).map(corner).collect(), triangles), 1.0 / 120.0);
+    motion
+}
+
+#[test]
+fn a_way_that_only_just_enters_is_only_just_turned() {
+    let meshes = [plate()];
+    let (last, segment) = (Vec3::new(-0.006, 0.008, 0.01), 0.02);
+    let end = |degrees: f32| {
+        let (sine, cosine) = degrees.to_radians().sin_cos();
+        let at = last + segment * Vec3::new(cosine, -sine, 0.0);
+        let (height, along) = (0.01, Vec3::new(0.0, -segment, 0.0));
+        HairWay { last, height, along, at, segment, margin: 5.0e-4 }.clear(&meshes, 1)
+    };
+    // Flat enough it leads over the plate, which from 39 degrees on is in its way.
+    assert!(end(38.0).distance(last + segment * Vec3::new(0.788, -0.616, 0.0)) < 1.0e-4);
+    assert!(end(48.0).y > -0.006);
+    let steps = (0..120).map(|k| 20.0 + 0.25 * k as f32);
+    let jump = steps.map(|d| end(d).distance(end(d + 0.25))).fold(0.0, f32::max);
+    // A quarter of a degree is a tenth of a millimetre.
+    assert!(jump < 1.0e-3, "{jump}");
+}
+
+/// A way too narrow to keep the margin to its three walls.
+#[test]
+fn where_no_way_leads_over_the_walls_a_hair_goes_on_between_them() {
+    let rim = [(-0.001, 0.0), (0.001, 0.0), (0.0, 0.0017)];
+    let ends = [-0.1, 0.1].map(|z| rim.map(|(x, y)| Vec3::new(x, y, z)));
+    // Walls that face inwards, each of two triangles.
+    let wall = |k: u32| [[k, k + 3, (k + 1) % 3 + 3], [k, (k + 1) % 3 + 3, (k + 1) % 3]];
+    let mut tunnel = SurfaceMotion::default();
+    let mesh = Mesh::new("tunnel", ends.concat(), (0..3).flat_map(wall).collect());
+    tunnel.update(&mesh, 1.0 / 120.0);
+    let (last, segment) = (Vec3::new(0.0, 6.0e-4, 0.0), 0.02);
+    for z in [0.5f32, -0.5] {
+        let at = last + segment * Vec3::new(0.6, -0.5, z).normalize();
+        let way = HairWay { last, height: 6.0e-4, along: at - last, at, segment, margin: 1.0e-3 };
+        let end = way.clear(std::slice::from_ref(&tunnel), 1);
+        assert!((end.z - last.z) * z.signum() > 0.99 * segment, "{end}");
+    }
 }
 
 #[test]
