@@ -9,10 +9,13 @@
 //!   world_target(t) = turn · align · world_target(rest)
 //! ```
 //! Files that hold a motion and nothing else have no rest pose but the one they were saved in. Where their bones have the
-//! lengths and the axes of ours, tracks mean the same on both and are taken over too.
+//! lengths and the axes of ours, tracks mean the same on both and are taken over too; where only the axes differ, they are
+//! found from the bones ([`axes`]).
 //!
 //! Only joints without a counterpart above them travel, and the hips below them, by as much as the skeletons
 //! differ in size; bones keep their lengths.
+
+mod axes;
 
 use frisson::character::{
     Character, Clip, Interpolation, Pose, Sampling, Skeleton, Track, TrackTarget, Transform,
@@ -21,6 +24,7 @@ use glam::{Mat4, Quat, Vec3};
 use thiserror::Error;
 
 use super::names::{JointTable, match_joints};
+use axes::JointAxes;
 
 /// Difference below which rest transforms are the same, of a skeleton's size or of a turn [-].
 const SAME_REST: f32 = 1e-4;
@@ -83,7 +87,11 @@ pub fn retarget(
     let tracks = match same_rest {
         true => taken_over(clip, &counterparts),
         // Only where it must: taking tracks over keeps their keys and their interpolation.
-        false => transfer.tracks(clip),
+        false => {
+            let lost = is_motion_only && !transfer.rests_are_alike();
+            let axes = lost.then(|| JointAxes::find(&transfer, clip)).flatten();
+            transfer.tracks(clip, axes.as_ref())
+        }
     };
     let clip = Clip { name: clip.name.clone(), tracks };
     Ok(Retargeted { clip, matched, unmatched, same_rest })
@@ -166,6 +174,14 @@ fn spread(points: &[Vec3]) -> f32 {
 
 fn rotation(matrix: &Mat4) -> Quat {
     frisson::character::rotation_of(*matrix)
+}
+
+/// What a joint does at a time.
+struct JointMotion {
+    /// Its turn, in the axes of the one above it.
+    rotation: Quat,
+    /// Where it is in the world, if that is the clip's [m].
+    place: Vec3,
 }
 
 struct Transfer<'a> {
@@ -279,7 +295,13 @@ impl<'a> Transfer<'a> {
         children.filter_map(bone).collect()
     }
 
-    fn tracks(&self, clip: &Clip) -> Vec<Track> {
+    /// Whether all bones point the same way at rest: then it is one rest pose, whatever axes joints have in it.
+    fn rests_are_alike(&self) -> bool {
+        let is_none = |turn: &Quat| turn.dot(Quat::IDENTITY).abs() >= 1.0 - SAME_REST;
+        self.aligns.iter().all(is_none)
+    }
+
+    fn tracks(&self, clip: &Clip, axes: Option<&JointAxes>) -> Vec<Track> {
         let times = key_times(clip);
         let nodes = self.target.skeleton.nodes();
         let mut rotations: Vec<Vec<f32>> = vec![Vec::new(); nodes.len()];
@@ -294,10 +316,13 @@ impl<'a> Transfer<'a> {
                 let mut local = nodes[ours].rest;
                 if let Some(theirs) = self.counterparts[ours] {
                     let now = &pose.world_from_node[theirs];
-                    local.rotation = self.local_rotation(ours, theirs, now, &parent);
-                    if self.travels[ours] {
-                        let place = self.place(ours, theirs, now);
-                        local.translation = parent.inverse().transform_point3(place);
+                    let does = match axes {
+                        Some(axes) => axes.motion((ours, now), &parent),
+                        None => self.motion((ours, theirs), now, &parent),
+                    };
+                    local.rotation = does.rotation;
+                    if self.travels[ours] || axes.is_some_and(|axes| axes.is_placed(ours)) {
+                        local.translation = parent.inverse().transform_point3(does.place);
                         places[ours].extend(local.translation.to_array());
                     }
                     rotations[ours].extend(local.rotation.to_array());
@@ -332,6 +357,12 @@ impl<'a> Transfer<'a> {
             }
         }
         out
+    }
+
+    /// What a joint does when its counterpart stands at `now`.
+    fn motion(&self, (ours, theirs): (usize, usize), now: &Mat4, parent: &Mat4) -> JointMotion {
+        let place = self.place(ours, theirs, now);
+        JointMotion { rotation: self.local_rotation(ours, theirs, now, parent), place }
     }
 
     fn local_rotation(&self, ours: usize, theirs: usize, now: &Mat4, parent: &Mat4) -> Quat {

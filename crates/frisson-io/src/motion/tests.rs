@@ -323,3 +323,65 @@ proptest! {
         let _ = read_bvh(&text);
     }
 }
+
+/// A figure whose joints have other axes: every joint's own, found in no way but from its bones.
+fn with_axes(saved: [Quat; 7], axes: [Quat; 7]) -> Character {
+    let offsets = [
+        Vec3::ZERO,
+        Vec3::new(0.0, 1.0, 0.0),
+        Vec3::new(0.1, -0.5, 0.02),
+        Vec3::new(0.0, -0.5, 0.0),
+        Vec3::new(0.0, 0.5, 0.0),
+        Vec3::new(0.25, 0.1, 0.0),
+        Vec3::new(0.3, 0.0, 0.0),
+    ];
+    let names = ["root", "hips", "leg", "foot", "chest", "arm", "hand"];
+    let parents = [None, Some(0), Some(1), Some(2), Some(1), Some(4), Some(5)];
+    let parts: Vec<(&str, Option<usize>, Vec3, Quat)> = (0..7)
+        .map(|k| {
+            let back = parents[k].map_or(Quat::IDENTITY, |p: usize| axes[p].inverse());
+            (names[k], parents[k], back * offsets[k], back * saved[k] * axes[k])
+        })
+        .collect();
+    rig(&parts)
+}
+
+#[test]
+fn a_motion_without_a_mesh_is_the_same_pose_with_other_axes_in_its_joints() {
+    let (x, y, z) = (Quat::from_rotation_x, Quat::from_rotation_y, Quat::from_rotation_z);
+    let pose = |a: f32| {
+        [Quat::IDENTITY, y(a), x(a) * z(0.2), x(0.5 * a), z(0.3 * a), z(-0.9 - 0.4 * a), y(a)]
+    };
+    let plain = [Quat::IDENTITY; 7];
+    // Along the bones, by right angles; ends as what they hang on.
+    let quarter = std::f32::consts::FRAC_PI_2;
+    let (leg, arm) = (x(2.0 * quarter), z(quarter));
+    let axes = [x(quarter), Quat::IDENTITY, leg, leg, Quat::IDENTITY, arm, arm];
+    let target = with_axes(plain, plain);
+    let mut source = with_axes(pose(0.8), axes);
+    let moved = [pose(0.8), pose(-0.5), pose(0.1)].map(|saved| with_axes(saved, axes));
+    let turns = |k: usize| {
+        let of = |c: &Character| c.skeleton.nodes()[k].rest.rotation.to_array();
+        moved.iter().flat_map(of).collect()
+    };
+    let track = |k: usize| Track {
+        target: TrackTarget::Rotation(k),
+        interpolation: Interpolation::Linear,
+        times: vec![0.0, 1.0, 2.0],
+        values: turns(k),
+        width: 4,
+    };
+    source.clips = vec![Clip { name: "walk".to_owned(), tracks: (1..7).map(track).collect() }];
+    let done = retarget(&source, 0, &target, &JointTable::new()).unwrap();
+    for (time, a) in [(0.0f64, 0.8f32), (1.0, -0.5), (2.0, 0.1)] {
+        let wanted = with_axes(pose(a), plain);
+        let mut ours = Pose::default();
+        ours.set(&target, Some(&done.clip), time, Sampling::AsAuthored, Mat4::IDENTITY);
+        let mut theirs = Pose::default();
+        theirs.set(&wanted, None, 0.0, Sampling::AsAuthored, Mat4::IDENTITY);
+        for joint in 0..7 {
+            let (m, w) = (ours.world_from_node[joint], theirs.world_from_node[joint]);
+            assert!(m.abs_diff_eq(w, 1e-4), "joint {joint} at {time}: {m} is not {w}");
+        }
+    }
+}
