@@ -214,8 +214,8 @@ impl FourHairs {
             let wanted = self.places(steps * k as f32);
             chords += (wanted - before).length_squared().sqrt();
             before = wanted;
-            if k < KEPT {
-                kept[k] = wanted;
+            if let Some(slot) = kept.get_mut(k) {
+                *slot = wanted;
             }
         }
         // Chords are shorter than arcs: by so much is each of them lengthened, so that the hair is as long as it is.
@@ -226,7 +226,8 @@ impl FourHairs {
         write_lanes(points, starts, 0, &before);
         for k in 1..each {
             let in_reach = self.in_reach(planes, steps * k as f32);
-            let wanted = if k < KEPT { kept[k] } else { self.places(steps * k as f32) };
+            let again = || self.places(steps * k as f32);
+            let wanted = kept.get(k).copied().unwrap_or_else(again);
             let segments = longer * (wanted - before).length_squared().sqrt();
             before = wanted;
             // Guesses go with the hairs, not with the lanes: the order of four may change when a wisp splits.
