@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn stretches_of_a_turned_ellipsoid_are_its_half_axes() {
-        let turn = DMat3::from_quat(glam::DQuat::from_scaled_axis(DVec3::new(0.4, -0.9, 0.3)));
+        let turn = DMat3::from_quat(DQuat::from_scaled_axis(DVec3::new(0.4, -0.9, 0.3)));
         let axes = DMat3::from_diagonal(DVec3::new(0.5, 1.6, 1.25));
         let shape = Shape::of(turn * axes * turn.transpose());
         assert!((shape.longest - 1.6).abs() < 1e-12 && (shape.shortest - 0.5).abs() < 1e-12);

@@ -7,6 +7,7 @@ use crate::layers::soft::field::{FieldProfile, Kind};
 use crate::layers::soft::field_scratch::{FieldQuery, FieldScratch};
 use crate::layers::soft::neighbourhood::Neighbourhood;
 use crate::layers::soft::primitive_fields::{Primitive, PrimitiveFields};
+use crate::layers::soft::shape::Shape;
 use crate::math::random;
 
 const LEVEL: f64 = 100.0;
@@ -46,6 +47,7 @@ fn fields(centers: &[DVec3], edges: Option<&[(usize, usize)]>) -> (PrimitiveFiel
             profile,
             inverse_width: 1.0 / (profile.support - profile.thickness),
             steepness: profile.stiffness * (profile.support - profile.thickness) / profile.level,
+            shape: Shape::ROUND,
             offset: 0.0,
             swelling: 0.0,
             bulge: 0.0,
