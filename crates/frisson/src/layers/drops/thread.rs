@@ -28,6 +28,8 @@ const SLICES: usize = 14;
 const RINGS: usize = 4;
 /// Rings of a rounded end.
 const END_RINGS: usize = 4;
+/// Length of a rounded end, in the way to the next parcel [-]: two thirds of its cylinder are half of that way's.
+const END_REACH: f64 = 0.75;
 /// Most that waves have grown as drawn [-]: a ring has a width.
 const MOST_NECKING: f64 = 0.98;
 
@@ -132,9 +134,10 @@ fn waved(necking: f64, phase: f64) -> f64 {
 /// One ring of the rounded end at a parcel, away from its neighbour.
 fn end_ring(parcel: &Parcel, neighbour: &Parcel, ring: usize) -> Ring {
     let turn = FRAC_PI_2 * (ring + 1) as f64 / (END_RINGS + 1) as f64;
-    let out = 0.5 * (parcel.place - neighbour.place);
-    // No longer than round: a half ball on what else is a blunt end.
-    let reach = out.length().max(parcel.radius);
+    let out = parcel.place - neighbour.place;
+    // Half a parcel in half an ellipsoid; where parcels have hardly parted, half a ball on what else is a blunt end.
+    let reach = END_REACH * out.length();
+    let reach = if parcel.spread > 0.0 { reach } else { reach.max(parcel.radius) };
     Ring {
         place: parcel.place + out.normalize_or(DVec3::Y) * (reach * turn.sin()),
         velocity: parcel.velocity,
