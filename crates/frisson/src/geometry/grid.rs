@@ -17,8 +17,19 @@ pub struct Grid {
     starts: Vec<u32>,
     items: Vec<u32>,
     cells: Vec<IVec3>,
-    entries: Vec<(u32, u32, IVec3)>,
+    entries: Vec<Entry>,
+    /// Where each chunk of the entries has those of each bucket, beside each other.
+    runs: Vec<[u32; BUCKETS + 1]>,
+    sorted: Vec<Entry>,
 }
+
+/// Slot, item and cell.
+type Entry = (u32, u32, IVec3);
+
+/// Ranges of slots that are sorted each on its own: fixed, and enough for many cores.
+const BUCKETS: usize = 64;
+/// Entries looked through together; fewer than two chunks are sorted by one core.
+const CHUNK: usize = 4096;
 
 impl Grid {
     /// Fills the grid with `count` points; `cell` is the side of a cell [m].
@@ -113,7 +124,55 @@ impl Grid {
         row_hash(c.y, c.z).wrapping_add(c.x as u32) & self.mask
     }
 
+    /// Sorts by slot; those of one slot stay in their order.
     fn sort(&mut self) {
+        let slots = self.mask as usize + 1;
+        // A table for far fewer entries than there are, of boxes that no one could count, may be smaller than the buckets.
+        if self.entries.len() < 2 * CHUNK || slots < BUCKETS {
+            self.sort_alone();
+        } else {
+            self.sort_by_buckets();
+        }
+    }
+
+    /// By buckets of slots: each chunk of entries sorts its own by bucket, then each bucket collects its runs from
+    /// all chunks. What a bucket fills lies together and stays in the cache of its core.
+    fn sort_by_buckets(&mut self) {
+        let slots = self.mask as usize + 1;
+        let count = self.entries.len();
+        // A power of two both: no slot is left over.
+        let width = slots / BUCKETS;
+        let bucket = |entry: &Entry| entry.0 as usize / width;
+        self.runs.resize(count.div_ceil(CHUNK), [0; BUCKETS + 1]);
+        self.sorted.resize(count, (0, 0, IVec3::ZERO));
+        let chunks = self.sorted.par_chunks_mut(CHUNK).zip(self.entries.par_chunks(CHUNK));
+        chunks.zip(&mut self.runs).for_each(|((sorted, entries), ends)| {
+            *ends = [0; BUCKETS + 1];
+            entries.iter().for_each(|entry| ends[bucket(entry) + 1] += 1);
+            for b in 0..BUCKETS {
+                ends[b + 1] += ends[b];
+            }
+            let mut next = *ends;
+            for entry in entries {
+                let place = &mut next[bucket(entry)];
+                sorted[*place as usize] = *entry;
+                *place += 1;
+            }
+        });
+        self.starts.resize(slots + 1, 0);
+        self.items.resize(count, 0);
+        self.cells.resize(count, IVec3::ZERO);
+        self.starts[slots] = count as u32;
+        let share = Share {
+            starts: &mut self.starts[..slots],
+            items: &mut self.items,
+            cells: &mut self.cells,
+            first: 0,
+        };
+        share.fill(0..BUCKETS, width, &Runs { runs: &self.runs, sorted: &self.sorted });
+    }
+
+    fn sort_alone(&mut self) {
         let slots = self.mask as usize + 1;
         self.starts.clear();
         self.starts.resize(slots + 1, 0);
@@ -136,6 +195,74 @@ impl Grid {
         }
         self.starts.rotate_left(1);
         self.starts[slots] = self.entries.len() as u32;
+    }
+}
+
+/// The entries of all chunks, sorted by bucket in each.
+struct Runs<'a> {
+    runs: &'a [[u32; BUCKETS + 1]],
+    sorted: &'a [Entry],
+}
+
+impl Runs<'_> {
+    /// Number of entries of a bucket.
+    fn count(&self, bucket: usize) -> usize {
+        self.runs.iter().map(|ends| (ends[bucket + 1] - ends[bucket]) as usize).sum()
+    }
+
+    /// Entries of a bucket, in their order.
+    fn of(&self, bucket: usize) -> impl Iterator<Item = &Entry> {
+        let chunks = self.sorted.chunks(CHUNK).zip(self.runs);
+        chunks.flat_map(move |(own, ends)| &own[ends[bucket] as usize..ends[bucket + 1] as usize])
+    }
+}
+
+/// What some buckets fill.
+struct Share<'a> {
+    starts: &'a mut [u32],
+    items: &'a mut [u32],
+    cells: &'a mut [IVec3],
+    /// Number of the first of the items.
+    first: u32,
+}
+
+impl Share<'_> {
+    /// Fills the share of some buckets of `width` slots each, on all cores.
+    fn fill(self, buckets: std::ops::Range<usize>, width: usize, runs: &Runs) {
+        let Share { starts, items, cells, first } = self;
+        if buckets.len() == 1 {
+            return Share { starts, items, cells, first }.fill_one(buckets.start, width, runs);
+        }
+        let middle = buckets.start.midpoint(buckets.end);
+        let (low, high) = (buckets.start..middle, middle..buckets.end);
+        let below: usize = low.clone().map(|b| runs.count(b)).sum();
+        let (starts, later_starts) = starts.split_at_mut(low.len() * width);
+        let (items, later_items) = items.split_at_mut(below);
+        let (cells, later_cells) = cells.split_at_mut(below);
+        let left = Share { starts, items, cells, first };
+        let first = first + below as u32;
+        let right = Share { starts: later_starts, items: later_items, cells: later_cells, first };
+        rayon::join(|| left.fill(low, width, runs), || right.fill(high, width, runs));
+    }
+
+    fn fill_one(self, bucket: usize, width: usize, runs: &Runs) {
+        let slot = |entry: &Entry| entry.0 as usize - bucket * width;
+        self.starts.fill(0);
+        runs.of(bucket).for_each(|entry| self.starts[slot(entry)] += 1);
+        let mut next = 0;
+        for start in self.starts.iter_mut() {
+            next += std::mem::replace(start, next);
+        }
+        for entry in runs.of(bucket) {
+            let place = &mut self.starts[slot(entry)];
+            (self.items[*place as usize], self.cells[*place as usize]) = (entry.1, entry.2);
+            *place += 1;
+        }
+        // Each start has come to the start of the next one.
+        let mut before = 0;
+        for start in self.starts.iter_mut() {
+            before = std::mem::replace(start, self.first + before);
+        }
     }
 }
 
@@ -171,6 +298,19 @@ mod tests {
             got.sort_unstable();
             let near = |i: &u32| points[*i as usize].distance(p) <= 0.2;
             assert_eq!(got, (0..500).filter(near).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn many_points_are_sorted_as_one_core_sorts_them() {
+        let points = cloud(3 * CHUNK as u64 + 77);
+        // Coarse cells, with many points in each, and fine ones.
+        for cell in [0.4, 0.01] {
+            let mut grid = Grid::default();
+            grid.build_points(points.len(), |i| points[i], cell);
+            let found = (grid.starts.clone(), grid.items.clone(), grid.cells.clone());
+            grid.sort_alone();
+            assert!(found == (grid.starts, grid.items, grid.cells), "cells of {cell}");
         }
     }
 

@@ -89,6 +89,8 @@ pub struct Merger {
     found: Vec<Vec<(u32, u32)>>,
     parents: Vec<u32>,
     tagged: Vec<(u32, u32, u32)>,
+    /// Largest half side and sum of all, of each chunk of boxes.
+    sums: Vec<(f32, f64)>,
     largest: f32,
     /// Drops of the groups, by group, ascending in each.
     pub members: Vec<u32>,
@@ -124,14 +126,21 @@ impl Merger {
             return;
         }
         self.boxes.resize(count, Vec4::ZERO);
-        self.boxes.par_iter_mut().zip(&self.sitting).with_min_len(SEARCH_CHUNK).for_each(
-            |(b, &i)| {
+        self.sums.resize(count.div_ceil(SEARCH_CHUNK), (0.0, 0.0));
+        let chunks = self.boxes.par_chunks_mut(SEARCH_CHUNK).zip(&mut self.sums);
+        chunks.zip(self.sitting.par_chunks(SEARCH_CHUNK)).for_each(|((boxes, sum), sitting)| {
+            *sum = (0.0, 0.0);
+            for (b, &i) in boxes.iter_mut().zip(sitting) {
                 let way = &ways[i as usize];
                 *b = way.middle().extend(way.extent());
-            },
-        );
-        self.largest = self.boxes.iter().fold(0.0, |most, b| most.max(b.w));
-        let mean = self.boxes.iter().map(|b| f64::from(b.w)).sum::<f64>() / count as f64;
+                *sum = (sum.0.max(b.w), sum.1 + f64::from(b.w));
+            }
+        });
+        // Chunks of fixed size, added up in their order: the same sum on any number of threads.
+        let both = |(most, total): (f32, f64), of: &(f32, f64)| (most.max(of.0), total + of.1);
+        let (largest, total) = self.sums.iter().fold((0.0, 0.0), both);
+        self.largest = largest;
+        let mean = total / count as f64;
         // Mostly one or two of them to look into along each axis, and few drops in each.
         let (grid, boxes) = (&mut self.grid, &self.boxes);
         grid.build_points(count, |i| boxes[i].truncate(), (CELL_WIDTH * mean) as f32);
@@ -211,7 +220,7 @@ impl Merger {
         }
         self.found = found;
         // Into the order of birth, whatever the order in which pairs were found.
-        self.tagged.sort_unstable();
+        self.tagged.par_sort_unstable();
         self.grouped.resize(drops, false);
         let mut i = 0;
         while i < self.tagged.len() {
