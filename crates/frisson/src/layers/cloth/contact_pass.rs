@@ -6,10 +6,14 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use super::collide::{self, PlaneContact};
+use super::contact_slabs::ContactSlabs;
 use super::node_places::NodePlaces;
-use super::solver::{CHUNK, ClothDrive, Moment, Solver};
+use super::solver::{ClothDrive, Moment, Solver};
 use crate::tolerances::cloth as limits;
 
+/// Nodes a task takes at once. Those in contact take many times as long as others and have numbers beside each other: with
+/// larger tasks one core would have them all.
+const CHUNK: usize = 256;
 /// Most contacts of one node that are looked at.
 const MAX_CONTACTS: usize = 6;
 
@@ -18,15 +22,15 @@ const NO_CONTACT: PlaneContact =
     PlaneContact { distance: 0.0, normal: DVec3::Y, moved: DVec3::ZERO, friction: 0.0 };
 
 impl Solver {
-    /// Per node: contacts of the step that ends, then the prediction of the one that begins and its
-    /// tethers.
+    /// Per node: contacts of the step that ends, then the prediction of the one that begins. `parted` knows where
+    /// contacts of the cloth with itself have brought nodes.
     pub(super) fn advance(
         &mut self,
         drive: &ClothDrive,
         predict: Option<f64>,
         with_contacts: bool,
         (fraction, step): (f64, f64),
-        positions: &mut [DVec3],
+        (parted, positions): (&mut ContactSlabs, &mut [DVec3]),
     ) {
         let decay = (-self.settings.damping * step).exp();
         let mut previous = std::mem::take(&mut self.previous);
@@ -35,9 +39,11 @@ impl Solver {
         let this = &*self;
         let has_contacts = with_contacts && !(this.posed.is_empty() && drive.bodies.is_empty());
         let moment = Moment { fraction: before, share: step / drive.dt };
-        if has_contacts {
+        if has_contacts && !drive.flat_contacts.is_empty() {
+            parted.write_back(&mut previous, positions);
             this.solve_between_nodes(drive, moment, &mut previous, positions);
         }
+        let ahead = &*parted;
         let work = |chunk: usize, positions: &mut [DVec3], previous: &mut [DVec3]| {
             for (local, (x, old)) in positions.iter_mut().zip(previous).enumerate() {
                 let node = chunk * CHUNK + local;
@@ -45,6 +51,9 @@ impl Solver {
                 if this.inverse_mass[node] == 0.0 {
                     *old = *x;
                     continue;
+                }
+                if let Some(moved) = ahead.moved(node) {
+                    (*x, *old) = moved;
                 }
                 if has_contacts {
                     this.solve_node(drive, node, moment, old, x);
@@ -64,7 +73,9 @@ impl Solver {
             }
         };
         let chunks = positions.par_chunks_mut(CHUNK).zip(previous.par_chunks_mut(CHUNK));
-        chunks.enumerate().for_each(|(chunk, (x, old))| work(chunk, x, old));
+        let chunks = chunks.enumerate().with_max_len(1);
+        chunks.for_each(|(chunk, (x, old))| work(chunk, x, old));
+        parted.are_taken();
         self.previous = previous;
     }
 

@@ -17,10 +17,14 @@
 //! displacement down, so linear momentum is kept exactly.
 
 use glam::{DVec3, Vec3};
+use rayon::prelude::*;
 
 use super::strips::{Grouped, Strips};
 use crate::geometry::{GeodesicStart, GeodesicWalk, Topology};
 use crate::tolerances::cloth as limits;
+
+/// Coarse nodes that a task takes, at least.
+const TASK: usize = 512;
 
 /// Two coarse nodes and how far apart they can be. Nodes count from the start of the strip.
 #[derive(Clone, Copy, Debug, Default)]
@@ -154,34 +158,14 @@ impl Hierarchy {
         for index in (0..self.levels.len()).rev() {
             let (finer, coarser) = self.levels.split_at_mut(index + 1);
             let level = &mut finer[index];
-            level.start.clear();
-            level.start.extend(level.nodes.iter().map(|&n| Places {
-                now: positions[n as usize],
-                old: previous[n as usize],
-                allowance: limits::CORD_ALLOWANCE
-                    * needs.get(n as usize).map_or(0.0, |need| f64::from(*need)),
-            }));
-            level.places.clear();
-            let parent = coarser.first();
-            level.places.extend(level.start.iter().enumerate().map(|(c, place)| {
-                let moved = parent.map_or(Move::default(), |p| p.displacement(c));
-                Places {
-                    now: place.now + moved.now.as_dvec3(),
-                    old: place.old + moved.old.as_dvec3(),
-                    allowance: place.allowance,
-                }
-            }));
+            level.take((positions, previous), needs, coarser.first());
             // Far sweeps cost next to nothing.
             for _ in 0..limits::SPAN_SWEEPS * (index + 1) {
                 let spans = &level.spans;
                 let solve = |strip: usize, x: &mut [Places]| solve_spans(spans.of(strip), x);
                 level.strips.sweep(&mut level.places, &solve);
             }
-            level.moves.clear();
-            level.moves.extend(level.places.iter().zip(&level.start).map(|(end, start)| Move {
-                now: (end.now - start.now).as_vec3(),
-                old: (end.old - start.old).as_vec3(),
-            }));
+            level.tell();
         }
     }
 
@@ -193,6 +177,36 @@ impl Hierarchy {
 }
 
 impl Level {
+    /// Takes its nodes from where they are, and where a coarser level moves them.
+    fn take(
+        &mut self,
+        (positions, previous): (&[DVec3], &[DVec3]),
+        needs: &[f32],
+        parent: Option<&Self>,
+    ) {
+        self.start.resize(self.nodes.len(), Places::default());
+        self.places.resize(self.nodes.len(), Places::default());
+        let places = self.start.par_iter_mut().zip(&mut self.places).zip(&self.nodes);
+        places.enumerate().with_min_len(TASK).for_each(|(c, ((start, place), &n))| {
+            let need = needs.get(n as usize).map_or(0.0, |need| f64::from(*need));
+            let allowance = limits::CORD_ALLOWANCE * need;
+            *start = Places { now: positions[n as usize], old: previous[n as usize], allowance };
+            let moved = parent.map_or(Move::default(), |p| p.displacement(c));
+            let (now, old) = (start.now + moved.now.as_dvec3(), start.old + moved.old.as_dvec3());
+            *place = Places { now, old, allowance };
+        });
+    }
+
+    /// Says how far its nodes are moved.
+    fn tell(&mut self) {
+        self.moves.resize(self.nodes.len(), Move::default());
+        let moves = self.moves.par_iter_mut().zip(&self.places).zip(&self.start);
+        moves.with_min_len(TASK).for_each(|((moved, end), start)| {
+            *moved =
+                Move { now: (end.now - start.now).as_vec3(), old: (end.old - start.old).as_vec3() };
+        });
+    }
+
     #[inline]
     fn displacement(&self, child: usize) -> Move {
         let range = self.offsets[child] as usize..self.offsets[child + 1] as usize;
@@ -300,6 +314,6 @@ fn join_pairs(
         }
     }
     let joined = level.pairs.iter().map(|&(a, b, _)| (a, b));
-    level.strips = Strips::joined(level.nodes.len(), joined);
+    level.strips = Strips::joined(level.nodes.len(), joined, TASK as u32);
     level.pairs.sort_by_key(|p| level.strips.of(p.0));
 }

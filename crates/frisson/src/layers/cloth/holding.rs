@@ -1,6 +1,7 @@
 //! Where held nodes are in a tick, and what pins that are pulled apart ask of the cloth.
 
 use super::attach::Attachments;
+use super::node_places::copy_nodes;
 use super::params::ClothParams;
 use super::rest::Garment;
 use super::scratch::{ClothScratch, Tools};
@@ -64,8 +65,8 @@ pub(super) fn measure_needs(
     rest: &Garment,
     (state, scratch): (&ClothState, &mut ClothScratch),
 ) {
-    scratch.starts.clone_from(&state.positions);
-    scratch.ends.clone_from(&state.positions);
+    copy_nodes(&state.positions, &mut scratch.starts);
+    copy_nodes(&state.positions, &mut scratch.ends);
     for (node, _, end) in &scratch.held {
         scratch.ends[*node as usize] = *end;
     }

@@ -48,6 +48,11 @@ impl Bands {
         self.of_node.get(node as usize).map_or(1.0, |band| f64::from(*band))
     }
 
+    /// Whether no node is thicker or thinner than the cloth.
+    pub fn are_alike(&self) -> bool {
+        self.of_node.is_empty()
+    }
+
     /// Factor of what lies between nodes, by their weights [-].
     pub fn between(&self, nodes: &[(u32, f64)]) -> f64 {
         if self.of_node.is_empty() {

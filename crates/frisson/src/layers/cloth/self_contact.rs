@@ -7,8 +7,10 @@
 //! the tangle is undone ([`super::tangle`]).
 
 use glam::{DVec3, Vec3A};
+use rayon::prelude::*;
 
 use super::around::Around;
+use super::contact_slabs::ContactSlabs;
 use super::local::Bands;
 use super::node_places::NodePlaces;
 use super::plane_sides::PlaneSides;
@@ -19,6 +21,9 @@ use super::state::{Crossing, Near, NearEdges, NearPair};
 use super::tangle::{self, Tangle};
 use super::tree::{Horizon, PatchTree};
 use crate::tolerances::cloth as limits;
+
+/// Pairs a task takes at once.
+const CHUNK: usize = 1024;
 
 /// What finds contacts. Rest data hold it as it was built; a copy in the scratch does the work.
 #[derive(Clone, Default)]
@@ -35,6 +40,8 @@ pub struct SelfContacts {
     around: Around,
     found: Vec<Near>,
     fresh: Near,
+    /// The pairs as they are solved.
+    slabs: ContactSlabs,
     tangle: Tangle,
     thickness: f64,
     /// How many times that each node is thick for the cloth itself.
@@ -98,14 +105,14 @@ impl SelfContacts {
         rayon::scope(|_| self.look_everywhere(&mut tree, &motion));
         self.tree = Some(tree);
         let mut fresh = std::mem::take(&mut self.fresh);
-        fresh.clear();
-        self.found.iter().for_each(|f| fresh.append(f));
+        fresh.take_all(&self.found);
         fresh.sort();
         // A node that has slipped through is brought back to the side that it had.
-        keep_sides(&mut fresh.nodes, &near.nodes);
-        keep_edge_sides(&mut fresh.edges, &near.edges);
+        fresh.nodes.par_chunks_mut(CHUNK).for_each(|pairs| keep_sides(pairs, &near.nodes));
+        fresh.edges.par_chunks_mut(CHUNK).for_each(|pairs| keep_edge_sides(pairs, &near.edges));
         self.judge_crossings(rest, &mut fresh, &near.nodes);
         std::mem::swap(near, &mut fresh);
+        self.slabs.take(&rest.triangles, near, positions);
         self.fresh = fresh;
     }
 
@@ -155,8 +162,9 @@ impl SelfContacts {
         self.tangle.find(rest, &self.part_of_node, &fresh.crossings);
         let (tangle, triangles) = (&self.tangle, &rest.triangles);
         nodes.retain(|p| {
-            let remembered = known(p.node, p.triangle) && p.crossed < limits::SELF_PATIENCE;
-            remembered || !tangle.holds(&[p.node], &triangles[p.triangle as usize])
+            let remembered = || known(p.node, p.triangle) && p.crossed < limits::SELF_PATIENCE;
+            // Few are caught: those that are not need not be looked up.
+            !tangle.holds(&[p.node], &triangles[p.triangle as usize]) || remembered()
         });
         fresh.edges.retain(|p| p.crossed > 0 || !tangle.holds(&p.first, &p.second));
     }
@@ -266,10 +274,13 @@ impl SelfContacts {
 
     /// Stops what comes nearer, and brings apart what is too near and what is tangled; `recovery` is how far a pair
     /// may be moved apart beyond stopping its approach [m].
-    pub fn solve(&self, rest: &ClothRest, near: &Near, recovery: f64, nodes: NodePlaces) {
+    pub fn solve(&mut self, rest: &ClothRest, near: &Near, recovery: f64, nodes: NodePlaces) {
         let NodePlaces { inverse_mass, previous, positions } = nodes;
-        let places = NodePlaces { inverse_mass, previous, positions };
-        self.part_pairs(rest, near, recovery, places);
+        self.part(recovery, NodePlaces { inverse_mass, previous, positions });
+        if near.crossings.is_empty() {
+            return;
+        }
+        self.slabs.write_back(previous, positions);
         let way = limits::UNTANGLE_SPEED / limits::RECOVERY_SPEED * recovery;
         let nodes = NodePlaces { inverse_mass, previous, positions };
         tangle::untangle(rest, &near.crossings, way, nodes);
@@ -277,56 +288,23 @@ impl SelfContacts {
 
     /// Only stops what comes nearer, and lifts nothing: what is lifted against the pull of the cloth around it comes back
     /// with speed, which in every small step would feed cloth at rest.
-    pub fn stop(&self, rest: &ClothRest, near: &Near, nodes: NodePlaces) {
-        self.part_pairs(rest, near, 0.0, nodes);
+    pub fn stop(&mut self, nodes: NodePlaces) {
+        self.part(0.0, nodes);
     }
 
-    /// Solves all pairs once, one after the other.
-    fn part_pairs(&self, rest: &ClothRest, near: &Near, recovery: f64, nodes: NodePlaces) {
-        let NodePlaces { inverse_mass, previous, positions } = nodes;
-        let separation = Separation {
-            inverse_mass,
-            thickness: self.thickness,
-            friction: self.friction,
-            recovery,
-        };
-        for pair in &near.nodes {
-            let corners = rest.triangles[pair.triangle as usize];
-            let p = positions[pair.node as usize];
-            let x = corners.map(|n| positions[n as usize]);
-            let w = closest_on_triangle(p, x);
-            let away = p - point_at(x, w);
-            let normal = f64::from(pair.side) * (x[1] - x[0]).cross(x[2] - x[0]);
-            let Some(normal) = normal.try_normalize() else { continue };
-            let inside = w.iter().all(|w| *w > 0.0);
-            let height = away.dot(normal);
-            // Beside the triangle another one answers, unless the node is close to the rim.
-            let contact = if inside {
-                (normal, height)
-            } else if height > 0.0 {
-                (away.normalize_or(normal), away.length())
-            } else {
-                continue;
-            };
-            let [a, b, c] = corners;
-            let parts = [(pair.node, 1.0), (a, -w[0]), (b, -w[1]), (c, -w[2])];
-            let separation = separation.by(self.bands.between(&parts));
-            if separation.counts(contact.1) {
-                separation.part(parts, contact, previous, positions);
-            }
-        }
-        for pair in &near.edges {
-            let [a, b] = [pair.first, pair.second].map(|e| e.map(|n| positions[n as usize]));
-            let Some((s, t, normal)) = passing(a, b) else { continue };
-            let direction = f64::from(pair.side) * normal.normalize_or_zero();
-            let distance = (a[0].lerp(a[1], s) - b[0].lerp(b[1], t)).dot(direction);
-            let ([a, b], [c, d]) = (pair.first, pair.second);
-            let parts = [(a, 1.0 - s), (b, s), (c, t - 1.0), (d, -t)];
-            let separation = separation.by(self.bands.between(&parts));
-            if separation.counts(distance) {
-                separation.part(parts, (direction, distance), previous, positions);
-            }
-        }
+    /// Where the last pass has brought the nodes, as far as nobody else knows.
+    pub fn slabs(&mut self) -> &mut ContactSlabs {
+        &mut self.slabs
+    }
+
+    /// Parts all pairs of the last search once.
+    fn part(&mut self, recovery: f64, nodes: NodePlaces) {
+        let (thickness, friction) = (self.thickness, self.friction);
+        self.slabs.part(
+            Separation { thickness, friction, recovery, is_even: false },
+            &self.bands,
+            nodes,
+        );
     }
 }
 
@@ -357,7 +335,9 @@ pub(super) fn own_bands(rest: &ClothRest, positions: &[DVec3], thickness: f64) -
 
 /// Gives pairs that were near before the side they had. Both lists are sorted.
 fn keep_sides(pairs: &mut [NearPair], before: &[NearPair]) {
-    let mut old = before.iter().peekable();
+    let Some(first) = pairs.first().map(|p| (p.node, p.triangle)) else { return };
+    let start = before.partition_point(|o| (o.node, o.triangle) < first);
+    let mut old = before[start..].iter().peekable();
     for pair in pairs {
         let key = (pair.node, pair.triangle);
         while old.next_if(|o| (o.node, o.triangle) < key).is_some() {}
@@ -373,7 +353,9 @@ fn keep_sides(pairs: &mut [NearPair], before: &[NearPair]) {
 /// Both lists are sorted. Told by directions and not by signs: the common normal of two edges turns over when they
 /// turn past each other.
 fn keep_edge_sides(pairs: &mut [NearEdges], before: &[NearEdges]) {
-    let mut old = before.iter().peekable();
+    let Some(first) = pairs.first().map(|p| (p.first, p.second)) else { return };
+    let start = before.partition_point(|o| (o.first, o.second) < first);
+    let mut old = before[start..].iter().peekable();
     for pair in pairs {
         let key = (pair.first, pair.second);
         while old.next_if(|o| (o.first, o.second) < key).is_some() {}

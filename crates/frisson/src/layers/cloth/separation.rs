@@ -80,56 +80,69 @@ pub fn pierce([a, b]: [DVec3; 2], [x, y, z]: [DVec3; 3]) -> Option<(f64, [f64; 3
     weights.iter().all(|w| *w > 0.0).then_some((s, weights))
 }
 
-/// Four nodes that stand for two places: those of the one have positive weights that sum up to 1, those
-/// of the other negative ones.
-pub type Parts = [(u32, f64); 4];
+/// A node that takes part in contacts.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Place {
+    /// Where it is [m].
+    pub now: DVec3,
+    /// Where it was before the small step [m].
+    pub old: DVec3,
+    /// Inverse mass, 0 when held [1/kg].
+    pub inverse_mass: f64,
+    /// How many times as thick as the cloth it is [-].
+    pub band: f64,
+}
+
+/// Four nodes that stand for two places of the cloth, with their weights: those of the one are positive and sum up
+/// to 1, those of the other negative.
+pub type Parts = ([u32; 4], [f64; 4]);
 
 /// What moves places apart.
 #[derive(Clone, Copy)]
-pub struct Separation<'a> {
-    /// Inverse mass of every node [1/kg].
-    pub inverse_mass: &'a [f64],
+pub struct Separation {
     /// Distance that layers keep [m].
     pub thickness: f64,
     /// Friction coefficient [-].
     pub friction: f64,
     /// How far a pair may be moved apart beyond stopping its approach [m].
     pub recovery: f64,
+    /// Whether the cloth is as thick everywhere.
+    pub is_even: bool,
 }
 
-impl Separation<'_> {
-    /// The same for cloth that is thicker by a factor.
-    pub fn by(self, factor: f64) -> Self {
-        Self { thickness: factor * self.thickness, ..self }
-    }
-
-    /// Whether places at this distance are in contact: farther behind each other, they belong elsewhere.
-    pub fn counts(&self, distance: f64) -> bool {
-        distance < self.thickness && distance >= -limits::SELF_DEPTH * self.thickness
-    }
-
-    /// Brings two places that are `distance` apart along a direction up to the thickness. A contact
-    /// does not bounce: the correction moves the cloth without giving it speed, and only the speed of
+impl Separation {
+    /// Brings two places that are `distance` apart along a direction up to the thickness, where they are in contact.
+    /// A contact does not bounce: the correction moves the cloth without giving it speed, and only the speed of
     /// approach is taken away.
     pub fn part(
         &self,
-        parts: Parts,
+        (at, weights): Parts,
         (direction, distance): (DVec3, f64),
-        previous: &mut [DVec3],
-        positions: &mut [DVec3],
+        places: &mut [Place],
     ) {
-        let w = self.inverse_mass;
-        let total: f64 = parts.iter().map(|&(n, share)| share * share * w[n as usize]).sum();
+        let nodes = at.map(|p| places[p as usize]);
+        let both = || nodes.iter().zip(weights);
+        let band = if self.is_even {
+            1.0
+        } else {
+            let all: f64 = weights.iter().map(|share| share.abs()).sum();
+            both().map(|(node, share)| node.band * share.abs()).sum::<f64>() / all
+        };
+        let thickness = band * self.thickness;
+        // Farther behind each other, they belong elsewhere.
+        let is_contact = distance < thickness && distance >= -limits::SELF_DEPTH * thickness;
+        if !is_contact {
+            return;
+        }
+        let total: f64 = both().map(|(node, share)| share * share * node.inverse_mass).sum();
         // All four held: pins may be anywhere.
         if total <= 0.0 {
             return;
         }
-        let step =
-            |&(n, share): &(u32, f64)| (positions[n as usize] - previous[n as usize]) * share;
-        let relative: DVec3 = parts.iter().map(step).sum();
+        let relative: DVec3 = both().map(|(node, share)| (node.now - node.old) * share).sum();
         let approach = relative.dot(direction).min(0.0);
         // Squeezed cloth is brought apart calmly.
-        let lift = (self.thickness - distance).min(self.recovery - approach);
+        let lift = (thickness - distance).min(self.recovery - approach);
         let tangent = relative - relative.dot(direction) * direction;
         // Coulomb: as much as was stopped across, at most, is taken away along.
         let grip = self.friction * -approach / tangent.length().max(1e-30);
@@ -137,10 +150,11 @@ impl Separation<'_> {
         let stop = -approach * direction - tangent * grip.min(1.0);
         let push = direction * (lift / total);
         let slow = stop / total;
-        for (n, share) in parts {
-            let share = share * w[n as usize];
-            positions[n as usize] += push * share;
-            previous[n as usize] += (push - slow) * share;
+        for (place, share) in at.into_iter().zip(weights) {
+            let node = &mut places[place as usize];
+            let share = share * node.inverse_mass;
+            node.now += push * share;
+            node.old += (push - slow) * share;
         }
     }
 }

@@ -12,21 +12,27 @@
 //! because the small steps pull taut cloth to and fro within it.
 
 use glam::DVec3;
+use rayon::prelude::*;
 
 use super::rest::Garment;
 use super::state::ClothState;
 use crate::tolerances::cloth as limits;
 
+/// Nodes that a task takes, at least.
+const TASK: usize = 512;
+
 /// Slows the cloth at the end of a tick of `dt` in which it came from `starts`; `most` is the deceleration of
 /// fast motion [m/s²].
 pub fn settle(most: f64, rest: &Garment, (state, starts): (&mut ClothState, &[DVec3]), dt: f64) {
     let Some(carried) = carriers_speed(rest, state).filter(|_| most > 0.0) else { return };
-    let nodes = state.velocities.iter_mut().zip(&state.positions).zip(starts);
-    for (((v, x), start), _) in nodes.zip(&rest.held).filter(|(_, held)| !**held) {
-        let moving = (*x - *start) / dt - carried;
-        let rate = most / (moving.length() + limits::SETTLE_SPEED);
-        *v += moving * (-rate * dt).exp_m1();
-    }
+    let nodes = state.velocities.par_iter_mut().zip(&state.positions).zip(starts);
+    nodes.zip(&rest.held).with_min_len(TASK).for_each(|(((v, x), start), held)| {
+        if !held {
+            let moving = (*x - *start) / dt - carried;
+            let rate = most / (moving.length() + limits::SETTLE_SPEED);
+            *v += moving * (-rate * dt).exp_m1();
+        }
+    });
 }
 
 /// Mean velocity of what holds the cloth; `None` when nothing does.

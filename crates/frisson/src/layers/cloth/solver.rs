@@ -21,12 +21,10 @@ use super::rows::SolverRows;
 use super::self_contact::SelfContacts;
 use super::settings::SolverSettings;
 use super::sew::Stitch;
-use super::shear;
 use super::soaking::node_mass;
 use super::state::ClothState;
 use super::stiff::StiffBending;
 use super::stretch;
-use super::strips::Way;
 use crate::stage::{Clock, Collider};
 use crate::tolerances::cloth as limits;
 
@@ -86,15 +84,15 @@ pub struct Solver {
     pub needs: Vec<f32>,
     /// Simple colliders at the present sub-step.
     pub posed: Vec<PosedCollider>,
-    rows: SolverRows,
+    pub(super) rows: SolverRows,
     /// Rows for steps of another length: a tick that is solved harder is followed by others that are not.
     spare: SolverRows,
     /// Where every node was before the small step [m].
     pub(super) previous: Vec<DVec3>,
-    pins: Vec<DVec3>,
-    hierarchy: Hierarchy,
+    pub(super) pins: Vec<DVec3>,
+    pub(super) hierarchy: Hierarchy,
     gradient: Vec<DVec3>,
-    moving: Vec<Moving>,
+    pub(super) moving: Vec<Moving>,
     /// How far cords moved every node without speed in this step [m]; empty when they did not act.
     pub(super) drifts: Vec<Vec3>,
     /// Whether any node touched something in this tick.
@@ -150,7 +148,7 @@ impl Solver {
         &mut self,
         rest: &ClothRest,
         drive: &ClothDrive,
-        contacts: &SelfContacts,
+        contacts: &mut SelfContacts,
         state: &mut ClothState,
     ) {
         let substeps = self.settings.substeps;
@@ -162,19 +160,19 @@ impl Solver {
         self.settings.stretch.swell = drive.inflation.map_or(1.0, |air| air.swell);
         self.rows.raise_limits(rest, &self.needs);
         // Speeds live in the places before the step: what moves a place without moving that changes them.
-        for (previous, (x, v)) in
-            self.previous.iter_mut().zip(state.positions.iter().zip(&state.velocities))
-        {
-            *previous = *x - *v * step;
-        }
+        let nodes = self.previous.par_iter_mut().zip(&state.positions).zip(&state.velocities);
+        let nodes = nodes.with_min_len(CHUNK);
+        nodes.for_each(|((previous, x), v)| *previous = *x - *v * step);
         *self.touched.get_mut() = false;
         // Exact for a rate that lasts: light cloth takes on the air's speed, never more.
-        self.taken.clear();
-        self.taken.extend(self.air.iter().map(|air| -(-air.rate * step).exp_m1()));
+        self.taken.resize(self.air.len(), 0.0);
+        let taken = self.taken.par_iter_mut().zip(&self.air).with_min_len(CHUNK);
+        taken.for_each(|(taken, air)| *taken = -(-air.rate * step).exp_m1());
         for k in 1..=substeps {
             let fraction = f64::from(k) / f64::from(substeps);
             self.hold(drive, fraction, &mut state.positions);
-            self.advance(drive, Some(step), k > 1, (fraction, step), &mut state.positions);
+            let nodes = (contacts.slabs(), state.positions.as_mut_slice());
+            self.advance(drive, Some(step), k > 1, (fraction, step), nodes);
             if drive.overpressure != 0.0 {
                 let (x, w) = (&mut state.positions, &self.inverse_mass);
                 let push = (drive.overpressure, step);
@@ -182,10 +180,11 @@ impl Solver {
             }
             // Filled by the coarse levels, in the steps where they act; contacts must know what was no motion of the cloth's own.
             self.drifts.clear();
-            if k % FAR_EVERY == 0 {
-                self.reach_far(rest, &mut state.positions);
+            let is_far = k % FAR_EVERY == 0 && !self.hierarchy.is_empty();
+            if is_far {
+                self.hierarchy.solve(&state.positions, &self.previous, &self.needs);
             }
-            self.sweep(rest, &mut state.positions);
+            self.sweep(rest, is_far, &mut state.positions);
             if k % every == 0 {
                 self.bend(rest, every, &mut state.positions);
             }
@@ -207,18 +206,17 @@ impl Solver {
                 let recovery = self.settings.parting_speed * step * f64::from(self_every);
                 contacts.solve(rest, &state.near, recovery, nodes);
             } else {
-                contacts.stop(rest, &state.near, nodes);
+                contacts.stop(nodes);
             }
             for (posed, &index) in self.posed.iter_mut().zip(drive.colliders.1) {
                 posed.set(&drive.colliders.0[index], fraction);
             }
         }
-        self.advance(drive, None, true, (1.0, step), &mut state.positions);
-        for (v, (x, previous)) in
-            state.velocities.iter_mut().zip(state.positions.iter().zip(&self.previous))
-        {
-            *v = (*x - *previous) / step;
-        }
+        let nodes = (contacts.slabs(), state.positions.as_mut_slice());
+        self.advance(drive, None, true, (1.0, step), nodes);
+        let nodes = state.velocities.par_iter_mut().zip(&state.positions).zip(&self.previous);
+        let nodes = nodes.with_min_len(CHUNK);
+        nodes.for_each(|((v, x), previous)| *v = (*x - *previous) / step);
         // What is held moves as its holder does, whatever the small steps made of it.
         for &(node, start, end) in drive.held {
             state.velocities[node as usize] = (end - start) / drive.dt;
@@ -261,102 +259,6 @@ impl Solver {
         let last = drive.held.iter().map(|h| h.0 as usize + 1).max().unwrap_or(0);
         self.pins.clear();
         self.pins.extend_from_slice(&positions[..last]);
-    }
-
-    /// Coarse levels and tethers, after the prediction.
-    fn reach_far(&mut self, rest: &ClothRest, positions: &mut [DVec3]) {
-        if self.hierarchy.is_empty() {
-            return;
-        }
-        self.hierarchy.solve(positions, &self.previous, &self.needs);
-        let mut previous = std::mem::take(&mut self.previous);
-        let mut drifts = std::mem::take(&mut self.drifts);
-        drifts.resize(positions.len(), Vec3::ZERO);
-        let this = &*self;
-        let chunks = positions.par_chunks_mut(CHUNK).zip(previous.par_chunks_mut(CHUNK));
-        let chunks = chunks.zip(drifts.par_chunks_mut(CHUNK));
-        chunks.enumerate().for_each(|(chunk, ((positions, previous), drifts))| {
-            let nodes = positions.iter_mut().zip(previous).zip(drifts);
-            for (local, ((x, old), drift)) in nodes.enumerate() {
-                let node = chunk * CHUNK + local;
-                if this.inverse_mass[node] > 0.0 {
-                    let moved = this.hierarchy.displacement(node);
-                    let before = *old;
-                    *x += moved.now.as_dvec3();
-                    *old += moved.old.as_dvec3();
-                    let need = this.needs.get(node).map_or(0.0, |need| f64::from(*need));
-                    let allowance = limits::CORD_ALLOWANCE * need;
-                    rest.tethers.solve(node, (&this.pins, allowance), old, x);
-                    *drift = (*old - before).as_vec3();
-                }
-            }
-        });
-        self.previous = previous;
-        self.drifts = drifts;
-    }
-
-    /// Edges there and back again: even strips, odd ones both ways, even ones back. The way back
-    /// undoes the bias of the way there: as a whole the sweep is a symmetric operator, so it takes
-    /// energy away and never adds any. Nodes are read into single precision, and moved, where their
-    /// strip is at work anyway.
-    fn sweep(&mut self, rest: &ClothRest, positions: &mut [DVec3]) {
-        let origin = positions.first().copied().unwrap_or_default();
-        self.moving.resize(positions.len(), Moving::default());
-        let (edges, bounds) = (&self.rows.stretch, self.settings.stretch);
-        let solve = |strip: usize, way: Way, nodes: &mut [Moving]| {
-            stretch::solve(edges.of(strip), bounds, way, nodes);
-        };
-        let both = (&mut *positions, self.moving.as_mut_slice());
-        rest.strips.pass(0, both, &|strip, (x, nodes): (&mut [DVec3], &mut [Moving])| {
-            for (node, x) in nodes.iter_mut().zip(x) {
-                *node = Moving::new(*x - origin);
-            }
-            solve(strip, Way::There, nodes);
-        });
-        rest.strips.pass(1, self.moving.as_mut_slice(), &|strip, nodes: &mut [Moving]| {
-            solve(strip, Way::There, nodes);
-            solve(strip, Way::Back, nodes);
-        });
-        let both = (positions, self.moving.as_mut_slice());
-        rest.strips.pass(0, both, &|strip, (x, nodes): (&mut [DVec3], &mut [Moving])| {
-            solve(strip, Way::Back, nodes);
-            for (node, x) in nodes.iter().zip(x) {
-                *x += node.moved.truncate().as_dvec3();
-            }
-        });
-    }
-
-    /// Bending and shear, once for `every` small steps: solved on the positions that the cloth would
-    /// have after all of them, so that neighbouring hinges see what each other will have done by
-    /// then. (Solved on the present ones, each would take the whole way for itself: on fine meshes
-    /// that adds energy at every pass.)
-    fn bend(&mut self, rest: &ClothRest, every: u32, positions: &mut [DVec3]) {
-        let ahead = f64::from(every - 1);
-        let share = 1.0 / f64::from(every);
-        // Single precision counts from one of the cloth's own nodes, wherever in the world it is.
-        let origin = positions.first().copied().unwrap_or_default();
-        let coming = |x: DVec3, old: DVec3| x - origin + (x - old) * ahead;
-        let previous = &self.previous;
-        self.moving.resize(positions.len(), Moving::default());
-        let there = self.moving.par_chunks_mut(CHUNK).zip(positions.par_chunks(CHUNK));
-        there.zip(previous.par_chunks(CHUNK)).for_each(|((after, x), old)| {
-            for (after, (x, old)) in after.iter_mut().zip(x.iter().zip(old)) {
-                *after = Moving::new(coming(*x, *old));
-            }
-        });
-        let (shears, hinges) = (&self.rows.shears, &self.rows.hinges);
-        rest.strips.sweep(&mut self.moving, &|strip, nodes| {
-            shear::solve(shears.of(strip), nodes);
-            bend::solve(hinges.of(strip), nodes);
-        });
-        let coming = |node: usize| coming(positions[node], previous[node]);
-        self.rows.stiff.solve(coming, &mut self.moving);
-        let back = positions.par_chunks_mut(CHUNK).zip(self.moving.par_chunks(CHUNK));
-        back.for_each(|(x, after)| {
-            for (x, after) in x.iter_mut().zip(after) {
-                *x += after.moved.truncate().as_dvec3() * share;
-            }
-        });
     }
 
     /// Springs of soft pins, solved implicitly: as stiff as one likes.

@@ -1,6 +1,7 @@
 //! All that evolves.
 
 use glam::{DVec3, Vec3};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::body::BodyState;
@@ -77,6 +78,9 @@ impl ClothState {
     }
 }
 
+/// Pairs that a task copies.
+const LISTED: usize = 4096;
+
 /// Where the cloth is near itself, each list sorted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Near {
@@ -96,22 +100,47 @@ impl Near {
         self.crossings.clear();
     }
 
-    /// Takes in another's.
-    pub fn append(&mut self, other: &Self) {
-        self.nodes.extend_from_slice(&other.nodes);
-        self.edges.extend_from_slice(&other.edges);
-        self.crossings.extend_from_slice(&other.crossings);
+    /// Holds what some others hold together, and nothing else.
+    pub fn take_all(&mut self, parts: &[Self]) {
+        take_lists(&mut self.nodes, parts, |part| &part.nodes);
+        take_lists(&mut self.edges, parts, |part| &part.edges);
+        take_lists(&mut self.crossings, parts, |part| &part.crossings);
     }
 
     /// Puts all in an order that does not depend on who found what.
     pub fn sort(&mut self) {
-        self.nodes.sort_unstable_by_key(|p| (p.node, p.triangle));
+        self.nodes.par_sort_unstable_by_key(|p| (p.node, p.triangle));
         self.nodes.dedup_by_key(|p| (p.node, p.triangle));
-        self.edges.sort_unstable_by_key(|p| (p.first, p.second));
+        self.edges.par_sort_unstable_by_key(|p| (p.first, p.second));
         self.edges.dedup_by_key(|p| (p.first, p.second));
         self.crossings.sort_unstable_by_key(|c| (c.edge, c.triangle));
         self.crossings.dedup();
     }
+}
+
+/// Joins lists of some parts, on all cores.
+fn take_lists<T: Copy + Default + Send + Sync>(
+    out: &mut Vec<T>,
+    parts: &[Near],
+    list: fn(&Near) -> &Vec<T>,
+) {
+    out.resize(parts.iter().map(|part| list(part).len()).sum(), T::default());
+    copy_lists(out, parts, list);
+}
+
+fn copy_lists<T: Copy + Send + Sync>(out: &mut [T], parts: &[Near], list: fn(&Near) -> &Vec<T>) {
+    if out.len() < LISTED || parts.len() < 2 {
+        let mut rest = out;
+        for part in parts.iter().map(list) {
+            let (own, others) = rest.split_at_mut(part.len());
+            own.copy_from_slice(part);
+            rest = others;
+        }
+        return;
+    }
+    let (first, second) = parts.split_at(parts.len() / 2);
+    let (left, right) = out.split_at_mut(first.iter().map(|part| list(part).len()).sum());
+    rayon::join(|| copy_lists(left, first, list), || copy_lists(right, second, list));
 }
 
 /// A node near a triangle of the same cloth, and the side it has to stay on.

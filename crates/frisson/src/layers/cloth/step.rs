@@ -1,6 +1,7 @@
 //! What a tick does, as a short list of passes.
 
 use glam::DVec3;
+use rayon::prelude::*;
 
 use super::air::{self, AirCoefficients};
 use super::body::{BodyState, GarmentBody};
@@ -10,6 +11,7 @@ use super::cycle;
 use super::effort::is_drawn_out;
 use super::holding::{is_taut, measure_needs, place_held, place_soft};
 use super::layer::ClothLayer;
+use super::node_places::{CHUNK, copy_nodes};
 use super::params::ClothParams;
 use super::pressure::Inflation;
 use super::put_on::{dress, resize};
@@ -251,11 +253,11 @@ fn find_self_contacts(
     let Tools { contacts, self_contacts, .. } = tools;
     let (x, v) = (&state.positions, &state.velocities);
     let coming = &mut scratch.coming;
-    coming.clone_from(v);
+    copy_nodes(v, coming);
     // A limb that hits the cloth gives it another speed within a tick: what was far ahead a tick ago may be struck
     // in this one.
     if !rest.bodies.is_empty() {
-        let nodes = coming.iter_mut().zip(x).enumerate();
+        let nodes = coming.par_iter_mut().zip(x).enumerate().with_min_len(CHUNK / 4);
         nodes.for_each(|(node, (v, x))| *v = contacts.pushed(node, (*x, *v), context.dt));
     }
     let horizon = context.clock.tick_seconds();
@@ -348,7 +350,8 @@ fn start_depth(
 
 /// A node that is no number ends the bake, with its vertex.
 fn check(rest: &Garment, state: &ClothState, context: &StepContext) -> Result<(), LayerError> {
-    let bad = state.positions.iter().position(|p| !p.is_finite());
+    let nodes = state.positions.par_iter().with_min_len(CHUNK);
+    let bad = nodes.position_first(|p| !p.is_finite());
     bad.map_or(Ok(()), |node| {
         let element = rest.cloth.vertex_of_node[node] as usize;
         Err(LayerError::NonFinite { what: "vertex", element, frame: context.frame })

@@ -14,7 +14,7 @@
 //! Within a strip the constraints are solved one after the other, outwards from the pins, so that
 //! one sweep carries a pin's pull through the whole strip. The order is fixed by the mesh alone.
 
-/// What is cut with the nodes: one slice, or two side by side.
+/// What is cut with the nodes: one slice, or several side by side.
 pub trait Nodes: Send + Sized {
     /// The first `at` nodes, and the others.
     fn cut(self, at: usize) -> (Self, Self);
@@ -26,10 +26,10 @@ impl<T: Send> Nodes for &mut [T] {
     }
 }
 
-impl<A: Send, B: Send> Nodes for (&mut [A], &mut [B]) {
+impl<A: Nodes, B: Nodes> Nodes for (A, B) {
     fn cut(self, at: usize) -> (Self, Self) {
-        let (a, c) = self.0.split_at_mut(at);
-        let (b, d) = self.1.split_at_mut(at);
+        let (a, c) = self.0.cut(at);
+        let (b, d) = self.1.cut(at);
         ((a, b), (c, d))
     }
 }
@@ -39,6 +39,8 @@ impl<A: Send, B: Send> Nodes for (&mut [A], &mut [B]) {
 pub struct Strips {
     /// Strip `s` holds the nodes `bounds[s]..bounds[s + 1]`.
     bounds: Vec<u32>,
+    /// Nodes that make a task: strips of one parity are done together up to so many.
+    task: u32,
 }
 
 /// Direction in which a strip's rows are solved.
@@ -50,16 +52,26 @@ pub enum Way {
     Back,
 }
 
-/// Strips at most: more would only add border work; 8 of one parity feed 8 cores.
-const MAX_STRIPS: usize = 16;
-/// Nodes that make a strip worth a task of its own.
+/// Strips at most: 16 of one parity feed 16 cores. With twice as many a sweep carries a pull half as far, and the 99th
+/// percentile of a fine sheet's stretch grows by a sixth.
+const MAX_STRIPS: usize = 32;
+/// Strips at most where they would be smaller than [`LARGE_STRIP`]: with more, sheets of 64 x 64 nodes that a ball stops go
+/// through themselves in single edges.
+const FEW_STRIPS: usize = 16;
+/// Nodes that make a strip worth a task of its own on many cores.
+const LARGE_STRIP: usize = 512;
+/// Nodes of a strip at least: fewer, and a sweep carries a pull no farther than a few edges.
 const MIN_STRIP_NODES: usize = 192;
+/// Nodes of the cloth that a task has at most, where a strip is smaller. To wake another core costs as much as the edges
+/// of some hundred nodes.
+const TASK_NODES: u32 = 1280;
 
 impl Strips {
     /// Cuts levels (ascending along the nodes) into strips of similar size.
     pub fn build(levels: &[u32]) -> Self {
         let count = levels.len();
-        let wanted = (count / MIN_STRIP_NODES).clamp(1, MAX_STRIPS);
+        let few = (count / MIN_STRIP_NODES).clamp(1, FEW_STRIPS);
+        let wanted = few.max((count / LARGE_STRIP).min(MAX_STRIPS));
         let mut bounds = vec![0u32];
         let mut first_level = levels.first().copied().unwrap_or(0);
         for node in 1..count {
@@ -78,27 +90,36 @@ impl Strips {
         if shallow {
             bounds.remove(bounds.len() - 2);
         }
-        Self { bounds }
+        Self { bounds, task: TASK_NODES }
     }
 
     /// Cuts nodes into strips such that pairs of them, the lower one first, join nodes of one strip or
-    /// of two neighbouring ones.
-    pub fn joined(count: usize, pairs: impl Iterator<Item = (u32, u32)>) -> Self {
-        let size = (count / MAX_STRIPS).max(MIN_STRIP_NODES) as u32;
-        // Farthest node that any of the nodes up to here is joined to.
+    /// of two neighbouring ones; a task has up to `task` nodes.
+    pub fn joined(count: usize, pairs: impl Iterator<Item = (u32, u32)>, task: u32) -> Self {
         let mut farthest: Vec<u32> = (0..count as u32).collect();
         pairs.for_each(|(a, b)| farthest[a as usize] = farthest[a as usize].max(b));
+        let mut strips = Self::default();
+        strips.cut(&mut farthest, MIN_STRIP_NODES, task);
+        strips
+    }
+
+    /// The same for nodes of which is known to which farthest node each is joined, `least` in a strip; that is changed to the farthest
+    /// that any of the nodes up to each is joined to. Storage is reused.
+    pub fn cut(&mut self, farthest: &mut [u32], least: usize, task: u32) {
+        let count = farthest.len();
+        let size = (count / MAX_STRIPS).max(least).max(1) as u32;
         for node in 1..count {
             farthest[node] = farthest[node].max(farthest[node - 1]);
         }
-        let mut bounds = vec![0u32];
+        self.task = task;
+        self.bounds.clear();
+        self.bounds.push(0);
         let mut next = size;
         while (next as usize) < count {
-            bounds.push(next);
+            self.bounds.push(next);
             next = (next + size).max(farthest[next as usize - 1] + 1);
         }
-        bounds.push(count as u32);
-        Self { bounds }
+        self.bounds.push(count as u32);
     }
 
     /// Number of strips.
@@ -133,11 +154,34 @@ impl Strips {
         if count > 0 {
             let base = self.bounds[parity];
             let (_, nodes) = nodes.cut(base as usize);
-            self.run(base, nodes, parity, count, work);
+            // What makes less than two tasks is done where it is.
+            if self.bounds[self.len()] < 2 * self.task {
+                self.run_alone(base, nodes, parity, count, work);
+            } else {
+                self.run(base, nodes, parity, count, work);
+            }
         }
     }
 
-    /// `count` strips from `first`, every other one; `nodes` starts at node `base`.
+    /// `count` strips from `first`, every other one, one after the other; `nodes` starts at node `base`.
+    fn run_alone<N: Nodes, F: Fn(usize, N)>(
+        &self,
+        base: u32,
+        nodes: N,
+        first: usize,
+        count: usize,
+        work: &F,
+    ) {
+        let (mut rest, mut start) = (nodes, base);
+        for strip in (first..).step_by(2).take(count) {
+            let end = self.bounds[(strip + 2).min(self.len())];
+            let (own, others) = rest.cut((end - start) as usize);
+            work(strip, own);
+            (rest, start) = (others, end);
+        }
+    }
+
+    /// The same on all cores.
     fn run<N: Nodes, F: Fn(usize, N) + Sync>(
         &self,
         base: u32,
@@ -146,9 +190,9 @@ impl Strips {
         count: usize,
         work: &F,
     ) {
-        if count == 1 {
-            let end = self.bounds[(first + 2).min(self.len())];
-            work(first, nodes.cut((end - base) as usize).0);
+        let end = self.bounds[(first + 2 * count).min(self.len())];
+        if count == 1 || end - base <= self.task {
+            self.run_alone(base, nodes, first, count, work);
             return;
         }
         let half = count / 2;
@@ -180,6 +224,29 @@ impl<T> Grouped<T> {
             offsets[s + 1] += offsets[s];
         }
         Self { rows, offsets }
+    }
+
+    /// Takes over constraints in any order; those of one strip keep theirs. Storage is reused.
+    pub fn sort(&mut self, strips: &Strips, rows: &[T], strip_of: impl Fn(&T) -> usize)
+    where
+        T: Clone + Default,
+    {
+        self.offsets.clear();
+        self.offsets.resize(strips.len() + 1, 0);
+        rows.iter().for_each(|row| self.offsets[strip_of(row)] += 1);
+        // From counts to starts; filling moves each to the start of the next.
+        let mut start = 0;
+        for offset in &mut self.offsets {
+            start += std::mem::replace(offset, start);
+        }
+        self.rows.resize(rows.len(), T::default());
+        for row in rows {
+            let offset = &mut self.offsets[strip_of(row)];
+            self.rows[*offset as usize] = row.clone();
+            *offset += 1;
+        }
+        self.offsets.rotate_right(1);
+        self.offsets[0] = 0;
     }
 
     /// Lets `each` push the rows of every strip in turn.
@@ -266,13 +333,13 @@ mod tests {
     fn pairs_join_neighbouring_strips_at_most() {
         let pairs: Vec<(u32, u32)> =
             (0..4000u32).map(|i| (i, (i + 1 + 13 * (i % 31)).min(3999))).collect();
-        let strips = Strips::joined(4000, pairs.iter().copied());
+        let strips = Strips::joined(4000, pairs.iter().copied(), 500);
         assert!(strips.len() > 4, "{}", strips.len());
         for (a, b) in pairs {
             assert!(strips.of(b) - strips.of(a) < 2, "{a} {b}");
         }
-        assert_eq!(Strips::joined(3, [(0, 2)].into_iter()).len(), 1);
-        assert_eq!(Strips::joined(0, std::iter::empty()).len(), 1);
+        assert_eq!(Strips::joined(3, [(0, 2)].into_iter(), 500).len(), 1);
+        assert_eq!(Strips::joined(0, std::iter::empty(), 500).len(), 1);
     }
 
     #[test]

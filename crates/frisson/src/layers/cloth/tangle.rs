@@ -14,6 +14,7 @@
 use glam::DVec3;
 
 use super::node_places::NodePlaces;
+use super::pieces::{CutCloth, Pieces};
 use super::rest::ClothRest;
 use super::separation::pierce;
 use super::state::Crossing;
@@ -24,10 +25,7 @@ use crate::tolerances::cloth as limits;
 pub struct Tangle {
     /// Whether a node is at a crossing or cut off by some.
     pub caught: Vec<bool>,
-    /// Piece of cloth that each node belongs to, once piercing edges are cut.
-    piece: Vec<u32>,
-    sizes: Vec<u32>,
-    stack: Vec<u32>,
+    pieces: Pieces,
     cuts: Vec<[u32; 2]>,
 }
 
@@ -43,18 +41,10 @@ impl Tangle {
         self.cuts.extend(crossings.iter().map(|c| sorted(c.edge)));
         self.cuts.sort_unstable();
         self.cuts.dedup();
-        self.flood(rest);
-        let parts = part_of_node.iter().max().map_or(0, |&p| p as usize + 1);
-        let mut largest = vec![u32::MAX; parts];
-        for (node, &piece) in self.piece.iter().enumerate() {
-            let best = &mut largest[part_of_node[node] as usize];
-            if *best == u32::MAX || self.sizes[piece as usize] > self.sizes[*best as usize] {
-                *best = piece;
-            }
-        }
-        for (node, &piece) in self.piece.iter().enumerate() {
-            self.caught[node] = piece != largest[part_of_node[node] as usize];
-        }
+        let (triangles, node_triangles) = (rest.triangles.as_slice(), &rest.node_triangles);
+        let cloth = CutCloth { triangles, node_triangles, part_of_node, cuts: &self.cuts };
+        let caught = &mut self.caught;
+        self.pieces.find(cloth, |node| caught[node as usize] = true);
         // The two that cross as well: which of them is on the wrong side is not known.
         for crossing in crossings {
             let corners = rest.triangles[crossing.triangle as usize];
@@ -67,34 +57,6 @@ impl Tangle {
     pub fn holds(&self, nodes: &[u32], others: &[u32]) -> bool {
         let any = |nodes: &[u32]| nodes.iter().any(|&n| self.caught[n as usize]);
         !self.caught.is_empty() && any(nodes) && any(others)
-    }
-
-    fn flood(&mut self, rest: &ClothRest) {
-        self.piece.clear();
-        self.piece.resize(rest.node_count(), u32::MAX);
-        self.sizes.clear();
-        for start in 0..rest.node_count() as u32 {
-            if self.piece[start as usize] != u32::MAX {
-                continue;
-            }
-            let piece = self.sizes.len() as u32;
-            self.sizes.push(0);
-            self.piece[start as usize] = piece;
-            self.stack.push(start);
-            while let Some(node) = self.stack.pop() {
-                self.sizes[piece as usize] += 1;
-                for &t in rest.node_triangles.of(node) {
-                    for other in rest.triangles[t as usize] {
-                        // An edge that goes through a triangle is a cut: the flood stops there, so a pushed-through corner is a piece of its own.
-                        let fresh = self.piece[other as usize] == u32::MAX;
-                        if fresh && self.cuts.binary_search(&sorted([node, other])).is_err() {
-                            self.piece[other as usize] = piece;
-                            self.stack.push(other);
-                        }
-                    }
-                }
-            }
-        }
     }
 }
 
