@@ -57,7 +57,7 @@ pub fn write_shown(scene: &SceneFile, what: &str, cache: &Path) -> Result<Shown,
     let mut simulator = alone(scene, layer)?;
     let layer =
         simulator.params().iter().find(|l| l.name() == layer.name()).unwrap_or(layer).clone();
-    let weights = weights_of_flesh(&mut simulator, &layer, &path)?;
+    let reach = attribute_of_reach(&mut simulator, &layer, &path)?;
     let value = serde_json::to_value(&layer).map_err(WorkshopError::of)?;
     let params = value.as_object().and_then(|o| o.values().next()).unwrap_or(&Value::Null);
     let wanted = path.iter().try_fold(params, |at, key| {
@@ -83,11 +83,11 @@ pub fn write_shown(scene: &SceneFile, what: &str, cache: &Path) -> Result<Shown,
     let (mut witnesses, mut dots) = (Vec::new(), Vec::new());
     let mut places = Vec::new();
     // What chooses nothing is about all that it is on.
-    let all_of_it = path.is_empty() && weights.is_none() && !chooses(wanted);
+    let all_of_it = path.is_empty() && reach.is_none() && !chooses(wanted);
     for mesh in indices {
         let covered = match all_of_it {
             true => vec![1.0; frame.meshes[mesh].positions.len()],
-            false => covered(&simulator, &frame, mesh, wanted, weights.as_deref())?,
+            false => covered(&simulator, &frame, mesh, wanted, reach.as_ref())?,
         };
         shown.vertices += covered.iter().filter(|c| **c > 0.0).count();
         let chosen = witnesses_of(&frame.meshes[mesh], &covered);
@@ -173,20 +173,40 @@ fn alone(scene: &SceneFile, layer: &LayerParams) -> Result<Simulator, WorkshopEr
     }
 }
 
-/// Flesh that gives no selection finds its own: the weights it came to.
-fn weights_of_flesh(
+/// The attribute in which a layer says what it moves.
+struct Reach {
+    attribute: String,
+    /// Whether it says how far [m] instead of how much, 0 to 1.
+    is_height: bool,
+}
+
+/// Layers that find out by themselves what they move are made to tell.
+fn attribute_of_reach(
     simulator: &mut Simulator,
     layer: &LayerParams,
     path: &[&str],
-) -> Result<Option<String>, WorkshopError> {
-    let LayerParams::Flesh(flesh) = layer else { return Ok(None) };
+) -> Result<Option<Reach>, WorkshopError> {
     if !path.is_empty() {
         return Ok(None);
     }
-    let mut told = flesh.clone();
-    told.show_weights = true;
-    simulator.set_params(&LayerParams::Flesh(told)).map_err(WorkshopError::of)?;
-    Ok(Some(format!("flesh:{}", flesh.name)))
+    let mut told = layer.clone();
+    let (attribute, is_height) = match &mut told {
+        LayerParams::Flesh(flesh) => {
+            flesh.show_weights = true;
+            (format!("flesh:{}", flesh.name), false)
+        }
+        LayerParams::Wrinkles(wrinkles) => {
+            wrinkles.attributes = true;
+            ("wrinkle_region".to_owned(), false)
+        }
+        LayerParams::Folds(folds) => {
+            folds.attributes = true;
+            ("fold_height".to_owned(), true)
+        }
+        _ => return Ok(None),
+    };
+    simulator.set_params(&told).map_err(WorkshopError::of)?;
+    Ok(Some(Reach { attribute, is_height }))
 }
 
 /// A place that should be seen.
@@ -266,11 +286,11 @@ fn covered(
     frame: &Frame,
     mesh: usize,
     value: &Value,
-    attribute: Option<&str>,
+    reach: Option<&Reach>,
 ) -> Result<Vec<f32>, WorkshopError> {
     let shape = &frame.meshes[mesh];
-    if let Some(own) = attribute.and_then(|name| shape.scalar(name)) {
-        return Ok(own.to_vec());
+    if let Some((reach, own)) = reach.and_then(|r| Some((r, shape.scalar(&r.attribute)?))) {
+        return Ok(if reach.is_height { shares_of_largest(own) } else { own.to_vec() });
     }
     let mut covered = vec![0.0f32; shape.positions.len()];
     let mut failed = None;
@@ -282,6 +302,12 @@ fn covered(
         Some(error) => Err(WorkshopError::of(error)),
         None => Ok(covered),
     }
+}
+
+/// Heights, up or down, as shares of the largest.
+fn shares_of_largest(heights: &[f32]) -> Vec<f32> {
+    let most = heights.iter().fold(0.0f32, |most, h| most.max(h.abs()));
+    heights.iter().map(|h| if most > 0.0 { h.abs() / most } else { 0.0 }).collect()
 }
 
 /// Small red eight-sided bodies at some places.
@@ -391,5 +417,40 @@ mod tests {
         assert_eq!(places.len(), 4);
         assert!(places.contains(&Anchor::Vertex(7)));
         assert!(places.contains(&Anchor::Position([0.0; 3])));
+    }
+
+    /// How many vertices a layer on the wrist is shown to move.
+    fn moved_by(layer: &str) -> usize {
+        let head = "frisson = 2\nfps = 30\nreference = \"rest\"\n[actors.wrist]\n\
+                    source = \"builtin:wrist?triangles=2000\"\nclip = \"bend\"\n[[layers]]\n";
+        let scene = SceneFile::parse(Path::new("wrist.toml"), &format!("{head}{layer}")).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        write_shown(&scene, "skin", &folder.path().join("shown.frisson")).unwrap().vertices
+    }
+
+    #[test]
+    fn a_wrinkle_is_shown_as_far_as_it_reaches() {
+        let wrinkles = |width: f32| {
+            moved_by(&format!(
+                "[layers.wrinkles]\nname = \"skin\"\non = \"wrist\"\nmax_level = 1\n\
+                 [[layers.wrinkles.tools]]\nname = \"back\"\na = [0.0, 0.233, -0.045]\nb = [0.0, 0.222, 0.022]\n\
+                 width = {width}\nfolds = 3\n"
+            ))
+        };
+        let (narrow, wide) = (wrinkles(0.02), wrinkles(0.04));
+        assert!(narrow > 20 && wide as f32 > 1.3 * narrow as f32, "{narrow}, {wide}");
+    }
+
+    #[test]
+    fn a_fold_is_shown_as_far_as_it_reaches() {
+        let folds = |width: f32| {
+            moved_by(&format!(
+                "[layers.folds]\nname = \"skin\"\non = \"wrist\"\nfolds = [{{ name = \"fold\", \
+                 points = [[0.0, 0.26, -0.045], [0.0, 0.2, 0.0]], width = {width}, amplitude = 0.004, \
+                 subdivision = 2 }}]\n"
+            ))
+        };
+        let (narrow, wide) = (folds(0.03), folds(0.05));
+        assert!(narrow > 5 && wide as f32 > 1.3 * narrow as f32, "{narrow}, {wide}");
     }
 }

@@ -257,8 +257,8 @@ class Wrinkles(Params):
     """Keep folds from passing through the skin that faces them in deep creases. Default: true. A change while it
     runs: live."""
     attributes: bool | None = None
-    """Also write `compression`, `wrinkle_height` and `wrinkle_direction` as vertex attributes; normal and height
-    maps are made from them. Default: false. A change while it runs: live."""
+    """Also write `compression`, `wrinkle_region`, `wrinkle_height` and `wrinkle_direction` as vertex attributes;
+    normal and height maps are made from them. Default: false. A change while it runs: live."""
 
 
 @dataclass(kw_only=True)

@@ -36,8 +36,8 @@ pub struct WrinklesParams {
     #[serde(default = "yes")]
     #[schemars(extend("x-change" = "live", "x-group" = "Mesh"))]
     pub guard: bool,
-    /// Also write `compression`, `wrinkle_height` and `wrinkle_direction` as vertex attributes;
-    /// normal and height maps are made from them.
+    /// Also write `compression`, `wrinkle_region`, `wrinkle_height` and `wrinkle_direction` as vertex
+    /// attributes; normal and height maps are made from them.
     #[serde(default)]
     #[schemars(extend("x-change" = "live", "x-group" = "Mesh"))]
     pub attributes: bool,
