@@ -436,6 +436,10 @@ class Cloth(Params):
     bodies_except: Selection | Mapping[str, Any] | None = None
     """Parts of the bodies that the cloth does not feel: arms that would wipe over a skirt, say. What all three
     corners of a triangle belong to is left out. A change while it runs: rebuild."""
+    beside: Sequence[ClothBeside | Mapping[str, Any]] | None = None
+    """Bodies, or parts of them, that stay outside of the garment, as arms beside a skirt do. Near what the cloth
+    is worn on they press it only towards that and do not drag it along; where they leave it no room they pass
+    through it. A change while it runs: rebuild."""
     body_depth: float | None = None
     """Depth from which a vertex inside a body is brought out; deeper ones are taken to be beyond the other side
     [m]. From 0.001 to 10. Default: 0.1. A change while it runs: live."""
@@ -561,6 +565,17 @@ class ClothRegion(Params):
     thickness: float | None = None
     """How many times thicker, for what it touches [-]: padding, a hem, fur. From 0.01 to 100. Default: 1.0. A
     change while it runs: rebuild."""
+
+
+@dataclass(kw_only=True)
+class ClothBeside(Params):
+    """A body, or part of one, that is beside the garment and never between it and what it is worn on: arms
+    beside a skirt."""
+
+    body: str
+    """Which of `bodies`. A change while it runs: rebuild."""
+    vertices: Selection | Mapping[str, Any] | None = None
+    """Vertices of it; all of them by default. A change while it runs: rebuild."""
 
 
 @dataclass(kw_only=True)
@@ -1963,6 +1978,7 @@ __all__ = [
     "Camera",
     "Cloth",
     "ClothAttachment",
+    "ClothBeside",
     "ClothCompanion",
     "ClothCycle",
     "ClothRegion",

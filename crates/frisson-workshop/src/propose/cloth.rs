@@ -8,7 +8,7 @@ use glam::Vec3;
 
 use super::layer::Proposed;
 use super::pins::pins;
-use crate::limbs::are_of_arms;
+use crate::limbs::{are_of_arms, vertices_of_arms};
 
 /// How near a part of a body is that a garment may meet, in sizes of it [-].
 const BESIDE: f32 = 0.1;
@@ -67,13 +67,8 @@ pub fn propose_cloth(character: &Character, modelled: &[Mesh], meshes: &[Mesh]) 
             let _ = writeln!(text, "dressing = {seconds:.1}");
         }
         text.push_str(&pins);
-        let arms = joints_of_arms(character);
-        if BESIDE_ARMS.contains(word) && !arms.is_empty() {
-            let _ = write!(
-                text,
-                "\n# Hands that pass within two centimetres of the body pin it there and drag it along; left out, they\n\
-                 # pass through it:\n# bodies_except = {{ joints = {arms:?} }}"
-            );
+        if BESIDE_ARMS.contains(word) {
+            text.push_str(&arms_beside(character, meshes, &bodies));
         }
         layers.push(Proposed::off(name, why, text));
     }
@@ -93,12 +88,33 @@ pub fn hangs(name: &str) -> bool {
     HANGING.iter().any(|word| name.contains(word))
 }
 
-/// Joints of arms, hands and fingers that carry skin.
-fn joints_of_arms(character: &Character) -> Vec<&str> {
+/// What of the bodies stays outside of a garment that goes all around: arms, hands and fingers.
+fn arms_beside(character: &Character, meshes: &[Mesh], bodies: &[&str]) -> String {
     let (nodes, is_arm) = (character.skeleton.nodes(), are_of_arms(character));
-    let carries = |i: &usize| character.skins.iter().any(|skin| skin.joints.contains(i));
-    let arms = (0..nodes.len()).filter(|&i| is_arm[i]).filter(carries);
-    arms.map(|i| nodes[i].name.as_str()).collect()
+    let mut parts = Vec::new();
+    for (index, mesh) in
+        meshes.iter().enumerate().filter(|(_, m)| bodies.contains(&m.name.as_str()))
+    {
+        let of_arms = vertices_of_arms(character, index, &is_arm);
+        let skin = character.meshes[index].skin.map(|s| &character.skins[s]);
+        let joints = skin.map_or_else(Vec::new, |skin| skin.joints.clone());
+        let arms = joints.iter().filter(|&&j| is_arm[j]).map(|&j| nodes[j].name.as_str());
+        let name = &mesh.name;
+        if of_arms.iter().all(|arm| *arm) {
+            parts.push(format!("  {{ body = {name:?} }},\n"));
+        } else if of_arms.contains(&true) {
+            let arms: Vec<&str> = arms.collect();
+            parts.push(format!("  {{ body = {name:?}, vertices = {{ joints = {arms:?} }} }},\n"));
+        }
+    }
+    if parts.is_empty() {
+        return String::new();
+    }
+    let parts = parts.concat();
+    format!(
+        "\n# Arms hang beside it: near the body they press it only towards that, and do not drag it along.\n\
+         beside = [\n{parts}]"
+    )
 }
 
 /// What a garment must stay outside of: the skinned meshes where they are what lies under it, else all that it is near to.

@@ -290,6 +290,15 @@ pub const BAND_EASE: f64 = 0.25;
 /// seam between two bodies is felt by neither.
 pub const HIDDEN_DEPTH: f32 = 1.0;
 
+/// Room beside what a garment is worn on within which parts that stay outside press only towards it, in thicknesses
+/// [-]. Less, and hands plough the folds of a skirt along; much more, and an arm that is lowered into a wide skirt goes
+/// through it.
+pub const OUTSIDE_ROOM: f64 = 12.0;
+
+/// Cosine between the normal of a corner of such a part and that of what is under it, below which the corner presses
+/// towards that [-]: all but the far side. With half of the near side only, finger tips come through.
+pub const LOOKS_AT_COS: f32 = 0.2;
+
 /// Distance from a place of a body up to which cloth in front of it feels it, in heights of the contact band [-]. More
 /// than 1, as places are looked for once a tick; without any, the plane of a neck lifts the cloth on the shoulders.
 pub const FELT_WITHIN: f64 = 1.5;

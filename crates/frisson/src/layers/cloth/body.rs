@@ -38,6 +38,8 @@ pub struct GarmentBody {
     pub mesh: usize,
     /// Where it is and was.
     pub surface: SurfaceMotion,
+    /// Whether it is a part that stays outside of the garment.
+    pub is_outside: bool,
     /// A copy whose positions are replaced: what of the mesh is touched.
     pub source: Mesh,
     /// The mesh's topology, of which `source` may have but a part.
@@ -55,19 +57,43 @@ pub struct GarmentBody {
 impl GarmentBody {
     /// A body as it stands at the start, without the triangles between vertices to leave out.
     pub fn new(mesh: usize, source: &Mesh, left_out: &[bool]) -> Self {
+        // A triangle goes only where all its corners are left out: the seam to the rest of the body must stay closed.
+        match left_out.contains(&true) {
+            true => Self::of(mesh, source, |t| !t.iter().all(|&v| left_out[v as usize])),
+            false => Self::of(mesh, source, |_| true),
+        }
+    }
+
+    /// A part that stays outside of the garment: the triangles all of whose vertices are chosen.
+    pub fn outside(mesh: usize, source: &Mesh, chosen: &[bool]) -> Self {
+        let part = Self::of(mesh, source, |t| t.iter().all(|&v| chosen[v as usize]));
+        Self { is_outside: true, ..part }
+    }
+
+    /// The triangles of a mesh that are kept.
+    fn of(mesh: usize, source: &Mesh, is_kept: impl Fn(&[u32; 3]) -> bool) -> Self {
         let incoming = Arc::clone(&source.topology);
         let mut source = source.clone();
-        // A triangle goes only where all its corners are left out: the seam to the rest of the body must stay closed.
-        if left_out.contains(&true) {
+        if !source.topology.triangles.iter().all(&is_kept) {
             let all = source.topology.triangles.iter();
-            let kept = all.filter(|t| !t.iter().all(|&v| left_out[v as usize])).copied().collect();
+            let kept = all.filter(|t| is_kept(t)).copied().collect();
             source = Mesh::new(&source.name, source.positions, kept);
         }
         let vertices = used_vertices(&source);
         let mut surface = SurfaceMotion::default();
         surface.update(&source, 0.0);
         let buried = Vec::new();
-        Self { mesh, surface, source, incoming, vertices, buried, speed: 0.0, triangles: 0 }
+        Self {
+            mesh,
+            surface,
+            is_outside: false,
+            source,
+            incoming,
+            vertices,
+            buried,
+            speed: 0.0,
+            triangles: 0,
+        }
     }
 
     /// Finds the nodes that cannot come out of it because of the pins: a cape that is modelled into the collar.

@@ -17,6 +17,7 @@ use rayon::prelude::*;
 
 use super::body::GarmentBody;
 use super::collide::PlaneContact;
+use super::outside::{self, Over, Under};
 use super::pressing::Pressing;
 use super::solver::Moment;
 use crate::geometry::closest_on_triangle;
@@ -42,6 +43,8 @@ struct Place {
     height: f32,
     /// Where it presses to.
     pressing: Pressing,
+    /// What it presses to, where it is of a part that stays outside.
+    under: Option<Under>,
 }
 
 /// A place of a body near a node, over the tick.
@@ -57,6 +60,25 @@ struct Near {
     slack: f32,
     /// Share of the friction that is felt [-].
     grip: f32,
+}
+
+impl Place {
+    /// Where the place is felt to move to, and where it presses to then. What stays outside is felt only as it comes
+    /// nearer to what is under it: along that, it does not drag.
+    fn dragged(
+        &self,
+        (start, end): (DVec3, DVec3),
+        normal: Vec3,
+        bodies: &[GarmentBody],
+    ) -> (DVec3, Vec3) {
+        let Some(under) = &self.under else { return (end, normal) };
+        let (carried, normal) = under.followed(bodies);
+        let n = normal.as_dvec3();
+        (
+            start + carried.reject_from_normalized(n) + (end - start).project_onto_normalized(n),
+            -normal,
+        )
+    }
 }
 
 impl Near {
@@ -98,6 +120,13 @@ pub struct BodyReach {
     pub depth: f64,
     /// Friction coefficient [-].
     pub friction: f64,
+}
+
+impl BodyReach {
+    /// How far from what the cloth is worn on parts that stay outside only press towards it [m].
+    pub fn room(&self) -> f32 {
+        (tolerances::OUTSIDE_ROOM * self.thickness) as f32
+    }
 }
 
 impl BodyContacts {
@@ -168,6 +197,9 @@ impl BodyContacts {
                     let last = std::mem::replace(place, none)[0].triangle;
                     let known = body.distance_to(last, p);
                     let way = (velocities[node] * dt).as_vec3();
+                    if body.is_outside && find_ceiling(bodies, body, (p, far), reach, place) {
+                        continue;
+                    }
                     find_sides(body, (p, way), (far, known), reach, place);
                     for side in place.iter_mut().filter(|p| p.triangle != u32::MAX) {
                         let at = body.surface.point(side.triangle, side.barycentric, 1.0);
@@ -201,10 +233,12 @@ impl BodyContacts {
                     let (start, end) = (at(0.0).as_dvec3(), at(1.0).as_dvec3());
                     let normal =
                         place.pressing.after(&body.surface, (place.triangle, place.barycentric));
-                    let normal_end = normal.as_dvec3();
+                    let rubs = place.under.is_none();
                     // Cloth that slides in this tick finds its next triangle with the next one.
                     let way = *v * dt - (end - start);
-                    let slid = way.reject_from_normalized(normal_end).length();
+                    let slid = way.reject_from_normalized(normal.as_dvec3()).length();
+                    let (end, normal) = place.dragged((start, end), normal, bodies);
+                    let normal_end = normal.as_dvec3();
                     let passed = lets_pass(node, normal, way.as_vec3());
                     let slack = (self.thickness + slid) as f32 + place.beside;
                     let near = Near {
@@ -214,7 +248,7 @@ impl BodyContacts {
                         normal_end,
                         corners,
                         slack: if passed { PASSED } else { slack },
-                        grip: grip(node),
+                        grip: if rubs { grip(node) } else { 0.0 },
                     };
                     self.near.push(near);
                 }
@@ -277,9 +311,37 @@ impl BodyContacts {
 pub fn is_hidden(bodies: &[GarmentBody], index: usize, at: Vec3, reach: BodyReach) -> bool {
     let within = (reach.depth.max(reach.thickness)) as f32;
     let deep = -tolerances::HIDDEN_DEPTH * reach.thickness as f32;
-    let others = bodies.iter().enumerate().filter(|(other, _)| *other != index);
+    // What stays outside gives way to what the cloth is worn on.
+    let others =
+        bodies.iter().enumerate().filter(|(other, body)| *other != index && !body.is_outside);
     let mut depths = others.filter_map(|(_, body)| body.surface.signed_distance(at, within));
     depths.any(|(distance, _)| distance < deep)
+}
+
+/// Finds the place of a part that stays outside which presses a node at `p` towards what is under it. False where that
+/// is far: then the part is felt like any other.
+fn find_ceiling(
+    bodies: &[GarmentBody],
+    body: &GarmentBody,
+    (p, reach): (Vec3, f64),
+    limits: BodyReach,
+    out: &mut [Place; SIDES],
+) -> bool {
+    let room = limits.room();
+    // Whatever presses it is no farther from it than the trunk's other side of the room.
+    if body.surface.bvh().closest_point(p, room.max(reach as f32)).is_none() {
+        return true;
+    }
+    match outside::over(bodies, body, p, room) {
+        Over::Freely => return false,
+        Over::Nothing => (),
+        Over::Ceiling(under, triangle, barycentric, height) => {
+            let pressing = Pressing::towards(-under.normal);
+            out[0] =
+                Place { triangle, barycentric, beside: 0.0, height, pressing, under: Some(under) };
+        }
+    }
+    true
 }
 
 /// A place that is not the nearest pushes only what is over it, or comes over it in the tick: from far beside, its plane
@@ -306,7 +368,7 @@ fn find_sides(
     let place = |triangle: u32, barycentric: [f32; 3], at: Vec3| {
         let pressing = Pressing::new(surface, (triangle, barycentric), p - at, limits.mean_edge);
         let beside = (p - at).reject_from_normalized(pressing.normal).length();
-        Place { triangle, barycentric, beside, height: distance, pressing }
+        Place { triangle, barycentric, beside, height: distance, pressing, under: None }
     };
     out[0] = place(hit.triangle, hit.barycentric, hit.point);
     let bvh = surface.bvh();

@@ -22,6 +22,7 @@ use super::body::GarmentBody;
 use super::body_contacts::{BodyContacts, BodyReach, is_hidden};
 use super::collide::PlaneContact;
 use super::node_places::NodePlaces;
+use super::outside;
 use super::pressing::Pressing;
 use super::rest::ClothRest;
 use super::solver::Moment;
@@ -71,7 +72,7 @@ impl At {
     /// The normal at the end of a tick.
     fn normal_after(self, surface: &SurfaceMotion, pressing: Pressing) -> Vec3 {
         match self {
-            Self::Corner(v) => surface.normals()[v as usize],
+            Self::Corner(v) => pressing.of_corner(surface.normals()[v as usize]),
             Self::Flat(triangle, weights) => pressing.after(surface, (triangle, weights)),
         }
     }
@@ -126,7 +127,7 @@ pub struct FlatContacts {
     positions: Vec<Vec3>,
     /// Edges of the cloth, with half their lengths at rest [m].
     edges: Vec<([u32; 2], f32)>,
-    found: Vec<Option<Spot>>,
+    found: Vec<Option<(Spot, Pressing)>>,
     found_flat: Vec<Option<At>>,
     rows: Vec<FlatContact>,
 }
@@ -168,17 +169,30 @@ impl FlatContacts {
             let chunks = self.found.par_chunks_mut(CHUNK).zip(body.vertices.par_chunks(CHUNK));
             chunks.for_each(|(found, vertices)| {
                 for (found, &v) in found.iter_mut().zip(vertices) {
-                    let spot = spot_over(tree, (index, body), v as usize, contacts, reach);
-                    let at = body.surface.positions()[v as usize];
-                    *found = spot.filter(|_| !is_hidden(bodies, index, at, reach));
+                    let surface = &body.surface;
+                    let (at, normal) =
+                        (surface.positions()[v as usize], surface.normals()[v as usize]);
+                    let pressing = match body.is_outside {
+                        true => outside::pressing_of(bodies, at, normal, reach.room()),
+                        false => Some(Pressing::smooth(normal)),
+                    };
+                    *found = pressing
+                        .and_then(|pressing| {
+                            let corner = (v as usize, pressing.normal);
+                            let spot = spot_over(tree, (index, body), corner, contacts, reach)?;
+                            Some((spot, pressing))
+                        })
+                        .filter(|_| !is_hidden(bodies, index, at, reach));
                 }
             });
             for (spot, &vertex) in self.found.iter().zip(&body.vertices) {
-                let Some(spot) = *spot else { continue };
-                let pressing = Pressing::smooth(body.surface.normals()[vertex as usize]);
+                let Some((spot, pressing)) = *spot else { continue };
                 self.rows.push(FlatContact::new(spot, (index, At::Corner(vertex)), pressing));
             }
-            self.find_edges((index, bodies), contacts, reach);
+            // Edges lie on what they are worn on, not on what is beside them.
+            if !body.is_outside {
+                self.find_edges((index, bodies), contacts, reach);
+            }
         }
     }
 
@@ -237,12 +251,12 @@ impl FlatContacts {
 fn spot_over(
     tree: &TriangleBvh,
     (index, body): (usize, &GarmentBody),
-    vertex: usize,
+    (vertex, normal): (usize, Vec3),
     contacts: &BodyContacts,
     reach: BodyReach,
 ) -> Option<Spot> {
     let surface = &body.surface;
-    let (p, normal) = (surface.positions()[vertex], surface.normals()[vertex]);
+    let p = surface.positions()[vertex];
     let thickness = reach.thickness as f32;
     let way = p.distance(surface.previous()[vertex]);
     let far = thickness + (limits::BODY_REACH_EDGES * reach.mean_edge) as f32 + way;

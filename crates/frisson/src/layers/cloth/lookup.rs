@@ -128,6 +128,35 @@ pub(super) fn find_colliders(
     names.iter().map(find).collect()
 }
 
+/// Of every vertex of a body whether it stays outside of the garment; `None` where all of it is worn on.
+fn find_beside(
+    params: &ClothParams,
+    context: &BuildContext,
+    (mesh, name): (usize, &str),
+) -> Result<Option<Vec<bool>>, LayerError> {
+    let mut of_body = None;
+    for (index, beside) in params.beside.iter().enumerate() {
+        if !params.bodies.contains(&beside.body) {
+            let problem = format!("{:?} is not one of `bodies`", beside.body);
+            return Err(LayerError::parameter(format!("beside[{index}].body"), problem));
+        }
+        if beside.body != name {
+            continue;
+        }
+        let count = context.frame.meshes[mesh].positions.len();
+        let found = of_body.get_or_insert_with(|| vec![false; count]);
+        match &beside.vertices {
+            None => found.fill(true),
+            Some(vertices) => {
+                let field = format!("beside[{index}].vertices");
+                let chosen = select_vertices(context, mesh, &field, vertices)?;
+                chosen.iter().for_each(|&v| found[v as usize] = true);
+            }
+        }
+    }
+    Ok(of_body)
+}
+
 /// Meshes under the cloth, without what is left out of them.
 pub(super) fn find_bodies(
     params: &ClothParams,
@@ -147,7 +176,15 @@ pub(super) fn find_bodies(
             let chosen = select_vertices(context, mesh, "bodies_except", parts)?;
             chosen.iter().for_each(|&v| left_out[v as usize] = true);
         }
-        bodies.push(GarmentBody::new(mesh, source, &left_out));
+        if let Some(beside) = find_beside(params, context, (mesh, name))? {
+            let kept = |(chosen, left): (&bool, &bool)| *chosen && !*left;
+            let chosen: Vec<bool> = beside.iter().zip(&left_out).map(kept).collect();
+            bodies.push(GarmentBody::outside(mesh, source, &chosen));
+            left_out.iter_mut().zip(beside).for_each(|(left, beside)| *left |= beside);
+        }
+        if !left_out.iter().all(|left| *left) {
+            bodies.push(GarmentBody::new(mesh, source, &left_out));
+        }
     }
     Ok(bodies)
 }

@@ -38,6 +38,7 @@ mod local;
 mod lookup;
 mod material;
 mod node_places;
+mod outside;
 mod packed_triangles;
 mod params;
 mod pieces;
@@ -78,8 +79,8 @@ mod tree;
 pub use layer::ClothLayer;
 pub use material::{Fabric, Moduli};
 pub use params::{
-    ClothAttachment, ClothCompanion, ClothCycle, ClothParams, ClothRegion, ClothSeam, ClothSewing,
-    RestAngles, Threads,
+    ClothAttachment, ClothBeside, ClothCompanion, ClothCycle, ClothParams, ClothRegion, ClothSeam,
+    ClothSewing, RestAngles, Threads,
 };
 pub use rest::Garment;
 pub use scratch::ClothScratch;

@@ -1,6 +1,7 @@
 //! What the artist sets.
 
 mod attachment;
+mod beside;
 mod check;
 mod companion;
 mod cycle;
@@ -14,6 +15,7 @@ use super::material::{Fabric, Moduli};
 use crate::stage::{Animated, Selection};
 
 pub use attachment::ClothAttachment;
+pub use beside::ClothBeside;
 pub use companion::ClothCompanion;
 pub use cycle::ClothCycle;
 pub use region::ClothRegion;
@@ -217,6 +219,11 @@ pub struct ClothParams {
     #[serde(default)]
     #[schemars(extend("x-change" = "rebuild", "x-group" = "Contact"))]
     pub bodies_except: Option<Selection>,
+    /// Bodies, or parts of them, that stay outside of the garment, as arms beside a skirt do. Near what the cloth is worn
+    /// on they press it only towards that and do not drag it along; where they leave it no room they pass through it.
+    #[serde(default)]
+    #[schemars(extend("x-change" = "rebuild", "x-group" = "Contact"))]
+    pub beside: Vec<ClothBeside>,
     /// Depth from which a vertex inside a body is brought out; deeper ones are taken to be beyond the
     /// other side [m].
     #[serde(default = "default_body_depth")]
@@ -393,6 +400,7 @@ impl ClothParams {
             colliders: None,
             bodies: Vec::new(),
             bodies_except: None,
+            beside: Vec::new(),
             body_depth: default_body_depth(),
             self_collision: false,
             drag: default_drag(),

@@ -20,6 +20,16 @@ impl Pressing {
         Self { normal, of_face: false }
     }
 
+    /// The normal of a corner at the end of the tick, whose smooth normal then is `normal`.
+    pub fn of_corner(&self, normal: Vec3) -> Vec3 {
+        if self.of_face { self.normal } else { normal }
+    }
+
+    /// A direction that turns with the face.
+    pub fn towards(normal: Vec3) -> Self {
+        Self { normal, of_face: true }
+    }
+
     /// For what is at `offset` from a place. Where triangles are not much larger than the cloth's, whose mean edge is
     /// `edge`, that is the smooth normal. Normals of a model of few, large faces lean far off the faces: cloth would
     /// slide down a slope that is not there, be lifted back, and never rest. There it is the way from the surface.
