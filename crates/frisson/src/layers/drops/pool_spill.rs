@@ -25,8 +25,9 @@ const LONGEST_LIP: f64 = 3.0;
 /// What must come in a tick, in what hangs, for a stream to go on [-]: with less it is thinner than a jet can be that
 /// leaves at a hand's breadth a second, and drips.
 const STREAM_SHARE: f64 = 0.25;
-/// How far from where it was in the tick before a stream may be, in cells beside half the width of its lip [-].
-const STREAM_SHIFT: f64 = 3.0;
+/// How far from where it was in the tick before a stream may be, in cells [-]: what parts in two or leaps along its lip is
+/// another one, and is not drawn as a kink.
+const STREAM_SHIFT: f64 = 1.0;
 
 /// Cells of the brinks that let go together, reused.
 #[derive(Clone, Debug, Default)]
@@ -144,8 +145,8 @@ impl PoolFlow<'_> {
         if leaving.mass <= STREAM_SHARE * carried {
             return;
         }
-        let (place, _, half) = leaving.mean();
-        let near = half + STREAM_SHIFT * rest.cell;
+        let (place, ..) = leaving.mean();
+        let near = STREAM_SHIFT * rest.cell;
         let known = self.stream_at(rest.pose.to_world(place), near, time, state);
         let known = known.filter(|s| !gone_on.contains(s));
         if known.is_none() && leaving.mass <= carried {
