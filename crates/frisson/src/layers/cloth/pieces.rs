@@ -74,8 +74,8 @@ impl Pieces {
         let is_rest =
             |part: u32| self.largest[part as usize] != NONE && self.open_parts[part as usize] > 0;
         if (0..self.part_sizes.len() as u32).any(is_rest) {
-            for (node, &part) in cloth.part_of_node.iter().enumerate().filter(|(_, p)| is_rest(**p))
-            {
+            let parts = cloth.part_of_node.iter().enumerate();
+            for (node, _) in parts.filter(|(_, part)| is_rest(**part)) {
                 let flood = self.flood_of_node[node];
                 if flood == NONE || self.floods[self.root(flood) as usize].open > 0 {
                     each(node as u32);
