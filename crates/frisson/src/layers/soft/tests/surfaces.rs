@@ -220,7 +220,7 @@ fn contact_surfaces_are_written_once_with_their_pressure() {
     // Single vertices of the rim have gone back from it, where an edge would cut through.
     let on_plane = |p: &Vec3| p.x.abs() < 1e-4;
     let off = contacts.positions.iter().filter(|p| !on_plane(p)).count();
-    assert!(off * 10 <= contacts.positions.len(), "{off} of {}", contacts.positions.len());
+    assert!(off * 9 <= contacts.positions.len(), "{off} of {}", contacts.positions.len());
     assert!(contacts.positions.iter().all(|p| p.x.abs() < 5e-3));
     // p = k (e - r) on the plane between two equal balls.
     for (p, value) in contacts.positions.iter().zip(pressure).filter(|(p, _)| on_plane(p)) {
