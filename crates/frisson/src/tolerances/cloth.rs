@@ -270,6 +270,14 @@ pub const GIVE_SPEED: f64 = 1.0;
 /// less than that of nodes, which should carry the cloth; with none, skin shows through.
 pub const POKE_BAND: f64 = 0.5;
 
+/// Times that the place of an edge which is nearest to a body is looked for again [-]: over a ridge the first time comes
+/// near it. Each costs a search.
+pub const ALONG_EDGES: usize = 2;
+
+/// Share of an edge at its ends that is left to its nodes, and by which its nearest place has to be beside its middle to
+/// be looked for [-].
+pub const END_OF_EDGE: f32 = 0.1;
+
 /// Cloth whose nodes feel a body with a normal of at least this cosine to a corner's is on the
 /// corner's side of the body [-].
 pub const SAME_SIDE_COS: f32 = 0.5;
@@ -294,6 +302,15 @@ pub const HIDDEN_DEPTH: f32 = 1.0;
 /// [-]. Less, and hands plough the folds of a skirt along; much more, and an arm that is lowered into a wide skirt goes
 /// through it.
 pub const OUTSIDE_ROOM: f64 = 12.0;
+
+/// How far around a place of the trunk such a part is looked for over it, in mean edges of the cloth [-]: what comes
+/// through between nodes is within an edge of one. Less, and ridges of arms come through; much more, and cloth is pressed
+/// down well beside the arm.
+pub const CEILING_EDGES: f64 = 1.0;
+
+/// Cosine between the normal of a face of such a part and the way away from the trunk above which the face is of the far
+/// side [-]. With 0, a side wall that leans a little is taken for it.
+pub const FAR_SIDE_COS: f32 = 0.2;
 
 /// Cosine between the normal of a corner of such a part and that of what is under it, below which the corner presses
 /// towards that [-]: all but the far side. With half of the near side only, finger tips come through.

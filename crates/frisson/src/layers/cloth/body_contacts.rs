@@ -17,7 +17,7 @@ use rayon::prelude::*;
 
 use super::body::GarmentBody;
 use super::collide::PlaneContact;
-use super::outside::{self, Over, Under};
+use super::outside::{Ceiling, Under};
 use super::pressing::Pressing;
 use super::solver::Moment;
 use crate::geometry::closest_on_triangle;
@@ -28,6 +28,9 @@ const CHUNK: usize = 256;
 
 /// Slack of a place that is not felt.
 const PASSED: f32 = -1.0;
+
+/// Slack of a place that was found for this very node, wherever its triangle is.
+const EVERYWHERE: f32 = f32::INFINITY;
 
 /// Places per body that a node may feel.
 const SIDES: usize = 3;
@@ -43,8 +46,10 @@ struct Place {
     height: f32,
     /// Where it presses to.
     pressing: Pressing,
-    /// What it presses to, where it is of a part that stays outside.
+    /// What the node lies over, where the body is a part that stays outside.
     under: Option<Under>,
+    /// Where such a part presses it to that.
+    ceiling: Option<Ceiling>,
 }
 
 /// A place of a body near a node, over the tick.
@@ -63,29 +68,24 @@ struct Near {
 }
 
 impl Place {
-    /// Where the place is felt to move to, and where it presses to then. What stays outside is felt only as it comes
-    /// nearer to what is under it: along that, it does not drag.
-    fn dragged(
-        &self,
-        (start, end): (DVec3, DVec3),
-        normal: Vec3,
-        bodies: &[GarmentBody],
-    ) -> (DVec3, Vec3) {
-        let Some(under) = &self.under else { return (end, normal) };
-        let (carried, normal) = under.followed(bodies);
-        let n = normal.as_dvec3();
-        (
-            start + carried.reject_from_normalized(n) + (end - start).project_onto_normalized(n),
-            -normal,
-        )
+    /// Whether it is felt.
+    fn is_there(&self) -> bool {
+        self.triangle != u32::MAX || self.ceiling.is_some()
     }
 }
 
 impl Near {
+    /// What is below a part that stays outside: pressed towards the trunk and carried along with it, not rubbed.
+    fn below(ceiling: &Ceiling) -> Self {
+        let [normal_start, normal_end] = ceiling.normals.map(|normal| normal.as_dvec3());
+        let (start, end) = (ceiling.start, ceiling.end);
+        Self { start, end, normal_start, normal_end, slack: EVERYWHERE, ..Self::default() }
+    }
+
     /// Whether a point is over the triangle, or not far beside it; `farthest` is how far from it at most.
     fn is_under(&self, p: Vec3, normal: Vec3, fraction: f32, farthest: f32) -> bool {
-        if self.slack == PASSED {
-            return false;
+        if self.slack == PASSED || self.slack == EVERYWHERE {
+            return self.slack == EVERYWHERE;
         }
         let [start, end] = &self.corners;
         let corners = [0, 1, 2].map(|k: usize| start[k].lerp(end[k], fraction));
@@ -153,10 +153,16 @@ impl BodyContacts {
         (place.triangle != u32::MAX).then_some(place.height)
     }
 
-    /// Whether a node has surfaces on two sides: it may be pinched between them.
+    /// Whether a node has surfaces that press it from opposite sides: it may be pinched between them.
     pub fn is_between(&self, node: usize) -> bool {
         let on_body = &self.places[node * self.bodies..(node + 1) * self.bodies];
-        on_body.iter().flat_map(|s| &s[..2]).filter(|p| p.triangle != u32::MAX).count() > 1
+        let felt = || on_body.iter().flat_map(|s| &s[..2]).filter(|p| p.triangle != u32::MAX);
+        let normals = || felt().map(|p| p.pressing.normal);
+        // A ridge presses from two sides, too, but not against itself.
+        let opposed = |(i, a): (usize, Vec3)| {
+            normals().skip(i + 1).any(|b| f64::from(a.dot(b)) < tolerances::PINCH_COS)
+        };
+        normals().enumerate().any(opposed)
     }
 
     /// Finds the places near every node on the bodies as they are at the start of the tick. Call
@@ -197,8 +203,11 @@ impl BodyContacts {
                     let last = std::mem::replace(place, none)[0].triangle;
                     let known = body.distance_to(last, p);
                     let way = (velocities[node] * dt).as_vec3();
-                    if body.is_outside && find_ceiling(bodies, body, (p, far), reach, place) {
-                        continue;
+                    if body.is_outside {
+                        place[0].under = Under::find(bodies, p, reach);
+                        if place[0].under.is_some() {
+                            continue;
+                        }
                     }
                     find_sides(body, (p, way), (far, known), reach, place);
                     for side in place.iter_mut().filter(|p| p.triangle != u32::MAX) {
@@ -207,6 +216,22 @@ impl BodyContacts {
                             *side = none[0];
                         }
                     }
+                }
+            }
+        });
+    }
+
+    /// Finds where parts that stay outside press nodes to what is under them. Call after the bodies are updated.
+    pub fn find_ceilings(&mut self, bodies: &[GarmentBody], reach: BodyReach) {
+        let per = bodies.len();
+        if !bodies.iter().any(|body| body.is_outside) {
+            return;
+        }
+        self.places.par_chunks_mut(CHUNK * per).for_each(|places| {
+            for places in places.chunks_mut(per) {
+                for (body, place) in bodies.iter().zip(places) {
+                    let under = place[0].under;
+                    place[0].ceiling = under.and_then(|under| under.ceiling(bodies, body, reach));
                 }
             }
         });
@@ -227,17 +252,19 @@ impl BodyContacts {
         let per = self.bodies.max(1);
         for (node, (places, v)) in self.places.chunks(per).zip(velocities).enumerate() {
             for (body, on_body) in bodies.iter().zip(places) {
-                for place in on_body.iter().filter(|p| p.triangle != u32::MAX) {
+                for place in on_body.iter().filter(|p| p.is_there()) {
+                    if let Some(ceiling) = place.ceiling {
+                        self.near.push(Near::below(&ceiling));
+                        continue;
+                    }
                     let at = |f: f32| body.surface.point(place.triangle, place.barycentric, f);
                     let corners = body.surface.corners(place.triangle);
                     let (start, end) = (at(0.0).as_dvec3(), at(1.0).as_dvec3());
                     let normal =
                         place.pressing.after(&body.surface, (place.triangle, place.barycentric));
-                    let rubs = place.under.is_none();
                     // Cloth that slides in this tick finds its next triangle with the next one.
                     let way = *v * dt - (end - start);
                     let slid = way.reject_from_normalized(normal.as_dvec3()).length();
-                    let (end, normal) = place.dragged((start, end), normal, bodies);
                     let normal_end = normal.as_dvec3();
                     let passed = lets_pass(node, normal, way.as_vec3());
                     let slack = (self.thickness + slid) as f32 + place.beside;
@@ -248,7 +275,7 @@ impl BodyContacts {
                         normal_end,
                         corners,
                         slack: if passed { PASSED } else { slack },
-                        grip: if rubs { grip(node) } else { 0.0 },
+                        grip: grip(node),
                     };
                     self.near.push(near);
                 }
@@ -318,32 +345,6 @@ pub fn is_hidden(bodies: &[GarmentBody], index: usize, at: Vec3, reach: BodyReac
     depths.any(|(distance, _)| distance < deep)
 }
 
-/// Finds the place of a part that stays outside which presses a node at `p` towards what is under it. False where that
-/// is far: then the part is felt like any other.
-fn find_ceiling(
-    bodies: &[GarmentBody],
-    body: &GarmentBody,
-    (p, reach): (Vec3, f64),
-    limits: BodyReach,
-    out: &mut [Place; SIDES],
-) -> bool {
-    let room = limits.room();
-    // Whatever presses it is no farther from it than the trunk's other side of the room.
-    if body.surface.bvh().closest_point(p, room.max(reach as f32)).is_none() {
-        return true;
-    }
-    match outside::over(bodies, body, p, room) {
-        Over::Freely => return false,
-        Over::Nothing => (),
-        Over::Ceiling(under, triangle, barycentric, height) => {
-            let pressing = Pressing::towards(-under.normal);
-            out[0] =
-                Place { triangle, barycentric, beside: 0.0, height, pressing, under: Some(under) };
-        }
-    }
-    true
-}
-
 /// A place that is not the nearest pushes only what is over it, or comes over it in the tick: from far beside, its plane
 /// would cut through cloth that it never touches.
 fn only_over(place: Place) -> Place {
@@ -368,7 +369,7 @@ fn find_sides(
     let place = |triangle: u32, barycentric: [f32; 3], at: Vec3| {
         let pressing = Pressing::new(surface, (triangle, barycentric), p - at, limits.mean_edge);
         let beside = (p - at).reject_from_normalized(pressing.normal).length();
-        Place { triangle, barycentric, beside, height: distance, pressing, under: None }
+        Place { triangle, barycentric, beside, height: distance, pressing, ..Place::default() }
     };
     out[0] = place(hit.triangle, hit.barycentric, hit.point);
     let bvh = surface.bvh();

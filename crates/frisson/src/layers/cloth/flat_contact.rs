@@ -4,8 +4,8 @@
 //! Nodes feel bodies where they are; a knee or a finger can still come through between them. So every
 //! corner of a body that is near the cloth holds the triangle over it up, which hands what moves it on to
 //! its nodes. Together with the nodes' own contacts no corner of either gets through the other. The ridge
-//! of a shin can still cut through an edge, ends of both outside: so the middle of every edge that lies
-//! on a body feels it too.
+//! of a shin can still cut through an edge, ends of both outside: so every edge that lies on a body feels it
+//! too, in its middle, or where it comes nearest to a ridge.
 //!
 //! ```text
 //!        o            w: weights of the place over the corner, W: inverse masses of the nodes
@@ -58,12 +58,12 @@ impl At {
         place.as_dvec3()
     }
 
-    /// Where it presses to: cloth at `middle` with a mean edge of `edge`, as the surface stands.
-    fn pressing(self, surface: &SurfaceMotion, middle: Vec3, edge: f64) -> Pressing {
+    /// Where it presses to: cloth at `over` with a mean edge of `edge`, as the surface stands.
+    fn pressing(self, surface: &SurfaceMotion, over: Vec3, edge: f64) -> Pressing {
         match self {
             Self::Corner(v) => Pressing::smooth(surface.normals()[v as usize]),
             Self::Flat(triangle, weights) => {
-                let offset = middle - surface.point(triangle, weights, 1.0);
+                let offset = over - surface.point(triangle, weights, 1.0);
                 Pressing::new(surface, (triangle, weights), offset, edge)
             }
         }
@@ -128,7 +128,7 @@ pub struct FlatContacts {
     /// Edges of the cloth, with half their lengths at rest [m].
     edges: Vec<([u32; 2], f32)>,
     found: Vec<Option<(Spot, Pressing)>>,
-    found_flat: Vec<Option<At>>,
+    found_flat: Vec<Option<(At, f32)>>,
     rows: Vec<FlatContact>,
 }
 
@@ -173,7 +173,7 @@ impl FlatContacts {
                     let (at, normal) =
                         (surface.positions()[v as usize], surface.normals()[v as usize]);
                     let pressing = match body.is_outside {
-                        true => outside::pressing_of(bodies, at, normal, reach.room()),
+                        true => outside::pressing_of(bodies, at, normal, reach),
                         false => Some(Pressing::smooth(normal)),
                     };
                     *found = pressing
@@ -196,7 +196,7 @@ impl FlatContacts {
         }
     }
 
-    /// Finds the places of a body under the middles of edges.
+    /// Finds the places of a body that edges come nearest to.
     fn find_edges(
         &mut self,
         (index, bodies): (usize, &[GarmentBody]),
@@ -210,17 +210,18 @@ impl FlatContacts {
         chunks.for_each(|(found, edges)| {
             for (found, &(nodes, half)) in found.iter_mut().zip(edges) {
                 let at = flat_under((nodes, half), positions, (index, body), contacts, reach);
-                let place = |at: &At| at.place(&body.surface, 1.0).as_vec3();
-                *found = at.filter(|at| !is_hidden(bodies, index, place(at), reach));
+                let place = |at: At| at.place(&body.surface, 1.0).as_vec3();
+                *found = at.filter(|(at, _)| !is_hidden(bodies, index, place(*at), reach));
             }
         });
         for (at, (nodes, _)) in self.found_flat.iter().zip(edges) {
-            let Some(at) = *at else { continue };
+            let Some((at, share)) = *at else { continue };
             let [a, b] = *nodes;
             // An edge as a triangle without a third corner: the same code moves both.
-            let spot = Spot { nodes: [a, b, b], weights: [0.5, 0.5, 0.0] };
-            let middle = 0.5 * (positions[a as usize] + positions[b as usize]);
-            let pressing = at.pressing(&body.surface, middle, reach.mean_edge);
+            let weights = [1.0 - f64::from(share), f64::from(share), 0.0];
+            let spot = Spot { nodes: [a, b, b], weights };
+            let over = positions[a as usize].lerp(positions[b as usize], share);
+            let pressing = at.pressing(&body.surface, over, reach.mean_edge);
             self.rows.push(FlatContact::new(spot, (index, at), pressing));
         }
     }
@@ -280,15 +281,15 @@ fn spot_over(
     (!buried).then_some(Spot { nodes, weights })
 }
 
-/// The place of a body under the middle of an edge whose ends are both near the body, and at least one of
-/// them near enough that the edge may lie on it.
+/// The place of a body under an edge whose ends are both near the body, and at least one of them near enough that the
+/// edge may lie on it; and where along the edge. That is its middle, unless it lies over a ridge.
 fn flat_under(
     (nodes, half): ([u32; 2], f32),
     positions: &[Vec3],
     (index, body): (usize, &GarmentBody),
     contacts: &BodyContacts,
     reach: BodyReach,
-) -> Option<At> {
+) -> Option<(At, f32)> {
     let [a, b] = nodes.map(|n| n as usize);
     // Pinched cloth goes with both surfaces, which its nodes know how to do.
     let pinched = contacts.is_between(a) || contacts.is_between(b);
@@ -300,9 +301,23 @@ fn flat_under(
     if at_a.min(at_b) > far {
         return None;
     }
-    let middle = 0.5 * (positions[a] + positions[b]);
-    let (distance, hit) = body.surface.signed_distance(middle, far)?;
-    (f64::from(-distance) < reach.depth).then_some(At::Flat(hit.triangle, hit.barycentric))
+    let (from, along) = (positions[a], positions[b] - positions[a]);
+    let mut share = 0.5;
+    let (mut distance, mut hit) = body.surface.signed_distance(from + share * along, far)?;
+    for _ in 0..limits::ALONG_EDGES {
+        let beside = (hit.point - from).dot(along) / along.length_squared().max(f32::MIN_POSITIVE);
+        let next = beside.clamp(limits::END_OF_EDGE, 1.0 - limits::END_OF_EDGE);
+        if (next - share).abs() < limits::END_OF_EDGE {
+            break;
+        }
+        let Some(found) = body.surface.signed_distance(from + next * along, far) else { break };
+        if found.0 >= distance {
+            break;
+        }
+        (share, distance, hit) = (next, found.0, found.1);
+    }
+    let at = At::Flat(hit.triangle, hit.barycentric);
+    (f64::from(-distance) < reach.depth).then_some((at, share))
 }
 
 impl Spot {

@@ -225,6 +225,7 @@ fn find_contacts(
     for (body, _) in bodies.iter_mut().zip(&scratch.kept).filter(|(_, kept)| **kept) {
         body.update(&frame.meshes[body.mesh], dt);
     }
+    contacts.find_ceilings(bodies, reach);
     if !bodies.is_empty() {
         let ticks = in_ticks(limits::GIVE_SECONDS, context.clock).min(255) as u8;
         caught.update(&rest.cloth, x, ticks, &mut state.giving);
