@@ -25,6 +25,13 @@ shape = "{shape}"
 body = "{body}"
 at_most = 0
 why = "Nothing of the cloth goes through the body."
+
+[[expect]]
+measure = "crossings"
+shape = "{body}"
+body = "{shape}"
+at_most = 0
+why = "Nothing of the body goes through the cloth."
 """
 
 REST = """

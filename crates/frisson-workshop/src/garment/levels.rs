@@ -11,6 +11,10 @@ const TOGETHER_WITH_ARM: f32 = 0.002;
 /// How much wider than at the waist a torso is where the arms have become part of it [-].
 const WITH_ARMS: f32 = 1.45;
 
+/// How far above the joint of the hips a waist is at least, in half widths of the hips [-]: thighs of who is stout are
+/// thick, and come up through a band that lies lower.
+const ABOVE_THIGHS: f32 = 0.55;
+
 /// A part of a body, and which of its vertices are of arms.
 pub struct Part<'a> {
     /// Where it is.
@@ -36,6 +40,8 @@ pub struct Levels {
     pub outlines: Vec<Vec<Vec2>>,
     /// The level of the waist: above what legs, coats and belts do to the outline.
     waist: usize,
+    /// Height above which thighs do not come when they are lifted [m].
+    pub above_thighs: f32,
 }
 
 impl Levels {
@@ -62,7 +68,9 @@ impl Levels {
         }
         let outlines: Vec<Vec<Vec2>> = kept.into_iter().map(convex_outline).collect();
         let axis = centre(&outlines[hip_level]).unwrap_or(middle);
-        Self { heights, axis, outlines, waist: level_of(waist).max(hip_level) }
+        let above_thighs = hips.y + ABOVE_THIGHS * 0.5 * width(&outlines[hip_level]);
+        let waist = level_of(waist).max(hip_level);
+        Self { heights, axis, outlines, waist, above_thighs }
     }
 
     /// Height under the arms: the last level above the waist where the trunk is no wider than itself. Not from the hips

@@ -12,14 +12,14 @@ mod weights;
 use std::sync::Arc;
 
 use frisson::character::{Character, CharacterMesh, Pose, Sampling};
-use frisson::geometry::{Bounds, Mesh};
+use frisson::geometry::{Bounds, Mesh, TriangleBvh};
 use frisson_io::scene::{ActorContent, ActorLoader as _};
 use glam::{Mat4, Vec3};
 
 use crate::WorkshopError;
 use crate::limbs::{are_of_arms, vertices_of_arms};
 use levels::{Levels, Part};
-use tube::{Cut, Tube};
+use tube::{CAPE_HALF_ANGLES, Cut, Tube};
 use weights::Band;
 
 /// What to make.
@@ -80,6 +80,8 @@ const LEVELS: usize = 96;
 const EDGES: f32 = 64.0;
 /// Distance from the skin, in heights of the body [-]: more than cloth is thick.
 const CLEARANCE: f32 = 0.008;
+/// The same of a shirt's band [-]: it gives way to nothing, and arms lie beside it. Half of what cloth is thick.
+const SHIRT_BAND_CLEARANCE: f32 = 0.003;
 /// Share of the height that skinned meshes must cover to be taken for the body [-].
 const COVERED: f32 = 0.6;
 /// Where hips may be, in heights of the body [-]: of a squat robot, of one on stilts.
@@ -110,10 +112,11 @@ pub fn put_on(character: &Character, order: &Order) -> Result<Character, Worksho
     };
     // Armpits and shoulders are where the arms begin: they are found on the body with them.
     let whole = levels(&none);
-    let cut = cut_for(order, &frame, &whole)?;
+    let trunk = levels(&is_arm);
+    let cut = cut_for(order, &frame, (&whole, &trunk))?;
     // A cape lies over the shoulders. What goes all around must not take in a hand beside the hips.
-    let levels = if cut.is_open { whole } else { levels(&is_arm) };
-    let tube = Tube::around(&levels, &cut);
+    let levels = if cut.half_angle.is_some() { whole } else { trunk };
+    let tube = lay(&levels, cut, &bodies);
     let mut dressed = character.clone();
     let mesh = tube.mesh(name);
     let (skin, influences) = weights::of_skin_below(
@@ -130,6 +133,45 @@ pub fn put_on(character: &Character, order: &Order) -> Result<Character, Worksho
     worn.skin = Some(dressed.skins.len() - 1);
     dressed.meshes.push(worn);
     Ok(dressed)
+}
+
+/// The cloth around a body. A cape is as wide as it can be while as little as can be of it goes through arms that are
+/// half raised.
+fn lay(levels: &Levels, cut: Cut, bodies: &[&Mesh]) -> Tube {
+    if cut.half_angle.is_none() {
+        return Tube::around(levels, &cut);
+    }
+    let trees: Vec<TriangleBvh> = bodies.iter().map(|body| tree_of(body)).collect();
+    let lay = |angle: f32| {
+        let tube = Tube::around(levels, &Cut { half_angle: Some(angle), ..cut });
+        let mesh = tube.mesh("cape");
+        let own = tree_of(&mesh);
+        let through = bodies.iter().zip(&trees);
+        let count = through.map(|(body, tree)| cuts(&mesh, tree) + cuts(body, &own)).sum::<usize>();
+        (tube, count)
+    };
+    let mut best = lay(CAPE_HALF_ANGLES[0]);
+    for angle in &CAPE_HALF_ANGLES[1..] {
+        if best.1 == 0 {
+            break;
+        }
+        let narrower = lay(*angle);
+        if narrower.1 < best.1 {
+            best = narrower;
+        }
+    }
+    best.0
+}
+
+fn tree_of(mesh: &Mesh) -> TriangleBvh {
+    TriangleBvh::build(&mesh.positions, &mesh.topology.triangles)
+}
+
+/// How many sides of a mesh's triangles go through another.
+fn cuts(mesh: &Mesh, other: &TriangleBvh) -> usize {
+    let sides = mesh.topology.triangles.iter().flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]);
+    let places = sides.map(|side| side.map(|v| mesh.positions[v as usize]));
+    places.filter(|[a, b]| other.raycast(*a, *b - *a, 1.0).is_some()).count()
 }
 
 /// Every mesh where the pose puts it.
@@ -213,11 +255,15 @@ impl Measures {
 }
 
 /// Where the garment begins and ends.
-fn cut_for(order: &Order, body: &Measures, levels: &Levels) -> Result<Cut, WorkshopError> {
+fn cut_for(
+    order: &Order,
+    body: &Measures,
+    (whole, trunk): (&Levels, &Levels),
+) -> Result<Cut, WorkshopError> {
     let (ground, height) = (body.bounds.min.y, body.height());
-    let waist = body.waist();
     let knees = ground + KNEES * (body.hips.y - ground);
-    let armpits = levels.armpits();
+    let armpits = whole.armpits();
+    let waist = body.waist().max(trunk.above_thighs.min(armpits));
     let (top, hem, flare) = match order.kind {
         Kind::Skirt => (waist.min(armpits), knees, 0.12),
         Kind::Shirt => {
@@ -225,7 +271,7 @@ fn cut_for(order: &Order, body: &Measures, levels: &Levels) -> Result<Cut, Works
             let top = (armpits - SHIRT_BELOW_ARMPITS * height).max(waist);
             (top, body.hips.y - SHIRT_BELOW_HIPS * height, 0.05)
         }
-        Kind::Cape => (levels.shoulders(), knees, 0.2),
+        Kind::Cape => (whole.shoulders(), knees, 0.2),
     };
     let (top, hem) = (order.top.unwrap_or(top), order.hem.unwrap_or(hem));
     let edge = order.edge.unwrap_or(height / EDGES);
@@ -234,12 +280,14 @@ fn cut_for(order: &Order, body: &Measures, levels: &Levels) -> Result<Cut, Works
         return Err(WorkshopError::advised(text, "say where it begins and ends: --top, --hem"));
     }
     Ok(Cut {
-        is_open: order.kind == Kind::Cape,
+        half_angle: (order.kind == Kind::Cape).then_some(CAPE_HALF_ANGLES[0]),
         top,
         hem,
         flare: order.flare.unwrap_or(flare),
         edge,
         clearance: CLEARANCE * height,
+        band_clearance: height
+            * if order.kind == Kind::Shirt { SHIRT_BAND_CLEARANCE } else { CLEARANCE },
     })
 }
 

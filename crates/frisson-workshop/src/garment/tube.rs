@@ -8,8 +8,10 @@ use glam::{Vec2, Vec3};
 
 use super::levels::Levels;
 
-/// Half the angle that a cape covers, from the middle of the back [rad].
-const CAPE_HALF_ANGLE: f32 = 1.25;
+/// Half the angles that a cape may cover, from the middle of the back [rad].
+pub const CAPE_HALF_ANGLES: [f32; 7] = [1.25, 1.15, 1.05, 0.95, 0.85, 0.75, 0.65];
+/// Rows below the band over which a garment goes over from the one distance from the skin to the other.
+const LOOSER: f32 = 3.0;
 /// Fewest squares around and along.
 const FEWEST: usize = 6;
 /// Most squares around or along: finer ones are a matter of `subdivide`.
@@ -18,9 +20,10 @@ const MOST: usize = 512;
 const DIRECTIONS: usize = 180;
 
 /// Where a garment begins, ends, and how far it stays from the body.
+#[derive(Clone, Copy)]
 pub struct Cut {
-    /// Whether it is open in front.
-    pub is_open: bool,
+    /// Half the angle it covers, from the middle of the back [rad], where it is open in front.
+    pub half_angle: Option<f32>,
     /// Height of the upper border [m].
     pub top: f32,
     /// Height of the hem [m].
@@ -31,6 +34,8 @@ pub struct Cut {
     pub edge: f32,
     /// Distance from the skin [m].
     pub clearance: f32,
+    /// The band's [m].
+    pub band_clearance: f32,
 }
 
 /// Rows of points, from the upper border to the hem.
@@ -47,7 +52,7 @@ impl Tube {
         let length = cut.top - cut.hem;
         let rows = ((length / cut.edge).round() as usize).clamp(FEWEST, MOST);
         let rings: Vec<Vec<f32>> = rings(levels, cut, rows);
-        let span = if cut.is_open { 2.0 * CAPE_HALF_ANGLE } else { TAU };
+        let (is_open, span) = (cut.half_angle.is_some(), cut.half_angle.map_or(TAU, |a| 2.0 * a));
         // As many columns as make squares half way down: above they are narrower, below wider.
         let middle = &rings[rows / 2];
         let around = middle.iter().sum::<f32>() / middle.len() as f32 * span;
@@ -55,17 +60,18 @@ impl Tube {
         let mut positions = Vec::with_capacity((rows + 1) * (columns + 1));
         let spacing = span / columns as f32;
         for (row, ring) in rings.iter().enumerate() {
-            let ring = &widened(ring, spacing);
             let y = cut.top - length * row as f32 / rows as f32;
+            let from = -0.5 * span - FRAC_PI_2;
+            let corners = corners_around(ring, (from, spacing), (columns, is_open));
             for column in 0..=columns {
                 // A closed ring ends at the very point where it began.
-                let share = if cut.is_open { column } else { column % columns };
-                let angle = span * (share as f32 / columns as f32 - 0.5) - FRAC_PI_2;
-                let at = levels.axis + reach(ring, angle) * Vec2::from_angle(angle);
+                let corner = if is_open { column } else { column % columns };
+                let angle = from + spacing * corner as f32;
+                let at = levels.axis + corners[corner] * Vec2::from_angle(angle);
                 positions.push(Vec3::new(at.x, y, at.y));
             }
         }
-        Self { columns, rows, is_open: cut.is_open, positions }
+        Self { columns, rows, is_open, positions }
     }
 
     /// Vertices that are carried whole, the first ones: both sides of the band, and two rows below it. Where the
@@ -122,11 +128,13 @@ fn rings(levels: &Levels, cut: &Cut, rows: usize) -> Vec<Vec<f32>> {
     let mut out: Vec<Vec<f32>> = Vec::with_capacity(rows + 1);
     for row in 0..=rows {
         let y = cut.top - step * row as f32;
+        let loose = ((row as f32 - 1.0) / LOOSER).clamp(0.0, 1.0);
+        let clearance = cut.band_clearance + loose * (cut.clearance - cut.band_clearance);
         // Levels from a row above to a row below: nothing may hide between rows.
         let near = |h: f32| (h - y).abs() <= step;
         let body = |k: usize| {
             let within = (0..levels.heights.len()).filter(|&l| near(levels.heights[l]));
-            within.map(|l| levels.reach(l, angle(k))).fold(0.0, f32::max) + cut.clearance
+            within.map(|l| levels.reach(l, angle(k))).fold(0.0, f32::max) + clearance
         };
         let flare = cut.flare * step;
         let ring = (0..DIRECTIONS).map(|k| match out.last() {
@@ -139,17 +147,32 @@ fn rings(levels: &Levels, cut: &Cut, rows: usize) -> Vec<Vec<f32>> {
     out
 }
 
-/// A ring whose corners, `spacing` apart [rad], may be joined by straight edges without cutting into the given one.
-fn widened(ring: &[f32], spacing: f32) -> Vec<f32> {
-    // A corner answers for all directions up to the next corner on either side.
-    let reach = (spacing / TAU * DIRECTIONS as f32).ceil() as usize;
-    let around = |k: usize| {
-        let near = (0..=2 * reach).map(|i| ring[(k + DIRECTIONS + i - reach) % DIRECTIONS]);
-        near.fold(0.0, f32::max)
-    };
-    let widest: Vec<f32> = (0..DIRECTIONS).map(around).collect();
-    // An edge comes nearer to the axis than its ends by this share.
-    widest.into_iter().map(|r| r / (0.5 * spacing).cos()).collect()
+/// Distances from the axis of corners, `spacing` apart from an angle on [rad], that may be joined by straight edges
+/// without cutting into a ring; no farther from it than that takes.
+fn corners_around(
+    ring: &[f32],
+    (from, spacing): (f32, f32),
+    (columns, is_open): (usize, bool),
+) -> Vec<f32> {
+    let count = columns + usize::from(is_open);
+    let angle = |column: usize| from + spacing * column as f32;
+    let mut corners: Vec<f32> = (0..count).map(|column| reach(ring, angle(column))).collect();
+    let steps = (spacing / TAU * DIRECTIONS as f32).ceil() as usize * 2;
+    for column in 0..columns {
+        let next = (column + 1) % count;
+        let (a, b) = (corners[column], corners[next]);
+        let short = |step: usize| {
+            let turn = spacing * step as f32 / steps as f32;
+            // Where a ray between two corners meets the edge that joins them.
+            let edge = a * b * spacing.sin() / (a * turn.sin() + b * (spacing - turn).sin());
+            reach(ring, angle(column) + turn) / edge
+        };
+        // Corners only go outwards: edges that are done stay done.
+        let most = (1..steps).map(short).fold(1.0, f32::max);
+        corners[column] *= most;
+        corners[next] *= most;
+    }
+    corners
 }
 
 /// A ring's distance from the axis towards an angle.
@@ -158,4 +181,33 @@ fn reach(ring: &[f32], angle: f32) -> f32 {
     let k = at as usize % DIRECTIONS;
     let t = at.fract();
     ring[k] + t * (ring[(k + 1) % DIRECTIONS] - ring[k])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edges_around_a_ring_do_not_cut_into_it_and_lie_on_its_flat_sides() {
+        // A box of 0.4 by 0.2, around its middle.
+        let box_at = |angle: f32| (0.2 / angle.cos().abs()).min(0.1 / angle.sin().abs());
+        let ring: Vec<f32> =
+            (0..DIRECTIONS).map(|k| box_at(TAU * k as f32 / DIRECTIONS as f32)).collect();
+        for columns in [17, 40] {
+            let spacing = TAU / columns as f32;
+            let corners = corners_around(&ring, (-FRAC_PI_2, spacing), (columns, false));
+            let at = |c: usize| {
+                let c = c % columns;
+                corners[c] * Vec2::from_angle(spacing * c as f32 - FRAC_PI_2)
+            };
+            for column in 0..columns {
+                for share in [0.0, 0.2, 0.4, 0.6, 0.8] {
+                    let p = at(column).lerp(at(column + 1), share);
+                    assert!(p.x.abs() > 0.1995 || p.y.abs() > 0.0995, "{columns}: {p}");
+                }
+            }
+            // In the middle of the long sides nothing has to give way to a corner.
+            assert!((corners[0] - 0.1).abs() < 1e-4, "{}", corners[0]);
+        }
+    }
 }

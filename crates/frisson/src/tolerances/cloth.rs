@@ -298,6 +298,10 @@ pub const BAND_EASE: f64 = 0.25;
 /// seam between two bodies is felt by neither.
 pub const HIDDEN_DEPTH: f32 = 1.0;
 
+/// How far ahead it is asked whether a place comes out of another body, in ways of the last tick [-]: it may speed up. Less,
+/// and knees that come through a robe come through the skirt over it for a tick.
+pub const COMING_OUT: f32 = 2.0;
+
 /// Room beside what a garment is worn on within which parts that stay outside press only towards it, in thicknesses
 /// [-]. Less, and hands plough the folds of a skirt along; much more, and an arm that is lowered into a wide skirt goes
 /// through it.
@@ -307,6 +311,10 @@ pub const OUTSIDE_ROOM: f64 = 12.0;
 /// through between nodes is within an edge of one. Less, and ridges of arms come through; much more, and cloth is pressed
 /// down well beside the arm.
 pub const CEILING_EDGES: f64 = 1.0;
+
+/// Shares of that around which it is looked for where less is over the trunk [-]: a hand reaches around the thigh it lies
+/// on. With the first alone, fingers that close around a leg are not felt.
+pub const CEILING_SHARES: [f32; 3] = [1.0, 0.5, 0.25];
 
 /// Cosine between the normal of a face of such a part and the way away from the trunk above which the face is of the far
 /// side [-]. With 0, a side wall that leans a little is taken for it.

@@ -211,8 +211,8 @@ impl BodyContacts {
                     }
                     find_sides(body, (p, way), (far, known), reach, place);
                     for side in place.iter_mut().filter(|p| p.triangle != u32::MAX) {
-                        let at = body.surface.point(side.triangle, side.barycentric, 1.0);
-                        if is_hidden(bodies, index, at, reach) {
+                        let at = |f: f32| body.surface.point(side.triangle, side.barycentric, f);
+                        if is_hidden(bodies, index, (at(1.0), at(1.0) - at(0.0)), reach) {
                             *side = none[0];
                         }
                     }
@@ -333,16 +333,28 @@ impl BodyContacts {
     }
 }
 
-/// Whether a place of one body lies within another: the root of an arm in a trunk. Nothing is pushed out there, as it
-/// would only be pushed into the other, and back.
-pub fn is_hidden(bodies: &[GarmentBody], index: usize, at: Vec3, reach: BodyReach) -> bool {
+/// Whether a place of one body, which moved by `way` in the last tick, lies within another and stays there: the root of
+/// an arm in a trunk. Nothing is pushed out there, as it would only be pushed into the other, and back. A knee that is
+/// about to come through a robe is not hidden any more: felt only once it is out, it would be through the cloth by then.
+pub fn is_hidden(
+    bodies: &[GarmentBody],
+    index: usize,
+    (at, way): (Vec3, Vec3),
+    reach: BodyReach,
+) -> bool {
     let within = (reach.depth.max(reach.thickness)) as f32;
     let deep = -tolerances::HIDDEN_DEPTH * reach.thickness as f32;
     // What stays outside gives way to what the cloth is worn on.
     let others =
         bodies.iter().enumerate().filter(|(other, body)| *other != index && !body.is_outside);
-    let mut depths = others.filter_map(|(_, body)| body.surface.signed_distance(at, within));
-    depths.any(|(distance, _)| distance < deep)
+    let is_within = |body: &GarmentBody| {
+        let Some((distance, hit)) = body.surface.signed_distance(at, within) else { return false };
+        let place = |f: f32| body.surface.point(hit.triangle, hit.barycentric, f);
+        let out = way - (place(1.0) - place(0.0));
+        let normal = body.surface.normal(hit.triangle, hit.barycentric);
+        distance + tolerances::COMING_OUT * out.dot(normal).max(0.0) < deep
+    };
+    others.map(|(_, body)| body).any(is_within)
 }
 
 /// A place that is not the nearest pushes only what is over it, or comes over it in the tick: from far beside, its plane

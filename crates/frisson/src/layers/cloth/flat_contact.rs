@@ -172,6 +172,7 @@ impl FlatContacts {
                     let surface = &body.surface;
                     let (at, normal) =
                         (surface.positions()[v as usize], surface.normals()[v as usize]);
+                    let way = at - surface.previous()[v as usize];
                     let pressing = match body.is_outside {
                         true => outside::pressing_of(bodies, at, normal, reach),
                         false => Some(Pressing::smooth(normal)),
@@ -182,7 +183,7 @@ impl FlatContacts {
                             let spot = spot_over(tree, (index, body), corner, contacts, reach)?;
                             Some((spot, pressing))
                         })
-                        .filter(|_| !is_hidden(bodies, index, at, reach));
+                        .filter(|_| !is_hidden(bodies, index, (at, way), reach));
                 }
             });
             for (spot, &vertex) in self.found.iter().zip(&body.vertices) {
@@ -210,8 +211,11 @@ impl FlatContacts {
         chunks.for_each(|(found, edges)| {
             for (found, &(nodes, half)) in found.iter_mut().zip(edges) {
                 let at = flat_under((nodes, half), positions, (index, body), contacts, reach);
-                let place = |at: At| at.place(&body.surface, 1.0).as_vec3();
-                *found = at.filter(|(at, _)| !is_hidden(bodies, index, place(*at), reach));
+                let moved = |at: At| {
+                    let [before, now] = [0.0, 1.0].map(|f| at.place(&body.surface, f).as_vec3());
+                    (now, now - before)
+                };
+                *found = at.filter(|(at, _)| !is_hidden(bodies, index, moved(*at), reach));
             }
         });
         for (at, (nodes, _)) in self.found_flat.iter().zip(edges) {

@@ -95,33 +95,41 @@ pub struct Ceiling {
 }
 
 /// Height of the lowest place of a part over the disc around `q` across `normal`, within `room`; nothing where there is
-/// none, or where the part is in what is below.
+/// none, or where the part is in what is below. Where the trunk bends away below the disc, over as much of it as is over
+/// the trunk.
 fn lowest_over(
     part: &TriangleBvh,
     (q, normal): (Vec3, Vec3),
     around: f32,
     room: f32,
 ) -> Option<f32> {
-    let axis = Bounds::of(&[q, q + room * normal]);
-    let (mut lower, mut upper) = (f32::INFINITY, f32::INFINITY);
-    part.overlapping(axis.grown(around), |triangle| {
-        let Some(height) = lowest_of(part.corners(triangle), (q, normal), around) else { return };
-        // A face that looks away from the trunk is the far side: met first, the place is inside the part.
-        let side = match part.face_normal(triangle).dot(normal) > tolerances::FAR_SIDE_COS {
-            true => &mut upper,
-            false => &mut lower,
-        };
-        *side = side.min(height);
-    });
-    if lower > room || upper < lower {
-        return None;
-    }
-    if lower > 0.0 {
-        return Some(lower);
+    for share in tolerances::CEILING_SHARES {
+        let [lower, upper] = lowest_sides(part, (q, normal), share * around, room);
+        if lower > room && upper > room {
+            return None;
+        }
+        if lower > 0.0 && lower <= upper {
+            return (lower < room).then_some(lower);
+        }
     }
     // Around a bend of the trunk, or in it beside the place: only what is straight over it counts.
     let hit = part.raycast(q, normal, room)?;
+    // Left through its far side: the part is in the trunk.
     (part.face_normal(hit.triangle).dot(normal) < 0.0).then_some(hit.distance)
+}
+
+/// Heights of the lowest places over a disc that look at the trunk, and that look away from it; infinite where there are
+/// none.
+fn lowest_sides(part: &TriangleBvh, (q, normal): (Vec3, Vec3), around: f32, room: f32) -> [f32; 2] {
+    let axis = Bounds::of(&[q, q + room * normal]);
+    let mut lowest = [f32::INFINITY; 2];
+    part.overlapping(axis.grown(around), |triangle| {
+        let Some(height) = lowest_of(part.corners(triangle), (q, normal), around) else { return };
+        let is_far = part.face_normal(triangle).dot(normal) > tolerances::FAR_SIDE_COS;
+        let side = &mut lowest[usize::from(is_far)];
+        *side = side.min(height);
+    });
+    lowest
 }
 
 /// Least height of a triangle over a disc; nothing where it is beside it.

@@ -90,3 +90,121 @@ fn what_lies_between_the_roots_of_two_bodies_is_not_shaken() {
     let speed = speed(&mut scene);
     assert!(speed < 0.003, "{speed} m/s after four seconds");
 }
+
+/// Edges of a sheet and of a body that go through each other's triangles.
+fn crossings(scene: &Scene, body: usize) -> usize {
+    let meshes = &scene.frame().meshes;
+    let place = |mesh: usize, v: u32| meshes[mesh].positions[v as usize].as_dvec3();
+    let through = |of: usize, other: usize| {
+        let sides = |t: &[u32; 3]| [[t[0], t[1]], [t[1], t[2]], [t[2], t[0]]];
+        let edges = meshes[of].topology.triangles.iter().flat_map(sides);
+        let is_through = |[a, b]: [u32; 2]| {
+            let (a, b) = (place(of, a), place(of, b));
+            let mut others = meshes[other].topology.triangles.iter();
+            others.any(|t| crate::layers::moved::crosses(a, b, t.map(|v| place(other, v))))
+        };
+        edges.filter(|edge| is_through(*edge)).count()
+    };
+    through(0, body) + through(body, 0)
+}
+
+/// A block of some half sizes on its way: times and places.
+fn block(name: &str, half: [f32; 3], keys: &[(f64, [f32; 3])]) -> Actor {
+    let mut mesh = cube(1, 1.0);
+    mesh.positions.iter_mut().for_each(|p| *p *= Vec3::from_array(half));
+    let path = KeyedTransform {
+        times: keys.iter().map(|k| k.0).collect(),
+        translations: keys.iter().map(|k| Vec3::from_array(k.1)).collect(),
+        rotations: vec![glam::Quat::IDENTITY; keys.len()],
+        ..KeyedTransform::default()
+    };
+    carried(name, mesh, path)
+}
+
+/// The border of a sheet of `n` by `n` vertices.
+fn rim(n: u32) -> impl Iterator<Item = u32> {
+    (0..n * n).filter(move |v| [0, n - 1].contains(&(v % n)) || [0, n - 1].contains(&(v / n)))
+}
+
+#[test]
+fn what_passes_beside_a_garment_presses_it_to_the_body_and_does_not_come_through() {
+    // A hand that is wiped over a hip, a centimetre from it, 17 mm in a tick: the cloth stands two centimetres off.
+    let n = 21;
+    let mesh = sheet(n, n, (0.4, 0.4), Vec3::new(-0.2, 0.02, -0.2));
+    let hip = block("hip", [0.3, 0.1, 0.3], &[(0.0, [0.0, -0.1, 0.0]), (1.0, [0.0, -0.1, 0.0])]);
+    let way = [(0.0, [-0.6, 0.042, 0.013]), (0.6, [0.6, 0.042, 0.013])];
+    let hand = block("hand", [0.03, 0.03, 0.05], &way);
+    let p = ClothParams {
+        thickness: Some(0.005),
+        pins: pinned(rim(n)),
+        bodies: vec!["hip".to_owned(), "hand".to_owned()],
+        beside: vec![ClothBeside { body: "hand".to_owned(), vertices: None }],
+        ..params()
+    };
+    let actors = vec![still("sheet", mesh), hip, hand];
+    let mut scene = Scene::build(actors, &[], weightless(), p).unwrap();
+    let mut lowest: f64 = 1.0;
+    for tick in 1..=72 {
+        scene.ticks(1);
+        // What is held is held.
+        let x = scene.frame().meshes[2].positions.iter().map(|p| p.x);
+        let over_rim =
+            x.clone().fold(f32::MAX, f32::min) < -0.17 || x.fold(f32::MIN, f32::max) > 0.17;
+        assert!(over_rim || crossings(&scene, 2) == 0, "tick {tick}: {}", crossings(&scene, 2));
+        assert_eq!(crossings(&scene, 1), 0, "tick {tick}");
+        lowest = scene.positions().iter().map(|p| p.y).fold(lowest, f64::min);
+        let most = scene.strains().into_iter().fold(0.0, f64::max);
+        assert!(most < 0.25, "tick {tick}: it is not dragged along: {most}");
+    }
+    assert!(lowest < 0.012, "it was pressed: {lowest}");
+}
+
+#[test]
+fn an_edge_of_cloth_lies_on_a_ridge_that_is_between_its_ends() {
+    // A beam on its edge, a third of the way between two columns of nodes, as long as no corner is under the cloth.
+    let mut beam = cube(1, 1.0);
+    let turn = glam::Quat::from_rotation_z(std::f32::consts::FRAC_PI_4);
+    let stand = |p: &mut Vec3| *p = turn * (*p * Vec3::new(0.2, 0.2, 1.0)) + 0.03 * Vec3::X;
+    beam.positions.iter_mut().for_each(stand);
+    beam.name = "beam".to_owned();
+    let top = 0.2 * 2f32.sqrt();
+    let mesh = sheet(7, 4, (0.54, 0.27), Vec3::new(-0.27, top + 0.02, -0.13));
+    let p = ClothParams {
+        thickness: Some(0.01),
+        material: Fabric::Silk,
+        damping: 4.0,
+        bodies: vec!["beam".to_owned()],
+        ..params()
+    };
+    let actors = vec![still("sheet", mesh), still("beam", beam)];
+    let mut scene = Scene::build(actors, &[], gravity(), p).unwrap();
+    for tick in 1..=40 {
+        scene.ticks(1);
+        assert_eq!(crossings(&scene, 1), 0, "tick {tick}");
+    }
+    let ends = scene.positions().iter().map(|p| p.y).fold(1.0, f64::min);
+    assert!(ends < f64::from(top) - 0.05, "it hangs over it: {ends}");
+}
+
+#[test]
+fn a_knee_that_comes_through_a_robe_does_not_come_through_the_cloth_on_it() {
+    let n = 15;
+    let mesh = sheet(n, n, (0.4, 0.4), Vec3::new(-0.2, 0.006, -0.2));
+    let robe = block("robe", [0.3, 0.2, 0.3], &[(0.0, [0.0, -0.2, 0.0]), (1.0, [0.0, -0.2, 0.0])]);
+    // From three centimetres within the robe to four out of it, 17 mm in a tick.
+    let up = [(0.0, [0.0, -0.23, 0.0]), (0.1, [0.0, -0.23, 0.0]), (0.135, [0.0, -0.16, 0.0])];
+    let knee = block("knee", [0.08, 0.2, 0.08], &up);
+    let p = ClothParams {
+        thickness: Some(0.006),
+        bodies: vec!["robe".to_owned(), "knee".to_owned()],
+        ..params()
+    };
+    let actors = vec![still("sheet", mesh), robe, knee];
+    let mut scene = Scene::build(actors, &[], weightless(), p).unwrap();
+    for tick in 1..=24 {
+        scene.ticks(1);
+        assert_eq!(crossings(&scene, 2), 0, "tick {tick}");
+    }
+    let highest = scene.positions().iter().map(|p| p.y).fold(0.0, f64::max);
+    assert!(highest > 0.04, "it was lifted: {highest}");
+}
