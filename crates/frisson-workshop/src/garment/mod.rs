@@ -286,8 +286,7 @@ fn cut_for(
         flare: order.flare.unwrap_or(flare),
         edge,
         clearance: CLEARANCE * height,
-        band_clearance: height
-            * if order.kind == Kind::Shirt { SHIRT_BAND_CLEARANCE } else { CLEARANCE },
+        band_clearance: (order.kind == Kind::Shirt).then_some(SHIRT_BAND_CLEARANCE * height),
     })
 }
 

@@ -34,8 +34,15 @@ pub struct Cut {
     pub edge: f32,
     /// Distance from the skin [m].
     pub clearance: f32,
-    /// The band's [m].
-    pub band_clearance: f32,
+    /// The band's, where it lies close [m]: its edges give way to the body's corners, and no more.
+    pub band_clearance: Option<f32>,
+}
+
+impl Cut {
+    /// Share by which a row is as far from the body as the garment is, not as a close band.
+    fn looseness(&self, row: usize) -> f32 {
+        self.band_clearance.map_or(1.0, |_| ((row as f32 - 1.0) / LOOSER).clamp(0.0, 1.0))
+    }
 }
 
 /// Rows of points, from the upper border to the hem.
@@ -62,12 +69,15 @@ impl Tube {
         for (row, ring) in rings.iter().enumerate() {
             let y = cut.top - length * row as f32 / rows as f32;
             let from = -0.5 * span - FRAC_PI_2;
-            let corners = corners_around(ring, (from, spacing), (columns, is_open));
+            let tight = corners_around(ring, (from, spacing), (columns, is_open));
+            let wide = widened(ring, spacing);
+            let loose = cut.looseness(row);
             for column in 0..=columns {
                 // A closed ring ends at the very point where it began.
                 let corner = if is_open { column } else { column % columns };
                 let angle = from + spacing * corner as f32;
-                let at = levels.axis + corners[corner] * Vec2::from_angle(angle);
+                let out = tight[corner] + loose * (reach(&wide, angle) - tight[corner]);
+                let at = levels.axis + out * Vec2::from_angle(angle);
                 positions.push(Vec3::new(at.x, y, at.y));
             }
         }
@@ -128,8 +138,8 @@ fn rings(levels: &Levels, cut: &Cut, rows: usize) -> Vec<Vec<f32>> {
     let mut out: Vec<Vec<f32>> = Vec::with_capacity(rows + 1);
     for row in 0..=rows {
         let y = cut.top - step * row as f32;
-        let loose = ((row as f32 - 1.0) / LOOSER).clamp(0.0, 1.0);
-        let clearance = cut.band_clearance + loose * (cut.clearance - cut.band_clearance);
+        let close = cut.band_clearance.unwrap_or(cut.clearance);
+        let clearance = close + cut.looseness(row) * (cut.clearance - close);
         // Levels from a row above to a row below: nothing may hide between rows.
         let near = |h: f32| (h - y).abs() <= step;
         let body = |k: usize| {
@@ -145,6 +155,20 @@ fn rings(levels: &Levels, cut: &Cut, rows: usize) -> Vec<Vec<f32>> {
         out.push(ring);
     }
     out
+}
+
+/// A ring whose corners, `spacing` apart [rad], may be joined by straight edges without cutting into the given one, with
+/// some room between: what hangs needs it where legs spread.
+fn widened(ring: &[f32], spacing: f32) -> Vec<f32> {
+    // A corner answers for all directions up to the next corner on either side.
+    let reach = (spacing / TAU * DIRECTIONS as f32).ceil() as usize;
+    let around = |k: usize| {
+        let near = (0..=2 * reach).map(|i| ring[(k + DIRECTIONS + i - reach) % DIRECTIONS]);
+        near.fold(0.0, f32::max)
+    };
+    let widest: Vec<f32> = (0..DIRECTIONS).map(around).collect();
+    // An edge comes nearer to the axis than its ends by this share.
+    widest.into_iter().map(|r| r / (0.5 * spacing).cos()).collect()
 }
 
 /// Distances from the axis of corners, `spacing` apart from an angle on [rad], that may be joined by straight edges
