@@ -34,7 +34,8 @@ pub struct Cut {
     pub edge: f32,
     /// Distance from the skin [m].
     pub clearance: f32,
-    /// The band's, where it lies close [m]: its edges give way to the body's corners, and no more.
+    /// The band's, of a garment that lies close [m]: its edges give way to the body's corners, and no more. All others
+    /// have room.
     pub band_clearance: Option<f32>,
 }
 
@@ -69,15 +70,18 @@ impl Tube {
         for (row, ring) in rings.iter().enumerate() {
             let y = cut.top - length * row as f32 / rows as f32;
             let from = -0.5 * span - FRAC_PI_2;
-            let tight = corners_around(ring, (from, spacing), (columns, is_open));
-            let wide = widened(ring, spacing);
-            let loose = cut.looseness(row);
+            let corners = match cut.band_clearance {
+                Some(_) => corners_around(ring, (from, spacing), columns),
+                None => {
+                    let wide = widened(ring, spacing);
+                    (0..=columns).map(|c| reach(&wide, from + spacing * c as f32)).collect()
+                }
+            };
             for column in 0..=columns {
                 // A closed ring ends at the very point where it began.
                 let corner = if is_open { column } else { column % columns };
                 let angle = from + spacing * corner as f32;
-                let out = tight[corner] + loose * (reach(&wide, angle) - tight[corner]);
-                let at = levels.axis + out * Vec2::from_angle(angle);
+                let at = levels.axis + corners[corner] * Vec2::from_angle(angle);
                 positions.push(Vec3::new(at.x, y, at.y));
             }
         }
@@ -171,19 +175,14 @@ fn widened(ring: &[f32], spacing: f32) -> Vec<f32> {
     widest.into_iter().map(|r| r / (0.5 * spacing).cos()).collect()
 }
 
-/// Distances from the axis of corners, `spacing` apart from an angle on [rad], that may be joined by straight edges
+/// Distances from the axis of the corners of a closed ring, `spacing` apart from an angle on [rad], that may be joined by straight edges
 /// without cutting into a ring; no farther from it than that takes.
-fn corners_around(
-    ring: &[f32],
-    (from, spacing): (f32, f32),
-    (columns, is_open): (usize, bool),
-) -> Vec<f32> {
-    let count = columns + usize::from(is_open);
+fn corners_around(ring: &[f32], (from, spacing): (f32, f32), columns: usize) -> Vec<f32> {
     let angle = |column: usize| from + spacing * column as f32;
-    let mut corners: Vec<f32> = (0..count).map(|column| reach(ring, angle(column))).collect();
+    let mut corners: Vec<f32> = (0..columns).map(|column| reach(ring, angle(column))).collect();
     let steps = (spacing / TAU * DIRECTIONS as f32).ceil() as usize * 2;
     for column in 0..columns {
-        let next = (column + 1) % count;
+        let next = (column + 1) % columns;
         let (a, b) = (corners[column], corners[next]);
         let short = |step: usize| {
             let turn = spacing * step as f32 / steps as f32;
@@ -219,7 +218,7 @@ mod tests {
             (0..DIRECTIONS).map(|k| box_at(TAU * k as f32 / DIRECTIONS as f32)).collect();
         for columns in [17, 40] {
             let spacing = TAU / columns as f32;
-            let corners = corners_around(&ring, (-FRAC_PI_2, spacing), (columns, false));
+            let corners = corners_around(&ring, (-FRAC_PI_2, spacing), columns);
             let at = |c: usize| {
                 let c = c % columns;
                 corners[c] * Vec2::from_angle(spacing * c as f32 - FRAC_PI_2)
