@@ -80,8 +80,6 @@ const LEVELS: usize = 96;
 const EDGES: f32 = 64.0;
 /// Distance from the skin, in heights of the body [-]: more than cloth is thick.
 const CLEARANCE: f32 = 0.008;
-/// The same of a shirt's band [-]: it gives way to nothing, and arms lie beside it. Half of what cloth is thick.
-const SHIRT_BAND_CLEARANCE: f32 = 0.003;
 /// Share of the height that skinned meshes must cover to be taken for the body [-].
 const COVERED: f32 = 0.6;
 /// Where hips may be, in heights of the body [-]: of a squat robot, of one on stilts.
@@ -286,7 +284,6 @@ fn cut_for(
         flare: order.flare.unwrap_or(flare),
         edge,
         clearance: CLEARANCE * height,
-        band_clearance: (order.kind == Kind::Shirt).then_some(SHIRT_BAND_CLEARANCE * height),
     })
 }
 

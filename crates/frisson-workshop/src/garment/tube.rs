@@ -10,8 +10,6 @@ use super::levels::Levels;
 
 /// Half the angles that a cape may cover, from the middle of the back [rad].
 pub const CAPE_HALF_ANGLES: [f32; 7] = [1.25, 1.15, 1.05, 0.95, 0.85, 0.75, 0.65];
-/// Rows below the band over which a garment goes over from the one distance from the skin to the other.
-const LOOSER: f32 = 3.0;
 /// Fewest squares around and along.
 const FEWEST: usize = 6;
 /// Most squares around or along: finer ones are a matter of `subdivide`.
@@ -34,16 +32,6 @@ pub struct Cut {
     pub edge: f32,
     /// Distance from the skin [m].
     pub clearance: f32,
-    /// The band's, of a garment that lies close [m]: its edges give way to the body's corners, and no more. All others
-    /// have room.
-    pub band_clearance: Option<f32>,
-}
-
-impl Cut {
-    /// Share by which a row is as far from the body as the garment is, not as a close band.
-    fn looseness(&self, row: usize) -> f32 {
-        self.band_clearance.map_or(1.0, |_| ((row as f32 - 1.0) / LOOSER).clamp(0.0, 1.0))
-    }
 }
 
 /// Rows of points, from the upper border to the hem.
@@ -70,18 +58,12 @@ impl Tube {
         for (row, ring) in rings.iter().enumerate() {
             let y = cut.top - length * row as f32 / rows as f32;
             let from = -0.5 * span - FRAC_PI_2;
-            let corners = match cut.band_clearance {
-                Some(_) => corners_around(ring, (from, spacing), columns),
-                None => {
-                    let wide = widened(ring, spacing);
-                    (0..=columns).map(|c| reach(&wide, from + spacing * c as f32)).collect()
-                }
-            };
+            let ring = &widened(ring, spacing);
             for column in 0..=columns {
                 // A closed ring ends at the very point where it began.
                 let corner = if is_open { column } else { column % columns };
                 let angle = from + spacing * corner as f32;
-                let at = levels.axis + corners[corner] * Vec2::from_angle(angle);
+                let at = levels.axis + reach(ring, angle) * Vec2::from_angle(angle);
                 positions.push(Vec3::new(at.x, y, at.y));
             }
         }
@@ -142,13 +124,11 @@ fn rings(levels: &Levels, cut: &Cut, rows: usize) -> Vec<Vec<f32>> {
     let mut out: Vec<Vec<f32>> = Vec::with_capacity(rows + 1);
     for row in 0..=rows {
         let y = cut.top - step * row as f32;
-        let close = cut.band_clearance.unwrap_or(cut.clearance);
-        let clearance = close + cut.looseness(row) * (cut.clearance - close);
         // Levels from a row above to a row below: nothing may hide between rows.
         let near = |h: f32| (h - y).abs() <= step;
         let body = |k: usize| {
             let within = (0..levels.heights.len()).filter(|&l| near(levels.heights[l]));
-            within.map(|l| levels.reach(l, angle(k))).fold(0.0, f32::max) + clearance
+            within.map(|l| levels.reach(l, angle(k))).fold(0.0, f32::max) + cut.clearance
         };
         let flare = cut.flare * step;
         let ring = (0..DIRECTIONS).map(|k| match out.last() {
@@ -161,8 +141,7 @@ fn rings(levels: &Levels, cut: &Cut, rows: usize) -> Vec<Vec<f32>> {
     out
 }
 
-/// A ring whose corners, `spacing` apart [rad], may be joined by straight edges without cutting into the given one, with
-/// some room between: what hangs needs it where legs spread.
+/// A ring whose corners, `spacing` apart [rad], may be joined by straight edges without cutting into the given one.
 fn widened(ring: &[f32], spacing: f32) -> Vec<f32> {
     // A corner answers for all directions up to the next corner on either side.
     let reach = (spacing / TAU * DIRECTIONS as f32).ceil() as usize;
@@ -175,62 +154,10 @@ fn widened(ring: &[f32], spacing: f32) -> Vec<f32> {
     widest.into_iter().map(|r| r / (0.5 * spacing).cos()).collect()
 }
 
-/// Distances from the axis of the corners of a closed ring, `spacing` apart from an angle on [rad], that may be joined by straight edges
-/// without cutting into a ring; no farther from it than that takes.
-fn corners_around(ring: &[f32], (from, spacing): (f32, f32), columns: usize) -> Vec<f32> {
-    let angle = |column: usize| from + spacing * column as f32;
-    let mut corners: Vec<f32> = (0..columns).map(|column| reach(ring, angle(column))).collect();
-    let steps = (spacing / TAU * DIRECTIONS as f32).ceil() as usize * 2;
-    for column in 0..columns {
-        let next = (column + 1) % columns;
-        let (a, b) = (corners[column], corners[next]);
-        let short = |step: usize| {
-            let turn = spacing * step as f32 / steps as f32;
-            // Where a ray between two corners meets the edge that joins them.
-            let edge = a * b * spacing.sin() / (a * turn.sin() + b * (spacing - turn).sin());
-            reach(ring, angle(column) + turn) / edge
-        };
-        // Corners only go outwards: edges that are done stay done.
-        let most = (1..steps).map(short).fold(1.0, f32::max);
-        corners[column] *= most;
-        corners[next] *= most;
-    }
-    corners
-}
-
 /// A ring's distance from the axis towards an angle.
 fn reach(ring: &[f32], angle: f32) -> f32 {
     let at = (angle / TAU).rem_euclid(1.0) * DIRECTIONS as f32;
     let k = at as usize % DIRECTIONS;
     let t = at.fract();
     ring[k] + t * (ring[(k + 1) % DIRECTIONS] - ring[k])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn edges_around_a_ring_do_not_cut_into_it_and_lie_on_its_flat_sides() {
-        // A box of 0.4 by 0.2, around its middle.
-        let box_at = |angle: f32| (0.2 / angle.cos().abs()).min(0.1 / angle.sin().abs());
-        let ring: Vec<f32> =
-            (0..DIRECTIONS).map(|k| box_at(TAU * k as f32 / DIRECTIONS as f32)).collect();
-        for columns in [17, 40] {
-            let spacing = TAU / columns as f32;
-            let corners = corners_around(&ring, (-FRAC_PI_2, spacing), columns);
-            let at = |c: usize| {
-                let c = c % columns;
-                corners[c] * Vec2::from_angle(spacing * c as f32 - FRAC_PI_2)
-            };
-            for column in 0..columns {
-                for share in [0.0, 0.2, 0.4, 0.6, 0.8] {
-                    let p = at(column).lerp(at(column + 1), share);
-                    assert!(p.x.abs() > 0.1995 || p.y.abs() > 0.0995, "{columns}: {p}");
-                }
-            }
-            // In the middle of the long sides nothing has to give way to a corner.
-            assert!((corners[0] - 0.1).abs() < 1e-4, "{}", corners[0]);
-        }
-    }
 }
