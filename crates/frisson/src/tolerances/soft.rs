@@ -24,6 +24,10 @@ pub const SLIDE_ROUNDS: usize = 40;
 /// rounding decides who is in contact.
 pub const STOPPED: f64 = 1.0e-5;
 
+/// Distance from a mesh that is a tool within which a place lies on it, as a share of how far the tool is seen [-]. Larger
+/// than [`STOPPED`]; rounding alone points anywhere, and what lies on such a tool is pushed by a tenth too much.
+pub const ON_TOOL: f64 = 1.0e-4;
+
 /// Slack of the test that no other piece of a bent primitive is closer, in thicknesses [-].
 pub const MEDIAL: f64 = 1.0e-4;
 
@@ -112,6 +116,19 @@ pub const SLIP: f64 = 0.05;
 /// Widening of that range with the load, as a share of the slip that one step of full friction
 /// takes away [-]. Below one half a loaded body's friction overshoots and it spins for ever.
 pub const SLIP_SHARE: f64 = 0.7;
+
+/// Stiffness of the bristle that holds a patch of contact against slip, over that of the coat's whole face [-]. What lies
+/// on a slope sags by a millimetre or two before it holds. At 0.5 a dropped lump rocks twice as far on the feet that
+/// hold it.
+pub const BRISTLE: f64 = 0.2;
+
+/// Length of a segment that adds to the stiffness of the bristle under it, in thicknesses [-]. Steps are as short as a ball
+/// of its thickness needs them, and a longer one would shake.
+pub const GRIPPED: f64 = 6.0;
+
+/// Speed of approach up to which a contact is damped as much as the step allows [m/s]. Lower, and a dough rocks on its
+/// foot for seconds; higher, and what falls does not bounce.
+pub const SLOW: f64 = 0.02;
 
 /// Distance of two blended primitives, in thicknesses, below which they share their volume rather
 /// than each keep its own [-]. Smaller, and a primitive that meets another is suddenly buried.

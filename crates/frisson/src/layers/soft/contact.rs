@@ -3,6 +3,7 @@
 use glam::DVec3;
 
 use super::field::closest;
+use super::grip::{GripScratch, bend};
 use super::params::SoftParams;
 use super::primitive_fields::PrimitiveFields;
 use super::rest::SoftRest;
@@ -46,10 +47,14 @@ pub struct ContactForces {
     pub kneaded: Vec<Kneading>,
     /// Per body: speed at its skin per impulse there [1/kg].
     eases: Vec<f64>,
+    /// Per primitive: damping that its step allows [Pa s/m].
+    most_resistances: Vec<f64>,
     /// Per group: its mass [kg] and its area on tools [m²].
     loads: Vec<(f64, f64)>,
     /// Sides of the step before, whose storage is used again.
     old_sides: Vec<Side>,
+    /// Patches on tools.
+    pub(super) grips: GripScratch,
 }
 
 /// The inputs of the contact forces.
@@ -76,8 +81,12 @@ struct Rubbing {
     viscous_below: f64,
     /// Damping of the approach [Pa s/m].
     resistance: f64,
+    /// The same where it is slow [Pa s/m].
+    slow_resistance: f64,
     /// Friction coefficient [-].
     friction: f64,
+    /// What the bristle under the patch does, per pressure [-].
+    held: DVec3,
 }
 
 impl ContactForces {
@@ -85,6 +94,17 @@ impl ContactForces {
     pub fn begin(&mut self, count: usize) {
         self.kneaded.clear();
         self.kneaded.resize(count, Kneading::NONE);
+    }
+
+    /// The bristle's traction on a primitive by another, per pressure [-].
+    fn share_of(&self, state: &SoftState, (me, other): (usize, usize)) -> DVec3 {
+        let pair = (me.min(other) as u32, me.max(other) as u32);
+        // Pairs and sides are the same, in the same order.
+        let Ok(found) = self.pairs.binary_search_by_key(&pair, |p| p.pair) else {
+            return DVec3::ZERO;
+        };
+        let share = state.sides[found].held / self.pairs[found].force.max(f64::MIN_POSITIVE);
+        if me < other { share } else { -share }
     }
 }
 
@@ -94,8 +114,11 @@ impl Contacts<'_> {
         // Pairs first: the side on which two have met must be known before a normal is used.
         self.gather_pairs(out);
         self.remember_sides(state, out);
+        self.grip_tools(state, out);
         self.find_slips(state, out);
         self.find_loads(state, out);
+        out.most_resistances.clear();
+        out.most_resistances.extend((0..self.territories.len()).map(|i| self.most_resistance(i)));
         (out.depth, out.count) = (0.0, 0);
         for (index, territory) in self.territories.iter().enumerate() {
             let resistance = if territory.contacts.is_empty() {
@@ -167,14 +190,32 @@ impl Contacts<'_> {
         for p in &out.pairs {
             let now = p.normal.normalize_or_zero();
             let known = sides.binary_search_by_key(&p.pair, |s| s.pair).ok();
+            let held = known.map_or(DVec3::ZERO, |k| sides[k].held);
+            let held = self.grip_pair(state, p, held);
             let normal = match known.map(|k| sides[k].normal) {
                 // By a fifth a step: faster, and a pair that is pushed through within some steps would forget its side.
                 Some(before) if before.dot(now) > 0.0 => (before + 0.2 * now).normalize_or(now),
                 Some(before) => before,
                 None => now,
             };
-            state.sides.push(Side { pair: p.pair, normal });
+            state.sides.push(Side { pair: p.pair, normal, held });
         }
+    }
+
+    /// The bristle between two primitives after this step's slip, as it acts on the first [N].
+    fn grip_pair(&self, state: &SoftState, p: &PairForce, before: DVec3) -> DVec3 {
+        let of = [p.pair.0 as usize, p.pair.1 as usize];
+        let bodies = of.map(|i| self.rest.primitives[i].body);
+        let moved = bodies.iter().any(|b| self.rest.bodies[*b].inverse_mass > 0.0);
+        if !moved || p.force <= 0.0 {
+            return DVec3::ZERO;
+        }
+        let at = p.place / p.force;
+        let [first, second] = bodies.map(|b| state.bodies[b].velocity_at(at));
+        let slip = self.dt * (first - second);
+        let stiffness = 0.5 * self.bristle(of[0]).min(self.bristle(of[1]));
+        let normal = p.normal.normalize_or_zero();
+        bend(before, (normal, slip), stiffness, self.params.friction * p.force)
     }
 
     /// A normal on the side on which the two first met.
@@ -255,17 +296,32 @@ impl Contacts<'_> {
         own.max(whole.min(most))
     }
 
+    /// Damping per area of all contacts of a primitive that takes half of its speed within a step [Pa s/m].
+    fn most_resistance(&self, me: usize) -> f64 {
+        let area: f64 = self.territories[me].contacts.iter().map(|c| c.area).sum();
+        let inverse_mass = self.rest.bodies[self.rest.primitives[me].body].inverse_mass;
+        if area * inverse_mass * self.dt <= 0.0 {
+            return 0.0;
+        }
+        tolerances::TOOL_DAMPING / (area * inverse_mass * self.dt)
+    }
+
     /// Pressure with damping, and friction, per unit area on the first body [Pa].
     fn traction(&self, contact: &ContactPoint, normal: DVec3, rubbing: Rubbing) -> DVec3 {
-        let Rubbing { slip, viscous_below, resistance, friction } = rubbing;
+        let Rubbing { slip, viscous_below, resistance, slow_resistance, friction, held } = rubbing;
         let closing = slip.dot(normal);
+        // What hardly moves loses most of it, as in all that is kneaded: a lump would rock on its round foot for seconds.
+        let slowness = 1.0 / (1.0 + (closing / tolerances::SLOW).powi(2));
+        let resistance = resistance + (slow_resistance - resistance).max(0.0) * slowness;
         // Contacts do not pull, however fast the two sides part.
         let pressure = (contact.pressure + resistance * closing).max(0.0);
         let along = slip - closing * normal;
         let speed = along.length();
-        // Coulomb above, viscous below: friction that jumps at slip 0 never lets anything come to rest.
+        // Viscous at low slip: a bristle alone would swing.
         let rub = friction * pressure / speed.max(viscous_below);
-        -pressure * normal - rub * along
+        let held = contact.pressure.max(0.0) * (held - held.dot(normal) * normal);
+        let hold = (held - rub * along).clamp_length_max(friction * pressure);
+        hold - pressure * normal
     }
 
     /// Critical damping per area for the share the scene wants [Pa s/m].
@@ -287,11 +343,14 @@ impl Contacts<'_> {
         let normal = self.sided(state, me, other, contact.normal);
         let at = contact.point;
         let slip = state.bodies[a].velocity_at(at) - state.bodies[b].velocity_at(at);
+        let held = out.share_of(state, (me, other));
         let rubbing = Rubbing {
             slip,
             viscous_below: out.slips[a].max(out.slips[b]),
             resistance: self.resistance(me).min(self.resistance(other)),
+            slow_resistance: out.most_resistances[me].min(out.most_resistances[other]),
             friction: self.params.friction,
+            held,
         };
         // Half, as the other side samples the same surface; none where they have become one.
         let share = 0.5 * contact.area * (1.0 - contact.fused);
@@ -314,7 +373,15 @@ impl Contacts<'_> {
         let (_, _, velocity) = self.tools.get(tool).contact(contact.point);
         let slip = state.bodies[body].velocity_at(contact.point) - velocity;
         let friction = self.tools.get(tool).friction();
-        let rubbing = Rubbing { slip, viscous_below: out.slips[body], resistance, friction };
+        let held = out.grips.share(state, (me as u32, tool as u32));
+        let rubbing = Rubbing {
+            slip,
+            viscous_below: out.slips[body],
+            resistance,
+            slow_resistance: out.most_resistances[me],
+            friction,
+            held,
+        };
         let traction = self.traction(contact, contact.normal, rubbing);
         let force = contact.area * traction;
         state.bodies[body].push(force, contact.point);

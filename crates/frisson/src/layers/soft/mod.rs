@@ -42,6 +42,7 @@ mod field_scratch;
 mod fit;
 mod follow;
 mod fracture;
+mod grip;
 mod joints;
 mod label;
 mod layer;

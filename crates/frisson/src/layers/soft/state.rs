@@ -3,6 +3,7 @@
 use glam::{DMat3, DQuat, DVec3, Vec3};
 use serde::{Deserialize, Serialize};
 
+use super::grip::Grip;
 use super::rest::{PrimitiveRest, SoftRest};
 use super::sample::Territory;
 use super::structure::BodyRest;
@@ -55,6 +56,8 @@ pub struct Side {
     pub pair: (u32, u32),
     /// Direction from the first to the second.
     pub normal: DVec3,
+    /// What the bristle between them does to the first, along the contact [N].
+    pub held: DVec3,
 }
 
 /// Where a mesh that is a tool was at the end of the last step.
@@ -106,6 +109,8 @@ pub struct SoftState {
     pub bonds: Vec<Bond>,
     /// Sides of the contacts, ascending by pair.
     pub sides: Vec<Side>,
+    /// Bristles under what touches tools, ascending by pair.
+    pub grips: Vec<Grip>,
     /// Per primitive: distance of each seed [m].
     pub distances: Vec<Vec<f64>>,
     /// Where the meshes that are tools were.
@@ -147,6 +152,7 @@ impl Clone for SoftState {
             welds,
             bonds,
             sides,
+            grips,
             distances,
             tools,
             step,
@@ -169,6 +175,7 @@ impl Clone for SoftState {
         self.welds.clone_from(welds);
         self.bonds.clone_from(bonds);
         self.sides.clone_from(sides);
+        self.grips.clone_from(grips);
         self.distances.clone_from(distances);
         self.tools.clone_from(tools);
         self.warnings.clone_from(warnings);
@@ -223,6 +230,7 @@ impl SoftState {
             && self.welds.iter().all(|w| both(w.pair))
             && self.bonds.iter().all(|b| both(b.pair))
             && self.sides.iter().all(|s| both(s.pair))
+            && self.grips.iter().all(|g| within(g.pair.0))
             && self.distances.len() == rest.seeds.len()
             && self.distances.iter().zip(&rest.seeds).all(|(d, s)| d.len() == s.len())
     }

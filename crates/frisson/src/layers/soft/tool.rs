@@ -5,6 +5,7 @@ use glam::{DVec3, Vec3};
 use super::params::SoftParams;
 use super::state::ToolPlace;
 use crate::stage::{Collider, Frame, StepContext, SurfaceMotion};
+use crate::tolerances::soft as tolerances;
 
 /// A tool at an instant within a tick.
 pub enum Tool<'a> {
@@ -34,21 +35,31 @@ impl MeshTool<'_> {
         let Some((mut distance, mut hit)) = self.surface.signed_distance(at, self.reach) else {
             return far;
         };
+        let mut seen_from = at;
         if self.fraction < 1.0 {
             // The tree is that of the end of the tick: look where the point will be by then.
             let place = |f: f32| self.surface.point(hit.triangle, hit.barycentric, f);
-            let moved = at + place(1.0) - place(self.fraction);
-            let Some(later) = self.surface.signed_distance(moved, self.reach) else { return far };
+            seen_from = at + place(1.0) - place(self.fraction);
+            let Some(later) = self.surface.signed_distance(seen_from, self.reach) else {
+                return far;
+            };
             (distance, hit) = later;
-            let normal = self.surface.normal(hit.triangle, hit.barycentric);
-            let away = (moved - hit.point) * distance.signum();
-            let velocity = self.surface.velocity(hit.triangle, hit.barycentric);
-            return (distance, away.try_normalize().unwrap_or(normal), velocity);
         }
-        let normal = self.surface.normal(hit.triangle, hit.barycentric);
-        let away = (at - hit.point) * distance.signum();
         let velocity = self.surface.velocity(hit.triangle, hit.barycentric);
-        (distance, away.try_normalize().unwrap_or(normal), velocity)
+        // On the surface the way out is the triangle's own: of the way there only rounding is left, which points anywhere.
+        let away = match distance.abs() > tolerances::ON_TOOL as f32 * self.reach {
+            true => (seen_from - hit.point) * distance.signum(),
+            false => self.across(hit.triangle),
+        };
+        let normal = || self.surface.normal(hit.triangle, hit.barycentric);
+        (distance, away.try_normalize().unwrap_or_else(normal), velocity)
+    }
+
+    /// Normal of a triangle, as long as twice its area.
+    fn across(&self, triangle: u32) -> Vec3 {
+        let corner = |w: [f32; 3]| self.surface.point(triangle, w, 1.0);
+        let (a, b) = (corner([1.0, 0.0, 0.0]), corner([0.0, 1.0, 0.0]));
+        (b - a).cross(corner([0.0, 0.0, 1.0]) - a)
     }
 }
 

@@ -42,19 +42,118 @@ fn dropped_dough() -> Rig {
 }
 
 #[test]
-fn dough_on_a_table_hardly_moves_two_seconds_after_it_fell() {
+fn dough_on_a_table_rests_two_seconds_after_it_fell() {
     let mut rig = dropped_dough();
-    (0..300).for_each(|_| rig.tick());
+    (0..260).for_each(|_| rig.tick());
     let mut before = rig.show().meshes[0].clone();
+    let mut surfaces = Vec::new();
     for frame in 0..15 {
         (0..4).for_each(|_| rig.tick());
         let speeds = rig.state().bodies.iter().map(|b| 1e3 * b.velocity.length());
         let fastest = speeds.fold(0.0, f64::max);
         let now = rig.show().meshes[0].clone();
         let surface = flicker(&before, &now);
-        // 2 to 4 at the surface; 16 to 66 and 3 to 23 while seeds came into contacts and left them as a whole.
-        assert!(fastest < 5.0, "frame {frame}: a particle at {fastest} mm/s");
-        assert!(surface < 5.0, "frame {frame}: the surface at {surface} mm/s");
+        // 4.5 and 4.2 while it rocked on its foot, 16 to 66 and 3 to 23 while seeds came into contacts as a whole.
+        assert!(fastest < 1.0, "frame {frame}: a particle at {fastest} mm/s");
+        surfaces.push(surface);
         before = now;
     }
+    // Now and then the extraction takes another way through a cell, by less than a hundredth of it.
+    surfaces.sort_by(f32::total_cmp);
+    assert!(surfaces[12] < 1.0 && surfaces[14] < 3.0, "the surface at {surfaces:?} mm/s");
+}
+
+/// A floor that falls towards -x, and the axes along and across it.
+fn slope(angle: f64) -> (ColliderSet, DVec3, DVec3) {
+    let (sin, cos) = angle.sin_cos();
+    let normal = [-sin as f32, cos as f32, 0.0];
+    let floor = colliders(&[("floor", ColliderShape::Plane { point: [0.0; 3], normal })]);
+    (floor, DVec3::new(cos, sin, 0.0), DVec3::new(-sin, cos, 0.0))
+}
+
+/// A raft of two free sticks that lies on a slope, its underside at a height above it.
+fn raft(along: DVec3, up: DVec3, height: f64) -> SoftObject {
+    let stick = |z: f64| {
+        let end = |x: f64| (x * along + (height + 0.05) * up + z * DVec3::Z).to_array();
+        PrimitiveParams { segment: Some([end(-0.08), end(0.08)]), ..PrimitiveParams::default() }
+    };
+    let primitives = vec![stick(-0.08), stick(0.08)];
+    SoftObject { primitives, free: true, stiffness: 3e5, ..SoftObject::new("raft", 0.05) }
+}
+
+/// Ticks of a rig, and the velocity of its last body after one second and after two [m/s].
+fn speeds(rig: &mut Rig) -> [f64; 2] {
+    [120, 120].map(|ticks| {
+        (0..ticks).for_each(|_| rig.tick());
+        rig.state().bodies.last().unwrap().velocity.length()
+    })
+}
+
+#[test]
+fn what_lies_on_a_slope_slides_exactly_if_it_is_steeper_than_friction_allows() {
+    // The floor's friction is 0.4.
+    for steeper in [0.5, 0.9, 0.97, 1.03, 1.3] {
+        let angle = f64::atan(0.4 * steeper);
+        let (floor, along, up) = slope(angle);
+        let params = SoftParams::new("raft", vec![raft(along, up, -0.005)]);
+        let mut rig = Rig::try_new(params, floor, 9.81).unwrap();
+        let start = rig.state().bodies[0].position;
+        let [first, second] = speeds(&mut rig);
+        let way = (start - rig.state().bodies[0].position).dot(along);
+        if steeper < 1.0 {
+            // It begins sunk in, and glides until it bears its weight. While friction was viscous it went on at 47 mm/s.
+            assert!(way < 0.04 && second < 1e-4, "{steeper}: {way} m, {second} m/s");
+        } else {
+            let expected = 9.81 * (angle.sin() - 0.4 * angle.cos());
+            let pull = second - first;
+            assert!((pull / expected - 1.0).abs() < 0.05, "{steeper}: {pull}, not {expected}");
+        }
+    }
+}
+
+#[test]
+fn what_lies_on_another_body_slides_exactly_if_it_is_steeper_than_friction_allows() {
+    for (steeper, friction) in [(0.8, 0.3), (1.2, 0.3), (0.8, 0.6)] {
+        let angle = f64::atan(friction * steeper);
+        let (_, along, up) = slope(angle);
+        let corner = |x: f64, z: f64| (x * along - 0.05 * up + z * DVec3::Z).to_array();
+        let face = |c| PrimitiveParams { triangle: Some(c), ..PrimitiveParams::default() };
+        let primitives = vec![
+            face([corner(-3.0, -0.3), corner(-3.0, 0.3), corner(0.5, -0.3)]),
+            face([corner(0.5, -0.3), corner(-3.0, 0.3), corner(0.5, 0.3)]),
+        ];
+        let base = SoftObject { primitives, stiffness: 3e5, ..SoftObject::new("base", 0.05) };
+        let mut params = SoftParams::new("two", vec![base, raft(along, up, -0.008)]);
+        (params.friction, params.volume_time) = (friction, 0.0);
+        let mut rig = Rig::try_new(params, ColliderSet::default(), 9.81).unwrap();
+        let [first, second] = speeds(&mut rig);
+        if steeper < 1.0 {
+            assert!(second < 1e-3, "{steeper}: {second} m/s");
+        } else {
+            // Faster and faster; over so coarse a base less than by the closed form.
+            assert!(second > first + 0.1, "{steeper}: {first}, {second} m/s");
+        }
+    }
+}
+
+#[test]
+fn a_slab_of_dough_rests_on_a_slope_that_friction_holds_and_leaves_a_steeper_one() {
+    let speed = |angle: f64| {
+        let (floor, along, up) = slope(angle);
+        let at = |x: i32, z: i32| {
+            let z = 0.058 * f64::from(z) + 0.029 * f64::from(x & 1);
+            (0.05 * f64::from(x) * along + 0.042 * up + z * DVec3::Z).to_array()
+        };
+        let points = (0..15).map(|i| at(i % 5 - 2, i / 5 - 1)).collect();
+        let slab = SoftObject { thickness: 0.045, stiffness: 3e5, ..dough("slab", points) };
+        let mut params = SoftParams::new("slab", vec![slab]);
+        params.seeds = 48;
+        let mut rig = Rig::try_new(params, floor, 9.81).unwrap();
+        (0..300).for_each(|_| rig.tick());
+        let bodies = &rig.state().bodies;
+        bodies.iter().map(|b| b.velocity.length()).sum::<f64>() / bodies.len() as f64
+    };
+    let held = speed(f64::atan(0.7 * 0.4));
+    assert!(held < 1e-3, "{held} m/s");
+    assert!(speed(f64::atan(1.3 * 0.4)) > 1.0);
 }
