@@ -64,6 +64,12 @@ pub const SAG_SECS: f64 = 0.8;
 /// caught between an ear and the head; more would shiver with the contacts.
 pub const STEADY_HZ: [f64; 4] = [0.0, 2.0, 4.0, 8.0];
 
+/// The same for wisps that no such pull holds and that do not come to rest where they sag to either [Hz].
+///
+/// What is squeezed between a hat and a head is held by both: within `STEADY_REACH` sixteen hertz are twice gravity,
+/// thirty-two eight times.
+pub const PINCHED_HZ: [f64; 6] = [0.0, 2.0, 4.0, 8.0, 16.0, 32.0];
+
 /// How long balance must last in a trial [s].
 ///
 /// What gives way slowest on the built-in heads is a tenth of a millimetre off by then and comes to rest
@@ -75,6 +81,14 @@ pub const STEADY_SECS: f64 = 0.5;
 /// A twentieth of a millimetre: ten times what contacts take to settle, and what would grow to
 /// millimetres within a second.
 pub const STEADY: f32 = 5.0e-5;
+
+/// Hair that leaves its place by more than this within `RESTLESS_SECS` is not at rest when the shot begins [m].
+///
+/// A fiftieth of a millimetre within a tenth of a second: the speed that `RESTING` stops. Most wisps do a thousandth.
+pub const RESTLESS: f32 = 2.0e-5;
+
+/// How long it is looked for [s].
+pub const RESTLESS_SECS: f64 = 0.1;
 
 /// How much nearer another wall of a fold must be before a particle leaves the one that it is at [m].
 ///
@@ -108,6 +122,20 @@ pub const STYLE_TICKS: f64 = 1.0;
 
 /// Hair that settles slower than this has settled [m/s].
 pub const STYLED_SPEED: f32 = 1.0e-3;
+
+/// Hair that is slower than this, while its root, its envelope and the air stand still, stays where it is [m/s].
+///
+/// A millimetre in five seconds, and what a quarter of a percent of gravity does to hair at rest within a tick: less than
+/// it rubs on its neighbours. Larger, and hair that finds back to its style would stop on the way.
+pub const RESTING: f32 = 2.0e-4;
+
+/// The same of hair that is pinched between two walls and within `SAG` of its place [m/s].
+///
+/// Five centimetres a second: what walls that hand it to each other give it within a tick. As its root moves it goes along.
+pub const PINCHED: f32 = 0.05;
+
+/// The same of its twist [rad/s]: a centimetre off the axis that is as slow.
+pub const RESTING_TWIST: f32 = 2.0e-2;
 
 /// How far from straight down hair must leave its root to need all of its memory, as one less the
 /// cosine [-]: 30 degrees.
@@ -181,9 +209,6 @@ pub const TURN_ROUNDS: usize = 4;
 ///
 /// Steeper, and a hair that starts inside would stand on end.
 pub const STEEPEST: f32 = 0.95;
-
-/// How deep in a mesh a point of curly hair is still found and lifted out [m].
-pub const LIFT_REACH: f32 = 0.03;
 
 /// Turns of the way of a hair that nobody sees [-].
 pub const LEAST_TURN: f32 = 1.0e-4;

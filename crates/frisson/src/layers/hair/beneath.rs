@@ -3,58 +3,9 @@
 use glam::{Vec3, Vec4};
 
 use super::lanes::Lanes;
-use super::limits::{LEAST_TURN, LIFT_REACH, STEEPEST};
+use super::limits::{LEAST_TURN, STEEPEST};
 use crate::geometry::closest_on_triangle;
 use crate::stage::SurfaceMotion;
-
-/// Four successive points of a hair at a time, lifted out of meshes.
-pub(super) struct Lifting {
-    /// What was below the points before.
-    ground: Beneath,
-    /// The last point, and at least how high it is above the meshes whose bits are set [m].
-    last: Vec3,
-    height: f32,
-    above: u8,
-}
-
-impl Lifting {
-    /// Begins at a root on the skin.
-    pub fn new(root: Vec3) -> Self {
-        Self { ground: Beneath::nothing(), last: root, height: 0.0, above: 0 }
-    }
-
-    /// Lifts points to `margin` above the meshes whose bits are set.
-    pub fn lift(&mut self, meshes: &[SurfaceMotion], bits: u8, four: &mut [Vec4; 4], margin: f32) {
-        let mut points = Lanes::from_points(*four);
-        // Nothing is lower than what the height of the last point leaves.
-        let way = (points - Lanes::splat(self.last)).length_squared().sqrt();
-        let mut heights = self.height - way;
-        // A mesh that comes near only here was not looked at there.
-        let is_known = bits & !self.above == 0;
-        if bits == 0 || is_known && heights.cmpge(Vec4::splat(margin)).all() {
-            (self.last, self.height) = (points.lane(3), heights[3].max(0.0));
-            return;
-        }
-        let mut reaches = Vec4::splat(LIFT_REACH);
-        // Twice: in a fold the nearest place changes on the way out.
-        for _ in 0..2 {
-            let found =
-                Beneath::find(meshes, bits, &points, reaches, &self.ground, &mut [NO_GUESS; 4]);
-            heights = Vec4::select(reaches.cmpgt(Vec4::ZERO), found.heights, heights);
-            let low = found.normals.length_squared().cmpgt(Vec4::splat(0.5))
-                & found.heights.cmplt(Vec4::splat(margin));
-            self.ground = found;
-            if !low.any() {
-                break;
-            }
-            points = Lanes::select(low, found.feet + found.normals * Vec4::splat(margin), points);
-            heights = Vec4::select(low, Vec4::splat(margin), heights);
-            reaches = Vec4::select(low, reaches, Vec4::NEG_ONE);
-        }
-        (self.last, self.height, self.above) = (points.lane(3), heights[3].max(0.0), bits);
-        *four = points.to_points();
-    }
-}
 
 /// A mesh and one of its triangles that may be beneath a point, in one number.
 pub(super) type Guess = u32;
@@ -157,6 +108,14 @@ impl Beneath {
             }
         }
         (limits, there)
+    }
+
+    /// The points lifted to `margin` above what is beneath them, if any is lower.
+    pub fn lifted(&self, points: &Lanes, margin: f32) -> Option<Lanes> {
+        let found = self.normals.length_squared().cmpgt(Vec4::splat(0.5));
+        let low = found & self.heights.cmplt(Vec4::splat(margin));
+        let lifted = self.feet + self.normals * Vec4::splat(margin);
+        low.any().then(|| Lanes::select(low, lifted, *points))
     }
 
     /// Smooth outward normal of what is beneath one of the points; none where nothing was found.

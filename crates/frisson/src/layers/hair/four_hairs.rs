@@ -2,13 +2,13 @@
 
 use glam::{Mat4, Vec3, Vec4};
 
-use super::beneath::{Guess, Lifting, NO_GUESS};
+use super::beneath::{Guess, NO_GUESS};
 use super::chain::MAX_PARTICLES;
 use super::curve::{arc_lengths, around, place_on};
 use super::detail::Detail;
 use super::lanes::Lanes;
 use super::laying::{Guesses, InReach, Laying};
-use super::strand_planes::{Planes, push_out_of_bodies};
+use super::strand_planes::Planes;
 use super::strands::StrandInput;
 use crate::tolerances::nothing;
 
@@ -166,7 +166,7 @@ impl FourHairs {
     /// with those of the hair `first`, and so do `guesses`: the triangles that may lie beneath each point and
     /// beneath the middle of the way to it (or none at all).
     pub fn write(
-        &mut self,
+        &self,
         input: &StrandInput,
         planes: &Planes,
         root: usize,
@@ -175,22 +175,12 @@ impl FourHairs {
     ) {
         let each = input.params.points as usize;
         let starts = self.ids.map(|id| (id - first) * each);
+        let starts = &starts[..count];
         let plain = input.params.curl_radius <= 0.0 && input.params.frizz <= 0.0;
         if plain && input.by_length {
-            let starts = &starts[..count];
-            return self.write_straight(input, planes, root, starts, (points, guesses));
-        }
-        self.unfold();
-        let length = input.rest.roots[root].length;
-        let per_parameter = 1.0 / (self.count - 1) as f32;
-        for (hair, start) in starts[..count].iter().enumerate() {
-            let out = &mut points[*start..start + each];
-            let step = self.tips[hair] / (each - 1) as f32;
-            let id = self.ids[hair] as u64;
-            match Detail::new(input, root as u64, id, step * per_parameter * length) {
-                Some(detail) => self.write_detailed(input, planes, (hair, step), detail, out),
-                None => self.write_springy(input, planes, (hair, step), out),
-            }
+            self.write_straight(input, planes, root, starts, (points, guesses));
+        } else {
+            self.write_springy(input, planes, root, starts, (points, guesses));
         }
     }
 
@@ -286,62 +276,42 @@ impl FourHairs {
         in_reach
     }
 
-    /// Springy hair goes through its planes.
+    /// Springy hairs go through their planes, curls and frizz around that. `starts`: where each one's points begin.
     fn write_springy(
         &self,
         input: &StrandInput,
         planes: &Planes,
-        at: (usize, f32),
-        out: &mut [Vec3],
+        root: usize,
+        starts: &[usize],
+        (points, guesses): (&mut [Vec3], &mut [[Guess; 2]]),
     ) {
-        self.write_each(input, planes, at, out, |_, _| Vec4::ZERO);
-    }
-
-    /// Curls and frizz go around it.
-    fn write_detailed(
-        &self,
-        input: &StrandInput,
-        planes: &Planes,
-        at: (usize, f32),
-        mut detail: Detail,
-        out: &mut [Vec3],
-    ) {
-        let per_parameter = at.1 / (self.count - 1) as f32;
-        self.write_each(input, planes, at, out, |k, (segment, t)| {
-            planes.across(segment, t.min(1.0), detail.next(k as f32 * per_parameter))
+        let each = input.params.points as usize;
+        let steps = Vec4::from_array(self.tips) / (each - 1) as f32;
+        let per_parameter = 1.0 / (self.count - 1) as f32;
+        let apart = steps * per_parameter * input.rest.roots[root].length;
+        let mut details: [Option<Detail>; 4] = std::array::from_fn(|hair| {
+            Detail::new(input, root as u64, self.ids[hair] as u64, apart[hair])
         });
-    }
-
-    /// Writes points on the curve, each moved by an offset, out of bodies and meshes.
-    fn write_each(
-        &self,
-        input: &StrandInput,
-        planes: &Planes,
-        (hair, step): (usize, f32),
-        out: &mut [Vec3],
-        mut offset: impl FnMut(usize, (usize, f32)) -> Vec4,
-    ) {
-        let mut lifting = Lifting::new(self.hairs[hair][1].truncate());
-        for (group, out) in out.chunks_mut(4).enumerate() {
-            let first = 4 * group;
-            // Where a hair ends in the middle of four, all that is missing is at its root.
-            let mut points = [self.hairs[hair][1]; 4];
-            let (mut near, mut meshes) = (0, 0);
-            for (k, p) in points[..out.len()].iter_mut().enumerate() {
-                let at = self.segment(step * (first + k) as f32);
-                *p = self.place(hair, at) + offset(first + k, at);
-                near |= planes.near[at.0 + 1];
-                meshes |= planes.near_meshes[at.0 + 1];
-            }
-            if near != 0 {
-                let outside = if group == 0 { 1 } else { 0 };
-                push_out_of_bodies(input.bodies, near, outside, &mut points);
-            }
-            // The root stays on the skin.
-            let root = (group == 0).then_some(points[0]);
-            lifting.lift(input.meshes, meshes, &mut points, input.margin);
-            points[0] = root.unwrap_or(points[0]);
-            out.iter_mut().zip(&points).for_each(|(out, p)| *out = p.truncate());
+        let mut offset = |hair: usize, k: usize, at: f32| {
+            let Some(detail) = &mut details[hair] else { return Vec3::ZERO };
+            let (segment, t) = self.segment(at);
+            planes.across(segment, t.min(1.0), detail.next(k as f32 * steps[hair] * per_parameter))
+        };
+        let mut laying = Laying::new(input, self.control[0]);
+        write_lanes(points, starts, 0, &self.control[0]);
+        // The root stays on the skin; its turn passes all the same.
+        for hair in 0..4 {
+            offset(hair, 0, 0.0);
+        }
+        for k in 1..each {
+            let at = steps * k as f32;
+            let offsets = [0, 1, 2, 3].map(|hair| offset(hair, k, at[hair]).extend(0.0));
+            let wanted = self.places(at) + Lanes::from_points(offsets);
+            let in_reach = self.in_reach(planes, at);
+            let mut known = read_guesses(guesses, starts, k);
+            let at = laying.next_springy(&wanted, in_reach, &mut known);
+            write_guesses(guesses, starts, k, &known);
+            write_lanes(points, starts, k, &at);
         }
     }
 

@@ -1,5 +1,5 @@
-//! Straight hairs laid out point by point, four at a time: every point at its distance from the one
-//! before, and the way there outside of bodies.
+//! Hairs laid out point by point, four at a time: the way to every point outside of bodies, and those of straight
+//! hairs at their distance from the one before.
 //!
 //! A smooth curve through a wisp's planes is longer where it is lifted off a body and shorter where it
 //! is cut into chords, and both change as the wisp moves: hair would breathe. So the curve only says
@@ -10,12 +10,16 @@
 //!     last o──────o at      turned about `last` until the way is clear of bodies
 //!         ▓▓▓▓▓▓▓▓▓▓▓
 //! ```
+//!
+//! Springy hairs and curls go where they should: what is inside of something is lifted straight out, and then only the
+//! way there is turned. At a fixed distance a curl that leads around something would run after its own turns.
 
 use glam::{BVec4A, Vec4};
 
 use super::beneath::{Beneath, Guess};
 use super::lanes::Lanes;
 use super::ridges::{FourWays, HairWay};
+use super::strand_planes::push_out_of_bodies;
 use super::strands::StrandInput;
 
 /// Four hairs so far.
@@ -52,7 +56,7 @@ impl<'a> Laying<'a> {
         }
     }
 
-    /// Lays the next points, each its `segment` away from the last, as near as it may come to where it
+    /// Lays the next points of straight hairs, each its `segment` away from the last, as near as it may come to where it
     /// should be. `guesses`: what may lie beneath its end and its middle.
     pub fn next(
         &mut self,
@@ -61,7 +65,28 @@ impl<'a> Laying<'a> {
         in_reach: InReach,
         guesses: &mut Guesses,
     ) -> Lanes {
-        let mut at = self.reached(wanted, segments);
+        let meshes = self.meshes_in_reach(segments, in_reach);
+        let at = self.reached(wanted, segments);
+        self.lay(at, segments, InReach { meshes, ..in_reach }, guesses)
+    }
+
+    /// Lays the next points of springy hairs where they should be, but out of bodies and meshes.
+    pub fn next_springy(
+        &mut self,
+        wanted: &Lanes,
+        in_reach: InReach,
+        guesses: &mut Guesses,
+    ) -> Lanes {
+        let way = (*wanted - self.last).length_squared().sqrt();
+        let meshes = self.meshes_in_reach(way, in_reach);
+        let in_reach = InReach { meshes, ..in_reach };
+        let at = self.lifted(wanted, way, in_reach, guesses);
+        let segments = (at - self.last).length_squared().sqrt();
+        self.lay(at, segments, in_reach, guesses)
+    }
+
+    /// The meshes that hairs may touch within so far of their last points.
+    fn meshes_in_reach(&mut self, segments: Vec4, in_reach: InReach) -> u8 {
         // A hair that leads around something lags behind its wisp: what is near it may not be near that.
         let lagging = self.heights.cmplt(segments + self.input.margin).any();
         let meshes = in_reach.meshes | if lagging { self.meshes } else { 0 };
@@ -69,6 +94,42 @@ impl<'a> Laying<'a> {
             // A mesh that comes near only here was not looked at there.
             self.heights = Vec4::ZERO;
         }
+        meshes
+    }
+
+    /// Four places out of bodies, and at the margin above meshes where they are lower.
+    fn lifted(&self, wanted: &Lanes, way: Vec4, in_reach: InReach, guesses: &mut Guesses) -> Lanes {
+        let mut at = push_out_of_bodies(self.input.bodies, in_reach.bodies, *wanted);
+        let margin = self.input.margin;
+        // Nothing is deeper than its way from the last point, less how high that is.
+        let deepest = way - self.heights;
+        let low = deepest.cmpgt(Vec4::splat(-margin));
+        if in_reach.meshes == 0 || !low.any() {
+            return at;
+        }
+        let reach = (REACH_SLACK * deepest).max(Vec4::splat(2.0 * margin));
+        let mut reach = Vec4::select(low, reach, Vec4::NEG_ONE);
+        // Twice: in a fold the nearest place changes on the way out.
+        for _ in 0..2 {
+            let all = (self.input.meshes, in_reach.meshes);
+            let found = Beneath::find(all.0, all.1, &at, reach, &self.ground, &mut guesses.end);
+            let Some(lifted) = found.lifted(&at, margin) else { break };
+            let moved = (lifted - at).length_squared().cmpgt(Vec4::ZERO);
+            at = lifted;
+            reach = Vec4::select(moved, Vec4::splat(2.0 * margin), Vec4::NEG_ONE);
+        }
+        at
+    }
+
+    /// Turns the ways to four places, each its `segment` away, until they are clear.
+    fn lay(
+        &mut self,
+        mut at: Lanes,
+        segments: Vec4,
+        in_reach: InReach,
+        guesses: &mut Guesses,
+    ) -> Lanes {
+        let meshes = in_reach.meshes;
         // Where no mesh is in the way nothing is known of how high the hair is above one.
         let mut heights = Vec4::ZERO;
         // Nor of its middle.

@@ -112,36 +112,30 @@ impl Planes {
     }
 
     /// An offset along the axes of the planes, between two of them.
-    pub fn across(&self, segment: usize, t: f32, offset: Vec2) -> Vec4 {
+    pub fn across(&self, segment: usize, t: f32, offset: Vec2) -> Vec3 {
         let [[u, v], [next_u, next_v]] = [self.axes[segment], self.axes[segment + 1]];
-        (offset.x * u.lerp(next_u, t) + offset.y * v.lerp(next_v, t)).extend(0.0)
+        offset.x * u.lerp(next_u, t) + offset.y * v.lerp(next_v, t)
     }
 }
 
-/// Moves points of a hair out of the bodies whose bits are set in `near`; those whose bits are set in
-/// `kept` stay where they are.
-pub(super) fn push_out_of_bodies(
-    bodies: &[PosedBody],
-    near: u64,
-    kept: u32,
-    points: &mut [Vec4; 4],
-) {
-    let lanes = Lanes::from_points(*points);
+/// Moves four points out of the bodies whose bits are set in `near`.
+pub(super) fn push_out_of_bodies(bodies: &[PosedBody], near: u64, points: Lanes) -> Lanes {
     let (mut inside, mut bits) = (0, near);
     while bits != 0 {
-        inside |= bodies[bits.trailing_zeros() as usize].holds_of_four(&lanes);
+        inside |= bodies[bits.trailing_zeros() as usize].holds_of_four(&points);
         bits &= bits - 1;
     }
-    inside &= !kept;
+    let mut out = points;
     while inside != 0 {
-        let p = &mut points[inside.trailing_zeros() as usize];
-        *p = push_out(bodies, near, p.truncate().into()).extend(0.0);
+        let lane = inside.trailing_zeros() as usize;
+        out.set(lane, push_out(bodies, near, points.lane(lane).into()).into());
         inside &= inside - 1;
     }
+    out
 }
 
 /// Moves a point out of the bodies whose bits are set.
-pub(super) fn push_out(bodies: &[PosedBody], near: u64, p: Vec3A) -> Vec3A {
+fn push_out(bodies: &[PosedBody], near: u64, p: Vec3A) -> Vec3A {
     let mut at = p;
     // Three rounds: the distance is first order for ellipsoids, and bodies overlap.
     for _ in 0..3 {

@@ -170,7 +170,15 @@ fn no_curl_goes_through_the_mesh() {
     });
 }
 
-/// Points of hairs on a ball that bangs about stay outside of it.
+/// From one point to the next these curls go farther than their points stand off the ball.
+#[test]
+fn no_wide_curl_goes_through_the_mesh_between_its_points() {
+    check_outside(|strands| {
+        (strands.curl_radius, strands.curl_pitch, strands.frizz) = (0.02, 0.05, 0.0);
+    });
+}
+
+/// Hairs on a ball that bangs about stay outside of it, points and what is between them.
 fn check_outside(change: impl Fn(&mut StrandParams)) {
     let mut params = super::HairParams { wisps: 30, ..super::HairParams::default() };
     params.scalp.r#box = Some([-1.0, 0.02, -1.0, 1.0, 1.0, 1.0]);
@@ -186,11 +194,19 @@ fn check_outside(change: impl Fn(&mut StrandParams)) {
         let (turn, shift): (Quat, Vec3) = banging(f64::from(frame + 1) / 30.0);
         let bvh = crate::geometry::TriangleBvh::build(&mesh.positions, &mesh.topology.triangles);
         let points = rig.params().strands.points as usize;
-        for (k, &p) in rig.points().iter().enumerate().filter(|(k, _)| k % points != 0) {
+        let height = |p: Vec3| {
             let local = turn.inverse() * (p - shift);
-            let Some(hit) = bvh.closest_point(local, 0.05) else { continue };
-            let height = (local - hit.point).dot(bvh.face_normal(hit.triangle));
-            assert!(height > -2e-4, "frame {frame}, point {k}: {height}");
+            let hit = bvh.closest_point(local, 0.05)?;
+            Some((local - hit.point).dot(bvh.face_normal(hit.triangle)))
+        };
+        let all = rig.points();
+        // What leaves the skin is half inside at its root.
+        for k in (0..all.len()).filter(|k| k % points != 0) {
+            let before = if k % points == 1 { all[k] } else { all[k - 1] };
+            for share in [0.25, 0.5, 0.75, 1.0] {
+                let Some(height) = height(before.lerp(all[k], share)) else { continue };
+                assert!(height > -2e-4, "frame {frame}, point {k}, {share}: {height}");
+            }
         }
     }
 }
