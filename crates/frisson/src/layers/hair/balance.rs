@@ -4,14 +4,16 @@
 //!   balance ─► hold ─► solve_rest     rest angles, tip to root
 //!           │       └► hold_still     what a trial tick would still move is held by a force
 //!           ├► let_sag                what cannot be held comes down first
-//!           └► hold_steady            what leaves its place in a longer trial is pulled back
+//!           ├► hold_steady            what leaves its place in a longer trial is pulled back
+//!           ├► hold_still             once more, where the trials have ended
+//!           └► quieten                what is restless all the same goes to where it rests
 //! ```
 
 use glam::{DVec3, Vec3};
 
 use super::contact::{ContactList, Heights, Seeker};
 use super::planes::transport;
-use super::rest::HairRest;
+use super::rest::{HairRest, WispRoot};
 use super::state::Wisp;
 use super::style::{CALMING_DRAG, Phase, StyleScene, capture, comb_out, come_to_rest, relax};
 
@@ -22,15 +24,20 @@ pub(super) fn balance(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScen
     // Guides are taken as they are.
     if scene.params.style.guides.is_empty() {
         let_sag(rest, wisps, scene, sagging);
-        sagging = hold_steady(rest, wisps, scene, (0..wisps.len()).collect());
+        let all = (0..wisps.len()).collect();
+        sagging = hold_steady(rest, wisps, scene, all, &super::limits::STEADY_HZ);
         if !sagging.is_empty() {
             // What even the hardest pull does not hold goes where it wants to, and is held there.
             for &k in &sagging {
                 rest.roots[wisps[k].root as usize].steady = 0.0;
             }
             let_sag(rest, wisps, scene, sagging.clone());
-            sagging = hold_steady(rest, wisps, scene, sagging);
+            sagging = hold_steady(rest, wisps, scene, sagging, &super::limits::PINCHED_HZ);
         }
+        // Trials end some hundredths of a millimetre from where they began. What was solved there is not quite the balance
+        // here, and of ten thousand hairs some are drawn another way for a hundredth.
+        hold_still(rest, wisps, scene);
+        quieten(rest, wisps, scene);
     }
     if !sagging.is_empty() {
         rest.warnings.push(format!(
@@ -42,7 +49,8 @@ pub(super) fn balance(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScen
     }
 }
 
-/// Lets wisps that cannot be held come down, and solves the rest state anew where they are then.
+/// Lets wisps that cannot be held come down as hair does that nobody has bent: where that comes to rest it needs no rest
+/// angles, and next to nothing is left to be held.
 fn let_sag(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene, mut sagging: Vec<usize>) {
     for _ in 0..super::limits::SAG_ROUNDS {
         if sagging.is_empty() {
@@ -50,7 +58,12 @@ fn let_sag(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene, mut sagg
         }
         let mut loose: Vec<Wisp> = sagging.iter().map(|&k| wisps[k].clone()).collect();
         come_down(rest, &mut loose, scene);
-        let still = hold(rest, &mut loose, scene);
+        for wisp in &loose {
+            if rest.roots[wisp.root as usize].tie.is_some() {
+                bend(rest, wisp, scene);
+            }
+        }
+        let still = hold_still(rest, &mut loose, scene);
         for (&k, wisp) in sagging.iter().zip(loose) {
             wisps[k] = wisp;
         }
@@ -68,15 +81,16 @@ fn hold_steady(
     wisps: &mut [Wisp],
     scene: &StyleScene,
     mut loose: Vec<usize>,
+    pulls_hz: &[f64],
 ) -> Vec<usize> {
-    for (round, hz) in super::limits::STEADY_HZ.into_iter().enumerate() {
+    for (round, hz) in pulls_hz.iter().enumerate() {
         for &k in &loose {
             rest.roots[wisps[k].root as usize].steady = (std::f64::consts::TAU * hz).powi(2);
         }
         // Each trial begins at the styled places, not where the last one ended: a pull is judged by what it holds, not
         // by what it brings back.
-        let (trial, ways) = try_out(rest, wisps, scene, &loose);
-        let last = round + 1 == super::limits::STEADY_HZ.len();
+        let (trial, ways) = try_out(rest, wisps, scene, &loose, super::limits::STEADY_SECS);
+        let last = round + 1 == pulls_hz.len();
         let most = if last { super::limits::SAG } else { super::limits::STEADY };
         let mut left = Vec::new();
         for ((k, wisp), way) in loose.into_iter().zip(trial).zip(ways) {
@@ -97,17 +111,48 @@ fn hold_steady(
     loose
 }
 
-/// Where some of the wisps are after a trial, and how far they have been from their places in it [m].
+/// Lets the few wisps that start moving at once go on to where they come to rest, pulled there as hard as it takes. What
+/// finds no rest at all is squeezed between walls that hand it to each other, and pinched by them.
+fn quieten(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene) {
+    let all: Vec<usize> = (0..wisps.len()).collect();
+    let (_, ways) = try_out(rest, wisps, scene, &all, super::limits::RESTLESS_SECS);
+    let mut restless = all;
+    restless.retain(|&k| ways[k] > super::limits::RESTLESS);
+    for hz in super::limits::PINCHED_HZ {
+        if restless.is_empty() {
+            break;
+        }
+        for &k in &restless {
+            let steady = &mut rest.roots[wisps[k].root as usize].steady;
+            *steady = steady.max((std::f64::consts::TAU * hz).powi(2));
+        }
+        let secs = super::limits::STEADY_SECS;
+        let (mut own, ways) = try_out(rest, wisps, scene, &restless, secs);
+        come_to_rest(&mut own);
+        capture(rest, &own, scene);
+        for (&k, wisp) in restless.iter().zip(own) {
+            wisps[k] = wisp;
+        }
+        let mut ways = ways.into_iter();
+        restless.retain(|_| ways.next().is_some_and(|way| way > super::limits::STEADY));
+    }
+    for k in restless {
+        rest.roots[wisps[k].root as usize].pinched = true;
+    }
+}
+
+/// Where some of the wisps are after a trial of so long, and how far they have been from their places in it [m].
 fn try_out(
     rest: &HairRest,
     wisps: &[Wisp],
     scene: &StyleScene,
     tried: &[usize],
+    secs: f64,
 ) -> (Vec<Wisp>, Vec<f32>) {
     let mut trial: Vec<Wisp> = tried.iter().map(|&k| wisps[k].clone()).collect();
     let mut ways = vec![0.0f32; tried.len()];
     let phase = Phase { fields_at: f32::MAX, drag: scene.params.drag, tick: scene.tick };
-    for _ in 0..(super::limits::STEADY_SECS / scene.tick).ceil() as usize {
+    for _ in 0..(secs / scene.tick).ceil() as usize {
         relax(rest, &mut trial, scene, &phase);
         for ((way, own), &k) in ways.iter_mut().zip(&trial).zip(tried) {
             let points = own.positions.iter().zip(&wisps[k].positions);
@@ -118,7 +163,15 @@ fn try_out(
 }
 
 /// Lets wisps come to rest in thick air, and takes where they are then as their style.
-fn come_down(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene) {
+pub(super) fn come_down(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene) {
+    for wisp in wisps.iter() {
+        // What was solved for a pose that it does not hold would wind a wisp up on its way down. A tie needs it.
+        let root = &mut rest.roots[wisp.root as usize];
+        if root.tie.is_none() {
+            root.hold.fill(Vec3::ZERO);
+            root.targets.fill(DVec3::Z);
+        }
+    }
     let tick = super::limits::STYLE_TICKS * scene.tick;
     let phase = Phase { fields_at: f32::MAX, drag: CALMING_DRAG, tick };
     let ticks = (super::limits::SAG_SECS / tick).ceil() as usize;
@@ -135,12 +188,15 @@ fn come_down(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene) {
 
 /// Solves rest angles and what else holds the style. Returns the wisps that cannot be held.
 fn hold(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene) -> Vec<usize> {
-    for wisp in wisps.iter() {
-        rest.roots[wisp.root as usize].hold.fill(Vec3::ZERO);
-        let forces = resting_forces(rest, wisp, scene);
-        solve_rest(rest, wisp, &forces);
-    }
+    wisps.iter().for_each(|wisp| bend(rest, wisp, scene));
     hold_still(rest, wisps, scene)
+}
+
+/// Gives a wisp the rest angles with which it lies as it does.
+fn bend(rest: &mut HairRest, wisp: &Wisp, scene: &StyleScene) {
+    rest.roots[wisp.root as usize].hold.fill(Vec3::ZERO);
+    let forces = resting_forces(rest, wisp, scene);
+    solve_rest(rest, wisp, &forces);
 }
 
 /// Solves the rest state with the very step that will run: what a trial tick from rest would still
@@ -149,21 +205,24 @@ fn hold(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene) -> Vec<usiz
 fn hold_still(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene) -> Vec<usize> {
     // Places stay, only forces are sought: every round starts from the same pose at rest.
     let mut trial = wisps.to_vec();
-    let mut sagging = Vec::new();
-    for round in 0..super::limits::BALANCE_ROUNDS {
+    let unknown = Held { starts: f32::INFINITY, ..Held::default() };
+    let mut quietest = vec![unknown; wisps.len()];
+    let mut starts = vec![0.0f32; wisps.len()];
+    let phase = Phase { fields_at: f32::MAX, drag: scene.params.drag, tick: scene.tick };
+    for _ in 0..super::limits::BALANCE_ROUNDS {
         trial.clone_from_slice(wisps);
-        let phase = Phase { fields_at: f32::MAX, drag: scene.params.drag, tick: scene.tick };
         relax(rest, &mut trial, scene, &phase);
-        let last = round + 1 == super::limits::BALANCE_ROUNDS;
         for (index, (wisp, tried)) in wisps.iter_mut().zip(&trial).enumerate() {
-            let mut sags = false;
+            // From rest, the velocity after one tick is the acceleration that nothing balances.
+            let fastest = tried.velocities.iter().map(|v| v.length()).fold(0.0, f32::max);
+            starts[index] = fastest / scene.tick as f32;
             let root = &mut rest.roots[wisp.root as usize];
+            if starts[index] < quietest[index].starts {
+                quietest[index] = Held::of(starts[index], root, wisp);
+            }
             let axes = scene.poses[wisp.root as usize].axes.transpose();
-            for i in 2..tried.velocities.len() {
-                // From rest, the velocity after one tick is the acceleration that nothing balances.
-                let started = tried.velocities[i] / scene.tick as f32;
-                sags |= last && started.length() > super::limits::SAGS;
-                let hold = root.hold[i] - axes * started;
+            for (i, v) in tried.velocities.iter().enumerate().skip(2) {
+                let hold = root.hold[i] - axes * (*v / scene.tick as f32);
                 // The particle after a tied one too: the tie's grip fades over it.
                 let most = if root.is_held(i - 1) {
                     super::limits::TIE_HOLD
@@ -172,16 +231,49 @@ fn hold_still(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene) -> Ve
                 };
                 root.hold[i] = hold.clamp_length_max(most);
             }
-            if sags {
-                sagging.push(index);
-            }
             // Envelopes and contacts find their balance on the way.
             wisp.radii.clone_from(&tried.radii);
             wisp.reactions.clone_from(&tried.reactions);
             wisp.pressures.clone_from(&tried.pressures);
         }
     }
-    sagging
+    for ((wisp, quietest), starts) in wisps.iter_mut().zip(quietest).zip(&starts) {
+        // In a fold forces may chase a contact to and fro.
+        if *starts > CHASED * quietest.starts {
+            quietest.take_up(&mut rest.roots[wisp.root as usize], wisp);
+        }
+    }
+    (0..wisps.len()).filter(|&k| starts[k] > super::limits::SAGS).collect()
+}
+
+/// A last round so many times as fast as the quietest found no balance [-].
+const CHASED: f32 = 2.0;
+
+/// What holds a wisp, and how fast it starts all the same [m/s²].
+#[derive(Clone, Default)]
+struct Held {
+    starts: f32,
+    hold: Vec<Vec3>,
+    radii: Vec<f32>,
+    reactions: Vec<Vec3>,
+    pressures: Vec<f32>,
+}
+
+impl Held {
+    fn of(starts: f32, root: &WispRoot, wisp: &Wisp) -> Self {
+        Self {
+            starts,
+            hold: root.hold.clone(),
+            radii: wisp.radii.clone(),
+            reactions: wisp.reactions.clone(),
+            pressures: wisp.pressures.clone(),
+        }
+    }
+
+    fn take_up(self, root: &mut WispRoot, wisp: &mut Wisp) {
+        root.hold = self.hold;
+        (wisp.radii, wisp.reactions, wisp.pressures) = (self.radii, self.reactions, self.pressures);
+    }
 }
 
 /// A particle this much above the height at which a body holds it still rests on it [m]: it sinks in and comes

@@ -36,12 +36,13 @@ pub(super) fn rest_radius(root: &WispRoot, wisp: &Wisp, plane: usize, wetness: f
 }
 
 /// Advances the samples of a wisp by one tick, keeps them out of bodies, and notes what they give
-/// back to the particles. `before` are the particles' velocities when the tick began.
+/// back to the particles. `before` are the particles' velocities when the tick began; samples that are slower than
+/// `resting` stay where they are [m/s].
 pub(super) fn advance(
     input: &TickInput,
     wisp: &mut Wisp,
     drive: &HairDrive,
-    before: &[Vec3; MAX_PARTICLES],
+    (before, resting): (&[Vec3; MAX_PARTICLES], f32),
     around: &Around,
 ) {
     let root = &input.rest.roots[wisp.root as usize];
@@ -61,8 +62,13 @@ pub(super) fn advance(
             let range = i * samples + first..i * samples + samples.min(first + 4);
             let mut four = Samples::gather(wisp, (i, second), ring, range.clone());
             four.felt = four.axes.dot(outer - own);
+            let radii = four.radii;
             four.integrate(&spring, dt, rest);
             four.collide(input, wisp, around, i);
+            let moved = (four.radii - radii).abs().max_element();
+            if moved < resting * dt {
+                (four.radii, four.rates) = (radii, Vec4::ZERO);
+            }
             reaction += four.reaction(&spring, rest);
             wisp.radii[range.clone()].copy_from_slice(&four.radii.to_array()[..range.len()]);
             wisp.radial_velocities[range.clone()]

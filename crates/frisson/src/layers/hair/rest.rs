@@ -100,6 +100,8 @@ pub(super) struct WispRoot {
     /// Pull that keeps it in a style that balances like a ball on a hilltop, as a stiffness per mass
     /// [1/s²]; 0 for nearly all.
     pub steady: f64,
+    /// Whether walls on either side keep it from finding rest: it stays in its place all the same.
+    pub pinched: bool,
     /// Bending stiffness of a joint [N m].
     pub bending: f64,
     /// Stretch stiffness of a segment [N/m].

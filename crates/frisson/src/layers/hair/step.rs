@@ -272,6 +272,7 @@ fn integrate(
         wetness: &scratch.wetness,
         friction: true,
         styled: true,
+        rests: true,
     };
     let n = rest.count;
     let count = state.wisps.len();

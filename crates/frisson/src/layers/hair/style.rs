@@ -4,11 +4,12 @@
 use glam::Vec3;
 use rayon::prelude::*;
 
-use super::balance::balance;
+use super::balance::{balance, come_down};
 use super::bodies::PosedBody;
 use super::params::HairParams;
 use super::planes::compute_planes;
 use super::rest::{HairRest, RootPose};
+use super::ridges::HairWay;
 use super::state::Wisp;
 use super::style_params::StyleField;
 use super::tick::{HairDrive, TOGETHER, TickInput, TickRoom, integrate_wisps};
@@ -34,7 +35,17 @@ impl StyleScene<'_> {
     }
 }
 
-/// Wisps as they leave the skin: straight, or along their guide.
+/// The next particle of a wisp that grows on from the last two: on along a direction, but into no mesh. Hair that was
+/// stitched through the brim of a hat or an ear would stay so, whatever way it is combed.
+fn grown(scene: &StyleScene, before: [Vec3; 2], along: Vec3, segment: f32) -> Vec3 {
+    let [from, last] = before;
+    let at = last + along * segment;
+    let margin = scene.params.body.margin;
+    let way = HairWay { last, height: 0.0, along: last - from, at, segment, margin };
+    way.clear(scene.meshes, !0)
+}
+
+/// Wisps as they leave the skin: straight but for what is in the way, or along their guide.
 pub(super) fn build_wisps(rest: &mut HairRest, scene: &StyleScene) -> Vec<Wisp> {
     let samples = rest.directions.len();
     let n = rest.count;
@@ -48,7 +59,8 @@ pub(super) fn build_wisps(rest: &mut HairRest, scene: &StyleScene) -> Vec<Wisp> 
             let next = (shape.as_ref())
                 .and_then(|shape| super::guides::next(shape, positions[i - 1], root.segment));
             let along = (positions[i - 1] - positions[i - 2]).normalize_or(pose.direction);
-            positions.push(next.unwrap_or(positions[i - 1] + along * root.segment));
+            let ahead = || grown(scene, [positions[i - 2], positions[i - 1]], along, root.segment);
+            positions.push(next.unwrap_or_else(ahead));
         }
         let radii = root.radii.iter().flat_map(|&r| std::iter::repeat_n(r, samples)).collect();
         let mut wisp = Wisp {
@@ -97,10 +109,27 @@ pub(super) fn style(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene)
             break;
         }
     }
+    if style.guides.is_empty() {
+        comb_anew(rest, wisps, scene);
+    }
     come_to_rest(wisps);
     capture(rest, wisps, scene);
     if style.balance {
         balance(rest, wisps, scene);
+    }
+}
+
+/// Combs out the wisps that the comb has left crumpled, and lets them come to rest.
+fn comb_anew(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene) {
+    let crumpled: Vec<usize> =
+        (0..wisps.len()).filter(|&k| first_kink(rest, &wisps[k]).is_some()).collect();
+    if crumpled.is_empty() {
+        return;
+    }
+    let mut own: Vec<Wisp> = crumpled.iter().map(|&k| wisps[k].clone()).collect();
+    come_down(rest, &mut own, scene);
+    for (k, wisp) in crumpled.into_iter().zip(own) {
+        wisps[k] = wisp;
     }
 }
 
@@ -111,7 +140,7 @@ pub(super) fn comb_out(rest: &HairRest, wisps: &mut [Wisp], scene: &StyleScene) 
     for wisp in wisps {
         if let Some(kink) = first_kink(rest, wisp) {
             let fall = scene.forces.acceleration(wisp.positions[kink], scene.time);
-            straighten(wisp, kink, fall.normalize_or_zero());
+            straighten(scene, wisp, kink, fall.normalize_or_zero());
             any = true;
         }
     }
@@ -129,15 +158,18 @@ fn first_kink(rest: &HairRest, wisp: &Wisp) -> Option<usize> {
         .find(|&i| along(i).dot(along(i + 1)) < super::limits::KINK)
 }
 
-/// Leads a wisp on from a particle, as it came there and more and more downwards.
-fn straighten(wisp: &mut Wisp, from: usize, down: Vec3) {
+/// Leads a wisp on from a particle, as it came there and more and more downwards, into no mesh.
+fn straighten(scene: &StyleScene, wisp: &mut Wisp, from: usize, down: Vec3) {
     let n = wisp.positions.len();
     let mut along = (wisp.positions[from] - wisp.positions[from - 1]).normalize_or(down);
     for i in from + 1..n {
         let segment = wisp.positions[i].distance(wisp.positions[i - 1]);
         along = (along + COMBED_DOWN * down).normalize_or(along);
+        let before = [wisp.positions[i - 2], wisp.positions[i - 1]];
+        let next = grown(scene, before, along, segment);
+        along = (next - before[1]).normalize_or(along);
         // From the root outwards: what is next is still where it was.
-        let shift = wisp.positions[i - 1] + segment * along - wisp.positions[i];
+        let shift = next - wisp.positions[i];
         wisp.positions[i..].iter_mut().for_each(|p| *p += shift);
     }
     wisp.velocities.fill(Vec3::ZERO);
@@ -235,6 +267,7 @@ pub(super) fn relax(rest: &HairRest, wisps: &mut [Wisp], scene: &StyleScene, pha
         wetness: &zeros,
         friction: false,
         styled: phase.fields_at == f32::MAX,
+        rests: false,
     };
     let air = vec![Vec3::ZERO; TOGETHER * rest.count];
     // Rooms are large: a few wisps share one.
@@ -320,7 +353,16 @@ mod tests {
         };
         let kink = first_kink(&rest, &wisp).expect("it is crumpled");
         assert_eq!(kink, 3);
-        straighten(&mut wisp, kink, Vec3::NEG_Y);
+        let scene = StyleScene {
+            params: &HairParams::default(),
+            poses: &[],
+            bodies: &[],
+            meshes: &[],
+            forces: &Forces::default(),
+            time: 0.0,
+            tick: 1.0 / 120.0,
+        };
+        straighten(&scene, &mut wisp, kink, Vec3::NEG_Y);
         assert_eq!(first_kink(&rest, &wisp), None);
         assert_eq!(wisp.positions[..=kink], positions[..=kink], "what is not crumpled stays");
         for pair in wisp.positions.windows(2) {

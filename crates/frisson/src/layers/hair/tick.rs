@@ -42,6 +42,8 @@ pub(super) struct TickInput<'a> {
     pub friction: bool,
     /// Whether hair is styled: while it is combed a tie pulls at one place only.
     pub styled: bool,
+    /// Whether hair that hardly moves stays where it is; not while its rest state is sought.
+    pub rests: bool,
 }
 
 /// Wisps that go through a tick together.
@@ -68,8 +70,9 @@ impl<'a> HairDrive<'a> {
 pub(super) struct TickRoom {
     chains: Chains,
     around: [Around; TOGETHER],
-    /// Velocities when the tick began [m/s].
+    /// Velocities and places when the tick began [m/s, m].
     before: [[Vec3; MAX_PARTICLES]; TOGETHER],
+    places: [[Vec3; MAX_PARTICLES]; TOGETHER],
     particles: [ParticleInput; MAX_PARTICLES],
 }
 
@@ -82,6 +85,7 @@ impl TickRoom {
             chains: Chains::new(),
             around: [Around::new(); TOGETHER],
             before: [[Vec3::ZERO; MAX_PARTICLES]; TOGETHER],
+            places: [[Vec3::ZERO; MAX_PARTICLES]; TOGETHER],
             particles: [ParticleInput::default(); MAX_PARTICLES],
         })
     }
@@ -104,6 +108,7 @@ pub(super) fn integrate_wisps(
     jumped: &mut [bool],
 ) {
     let n = input.rest.count;
+    let mut resting = [0.0; TOGETHER];
     for (k, wisp) in wisps.iter_mut().enumerate() {
         let root = &input.rest.roots[wisp.root as usize];
         let pose = &input.roots[wisp.root as usize];
@@ -118,17 +123,63 @@ pub(super) fn integrate_wisps(
         let air = &drive.of(k, n).air[2..];
         wisp.calm = calm_after(wisp.calm, carried[1].distance(wisp.positions[1]), air, input.dt);
         room.before[k][..n].copy_from_slice(&wisp.velocities);
+        room.places[k][..n].copy_from_slice(&wisp.positions);
+        if input.rests {
+            resting[k] = wisp.resting_speed((root, pose, carried), air, input.dt);
+        }
         // Once a tick for all sub-steps and rounds: the search is dearer than the solve.
         room.around[k].find(input, wisp, root, carried[1]);
     }
     integrate_chains(input, wisps, drive, room);
-    for (wisp, around) in wisps.iter_mut().zip(&room.around) {
-        settle_outside(input, wisp, around);
-        turn_root(input, wisp);
+    for (k, wisp) in wisps.iter_mut().enumerate() {
+        if wisp.is_slower(resting[k]) {
+            wisp.stay(&room.places[k]);
+        } else {
+            settle_outside(input, wisp, &room.around[k]);
+        }
+        turn_root(input, wisp, resting[k] > 0.0);
     }
     compute_planes_of_four(wisps);
     for (k, wisp) in wisps.iter_mut().enumerate() {
-        envelope::advance(input, wisp, &drive.of(k, n), &room.before[k], &room.around[k]);
+        let state = (&room.before[k], resting[k]);
+        envelope::advance(input, wisp, &drive.of(k, n), state, &room.around[k]);
+    }
+}
+
+impl Wisp {
+    /// The speed below which it stays where it is [m/s]: none while its root, its envelope or the air move.
+    fn resting_speed(
+        &self,
+        (root, pose, carried): (&WispRoot, &RootPose, [Vec3; 2]),
+        air: &[Vec3],
+        dt: f64,
+    ) -> f32 {
+        let (slow, slow_twist) = (super::limits::RESTING, super::limits::RESTING_TWIST);
+        let [under, out] = [0, 1].map(|i| carried[i].distance(self.positions[i]));
+        let in_place = || {
+            let off = |(p, goal): (&Vec3, &Vec3)| p.distance(pose.goal(*goal));
+            self.positions.iter().zip(&root.goals).all(|pair| off(pair) < super::limits::SAG)
+        };
+        let speed = if root.pinched && in_place() { super::limits::PINCHED } else { slow };
+        let rests = under.max(out) < slow * dt as f32
+            && pose.across.distance(self.root_across) < slow_twist * dt as f32
+            && air.iter().all(|a| *a == Vec3::ZERO)
+            && self.radial_velocities.iter().all(|rate| rate.abs() < speed)
+            && self.twist_velocities.iter().all(|rate| rate.abs() < slow_twist);
+        if rests { speed } else { 0.0 }
+    }
+
+    /// Whether a tick moved it by less than such a speed.
+    fn is_slower(&self, speed: f32) -> bool {
+        self.velocities.iter().all(|v| v.length_squared() < speed * speed)
+    }
+
+    /// Stays where it was when the tick began: what is slower than it is looked for creeps for ever, and of ten thousand
+    /// hairs that are drawn on it some go another way for a hundredth of a millimetre.
+    fn stay(&mut self, places: &[Vec3; MAX_PARTICLES]) {
+        let n = self.positions.len();
+        self.positions.copy_from_slice(&places[..n]);
+        self.velocities.fill(Vec3::ZERO);
     }
 }
 

@@ -20,8 +20,9 @@ pub(super) fn turned(local: Lanes, twists: Vec4) -> Lanes {
 /// Spin of the root about its own direction, and the twist that lags behind it.
 ///
 /// Relative to the carried planes, whose spin is the root's, the twist obeys
-/// `theta'' = k (theta_{i-1} - 2 theta_i + theta_{i+1}) - c theta' - spin'`, stepped implicitly.
-pub(super) fn turn_root(input: &TickInput, wisp: &mut Wisp) {
+/// `theta'' = k (theta_{i-1} - 2 theta_i + theta_{i+1}) - c theta' - spin'`, stepped implicitly. That of a wisp that may
+/// rest stays as it is once it hardly changes.
+pub(super) fn turn_root(input: &TickInput, wisp: &mut Wisp, may_rest: bool) {
     let pose = &input.roots[wisp.root as usize];
     let n = wisp.positions.len();
     let dt = input.dt as f32;
@@ -58,6 +59,13 @@ pub(super) fn turn_root(input: &TickInput, wisp: &mut Wisp) {
     for i in (2..n).rev() {
         let next = if i + 1 < n { upper[i] * wisp.twist_velocities[i + 1] } else { 0.0 };
         wisp.twist_velocities[i] = right[i] + next;
-        wisp.twists[i] += dt * wisp.twist_velocities[i];
+    }
+    let hardly = |rate: &f32| rate.abs() < super::limits::RESTING_TWIST;
+    if may_rest && wisp.twist_velocities[2..].iter().all(hardly) {
+        wisp.twist_velocities[2..].fill(0.0);
+        return;
+    }
+    for (twist, rate) in wisp.twists.iter_mut().zip(&wisp.twist_velocities).skip(2) {
+        *twist += dt * rate;
     }
 }

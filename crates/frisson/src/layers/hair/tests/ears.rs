@@ -159,6 +159,7 @@ fn what_was_beneath_before_changes_no_answer() {
     assert!(found > 500, "{found}");
 }
 
+/// On a head without folds: in one a particle does remember at which of the walls it was.
 #[test]
 fn wisps_move_as_if_nothing_had_been_beneath_them_before() {
     let run = |forget: bool| {
@@ -166,13 +167,13 @@ fn wisps_move_as_if_nothing_had_been_beneath_them_before() {
         params.scalp.r#box = Some([-1.0, 0.02, -1.0, 1.0, 1.0, 1.0]);
         params.strands.per_wisp = 4;
         params.body.meshes = vec!["scalp".to_owned()];
-        let mut scene = Scene::new(params, eared());
+        let mut scene = Scene::new(params, ball(0.1, 24));
         scene.path = path(2.0, banging);
         let mut rig = Rig::new(scene).unwrap();
         for frame in 0..12u32 {
             rig.advance();
             for (k, wisp) in rig.state_mut().wisps.iter_mut().enumerate().filter(|_| forget) {
-                let wild = (997 * k as u32 + 31 * frame) % 5000;
+                let wild = (997 * k as u32 + 31 * frame) % 2500;
                 wisp.beneath.iter_mut().for_each(|triangle| *triangle = wild);
             }
         }

@@ -57,6 +57,80 @@ fn a_head_with_a_flat_scalp_is_as_wide_as_that() {
     }
 }
 
+/// A closed box around a place, facing outwards.
+fn slab(center: Vec3, half: Vec3) -> Mesh {
+    let corner = |k: u32| {
+        let side = |bit: u32| if k >> bit & 1 == 1 { 1.0 } else { -1.0 };
+        center + half * Vec3::new(side(0), side(1), side(2))
+    };
+    let sides =
+        [[0, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]];
+    let triangles = sides.into_iter().flat_map(|[a, b, c, d]| [[a, b, c], [a, c, d]]).collect();
+    Mesh::new("scalp", (0..8).map(corner).collect(), triangles)
+}
+
+fn joined(mut mesh: Mesh, other: &Mesh) -> Mesh {
+    let first = mesh.positions.len() as u32;
+    mesh.positions.extend(&other.positions);
+    let mut triangles = mesh.topology.triangles.clone();
+    triangles.extend(other.topology.triangles.iter().map(|t| t.map(|v| v + first)));
+    Mesh::new("scalp", mesh.positions, triangles)
+}
+
+/// Largest turn from one segment of a wisp to the next behind the first free one, as a cosine.
+fn sharpest(wisp: &super::super::state::Wisp) -> f32 {
+    let p = &wisp.positions;
+    let along = |i: usize| (p[i] - p[i - 1]).normalize_or_zero();
+    (3..p.len() - 1).map(|i| along(i).dot(along(i + 1))).fold(1.0, f32::min)
+}
+
+/// How far hair goes from where it was styled within so many frames [m].
+fn sags(rig: &mut Rig, frames: usize) -> f32 {
+    let start: Vec<Vec<Vec3>> = rig.state().wisps.iter().map(|w| w.positions.clone()).collect();
+    let mut worst = 0.0f32;
+    for _ in 0..frames {
+        rig.advance();
+        for (wisp, start) in rig.state().wisps.iter().zip(&start) {
+            let moved = wisp.positions.iter().zip(start).map(|(a, b)| a.distance(*b));
+            worst = moved.fold(worst, f32::max);
+        }
+    }
+    worst
+}
+
+#[test]
+fn hair_under_a_brim_grows_and_lies_beneath_it() {
+    let brim = slab(Vec3::new(0.0, 0.14, 0.0), Vec3::new(0.3, 0.01, 0.3));
+    for preset in [StylePreset::Fringe, StylePreset::LongStraight] {
+        let mut scene = head(0.1, |p| p.style.preset = Some(preset));
+        scene.params.scalp.r#box = Some([-9.0, 0.01, -9.0, 9.0, 0.11, 0.05]);
+        scene.mesh = joined(scene.mesh, &brim);
+        let mut rig = Rig::new(scene).unwrap();
+        for wisp in &rig.state().wisps {
+            let highest = wisp.positions.iter().map(|p| p.y).fold(f32::MIN, f32::max);
+            assert!(highest < 0.135, "{preset:?}: a wisp is in the brim or above it: {highest}");
+        }
+        let worst = sags(&mut rig, 30);
+        assert!(worst < 1e-3, "{preset:?} sags by {worst}; {:?}", rig.rest().warnings);
+    }
+}
+
+#[test]
+fn on_a_head_like_a_box_nothing_is_crumpled_and_nothing_sags() {
+    let head_box = slab(Vec3::new(0.0, 1.5, 0.0), Vec3::new(0.1, 0.1, 0.1));
+    for preset in [StylePreset::LongStraight, StylePreset::Fringe] {
+        let mut scene = head(0.1, |p| p.style.preset = Some(preset));
+        scene.params.wisps = 60;
+        scene.params.scalp.r#box = Some([-9.0, 1.59, -9.0, 9.0, 9.0, 9.0]);
+        scene.mesh = head_box.clone();
+        let mut rig = Rig::new(scene).unwrap();
+        let crumpled = rig.state().wisps.iter().filter(|w| sharpest(w) < 0.0).count();
+        assert_eq!(crumpled, 0, "{preset:?}");
+        let worst = sags(&mut rig, 30);
+        assert!(worst < 1e-3, "{preset:?} sags by {worst}; {:?}", rig.rest().warnings);
+    }
+}
+
 #[test]
 fn every_preset_fits_heads_of_any_size() {
     for preset in StylePreset::ALL {

@@ -35,6 +35,32 @@ fn styled_hair_at_rest_does_not_move() {
     assert!(worst < 1e-3, "moved {worst} m; {:?}", rig.rest().warnings);
 }
 
+/// On ten thousand hairs a hundredth of a millimetre is enough for some to be drawn another way.
+#[test]
+fn hair_that_has_come_to_rest_stays_to_the_last_bit_until_its_root_moves() {
+    let mut scene = head_of_hair(40);
+    scene.params.body.meshes = vec!["scalp".to_owned()];
+    scene.path = path(4.0, |t| {
+        // A millimetre to the side within a tenth of a second.
+        let way = 1.0e-3 * ((t - 2.0) / 0.1).clamp(0.0, 1.0) as f32;
+        (Quat::IDENTITY, Vec3::X * way)
+    });
+    let mut rig = Rig::new(scene).unwrap();
+    let places = |rig: &Rig| -> Vec<Vec<Vec3>> {
+        rig.state().wisps.iter().map(|w| w.positions.clone()).collect()
+    };
+    (0..30).for_each(|_| rig.advance());
+    let (still, drawn) = (places(&rig), rig.points().to_vec());
+    (0..29).for_each(|_| rig.advance());
+    let resting = places(&rig).iter().zip(&still).filter(|(now, then)| now == then).count();
+    assert!(resting >= 39, "{resting} of 40 wisps rest");
+    let moved = rig.points().iter().zip(&drawn).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
+    assert!(moved < 1e-4, "a hair goes another way: {moved}");
+    (0..8).for_each(|_| rig.advance());
+    let awake = places(&rig).iter().zip(&still).filter(|(now, then)| now[2..] != then[2..]).count();
+    assert_eq!(awake, 40, "all of it goes with the head");
+}
+
 #[test]
 fn no_hair_is_inside_the_head_after_head_banging() {
     let mut scene = head_of_hair(30);
