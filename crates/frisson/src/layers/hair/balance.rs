@@ -115,9 +115,18 @@ fn hold_steady(
 /// finds no rest at all is squeezed between walls that hand it to each other, and pinched by them.
 fn quieten(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene) {
     let all: Vec<usize> = (0..wisps.len()).collect();
-    let (_, ways) = try_out(rest, wisps, scene, &all, super::limits::RESTLESS_SECS);
+    let (mut own, ways) = try_out(rest, wisps, scene, &all, super::limits::RESTLESS_SECS);
     let mut restless = all;
     restless.retain(|&k| ways[k] > super::limits::RESTLESS);
+    // The others begin where the trial ends: envelopes find their balance with places only with time, and as they change
+    // some hairs are drawn another way.
+    come_to_rest(&mut own);
+    for (k, wisp) in
+        own.into_iter().enumerate().filter(|(k, _)| ways[*k] <= super::limits::RESTLESS)
+    {
+        wisps[k] = wisp;
+    }
+    capture(rest, wisps, scene);
     for hz in super::limits::PINCHED_HZ {
         if restless.is_empty() {
             break;
