@@ -143,10 +143,18 @@ fn quieten(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene) {
             wisps[k] = wisp;
         }
         let mut ways = ways.into_iter();
-        restless.retain(|_| ways.next().is_some_and(|way| way > super::limits::STEADY));
+        // As quiet as all others: what trembles by less than a style may give way by still shakes the hairs drawn on it.
+        restless.retain(|_| ways.next().is_some_and(|way| way > super::limits::RESTLESS));
     }
-    for k in restless {
+    for &k in &restless {
         rest.roots[wisps[k].root as usize].pinched = true;
+    }
+    // Pinched, they stop within some ticks, and not where the last trial left them.
+    let (mut own, _) = try_out(rest, wisps, scene, &restless, super::limits::RESTLESS_SECS);
+    come_to_rest(&mut own);
+    capture(rest, &own, scene);
+    for (k, wisp) in restless.into_iter().zip(own) {
+        wisps[k] = wisp;
     }
 }
 
