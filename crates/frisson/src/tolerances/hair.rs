@@ -82,7 +82,8 @@ pub const STEADY_SECS: f64 = 0.5;
 /// millimetres within a second.
 pub const STEADY: f32 = 5.0e-5;
 
-/// Hair that leaves its place by more than this within `RESTLESS_SECS` is not at rest when the shot begins [m].
+/// Hair that leaves its place by more than this within `RESTLESS_SECS` is not at rest when the shot begins, nor what is pulled
+/// harder for that and leaves it by more within `STEADY_SECS` [m].
 ///
 /// A fiftieth of a millimetre within a tenth of a second: the speed that `RESTING` stops. Most wisps do a thousandth.
 pub const RESTLESS: f32 = 2.0e-5;

@@ -115,33 +115,22 @@ fn hold_steady(
 /// finds no rest at all is squeezed between walls that hand it to each other, and pinched by them.
 fn quieten(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene) {
     let all: Vec<usize> = (0..wisps.len()).collect();
-    let (mut own, ways) = try_out(rest, wisps, scene, &all, super::limits::RESTLESS_SECS);
-    let mut restless = all;
-    restless.retain(|&k| ways[k] > super::limits::RESTLESS);
-    // The others begin where the trial ends: envelopes find their balance with places only with time, and as they change
-    // some hairs are drawn another way.
-    come_to_rest(&mut own);
-    for (k, wisp) in
-        own.into_iter().enumerate().filter(|(k, _)| ways[*k] <= super::limits::RESTLESS)
-    {
-        wisps[k] = wisp;
-    }
-    capture(rest, wisps, scene);
+    let (own, ways) = try_out(rest, wisps, scene, &all, super::limits::RESTLESS_SECS);
+    let is_quiet = |k: &usize| ways[*k] <= super::limits::RESTLESS;
+    // Envelopes find their balance with places only with time, and as they change some hairs are drawn another way.
+    let (quiet, mut restless): (Vec<usize>, Vec<usize>) = all.into_iter().partition(is_quiet);
+    let own = own.into_iter().enumerate().filter(|(k, _)| is_quiet(k)).map(|(_, wisp)| wisp);
+    begin_at(rest, wisps, scene, &quiet, own.collect());
     for hz in super::limits::PINCHED_HZ {
         if restless.is_empty() {
-            break;
+            return;
         }
         for &k in &restless {
             let steady = &mut rest.roots[wisps[k].root as usize].steady;
             *steady = steady.max((std::f64::consts::TAU * hz).powi(2));
         }
-        let secs = super::limits::STEADY_SECS;
-        let (mut own, ways) = try_out(rest, wisps, scene, &restless, secs);
-        come_to_rest(&mut own);
-        capture(rest, &own, scene);
-        for (&k, wisp) in restless.iter().zip(own) {
-            wisps[k] = wisp;
-        }
+        let (own, ways) = try_out(rest, wisps, scene, &restless, super::limits::STEADY_SECS);
+        begin_at(rest, wisps, scene, &restless, own);
         let mut ways = ways.into_iter();
         // As quiet as all others: what trembles by less than a style may give way by still shakes the hairs drawn on it.
         restless.retain(|_| ways.next().is_some_and(|way| way > super::limits::RESTLESS));
@@ -150,10 +139,21 @@ fn quieten(rest: &mut HairRest, wisps: &mut [Wisp], scene: &StyleScene) {
         rest.roots[wisps[k].root as usize].pinched = true;
     }
     // Pinched, they stop within some ticks, and not where the last trial left them.
-    let (mut own, _) = try_out(rest, wisps, scene, &restless, super::limits::RESTLESS_SECS);
+    let (own, _) = try_out(rest, wisps, scene, &restless, super::limits::RESTLESS_SECS);
+    begin_at(rest, wisps, scene, &restless, own);
+}
+
+/// The chosen wisps begin the shot, at rest, where a trial has left them.
+fn begin_at(
+    rest: &mut HairRest,
+    wisps: &mut [Wisp],
+    scene: &StyleScene,
+    chosen: &[usize],
+    mut own: Vec<Wisp>,
+) {
     come_to_rest(&mut own);
     capture(rest, &own, scene);
-    for (k, wisp) in restless.into_iter().zip(own) {
+    for (&k, wisp) in chosen.iter().zip(own) {
         wisps[k] = wisp;
     }
 }

@@ -2,7 +2,7 @@
 
 use glam::{Vec3, Vec4};
 
-use super::{HairParams, Rig, Scene, ball, banging, path};
+use super::{HairParams, Rig, Scene, ball, banging, path, slab};
 use crate::geometry::{Mesh, TriangleBvh};
 use crate::layers::hair::beneath::{Beneath, NO_GUESS};
 use crate::layers::hair::lanes::Lanes;
@@ -44,15 +44,9 @@ fn depth(bvh: &TriangleBvh, p: Vec3) -> f32 {
 
 /// A plate that stands up: 4 mm thick, its upper edge at a height of nothing.
 fn plate() -> SurfaceMotion {
-    let corner = |k: usize| {
-        let pick = |bit: usize, low: f32, high: f32| if k >> bit & 1 == 1 { high } else { low };
-        Vec3::new(pick(0, 0.0, 0.004), pick(1, -0.1, 0.0), pick(2, -0.1, 0.1))
-    };
-    let faces =
-        [[0, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]];
-    let triangles = faces.iter().flat_map(|f| [[f[0], f[1], f[2]], [f[0], f[2], f[3]]]).collect();
+    let mesh = slab(Vec3::new(0.002, -0.05, 0.0), Vec3::new(0.002, 0.05, 0.1));
     let mut motion = SurfaceMotion::default();
-    motion.update(&Mesh::new("plate", (0..8).map(corner).collect(), triangles), 1.0 / 120.0);
+    motion.update(&mesh, 1.0 / 120.0);
     motion
 }
 

@@ -154,6 +154,18 @@ pub(super) fn ceiling(half: f32) -> Mesh {
     Mesh::new("scalp", positions, vec![[0, 1, 2], [0, 2, 3]])
 }
 
+/// A closed box around a place, facing outwards.
+pub(super) fn slab(center: Vec3, half: Vec3) -> Mesh {
+    let corner = |k: u32| {
+        let side = |bit: u32| if k >> bit & 1 == 1 { 1.0 } else { -1.0 };
+        center + half * Vec3::new(side(0), side(1), side(2))
+    };
+    let sides =
+        [[0, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]];
+    let triangles = sides.into_iter().flat_map(|[a, b, c, d]| [[a, b, c], [a, c, d]]).collect();
+    Mesh::new("scalp", (0..8).map(corner).collect(), triangles)
+}
+
 /// A ball at the origin.
 pub(super) fn ball(radius: f32, rings: u32) -> Mesh {
     let sectors = 2 * rings;

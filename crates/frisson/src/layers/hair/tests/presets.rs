@@ -5,7 +5,7 @@ use glam::Vec3;
 use super::super::head::Head;
 use super::super::presets::StylePreset;
 use super::super::style_params::{CutParams, TieParams};
-use super::{HairParams, Rig, Scene, ball};
+use super::{HairParams, Rig, Scene, ball, slab};
 use crate::geometry::Mesh;
 
 /// A head whose face, towards +z, is bare.
@@ -55,18 +55,6 @@ fn a_head_with_a_flat_scalp_is_as_wide_as_that() {
         assert!((0.07..0.1).contains(&found.radius), "{bulge}: {found:?}");
         assert!((1.4..1.45).contains(&found.center.y), "{bulge}: {found:?}");
     }
-}
-
-/// A closed box around a place, facing outwards.
-fn slab(center: Vec3, half: Vec3) -> Mesh {
-    let corner = |k: u32| {
-        let side = |bit: u32| if k >> bit & 1 == 1 { 1.0 } else { -1.0 };
-        center + half * Vec3::new(side(0), side(1), side(2))
-    };
-    let sides =
-        [[0, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]];
-    let triangles = sides.into_iter().flat_map(|[a, b, c, d]| [[a, b, c], [a, c, d]]).collect();
-    Mesh::new("scalp", (0..8).map(corner).collect(), triangles)
 }
 
 fn joined(mut mesh: Mesh, other: &Mesh) -> Mesh {
