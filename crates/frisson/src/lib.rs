@@ -35,7 +35,7 @@
 //!
 //! Units: metres, kilograms, seconds, radians; right-handed, Y up.
 //!
-//! Modules depend one way only: `math` ◄ `geometry` ◄ {`character`, `stage`} ◄ `layers`, and layers
+//! Modules depend one way only: {`math`, `threads`} ◄ `geometry` ◄ {`character`, `stage`} ◄ `layers`, and layers
 //! never import each other.
 
 pub mod character;
@@ -43,4 +43,5 @@ pub mod geometry;
 pub mod layers;
 pub mod math;
 pub mod stage;
+pub mod threads;
 pub mod tolerances;

@@ -1,5 +1,9 @@
 //! Thresholds of the cloth layer.
 
+/// Nodes from which on other threads are called together for a tick. Calling them takes some ten microseconds, as the edges of
+/// some hundred nodes do in a small step.
+pub const NODES_FOR_A_TEAM: usize = 2000;
+
 /// Least area that an edge stands for, as a share of its length squared [-]. An edge of shapeless
 /// triangles would else have no stiffness at all; a healthy triangle has about 0.4.
 pub const LEAST_AREA_SHARE: f64 = 1.0e-3;

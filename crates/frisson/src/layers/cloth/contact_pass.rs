@@ -3,15 +3,15 @@
 use std::sync::atomic::Ordering;
 
 use glam::DVec3;
-use rayon::prelude::*;
 
 use super::collide::{self, PlaneContact};
 use super::contact_slabs::ContactSlabs;
 use super::node_places::NodePlaces;
 use super::solver::{ClothDrive, Moment, Solver};
+use crate::threads::Team;
 use crate::tolerances::cloth as limits;
 
-/// Nodes a task takes at once. Those in contact take many times as long as others and have numbers beside each other: with
+/// Nodes a task takes at least. Those in contact take many times as long as others and have numbers beside each other: with
 /// larger tasks one core would have them all.
 const CHUNK: usize = 256;
 /// Most contacts of one node that are looked at.
@@ -26,6 +26,7 @@ impl Solver {
     /// contacts of the cloth with itself have brought nodes.
     pub(super) fn advance(
         &mut self,
+        team: &mut Team,
         drive: &ClothDrive,
         predict: Option<f64>,
         with_contacts: bool,
@@ -44,9 +45,10 @@ impl Solver {
             this.solve_between_nodes(drive, moment, &mut previous, positions);
         }
         let ahead = &*parted;
-        let work = |chunk: usize, positions: &mut [DVec3], previous: &mut [DVec3]| {
+        let work = |first: usize, (positions, previous): (&mut [DVec3], &mut [DVec3])| {
+            let mut touched = false;
             for (local, (x, old)) in positions.iter_mut().zip(previous).enumerate() {
-                let node = chunk * CHUNK + local;
+                let node = first + local;
                 // What holds it moves it; from step to step it takes no speed of its own.
                 if this.inverse_mass[node] == 0.0 {
                     *old = *x;
@@ -56,7 +58,7 @@ impl Solver {
                     (*x, *old) = moved;
                 }
                 if has_contacts {
-                    this.solve_node(drive, node, moment, old, x);
+                    touched |= this.solve_node(drive, node, moment, old, x);
                 }
                 if let Some(step) = predict {
                     let mut moved = (*x - *old) * decay + this.acceleration[node] * (step * step);
@@ -71,10 +73,14 @@ impl Solver {
                     *x += moved;
                 }
             }
+            // Only ever set here: the order of the threads does not matter. Once for many nodes and only if it is news: every
+            // writing takes the line of the cache away from all other cores.
+            if touched && !this.touched.load(Ordering::Relaxed) {
+                this.touched.store(true, Ordering::Relaxed);
+            }
         };
-        let chunks = positions.par_chunks_mut(CHUNK).zip(previous.par_chunks_mut(CHUNK));
-        let chunks = chunks.enumerate().with_max_len(1);
-        chunks.for_each(|(chunk, (x, old))| work(chunk, x, old));
+        let count = positions.len();
+        team.chunks((positions, previous.as_mut_slice()), count, CHUNK, work);
         parted.are_taken();
         self.previous = previous;
     }
@@ -102,7 +108,7 @@ impl Solver {
         }
     }
 
-    /// Contacts of one node with colliders and bodies.
+    /// Contacts of one node with colliders and bodies; whether there were any.
     #[inline]
     fn solve_node(
         &self,
@@ -111,11 +117,11 @@ impl Solver {
         moment: Moment,
         previous: &mut DVec3,
         position: &mut DVec3,
-    ) {
+    ) -> bool {
         let thickness = self.settings.thickness * self.bands.of(node as u32);
         let far = !self.posed.iter().any(|p| p.may_touch(*position, thickness));
         if far && !drive.bodies.has(node) {
-            return;
+            return false;
         }
         let mut contacts = [NO_CONTACT; MAX_CONTACTS];
         let mut count = 0;
@@ -134,11 +140,10 @@ impl Solver {
             }
         }
         if count > 0 {
-            // Only ever set here: the order of the threads does not matter.
-            self.touched.store(true, Ordering::Relaxed);
             let recovery = self.settings.recovery_speed * moment.share * drive.dt;
             let drift = self.drifts.get(node).map_or(DVec3::ZERO, |d| d.as_dvec3());
             collide::resolve(&contacts[..count], thickness, (recovery, drift), previous, position);
         }
+        count > 0
     }
 }

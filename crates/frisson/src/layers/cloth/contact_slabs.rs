@@ -23,15 +23,17 @@ use super::node_places::NodePlaces;
 use super::separation::{Place, Separation, closest_on_triangle, passing, point_at};
 use super::state::Near;
 use super::strips::{Grouped, Strips};
+use crate::threads::Team;
 
 /// No place.
 const NONE: u32 = u32::MAX;
-/// Places that are shared between cores at all: parting fewer takes one core less than it takes to wake others.
+/// Places that are cut into slabs at all: with fewer, a slab would be thinner than what its pairs reach over.
 const LEAST_SHARED: usize = 1024;
-/// Places of a slab, at least.
+/// Places of a slab, at least. With a quarter of that (and as many more slabs) sheets of 64 x 64 nodes that are gathered around a ball
+/// go through themselves in single edges.
 const LEAST_PLACES: usize = 96;
-/// Places that a task has at most, where a slab is thinner.
-const TASK: u32 = 192;
+/// Places whose slabs are worth another thread's look.
+const TASK: u32 = 64;
 /// Rows or nodes that a task takes, at least.
 const CHUNK: usize = 1024;
 
@@ -170,7 +172,13 @@ impl ContactSlabs {
 
     /// Parts all pairs once. `bands` says how thick every node is. Where that has brought the nodes is taken over by
     /// [`ContactSlabs::moved`] or [`ContactSlabs::write_back`]: the next pass looks at every node anyway.
-    pub fn part(&mut self, separation: Separation, bands: &Bands, nodes: NodePlaces) {
+    pub fn part(
+        &mut self,
+        team: &mut Team,
+        separation: Separation,
+        bands: &Bands,
+        nodes: NodePlaces,
+    ) {
         if self.unsorted.is_empty() {
             return;
         }
@@ -183,7 +191,7 @@ impl ContactSlabs {
             let rows = rows.of(slab);
             &rows[..rows.partition_point(|row| !row.is_edges)]
         };
-        slabs.pass(0, self.places.as_mut_slice(), &|slab, places: &mut [Place]| {
+        slabs.pass(team, 0, self.places.as_mut_slice(), &|slab, places: &mut [Place]| {
             let own = &nodes[slabs.start(slab) as usize..];
             for (place, &node) in places.iter_mut().zip(own) {
                 let n = node as usize;
@@ -192,10 +200,10 @@ impl ContactSlabs {
             }
             part_rows(over(slab), separation, places);
         });
-        slabs.pass(1, self.places.as_mut_slice(), &|slab, places: &mut [Place]| {
+        slabs.pass(team, 1, self.places.as_mut_slice(), &|slab, places: &mut [Place]| {
             part_rows(rows.of(slab), separation, places);
         });
-        slabs.pass(0, self.places.as_mut_slice(), &|slab, places: &mut [Place]| {
+        slabs.pass(team, 0, self.places.as_mut_slice(), &|slab, places: &mut [Place]| {
             part_rows(&rows.of(slab)[over(slab).len()..], separation, places);
         });
         self.are_ahead = true;
@@ -276,6 +284,7 @@ fn between_edges([a, b, c, d]: [DVec3; 4], side: f64) -> Option<Apart> {
 mod tests {
     use super::*;
     use crate::layers::cloth::state::{NearEdges, NearPair};
+    use crate::threads::together;
 
     const THICKNESS: f64 = 0.1;
 
@@ -317,17 +326,19 @@ mod tests {
             (0..positions.len()).map(|k| f64::from(k as u32 % 3)).collect();
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
         pool.install(|| {
-            slabs.take(&triangles, &near, &positions);
-            assert!(slabs.slabs.len() > 8, "{}", slabs.slabs.len());
-            for _ in 0..3 {
-                let nodes = NodePlaces {
-                    inverse_mass: &inverse_mass,
-                    previous: &mut previous,
-                    positions: &mut positions,
-                };
-                slabs.part(separation, &Bands::default(), nodes);
-                slabs.write_back(&mut previous, &mut positions);
-            }
+            together(|team| {
+                slabs.take(&triangles, &near, &positions);
+                assert!(slabs.slabs.len() > 8, "{}", slabs.slabs.len());
+                for _ in 0..3 {
+                    let nodes = NodePlaces {
+                        inverse_mass: &inverse_mass,
+                        previous: &mut previous,
+                        positions: &mut positions,
+                    };
+                    slabs.part(team, separation, &Bands::default(), nodes);
+                    slabs.write_back(&mut previous, &mut positions);
+                }
+            })
         });
         [positions, previous]
     }

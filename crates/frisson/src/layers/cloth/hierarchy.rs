@@ -17,14 +17,14 @@
 //! displacement down, so linear momentum is kept exactly.
 
 use glam::{DVec3, Vec3};
-use rayon::prelude::*;
 
 use super::strips::{Grouped, Strips};
 use crate::geometry::{GeodesicStart, GeodesicWalk, Topology};
+use crate::threads::Team;
 use crate::tolerances::cloth as limits;
 
 /// Coarse nodes that a task takes, at least.
-const TASK: usize = 512;
+const TASK: usize = 128;
 
 /// Two coarse nodes and how far apart they can be. Nodes count from the start of the strip.
 #[derive(Clone, Copy, Debug, Default)]
@@ -55,6 +55,9 @@ pub struct Move {
     /// Before.
     pub old: Vec3,
 }
+
+/// Some nodes of a level, with their places before and after the spans are solved.
+type TakenPlaces<'a> = (&'a [u32], (&'a mut [Places], &'a mut [Places]));
 
 /// One coarse level.
 #[derive(Clone, Debug, Default)]
@@ -153,19 +156,25 @@ impl Hierarchy {
 
     /// Solves all levels for the predicted positions of the nodes; `needs` is what pulled pins ask of
     /// each, or empty. Afterwards [`Hierarchy::displacement`] says how far a node is to be moved.
-    pub fn solve(&mut self, positions: &[DVec3], previous: &[DVec3], needs: &[f32]) {
+    pub fn solve(
+        &mut self,
+        team: &mut Team,
+        positions: &[DVec3],
+        previous: &[DVec3],
+        needs: &[f32],
+    ) {
         // From the coarsest: each level starts from where the coarser one has moved it.
         for index in (0..self.levels.len()).rev() {
             let (finer, coarser) = self.levels.split_at_mut(index + 1);
             let level = &mut finer[index];
-            level.take((positions, previous), needs, coarser.first());
+            level.take(team, (positions, previous), needs, coarser.first());
             // Far sweeps cost next to nothing.
             for _ in 0..limits::SPAN_SWEEPS * (index + 1) {
                 let spans = &level.spans;
                 let solve = |strip: usize, x: &mut [Places]| solve_spans(spans.of(strip), x);
-                level.strips.sweep(&mut level.places, &solve);
+                level.strips.sweep(team, &mut level.places, &solve);
             }
-            level.tell();
+            level.tell(team);
         }
     }
 
@@ -180,31 +189,42 @@ impl Level {
     /// Takes its nodes from where they are, and where a coarser level moves them.
     fn take(
         &mut self,
+        team: &mut Team,
         (positions, previous): (&[DVec3], &[DVec3]),
         needs: &[f32],
         parent: Option<&Self>,
     ) {
         self.start.resize(self.nodes.len(), Places::default());
         self.places.resize(self.nodes.len(), Places::default());
-        let places = self.start.par_iter_mut().zip(&mut self.places).zip(&self.nodes);
-        places.enumerate().with_min_len(TASK).for_each(|(c, ((start, place), &n))| {
-            let need = needs.get(n as usize).map_or(0.0, |need| f64::from(*need));
+        let take = |c: usize, n: usize, start: &mut Places, place: &mut Places| {
+            let need = needs.get(n).map_or(0.0, |need| f64::from(*need));
             let allowance = limits::CORD_ALLOWANCE * need;
-            *start = Places { now: positions[n as usize], old: previous[n as usize], allowance };
+            *start = Places { now: positions[n], old: previous[n], allowance };
             let moved = parent.map_or(Move::default(), |p| p.displacement(c));
             let (now, old) = (start.now + moved.now.as_dvec3(), start.old + moved.old.as_dvec3());
             *place = Places { now, old, allowance };
-        });
+        };
+        let all = (self.nodes.as_slice(), (self.start.as_mut_slice(), self.places.as_mut_slice()));
+        let some = |first: usize, (nodes, (starts, places)): TakenPlaces| {
+            let both = starts.iter_mut().zip(places);
+            for ((c, &n), (start, place)) in (first..).zip(nodes).zip(both) {
+                take(c, n as usize, start, place);
+            }
+        };
+        team.chunks(all, self.nodes.len(), TASK, some);
     }
 
     /// Says how far its nodes are moved.
-    fn tell(&mut self) {
+    fn tell(&mut self, team: &mut Team) {
         self.moves.resize(self.nodes.len(), Move::default());
-        let moves = self.moves.par_iter_mut().zip(&self.places).zip(&self.start);
-        moves.with_min_len(TASK).for_each(|((moved, end), start)| {
-            *moved =
-                Move { now: (end.now - start.now).as_vec3(), old: (end.old - start.old).as_vec3() };
-        });
+        let ends = (self.places.as_slice(), self.start.as_slice());
+        let tell = |_, (moves, (ends, starts)): (&mut [Move], (&[Places], &[Places]))| {
+            for ((moved, end), start) in moves.iter_mut().zip(ends).zip(starts) {
+                let (now, old) = (end.now - start.now, end.old - start.old);
+                *moved = Move { now: now.as_vec3(), old: old.as_vec3() };
+            }
+        };
+        team.chunks((self.moves.as_mut_slice(), ends), self.nodes.len(), TASK, tell);
     }
 
     #[inline]

@@ -6,6 +6,8 @@
 //! came from. Where the cloth is tangled and no pair remembers another side, contacts are left out and
 //! the tangle is undone ([`super::tangle`]).
 
+use std::sync::Mutex;
+
 use glam::{DVec3, Vec3A};
 use rayon::prelude::*;
 
@@ -20,6 +22,7 @@ use super::sew::Stitch;
 use super::state::{Crossing, Near, NearEdges, NearPair};
 use super::tangle::{self, Tangle};
 use super::tree::{Horizon, PatchTree};
+use crate::threads::{Team, together};
 use crate::tolerances::cloth as limits;
 
 /// Pairs a task takes at once.
@@ -38,7 +41,7 @@ pub struct SelfContacts {
     rest_positions: Vec<DVec3>,
     /// What is near along the cloth.
     around: Around,
-    found: Vec<Near>,
+    found: Found,
     fresh: Near,
     /// The pairs as they are solved.
     slabs: ContactSlabs,
@@ -50,6 +53,17 @@ pub struct SelfContacts {
     neighbours: f64,
     /// Friction coefficient [-].
     pub friction: f64,
+}
+
+/// What every task of a search has found.
+#[derive(Default)]
+struct Found(Vec<Mutex<Near>>);
+
+impl Clone for Found {
+    /// Storage only: a copy has found nothing.
+    fn clone(&self) -> Self {
+        Self::default()
+    }
 }
 
 /// Where the cloth is and where it goes while a search lasts.
@@ -101,11 +115,10 @@ impl SelfContacts {
         // By the thickest: one bound for the whole search; pairs know their own thickness when they are solved.
         let reach = self.thickness * self.bands.most * limits::SELF_REACH;
         let motion = Motion { rest, x: positions, v: velocities, dt, reach };
-        // Inside the pool tasks start without waking anybody from outside.
-        rayon::scope(|_| self.look_everywhere(&mut tree, &motion));
+        together(|team| self.look_everywhere(team, &mut tree, &motion));
         self.tree = Some(tree);
         let mut fresh = std::mem::take(&mut self.fresh);
-        fresh.take_all(&self.found);
+        fresh.take_all(&mut self.found.0);
         fresh.sort();
         // A node that has slipped through is brought back to the side that it had.
         fresh.nodes.par_chunks_mut(CHUNK).for_each(|pairs| keep_sides(pairs, &near.nodes));
@@ -117,16 +130,16 @@ impl SelfContacts {
     }
 
     /// Fills `found`.
-    fn look_everywhere(&mut self, tree: &mut PatchTree, motion: &Motion) {
-        tree.refit(&motion.rest.triangles, motion.x, motion.v);
-        self.found.iter_mut().for_each(Near::clear);
+    fn look_everywhere(&mut self, team: &mut Team, tree: &mut PatchTree, motion: &Motion) {
+        tree.refit(team, &motion.rest.triangles, motion.x, motion.v);
         let mut found = std::mem::take(&mut self.found);
+        found.0.iter_mut().filter_map(|near| near.get_mut().ok()).for_each(Near::clear);
         let this = &*self;
         let look = |out: &mut Near, pair: [u32; 2], overlap: bool, nodes: &[[Vec3A; 2]]| {
             this.look(motion, pair, overlap, nodes, out);
         };
         let horizon = Horizon { reach: motion.reach as f32, dt: motion.dt as f32 };
-        tree.pairs(horizon, &mut found, Near::default, look);
+        tree.pairs(team, horizon, &mut found.0, Near::default, look);
         self.found = found;
     }
 
@@ -274,9 +287,15 @@ impl SelfContacts {
 
     /// Stops what comes nearer, and brings apart what is too near and what is tangled; `recovery` is how far a pair
     /// may be moved apart beyond stopping its approach [m].
-    pub fn solve(&mut self, rest: &ClothRest, near: &Near, recovery: f64, nodes: NodePlaces) {
+    pub fn solve(
+        &mut self,
+        team: &mut Team,
+        rest: &ClothRest,
+        (near, recovery): (&Near, f64),
+        nodes: NodePlaces,
+    ) {
         let NodePlaces { inverse_mass, previous, positions } = nodes;
-        self.part(recovery, NodePlaces { inverse_mass, previous, positions });
+        self.part(team, recovery, NodePlaces { inverse_mass, previous, positions });
         if near.crossings.is_empty() {
             return;
         }
@@ -288,8 +307,8 @@ impl SelfContacts {
 
     /// Only stops what comes nearer, and lifts nothing: what is lifted against the pull of the cloth around it comes back
     /// with speed, which in every small step would feed cloth at rest.
-    pub fn stop(&mut self, nodes: NodePlaces) {
-        self.part(0.0, nodes);
+    pub fn stop(&mut self, team: &mut Team, nodes: NodePlaces) {
+        self.part(team, 0.0, nodes);
     }
 
     /// Where the last pass has brought the nodes, as far as nobody else knows.
@@ -298,9 +317,10 @@ impl SelfContacts {
     }
 
     /// Parts all pairs of the last search once.
-    fn part(&mut self, recovery: f64, nodes: NodePlaces) {
+    fn part(&mut self, team: &mut Team, recovery: f64, nodes: NodePlaces) {
         let (thickness, friction) = (self.thickness, self.friction);
         self.slabs.part(
+            team,
             Separation { thickness, friction, recovery, is_even: false },
             &self.bands,
             nodes,

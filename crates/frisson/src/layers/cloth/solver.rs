@@ -3,7 +3,6 @@
 use std::sync::atomic::AtomicBool;
 
 use glam::{DVec3, Vec3};
-use rayon::prelude::*;
 
 use super::air::Push;
 use super::bend;
@@ -26,10 +25,11 @@ use super::state::ClothState;
 use super::stiff::StiffBending;
 use super::stretch;
 use crate::stage::{Clock, Collider};
+use crate::threads::Team;
 use crate::tolerances::cloth as limits;
 
 /// Nodes a task takes at once.
-pub(super) const CHUNK: usize = 1024;
+pub(super) const CHUNK: usize = 512;
 /// Small steps per solve of the coarse levels and tethers.
 const FAR_EVERY: u32 = 2;
 
@@ -146,6 +146,7 @@ impl Solver {
     /// Advances the state by one tick.
     pub fn tick(
         &mut self,
+        team: &mut Team,
         rest: &ClothRest,
         drive: &ClothDrive,
         contacts: &mut SelfContacts,
@@ -160,19 +161,24 @@ impl Solver {
         self.settings.stretch.swell = drive.inflation.map_or(1.0, |air| air.swell);
         self.rows.raise_limits(rest, &self.needs);
         // Speeds live in the places before the step: what moves a place without moving that changes them.
-        let nodes = self.previous.par_iter_mut().zip(&state.positions).zip(&state.velocities);
-        let nodes = nodes.with_min_len(CHUNK);
-        nodes.for_each(|((previous, x), v)| *previous = *x - *v * step);
+        let count = state.positions.len();
+        let moving = (state.positions.as_slice(), state.velocities.as_slice());
+        let back = |_, (previous, (x, v)): (&mut [DVec3], (&[DVec3], &[DVec3]))| {
+            previous.iter_mut().zip(x).zip(v).for_each(|((old, x), v)| *old = *x - *v * step);
+        };
+        team.chunks((self.previous.as_mut_slice(), moving), count, CHUNK, back);
         *self.touched.get_mut() = false;
         // Exact for a rate that lasts: light cloth takes on the air's speed, never more.
         self.taken.resize(self.air.len(), 0.0);
-        let taken = self.taken.par_iter_mut().zip(&self.air).with_min_len(CHUNK);
-        taken.for_each(|(taken, air)| *taken = -(-air.rate * step).exp_m1());
+        let share = |_, (taken, air): (&mut [f64], &[Push])| {
+            taken.iter_mut().zip(air).for_each(|(t, air)| *t = -(-air.rate * step).exp_m1());
+        };
+        team.chunks((self.taken.as_mut_slice(), self.air.as_slice()), self.air.len(), CHUNK, share);
         for k in 1..=substeps {
             let fraction = f64::from(k) / f64::from(substeps);
             self.hold(drive, fraction, &mut state.positions);
             let nodes = (contacts.slabs(), state.positions.as_mut_slice());
-            self.advance(drive, Some(step), k > 1, (fraction, step), nodes);
+            self.advance(team, drive, Some(step), k > 1, (fraction, step), nodes);
             if drive.overpressure != 0.0 {
                 let (x, w) = (&mut state.positions, &self.inverse_mass);
                 let push = (drive.overpressure, step);
@@ -182,11 +188,11 @@ impl Solver {
             self.drifts.clear();
             let is_far = k % FAR_EVERY == 0 && !self.hierarchy.is_empty();
             if is_far {
-                self.hierarchy.solve(&state.positions, &self.previous, &self.needs);
+                self.hierarchy.solve(team, &state.positions, &self.previous, &self.needs);
             }
-            self.sweep(rest, is_far, &mut state.positions);
+            self.sweep(team, rest, is_far, &mut state.positions);
             if k % every == 0 {
-                self.bend(rest, every, &mut state.positions);
+                self.bend(team, rest, every, &mut state.positions);
             }
             if let Some(air) = drive.inflation {
                 let (x, w) = (&mut state.positions, &self.inverse_mass);
@@ -204,19 +210,21 @@ impl Solver {
             // Counted from the end: a tick does not end with what the last edges pulled through.
             if (substeps - k).is_multiple_of(self_every) {
                 let recovery = self.settings.parting_speed * step * f64::from(self_every);
-                contacts.solve(rest, &state.near, recovery, nodes);
+                contacts.solve(team, rest, (&state.near, recovery), nodes);
             } else {
-                contacts.stop(nodes);
+                contacts.stop(team, nodes);
             }
             for (posed, &index) in self.posed.iter_mut().zip(drive.colliders.1) {
                 posed.set(&drive.colliders.0[index], fraction);
             }
         }
         let nodes = (contacts.slabs(), state.positions.as_mut_slice());
-        self.advance(drive, None, true, (1.0, step), nodes);
-        let nodes = state.velocities.par_iter_mut().zip(&state.positions).zip(&self.previous);
-        let nodes = nodes.with_min_len(CHUNK);
-        nodes.for_each(|((v, x), previous)| *v = (*x - *previous) / step);
+        self.advance(team, drive, None, true, (1.0, step), nodes);
+        let ways = (state.positions.as_slice(), self.previous.as_slice());
+        let speed = |_, (v, (x, previous)): (&mut [DVec3], (&[DVec3], &[DVec3]))| {
+            v.iter_mut().zip(x).zip(previous).for_each(|((v, x), old)| *v = (*x - *old) / step);
+        };
+        team.chunks((state.velocities.as_mut_slice(), ways), count, CHUNK, speed);
         // What is held moves as its holder does, whatever the small steps made of it.
         for &(node, start, end) in drive.held {
             state.velocities[node as usize] = (end - start) / drive.dt;
@@ -233,7 +241,7 @@ impl Solver {
         let over_tick = |share: f64| 1.0 - (1.0 - share).powf(lasting);
         let (along, any) = self.settings.internal_damping;
         let shares = (over_tick(along), over_tick(any));
-        rest.strips.sweep(&mut state.velocities, &|strip, velocities| {
+        rest.strips.sweep(team, &mut state.velocities, &|strip, velocities| {
             let base = rest.strips.start(strip);
             stretch::damp(rest.edges.of(strip), base, shares, w, x, velocities);
         });

@@ -1,5 +1,7 @@
 //! All that evolves.
 
+use std::sync::Mutex;
+
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -78,9 +80,6 @@ impl ClothState {
     }
 }
 
-/// Pairs that a task copies.
-const LISTED: usize = 4096;
-
 /// Where the cloth is near itself, each list sorted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Near {
@@ -101,10 +100,13 @@ impl Near {
     }
 
     /// Holds what some others hold together, and nothing else.
-    pub fn take_all(&mut self, parts: &[Self]) {
-        take_lists(&mut self.nodes, parts, |part| &part.nodes);
-        take_lists(&mut self.edges, parts, |part| &part.edges);
-        take_lists(&mut self.crossings, parts, |part| &part.crossings);
+    pub fn take_all(&mut self, parts: &mut [Mutex<Self>]) {
+        self.clear();
+        for part in parts.iter_mut().filter_map(|part| part.get_mut().ok()) {
+            self.nodes.extend_from_slice(&part.nodes);
+            self.edges.extend_from_slice(&part.edges);
+            self.crossings.extend_from_slice(&part.crossings);
+        }
     }
 
     /// Puts all in an order that does not depend on who found what.
@@ -116,31 +118,6 @@ impl Near {
         self.crossings.sort_unstable_by_key(|c| (c.edge, c.triangle));
         self.crossings.dedup();
     }
-}
-
-/// Joins lists of some parts, on all cores.
-fn take_lists<T: Copy + Default + Send + Sync>(
-    out: &mut Vec<T>,
-    parts: &[Near],
-    list: fn(&Near) -> &Vec<T>,
-) {
-    out.resize(parts.iter().map(|part| list(part).len()).sum(), T::default());
-    copy_lists(out, parts, list);
-}
-
-fn copy_lists<T: Copy + Send + Sync>(out: &mut [T], parts: &[Near], list: fn(&Near) -> &Vec<T>) {
-    if out.len() < LISTED || parts.len() < 2 {
-        let mut rest = out;
-        for part in parts.iter().map(list) {
-            let (own, others) = rest.split_at_mut(part.len());
-            own.copy_from_slice(part);
-            rest = others;
-        }
-        return;
-    }
-    let (first, second) = parts.split_at(parts.len() / 2);
-    let (left, right) = out.split_at_mut(first.iter().map(|part| list(part).len()).sum());
-    rayon::join(|| copy_lists(left, first, list), || copy_lists(right, second, list));
 }
 
 /// A node near a triangle of the same cloth, and the side it has to stay on.

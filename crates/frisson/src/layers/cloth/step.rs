@@ -27,6 +27,7 @@ use super::tear::{self, Tears};
 use super::together;
 use crate::geometry::Mesh;
 use crate::stage::{Clock, Frame, LayerError, StepContext, Work, check_vertices};
+use crate::threads::{Team, together};
 use crate::tolerances::cloth as limits;
 
 /// What one tick works with.
@@ -322,8 +323,11 @@ fn solve(
         inflation,
         overpressure: params.overpressure.as_ref().map_or(0.0, |p| p.at(number)),
     };
-    // Inside the pool the strips' tasks start without waking anybody from outside.
-    rayon::scope(|_| solver.tick(&rest.cloth, &drive, self_contacts, state));
+    // For so few nodes nobody else is called.
+    if rest.cloth.node_count() < limits::NODES_FOR_A_TEAM {
+        return solver.tick(&mut Team::alone(), &rest.cloth, &drive, self_contacts, state);
+    }
+    together(|team| solver.tick(team, &rest.cloth, &drive, self_contacts, state));
 }
 
 /// How deep the cloth starts inside what it collides with [m].

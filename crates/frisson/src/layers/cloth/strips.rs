@@ -14,32 +14,14 @@
 //! Within a strip the constraints are solved one after the other, outwards from the pins, so that
 //! one sweep carries a pin's pull through the whole strip. The order is fixed by the mesh alone.
 
-/// What is cut with the nodes: one slice, or several side by side.
-pub trait Nodes: Send + Sized {
-    /// The first `at` nodes, and the others.
-    fn cut(self, at: usize) -> (Self, Self);
-}
-
-impl<T: Send> Nodes for &mut [T] {
-    fn cut(self, at: usize) -> (Self, Self) {
-        self.split_at_mut(at)
-    }
-}
-
-impl<A: Nodes, B: Nodes> Nodes for (A, B) {
-    fn cut(self, at: usize) -> (Self, Self) {
-        let (a, c) = self.0.cut(at);
-        let (b, d) = self.1.cut(at);
-        ((a, b), (c, d))
-    }
-}
+use crate::threads::{Cut, Team};
 
 /// Cuts of the node range into strips.
 #[derive(Clone, Debug, Default)]
 pub struct Strips {
     /// Strip `s` holds the nodes `bounds[s]..bounds[s + 1]`.
     bounds: Vec<u32>,
-    /// Nodes that make a task: strips of one parity are done together up to so many.
+    /// Nodes whose strips are worth another thread's look.
     task: u32,
 }
 
@@ -62,9 +44,8 @@ const FEW_STRIPS: usize = 16;
 const LARGE_STRIP: usize = 512;
 /// Nodes of a strip at least: fewer, and a sweep carries a pull no farther than a few edges.
 const MIN_STRIP_NODES: usize = 192;
-/// Nodes of the cloth that a task has at most, where a strip is smaller. To wake another core costs as much as the edges
-/// of some hundred nodes.
-const TASK_NODES: u32 = 1280;
+/// Nodes of the cloth that are worth another thread's look: to tell it takes a microsecond, as the edges of some ten nodes do.
+const TASK_NODES: u32 = 512;
 
 impl Strips {
     /// Cuts levels (ascending along the nodes) into strips of similar size.
@@ -138,70 +119,39 @@ impl Strips {
     }
 
     /// Runs `work` for every strip, each with the nodes of its strip and the next, even ones first.
-    pub fn sweep<T, F>(&self, nodes: &mut [T], work: &F)
+    pub fn sweep<T, F>(&self, team: &mut Team, nodes: &mut [T], work: &F)
     where
         T: Send,
         F: Fn(usize, &mut [T]) + Sync,
     {
-        self.pass(0, &mut *nodes, work);
-        self.pass(1, nodes, work);
+        self.pass(team, 0, &mut *nodes, work);
+        self.pass(team, 1, nodes, work);
     }
 
     /// Runs `work` for the strips of one parity, each with the nodes of its strip and the next. The
     /// even ones together cover all nodes.
-    pub fn pass<N: Nodes, F: Fn(usize, N) + Sync>(&self, parity: usize, nodes: N, work: &F) {
+    pub fn pass<N: Cut, F: Fn(usize, N) + Sync>(
+        &self,
+        team: &mut Team,
+        parity: usize,
+        nodes: N,
+        work: &F,
+    ) {
         let count = (self.len() + 1 - parity) / 2;
-        if count > 0 {
-            let base = self.bounds[parity];
-            let (_, nodes) = nodes.cut(base as usize);
-            // What makes less than two tasks is done where it is.
-            if self.bounds[self.len()] < 2 * self.task {
-                self.run_alone(base, nodes, parity, count, work);
-            } else {
-                self.run(base, nodes, parity, count, work);
-            }
-        }
-    }
-
-    /// `count` strips from `first`, every other one, one after the other; `nodes` starts at node `base`.
-    fn run_alone<N: Nodes, F: Fn(usize, N)>(
-        &self,
-        base: u32,
-        nodes: N,
-        first: usize,
-        count: usize,
-        work: &F,
-    ) {
-        let (mut rest, mut start) = (nodes, base);
-        for strip in (first..).step_by(2).take(count) {
-            let end = self.bounds[(strip + 2).min(self.len())];
-            let (own, others) = rest.cut((end - start) as usize);
-            work(strip, own);
-            (rest, start) = (others, end);
-        }
-    }
-
-    /// The same on all cores.
-    fn run<N: Nodes, F: Fn(usize, N) + Sync>(
-        &self,
-        base: u32,
-        nodes: N,
-        first: usize,
-        count: usize,
-        work: &F,
-    ) {
-        let end = self.bounds[(first + 2 * count).min(self.len())];
-        if count == 1 || end - base <= self.task {
-            self.run_alone(base, nodes, first, count, work);
+        if count == 0 {
             return;
         }
-        let half = count / 2;
-        let middle = self.bounds[first + 2 * half];
-        let (left, right) = nodes.cut((middle - base) as usize);
-        rayon::join(
-            || self.run(base, left, first, half, work),
-            || self.run(middle, right, first + 2 * half, count - half, work),
-        );
+        let base = self.bounds[parity] as usize;
+        let (_, nodes) = nodes.cut(base);
+        let last = |k: usize| (parity + 2 * k + 2).min(self.len());
+        let end = |k: usize| self.bounds[last(k)] as usize - base;
+        let work = |k: usize, own: N| work(parity + 2 * k, own);
+        // What makes less than two tasks is done where it is.
+        if self.bounds[self.len()] < 2 * self.task {
+            Team::alone().pieces(nodes, count, end, work);
+        } else {
+            team.pieces(nodes, count, end, work);
+        }
     }
 }
 
@@ -353,10 +303,15 @@ mod tests {
             assert_eq!(strips.of(a as u32), s);
         }
         let mut seen = vec![0; 5000];
-        strips.sweep(&mut seen, &|_, nodes| nodes[0] += 1);
+        strips.sweep(&mut Team::alone(), &mut seen, &|_, nodes| nodes[0] += 1);
         assert_eq!(seen.iter().filter(|n| **n > 0).count(), strips.len());
         let (mut one, mut two) = (vec![0; 5000], vec![0; 5000]);
-        strips.pass(0, (one.as_mut_slice(), two.as_mut_slice()), &|_, (a, b): (&mut [i32], _)| {
+        let mut team = Team::alone();
+        strips.pass(&mut team, 0, (one.as_mut_slice(), two.as_mut_slice()), &|_,
+                                                                              (a, b): (
+            &mut [i32],
+            _,
+        )| {
             a.iter_mut().for_each(|n| *n += 1);
             b.iter_mut().for_each(|n: &mut i32| *n += 2);
         });

@@ -1,7 +1,6 @@
 //! Sweeps over the strips: edges, and now and then hinges and shears.
 
 use glam::{DVec3, Vec3};
-use rayon::prelude::*;
 
 use super::bend;
 use super::lanes::Moving;
@@ -11,6 +10,7 @@ use super::solver::{CHUNK, Solver};
 use super::stretch;
 use super::strips::Way;
 use super::tether::Tethers;
+use crate::threads::Team;
 use crate::tolerances::cloth as limits;
 
 /// Nodes of a strip: where they are, the same in single precision, where they were, how far cords move that.
@@ -44,7 +44,13 @@ impl Solver {
     /// energy away and never adds any. Nodes are moved by the coarse levels if `is_far`, read into single
     /// precision, and moved, where their strip is at work anyway: every pass of its own would let all cores wait
     /// for the last of them once more.
-    pub(super) fn sweep(&mut self, rest: &ClothRest, is_far: bool, positions: &mut [DVec3]) {
+    pub(super) fn sweep(
+        &mut self,
+        team: &mut Team,
+        rest: &ClothRest,
+        is_far: bool,
+        positions: &mut [DVec3],
+    ) {
         let origin = positions.first().copied().unwrap_or_default();
         let mut moving = std::mem::take(&mut self.moving);
         moving.resize(positions.len(), Moving::default());
@@ -65,7 +71,7 @@ impl Solver {
             let this = &*self;
             let before = (previous.as_mut_slice(), drifts.as_mut_slice());
             let all = ((&mut *positions, moving.as_mut_slice()), before);
-            rest.strips.pass(0, all, &|strip, ((x, nodes), (old, drifts)): FarNodes<'_>| {
+            rest.strips.pass(team, 0, all, &|strip, ((x, nodes), (old, drifts)): FarNodes<'_>| {
                 let first = rest.strips.start(strip) as usize;
                 this.reach_far(&rest.tethers, first, x, old, drifts);
                 begin(strip, x, nodes);
@@ -73,16 +79,16 @@ impl Solver {
             (self.previous, self.drifts) = (previous, drifts);
         } else {
             let both = (&mut *positions, moving.as_mut_slice());
-            rest.strips.pass(0, both, &|strip, (x, nodes): (&mut [DVec3], &mut [Moving])| {
+            rest.strips.pass(team, 0, both, &|strip, (x, nodes): (&mut [DVec3], &mut [Moving])| {
                 begin(strip, x, nodes);
             });
         }
-        rest.strips.pass(1, moving.as_mut_slice(), &|strip, nodes: &mut [Moving]| {
+        rest.strips.pass(team, 1, moving.as_mut_slice(), &|strip, nodes: &mut [Moving]| {
             solve(strip, Way::There, nodes);
             solve(strip, Way::Back, nodes);
         });
         let both = (positions, moving.as_mut_slice());
-        rest.strips.pass(0, both, &|strip, (x, nodes): (&mut [DVec3], &mut [Moving])| {
+        rest.strips.pass(team, 0, both, &|strip, (x, nodes): (&mut [DVec3], &mut [Moving])| {
             solve(strip, Way::Back, nodes);
             for (node, x) in nodes.iter().zip(x) {
                 *x += node.moved.truncate().as_dvec3();
@@ -95,7 +101,13 @@ impl Solver {
     /// have after all of them, so that neighbouring hinges see what each other will have done by
     /// then. (Solved on the present ones, each would take the whole way for itself: on fine meshes
     /// that adds energy at every pass.)
-    pub(super) fn bend(&mut self, rest: &ClothRest, every: u32, positions: &mut [DVec3]) {
+    pub(super) fn bend(
+        &mut self,
+        team: &mut Team,
+        rest: &ClothRest,
+        every: u32,
+        positions: &mut [DVec3],
+    ) {
         let ahead = f64::from(every - 1);
         let share = 1.0 / f64::from(every);
         // Single precision counts from one of the cloth's own nodes, wherever in the world it is.
@@ -111,19 +123,20 @@ impl Solver {
             shear::solve(shears.of(strip), nodes);
             bend::solve(hinges.of(strip), nodes);
         };
-        rest.strips.pass(0, self.moving.as_mut_slice(), &|strip, nodes: &mut [Moving]| {
+        rest.strips.pass(team, 0, self.moving.as_mut_slice(), &|strip, nodes: &mut [Moving]| {
             for (node, after) in (rest.strips.start(strip) as usize..).zip(&mut *nodes) {
                 *after = Moving::new(coming(node));
             }
             solve(strip, nodes);
         });
-        rest.strips.pass(1, self.moving.as_mut_slice(), &solve);
+        rest.strips.pass(team, 1, self.moving.as_mut_slice(), &solve);
         self.rows.stiff.solve(coming, &mut self.moving);
-        let back = positions.par_chunks_mut(CHUNK).zip(self.moving.par_chunks(CHUNK));
-        back.for_each(|(x, after)| {
+        let nodes = (positions, self.moving.as_slice());
+        let back = |_, (x, after): (&mut [DVec3], &[Moving])| {
             for (x, after) in x.iter_mut().zip(after) {
                 *x += after.moved.truncate().as_dvec3() * share;
             }
-        });
+        };
+        team.chunks(nodes, self.moving.len(), CHUNK, back);
     }
 }

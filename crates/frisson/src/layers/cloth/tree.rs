@@ -5,16 +5,18 @@
 //! neighbour (Volino, Magnenat-Thalmann 1994): flat cloth costs nothing. And boxes carry the range
 //! of velocities inside: two patches that fly along together are not swept into each other.
 
+use std::sync::Mutex;
+
 use glam::{DVec3, Vec3, Vec3A};
-use rayon::prelude::*;
 
 use super::packed_triangles::{LEAF, PackedTriangles, Span, angle};
+use crate::threads::Team;
 use crate::tolerances::cloth as limits;
 
 /// Nodes, leaves or patches that make a task.
 const CHUNK: usize = 512;
 /// Pairs of patches that make enough tasks: cloth meets itself in few places, which many must share.
-const TASKS: usize = 512;
+const TASKS: usize = 1024;
 
 #[derive(Clone, Copy, Debug)]
 struct Patch {
@@ -133,18 +135,29 @@ impl PatchTree {
     }
 
     /// Fits boxes and cones to the present positions and velocities.
-    pub fn refit(&mut self, triangles: &[[u32; 3]], positions: &[DVec3], velocities: &[DVec3]) {
-        let nodes = self.nodes.par_iter_mut().with_min_len(4 * CHUNK);
-        nodes
-            .zip(positions)
-            .zip(velocities)
-            .for_each(|((node, x), v)| *node = [x.as_vec3a(), v.as_vec3a()]);
+    pub fn refit(
+        &mut self,
+        team: &mut Team,
+        triangles: &[[u32; 3]],
+        positions: &[DVec3],
+        velocities: &[DVec3],
+    ) {
+        let take = |_, (nodes, (x, v)): (&mut [[Vec3A; 2]], (&[DVec3], &[DVec3]))| {
+            for ((node, x), v) in nodes.iter_mut().zip(x).zip(v) {
+                *node = [x.as_vec3a(), v.as_vec3a()];
+            }
+        };
+        let all = (self.nodes.as_mut_slice(), (positions, velocities));
+        team.chunks(all, positions.len(), CHUNK, take);
         let (order, nodes) = (&self.order, &self.nodes);
-        let leaves = self.leaves.par_iter_mut().with_min_len(CHUNK / 4);
-        leaves.zip(&self.ranges).for_each(|(leaf, &(first, count))| {
-            let own = &order[first as usize..(first + count) as usize];
-            leaf.fit(own.iter().map(|&t| triangles[t as usize]), nodes);
-        });
+        let fit = |_, (leaves, ranges): (&mut [PackedTriangles], &[(u32, u32)])| {
+            for (leaf, &(first, count)) in leaves.iter_mut().zip(ranges) {
+                let own = &order[first as usize..(first + count) as usize];
+                leaf.fit(own.iter().map(|&t| triangles[t as usize]), nodes);
+            }
+        };
+        let all = (self.leaves.as_mut_slice(), self.ranges.as_slice());
+        team.chunks(all, self.ranges.len(), CHUNK / 8, fit);
         // From the last level upwards: the level itself, and all that is below.
         for level in (0..self.levels.len()).rev() {
             let start = level.checked_sub(1).map_or(0, |above| self.levels[above]);
@@ -155,7 +168,8 @@ impl PatchTree {
                 None => patch.take(&leaves[patch.leaf as usize]),
                 Some(child) => patch.join(&below[child], &below[child + 1]),
             };
-            own.par_iter_mut().with_min_len(CHUNK).for_each(fit);
+            let count = own.len();
+            team.chunks(own, count, CHUNK / 4, |_, own: &mut [Patch]| own.iter_mut().for_each(fit));
         }
     }
 
@@ -163,20 +177,25 @@ impl PatchTree {
     /// and how fast; one output per task, always the same ones.
     pub fn pairs<T: Send>(
         &mut self,
+        team: &mut Team,
         horizon: Horizon,
-        outputs: &mut Vec<T>,
+        outputs: &mut Vec<Mutex<T>>,
         fresh: impl Fn() -> T,
         each: impl Fn(&mut T, [u32; 2], bool, &[[Vec3A; 2]]) + Sync,
     ) {
         self.spread_tasks(horizon);
         if outputs.len() < self.tasks.len() {
-            outputs.resize_with(self.tasks.len(), fresh);
+            outputs.resize_with(self.tasks.len(), || Mutex::new(fresh()));
         }
         let this = &*self;
-        outputs[..this.tasks.len()].par_iter_mut().zip(&this.tasks).for_each(|(out, &(a, b))| {
-            this.visit(a, b, horizon, &mut |s, t, overlap| {
-                each(out, [s, t], overlap, &this.nodes);
-            });
+        team.run(this.tasks.len(), &|task| {
+            let (a, b) = this.tasks[task];
+            // Every task has its own: nobody waits.
+            if let Ok(mut out) = outputs[task].try_lock() {
+                this.visit(a, b, horizon, &mut |s, t, overlap| {
+                    each(&mut out, [s, t], overlap, &this.nodes);
+                });
+            }
         });
     }
 

@@ -32,6 +32,8 @@ pub struct Runs {
     /// The drop that each one is part of by now; empty when nothing merged.
     pub heirs: Vec<u32>,
     ways: Vec<Way>,
+    /// Whether each member of a group touches another drop after it has run.
+    pub touching: Vec<bool>,
 }
 
 /// How the surface's motion is felt.

@@ -10,6 +10,8 @@ use crate::tolerances::drops::MAX_MERGE_TESTS;
 
 /// Groups stepped together. Fixed, so that results do not depend on threads.
 pub(super) const GROUP_CHUNK: usize = 8;
+/// Members of groups that are asked together whom they touch.
+const TOUCH_CHUNK: usize = 64;
 
 /// Some groups that ran again.
 #[derive(Default)]
@@ -44,7 +46,7 @@ impl Pass<'_> {
         if runs.groups.len() < chunks {
             runs.groups.resize_with(chunks, GroupRun::default);
         }
-        let Runs { starts, groups, heirs, .. } = runs;
+        let Runs { starts, groups, heirs, touching, .. } = runs;
         let (starts, ends): (&[Droplet], &[Droplet]) = (starts, drops);
         groups[..chunks].par_iter_mut().zip(merger.groups.par_chunks(GROUP_CHUNK)).for_each(
             |(run, groups)| {
@@ -71,7 +73,7 @@ impl Pass<'_> {
             for (run, parts) in groups[..chunks].iter_mut().zip(merger.groups.chunks(GROUP_CHUNK)) {
                 run.bequeath(parts, merger, heirs);
             }
-            merges += self.merge_on(merger, drops, heirs);
+            merges += self.merge_on(merger, drops, (heirs, touching));
         }
         (merges, limited)
     }
@@ -141,35 +143,37 @@ impl Pass<'_> {
     }
 
     /// A merged drop is larger and elsewhere: takes in what it touches now, and so on.
-    fn merge_on(&self, merger: &Merger, drops: &mut [Droplet], heirs: &mut [u32]) -> u64 {
-        let (surface, factor) = (self.world.surface, self.reach.unwrap_or(1.0));
-        let reach_of = |drop: &Droplet| ContactReach::of(drop, surface, self.site, factor);
+    fn merge_on(
+        &self,
+        merger: &Merger,
+        drops: &mut [Droplet],
+        (heirs, touching): (&mut [u32], &mut Vec<bool>),
+    ) -> u64 {
+        let began = self.world.time - self.world.tick;
+        let has_merged = |drop: &Droplet| drop.mass > 0.0 && drop.merged > began;
+        // Mostly nobody touches another any more: that is found out on all threads. Who touches only what another takes
+        // in first is taken in by that one.
+        let all: &[Droplet] = drops;
+        let touches = |&member: &u32| {
+            let member = member as usize;
+            has_merged(&all[member]) && self.touched(merger, all, member).is_some()
+        };
+        touching.resize(merger.members.len(), false);
+        let members =
+            touching.par_chunks_mut(TOUCH_CHUNK).zip(merger.members.par_chunks(TOUCH_CHUNK));
+        members.for_each(|(out, members)| {
+            out.iter_mut().zip(members).for_each(|(out, member)| *out = touches(member));
+        });
         let mut merges = 0;
-        for &member in &merger.members {
+        for (&member, _) in merger.members.iter().zip(&*touching).filter(|(_, touches)| **touches) {
             let mut of = member as usize;
-            let has_merged = drops[of].merged > self.world.time - self.world.tick;
-            while drops[of].mass > 0.0
-                && has_merged
-                && let Some(mine) = reach_of(&drops[of])
+            while has_merged(&drops[of])
+                && let Some(other) = self.touched(merger, drops, of)
             {
-                let mut found: Option<u32> = None;
-                // Others reach at most as far as the boxes of their ways.
-                merger.near(mine.place, mine.reach, |i| {
-                    let other = &drops[i as usize];
-                    if i as usize != of
-                        && other.mass > 0.0
-                        && found.is_none_or(|f| i < f)
-                        && reach_of(other).is_some_and(|t| t.touches(&mine))
-                    {
-                        found = Some(i);
-                    }
-                });
-                let Some(other) = found else { break };
-                let heavier = drops[of].mass >= drops[other as usize].mass;
-                let (keep, absorbed) =
-                    if heavier { (of, other as usize) } else { (other as usize, of) };
+                let heavier = drops[of].mass >= drops[other].mass;
+                let (keep, absorbed) = if heavier { (of, other) } else { (other, of) };
                 let gone = drops[absorbed];
-                unite(&mut drops[keep], &gone, surface, self.world.time);
+                unite(&mut drops[keep], &gone, self.world.surface, self.world.time);
                 drops[absorbed].mass = 0.0;
                 drops[absorbed].solute = 0.0;
                 heirs[absorbed] = keep as u32;
@@ -181,6 +185,27 @@ impl Pass<'_> {
             heirs[i as usize] = root(heirs, i);
         }
         merges
+    }
+
+    /// The eldest drop that a drop touches where it is now.
+    fn touched(&self, merger: &Merger, drops: &[Droplet], of: usize) -> Option<usize> {
+        let (surface, factor) = (self.world.surface, self.reach.unwrap_or(1.0));
+        let reach_of = |drop: &Droplet| ContactReach::of(drop, surface, self.site, factor);
+        let mine = reach_of(&drops[of])?;
+        let mut found: Option<usize> = None;
+        // Others reach at most as far as the boxes of their ways.
+        merger.near(mine.place, mine.reach, |i| {
+            let i = i as usize;
+            let other = &drops[i];
+            if i != of
+                && other.mass > 0.0
+                && found.is_none_or(|f| i < f)
+                && reach_of(other).is_some_and(|t| t.touches(&mine))
+            {
+                found = Some(i);
+            }
+        });
+        found
     }
 }
 

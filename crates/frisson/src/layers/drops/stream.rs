@@ -16,7 +16,7 @@ use glam::DVec3;
 
 use super::liquid::Liquid;
 use super::meeting::join;
-use super::state::{Droplet, NO_STREAM, Phase};
+use super::state::{Droplet, NO_STREAM, Phase, any_drop};
 use crate::tolerances::drops::JET_GROWTH;
 use crate::tolerances::nothing;
 
@@ -103,6 +103,9 @@ impl Streams {
         self.order.clear();
         self.parcels.clear();
         let falls = |d: &Droplet| d.stream != NO_STREAM && !d.is_on_surface() && d.mass > 0.0;
+        if !any_drop(drops, falls) {
+            return false;
+        }
         let all = drops.iter().enumerate().filter(|(_, d)| falls(d));
         self.order.extend(all.map(|(i, d)| (d.stream, i as u32)));
         if self.order.len() < 2 {
