@@ -259,6 +259,11 @@ pub const SLIP_STRETCH: f64 = 0.03;
 /// folds creep for seconds before they hang; much less, and swings end abruptly.
 pub const SETTLE_SPEED: f64 = 0.02;
 
+/// The same while cloth is put on [m/s]. Less, and a cape still creeps out of a shape that is in no balance when the shot
+/// begins, and snaps into another seconds later (a knight's: 40 mm/s in the first second, 42 in the seventh); much more,
+/// and it swings into the shot.
+pub const DRESSING_SETTLE_SPEED: f64 = 0.2;
+
 /// How long they do [s]. Shorter, and the hand catches them again before it is through.
 pub const GIVE_SECONDS: f64 = 0.1;
 
@@ -298,6 +303,25 @@ pub const FLAT_SPREAD: f32 = 1.3;
 /// 1 stops all at the top and irons small folds flat at a touch; much less, and heavy cloth sinks to the band's bottom.
 pub const BAND_EASE: f64 = 0.25;
 
+/// Height over the trunk to which what is held is pressed at least by what stays outside, in thicknesses [-]. Less, and the
+/// edges between, which are straight, go through a round trunk; more, and they go through an arm that lies on it.
+pub const PRESSED_LEAST: f64 = 0.25;
+
+/// How steeply a border that is pressed comes in from where it is not [-]: edges are drawn out by half the square of it, 3 %.
+/// With 1, a band has kinks under an arm, with edges that are drawn out by 20 %; much less, and it comes in all around.
+pub const PRESSED_SLOPE: f64 = 0.25;
+
+/// Sweeps over a border by which that is spread along it. Fewer, and a long press ends in a step.
+pub const PRESSED_SWEEPS: usize = 4;
+
+/// Speed at which what was pressed so comes out again [m/s]. Faster, and the cloth that hangs from it jerks as an arm
+/// comes out of the trunk; much slower, and the trunk catches up with it.
+pub const PRESSED_RELEASE: f64 = 0.5;
+
+/// How steeply cloth may rise from what is held inside a body [-]: edges are drawn out by half the square of it, 2 %. With
+/// none it stays in there for ever; with 1, edges beside pins are drawn out by 40 % as an arm swings through a cape's border.
+pub const SUNK_SLOPE: f64 = 0.2;
+
 /// Depth within another body from which on a place of a body is hidden, in thicknesses [-]. Much less, and cloth over the
 /// seam between two bodies is felt by neither.
 pub const HIDDEN_DEPTH: f32 = 1.0;
@@ -305,6 +329,11 @@ pub const HIDDEN_DEPTH: f32 = 1.0;
 /// How far ahead it is asked whether a place comes out of another body, in ways of the last tick [-]: it may speed up. Less,
 /// and knees that come through a robe come through the skirt over it for a tick.
 pub const COMING_OUT: f32 = 2.0;
+
+/// Share of its corners from which a triangle belongs to what stays outside [-]. With 1, large triangles from the shoulder
+/// to the elbow are the trunk's, and an arm that comes down pulls a shirt up; less than a third, and the side of a trunk with
+/// one corner in the armpit is the arm's.
+pub const BESIDE_SHARE: f32 = 0.375;
 
 /// Room beside what a garment is worn on within which parts that stay outside press only towards it, in thicknesses
 /// [-]. Less, and hands plough the folds of a skirt along; much more, and an arm that is lowered into a wide skirt goes

@@ -166,7 +166,7 @@ impl Attachments {
         if let Some(index) = self.carriers.iter().position(|c| c.mesh == mesh) {
             return Ok(index);
         }
-        self.carriers.push(GarmentBody::new(mesh, &context.frame.meshes[mesh], &[]));
+        self.carriers.push(GarmentBody::of(mesh, &context.frame.meshes[mesh], |_| true));
         Ok(self.carriers.len() - 1)
     }
 

@@ -55,23 +55,13 @@ pub struct GarmentBody {
 }
 
 impl GarmentBody {
-    /// A body as it stands at the start, without the triangles between vertices to leave out.
-    pub fn new(mesh: usize, source: &Mesh, left_out: &[bool]) -> Self {
-        // A triangle goes only where all its corners are left out: the seam to the rest of the body must stay closed.
-        match left_out.contains(&true) {
-            true => Self::of(mesh, source, |t| !t.iter().all(|&v| left_out[v as usize])),
-            false => Self::of(mesh, source, |_| true),
-        }
+    /// A part that stays outside of the garment.
+    pub fn outside(mesh: usize, source: &Mesh, is_kept: impl Fn(&[u32; 3]) -> bool) -> Self {
+        Self { is_outside: true, ..Self::of(mesh, source, is_kept) }
     }
 
-    /// A part that stays outside of the garment: the triangles all of whose vertices are chosen.
-    pub fn outside(mesh: usize, source: &Mesh, chosen: &[bool]) -> Self {
-        let part = Self::of(mesh, source, |t| t.iter().all(|&v| chosen[v as usize]));
-        Self { is_outside: true, ..part }
-    }
-
-    /// The triangles of a mesh that are kept.
-    fn of(mesh: usize, source: &Mesh, is_kept: impl Fn(&[u32; 3]) -> bool) -> Self {
+    /// A body as it stands at the start: the triangles of a mesh that are kept.
+    pub fn of(mesh: usize, source: &Mesh, is_kept: impl Fn(&[u32; 3]) -> bool) -> Self {
         let incoming = Arc::clone(&source.topology);
         let mut source = source.clone();
         if !source.topology.triangles.iter().all(&is_kept) {

@@ -20,6 +20,7 @@ use super::collide::PlaneContact;
 use super::outside::{Ceiling, Under};
 use super::pressing::Pressing;
 use super::solver::Moment;
+use super::sunk::Sunk;
 use crate::geometry::closest_on_triangle;
 use crate::tolerances::cloth as tolerances;
 
@@ -240,7 +241,7 @@ impl BodyContacts {
     /// Follows the found places to the end of the tick. Call after the bodies are updated.
     pub fn follow(
         &mut self,
-        bodies: &[GarmentBody],
+        (bodies, sunk): (&[GarmentBody], &Sunk),
         velocities: &[DVec3],
         dt: f64,
         lets_pass: impl Fn(usize, Vec3, Vec3) -> bool,
@@ -251,7 +252,8 @@ impl BodyContacts {
         self.near.clear();
         let per = self.bodies.max(1);
         for (node, (places, v)) in self.places.chunks(per).zip(velocities).enumerate() {
-            for (body, on_body) in bodies.iter().zip(places) {
+            for (index, (body, on_body)) in bodies.iter().zip(places).enumerate() {
+                let lower = sunk.of(node, index);
                 for place in on_body.iter().filter(|p| p.is_there()) {
                     if let Some(ceiling) = place.ceiling {
                         self.near.push(Near::below(&ceiling));
@@ -266,12 +268,13 @@ impl BodyContacts {
                     let way = *v * dt - (end - start);
                     let slid = way.reject_from_normalized(normal.as_dvec3()).length();
                     let normal_end = normal.as_dvec3();
+                    let normal_start = place.pressing.normal.as_dvec3();
                     let passed = lets_pass(node, normal, way.as_vec3());
                     let slack = (self.thickness + slid) as f32 + place.beside;
                     let near = Near {
-                        start,
-                        end,
-                        normal_start: place.pressing.normal.as_dvec3(),
+                        start: start - lower * normal_start,
+                        end: end - lower * normal_end,
+                        normal_start,
                         normal_end,
                         corners,
                         slack: if passed { PASSED } else { slack },

@@ -26,6 +26,7 @@ use super::outside;
 use super::pressing::Pressing;
 use super::rest::ClothRest;
 use super::solver::Moment;
+use super::sunk::Sunk;
 use crate::geometry::TriangleBvh;
 use crate::stage::SurfaceMotion;
 use crate::tolerances::cloth as limits;
@@ -233,7 +234,7 @@ impl FlatContacts {
     /// Follows the corners to the end of the tick. Call after the bodies are updated.
     pub fn follow(
         &mut self,
-        bodies: &[GarmentBody],
+        (bodies, sunk): (&[GarmentBody], &Sunk),
         velocities: &[DVec3],
         dt: f64,
         lets_pass: impl Fn(usize, Vec3, Vec3) -> bool,
@@ -243,6 +244,10 @@ impl FlatContacts {
             flat.start = flat.at.place(surface, 0.0);
             flat.end = flat.at.place(surface, 1.0);
             flat.normal_end = flat.at.normal_after(surface, flat.pressing).as_dvec3();
+            let parts = flat.spot.parts().into_iter();
+            let lower: f64 = parts.map(|(n, w)| w * sunk.of(n as usize, flat.body as usize)).sum();
+            flat.start -= lower * flat.normal_start;
+            flat.end -= lower * flat.normal_end;
         }
         self.rows.retain(|flat| {
             let way = (flat.spot.place(velocities) * dt - (flat.end - flat.start)).as_vec3();

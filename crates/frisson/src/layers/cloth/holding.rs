@@ -1,8 +1,10 @@
 //! Where held nodes are in a tick, and what pins that are pulled apart ask of the cloth.
 
-use super::attach::Attachments;
+use super::attach::{Attachments, Holder};
+use super::body_contacts::BodyReach;
 use super::node_places::copy_nodes;
 use super::params::ClothParams;
+use super::pressed::{Press, press};
 use super::rest::Garment;
 use super::scratch::{ClothScratch, Tools};
 use super::solver::Solver;
@@ -14,20 +16,30 @@ pub(super) fn place_held(
     tools: &mut Tools,
     rest: &Garment,
     (state, scratch): (&ClothState, &mut ClothScratch),
-    context: &StepContext,
+    (context, reach): (&StepContext, BodyReach),
 ) {
     let number = context.frame_number();
     let (attachments, carriers) = (&rest.attachments, tools.carriers.as_slice());
     let held = &mut scratch.held;
     held.clear();
+    scratch.presses.clear();
     for hold in attachments.holds.iter().filter(|h| Attachments::is_on(h, number)) {
         if held.last().is_some_and(|h| h.0 == hold.node) {
             continue;
         }
         let start = state.positions[hold.node as usize];
-        let end = attachments.place(hold, context, (carriers, &scratch.incoming));
-        held.push((hold.node, start, end.unwrap_or(start)));
+        let place = attachments.place(hold, context, (carriers, &scratch.incoming));
+        // What is told where to be by joints and paths has been told so.
+        let press = match (place, &hold.by) {
+            (Some(end), Holder::Incoming) => {
+                Press::of(&tools.bodies, (start, end), reach, context.dt)
+            }
+            _ => Press::default(),
+        };
+        held.push((hold.node, start, place.unwrap_or(start)));
+        scratch.presses.push(press);
     }
+    press(&rest.cloth, held, &mut scratch.presses);
     // Rows are compiled for masses: only when other nodes are held, or nodes carry other loads, must they
     // be made anew.
     let same = held.len() == scratch.held_nodes.len()

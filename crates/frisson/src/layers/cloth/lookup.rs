@@ -128,12 +128,12 @@ pub(super) fn find_colliders(
     names.iter().map(find).collect()
 }
 
-/// Of every vertex of a body whether it stays outside of the garment; `None` where all of it is worn on.
+/// Of every vertex of a body how much of it stays outside of the garment; `None` where all of it is worn on.
 fn find_beside(
     params: &ClothParams,
     context: &BuildContext,
     (mesh, name): (usize, &str),
-) -> Result<Option<Vec<bool>>, LayerError> {
+) -> Result<Option<Vec<f32>>, LayerError> {
     let mut of_body = None;
     for (index, beside) in params.beside.iter().enumerate() {
         if !params.bodies.contains(&beside.body) {
@@ -144,13 +144,14 @@ fn find_beside(
             continue;
         }
         let count = context.frame.meshes[mesh].positions.len();
-        let found = of_body.get_or_insert_with(|| vec![false; count]);
+        let found = of_body.get_or_insert_with(|| vec![0.0f32; count]);
         match &beside.vertices {
-            None => found.fill(true),
+            None => found.fill(1.0),
             Some(vertices) => {
                 let field = format!("beside[{index}].vertices");
-                let chosen = select_vertices(context, mesh, &field, vertices)?;
-                chosen.iter().for_each(|&v| found[v as usize] = true);
+                select_vertices(context, mesh, &field, vertices)?;
+                let weights = context.select(&field, mesh, vertices)?;
+                found.iter_mut().zip(weights).for_each(|(f, w)| *f = f.max(w));
             }
         }
     }
@@ -176,14 +177,19 @@ pub(super) fn find_bodies(
             let chosen = select_vertices(context, mesh, "bodies_except", parts)?;
             chosen.iter().for_each(|&v| left_out[v as usize] = true);
         }
-        if let Some(beside) = find_beside(params, context, (mesh, name))? {
-            let kept = |(chosen, left): (&bool, &bool)| *chosen && !*left;
-            let chosen: Vec<bool> = beside.iter().zip(&left_out).map(kept).collect();
-            bodies.push(GarmentBody::outside(mesh, source, &chosen));
-            left_out.iter_mut().zip(beside).for_each(|(left, beside)| *left |= beside);
+        let beside = find_beside(params, context, (mesh, name))?;
+        // A triangle goes only where all its corners are left out: the seam to the rest of the body must stay closed.
+        let is_felt = |t: &[u32; 3]| !t.iter().all(|&v| left_out[v as usize]);
+        // On a body of few triangles one of them is all that there is between a shoulder and an elbow.
+        let is_beside = |t: &[u32; 3]| {
+            let share = |of: &Vec<f32>| t.iter().map(|&v| of[v as usize]).sum::<f32>() / 3.0;
+            beside.as_ref().is_some_and(|of| share(of) > limits::BESIDE_SHARE)
+        };
+        if beside.is_some() {
+            bodies.push(GarmentBody::outside(mesh, source, |t| is_felt(t) && is_beside(t)));
         }
-        if !left_out.iter().all(|left| *left) {
-            bodies.push(GarmentBody::new(mesh, source, &left_out));
+        if source.topology.triangles.iter().any(|t| is_felt(t) && !is_beside(t)) {
+            bodies.push(GarmentBody::of(mesh, source, |t| is_felt(t) && !is_beside(t)));
         }
     }
     Ok(bodies)

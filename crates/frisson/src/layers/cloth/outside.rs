@@ -66,6 +66,18 @@ impl Under {
         (surface.point(at.0, at.1, 1.0), self.away.after(surface, at))
     }
 
+    /// The place at the start of the tick. Call after the bodies are updated.
+    pub fn at_start(&self, bodies: &[GarmentBody]) -> Vec3 {
+        bodies[self.body as usize].surface.point(self.triangle, self.barycentric, 0.0)
+    }
+
+    /// Room that a part leaves over it [m]: infinite where none is over it, 0 where the part is in what is below. Call
+    /// after the bodies are updated.
+    pub fn room_over(&self, bodies: &[GarmentBody], part: &GarmentBody, reach: BodyReach) -> f32 {
+        let around = (tolerances::CEILING_EDGES * reach.mean_edge) as f32;
+        room_over(part.surface.bvh(), self.followed(bodies), around, reach.room())
+    }
+
     /// The lowest place of a part over it, and where it is at both ends of the tick: it comes along with the trunk.
     /// Nothing where none is over it. Call after the bodies are updated.
     pub fn ceiling(
@@ -75,8 +87,10 @@ impl Under {
         reach: BodyReach,
     ) -> Option<Ceiling> {
         let (q, normal) = self.followed(bodies);
-        let around = (tolerances::CEILING_EDGES * reach.mean_edge) as f32;
-        let height = lowest_over(part.surface.bvh(), (q, normal), around, reach.room())?;
+        let height = self.room_over(bodies, part, reach);
+        if height == 0.0 || height == f32::INFINITY {
+            return None;
+        }
         let at = |q: Vec3, normal: Vec3| (q + height * normal).as_dvec3();
         let (start, end) = (at(self.place, self.normal()), at(q, normal));
         Some(Ceiling { start, end, normals: [-self.normal(), -normal] })
@@ -94,28 +108,23 @@ pub struct Ceiling {
     pub normals: [Vec3; 2],
 }
 
-/// Height of the lowest place of a part over the disc around `q` across `normal`, within `room`; nothing where there is
-/// none, or where the part is in what is below. Where the trunk bends away below the disc, over as much of it as is over
+/// Height of the lowest place of a part over the disc around `q` across `normal`, within `room`; infinite where there is
+/// none, 0 where the part is in what is below. Where the trunk bends away below the disc, over as much of it as is over
 /// the trunk.
-fn lowest_over(
-    part: &TriangleBvh,
-    (q, normal): (Vec3, Vec3),
-    around: f32,
-    room: f32,
-) -> Option<f32> {
+fn room_over(part: &TriangleBvh, (q, normal): (Vec3, Vec3), around: f32, room: f32) -> f32 {
     for share in tolerances::CEILING_SHARES {
         let [lower, upper] = lowest_sides(part, (q, normal), share * around, room);
         if lower > room && upper > room {
-            return None;
+            return f32::INFINITY;
         }
         if lower > 0.0 && lower <= upper {
-            return (lower < room).then_some(lower);
+            return if lower < room { lower } else { f32::INFINITY };
         }
     }
     // Around a bend of the trunk, or in it beside the place: only what is straight over it counts.
-    let hit = part.raycast(q, normal, room)?;
+    let Some(hit) = part.raycast(q, normal, room) else { return f32::INFINITY };
     // Left through its far side: the part is in the trunk.
-    (part.face_normal(hit.triangle).dot(normal) < 0.0).then_some(hit.distance)
+    if part.face_normal(hit.triangle).dot(normal) < 0.0 { hit.distance } else { 0.0 }
 }
 
 /// Heights of the lowest places over a disc that look at the trunk, and that look away from it; infinite where there are

@@ -8,10 +8,12 @@ use super::body_contacts::BodyContacts;
 use super::caught::CaughtCloth;
 use super::flat_contact::FlatContacts;
 use super::params::ClothParams;
+use super::pressed::Press;
 use super::refine::RefineScratch;
 use super::rest::Garment;
 use super::self_contact::SelfContacts;
 use super::solver::Solver;
+use super::sunk::Sunk;
 use super::tear::Tears;
 use crate::stage::Clock;
 
@@ -26,6 +28,8 @@ pub struct ClothScratch {
     pub(super) refine: RefineScratch,
     /// Held nodes with their places at the start and at the end of the tick.
     pub(super) held: Vec<(u32, DVec3, DVec3)>,
+    /// How each of them is pressed by what stays outside.
+    pub(super) presses: Vec<Press>,
     /// Sticky nodes with their places at the start and at the end of the tick.
     pub(super) stuck: Vec<(u32, DVec3, DVec3)>,
     /// Soft pins with the places that draw them, and how fast [rad/s].
@@ -51,6 +55,7 @@ pub(super) struct Tools {
     pub(super) carriers: Vec<GarmentBody>,
     pub(super) contacts: BodyContacts,
     pub(super) flat_contacts: FlatContacts,
+    pub(super) sunk: Sunk,
     pub(super) caught: CaughtCloth,
     pub(super) self_contacts: SelfContacts,
     /// Tick up to which bodies and carriers have followed the state.
@@ -70,6 +75,7 @@ impl Tools {
             carriers: rest.attachments.carriers.clone(),
             contacts: BodyContacts::default(),
             flat_contacts,
+            sunk: Sunk::default(),
             caught: CaughtCloth::default(),
             self_contacts: rest.self_contacts.clone(),
             followed: None,

@@ -14,7 +14,7 @@ use super::layer::ClothLayer;
 use super::node_places::{CHUNK, copy_nodes};
 use super::params::ClothParams;
 use super::pressure::Inflation;
-use super::put_on::{dress, resize};
+use super::put_on::{self, dress, resize};
 use super::rest::Garment;
 use super::scratch::{ClothScratch, Tools};
 use super::settle;
@@ -131,7 +131,6 @@ fn advance(
     tune(&mut tools, (params, rest), state, context);
     soaking::take_load(rest, frame, state, context.clock);
     find_contacts(&mut tools, (params, rest), (state, scratch), context, frame);
-    place_held(&mut tools, rest, (state, scratch), context);
     place_soft((params, rest), scratch);
     measure_needs(&mut tools, rest, (state, scratch));
     if is_drawn_out(&tools.solver.needs, (params, &rest.cloth), state, context.clock) {
@@ -141,7 +140,8 @@ fn advance(
     }
     blow(&mut tools, (params, rest), (state, scratch), context);
     solve(&mut tools, (params, rest), (state, scratch), context);
-    settle::settle(params.settle, rest, (state, &scratch.starts), context.dt);
+    let slow = put_on::settle_speed(params, rest, state, context.clock);
+    settle::settle((params.settle, slow), rest, (state, &scratch.starts), context.dt);
     crease::crease(params, &rest.cloth, state, context.dt);
     let number = context.frame_number();
     rest.attachments.catch_and_release(&tools.carriers, state, number, params);
@@ -218,23 +218,17 @@ fn find_contacts(
         let mesh = &frame.meshes[body.mesh];
         scratch.kept.push(body.begin((built, in_step), state, mesh, dt));
     }
-    let Tools { bodies, contacts, flat_contacts, caught, .. } = tools;
+    let Tools { bodies, contacts, flat_contacts, sunk, .. } = tools;
     let reach = rest.reach(params);
     // Before the bodies move: on which side of a limb a node is, is settled where both still stand.
     contacts.find(bodies, x, v, dt, reach);
     flat_contacts.find(bodies, contacts, x, reach);
+    sunk.find(rest, bodies, x, reach);
     for (body, _) in bodies.iter_mut().zip(&scratch.kept).filter(|(_, kept)| **kept) {
         body.update(&frame.meshes[body.mesh], dt);
     }
     contacts.find_ceilings(bodies, reach);
-    if !bodies.is_empty() {
-        let ticks = in_ticks(limits::GIVE_SECONDS, context.clock).min(255) as u8;
-        caught.update(&rest.cloth, x, ticks, &mut state.giving);
-    }
-    let left = &state.giving;
-    let lets_pass = |node: usize, normal, way| caught.lets_pass(left, node, normal, way, dt);
-    contacts.follow(bodies, v, dt, lets_pass, |node| caught.grip(node));
-    flat_contacts.follow(bodies, v, dt, lets_pass);
+    follow_contacts(tools, rest, state, context);
     find_self_contacts(tools, rest, (state, scratch), context);
     let built = &rest.attachments.carriers;
     for ((body, built), state) in tools.carriers.iter_mut().zip(built).zip(&state.carriers) {
@@ -243,6 +237,27 @@ fn find_contacts(
             body.update(mesh, dt);
         }
     }
+    place_held(tools, rest, (state, scratch), (context, reach));
+}
+
+/// Follows what nodes may touch to the end of the tick, to which the bodies have moved.
+fn follow_contacts(
+    tools: &mut Tools,
+    rest: &Garment,
+    state: &mut ClothState,
+    context: &StepContext,
+) {
+    let dt = context.dt;
+    let (x, v) = (state.positions.as_slice(), state.velocities.as_slice());
+    let Tools { bodies, contacts, flat_contacts, caught, sunk, .. } = tools;
+    if !bodies.is_empty() {
+        let ticks = in_ticks(limits::GIVE_SECONDS, context.clock).min(255) as u8;
+        caught.update(&rest.cloth, x, ticks, &mut state.giving);
+    }
+    let left = &state.giving;
+    let lets_pass = |node: usize, normal, way| caught.lets_pass(left, node, normal, way, dt);
+    contacts.follow((bodies, sunk), v, dt, lets_pass, |node| caught.grip(node));
+    flat_contacts.follow((bodies, sunk), v, dt, lets_pass);
 }
 
 /// Finds where the cloth may touch itself in this tick.

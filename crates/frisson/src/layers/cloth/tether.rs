@@ -15,6 +15,8 @@ pub struct Tethers {
     /// `offsets[n]..offsets[n + 1]` are node `n`'s.
     offsets: Vec<u32>,
     rows: Vec<Tether>,
+    /// Of every node that is not held and hangs on something the nearest held one, and how far that is [m].
+    nearest: Vec<Option<(u32, f64)>>,
     /// Longest [m].
     pub reach: f64,
 }
@@ -49,6 +51,7 @@ pub fn build(input: &TetherInput) -> Tethers {
     let count = input.topology.point_count();
     let pins: Vec<u32> = (0..count as u32).filter(|&p| input.held[p as usize]).collect();
     let mut lists: Vec<Vec<Tether>> = vec![Vec::new(); count];
+    let mut near: Vec<Option<(u32, f64)>> = vec![None; count];
     let mut reach: f64 = 0.0;
     let vertex_of_point = &input.topology.vertex_of_point;
     let place = |p: u32| input.positions[vertex_of_point[p as usize] as usize].as_dvec3();
@@ -62,7 +65,11 @@ pub fn build(input: &TetherInput) -> Tethers {
                 // that one than it is at rest, or cloth would be pulled askew as it lies.
                 let straight = place(p as u32).distance(place(nearest[p]));
                 let length = distance[p].max(straight) * (1.0 + input.slack) * input.longer;
-                lists[input.node_of_point[p] as usize].push(Tether { pin, length });
+                let node = input.node_of_point[p] as usize;
+                lists[node].push(Tether { pin, length });
+                if near[node].is_none_or(|(_, known)| distance[p] < known) {
+                    near[node] = Some((pin, distance[p]));
+                }
             }
         }
     };
@@ -73,7 +80,7 @@ pub fn build(input: &TetherInput) -> Tethers {
         add(&pins);
     }
     let wanted = input.wanted && input.slack < limits::TETHER_MAX_SLACK;
-    let mut tethers = Tethers { offsets: vec![0], rows: Vec::new(), reach };
+    let mut tethers = Tethers { offsets: vec![0], rows: Vec::new(), nearest: near, reach };
     for list in &lists {
         if wanted {
             tethers.rows.extend_from_slice(list);
@@ -84,6 +91,11 @@ pub fn build(input: &TetherInput) -> Tethers {
 }
 
 impl Tethers {
+    /// The held node that is nearest to a node along the cloth, and how far it is [m].
+    pub fn nearest(&self, node: usize) -> Option<(u32, f64)> {
+        self.nearest.get(node).copied().flatten()
+    }
+
     /// Brings a node back within reach of its pins; `held` are the positions of the first nodes, `allowance`
     /// is how much longer the tethers are as a share, because pins are pulled apart there. What it was too far already is taken back without giving speed.
     #[inline]
