@@ -8,6 +8,8 @@ use glam::{Vec2, Vec3};
 const TOGETHER: f32 = 0.03;
 /// The same where one of them is of an arm: only what grows out of the trunk is part of it, a hand close by is not.
 const TOGETHER_WITH_ARM: f32 = 0.002;
+/// Most points between the ends of a cut through a triangle: on bodies of a few large ones.
+const MOST_BETWEEN: f32 = 256.0;
 /// How much wider than at the waist a torso is where the arms have become part of it [-].
 const WITH_ARMS: f32 = 1.45;
 
@@ -53,7 +55,8 @@ impl Levels {
         // A joint may lie above the mesh it moves, by some millimetres or in a model that is put together badly.
         let level_of = |y: f32| (((y - low) / height * count as f32) as usize).min(count - 1);
         let hip_level = level_of(hips.y);
-        let cuts: Vec<Vec<CutPoint>> = heights.iter().map(|&y| points_at(bodies, y)).collect();
+        let cuts: Vec<Vec<CutPoint>> =
+            heights.iter().map(|&y| points_at(bodies, y, height)).collect();
         let parts: Vec<Vec<Vec<Vec2>>> =
             cuts.iter().map(|points| parts_of(points, height)).collect();
         let mut kept: Vec<Vec<Vec2>> = vec![Vec::new(); count];
@@ -117,8 +120,8 @@ impl Levels {
     }
 }
 
-/// Where edges of meshes go through a level.
-fn points_at(bodies: &[Part], y: f32) -> Vec<CutPoint> {
+/// Where edges of meshes go through a level of a body of some height.
+fn points_at(bodies: &[Part], y: f32, height: f32) -> Vec<CutPoint> {
     let mut points = Vec::new();
     for Part { mesh, is_arm } in bodies {
         for triangle in &mesh.topology.triangles {
@@ -133,11 +136,14 @@ fn points_at(bodies: &[Part], y: f32) -> Vec<CutPoint> {
             }
         }
     }
-    // The two points of a triangle lie side by side: points between them show that they are one part.
+    // The two points of a triangle lie side by side: points between them show that they are one part, however large it is.
     let mut fine = Vec::with_capacity(3 * points.len());
     for pair in points.chunks_exact(2) {
-        let between = |k: u8| pair[0].at.lerp(pair[1].at, f32::from(k) / 4.0);
-        fine.extend((0..=4).map(|k| CutPoint { at: between(k), is_arm: pair[0].is_arm }));
+        let length = pair[0].at.distance(pair[1].at);
+        let steps = (length / (0.5 * TOGETHER * height)).ceil().clamp(4.0, MOST_BETWEEN);
+        let between = |k: u16| pair[0].at.lerp(pair[1].at, f32::from(k) / steps);
+        let point = |k: u16| CutPoint { at: between(k), is_arm: pair[0].is_arm };
+        fine.extend((0..=steps as u16).map(point));
     }
     fine
 }
@@ -268,6 +274,27 @@ mod tests {
         };
         let positions = (0..2 * SIDES).map(corner).collect();
         Mesh::new("tube", positions, (0..SIDES).flat_map(side).collect())
+    }
+
+    #[test]
+    fn a_trunk_of_a_few_large_triangles_is_one_part() {
+        // A box without top and bottom, twice as deep as the front and the back would be one part over.
+        let corner = |k: u32| {
+            let side = [(-0.1, -0.3), (0.1, -0.3), (0.1, 0.1), (-0.1, 0.1)][k as usize / 2];
+            Vec3::new(side.0, (k % 2) as f32, side.1)
+        };
+        let side = |k: u32| {
+            let [a, b, c, d] = [2 * k, 2 * k + 1, 2 * k + 2, 2 * k + 3].map(|v| v % 8);
+            [[a, b, c], [c, b, d]]
+        };
+        let positions: Vec<Vec3> = (0..8).map(corner).collect();
+        let mesh = Mesh::new("box", positions, (0..4).flat_map(side).collect());
+        let bounds = Bounds::of(&mesh.positions);
+        let parts = [Part { mesh: &mesh, is_arm: vec![false; 8] }];
+        let levels = Levels::cut(&parts, Vec3::new(0.0, 0.5, 0.0), 0.55, bounds, 96);
+        assert!(levels.axis.distance(Vec2::new(0.0, -0.1)) < 1e-5, "{}", levels.axis);
+        let reach = levels.reach(60, std::f32::consts::FRAC_PI_2);
+        assert!((reach - 0.2).abs() < 1e-5, "{reach}");
     }
 
     #[test]

@@ -23,8 +23,8 @@ const HANGING: [&str; 12] = [
 /// eight times as long.
 const COARSER: f32 = 1.5;
 
-/// Length of a garment beyond which it is still unfolding after the usual second of dressing [m].
-const LONG: f32 = 0.8;
+/// Time of dressing that a garment gets unasked [s].
+const USUAL_DRESSING: f32 = 1.0;
 /// Time that a long garment takes to unfold and hang [s/m]: a robot's cape of 1.6 m moves by 30 mm/s two seconds after one
 /// second of it, by 15 mm/s after three, by 4 mm/s after five.
 const DRESSING_PER_LENGTH: f32 = 3.0;
@@ -79,7 +79,8 @@ pub fn propose_cloth(character: &Character, modelled: &[Mesh], meshes: &[Mesh]) 
 fn dressing(garment: &Mesh) -> Option<f32> {
     let bounds = Bounds::of(&garment.positions);
     let length = bounds.max.y - bounds.min.y;
-    (length > LONG).then_some((DRESSING_PER_LENGTH * length).min(LONGEST_DRESSING))
+    let seconds = (DRESSING_PER_LENGTH * length).min(LONGEST_DRESSING);
+    (seconds > USUAL_DRESSING).then_some(seconds)
 }
 
 /// Whether the name of a mesh says that it hangs.
