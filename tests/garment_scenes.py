@@ -23,6 +23,7 @@ CROSSINGS = """
 measure = "crossings"
 shape = "{shape}"
 body = "{body}"
+worn_on = {worn_on}
 at_most = 0
 why = "Nothing of the cloth goes through the body."
 
@@ -30,6 +31,7 @@ why = "Nothing of the cloth goes through the body."
 measure = "crossings"
 shape = "{body}"
 body = "{shape}"
+worn_on = {worn_on}
 at_most = 0
 why = "Nothing of the body goes through the cloth."
 """
@@ -63,7 +65,7 @@ def main():
     shape = re.search(r'^on = "(.*)"', proposed, flags=re.M)[1]
     bodies = json.loads(re.search(r"^bodies = (\[.*\])", proposed, flags=re.M)[1])
     promises = STRETCH.format(shape=shape)
-    promises += "".join(CROSSINGS.format(shape=shape, body=body) for body in bodies)
+    promises += "".join(CROSSINGS.format(shape=shape, body=body, worn_on=json.dumps(bodies)) for body in bodies)
     clips = re.findall(r'^(?:# )?clip = "(.*?)" .*\n', proposed, flags=re.M)
     still = re.sub(r"^(# )?(clip|loop|frames) = .*\n", "", proposed, flags=re.M)
     standing = still.replace("fps = 30\n", "fps = 30\nframes = [0, 150]\n")

@@ -1,13 +1,15 @@
 //! One measure of one subject, frame by frame.
 
+use frisson::geometry::Mesh;
 use frisson::stage::Frame;
 use frisson_io::scene::{Measure, Part, Statistic, Subject};
 use glam::Vec3;
 
-use crate::body::{Body, point_depths, segment_depths, volume};
+use crate::body::{Body, edges_of, point_depths, segment_depths, volume};
 use crate::bundles::Links;
 use crate::difference::difference;
 use crate::motion::{MM, Steps, Turns, distances, kick, pop, speeds};
+use crate::overlap::Overlaps;
 use crate::pieces::pieces;
 use crate::shape::{Shape, Snapshot};
 use crate::statistic::{Reading, Sample, reduce};
@@ -78,6 +80,7 @@ pub struct Gauge {
     lengths: Option<Lengths>,
     body: Body,
     own: Body,
+    worn_on: Vec<Body>,
     links: Links,
 }
 
@@ -97,6 +100,7 @@ impl Gauge {
             lengths: None,
             body: Body::default(),
             own: Body::default(),
+            worn_on: subject.worn_on.iter().map(|_| Body::default()).collect(),
             links: Links::default(),
         }
     }
@@ -253,6 +257,11 @@ impl Gauge {
         if let Some(within) = self.subject.within {
             found.retain(|(_, place)| is_within(*place, within));
         }
+        if !found.is_empty() {
+            let garment = mean_edge(self.garment(moment));
+            let overlaps = self.overlaps(moment);
+            found.retain(|(_, place)| !overlaps.is_near(*place, garment));
+        }
         let first = found.first();
         Some(Reading {
             value: found.len() as f64,
@@ -260,6 +269,24 @@ impl Gauge {
             element: first.map(|f| f.0),
             place: first.map(|f| f.1),
         })
+    }
+
+    /// What is worn, of the two shapes that cross.
+    fn garment<'a>(&self, moment: &Moment<'a>) -> Option<&'a Mesh> {
+        let is_worn_on = |name: &&str| self.subject.worn_on.iter().any(|body| body == name);
+        let both = [self.subject.shape.as_deref(), self.subject.body.as_deref()];
+        let name = both.into_iter().flatten().find(|name| !is_worn_on(name))?;
+        mesh_of(moment.frame, name)
+    }
+
+    /// Where what the shape is worn on goes through itself.
+    fn overlaps(&mut self, moment: &Moment) -> Overlaps {
+        let names = &self.subject.worn_on;
+        let meshes: Vec<&Mesh> =
+            names.iter().filter_map(|name| mesh_of(moment.frame, name)).collect();
+        self.worn_on.iter_mut().zip(&meshes).for_each(|(body, mesh)| body.update(mesh));
+        let parts: Vec<(&Mesh, &Body)> = meshes.into_iter().zip(&self.worn_on).collect();
+        Overlaps::of(&parts)
     }
 
     fn count(&mut self, shape: Shape, moment: &Moment) -> f64 {
@@ -305,6 +332,21 @@ impl Gauge {
         self.within = same
             .map(|r| (Snapshot::of(r), r.points().iter().map(|&p| is_within(p, within)).collect()));
     }
+}
+
+fn mesh_of<'a>(frame: &'a Frame, name: &str) -> Option<&'a Mesh> {
+    match Shape::find(frame, name)? {
+        Shape::Mesh(mesh) => Some(mesh),
+        _ => None,
+    }
+}
+
+/// Mean length of a mesh's edges [m]; 0 without any.
+fn mean_edge(mesh: Option<&Mesh>) -> f32 {
+    let Some(mesh) = mesh else { return 0.0 };
+    let at = |v: u32| mesh.positions[v as usize];
+    let edges = edges_of(&mesh.topology.triangles);
+    edges.iter().map(|[a, b]| at(*a).distance(at(*b))).sum::<f32>() / edges.len().max(1) as f32
 }
 
 fn is_within(p: Vec3, [x, y, z, far_x, far_y, far_z]: [f32; 6]) -> bool {

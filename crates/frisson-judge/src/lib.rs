@@ -29,12 +29,14 @@ mod groups;
 mod in_between;
 mod measure;
 mod motion;
+mod overlap;
 mod pieces;
 #[cfg(test)]
 mod plain;
 mod retime;
 mod riding;
 mod shape;
+mod shells;
 mod sides;
 mod statistic;
 mod stretch;
@@ -49,5 +51,6 @@ pub use findings::{Apart, CloseUp, Finding, Judgement, Limits, compare_shots, ju
 pub use gauge::{Gauge, Moment, unit};
 pub use measure::{JudgeError, Request, Series, measure};
 pub use shape::{Match, Shape, Snapshot};
+pub use shells::in_shells;
 pub use statistic::{Reading, Sample};
 pub use visible::changed_share;

@@ -8,7 +8,7 @@ use frisson::stage::Frame;
 use frisson_io::Silent;
 use frisson_io::scene::{Measure, OverFrames, Part, Statistic, Subject};
 use frisson_judge::{Request, changed_share, compare_shots, measure};
-use glam::Vec3;
+use glam::{Quat, Vec3};
 
 use shots::{Formula, ball, meshes, moved, of, points, read, sheet, strands, torus};
 
@@ -173,6 +173,32 @@ fn two_crossing_sheets_cross_along_a_line() {
         read(&mut shot, Measure::Crossings, of("flat"), OverFrames::Max).unwrap().value,
         0.0
     );
+}
+
+#[test]
+fn where_an_arm_is_in_the_trunk_what_is_worn_may_go_through_it_and_nowhere_else() {
+    // A sheet two centimetres over a trunk, through both of which an arm goes; later the sheet is higher up on the arm.
+    let pair = |t: f64| {
+        let trunk = moved(sheet("trunk", 2, 2.0), Vec3::new(0.01, 0.0, 0.02));
+        let arm = torus("arm", 0.5, 0.1, 96);
+        let upright = Quat::from_rotation_x(1.5);
+        let mut arm = arm;
+        arm.positions.iter_mut().for_each(|p| *p = upright * *p);
+        let cloth = moved(sheet("cloth", 40, 2.0), Vec3::Y * (0.02 + 0.3 * t as f32));
+        meshes(vec![trunk, arm, cloth])
+    };
+    let mut shot = Formula::new(1, 1, pair);
+    for (shape, body) in [("cloth", "arm"), ("arm", "cloth")] {
+        let plain = Subject { body: Some(body.to_owned()), ..of(shape) };
+        let worn_on = vec!["trunk".to_owned(), "arm".to_owned()];
+        let worn = Subject { worn_on, ..plain.clone() };
+        let mut ask =
+            |s: &Subject, o| read(&mut shot, Measure::Crossings, s.clone(), o).unwrap().value;
+        assert!(ask(&plain, OverFrames::First) > 5.0, "{shape}");
+        assert_eq!(ask(&worn, OverFrames::First), 0.0, "{shape}");
+        assert!(ask(&worn, OverFrames::Last) > 5.0, "{shape}");
+        assert_eq!(ask(&worn, OverFrames::Last), ask(&plain, OverFrames::Last), "{shape}");
+    }
 }
 
 #[test]

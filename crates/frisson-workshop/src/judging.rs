@@ -7,10 +7,10 @@ use frisson::stage::Frame;
 use frisson_io::cache::CacheReader;
 use frisson_io::scene::SceneFile;
 use frisson_io::{FrameSource, Progress, ShotInfo, SourceError};
-use frisson_judge::{JudgeError, Judgement, Limits, judge_shot};
+use frisson_judge::{JudgeError, Judgement, Limits, in_shells, judge_shot};
 
 use crate::Loader;
-use crate::shot::{Rig, leave_out};
+use crate::shot::{Rig, leave_out, matches};
 
 /// Judges a cache, as its camera sees it (`hide`). Complaints that the actors' own motion, without any layer, gives as much reason for are kept
 /// apart; where the actors' sources are gone, none are.
@@ -34,7 +34,11 @@ pub fn judge_bake(
     if let Ok(rig) = Rig::build(scene, &Loader) {
         let mut bare = Bare { rig, info: reader.info().clone() };
         let mut seen = Seen { source: &mut bare, hidden: &hidden };
-        judgement.set_own_apart(&judge_shot(&mut seen, &[], limits, range, progress)?);
+        let mut own = judge_shot(&mut seen, &[], limits, range, progress)?;
+        // What a clip swings through a skin of open shells is in the coat that took the skin's place, too.
+        let is_replaced = |name: &str| matches(&hidden, name);
+        own.findings.extend(in_shells(&mut bare, is_replaced, &judgement.findings)?);
+        judgement.set_own_apart(&own);
     }
     Ok(judgement)
 }

@@ -55,6 +55,10 @@ pub struct Subject {
     /// the shape itself).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
+    /// Parts of the body that a garment is worn on, for `crossings`: where they go through each other nothing can be outside
+    /// of both, and what crosses within a mean edge of the garment from there does not count.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub worn_on: Vec<String>,
     /// Layer whose effect is measured, for `effect`, `visible` and `rates`: the scene is baked again
     /// without it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -114,6 +118,7 @@ impl Subject {
         Self {
             shape: self.shape.clone().or_else(|| other.shape.clone()),
             body: self.body.clone().or_else(|| other.body.clone()),
+            worn_on: if self.worn_on.is_empty() { &other.worn_on } else { &self.worn_on }.clone(),
             layer: self.layer.clone().or_else(|| other.layer.clone()),
             without: self.without.clone().or_else(|| other.without.clone()),
             frames: self.frames.or(other.frames),
@@ -335,7 +340,9 @@ impl SceneFile {
         let layers = self.scene.layers.iter().map(|l| l.name());
         let owners: Vec<&str> = actors.chain(colliders).chain(layers).collect();
         let of = |key: &'static str, s: &Option<String>| Some((key, s.clone()?));
+        let worn_on = expect.subject.worn_on.iter().map(|name| Some(("worn_on", name.clone())));
         let given = [of("shape", &expect.subject.shape), of("body", &expect.subject.body)];
+        let given = given.into_iter().chain(worn_on);
         let unknown = |(_, name): &(&str, String)| {
             !owners.iter().any(|o| name.strip_prefix(o).is_some_and(is_whole_name))
         };
@@ -347,7 +354,7 @@ impl SceneFile {
                 None => problem,
             }
         };
-        given.into_iter().flatten().filter(unknown).map(problem).collect()
+        given.flatten().filter(unknown).map(problem).collect()
     }
 
     fn expect_span(&self, index: usize, key: &str) -> Range<usize> {

@@ -229,7 +229,7 @@ pub fn leave_out(frame: &mut Frame, hide: &[String]) {
 }
 
 /// Whether a name is in a list, or starts with one of it.
-fn matches(list: &[String], name: &str) -> bool {
+pub(crate) fn matches(list: &[String], name: &str) -> bool {
     list.iter().any(|l| name.starts_with(l.as_str()))
 }
 
