@@ -37,6 +37,7 @@ mod output;
 mod params;
 mod pencil;
 mod pool;
+mod pool_end;
 mod pool_flow;
 mod pool_mesh;
 mod pool_ride;

@@ -25,6 +25,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::liquid::Liquid;
+use super::pool_end::End;
 use super::pool_ride::{Motion, PatchPose};
 use crate::geometry::{Bounds, RayHit, TriangleBvh};
 use crate::stage::{BuildContext, ColliderSet, LayerError};
@@ -114,6 +115,8 @@ pub struct PoolRest {
     pub heights: [f64; 2],
     /// Height of the ground under every cell as gravity sees it, x fastest [m]; minus infinity where there is none.
     pub bed: Vec<f64>,
+    /// Where the ground ends between its cells, ascending.
+    pub ends: Vec<End>,
     /// How much higher than in the patch the bed is for gravity, per way along its x and z [-].
     pub lean: DVec2,
     /// Where the patch stands.
@@ -135,6 +138,8 @@ pub struct PoolState {
     pub brink: Vec<f64>,
     /// Height of the ground under every cell as gravity sees it, where it has moved since the start [m]; else empty.
     pub bed: Vec<f64>,
+    /// Where that ends.
+    pub ends: Vec<End>,
     /// How that leans.
     pub lean: DVec2,
     /// Where the patch has ridden to with its ground.
@@ -169,6 +174,7 @@ impl PoolRest {
             cell: params.cell,
             heights: params.heights,
             bed: vec![f64::NEG_INFINITY; cells[0] * cells[1]],
+            ends: Vec::new(),
             lean: DVec2::ZERO,
             pose: PatchPose::default(),
             bounds: Bounds::EMPTY,
@@ -181,16 +187,28 @@ impl PoolRest {
     /// Looks for the ground where it stands now, and as it leans for gravity.
     pub fn lay(&mut self, trees: &[&TriangleBvh], colliders: &ColliderSet, lean: DVec2) {
         let mut bed = std::mem::take(&mut self.bed);
-        let error = self.bed_error();
         self.lean = lean;
         let this = &*self;
         bed.par_iter_mut().enumerate().for_each(|(index, bed)| {
-            let hit = |t: &&TriangleBvh| Some(this.hit_under(index, t)?.distance);
-            let to_mesh = trees.iter().filter_map(hit).fold(f32::INFINITY, f32::min);
-            let way = to_mesh.min(highest_collider(colliders, this.plumb(index), error));
-            *bed = this.heights[1] - f64::from(way) + this.rise(this.middle(index));
+            let at = this.middle(index);
+            *bed = this.ground_at(at, trees, colliders) + this.rise(at);
         });
         self.bed = bed;
+        self.find_ends(trees, colliders);
+    }
+
+    /// Height of the ground in the patch at x and z [m]; minus infinity where there is none.
+    pub(super) fn ground_at(
+        &self,
+        at: [f64; 2],
+        trees: &[&TriangleBvh],
+        colliders: &ColliderSet,
+    ) -> f64 {
+        let plumb = self.plumb_at(at);
+        let hit = |t: &&TriangleBvh| Some(t.raycast(plumb.0, plumb.1, plumb.2)?.distance);
+        let to_mesh = trees.iter().filter_map(hit).fold(f32::INFINITY, f32::min);
+        let way = to_mesh.min(highest_collider(colliders, plumb, self.bed_error()));
+        self.heights[1] - f64::from(way)
     }
 
     /// Puts the patch somewhere.
@@ -219,7 +237,10 @@ impl PoolRest {
 
     /// The way down through the middle of a cell, in the world: from where, its direction, its length [m].
     pub(super) fn plumb(&self, cell: usize) -> (Vec3, Vec3, f32) {
-        let [x, z] = self.middle(cell);
+        self.plumb_at(self.middle(cell))
+    }
+
+    fn plumb_at(&self, [x, z]: [f64; 2]) -> (Vec3, Vec3, f32) {
         let [low, high] = self.heights;
         let top = self.pose.to_world(DVec3::new(x, high, z)).as_vec3();
         (top, (self.pose.turn * DVec3::NEG_Y).as_vec3(), (high - low) as f32)
@@ -281,6 +302,7 @@ impl PoolRest {
             flow_z: nothing(),
             brink: nothing(),
             bed: Vec::new(),
+            ends: Vec::new(),
             lean: DVec2::ZERO,
             pose: PatchPose::default(),
             motion: Motion::default(),

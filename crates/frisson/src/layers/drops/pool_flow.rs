@@ -112,6 +112,8 @@ struct Pair {
     /// How much more or less than a straight edge one holds that comes to the first and to the second.
     bends: [f64; 2],
     flow: f64,
+    /// Height of the end of the ground between them [m]; minus infinity where it does not end.
+    rim: f64,
     /// Whether the second is along x (0) or along z (1).
     axis: usize,
 }
@@ -129,7 +131,7 @@ impl Side {
         let [a, b] = pair.columns;
         let sense = if a.0 + a.1 >= b.0 + b.1 { 1.0 } else { -1.0 };
         let (from, to) = if sense > 0.0 { (a, b) } else { (b, a) };
-        let sill = from.0.max(to.0);
+        let sill = from.0.max(to.0).max(pair.rim);
         let over = from.0 + from.1 - sill;
         // At the edge of the liquid surface tension holds what is not too deep.
         let bend = if sense > 0.0 { pair.bends[1] } else { pair.bends[0] };
@@ -270,8 +272,9 @@ impl PoolFlow<'_> {
             let next = rest.next(c);
             for (axis, flow) in [&mut pool.flow_x[c], &mut pool.flow_z[c]].into_iter().enumerate() {
                 let columns = [column(Some(c)), column(next[axis])];
-                *flow =
-                    side.flow(&Pair { columns, bends: bends(c, next[axis]), flow: *flow, axis });
+                let rim = rim_between(rest, c, next[axis], axis);
+                let bends = bends(c, next[axis]);
+                *flow = side.flow(&Pair { columns, bends, flow: *flow, rim, axis });
             }
             for (q, to) in [pool.flow_x[c], pool.flow_z[c]].into_iter().zip(next) {
                 let giver = if q >= 0.0 { Some(c) } else { to };
@@ -331,6 +334,17 @@ impl PoolScratch {
             *share = (1.0 + BEND_HOLD * (STRAIGHT - *share)).clamp(least, most);
         }
     }
+}
+
+/// Height of the end of the ground between a cell and the next along x (0) or z (1), as gravity sees it [m].
+fn rim_between(rest: &PoolRest, cell: usize, next: Option<usize>, axis: usize) -> f64 {
+    let Some(next) = next else { return f64::NEG_INFINITY };
+    let end = match (rest.bed[cell].is_finite(), rest.bed[next].is_finite()) {
+        (true, false) => rest.end(cell, 2 * axis),
+        (false, true) => rest.end(next, 2 * axis + 1),
+        _ => None,
+    };
+    end.map_or(f64::NEG_INFINITY, |e| rest.sill(e))
 }
 
 /// The mean of each cell and those beside it, along rows of `count` that are `step` apart.

@@ -28,6 +28,9 @@ const DRAWN_UNDER: f64 = 9.81;
 /// Weights of the cells around one, by how far they are [-]: what alternates from cell to cell is not drawn.
 const AROUND: [f64; 5] = [1.0 / 16.0, 4.0 / 16.0, 6.0 / 16.0, 4.0 / 16.0, 1.0 / 16.0];
 
+/// Ways by which the edges of the sheet's triangles lead on, by their place among those of [`super::pool_end::WAYS`].
+const FORWARD: [usize; 3] = [0, 2, 4];
+
 /// The sheet of a pool's liquid in the making.
 #[derive(Clone, Debug, Default)]
 pub struct PoolMesh {
@@ -94,6 +97,11 @@ impl PoolMesh {
         };
         let level = |c: usize| rest.bed[c] + depth(c);
         for c in 0..rest.bed.len() {
+            if !rest.bed[c].is_finite() {
+                self.wet.push(-EDGE);
+                self.height.push(f32::NEG_INFINITY);
+                continue;
+            }
             let (mut wet, mut sum) = (0.0, 0.0);
             let own = wet_part(c);
             each_around(rest, c, |beside, weight| {
@@ -113,7 +121,8 @@ impl PoolMesh {
             // What stands higher than the liquid holds it: it does not come down there.
             let mut share = 0.0;
             each_around(rest, c, |beside, weight| {
-                let is_wall = rest.bed[beside] > top;
+                // At the end of its ground it goes on up to there.
+                let is_wall = rest.bed[beside] > top || !rest.bed[beside].is_finite();
                 share += weight * if is_wall { 1.0 } else { wet_part(beside) };
             });
             let is_wall = own == 0.0 && rest.bed[c] > top;
@@ -128,10 +137,6 @@ impl PoolMesh {
 
     /// Adds what of a triangle of cells is wet.
     fn clip(&mut self, rest: &PoolRest, cells: [usize; 3]) {
-        // Over an abyss there is no height to draw at.
-        if cells.iter().any(|c| !rest.bed[*c].is_finite()) {
-            return;
-        }
         let (mut ring, mut count) = ([0u32; 4], 0);
         for k in 0..3 {
             let (a, b) = (cells[k], cells[(k + 1) % 3]);
@@ -167,21 +172,45 @@ impl PoolMesh {
             _ => 3,
         };
         if self.vertices[way][a] == NONE {
-            let ([ax, az], [bx, bz]) = (rest.middle(a), rest.middle(b));
-            let place = |x: f64, c: usize, z: f64| DVec3::new(x, rest.bed[c], z);
-            let mut t = self.wet[a] / (self.wet[a] - self.wet[b]);
-            let (low, high) = if self.wet[a] > 0.0 { (a, b) } else { (b, a) };
-            let (level, rise) = (f64::from(self.height[low]), rest.bed[high] - rest.bed[low]);
-            if rest.bed[high] > level && rise > 0.0 {
-                // Up a wall to the height of the liquid.
-                let up = ((level - rest.bed[low]) / rise).clamp(0.0, 1.0) as f32;
-                t = if low == a { up } else { 1.0 - up };
-            }
+            let edge = match (rest.bed[a].is_finite(), rest.bed[b].is_finite()) {
+                (true, false) => self.at_end(rest, a, FORWARD[way - 1]),
+                (false, true) => self.at_end(rest, b, FORWARD[way - 1] + 1),
+                _ => self.on_bed(rest, a, b),
+            };
             self.vertices[way][a] = self.positions.len() as u32;
-            let edge = place(ax, a, az).lerp(place(bx, b, bz), f64::from(t));
             self.positions.push(in_world(rest, edge));
         }
         self.vertices[way][a]
+    }
+
+    /// Where the edge crosses the way from one cell to another, both with ground.
+    fn on_bed(&self, rest: &PoolRest, a: usize, b: usize) -> DVec3 {
+        let ([ax, az], [bx, bz]) = (rest.middle(a), rest.middle(b));
+        let place = |x: f64, c: usize, z: f64| DVec3::new(x, rest.bed[c], z);
+        let mut t = self.wet[a] / (self.wet[a] - self.wet[b]);
+        let (low, high) = if self.wet[a] > 0.0 { (a, b) } else { (b, a) };
+        let (level, rise) = (f64::from(self.height[low]), rest.bed[high] - rest.bed[low]);
+        if rest.bed[high] > level && rise > 0.0 {
+            // Up a wall to the height of the liquid.
+            let up = ((level - rest.bed[low]) / rise).clamp(0.0, 1.0) as f32;
+            t = if low == a { up } else { 1.0 - up };
+        }
+        place(ax, a, az).lerp(place(bx, b, bz), f64::from(t))
+    }
+
+    /// Where the edge is on the way from a wet cell to the end of its ground: at the height of the liquid, or over the
+    /// rim.
+    fn at_end(&self, rest: &PoolRest, cell: usize, way: usize) -> DVec3 {
+        let ([x, z], level) = (rest.middle(cell), f64::from(self.height[cell]));
+        let Some(end) = rest.end(cell, way) else { return DVec3::new(x, level, z) };
+        let ([ex, ez], sill) = (rest.place_of(end), rest.sill(end));
+        let (bed, rise) = (rest.bed[cell], sill - rest.bed[cell]);
+        if level < sill && rise > 0.0 {
+            let up = ((level - bed) / rise).clamp(0.0, 1.0);
+            return DVec3::new(x, bed, z).lerp(DVec3::new(ex, sill, ez), up);
+        }
+        // What runs over a sill is two thirds as deep there as before it.
+        DVec3::new(ex, sill + (level - sill) * 2.0 / 3.0, ez)
     }
 }
 

@@ -13,15 +13,16 @@ use glam::{DVec2, DVec3};
 
 use super::liquid::Liquid;
 use super::pool::{PoolRest, PoolState};
+use super::pool_end::{End, WAYS};
 use super::pool_flow::{PoolFlow, PoolScratch};
 use super::state::{Droplet, DropsState, NO_STREAM, Phase};
 use super::stream::{is_of_lip, stream_of_lip};
 
-/// Ways out of a cell, along x and z.
-const WAYS: [(i64, i64); 4] = [(1, 0), (-1, 0), (0, 1), (0, -1)];
 /// Longest lip that lets go of one stream, in lengths of the wave that cuts a hanging edge the fastest, `2 pi sqrt(3)`
 /// capillary lengths [-]: over a bowl's lip liquid draws together on its way, over a long edge in several streams.
 const LONGEST_LIP: f64 = 3.0;
+/// Furthest that cells of one lip are looked for from each other, in cells.
+const MOST_REACH: i64 = 8;
 /// What must come in a tick, in what hangs, for a stream to go on [-]: with less it is thinner than a jet can be that
 /// leaves at a hand's breadth a second, and drips.
 const STREAM_SHARE: f64 = 0.25;
@@ -112,13 +113,16 @@ impl PoolFlow<'_> {
     ) {
         lips.is_listed.clear();
         lips.is_listed.resize(pool.brink.len(), false);
+        let wave = hanging_wave(self.liquid, self.gravity);
+        // What hangs nearer than half a wave is drawn together.
+        let reach = ((0.5 * wave / rest.cell) as i64).clamp(1, MOST_REACH);
         for c in 0..pool.brink.len() {
             if pool.brink[c] <= 0.0 || lips.is_listed[c] {
                 continue;
             }
-            lips.gather(rest, &pool.brink, c);
+            lips.gather(rest, &pool.brink, c, reach);
             let Lips { cells, gone_on, .. } = &mut *lips;
-            for part in parts(rest, cells, LONGEST_LIP * hanging_wave(self.liquid, self.gravity)) {
+            for part in parts(rest, cells, LONGEST_LIP * wave) {
                 self.pour_over(rest, pool, part, (time, gone_on), state);
             }
         }
@@ -201,17 +205,25 @@ impl PoolFlow<'_> {
     fn brink_at(&self, rest: &PoolRest, pool: &PoolState, c: usize) -> DVec3 {
         let radius = self.liquid.radius(pool.brink[c]);
         let [x, z] = rest.middle(c);
-        let way = way_out(rest, c);
-        // Beside the ground, not in it: what falls beside a wall is not to land on its top.
-        let aside = way.unwrap_or(DVec2::ZERO) * (0.5 * rest.cell + radius);
-        let up = rest.height(c) + if way.is_none() { radius } else { 0.0 };
-        DVec3::new(x + aside.x, up, z + aside.y)
+        match way_out(rest, c) {
+            Some((way, Some(end))) => {
+                // Beside the rim, not in it: what falls beside a wall is not to land on its top.
+                let [x, z] = rest.place_of(end);
+                DVec3::new(x + way.x * radius, end.height, z + way.y * radius)
+            }
+            Some((way, None)) => {
+                let aside = way * (0.5 * rest.cell + radius);
+                DVec3::new(x + aside.x, rest.height(c), z + aside.y)
+            }
+            None => DVec3::new(x, rest.height(c) + radius, z),
+        }
     }
 
     /// How fast liquid leaves a cell, in the patch [m/s].
     fn speed_over(&self, rest: &PoolRest, pool: &PoolState, c: usize) -> DVec3 {
-        let way = way_out(rest, c).unwrap_or(DVec2::ZERO);
-        let over = rest.depth(pool.mass[c], self.liquid);
+        let way = way_out(rest, c).map_or(DVec2::ZERO, |(way, _)| way);
+        let level = rest.bed[c] + rest.depth(pool.mass[c], self.liquid);
+        let over = (level - rest.lowest_sill(c)).max(0.0);
         // The critical speed on a sill, of a depth of two thirds of what stands behind it.
         let speed = (rest.press(self.gravity) * over * 2.0 / 3.0).sqrt();
         DVec3::new(way.x * speed, 0.0, way.y * speed)
@@ -219,8 +231,9 @@ impl PoolFlow<'_> {
 }
 
 impl Lips {
-    /// Lists the cells of the lip that a cell belongs to: those beside each other at whose brinks something hangs.
-    fn gather(&mut self, rest: &PoolRest, brink: &[f64], first: usize) {
+    /// Lists the cells of the lip that a cell belongs to: those near each other, within `reach` cells, at whose brinks
+    /// something hangs.
+    fn gather(&mut self, rest: &PoolRest, brink: &[f64], first: usize, reach: i64) {
         let [nx, nz] = rest.cells.map(|n| n as i64);
         self.cells.clear();
         self.cells.push(first);
@@ -229,7 +242,8 @@ impl Lips {
         while at < self.cells.len() {
             let (x, z) = (self.cells[at] as i64 % nx, self.cells[at] as i64 / nx);
             at += 1;
-            for (i, j) in (-1..=1).flat_map(|j| (-1..=1).map(move |i| (x + i, z + j))) {
+            let around = (-reach..=reach).flat_map(|j| (-reach..=reach).map(move |i| (x + i, z + j)));
+            for (i, j) in around {
                 if i < 0 || j < 0 || i >= nx || j >= nz {
                     continue;
                 }
@@ -267,18 +281,22 @@ fn parts<'a>(
     cells.chunk_by(move |a, b| part_of(a) == part_of(b))
 }
 
-/// Of the ways from a cell that lead off the ground, the one that leads down most; none where ground is all around.
-fn way_out(rest: &PoolRest, cell: usize) -> Option<DVec2> {
-    let [nx, nz] = rest.cells.map(|n| n as i64);
-    let (x, z) = (cell as i64 % nx, cell as i64 / nx);
-    let is_off = |(i, j): &(i64, i64)| {
-        let (x, z) = (x + i, z + j);
-        let is_inside = x >= 0 && z >= 0 && x < nx && z < nz;
-        !is_inside || !rest.bed[(z * nx + x) as usize].is_finite()
-    };
-    let rise = |(i, j): (i64, i64)| rest.lean.x * i as f64 + rest.lean.y * j as f64;
-    let way = WAYS.into_iter().filter(is_off).min_by(|a, b| rise(*a).total_cmp(&rise(*b)));
-    way.map(|(i, j)| DVec2::new(i as f64, j as f64))
+/// Of the ways from a cell that lead off the ground, the one over the lowest sill, and where the ground ends there; none
+/// where ground is all around.
+fn way_out(rest: &PoolRest, cell: usize) -> Option<(DVec2, Option<&End>)> {
+    let mut best: Option<(f64, DVec2, Option<&End>)> = None;
+    for (index, [i, j]) in WAYS[..4].iter().map(|w| w.map(|d| d as f64)).enumerate() {
+        let end = rest.end(cell, index);
+        let height = match (end, rest.beside(cell, index)) {
+            (Some(end), _) => rest.sill(end),
+            (None, None) => rest.bed[cell] + rest.cell * (rest.lean.x * i + rest.lean.y * j),
+            _ => continue,
+        };
+        if best.is_none_or(|(lowest, ..)| height < lowest) {
+            best = Some((height, DVec2::new(i, j), end));
+        }
+    }
+    best.map(|(_, way, end)| (way, end))
 }
 
 /// Heaviest drop that hangs on a brink [kg]: as below a finger, where adhesion over its cross-section is its weight.

@@ -128,6 +128,7 @@ impl DropsScratch {
             ground.stand_at(pool.pose);
             if !pool.bed.is_empty() {
                 ground.bed.clone_from(&pool.bed);
+                ground.ends.clone_from(&pool.ends);
                 ground.lean = pool.lean;
             }
         }

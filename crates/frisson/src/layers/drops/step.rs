@@ -215,6 +215,7 @@ fn follow_grounds(work: Tick, world: &RideWorld) {
         if rides || lean != ground.lean {
             ground.lay(&[&world.surface.bvh], world.colliders, lean);
             pool.bed.clone_from(&ground.bed);
+            pool.ends.clone_from(&ground.ends);
             pool.lean = lean;
         }
     }

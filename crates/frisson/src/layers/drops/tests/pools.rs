@@ -35,7 +35,9 @@ impl Tub {
         let (corner, bounds) = ([0.0; 2], Bounds::EMPTY);
         let (pose, lean) = (PatchPose::default(), DVec2::ZERO);
         let (bed_of, heights) = (Vec::new(), [-1.0, 1.0]);
-        let mut rest = PoolRest { corner, cells, cell, heights, bed: bed_of, lean, pose, bounds };
+        let ends = Vec::new();
+        let mut rest =
+            PoolRest { corner, cells, cell, heights, bed: bed_of, ends, lean, pose, bounds };
         for j in 0..cells[1] {
             rest.bed.extend((0..cells[0]).map(|i| bed(i, j)));
         }
