@@ -263,6 +263,20 @@ impl PoolRest {
         self.bed[cell] - self.rise(self.middle(cell))
     }
 
+    /// Upward part of the normal of a cell's ground, by the cells beside it [-].
+    #[must_use]
+    pub fn upright(&self, cell: usize) -> f64 {
+        let slope = |ways: [usize; 2]| {
+            let [up, down] = ways.map(|way| self.beside(cell, way));
+            let [up, down] = [up, down].map(|b| b.filter(|b| self.bed[*b].is_finite()));
+            let span = f64::from(u8::from(up.is_some()) + u8::from(down.is_some()));
+            let height = |b: Option<usize>| self.height(b.unwrap_or(cell));
+            (height(up) - height(down)) / (span.max(1.0) * self.cell)
+        };
+        let [x, z] = [slope([0, 1]), slope([2, 3])];
+        (1.0 + x * x + z * z).sqrt().recip()
+    }
+
     /// Middle of a cell: x and z [m].
     #[must_use]
     pub fn middle(&self, index: usize) -> [f64; 2] {

@@ -91,8 +91,9 @@ impl PoolMesh {
         self.height.clear();
         let full = WET_DEPTH * held_depth(liquid, DRAWN_UNDER);
         let depth = |c: usize| rest.depth(pool.mass[c], liquid);
-        let wet_part = |c: usize| match rest.bed[c].is_finite() {
-            true => (depth(c) / full).min(1.0),
+        // What clings to a steep wall is thinner than a column of it is high.
+        let wet_part = |c: usize| match pool.mass[c] > 0.0 && rest.bed[c].is_finite() {
+            true => (depth(c) * rest.upright(c) / full).min(1.0),
             false => 0.0,
         };
         let level = |c: usize| rest.bed[c] + depth(c);

@@ -423,13 +423,18 @@ impl MeshSequence for Tip {
 /// Height of its rims [m].
 const RIM: f64 = 0.03;
 
+/// An actor that turns a mesh about an axis through the origin by an angle within two seconds, and keeps it so.
+pub(super) fn tipping(mesh: Mesh, axis: Vec3, angle: f64) -> Actor {
+    let name = mesh.name.clone();
+    Actor::sequence_named(&name, Arc::new(Tip { mesh, axis, angle }))
+}
+
 /// A laboratory with that tray, filled to a depth, and how much is in it.
 pub(super) fn tipped(axis: Vec3, angle: f64, depth: f64) -> (Lab, f64) {
     let (low, high) = (DVec2::splat(-0.12), DVec2::splat(0.12));
     let rim = |x: f64, z: f64| if x.abs().max(z.abs()) > 0.101 { RIM } else { 0.0 };
     let (p, t) = height_field(48, 48, low, high, rim);
-    let tip = Tip { mesh: Mesh::new("tray", p, t), axis, angle };
-    let tray = Actor::sequence_named("tray", Arc::new(tip));
+    let tray = tipping(Mesh::new("tray", p, t), axis, angle);
     let text = r#"{"name": "d", "on": "tray", "liquid": {"preset": "water"}, "air": {"margin": 0.3},
         "pools": [{"center": [0, 0], "size": [0.28, 0.28], "heights": [-0.1, 0.1], "cell": 0.01}]}"#;
     let mut lab = Lab::new(tray, &params(text), GRAVITY, 30);
