@@ -204,19 +204,19 @@ pub const VOLUME_EXTRACTIONS: usize = 3;
 pub const FLATTENS: f64 = 0.15;
 
 /// Time in which a particle is flattened by a factor of e, where it is pressed by a thickness times the stiffness beyond
-/// that [s]. Longer, and what is rolled springs back when the pin has passed.
-pub const FLATTEN_TIME: f64 = 0.04;
+/// that [s]. Longer, and what is rolled springs back when the pin has passed: a pin is over a place for a tenth of a second.
+pub const FLATTEN_TIME: f64 = 0.02;
 
 /// Most that a particle is flattened in one step [-].
 pub const MOST_FLATTENED: f64 = 0.05;
 
-/// Thinnest that a particle may become, as a share of its thickness [-]. A thinner one needs shorter steps: at 0.45 doughs
-/// under a pin came out as flakes.
-pub const THINNEST_PARTICLE: f64 = 0.6;
+/// Thinnest that a particle may become, as a share of its thickness [-]: a third of a dough's height, with room to spare. A
+/// thinner one needs shorter steps.
+pub const THINNEST_PARTICLE: f64 = 0.3;
 
-/// Longest that a particle may become, as a share of its thickness [-]. At 2 particles squeezed from two sides stood out
-/// of the dough like thorns.
-pub const LONGEST_PARTICLE: f64 = 1.4;
+/// Most that a particle may be longer than it is wide [-]. Squeezed from two sides it becomes 1.5 times as long, and stood
+/// out of the dough like a thorn at 2; squeezed from one side it may grow as wide as its thinness asks for.
+pub const MOST_OBLONG: f64 = 1.9;
 
 /// Share of all that resists being turned which is added in every way, so that a row of particles has a spin about
 /// itself: none [-].

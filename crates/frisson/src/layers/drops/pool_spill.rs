@@ -242,7 +242,8 @@ impl Lips {
         while at < self.cells.len() {
             let (x, z) = (self.cells[at] as i64 % nx, self.cells[at] as i64 / nx);
             at += 1;
-            let around = (-reach..=reach).flat_map(|j| (-reach..=reach).map(move |i| (x + i, z + j)));
+            let around =
+                (-reach..=reach).flat_map(|j| (-reach..=reach).map(move |i| (x + i, z + j)));
             for (i, j) in around {
                 if i < 0 || j < 0 || i >= nx || j >= nz {
                     continue;

@@ -2,7 +2,6 @@
 
 use glam::DVec3;
 
-use super::field::closest;
 use super::grip::{GripScratch, bend};
 use super::params::SoftParams;
 use super::primitive_fields::PrimitiveFields;
@@ -46,11 +45,11 @@ pub struct ContactForces {
     /// Per primitive: what is done to it.
     pub kneaded: Vec<Kneading>,
     /// Per body: speed at its skin per impulse there [1/kg].
-    eases: Vec<f64>,
+    pub(super) eases: Vec<f64>,
     /// Per primitive: damping that its step allows [Pa s/m].
-    most_resistances: Vec<f64>,
+    pub(super) most_resistances: Vec<f64>,
     /// Per group: its mass [kg] and its area on tools [m²].
-    loads: Vec<(f64, f64)>,
+    pub(super) loads: Vec<(f64, f64)>,
     /// Sides of the step before, whose storage is used again.
     old_sides: Vec<Side>,
     /// Patches on tools.
@@ -228,84 +227,6 @@ impl Contacts<'_> {
         if across < -0.5 { normal - 2.0 * across * side } else { normal }
     }
 
-    /// Friction of a heavily loaded body, taken as viscous below a small slip, would turn the slip
-    /// around within one step and shake for ever: its viscous range is as wide as the step needs.
-    fn find_slips(&self, state: &SoftState, out: &mut ContactForces) {
-        out.slips.clear();
-        out.slips.resize(state.bodies.len(), 0.0);
-        for (index, territory) in self.territories.iter().enumerate() {
-            let load = |c: &ContactPoint| match c.presser {
-                Presser::Primitive(_) => {
-                    0.5 * self.params.friction * c.pressure * c.area * (1.0 - c.fused)
-                }
-                Presser::Tool(t) => self.tools.get(t as usize).friction() * c.pressure * c.area,
-            };
-            let me = self.rest.primitives[index].body;
-            for contact in &territory.contacts {
-                out.slips[me] += load(contact);
-                if let Presser::Primitive(other) = contact.presser {
-                    out.slips[self.rest.primitives[other as usize].body] += load(contact);
-                }
-            }
-        }
-        // Loads become slips once all primitives of a body are known: the easiest to move counts.
-        out.eases.clear();
-        out.eases.resize(state.bodies.len(), 0.0);
-        for p in &self.rest.primitives {
-            let body = &self.rest.bodies[p.body];
-            let arm = p.points.iter().map(|q| q.length()).fold(0.0, f64::max) + p.profile.thickness;
-            let turn = body.inverse_inertia.to_cols_array().into_iter().fold(0.0, f64::max);
-            let ease = body.inverse_mass + arm * arm * turn;
-            out.eases[p.body] = out.eases[p.body].max(ease);
-        }
-        for (slip, ease) in out.slips.iter_mut().zip(&out.eases) {
-            *slip = (tolerances::SLIP_SHARE * *slip * ease * self.dt).max(tolerances::SLIP);
-        }
-    }
-
-    /// How much a dough weighs on the area by which it touches tools: a lump on a table bounces and rocks
-    /// as a whole, and must be damped as such.
-    fn find_loads(&self, state: &SoftState, out: &mut ContactForces) {
-        out.loads.clear();
-        out.loads.resize(self.territories.len(), (0.0, 0.0));
-        for (index, territory) in self.territories.iter().enumerate() {
-            let p = &self.rest.primitives[index];
-            let load = &mut out.loads[state.groups[index] as usize];
-            load.0 += self.rest.objects[p.object].particle_mass;
-            let on_tool = |c: &&ContactPoint| matches!(c.presser, Presser::Tool(_));
-            load.1 += territory.contacts.iter().filter(on_tool).map(|c| c.area).sum::<f64>();
-        }
-    }
-
-    /// Damping per area of a particle's contact with a tool [Pa s/m]: the lump's, as far as a step
-    /// allows.
-    fn tool_resistance(&self, state: &SoftState, out: &ContactForces, me: usize) -> f64 {
-        let own = self.resistance(me);
-        let p = &self.rest.primitives[me];
-        let (mass, area) = out.loads[state.groups[me] as usize];
-        if mass <= 0.0 || area <= 0.0 || self.dt <= 0.0 {
-            return own;
-        }
-        let whole = 2.0 * self.params.damping * (p.profile.stiffness * mass / area).sqrt();
-        let touching = &self.territories[me].contacts;
-        let on_tool = |c: &&ContactPoint| matches!(c.presser, Presser::Tool(_));
-        let own_area: f64 = touching.iter().filter(on_tool).map(|c| c.area).sum();
-        let inverse_mass = self.rest.bodies[p.body].inverse_mass;
-        // As much as stops the particle within a step at most, or explicit damping would throw it back.
-        let most = tolerances::TOOL_DAMPING / (own_area * inverse_mass * self.dt).max(1e-300);
-        own.max(whole.min(most))
-    }
-
-    /// Damping per area of all contacts of a primitive that takes half of its speed within a step [Pa s/m].
-    fn most_resistance(&self, me: usize) -> f64 {
-        let area: f64 = self.territories[me].contacts.iter().map(|c| c.area).sum();
-        let inverse_mass = self.rest.bodies[self.rest.primitives[me].body].inverse_mass;
-        if area * inverse_mass * self.dt <= 0.0 {
-            return 0.0;
-        }
-        tolerances::TOOL_DAMPING / (area * inverse_mass * self.dt)
-    }
-
     /// Pressure with damping, and friction, per unit area on the first body [Pa].
     fn traction(&self, contact: &ContactPoint, normal: DVec3, rubbing: Rubbing) -> DVec3 {
         let Rubbing { slip, viscous_below, resistance, slow_resistance, friction, held } = rubbing;
@@ -322,13 +243,6 @@ impl Contacts<'_> {
         let held = contact.pressure.max(0.0) * (held - held.dot(normal) * normal);
         let hold = (held - rub * along).clamp_length_max(friction * pressure);
         hold - pressure * normal
-    }
-
-    /// Critical damping per area for the share the scene wants [Pa s/m].
-    fn resistance(&self, index: usize) -> f64 {
-        let p = &self.rest.primitives[index];
-        let density = self.rest.objects[p.object].density;
-        2.0 * self.params.damping * (density * p.profile.stiffness * p.profile.thickness).sqrt()
     }
 
     fn press_each_other(
@@ -386,56 +300,5 @@ impl Contacts<'_> {
         let force = contact.area * traction;
         state.bodies[body].push(force, contact.point);
         out.kneaded[me].stress += outer(force, contact.point - self.fields.middle(me));
-    }
-
-    /// A primitive whose own place another side holds has no seeds left: it is pushed out gently,
-    /// with the force of two equal balls whose centres meet.
-    fn push_apart(&self, state: &mut SoftState, me: usize, other: usize, share: f64) {
-        let profile = &self.rest.primitives[me].profile;
-        let at = self.fields.middle(me);
-        let there = closest(self.rest.primitives[other].kind, self.fields.points_of(other), at);
-        let (low, high) = (me.min(other), me.max(other));
-        let fallback = if me == high { DVec3::Y } else { DVec3::NEG_Y };
-        let pair = (low as u32, high as u32);
-        let known = state.sides.binary_search_by_key(&pair, |s| s.pair).ok();
-        let away = match known.map(|k| state.sides[k].normal) {
-            Some(side) => {
-                if me == high {
-                    side
-                } else {
-                    -side
-                }
-            }
-            None => (at - there).normalize_or(fallback),
-        };
-        let full = std::f64::consts::PI / 3.0 * profile.stiffness * profile.thickness.powi(3);
-        let force = share * full * away;
-        let (a, b) = (self.rest.primitives[me].body, self.rest.primitives[other].body);
-        state.bodies[a].push(force, at);
-        state.bodies[b].push(-force, at);
-    }
-
-    /// The skeleton itself stays out of the tools, even when the coat is crushed to nothing.
-    fn keep_out_of_tools(&self, state: &mut SoftState, me: usize) {
-        let p = &self.rest.primitives[me];
-        if self.rest.bodies[p.body].inverse_mass == 0.0 {
-            return;
-        }
-        let e = p.profile.thickness;
-        for tool in self.tools.iter() {
-            for &at in self.fields.points_of(me) {
-                let (distance, normal, velocity) = tool.contact(at);
-                // Begins a quarter of a thickness before the skeleton touches: seeds this short see little of the tool.
-                let depth = 0.25 * e - distance;
-                if depth > 0.0 {
-                    let area = std::f64::consts::PI * e * e;
-                    let closing = (velocity - state.bodies[p.body].velocity_at(at)).dot(normal);
-                    let pressure =
-                        // Four times the coat: stiff enough to stop what the coat has not, soft enough for the step.
-                        4.0 * p.profile.stiffness * depth.min(e) + self.resistance(me) * closing;
-                    state.bodies[p.body].push(normal * (area * pressure.max(0.0)), at);
-                }
-            }
-        }
     }
 }

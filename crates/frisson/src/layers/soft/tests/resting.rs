@@ -1,5 +1,8 @@
 //! Surfaces over bodies that rest are at rest.
 
+use glam::DMat3;
+
+use super::state::BodyState;
 use super::*;
 use crate::geometry::{Mesh, TriangleBvh};
 
@@ -156,4 +159,28 @@ fn a_slab_of_dough_rests_on_a_slope_that_friction_holds_and_leaves_a_steeper_one
     let held = speed(f64::atan(0.7 * 0.4));
     assert!(held < 1e-3, "{held} m/s");
     assert!(speed(f64::atan(1.3 * 0.4)) > 1.0);
+}
+
+#[test]
+fn dough_that_is_pressed_to_a_third_of_its_height_stays_a_sheet() {
+    let (e, gap) = (0.05, 0.036);
+    let at = |i: usize| [0.065 * (i % 4) as f64, e, 0.065 * (i / 4) as f64];
+    let lump = SoftObject { stiffness: 3e5, ..dough("lump", (0..16).map(at).collect()) };
+    let mut params = SoftParams::new("lump", vec![lump]);
+    params.seeds = 48;
+    let value = serde_json::json!({ "name": "press", "friction": 0.1,
+        "shape": { "box": { "center": [0.1, 0.15, 0.1], "half_size": [0.4, 0.05, 0.4] } },
+        "move_y": [[0, 0], [60, gap - 0.1], [90, gap - 0.1], [110, 0.1]] });
+    let mut list = collider_params(&[floor_shape()]);
+    list[0].friction = 0.1;
+    list.push(serde_json::from_value(value).unwrap());
+    let set = ColliderSet::new(&list, &ActorSet::new(vec![]), 120.0).unwrap();
+    let mut rig = Rig::try_new(params, set, 9.81).unwrap();
+    (0..240).for_each(|_| rig.tick());
+    let state = rig.state();
+    let top = |(b, s): (&BodyState, &DMat3)| b.position.y + e * s.row(1).length();
+    let tops: Vec<f64> = state.bodies.iter().zip(&state.stretches).map(top).collect();
+    let mean = tops.iter().sum::<f64>() / 16.0;
+    // A particle was never thinner than 60 mm before.
+    assert!(mean < 0.055, "{mean}");
 }
