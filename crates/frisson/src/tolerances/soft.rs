@@ -204,8 +204,9 @@ pub const VOLUME_EXTRACTIONS: usize = 3;
 pub const FLATTENS: f64 = 0.15;
 
 /// Time in which a particle is flattened by a factor of e, where it is pressed by a thickness times the stiffness beyond
-/// that [s]. Longer, and what is rolled springs back when the pin has passed: a pin is over a place for a tenth of a second.
-pub const FLATTEN_TIME: f64 = 0.02;
+/// that [s]. Longer, and what is rolled springs back when the pin has passed. At 0.02 slabs pressed on each other lost the
+/// pressure under which they fuse.
+pub const FLATTEN_TIME: f64 = 0.04;
 
 /// Most that a particle is flattened in one step [-].
 pub const MOST_FLATTENED: f64 = 0.05;

