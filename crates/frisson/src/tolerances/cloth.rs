@@ -314,7 +314,8 @@ pub const PRESSED_SWEEPS: usize = 4;
 pub const PRESSED_RELEASE: f64 = 0.5;
 
 /// How steeply cloth may rise from what is held inside a body [-]: edges are drawn out by half the square of it, 2 %. With
-/// none it stays in there for ever; with 1, edges beside pins are drawn out by 40 % as an arm swings through a cape's border.
+/// none it stays in there for ever; felt as ever, edges beside pins are drawn out by more
+/// than their length as an arm swings through a cape's border.
 pub const SUNK_SLOPE: f64 = 0.2;
 
 /// Depth within another body from which on a place of a body is hidden, in thicknesses [-]. Much less, and cloth over the
