@@ -1864,6 +1864,9 @@ class Expect(Params):
     body: str | None = None
     """The other shape: the body for `inside` and `gap`, what is crossed for `crossings` (without it: the shape
     itself)."""
+    worn_on: Sequence[str] | None = None
+    """Parts of the body that a garment is worn on, for `crossings`: where they go through each other nothing can
+    be outside of both, and what crosses within a mean edge of the garment from there does not count."""
     layer: str | None = None
     """Layer whose effect is measured, for `effect`, `visible` and `rates`: the scene is baked again without it."""
     without: str | None = None
@@ -1922,6 +1925,9 @@ class Subject(Params):
     body: str | None = None
     """The other shape: the body for `inside` and `gap`, what is crossed for `crossings` (without it: the shape
     itself)."""
+    worn_on: Sequence[str] | None = None
+    """Parts of the body that a garment is worn on, for `crossings`: where they go through each other nothing can
+    be outside of both, and what crosses within a mean edge of the garment from there does not count."""
     layer: str | None = None
     """Layer whose effect is measured, for `effect`, `visible` and `rates`: the scene is baked again without it."""
     without: str | None = None
