@@ -303,7 +303,7 @@ pub const BAND_EASE: f64 = 0.25;
 pub const PRESSED_LEAST: f64 = 0.25;
 
 /// How steeply a border that is pressed comes in from where it is not [-]: edges are drawn out by half the square of it, 3 %.
-/// With 1, a band has kinks under an arm, with edges that are drawn out by 20 %; much less, and it comes in all around.
+/// With 1 they would be by 40 %, and a band has kinks under an arm; much less, and it comes in all around.
 pub const PRESSED_SLOPE: f64 = 0.25;
 
 /// Sweeps over a border by which that is spread along it. Fewer, and a long press ends in a step.

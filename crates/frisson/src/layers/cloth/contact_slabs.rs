@@ -27,10 +27,10 @@ use crate::threads::Team;
 
 /// No place.
 const NONE: u32 = u32::MAX;
-/// Places that are cut into slabs at all: with fewer, a slab would be thinner than what its pairs reach over.
+/// Places that are cut into slabs at all: fewer are parted by one core sooner than others are told.
 const LEAST_SHARED: usize = 1024;
-/// Places of a slab, at least. With a quarter of that (and as many more slabs) sheets of 64 x 64 nodes that are gathered around a ball
-/// go through themselves in single edges.
+/// Places of a slab, at least. With a quarter of that, three times as many slabs and coarse strips of half the nodes, a sheet of
+/// 64 x 64 nodes that is gathered around a ball went through itself in two edges.
 const LEAST_PLACES: usize = 96;
 /// Places whose slabs are worth another thread's look.
 const TASK: u32 = 64;
