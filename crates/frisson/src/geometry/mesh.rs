@@ -306,6 +306,12 @@ pub struct Bounds {
     pub max: Vec3,
 }
 
+impl Default for Bounds {
+    fn default() -> Self {
+        Self::EMPTY
+    }
+}
+
 impl Bounds {
     /// The box of nothing.
     pub const EMPTY: Self =
@@ -333,6 +339,13 @@ impl Bounds {
     #[must_use]
     pub fn grown(self, margin: f32) -> Self {
         Self { min: self.min - Vec3::splat(margin), max: self.max + Vec3::splat(margin) }
+    }
+
+    /// What two boxes share.
+    #[must_use]
+    pub fn shared_with(self, other: Self) -> Self {
+        let shared = Self { min: self.min.max(other.min), max: self.max.min(other.max) };
+        if self.overlaps(&other) { shared } else { Self::EMPTY }
     }
 
     /// Whether two boxes share a point.

@@ -15,6 +15,7 @@ pub mod isosurface;
 mod look;
 mod mesh;
 mod normals;
+mod open_air;
 mod solid;
 mod topology;
 mod woven;
@@ -33,6 +34,7 @@ pub use mesh::{
     Attribute, AttributeValues, Bounds, Channels, Material, Mesh, MeshTopology, Texture,
 };
 pub use normals::{NormalGroups, NormalScratch};
+pub use open_air::{FreeWays, OpenAir};
 pub use solid::Solid;
 pub use topology::{Lists, NONE, Topology};
 pub use woven::woven_triangles;

@@ -67,6 +67,12 @@ impl SurfaceMotion {
         self.topology.as_ref().is_some_and(|t| Arc::ptr_eq(t, &mesh.topology))
     }
 
+    /// Its triangles, if it has been brought anywhere yet.
+    #[must_use]
+    pub fn topology(&self) -> Option<&Arc<MeshTopology>> {
+        self.topology.as_ref()
+    }
+
     /// Positions that the next [`SurfaceMotion::update`] will take as previous: save these.
     #[must_use]
     pub fn positions(&self) -> &[Vec3] {

@@ -238,6 +238,12 @@ pub const COMB_ROUNDS: usize = 3;
 /// A fifth of a millimetre: what is deeper inside shows, and rounding is a thousand times less.
 pub const LIFT: f32 = 2.0e-4;
 
+/// How much farther than is needed a way must be from a mesh to be free of it unseen [m].
+///
+/// A fiftieth of a millimetre: a hundred times what rounding does to a place on a character, a tenth of `LIFT`. Without it the last
+/// bit would decide whether a way that just touches is looked at.
+pub const FREE_SLACK: f32 = 2.0e-5;
+
 /// How far from a place what it lies on is looked for [m].
 pub const GROUND: f32 = 0.03;
 

@@ -21,6 +21,7 @@ use super::lanes::Lanes;
 use super::ridges::{FourWays, HairWay};
 use super::strand_planes::push_out_of_bodies;
 use super::strands::StrandInput;
+use crate::geometry::FreeWays;
 
 /// Four hairs so far.
 pub(super) struct Laying<'a> {
@@ -100,11 +101,14 @@ impl<'a> Laying<'a> {
     /// Four places out of bodies, and at the margin above meshes where they are lower.
     fn lifted(&self, wanted: &Lanes, way: Vec4, in_reach: InReach, guesses: &mut Guesses) -> Lanes {
         let mut at = push_out_of_bodies(self.input.bodies, in_reach.bodies, *wanted);
+        if in_reach.meshes == 0 {
+            return at;
+        }
         let margin = self.input.margin;
         // Nothing is deeper than its way from the last point, less how high that is.
         let deepest = way - self.heights;
-        let low = deepest.cmpgt(Vec4::splat(-margin));
-        if in_reach.meshes == 0 || !low.any() {
+        let low = deepest.cmpgt(Vec4::splat(-margin)) & !self.free_ways(&at, in_reach.meshes).free;
+        if !low.any() {
             return at;
         }
         let reach = (REACH_SLACK * deepest).max(Vec4::splat(2.0 * margin));
@@ -124,39 +128,31 @@ impl<'a> Laying<'a> {
     /// Turns the ways to four places, each its `segment` away, until they are clear.
     fn lay(
         &mut self,
-        mut at: Lanes,
+        at: Lanes,
         segments: Vec4,
         in_reach: InReach,
         guesses: &mut Guesses,
     ) -> Lanes {
         let meshes = in_reach.meshes;
         // Where no mesh is in the way nothing is known of how high the hair is above one.
-        let mut heights = Vec4::ZERO;
-        // Nor of its middle.
-        let mut halfway = Vec4::ZERO;
+        let mut lifted = Lifted { at, ..Lifted::default() };
         for _ in 0..super::limits::LAY_ROUNDS {
             // Bodies first, meshes after: fitted bodies lie within the skin, so what is off the mesh is off them.
             if in_reach.bodies != 0 {
-                at = self.around_bodies(at, segments, in_reach.bodies);
+                lifted.at = self.around_bodies(lifted.at, segments, in_reach.bodies);
             }
             if meshes == 0 {
                 break;
             }
-            // Nothing on the way is lower than what the heights of its start leaves.
-            let left = self.heights - segments;
-            if left.cmpgt(Vec4::splat(self.input.margin)).all() {
-                heights = left;
-                break;
-            }
-            let lifted = self.off_meshes(at, segments, meshes, guesses);
-            (at, heights, halfway) = (lifted.at, lifted.heights, lifted.halfway);
+            lifted = self.off_meshes(lifted.at, segments, meshes, guesses);
             // What was found beneath holds for a small move, and bodies lie within their meshes.
             if lifted.moved < FAR {
                 break;
             }
         }
+        let (mut at, mut heights) = (lifted.at, lifted.heights);
         if meshes != 0 {
-            let low = self.low_ways(segments, halfway, heights);
+            let low = self.low_ways(segments, &lifted);
             (at, heights) = self.over_ridges(at, heights, segments, (meshes, low), guesses);
         }
         (self.along, self.heights, self.last) = (at - self.last, heights, at);
@@ -166,10 +162,30 @@ impl<'a> Laying<'a> {
 
     /// Which ways are so low that something may stand between their ends: those that the balls of air around
     /// the start, the middle and the end do not cover.
-    fn low_ways(&self, segments: Vec4, halfway: Vec4, heights: Vec4) -> BVec4A {
+    fn low_ways(&self, segments: Vec4, lifted: &Lifted) -> BVec4A {
+        let Lifted { heights, halfway, free, .. } = *lifted;
         let half = 0.5 * segments;
         let covered = (self.heights + halfway).cmpge(half) & (halfway + heights).cmpge(half);
-        (self.heights + heights).cmplt(segments) & !covered
+        (self.heights + heights).cmplt(segments) & !covered & !free
+    }
+
+    /// Which ways from the last points touch none of the meshes whose bits are set, for all that can be said without
+    /// a look at their triangles, and how high their ends are: none of these would be turned, nor crosses anything.
+    fn free_ways(&self, at: &Lanes, meshes: u8) -> FreeWays {
+        // Higher than where a way is looked along from, and than where its end is kept, by what rounding may be.
+        let least = [super::limits::LIFT, self.input.margin.max(2.0 * super::limits::LIFT)];
+        let least = least.map(|height| height + super::limits::FREE_SLACK);
+        let (starts, ends) = ([self.last.x, self.last.y, self.last.z], [at.x, at.y, at.z]);
+        let mut all = FreeWays { free: BVec4A::splat(true), heights: Vec4::INFINITY };
+        let around = self.input.meshes.iter().zip(self.input.air).enumerate();
+        let mut asked = 0;
+        for (_, (mesh, air)) in around.filter(|(k, _)| meshes >> k & 1 == 1) {
+            let own = air.free_ways(mesh.bvh(), (starts, ends), least, all.free);
+            all = FreeWays { free: own.free, heights: all.heights.min(own.heights) };
+            asked += 1;
+        }
+        // Of meshes without air around them nothing is known.
+        if asked < meshes.count_ones() { FreeWays::default() } else { all }
     }
 
     /// Turns ways that are too low to be clear of all that a mesh has between their ends: the places, and
@@ -248,15 +264,24 @@ impl<'a> Laying<'a> {
         guesses: &mut Guesses,
     ) -> Lifted {
         let margin = self.input.margin;
+        let air = self.free_ways(&at, meshes);
+        // Nothing on the way is lower than what the height of its start leaves.
+        let left = self.heights - segments;
+        let free = air.free | left.cmpgt(Vec4::splat(margin));
+        let known = air.heights.max(left);
+        if free.all() {
+            return Lifted { at, heights: known, free, ..Lifted::default() };
+        }
         let all = self.input.meshes;
+        // A negative reach asks for nothing in that lane.
         let reach = reach_for(segments - self.heights, margin);
+        let reach = Vec4::select(free, Vec4::NEG_ONE, reach);
         let end = Beneath::find(all, meshes, &at, reach, &self.ground, &mut guesses.end);
         // Where the heights of both ends leave nothing on the way, its middle need not be looked at.
-        let low = (self.heights + end.heights).cmplt(segments);
+        let low = (self.heights + end.heights).cmplt(segments) & !free;
         let middle = if low.any() {
             let middle = (self.last + at) * 0.5;
             let reach = reach_for(0.5 * segments - self.heights.min(end.heights), margin);
-            // A negative reach asks for nothing in that lane.
             let reach = Vec4::select(low, reach, Vec4::NEG_ONE);
             Some(Beneath::find(all, meshes, &middle, reach, &end, &mut guesses.middle))
         } else {
@@ -283,10 +308,11 @@ impl<'a> Laying<'a> {
         Lifted {
             at: out,
             // No nearer than what was found, less the way it was moved: other parts may be beside it there.
-            heights: end.heights - moved,
+            heights: Vec4::select(free, known, end.heights - moved),
             // The middle moves half as far as the end, and no farther.
             halfway: middle.map_or(Vec4::ZERO, |middle| middle.heights - moved),
             moved: moved.max_element(),
+            free,
         }
     }
 }
@@ -299,6 +325,7 @@ fn reach_for(open: Vec4, margin: f32) -> Vec4 {
 }
 
 /// Four places off meshes.
+#[derive(Default)]
 struct Lifted {
     at: Lanes,
     /// At least so high are they, and the middles of the ways to them [m].
@@ -306,6 +333,8 @@ struct Lifted {
     halfway: Vec4,
     /// How far the farthest was moved [m].
     moved: f32,
+    /// Those to which the way is known to touch nothing.
+    free: BVec4A,
 }
 
 /// Triangles that may lie beneath the last points of four hairs, beneath the next and beneath the middles of

@@ -16,6 +16,7 @@
 //! every contact, friction that does not depend on rates, wisps that merge again, contact with the
 //! real mesh, wind that hair and body shield, torsion, wet hair, a style that does not sag.
 
+mod air;
 mod around;
 mod balance;
 mod beneath;

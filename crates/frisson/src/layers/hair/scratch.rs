@@ -5,6 +5,7 @@ use std::sync::Arc;
 use glam::Vec3;
 use rayon::prelude::*;
 
+use super::air::AirAround;
 use super::bodies::{HairBody, PosedBody};
 use super::fit;
 use super::interact::Interactions;
@@ -26,6 +27,7 @@ pub struct HairScratch {
     pub(super) roots: Vec<RootPose>,
     pub(super) bodies: Bodies,
     pub(super) surfaces: Surfaces,
+    pub(super) air_around: AirAround,
     pub(super) places: Places,
     /// Root of every hair on the skin [m].
     pub(super) skin: Vec<Vec3>,

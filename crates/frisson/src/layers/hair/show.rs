@@ -125,6 +125,7 @@ pub(super) fn strand_input<'a>(
     mesh: &Mesh,
 ) -> StrandInput<'a> {
     scratch.places.hair_roots(mesh, &mut scratch.skin);
+    scratch.air_around.begin(&scratch.surfaces.all, &scratch.skin, (params, rest));
     StrandInput {
         rest,
         params: &params.strands,
@@ -134,6 +135,7 @@ pub(super) fn strand_input<'a>(
         skin: &scratch.skin,
         bodies: scratch.bodies.at_the_end(),
         meshes: &scratch.surfaces.all,
+        air: &scratch.air_around.all,
         margin: params.body.margin,
         // Nothing is known of the hairs of another build.
         before: Some(&state.past)

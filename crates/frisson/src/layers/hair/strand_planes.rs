@@ -87,8 +87,10 @@ impl Planes {
         for i in 1..n {
             let reach = reaches[i] + 0.5 * self.centers[i - 1].distance(self.centers[i]);
             let meets = |bit: u8, (k, mesh): (usize, &SurfaceMotion)| {
-                let hit = mesh.bvh().closest_point(middles[i], reach);
-                if hit.is_some() { bit | 1 << k } else { bit }
+                let air = input.air.get(k);
+                let known = air.and_then(|air| air.is_within(mesh.bvh(), middles[i], reach));
+                let hit = || mesh.bvh().closest_point(middles[i], reach).is_some();
+                if known.unwrap_or_else(hit) { bit | 1 << k } else { bit }
             };
             self.near_meshes[i] = input.meshes.iter().enumerate().take(8).fold(0, meets);
         }

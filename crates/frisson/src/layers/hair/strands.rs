@@ -16,7 +16,7 @@ use super::state::{Past, Wisp};
 use super::strand_params::StrandParams;
 use super::strand_planes::Planes;
 use super::thinning::Thinning;
-use crate::geometry::{Attribute, AttributeValues};
+use crate::geometry::{Attribute, AttributeValues, OpenAir};
 use crate::math::random;
 use crate::stage::{Curves, SurfaceMotion};
 
@@ -32,6 +32,8 @@ pub(super) struct StrandInput<'a> {
     pub skin: &'a [Vec3],
     pub bodies: &'a [PosedBody],
     pub meshes: &'a [SurfaceMotion],
+    /// The air around each of them; none where nothing is known of it.
+    pub air: &'a [OpenAir],
     /// Height above meshes at which hair rests [m].
     pub margin: f32,
     /// The wisps one step earlier, for velocities.
