@@ -56,8 +56,8 @@ pub struct OpenAir {
 pub struct FreeWays {
     /// Those that are free of the mesh.
     pub free: BVec4A,
-    /// How high their ends are above it, at least [m].
-    pub heights: Vec4,
+    /// How high their starts and ends are above it, at least [m].
+    pub heights: [Vec4; 2],
 }
 
 impl OpenAir {
@@ -124,7 +124,8 @@ impl OpenAir {
         let [low, high] = least.map(Vec4::splat);
         let over_plane = start.0.cmpgt(low) & end.0.cmpgt(high);
         let in_ball = start.1.cmpgt(low) & end.1.cmpgt(high);
-        FreeWays { free: asked & (over_plane | in_ball), heights: end.0.max(end.1) }
+        let heights = [start.0.max(start.1), end.0.max(end.1)];
+        FreeWays { free: asked & (over_plane | in_ball), heights }
     }
 
     /// Whether the mesh is within a distance of a place, if that is known without a look at it.

@@ -107,7 +107,7 @@ impl<'a> Laying<'a> {
         let margin = self.input.margin;
         // Nothing is deeper than its way from the last point, less how high that is.
         let deepest = way - self.heights;
-        let low = deepest.cmpgt(Vec4::splat(-margin)) & !self.free_ways(&at, in_reach.meshes).free;
+        let low = deepest.cmpgt(Vec4::splat(-margin)) & !self.known_ways(&at, in_reach.meshes).free;
         if !low.any() {
             return at;
         }
@@ -134,7 +134,6 @@ impl<'a> Laying<'a> {
         guesses: &mut Guesses,
     ) -> Lanes {
         let meshes = in_reach.meshes;
-        // Where no mesh is in the way nothing is known of how high the hair is above one.
         let mut lifted = Lifted { at, ..Lifted::default() };
         for _ in 0..super::limits::LAY_ROUNDS {
             // Bodies first, meshes after: fitted bodies lie within the skin, so what is off the mesh is off them.
@@ -150,10 +149,11 @@ impl<'a> Laying<'a> {
                 break;
             }
         }
-        let (mut at, mut heights) = (lifted.at, lifted.heights);
+        let mut at = lifted.at;
+        // Where no mesh is in the way nothing is known of how high the hair is above one.
+        let mut heights = Vec4::ZERO;
         if meshes != 0 {
-            let low = self.low_ways(segments, &lifted);
-            (at, heights) = self.over_ridges(at, heights, segments, (meshes, low), guesses);
+            (at, heights) = self.over_ridges(at, &lifted.known, segments, meshes, guesses);
         }
         (self.along, self.heights, self.last) = (at - self.last, heights, at);
         self.meshes = meshes;
@@ -162,30 +162,63 @@ impl<'a> Laying<'a> {
 
     /// Which ways are so low that something may stand between their ends: those that the balls of air around
     /// the start, the middle and the end do not cover.
-    fn low_ways(&self, segments: Vec4, lifted: &Lifted) -> BVec4A {
-        let Lifted { heights, halfway, free, .. } = *lifted;
+    fn low_ways(&self, segments: Vec4, known: &KnownWays) -> BVec4A {
+        let KnownWays { free, halfway, heights, .. } = *known;
         let half = 0.5 * segments;
         let covered = (self.heights + halfway).cmpge(half) & (halfway + heights).cmpge(half);
         (self.heights + heights).cmplt(segments) & !covered & !free
     }
 
-    /// Which ways from the last points touch none of the meshes whose bits are set, for all that can be said without
-    /// a look at their triangles, and how high their ends are: none of these would be turned, nor crosses anything.
-    fn free_ways(&self, at: &Lanes, meshes: u8) -> FreeWays {
-        // Higher than where a way is looked along from, and than where its end is kept, by what rounding may be.
-        let least = [super::limits::LIFT, self.input.margin.max(2.0 * super::limits::LIFT)];
-        let least = least.map(|height| height + super::limits::FREE_SLACK);
-        let (starts, ends) = ([self.last.x, self.last.y, self.last.z], [at.x, at.y, at.z]);
-        let mut all = FreeWays { free: BVec4A::splat(true), heights: Vec4::INFINITY };
+    /// What is known of the ways from the last points among the meshes whose bits are set, without a look at triangles.
+    fn known_ways(&self, at: &Lanes, meshes: u8) -> KnownWays {
+        // Higher than where a way is looked along from, and than where its middle and its end are kept, by what rounding
+        // may be: none that is free would be turned, nor crosses anything.
+        let lift = super::limits::LIFT;
+        let end = self.input.margin.max(2.0 * lift);
+        let [start, middle, end] =
+            [lift, lift.max(0.5 * end), end].map(|height| height + super::limits::FREE_SLACK);
+        let whole = self.free_ways((&self.last, at), meshes, [start, end], BVec4A::splat(true));
+        let mut known = KnownWays {
+            free: whole.free,
+            beyond: whole.free,
+            halfway: Vec4::ZERO,
+            heights: whole.heights[1],
+        };
+        if !known.free.all() {
+            // Halves stray less from the planes of their cells.
+            let halfway = (self.last + *at) * 0.5;
+            let later = self.free_ways((&halfway, at), meshes, [middle, end], !whole.free);
+            known.beyond |= later.free;
+            known.halfway = later.heights[0];
+            known.heights = known.heights.max(later.heights[1]);
+            if later.free.any() {
+                let ways = (&self.last, &halfway);
+                known.free |= self.free_ways(ways, meshes, [start, middle], later.free).free;
+            }
+        }
+        known
+    }
+
+    /// Ways that touch none of the meshes whose bits are set.
+    fn free_ways(
+        &self,
+        (starts, ends): (&Lanes, &Lanes),
+        meshes: u8,
+        least: [f32; 2],
+        asked: BVec4A,
+    ) -> FreeWays {
+        let ways = ([starts.x, starts.y, starts.z], [ends.x, ends.y, ends.z]);
+        let mut all = FreeWays { free: asked, heights: [Vec4::INFINITY; 2] };
+        let mut count = 0;
         let around = self.input.meshes.iter().zip(self.input.air).enumerate();
-        let mut asked = 0;
         for (_, (mesh, air)) in around.filter(|(k, _)| meshes >> k & 1 == 1) {
-            let own = air.free_ways(mesh.bvh(), (starts, ends), least, all.free);
-            all = FreeWays { free: own.free, heights: all.heights.min(own.heights) };
-            asked += 1;
+            let own = air.free_ways(mesh.bvh(), ways, least, all.free);
+            let heights = [0, 1].map(|k| all.heights[k].min(own.heights[k]));
+            all = FreeWays { free: own.free, heights };
+            count += 1;
         }
         // Of meshes without air around them nothing is known.
-        if asked < meshes.count_ones() { FreeWays::default() } else { all }
+        if count < meshes.count_ones() { FreeWays::default() } else { all }
     }
 
     /// Turns ways that are too low to be clear of all that a mesh has between their ends: the places, and
@@ -193,16 +226,18 @@ impl<'a> Laying<'a> {
     fn over_ridges(
         &self,
         at: Lanes,
-        heights: Vec4,
+        known: &KnownWays,
         segments: Vec4,
-        (meshes, low): (u8, BVec4A),
+        meshes: u8,
         guesses: &mut Guesses,
     ) -> (Lanes, Vec4) {
-        let (mut at, mut heights) = (at, heights);
+        let (mut at, mut heights) = (at, known.heights);
+        let low = self.low_ways(segments, known);
         if !low.any() {
             return (at, heights);
         }
-        let ways = FourWays { last: self.last, heights: self.heights, at, segments };
+        let ways =
+            FourWays { last: self.last, heights: self.heights, at, segments, half: known.beyond };
         let mut crossing = ways.crossing(self.input.meshes, meshes, low, &mut guesses.start);
         while crossing != 0 {
             let lane = crossing.trailing_zeros() as usize;
@@ -264,21 +299,23 @@ impl<'a> Laying<'a> {
         guesses: &mut Guesses,
     ) -> Lifted {
         let margin = self.input.margin;
-        let air = self.free_ways(&at, meshes);
+        let mut known = self.known_ways(&at, meshes);
         // Nothing on the way is lower than what the height of its start leaves.
         let left = self.heights - segments;
-        let free = air.free | left.cmpgt(Vec4::splat(margin));
-        let known = air.heights.max(left);
-        if free.all() {
-            return Lifted { at, heights: known, free, ..Lifted::default() };
+        let far = left.cmpgt(Vec4::splat(margin));
+        known.free |= far;
+        known.beyond |= far;
+        known.heights = known.heights.max(left);
+        if known.free.all() {
+            return Lifted { at, moved: 0.0, known };
         }
         let all = self.input.meshes;
         // A negative reach asks for nothing in that lane.
         let reach = reach_for(segments - self.heights, margin);
-        let reach = Vec4::select(free, Vec4::NEG_ONE, reach);
+        let reach = Vec4::select(known.beyond, Vec4::NEG_ONE, reach);
         let end = Beneath::find(all, meshes, &at, reach, &self.ground, &mut guesses.end);
         // Where the heights of both ends leave nothing on the way, its middle need not be looked at.
-        let low = (self.heights + end.heights).cmplt(segments) & !free;
+        let low = (self.heights + end.heights).cmplt(segments) & !known.beyond;
         let middle = if low.any() {
             let middle = (self.last + at) * 0.5;
             let reach = reach_for(0.5 * segments - self.heights.min(end.heights), margin);
@@ -305,15 +342,12 @@ impl<'a> Laying<'a> {
         let out = self.last + direction * segments;
         let moved = (out - at).length_squared().sqrt();
         self.ground = end;
-        Lifted {
-            at: out,
-            // No nearer than what was found, less the way it was moved: other parts may be beside it there.
-            heights: Vec4::select(free, known, end.heights - moved),
-            // The middle moves half as far as the end, and no farther.
-            halfway: middle.map_or(Vec4::ZERO, |middle| middle.heights - moved),
-            moved: moved.max_element(),
-            free,
-        }
+        // No nearer than what was found, less the way it was moved: other parts may be beside it there. The middle moves half
+        // as far as the end, and no farther.
+        let heights = Vec4::select(known.beyond, known.heights, end.heights - moved);
+        let halfway = middle.map_or(Vec4::ZERO, |middle| middle.heights - moved);
+        let halfway = Vec4::select(known.beyond, known.halfway, halfway);
+        Lifted { at: out, moved: moved.max_element(), known: KnownWays { heights, halfway, ..known } }
     }
 }
 
@@ -328,13 +362,21 @@ fn reach_for(open: Vec4, margin: f32) -> Vec4 {
 #[derive(Default)]
 struct Lifted {
     at: Lanes,
-    /// At least so high are they, and the middles of the ways to them [m].
-    heights: Vec4,
-    halfway: Vec4,
     /// How far the farthest was moved [m].
     moved: f32,
-    /// Those to which the way is known to touch nothing.
+    known: KnownWays,
+}
+
+/// What is known of four ways among meshes.
+#[derive(Clone, Copy, Default)]
+struct KnownWays {
+    /// Those that touch nothing.
     free: BVec4A,
+    /// Those of which the second half does not, nor is anything too near to their middles and ends.
+    beyond: BVec4A,
+    /// At least so high are their middles and their ends [m].
+    halfway: Vec4,
+    heights: Vec4,
 }
 
 /// Triangles that may lie beneath the last points of four hairs, beneath the next and beneath the middles of

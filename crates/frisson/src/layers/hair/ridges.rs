@@ -59,6 +59,8 @@ pub(super) struct FourWays {
     pub at: Lanes,
     /// Lengths of the ways [m].
     pub segments: Vec4,
+    /// Those of which only the first half may cross anything.
+    pub half: BVec4A,
 }
 
 impl FourWays {
@@ -74,7 +76,8 @@ impl FourWays {
         let from = self.starts(meshes, bits, asked, guesses);
         let length = self.segments.max(Vec4::splat(crate::tolerances::MIN_LENGTH));
         // As far as `clear` looks: what is passed over here is never asked again.
-        let reach = self.segments + super::limits::LIFT;
+        let reach = Vec4::select(self.half, 0.5 * self.segments, self.segments);
+        let reach = reach + super::limits::LIFT;
         let way = self.last + (self.at - self.last) * (reach / length) - from;
         let (from, way) = ([from.x, from.y, from.z], [way.x, way.y, way.z]);
         let chosen = meshes.iter().enumerate().take(8).filter(|(k, _)| bits >> k & 1 == 1);
