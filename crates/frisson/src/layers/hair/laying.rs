@@ -347,7 +347,11 @@ impl<'a> Laying<'a> {
         let heights = Vec4::select(known.beyond, known.heights, end.heights - moved);
         let halfway = middle.map_or(Vec4::ZERO, |middle| middle.heights - moved);
         let halfway = Vec4::select(known.beyond, known.halfway, halfway);
-        Lifted { at: out, moved: moved.max_element(), known: KnownWays { heights, halfway, ..known } }
+        Lifted {
+            at: out,
+            moved: moved.max_element(),
+            known: KnownWays { heights, halfway, ..known },
+        }
     }
 }
 

@@ -108,7 +108,7 @@ fn build_curves(params: &HairParams, rest: &HairRest, places: &Places, mesh: &Me
 }
 
 /// Lists the wisps of every root.
-fn deal_to_roots(rest: &HairRest, state: &HairState, scratch: &mut HairScratch) {
+pub(super) fn deal_to_roots(rest: &HairRest, state: &HairState, scratch: &mut HairScratch) {
     let of_root = &mut scratch.of_root;
     of_root.resize_with(rest.roots.len(), Vec::new);
     of_root.iter_mut().for_each(Vec::clear);

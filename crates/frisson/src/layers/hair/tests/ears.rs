@@ -90,13 +90,7 @@ fn where_no_way_leads_over_the_walls_a_hair_goes_on_between_them() {
 
 #[test]
 fn no_hair_goes_through_an_ear() {
-    let mut params = HairParams { wisps: 60, length: 0.25, ..HairParams::default() };
-    params.scalp.r#box = Some([-1.0, 0.02, -1.0, 1.0, 1.0, 1.0]);
-    params.strands.per_wisp = 24;
-    params.body.meshes = vec!["scalp".to_owned()];
-    let mut scene = Scene::new(params, eared());
-    scene.path = path(2.0, banging);
-    let mut rig = Rig::new(scene).unwrap();
+    let mut rig = banging_ears(60, 24, 0.0);
     let each = rig.params().strands.points as usize;
     let mut near_ears = 0;
     let mut worst = [0.0f32; 2];
@@ -117,6 +111,37 @@ fn no_hair_goes_through_an_ear() {
     }
     assert!(near_ears > 1000, "hair lies about the ears: {near_ears}");
     assert!(worst[0] < POINTS && worst[1] < SEGMENTS, "points and segments inside [m]: {worst:?}");
+}
+
+/// A ball with ears that bangs its head, and what it grows.
+fn banging_ears(wisps: u32, per_wisp: u32, curl: f32) -> Rig {
+    let mut params = HairParams { wisps, length: 0.25, ..HairParams::default() };
+    params.scalp.r#box = Some([-1.0, 0.02, -1.0, 1.0, 1.0, 1.0]);
+    params.strands.per_wisp = per_wisp;
+    params.strands.curl_radius = curl;
+    params.body.meshes = vec!["scalp".to_owned()];
+    let mut scene = Scene::new(params, eared());
+    scene.path = path(2.0, banging);
+    Rig::new(scene).unwrap()
+}
+
+#[test]
+fn hairs_are_drawn_alike_whether_the_air_around_is_known_or_not() {
+    for curl in [0.0, 0.004] {
+        let mut rig = banging_ears(40, 12, curl);
+        let apart = |a: &[Vec3], b: &[Vec3]| {
+            assert_eq!(a.len(), b.len());
+            a.iter().zip(b).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max)
+        };
+        for frame in 0..24 {
+            rig.advance();
+            let (known, unknown) = (rig.drawn(true), rig.drawn(false));
+            let worst = apart(&known, &unknown);
+            assert!(worst < 1.0e-6, "curl {curl}, frame {frame}: {worst} m");
+            // What is shown was drawn where air had been asked for before.
+            assert_eq!(apart(&known, rig.points()), 0.0, "curl {curl}, frame {frame}");
+        }
+    }
 }
 
 #[test]

@@ -93,6 +93,19 @@ impl Rig {
         self.alone.layer_mut().advance(&context, frame).unwrap();
     }
 
+    /// All hairs as they are at present, drawn afresh, among meshes only.
+    pub fn drawn(&self, air_is_known: bool) -> Vec<Vec3> {
+        let mut scratch = HairScratch::default();
+        scratch.surfaces.show((self.params(), self.rest()), self.frame());
+        super::show::deal_to_roots(self.rest(), self.state(), &mut scratch);
+        let input = self.strand_input(&mut scratch);
+        let air = if air_is_known { input.air } else { &[] };
+        let mut points = vec![Vec3::ZERO; self.points().len()];
+        let input = StrandInput { air, ..input };
+        super::strands::write_strands(&input, &mut Vec::new(), &mut points, &mut []);
+        points
+    }
+
     /// What the strands are made from at present.
     pub fn strand_input<'a>(&'a self, scratch: &'a mut HairScratch) -> StrandInput<'a> {
         let mesh = &self.frame().meshes[0];
