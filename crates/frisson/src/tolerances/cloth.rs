@@ -64,6 +64,15 @@ pub const TAUT_SHARE: f32 = 0.5;
 /// takes seconds to reach the middle of a fine mesh.
 pub const EASE: f32 = 0.1;
 
+/// Rigidity that keeps cloth from pleating row by row across such a pull, as a share of its tensile stiffness times the square
+/// of a cell and what is asked [-]. Cotton in cells of 5 cm pulled by 6 % pleats by 11 mm on its own, stays flat with five times
+/// its rigidity, which a share of 1.8e-5 is, and does not with two and a half times.
+pub const TAUT_BEND: f64 = 3.0e-5;
+
+/// How many times stiffer than it is cloth may get so where it is to be twice as long [-]: rounding bounds how small a share of
+/// a hinge's compliance counts.
+pub const MOST_TAUT: f64 = 1.0e4;
+
 /// How fast that share falls with what is asked [-].
 pub const EASE_PER_NEED: f32 = 150.0;
 

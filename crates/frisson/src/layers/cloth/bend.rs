@@ -29,6 +29,8 @@ pub struct Hinge {
     /// How much of the way across it the hinge stands for, `(A1 + A2) / L` [m]: its angle over that is the
     /// curvature.
     pub width: f32,
+    /// How many times stiffer it gets where pulled pins ask the cloth to be twice as long [-].
+    pub taut: f32,
 }
 
 /// The weights [`Hinge::flat`] of a hinge, from the shapes of its triangles: `2 sin(θ/2)` times the mean normal
@@ -56,6 +58,10 @@ pub struct HingePack {
     numbers: [u32; 4],
     /// `alpha / (n h)²`.
     compliance: Vec4,
+    /// [`Hinge::taut`].
+    taut: Vec4,
+    /// Share of the compliance that is left where the cloth is pulled taut [-].
+    left: Vec4,
     inverse_mass: [Vec4; 4],
 }
 
@@ -66,6 +72,8 @@ impl Default for HingePack {
             rest: Vec4::ZERO,
             numbers: [u32::MAX; 4],
             compliance: Vec4::ONE,
+            taut: Vec4::ZERO,
+            left: Vec4::ONE,
             inverse_mass: [Vec4::ZERO; 4],
         }
     }
@@ -104,12 +112,29 @@ pub fn compile(
                 pack.inverse_mass[place][lane] = inverse_mass[hinge.nodes[place] as usize] as f32;
             }
             pack.rest[lane] = hinge.rest;
+            pack.taut[lane] = hinge.taut;
             pack.numbers[lane] = number;
             // Over the span of all small steps that one solve stands for.
             pack.compliance[lane] = (hinge.compliance / (span * span)) as f32;
             lane += 1;
         }
     })
+}
+
+/// Stiffens the hinges of cloth that pulled pins draw taut, by what they ask of each node; empty `needs` put them back.
+///
+/// Across such a pull threads are pressed together. Between nodes that lie farther apart than the wrinkles that this
+/// makes, the only wrinkle that the mesh can show is a pleat from row to row, which no cloth has.
+pub fn tighten(packs: &mut Grouped<HingePack>, strips: &Strips, needs: &[f32]) {
+    for strip in 0..strips.len() {
+        let base = strips.start(strip);
+        let need = |n: u32| needs.get((base + n) as usize).copied().unwrap_or(0.0);
+        for pack in packs.of_mut(strip) {
+            let asked = |k: usize| need(pack.nodes[0][k]).max(need(pack.nodes[1][k]));
+            let asked = Vec4::from_array(std::array::from_fn(asked));
+            pack.left = (Vec4::ONE + pack.taut * asked).recip();
+        }
+    }
 }
 
 /// Gives hinges other angles at rest: one for each of the cloth.
@@ -190,7 +215,7 @@ fn solve_pack(pack: &HingePack, nodes: &mut [Moving]) {
         + w[1] * g[1].length_squared()
         + w[2] * g[2].length_squared()
         + w[3] * g[3].length_squared();
-    let total = weight + pack.compliance;
+    let total = weight + pack.compliance * pack.left;
     let lambda = Vec4::select(good & total.cmplt(Vec4::splat(f32::MAX)), -c / total, Vec4::ZERO);
     for place in 0..4 {
         (g[place] * (lambda * w[place])).add_to(nodes, at[place]);
@@ -239,6 +264,7 @@ mod tests {
                 compliance: 1e-3,
                 flat: [0.0; 4],
                 width: 1.0,
+                taut: 0.0,
             })
             .collect();
         let levels = vec![0; 16];

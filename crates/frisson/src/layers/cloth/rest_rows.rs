@@ -148,7 +148,10 @@ impl RowBuilder<'_> {
             let flat = flat_weights(points.map(|k| self.place(k)));
             let width = (area / length_sq.sqrt()) as f32;
             let nodes = points.map(|k| self.node(k));
-            hinges.push(Hinge { nodes, rest, compliance, flat, width });
+            // A pleat from row to row is as stiff as its bars push: rigidity over the square of its width against theirs.
+            let pushed = self.input.moduli.warp * f64::from(width).powi(2) / rigidity;
+            let taut = (limits::TAUT_BEND * pushed).min(limits::MOST_TAUT) as f32;
+            hinges.push(Hinge { nodes, rest, compliance, flat, width, taut });
         }
         let nodes: Vec<[u32; 4]> = hinges.iter().map(|h| h.nodes).collect();
         let order = solving_order(strips, levels, &nodes);

@@ -62,6 +62,7 @@ impl SolverRows {
     pub fn raise_limits(&mut self, rest: &ClothRest, needs: &[f32]) {
         if self.are_raised || !needs.is_empty() {
             stretch::raise_limits(&mut self.stretch, &rest.strips, needs);
+            bend::tighten(&mut self.hinges, &rest.strips, needs);
             self.are_raised = !needs.is_empty();
         }
     }

@@ -236,8 +236,9 @@ fn every_parameter_moves_the_cloth() {
     assert_eq!(differs(&plain, &everything(|_| ())), 0.0, "and nothing else does");
 }
 
-/// A sheet of `cells` by `cells`, clamped on two sides that are pulled apart by 6 %.
-fn pull_apart(cells: u32) -> Scene {
+/// A sheet of `cells` by `cells`, clamped on two sides that are pulled apart by 6 %, with a breath of weight that
+/// tells whether flat is where it wants to be.
+fn pull_apart(cells: u32, material: Fabric) -> Scene {
     let n = cells + 1;
     let side = |column: u32| Selection {
         vertices: Some((0..n).map(|row| row * n + column).collect()),
@@ -251,18 +252,22 @@ fn pull_apart(cells: u32) -> Scene {
     let p = ClothParams {
         damping: 2.0,
         attachments: vec![moved(0, -0.03), moved(cells, 0.03)],
+        material,
         ..params()
     };
     let mesh = sheet(n, n, (1.0, 1.0), Vec3::ZERO);
-    let mut scene = Scene::build(vec![still("sheet", mesh)], &[], weightless(), p).unwrap();
+    let weight = Forces::new(Vec3::new(0.0, -0.005, 0.0), Vec::new(), 30.0);
+    let mut scene = Scene::build(vec![still("sheet", mesh)], &[], weight, p).unwrap();
     scene.ticks(400);
     scene
 }
 
 #[test]
 fn cloth_that_is_clamped_and_pulled_stretches_evenly_and_stays_flat() {
-    for cells in [20, 64] {
-        let scene = pull_apart(cells);
+    let sheets =
+        [(12, Fabric::Cotton), (20, Fabric::Cotton), (20, Fabric::Silk), (64, Fabric::Cotton)];
+    for (cells, material) in sheets {
+        let scene = pull_apart(cells, material);
         let (x, rest) = (scene.positions(), scene.rest());
         let (mut least, mut most) = (f64::MAX, f64::MIN);
         for edge in &rest.edges.rows {
