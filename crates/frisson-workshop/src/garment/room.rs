@@ -160,3 +160,79 @@ impl Posed {
         corners.into_iter().zip(place.shares).map(|(v, share)| share * at(v)).sum()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use frisson::character::{
+        CharacterMesh, Clip, Interpolation, Node, Skeleton, Track, TrackTarget,
+    };
+
+    use super::*;
+
+    /// A closed box between two corners.
+    fn cuboid(name: &str, low: [f32; 3], high: [f32; 3]) -> Mesh {
+        let corner = |k: usize| {
+            Vec3::from_array(std::array::from_fn(
+                |i| if k >> i & 1 == 1 { high[i] } else { low[i] },
+            ))
+        };
+        let sides =
+            [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
+        let triangles = sides.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]);
+        Mesh::new(name, (0..8).map(corner).collect(), triangles.collect())
+    }
+
+    /// Room beside a trunk 0.4 m wide, under an arm that a clip moves to so far from it: on that side, on the other one, and
+    /// below the arm.
+    fn room(gap: f32) -> Room {
+        let node = |name: &str, parent| Node { name: name.to_owned(), parent, ..Node::default() };
+        let skeleton = Skeleton::new(vec![node("hips", None), node("upperarm", Some(0))]).unwrap();
+        let meshes = vec![
+            cuboid("trunk", [-0.2, 0.0, -0.1], [0.2, 1.0, 0.1]),
+            cuboid("sleeve", [0.3, 0.3, -0.05], [0.4, 0.8, 0.05]),
+        ];
+        let there = [gap - 0.1, 0.0, 0.0];
+        let track = Track {
+            target: TrackTarget::Translation(1),
+            interpolation: Interpolation::Linear,
+            times: vec![0.0, 1.0],
+            values: [[0.0; 3], there].concat(),
+            width: 3,
+        };
+        let carried = meshes.iter().enumerate();
+        let character = Character {
+            skeleton,
+            meshes: carried.map(|(i, m)| CharacterMesh::carried(m.clone(), i, None)).collect(),
+            clips: vec![Clip { name: "closer".to_owned(), tracks: vec![track] }],
+            ..Character::default()
+        };
+        let points = [[0.21, 0.5, 0.0], [-0.21, 0.5, 0.0], [0.21, 0.1, 0.0]].map(Vec3::from_array);
+        let on = (meshes.as_slice(), [0, 1].as_slice(), [false, true].as_slice());
+        Room::around(&character, on, (&points, &vec![(0, 1.0)]), 1.0)
+    }
+
+    #[test]
+    fn an_arm_that_stays_off_leaves_room() {
+        let room = room(0.05);
+        assert_eq!((room.hangs, room.is_held), (vec![true; 3], vec![true; 3]));
+    }
+
+    #[test]
+    fn what_is_held_gives_way_to_no_arm_that_a_clip_brings_near() {
+        // The band lies a centimetre off the skin: the arm goes by within six millimetres.
+        let room = room(0.016);
+        assert_eq!(room.hangs, [true; 3]);
+        assert_eq!(room.is_held, [false, true, true]);
+        assert!(!room.is_in_arm[0]);
+    }
+
+    #[test]
+    fn an_arm_on_the_trunk_or_in_it_leaves_no_room() {
+        let on = room(0.004);
+        assert_eq!((on.hangs, on.is_skin_in_arm[0]), (vec![false, true, true], false));
+        let within = room(-0.04);
+        assert_eq!(within.hangs, [false, true, true]);
+        assert_eq!(within.is_skin_in_arm, [true, false, false]);
+        assert_eq!(within.is_in_arm, [true, false, false]);
+    }
+}

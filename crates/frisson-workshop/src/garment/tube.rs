@@ -27,6 +27,8 @@ const WHOLE_ROWS: usize = 4;
 /// Row of points in which the band along an armhole begins at most: what is held lower down is torn by thighs that come up
 /// (8.7 % in the mage's run, 1.4 % so), and what is held nowhere beside the hole gets behind the knight's badge.
 const LOWEST_BAND: usize = 4;
+/// Least share of the columns that a cut garment hangs on [-]: with less it is no garment any more, and stays whole.
+const LEAST_HELD: f32 = 0.25;
 
 /// Where a garment begins, ends, and how far it stays from the body.
 #[derive(Clone, Copy)]
@@ -117,9 +119,14 @@ impl Tube {
         let (hangs, is_held) = (room.hangs.as_slice(), room.is_held.as_slice());
         let lowest_band = LOWEST_BAND;
         let holes = Armholes { columns, rows, held_rows, lowest_band, hangs, is_held };
-        self.kept = holes.kept();
-        let starts = self.kept.iter().map(|kept| kept.start).enumerate();
-        self.is_held = starts.map(|(column, row)| holes.can_be_held(row, column)).collect();
+        let kept = holes.kept();
+        let starts = kept.iter().map(|kept| kept.start).enumerate();
+        let is_held: Vec<bool> =
+            starts.map(|(column, row)| holes.can_be_held(row, column)).collect();
+        let count = is_held.iter().filter(|held| **held).count();
+        if count as f32 >= LEAST_HELD * is_held.len() as f32 {
+            (self.kept, self.is_held) = (kept, is_held);
+        }
     }
 
     /// Of the vertices of the mesh, those that are carried whole.
