@@ -5,7 +5,9 @@
 //! and hangs free. Every vertex takes the weights of the skin under it, which is how the first pose of a
 //! clip finds it in place.
 
+mod armholes;
 mod levels;
+mod room;
 mod tube;
 mod weights;
 
@@ -19,8 +21,9 @@ use glam::{Mat4, Vec3};
 use crate::WorkshopError;
 use crate::limbs::{are_of_arms, vertices_of_arms};
 use levels::{Levels, Part};
+use room::Room;
 use tube::{CAPE_HALF_ANGLES, Cut, Tube};
-use weights::Band;
+use weights::SkinLists;
 
 /// What to make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,17 +117,19 @@ pub fn put_on(character: &Character, order: &Order) -> Result<Character, Worksho
     let cut = cut_for(order, &frame, (&whole, &trunk))?;
     // A cape lies over the shoulders. What goes all around must not take in a hand beside the hips.
     let levels = if cut.half_angle.is_some() { whole } else { trunk };
-    let tube = lay(&levels, cut, &bodies);
+    let mut tube = lay(&levels, cut, &bodies);
+    let skin = SkinLists::of(&meshes, &worn_on);
+    let carriers = skin.carriers(character, &pose, tube.whole_points(), levels.axis);
+    if order.kind == Kind::Shirt {
+        let on = (meshes.as_slice(), worn_on.as_slice(), is_arm.as_slice());
+        let room = Room::around(character, on, (tube.points(), &carriers), frame.height());
+        tube.cut_armholes(&room);
+    }
     let mut dressed = character.clone();
     let mesh = tube.mesh(name);
-    let (skin, influences) = weights::of_skin_below(
-        character,
-        &pose,
-        &meshes,
-        &worn_on,
-        &mesh,
-        &Band { vertices: tube.held_vertices(), axis: levels.axis },
-    );
+    let held = tube.held_vertices();
+    let (skin, influences) =
+        weights::of_skin_below(character, &pose, &skin, &mesh, (&held, &carriers));
     // A skin of its own: rigid parts of the body become joints of it, which no skin of the file has.
     dressed.skins.push(skin);
     let mut worn = CharacterMesh::skinned(mesh, influences);

@@ -14,28 +14,18 @@ const OF_TRUNK: f32 = 0.5;
 /// Least share of the skin under a band that joints of the trunk must carry to hold it alone [-].
 const LEAST_TRUNK: f32 = 0.2;
 
-/// What is carried whole, and the axis it is laid around.
-pub struct Band {
-    /// So many vertices, the first of the garment.
-    pub vertices: usize,
-    /// A place in the plane.
-    pub axis: Vec2,
-}
+/// What carries a band: nodes, each with its share.
+pub type Carriers = Vec<(usize, f32)>;
 
-/// A skin for the garment, and each vertex's weights: those of the nearest place of the bodies. A rigid part
-/// of a body counts as a joint.
+/// A skin for the garment, and each vertex's weights: those of the nearest place of the bodies, or, where it `is_held`, of
+/// what carries the band. A rigid part of a body counts as a joint.
 pub fn of_skin_below(
     character: &Character,
     pose: &Pose,
-    meshes: &[Mesh],
-    bodies: &[usize],
+    skin: &SkinLists,
     garment: &Mesh,
-    band: &Band,
+    (is_held, carriers): (&[bool], &Carriers),
 ) -> (Skin, Influences) {
-    let trees: Vec<TriangleBvh> = bodies
-        .iter()
-        .map(|&i| TriangleBvh::build(&meshes[i].positions, &meshes[i].topology.triangles))
-        .collect();
     let mut joints: Vec<usize> = Vec::new();
     // In the order in which they are met, so that the same body gives the same file.
     let mut joint = |node: usize| {
@@ -46,24 +36,12 @@ pub fn of_skin_below(
         }) as u16
     };
     let mut lists: Vec<Vec<(u16, f32)>> = Vec::with_capacity(garment.positions.len());
-    for &p in &garment.positions {
-        let mut list: Vec<(u16, f32)> = Vec::new();
-        if let Some((body, triangle, shares)) = nearest(&trees, p) {
-            let source = &character.meshes[bodies[body]];
-            let corners = source.mesh.topology.triangles[triangle as usize];
-            for (v, share) in corners.into_iter().zip(shares) {
-                for (node, weight) in nodes_of(character, bodies[body], v as usize) {
-                    add(&mut list, joint(node), share * weight);
-                }
-            }
-        }
-        lists.push(list);
+    for p in &garment.positions {
+        lists.push(skin.at(character, *p).into_iter().map(|(n, w)| (joint(n), w)).collect());
     }
-    let places: Vec<Vec3> = joints
-        .iter()
-        .map(|&node| pose.world_from_node[node].transform_point3(Vec3::ZERO))
-        .collect();
-    hold_whole(band, &garment.positions, &places, &mut lists);
+    let whole: Vec<(u16, f32)> = carriers.iter().map(|(n, w)| (joint(*n), *w)).collect();
+    let held = lists.iter_mut().zip(is_held).filter(|(_, held)| **held);
+    held.for_each(|(list, _)| list.clone_from(&whole));
     if joints.is_empty() {
         // A body without triangles: a skin needs a joint, even if nothing follows it.
         joints.push(0);
@@ -75,30 +53,93 @@ pub fn of_skin_below(
     (skin, Influences::from_lists(&lists))
 }
 
-/// Gives all vertices of the band the same weights: the mean of what the skin under it follows, of the trunk only.
-fn hold_whole(band: &Band, positions: &[Vec3], joints: &[Vec3], lists: &mut [Vec<(u16, f32)>]) {
-    let from_axis = |p: Vec3| Vec2::new(p.x, p.z).distance(band.axis);
-    let ring = &positions[..band.vertices];
-    let radius = ring.iter().map(|p| from_axis(*p)).sum::<f32>() / ring.len().max(1) as f32;
-    let mut all: Vec<(u16, f32)> = Vec::new();
-    for (joint, weight) in lists[..band.vertices].iter().flatten() {
-        add(&mut all, *joint, *weight);
+/// What carries the skin of some bodies, place by place.
+pub struct SkinLists<'a> {
+    bodies: &'a [usize],
+    trees: Vec<TriangleBvh>,
+}
+
+impl<'a> SkinLists<'a> {
+    /// Of the character's meshes as they are posed.
+    pub fn of(meshes: &[Mesh], bodies: &'a [usize]) -> Self {
+        let tree =
+            |&i: &usize| TriangleBvh::build(&meshes[i].positions, &meshes[i].topology.triangles);
+        Self { bodies, trees: bodies.iter().map(tree).collect() }
     }
-    let sum = |list: &[(u16, f32)]| list.iter().map(|(_, w)| w).sum::<f32>();
-    let is_of_trunk = |(j, _): &(u16, f32)| from_axis(joints[*j as usize]) < OF_TRUNK * radius;
-    let trunk: Vec<(u16, f32)> = all.iter().copied().filter(is_of_trunk).collect();
+
+    /// The nodes that carry the skin nearest to a point, with their weights.
+    fn at(&self, character: &Character, p: Vec3) -> Vec<(usize, f32)> {
+        let mut list: Vec<(usize, f32)> = Vec::new();
+        let Some(place) = nearest(&self.trees, p) else { return list };
+        let body = self.bodies[place.body];
+        let corners = character.meshes[body].mesh.topology.triangles[place.triangle as usize];
+        for (v, share) in corners.into_iter().zip(place.shares) {
+            for (node, weight) in nodes_of(character, body, v as usize) {
+                add(&mut list, node, share * weight);
+            }
+        }
+        list
+    }
+
+    /// What carries a band of such points as one piece.
+    pub fn carriers(
+        &self,
+        character: &Character,
+        pose: &Pose,
+        band: &[Vec3],
+        axis: Vec2,
+    ) -> Carriers {
+        let lists: Vec<Vec<(usize, f32)>> = band.iter().map(|p| self.at(character, *p)).collect();
+        let origin = |node: usize| pose.world_from_node[node].transform_point3(Vec3::ZERO);
+        carried_whole(&lists, band, origin, axis)
+    }
+}
+
+/// The mean of what the skin under a band follows, of the trunk only: what is near the axis.
+fn carried_whole(
+    lists: &[Vec<(usize, f32)>],
+    band: &[Vec3],
+    origin: impl Fn(usize) -> Vec3,
+    axis: Vec2,
+) -> Carriers {
+    let from_axis = |p: Vec3| Vec2::new(p.x, p.z).distance(axis);
+    let radius = band.iter().map(|p| from_axis(*p)).sum::<f32>() / band.len().max(1) as f32;
+    let mut all: Carriers = Vec::new();
+    for (node, weight) in lists.iter().flatten() {
+        add(&mut all, *node, *weight);
+    }
+    let sum = |list: &[(usize, f32)]| list.iter().map(|(_, w)| w).sum::<f32>();
+    let is_of_trunk = |(node, _): &(usize, f32)| from_axis(origin(*node)) < OF_TRUNK * radius;
+    let trunk: Carriers = all.iter().copied().filter(is_of_trunk).collect();
     let mut held = if sum(&trunk) >= LEAST_TRUNK * sum(&all) { trunk } else { all };
     let whole = sum(&held).max(f32::MIN_POSITIVE);
     held.iter_mut().for_each(|(_, w)| *w /= whole);
-    lists[..band.vertices].fill(held);
+    held
 }
 
-fn nearest(trees: &[TriangleBvh], p: Vec3) -> Option<(usize, u32, [f32; 3])> {
-    let hits = trees.iter().enumerate().filter_map(|(i, tree)| {
+/// A place on a body's skin.
+#[derive(Clone, Copy, Debug)]
+pub struct SkinPlace {
+    /// Which of the bodies.
+    pub body: usize,
+    /// Which of its triangles.
+    pub triangle: u32,
+    /// Shares of the triangle's corners.
+    pub shares: [f32; 3],
+}
+
+/// The nearest place of some bodies to each point; `None` without triangles.
+pub fn skin_places(trees: &[TriangleBvh], points: &[Vec3]) -> Vec<Option<SkinPlace>> {
+    points.iter().map(|p| nearest(trees, *p)).collect()
+}
+
+fn nearest(trees: &[TriangleBvh], p: Vec3) -> Option<SkinPlace> {
+    let hits = trees.iter().enumerate().filter_map(|(body, tree)| {
         let hit = tree.closest_point(p, f32::MAX)?;
-        Some((hit.point.distance_squared(p), (i, hit.triangle, hit.barycentric)))
+        let place = SkinPlace { body, triangle: hit.triangle, shares: hit.barycentric };
+        Some((hit.point.distance_squared(p), place))
     });
-    hits.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, hit)| hit)
+    hits.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, place)| place)
 }
 
 /// The nodes that carry a vertex, with their weights.
@@ -112,10 +153,10 @@ fn nodes_of(character: &Character, mesh: usize, vertex: usize) -> Vec<(usize, f3
     }
 }
 
-fn add(list: &mut Vec<(u16, f32)>, joint: u16, weight: f32) {
-    match list.iter_mut().find(|(j, _)| *j == joint) {
+fn add(list: &mut Vec<(usize, f32)>, node: usize, weight: f32) {
+    match list.iter_mut().find(|(n, _)| *n == node) {
         Some((_, sum)) => *sum += weight,
-        None => list.push((joint, weight)),
+        None => list.push((node, weight)),
     }
 }
 
@@ -123,39 +164,30 @@ fn add(list: &mut Vec<(u16, f32)>, joint: u16, weight: f32) {
 mod tests {
     use super::*;
 
-    /// A ring of eight vertices and one below it, a joint in the middle and one on either side.
-    fn ring_and_joints() -> (Vec<Vec3>, Vec<Vec3>) {
+    /// A ring of eight points, a joint in the middle and one on either side.
+    fn ring_and_joints() -> (Vec<Vec3>, [Vec3; 3]) {
         let around = |k: usize| Vec2::from_angle(0.25 * std::f32::consts::PI * k as f32);
-        let mut ring: Vec<Vec3> =
-            (0..8).map(|k| Vec3::new(around(k).x, 1.0, around(k).y)).collect();
-        ring.push(Vec3::new(1.0, 0.0, 0.0));
-        (ring, vec![Vec3::ZERO, Vec3::new(0.6, 0.0, 0.0), Vec3::new(-0.6, 0.0, 0.0)])
+        let ring = (0..8).map(|k| Vec3::new(around(k).x, 1.0, around(k).y)).collect();
+        (ring, [Vec3::ZERO, Vec3::new(0.6, 0.0, 0.0), Vec3::new(-0.6, 0.0, 0.0)])
     }
 
     #[test]
     fn a_band_follows_the_trunk_as_one_piece() {
         let (ring, joints) = ring_and_joints();
-        let band = Band { vertices: 8, axis: Vec2::ZERO };
         let side = |p: &Vec3| if p.x > 0.0 { 1 } else { 2 };
-        let skin: Vec<Vec<(u16, f32)>> =
+        let skin: Vec<Vec<(usize, f32)>> =
             ring.iter().map(|p| vec![(0, 0.4), (side(p), 0.6)]).collect();
-        let mut lists = skin.clone();
-        hold_whole(&band, &ring, &joints, &mut lists);
-        // Legs pull neither side along; what hangs below stays as the skin is.
-        assert!(lists[..8].iter().all(|list| *list == [(0, 1.0)]), "{lists:?}");
-        assert_eq!(lists[8], skin[8]);
+        // Legs pull neither side along.
+        assert_eq!(carried_whole(&skin, &ring, |n| joints[n], Vec2::ZERO), [(0, 1.0)]);
     }
 
     #[test]
     fn a_band_without_a_trunk_follows_the_mean_of_what_is_there() {
         let (ring, joints) = ring_and_joints();
-        let band = Band { vertices: 8, axis: Vec2::ZERO };
-        let mut lists: Vec<Vec<(u16, f32)>> =
-            (0..9).map(|k| vec![(1 + u16::from(k < 4), 1.0)]).collect();
-        hold_whole(&band, &ring, &joints, &mut lists);
-        for list in &lists[..8] {
-            assert_eq!(list.len(), 2);
-            assert!(list.iter().all(|(_, w)| (w - 0.5).abs() < 1e-6), "{list:?}");
-        }
+        let skin: Vec<Vec<(usize, f32)>> =
+            (0..8).map(|k| vec![(1 + usize::from(k < 4), 1.0)]).collect();
+        let carriers = carried_whole(&skin, &ring, |n| joints[n], Vec2::ZERO);
+        assert_eq!(carriers.len(), 2);
+        assert!(carriers.iter().all(|(_, w)| (w - 0.5).abs() < 1e-6), "{carriers:?}");
     }
 }

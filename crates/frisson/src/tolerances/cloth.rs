@@ -268,6 +268,11 @@ pub const SLIP_STRETCH: f64 = 0.03;
 /// folds creep for seconds before they hang; much less, and swings end abruptly.
 pub const SETTLE_SPEED: f64 = 0.02;
 
+/// The same while cloth is put on somebody who stands still [m/s]. Less, and a cape still creeps out of a shape that is in no
+/// balance when the shot begins, and snaps into another seconds later (a knight's: 40 mm/s); much more, and it swings into
+/// the shot.
+pub const DRESSING_SETTLE_SPEED: f64 = 0.2;
+
 /// How long they do [s]. Shorter, and the hand catches them again before it is through.
 pub const GIVE_SECONDS: f64 = 0.1;
 

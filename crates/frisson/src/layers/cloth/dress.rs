@@ -30,13 +30,15 @@ pub struct Dressing {
     inwards: Vec3,
     /// How much it does [-].
     one_sided: f32,
+    /// Whether nobody has to move into another pose.
+    is_still: bool,
 }
 
 impl Dressing {
     /// Takes the source pose of every character that plays a clip. The `wearer` of the garment is dressed even
     /// if it plays none: it stands as it is, and the cloth hangs by the first frame.
     pub fn new(context: &BuildContext, wearer: Option<usize>) -> Self {
-        let mut start = Vec::new();
+        let (mut start, mut is_still) = (Vec::new(), true);
         for (index, actor) in context.actors.all().iter().enumerate() {
             let (Some(character), Some(_)) = (actor.character(), actor.clip()) else {
                 // Without a clip the wearer stands already; but it must not be moved away by somebody else's pose.
@@ -47,6 +49,7 @@ impl Dressing {
                 }
                 continue;
             };
+            is_still = false;
             let mut pose = Pose::default();
             let world = actor.placement.world_from_actor();
             pose.set(character, None, 0.0, Sampling::AsAuthored, world);
@@ -55,7 +58,7 @@ impl Dressing {
             actor.deform(0.0, &pose, &mut meshes);
             start.extend(range.zip(meshes.into_iter().map(|m| m.positions)));
         }
-        Self { start, ..Self::default() }
+        Self { start, is_still, ..Self::default() }
     }
 
     /// Learns on which side of the `bodies` the `cloth` lies: a cape's faces look one way, a skirt's all around.
@@ -81,6 +84,11 @@ impl Dressing {
     /// Whether the cloth lies on one side of the bodies, as a cape does.
     pub fn is_one_sided(&self) -> bool {
         self.one_sided > 0.5
+    }
+
+    /// Whether who wears the garment stands still: nothing will shake it out of a shape that is in no balance.
+    pub fn is_still(&self) -> bool {
+        self.is_still
     }
 
     /// Whether nobody has to be dressed.

@@ -5,31 +5,38 @@
 //! constant for fast motion and in proportion to slow one:
 //!
 //! ```text
-//!   dv/dt = -a v / (v + v0)        a: `settle`, v0: SETTLE_SPEED
+//!   dv/dt = -a v / (v + v0)        a: `settle`, v0: `slow`, SETTLE_SPEED
 //! ```
 //!
 //! Nothing is held off balance by it: at rest it is zero. What counts as motion is the way of a whole tick,
 //! because the small steps pull taut cloth to and fro within it.
+//!
+//! Folds that are not in balance creep the slower for it. While cloth is put on somebody who stands still, and nobody looks, `v0`
+//! is larger: what would creep and snap into another shape seconds later has done so when the shot begins.
 
 use glam::DVec3;
 use rayon::prelude::*;
 
 use super::rest::Garment;
 use super::state::ClothState;
-use crate::tolerances::cloth as limits;
 
 /// Nodes that a task takes, at least.
 const TASK: usize = 512;
 
 /// Slows the cloth at the end of a tick of `dt` in which it came from `starts`; `most` is the deceleration of
-/// fast motion [m/s²].
-pub fn settle(most: f64, rest: &Garment, (state, starts): (&mut ClothState, &[DVec3]), dt: f64) {
+/// motion that is faster than `slow` [m/s², m/s].
+pub fn settle(
+    (most, slow): (f64, f64),
+    rest: &Garment,
+    (state, starts): (&mut ClothState, &[DVec3]),
+    dt: f64,
+) {
     let Some(carried) = carriers_speed(rest, state).filter(|_| most > 0.0) else { return };
     let nodes = state.velocities.par_iter_mut().zip(&state.positions).zip(starts);
     nodes.zip(&rest.held).with_min_len(TASK).for_each(|(((v, x), start), held)| {
         if !held {
             let moving = (*x - *start) / dt - carried;
-            let rate = most / (moving.length() + limits::SETTLE_SPEED);
+            let rate = most / (moving.length() + slow);
             *v += moving * (-rate * dt).exp_m1();
         }
     });

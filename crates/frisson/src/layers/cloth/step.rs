@@ -14,7 +14,7 @@ use super::layer::ClothLayer;
 use super::node_places::{CHUNK, copy_nodes};
 use super::params::ClothParams;
 use super::pressure::Inflation;
-use super::put_on::{dress, resize};
+use super::put_on::{self, dress, resize};
 use super::rest::Garment;
 use super::scratch::{ClothScratch, Tools};
 use super::settle;
@@ -140,7 +140,8 @@ fn advance(
     }
     blow(&mut tools, (params, rest), (state, scratch), context);
     solve(&mut tools, (params, rest), (state, scratch), context);
-    settle::settle(params.settle, rest, (state, &scratch.starts), context.dt);
+    let slow = put_on::settle_speed(params, rest, state, context.clock);
+    settle::settle((params.settle, slow), rest, (state, &scratch.starts), context.dt);
     crease::crease(params, &rest.cloth, state, context.dt);
     let number = context.frame_number();
     rest.attachments.catch_and_release(&tools.carriers, state, number, params);
