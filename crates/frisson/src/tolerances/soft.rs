@@ -172,6 +172,10 @@ pub const CELLS_PER_THICKNESS: f64 = 5.0;
 /// some ten-millionths aside; without this a table or a jaw on a plane of the lattice is rough by a cell.
 pub const ON_LATTICE_CELLS: f32 = 1.0e-3;
 
+/// Share of the level below which a field counts as gone where a vertex goes by its logarithm [-]. Rounding leaves
+/// some ten-millionths of what is taken away from it.
+pub const NO_SHARE: f32 = 1.0e-6;
+
 /// Depth below which an edge only touches a triangle that it goes through, in cells [-]: a hair that nobody sees, and
 /// that rounding makes.
 pub const CROSSED_CELLS: f32 = 0.004;

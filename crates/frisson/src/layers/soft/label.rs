@@ -11,6 +11,7 @@ use super::tool::Tools;
 use crate::geometry::Bounds;
 use crate::geometry::isosurface::{Field, PointsSoa, SamplesSoa};
 use crate::tolerances::nothing;
+use crate::tolerances::soft as tolerances;
 
 /// One label of the field: positive inside its body as the others and the tools leave it.
 ///
@@ -69,6 +70,10 @@ impl LabelField<'_> {
             let (added, way) = self.bulge(&v, parts, at);
             (value, gradient) = (value + added, gradient + way);
         }
+        let is_flat = asked != Asked::OnLattice && self.is_flat(parts);
+        if is_flat && value < 0.0 && v.other <= level && v.bulge <= 0.0 {
+            (value, gradient) = self.straightened(parts, at, (value, gradient));
+        }
         // A tool has a distance and no pressure: it is scaled so that edges are crossed in about the right place.
         let slope = level / self.field.parts.first().map_or(1.0, |p| p.thickness);
         let first_tool = self.field.first_tool() as u32;
@@ -80,11 +85,48 @@ impl LabelField<'_> {
             if asked == Asked::OnLattice && distance.abs() <= self.field.touch {
                 distance = -f32::MIN_POSITIVE;
             }
-            if distance * slope < value {
+            // A flattened dough's field may be ten times the level just below its top: by the fixed slope the table far
+            // below would be nearer, and draw the top's vertices down through the sheet.
+            let steep = if is_flat { gradient.length() } else { slope };
+            if distance * steep < value {
                 (value, gradient) = (distance * slope, normal * slope);
             }
         }
         (value, gradient)
+    }
+}
+
+impl LabelField<'_> {
+    /// Whether flattened particles matter here: in their thin way a field may be gone within a fraction of a cell, and
+    /// on its other side be ten times the level, where many of them lie over each other.
+    fn is_flat(&self, parts: &[u32]) -> bool {
+        parts.iter().any(|&p| self.field.parts.get(p as usize).is_some_and(|p| p.metric.is_some()))
+    }
+
+    /// Values of a lattice beside flattened particles, no further from 0 than the level. By ten times as much inside as
+    /// outside, vertices would begin a cell outside, beyond all fields; half-way is never further off than half a cell.
+    fn even_out(&self, parts: &[u32], values: &mut [f32]) {
+        if self.is_flat(parts) {
+            let level = self.field.level;
+            values.iter_mut().for_each(|v| *v = v.clamp(-level, level));
+        }
+    }
+
+    /// What a vertex outside of flattened particles goes by: the logarithm of the field, by which it never goes too
+    /// far (by the field itself it comes out on the other side of a sheet), and where there is no field the way to the
+    /// nearest coat.
+    fn straightened(&self, parts: &[u32], at: Vec3, (value, gradient): (f32, Vec3)) -> (f32, Vec3) {
+        let level = self.field.level;
+        let share = 1.0 + value / level;
+        if share > tolerances::NO_SHARE {
+            return (level * share.ln(), gradient / share);
+        }
+        let own = parts.iter().filter_map(|&p| self.field.parts.get(p as usize));
+        let own = own.filter(|p| p.label == self.label && p.skin.is_none() && !p.under_skin);
+        let ways = own.map(|p| p.beyond(at));
+        let off = |(beyond, way): &(f32, Vec3)| beyond / way.length();
+        let nearest = ways.min_by(|a, b| off(a).total_cmp(&off(b)));
+        nearest.map_or((value, gradient), |(beyond, way)| (-level * beyond, -level * way))
     }
 }
 
@@ -342,6 +384,7 @@ impl Field for LabelField<'_> {
             for part in parts.iter().filter_map(|&p| self.field.parts.get(p as usize)) {
                 part.add_values(self.field.level, points, out);
             }
+            self.even_out(parts, out);
             return;
         }
         if let Some((part, skin)) = self.bare_skin(parts) {
@@ -354,6 +397,7 @@ impl Field for LabelField<'_> {
         for (i, value) in out.iter_mut().enumerate() {
             *value = self.at(parts, points.get(i), Asked::OnLattice).0;
         }
+        self.even_out(parts, out);
     }
 
     fn has_rims(&self, parts: &[u32]) -> bool {
@@ -392,6 +436,16 @@ impl Field for LabelField<'_> {
         out.value.fill(-self.field.level);
         for part in parts.iter().filter_map(|&p| self.field.parts.get(p as usize)) {
             part.add_samples(self.field.level, points, out);
+        }
+        if self.is_flat(parts) {
+            for i in 0..points.len() {
+                let (value, gradient) = out.get(i);
+                if value < 0.0 {
+                    let (value, gradient) =
+                        self.straightened(parts, points.get(i), (value, gradient));
+                    out.set(i, value, gradient);
+                }
+            }
         }
     }
 }

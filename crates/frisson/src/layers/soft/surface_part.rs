@@ -152,6 +152,14 @@ impl Part {
         self.metric.map_or(way, |metric| metric * way)
     }
 
+    /// How far a place is beyond the middle of the slope outside the coat, in widths of that slope, and how that grows.
+    pub(super) fn beyond(&self, at: Vec3) -> (f32, Vec3) {
+        let away = self.measured(self.away(at));
+        let distance = away.length().max(nothing::NO_FIELD);
+        let beyond = (distance - self.thickness - self.offset) * self.inverse_width - 0.5;
+        (beyond, self.measured(away * (self.inverse_width / distance)))
+    }
+
     /// Value and slope at a distance; the same law as [`super::field::FieldProfile`].
     #[inline]
     pub(super) fn value_and_slope(&self, distance: f32, level: f32) -> (f32, f32) {

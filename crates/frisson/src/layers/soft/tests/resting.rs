@@ -184,3 +184,26 @@ fn dough_that_is_pressed_to_a_third_of_its_height_stays_a_sheet() {
     // A particle was never thinner than 60 mm before.
     assert!(mean < 0.055, "{mean}");
 }
+
+#[test]
+fn a_sheet_of_flattened_particles_is_shown_whole_although_its_field_is_gone_within_half_a_cell() {
+    let at = |i: usize| [0.06 * (i % 6) as f64, 0.02 * (i / 36) as f64, 0.06 * (i / 6 % 6) as f64];
+    let mut sheet = dough("sheet", (0..72).map(at).collect());
+    (sheet.thickness, sheet.support, sheet.stiffness) = (0.045, Some(0.07), 3e5);
+    let mut params = SoftParams::new("sheet", vec![sheet]);
+    // A coat whose field ends 7.5 mm beyond it, in cells of 14.
+    (params.cell, params.volume_time) = (Some(0.014), 0.0);
+    let mut rig = Rig::new(params);
+    let flat = DMat3::from_diagonal(DVec3::new(0.3f64.sqrt().recip(), 0.3, 0.3f64.sqrt().recip()));
+    rig.state_mut().stretches.fill(flat);
+    closed_manifold(&rig.show().meshes[0]);
+    let field = &rig.scratch().meshes.field;
+    let parts: Vec<u32> = (0..field.first_tool() as u32).collect();
+    let off = |at: &Vec3| {
+        let v = field.value(0, &parts, *at);
+        (v.own - field.level()).abs() / v.own_gradient.length().max(f32::MIN_POSITIVE)
+    };
+    // By linear ways between points of the lattice some began beyond all fields, and others came out below the sheet.
+    let furthest = rig.frame.meshes[0].positions.iter().map(off).fold(0.0, f32::max);
+    assert!(furthest < 0.1 * 0.014, "{furthest} m off");
+}
