@@ -171,6 +171,14 @@ pub(super) fn apply_dough(
         bonds[first..].sort_unstable_by_key(|b| b.pair);
         at = end;
     }
+    for bond in bonds.iter() {
+        let (a, b) = (bond.pair.0 as usize, bond.pair.1 as usize);
+        let laws = [a, b].map(|i| materials[rest.primitives[i].object]);
+        if let [Some(first), Some(second)] = laws {
+            let pair = Pair { of: (a, b), laws: (first, second) };
+            pair.rub_flattened(rest, (bodies, kneaded), around, dt);
+        }
+    }
 }
 
 /// Two particles.
@@ -233,6 +241,40 @@ impl Pair {
         }
         // Also where nothing pulls yet: without it the bond would begin anew in every step, and never stretch.
         Some(Bond { pair, length: 0.5 * (length_a + length_b) })
+    }
+
+    /// Takes what viscosity takes of the speed with which flattened particles slide past each other, but for what turns
+    /// with their surroundings. Forces between balls point along the way between them; those between flattened ones do
+    /// not, and would drive them round each other for ever.
+    fn rub_flattened(
+        &self,
+        rest: &SoftRest,
+        (bodies, kneaded): (&mut [BodyState], &[Kneading]),
+        (fields, territories): (&PrimitiveFields, &[Territory]),
+        dt: f64,
+    ) {
+        let ((a, b), (law_a, law_b)) = (self.of, &self.laws);
+        let (pa, pb) = (&fields.primitives[a], &fields.primitives[b]);
+        if pa.shape.is_round() && pb.shape.is_round() {
+            return;
+        }
+        let of = [a, b].map(|i| rest.primitives[i].body);
+        let way = bodies[of[0]].position - bodies[of[1]].position;
+        let measured = 0.5 * (pa.measured(way) + pb.measured(way));
+        let distance = measured.length();
+        let n = (pa.measured(measured) + pb.measured(measured)).normalize_or_zero();
+        let spin = |i: usize| kneaded[i].spin(tolerances::LEAST_SPREAD_RUBBED);
+        let spin = 0.5 * (spin(a) + spin(b));
+        let against = bodies[of[0]].velocity - bodies[of[1]].velocity - spin.cross(way);
+        let sliding = against - against.dot(n) * n;
+        let light = of.map(|i| rest.bodies[i].inverse_mass);
+        let pliancy = (light[0] + light[1]).max(f64::MIN_POSITIVE);
+        let weight = blend_weight(fields, &territories[a], a, b);
+        let rub = weight * 0.5 * (law_a.rub(distance) + law_b.rub(distance));
+        // Exact for the pair alone, as for what parts them.
+        let impulse = (1.0 - (-rub * pliancy * dt).exp()) / pliancy * sliding;
+        bodies[of[0]].velocity -= light[0] * impulse;
+        bodies[of[1]].velocity += light[1] * impulse;
     }
 }
 

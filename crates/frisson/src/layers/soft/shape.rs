@@ -116,12 +116,12 @@ impl Kneading {
 
     /// How fast the neighbourhood turns [rad/s], by least squares; what only one neighbour says is not turned about the
     /// way to it.
-    fn spin(&self) -> DVec3 {
+    pub fn spin(&self, least_spread: f64) -> DVec3 {
         let size = self.spread.x_axis.x + self.spread.y_axis.y + self.spread.z_axis.z;
         if size <= f64::MIN_POSITIVE {
             return DVec3::ZERO;
         }
-        let held = self.spread + size * tolerances::LEAST_SPREAD * DMat3::IDENTITY;
+        let held = self.spread + size * least_spread * DMat3::IDENTITY;
         held.inverse() * self.turning
     }
 }
@@ -135,7 +135,7 @@ pub fn flatten_particles(rest: &SoftRest, state: &mut SoftState, kneaded: &[Knea
         }
         let stretch = &mut state.stretches[index];
         if *stretch != DMat3::IDENTITY {
-            let turn = DQuat::from_scaled_axis(dt * kneaded[index].spin());
+            let turn = DQuat::from_scaled_axis(dt * kneaded[index].spin(tolerances::LEAST_SPREAD));
             let turn = DMat3::from_quat(turn);
             *stretch = turn * *stretch * turn.transpose();
         }
