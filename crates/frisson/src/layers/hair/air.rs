@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use glam::Vec3;
+use glam::{BVec4A, Vec3, Vec4};
 
+use super::lanes::Lanes;
 use super::params::HairParams;
 use super::rest::HairRest;
-use crate::geometry::{Bounds, MeshTopology, OpenAir};
+use super::strands::StrandInput;
+use crate::geometry::{Bounds, FreeWays, MeshTopology, OpenAir};
 use crate::stage::SurfaceMotion;
 
 /// Side of a cell of air [m].
@@ -75,4 +77,71 @@ impl Begun {
         self.positions.extend_from_slice(mesh.positions());
         (self.within, self.reach) = (within, reach);
     }
+}
+
+/// What is known of four ways among meshes, without a look at triangles.
+#[derive(Clone, Copy, Default)]
+pub(super) struct KnownWays {
+    /// Those that touch nothing.
+    pub free: BVec4A,
+    /// Those of which the second half does not, nor is anything too near to their middles and ends.
+    pub beyond: BVec4A,
+    /// At least so high are their middles and their ends [m].
+    pub halfway: Vec4,
+    pub heights: Vec4,
+}
+
+impl KnownWays {
+    /// Of the ways from the last points of four hairs to the next, among the meshes whose bits are set.
+    pub fn to(input: &StrandInput, (last, at): (&Lanes, &Lanes), meshes: u8) -> Self {
+        // Higher than where a way is looked along from, and than where its middle and its end are kept, by what rounding
+        // may be: none that is free would be turned, nor crosses anything.
+        let lift = super::limits::LIFT;
+        let end = input.margin.max(2.0 * lift);
+        let [start, middle, end] =
+            [lift, lift.max(0.5 * end), end].map(|height| height + super::limits::FREE_SLACK);
+        let free = |ways: (&Lanes, &Lanes), least: [f32; 2], asked: BVec4A| {
+            free_ways(input, ways, meshes, (least, asked))
+        };
+        let whole = free((last, at), [start, end], BVec4A::splat(true));
+        let mut known = Self {
+            free: whole.free,
+            beyond: whole.free,
+            halfway: Vec4::ZERO,
+            heights: whole.heights[1],
+        };
+        if !known.free.all() {
+            // Halves stray less from the planes of their cells.
+            let halfway = (*last + *at) * 0.5;
+            let later = free((&halfway, at), [middle, end], !whole.free);
+            known.beyond |= later.free;
+            known.halfway = later.heights[0];
+            known.heights = known.heights.max(later.heights[1]);
+            if later.free.any() {
+                known.free |= free((last, &halfway), [start, middle], later.free).free;
+            }
+        }
+        known
+    }
+}
+
+/// Ways that touch none of the meshes whose bits are set: the same question to the air around each.
+fn free_ways(
+    input: &StrandInput,
+    (starts, ends): (&Lanes, &Lanes),
+    meshes: u8,
+    (least, asked): ([f32; 2], BVec4A),
+) -> FreeWays {
+    let ways = ([starts.x, starts.y, starts.z], [ends.x, ends.y, ends.z]);
+    let mut all = FreeWays { free: asked, heights: [Vec4::INFINITY; 2] };
+    let mut count = 0;
+    let around = input.meshes.iter().zip(input.air).take(8).enumerate();
+    for (_, (mesh, air)) in around.filter(|(k, _)| meshes >> k & 1 == 1) {
+        let own = air.free_ways(mesh.bvh(), ways, least, all.free);
+        let heights = [0, 1].map(|k| all.heights[k].min(own.heights[k]));
+        all = FreeWays { free: own.free, heights };
+        count += 1;
+    }
+    // Of meshes without air around them nothing is known.
+    if count < meshes.count_ones() { FreeWays::default() } else { all }
 }

@@ -16,12 +16,12 @@
 
 use glam::{BVec4A, Vec4};
 
+use super::air::KnownWays;
 use super::beneath::{Beneath, Guess};
 use super::lanes::Lanes;
 use super::ridges::{FourWays, HairWay};
 use super::strand_planes::push_out_of_bodies;
 use super::strands::StrandInput;
-use crate::geometry::FreeWays;
 
 /// Four hairs so far.
 pub(super) struct Laying<'a> {
@@ -107,7 +107,8 @@ impl<'a> Laying<'a> {
         let margin = self.input.margin;
         // Nothing is deeper than its way from the last point, less how high that is.
         let deepest = way - self.heights;
-        let low = deepest.cmpgt(Vec4::splat(-margin)) & !self.known_ways(&at, in_reach.meshes).free;
+        let low = deepest.cmpgt(Vec4::splat(-margin))
+            & !KnownWays::to(self.input, (&self.last, &at), in_reach.meshes).free;
         if !low.any() {
             return at;
         }
@@ -167,58 +168,6 @@ impl<'a> Laying<'a> {
         let half = 0.5 * segments;
         let covered = (self.heights + halfway).cmpge(half) & (halfway + heights).cmpge(half);
         (self.heights + heights).cmplt(segments) & !covered & !free
-    }
-
-    /// What is known of the ways from the last points among the meshes whose bits are set, without a look at triangles.
-    fn known_ways(&self, at: &Lanes, meshes: u8) -> KnownWays {
-        // Higher than where a way is looked along from, and than where its middle and its end are kept, by what rounding
-        // may be: none that is free would be turned, nor crosses anything.
-        let lift = super::limits::LIFT;
-        let end = self.input.margin.max(2.0 * lift);
-        let [start, middle, end] =
-            [lift, lift.max(0.5 * end), end].map(|height| height + super::limits::FREE_SLACK);
-        let whole = self.free_ways((&self.last, at), meshes, [start, end], BVec4A::splat(true));
-        let mut known = KnownWays {
-            free: whole.free,
-            beyond: whole.free,
-            halfway: Vec4::ZERO,
-            heights: whole.heights[1],
-        };
-        if !known.free.all() {
-            // Halves stray less from the planes of their cells.
-            let halfway = (self.last + *at) * 0.5;
-            let later = self.free_ways((&halfway, at), meshes, [middle, end], !whole.free);
-            known.beyond |= later.free;
-            known.halfway = later.heights[0];
-            known.heights = known.heights.max(later.heights[1]);
-            if later.free.any() {
-                let ways = (&self.last, &halfway);
-                known.free |= self.free_ways(ways, meshes, [start, middle], later.free).free;
-            }
-        }
-        known
-    }
-
-    /// Ways that touch none of the meshes whose bits are set.
-    fn free_ways(
-        &self,
-        (starts, ends): (&Lanes, &Lanes),
-        meshes: u8,
-        least: [f32; 2],
-        asked: BVec4A,
-    ) -> FreeWays {
-        let ways = ([starts.x, starts.y, starts.z], [ends.x, ends.y, ends.z]);
-        let mut all = FreeWays { free: asked, heights: [Vec4::INFINITY; 2] };
-        let mut count = 0;
-        let around = self.input.meshes.iter().zip(self.input.air).enumerate();
-        for (_, (mesh, air)) in around.filter(|(k, _)| meshes >> k & 1 == 1) {
-            let own = air.free_ways(mesh.bvh(), ways, least, all.free);
-            let heights = [0, 1].map(|k| all.heights[k].min(own.heights[k]));
-            all = FreeWays { free: own.free, heights };
-            count += 1;
-        }
-        // Of meshes without air around them nothing is known.
-        if count < meshes.count_ones() { FreeWays::default() } else { all }
     }
 
     /// Turns ways that are too low to be clear of all that a mesh has between their ends: the places, and
@@ -299,7 +248,7 @@ impl<'a> Laying<'a> {
         guesses: &mut Guesses,
     ) -> Lifted {
         let margin = self.input.margin;
-        let mut known = self.known_ways(&at, meshes);
+        let mut known = KnownWays::to(self.input, (&self.last, &at), meshes);
         // Nothing on the way is lower than what the height of its start leaves.
         let left = self.heights - segments;
         let far = left.cmpgt(Vec4::splat(margin));
@@ -369,18 +318,6 @@ struct Lifted {
     /// How far the farthest was moved [m].
     moved: f32,
     known: KnownWays,
-}
-
-/// What is known of four ways among meshes.
-#[derive(Clone, Copy, Default)]
-struct KnownWays {
-    /// Those that touch nothing.
-    free: BVec4A,
-    /// Those of which the second half does not, nor is anything too near to their middles and ends.
-    beyond: BVec4A,
-    /// At least so high are their middles and their ends [m].
-    halfway: Vec4,
-    heights: Vec4,
 }
 
 /// Triangles that may lie beneath the last points of four hairs, beneath the next and beneath the middles of
