@@ -347,8 +347,8 @@ mod tests {
         let room = elsewhere.bounds().grown(1.0);
         air.begin(elsewhere.bounds(), room, 0.008, 0.02);
         assert_eq!(free(&air, &elsewhere), 0);
-        assert_eq!(air.is_within(&elsewhere, start, 0.001), None, "on both sides of it, perhaps");
-        assert_eq!(air.is_within(&elsewhere, start, 0.04), Some(true));
+        assert_eq!(air.is_within(&elsewhere, start, 0.001), Some(false), "deep inside");
+        assert_eq!(air.is_within(&elsewhere, Vec3::new(0.0, 0.125, 0.0), 0.03), Some(true));
         assert_eq!(air.is_within(&elsewhere, Vec3::new(0.0, 0.145, 0.0), 0.001), Some(false));
     }
 

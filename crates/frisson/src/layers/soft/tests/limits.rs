@@ -53,7 +53,8 @@ fn heat_softens_a_dough() {
         let mut params = SoftParams::new("dough", vec![object]);
         params.seeds = 32;
         let mut rig = Rig::try_new(params, floor(), 9.81).unwrap();
-        for _ in 0..150 {
+        // Viscous as it is, it takes a second and a half to sink.
+        for _ in 0..220 {
             rig.tick();
         }
         rig.state().bodies.iter().map(|b| b.position.y).fold(0.0, f64::max)
