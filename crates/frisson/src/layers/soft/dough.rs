@@ -245,7 +245,7 @@ impl Pair {
 
     /// Takes what viscosity takes of the speed with which flattened particles slide past each other, but for what turns
     /// with their surroundings. Forces between balls point along the way between them; those between flattened ones do
-    /// not, and would drive them round each other for ever: the more they point beside it, the more is taken.
+    /// not, and would drive them round each other for ever.
     fn rub_flattened(
         &self,
         rest: &SoftRest,
@@ -270,8 +270,7 @@ impl Pair {
         let light = of.map(|i| rest.bodies[i].inverse_mass);
         let pliancy = (light[0] + light[1]).max(f64::MIN_POSITIVE);
         let weight = blend_weight(fields, &territories[a], a, b);
-        let beside = way.normalize_or_zero().cross(n).length();
-        let rub = beside * weight * 0.5 * (law_a.rub(distance) + law_b.rub(distance));
+        let rub = weight * 0.5 * (law_a.rub(distance) + law_b.rub(distance));
         // Exact for the pair alone, as for what parts them.
         let impulse = (1.0 - (-rub * pliancy * dt).exp()) / pliancy * sliding;
         bodies[of[0]].velocity -= light[0] * impulse;
