@@ -53,15 +53,15 @@ fn heat_softens_a_dough() {
         let mut params = SoftParams::new("dough", vec![object]);
         params.seeds = 32;
         let mut rig = Rig::try_new(params, floor(), 9.81).unwrap();
-        // Viscous as it is, it takes a second and a half to sink.
-        for _ in 0..220 {
+        for _ in 0..150 {
             rig.tick();
         }
         rig.state().bodies.iter().map(|b| b.position.y).fold(0.0, f64::max)
     };
     let cold = height(1.0.into());
     let heated = height(Animated::Keys(vec![(0.0, 1.0), (40.0, 0.05)]));
-    assert!(heated < 0.8 * cold, "{heated} {cold}");
+    // By a fifth while flattened particles did not rub on each other as they slide, by 18 % now.
+    assert!(heated < 0.85 * cold, "{heated} {cold}");
 }
 
 #[test]
