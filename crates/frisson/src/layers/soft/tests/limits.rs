@@ -60,8 +60,8 @@ fn heat_softens_a_dough() {
     };
     let cold = height(1.0.into());
     let heated = height(Animated::Keys(vec![(0.0, 1.0), (40.0, 0.05)]));
-    // By a fifth while flattened particles did not rub on each other as they slide, by 18 % now.
-    assert!(heated < 0.85 * cold, "{heated} {cold}");
+    // 0.807 measured, since flattened particles rub on each other as they slide.
+    assert!(heated < 0.82 * cold, "{heated} {cold}");
 }
 
 #[test]
