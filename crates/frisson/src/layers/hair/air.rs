@@ -14,7 +14,7 @@ use crate::stage::SurfaceMotion;
 /// Side of a cell of air [m].
 ///
 /// Of four to fourteen millimetres, six to ten were quickest on a head that stands still and fourteen on one that moves, whose
-/// cells have to be found anew for every picture. Twelve lies between; all were within 5 % of each other on the one, 7 % apart on the other
+/// cells have to be found anew for every picture. Twelve lies between; all were within 8 % of each other on the one, and 7 % apart on the other
 /// from ten to fourteen.
 const SIDE: f32 = 0.012;
 
